@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/impl/app"
+)
+
+// serverFlags are the flags that every command with a server in it has.
+type serverFlags struct {
+	data        string
+	listen      string
+	queueListen string
+	drain       time.Duration
+	verbose     bool
+}
+
+func (f *serverFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.data, "data", "berth-data", "directory of the database; made if it does not exist")
+	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8765", "address of all interfaces; port 0 picks one")
+	cmd.Flags().StringVar(&f.queueListen, "queue-listen", "", "a second address, for clients of the queue and workers")
+	cmd.Flags().DurationVar(&f.drain, "drain", 10*time.Second, "how long requests may take to end at shutdown")
+	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "log every request")
+}
+
+func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
+	level := slog.LevelInfo
+	if f.verbose {
+		level = slog.LevelDebug
+	}
+	data, err := filepath.Abs(f.data)
+	return app.Config{
+		Data: data, Listen: f.listen, QueueListen: f.queueListen, Drain: f.drain,
+		Log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level})),
+	}, err
+}
+
+func newServeCommand() *cobra.Command {
+	var flags serverFlags
+	var endpoints []string
+	var demo, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the server",
+		Long: `Run the server: the REST API for pods, the queue API for jobs and the worker protocol, on one address.
+
+Without flags it keeps its database in ./berth-data and listens on 127.0.0.1:8765. The first start of a data directory
+makes a key and prints it, once. Pods run on a simulated fleet; the workers of an endpoint are processes of this machine.`,
+		Example: `  berth serve
+  berth serve --endpoint 'echo=berth worker --handler echo'
+  berth serve --endpoint 'images=python handler.py' --listen 0.0.0.0:8765`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			config, err := flags.config(cmd)
+			if err != nil {
+				return err
+			}
+			for _, e := range endpoints {
+				declared, err := parseEndpoint(e)
+				if err != nil {
+					return err
+				}
+				config.Endpoints = append(config.Endpoints, declared)
+			}
+			if demo {
+				self, err := os.Executable()
+				if err != nil {
+					return err
+				}
+				config.Endpoints = append(config.Endpoints, app.Endpoint{Name: "demo", Command: []string{self, "worker", "--handler", "echo"}})
+			}
+			return serve(cmd.Context(), config, func(s *app.Server) error {
+				out := cmd.OutOrStdout()
+				if asJSON {
+					return printReady(out, s)
+				}
+				printGreeting(out, s, config.Data)
+				if demo {
+					return runDemo(cmd.Context(), out, s)
+				}
+				return nil
+			})
+		},
+	}
+	flags.add(cmd)
+	cmd.Flags().StringArrayVar(&endpoints, "endpoint", nil, "NAME=COMMAND: an endpoint whose workers are processes of the command; repeatable")
+	cmd.Flags().BoolVar(&demo, "demo", false, "create a pod and run a job once the server is up")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON (url, queueUrl, key, endpoints) when ready")
+	return cmd
+}
+
+// serve runs a server, calls ready once it is up, and keeps serving until ctx ends.
+func serve(ctx context.Context, config app.Config, ready func(*app.Server) error) error {
+	s, err := app.Start(ctx, config)
+	if err != nil {
+		return err
+	}
+	if err := ready(s); err != nil && ctx.Err() == nil {
+		return errors.Join(err, s.Close())
+	}
+	select {
+	case <-ctx.Done():
+		config.Log.Info("draining")
+		return s.Close()
+	case err := <-s.Failed():
+		return errors.Join(err, s.Close())
+	}
+}
+
+// parseEndpoint reads NAME=COMMAND. The command is split at spaces, except inside single or double quotes.
+func parseEndpoint(text string) (app.Endpoint, error) {
+	name, command, ok := strings.Cut(text, "=")
+	argv, err := splitCommand(command)
+	if err != nil {
+		return app.Endpoint{}, fmt.Errorf("--endpoint %s: %w", name, err)
+	}
+	if !ok || name == "" || len(argv) == 0 {
+		return app.Endpoint{}, fmt.Errorf("--endpoint %q: it must be NAME=COMMAND", text)
+	}
+	return app.Endpoint{Name: name, Command: argv}, nil
+}
+
+func splitCommand(command string) ([]string, error) {
+	var argv []string
+	var word strings.Builder
+	var quote rune
+	started := false
+	for _, r := range command {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote, started = r, true
+		case r == ' ' || r == '\t':
+			if started {
+				argv = append(argv, word.String())
+			}
+			word.Reset()
+			started = false
+		default:
+			word.WriteRune(r)
+			started = true
+		}
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("the quote %c is not closed", quote)
+	}
+	if started {
+		argv = append(argv, word.String())
+	}
+	return argv, nil
+}
+
+// printReady prints what a script needs.
+func printReady(out io.Writer, s *app.Server) error {
+	return json.NewEncoder(out).Encode(struct {
+		URL       string `json:"url"`
+		QueueURL  string `json:"queueUrl"`
+		Key       string `json:"key,omitempty"`
+		Endpoints any    `json:"endpoints"`
+	}{s.URL(), s.QueueURL(), s.FirstKey(), s.Endpoints()})
+}
+
+// printGreeting prints what a person needs: where it is, the first key, and lines to paste.
+func printGreeting(out io.Writer, s *app.Server, data string) {
+	fmt.Fprintf(out, "berth serves at %s (data in %s)\n", s.URL(), data)
+	if s.FirstKey() == "" {
+		fmt.Fprint(out, "The key was shown when the data directory was made. Paste these, with it:\n\n  export BERTH_KEY=...\n")
+	} else {
+		fmt.Fprintf(out, "This key is shown once and stored as a hash. Paste these:\n\n  export BERTH_KEY=%s\n", s.FirstKey())
+	}
+	fmt.Fprintf(out, `  curl -s %[1]s/v2/pods -H "Authorization: Bearer $BERTH_KEY" -H 'Content-Type: application/json' -d '{"name":"first","image":"ubuntu:24.04","cpu":{"id":"cpu3g","vcpuCount":2}}'
+  curl -s %[1]s/v2/pods -H "Authorization: Bearer $BERTH_KEY"
+`, s.URL())
+	for _, name := range sortedNames(s) {
+		fmt.Fprintf(out, "  %s\n", runSyncLine(s, name, "$BERTH_KEY"))
+	}
+	fmt.Fprintln(out)
+}
+
+func sortedNames(s *app.Server) []string {
+	var names []string
+	for name := range s.Endpoints() {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// runSyncLine is a shell line that runs a job of the endpoint.
+func runSyncLine(s *app.Server, endpoint, key string) string {
+	return fmt.Sprintf(`curl -s %s/v2/%s/runsync -H "Authorization: Bearer %s" -H 'Content-Type: application/json' -d '{"input":{"hello":"%s"}}'`,
+		s.QueueURL(), s.Endpoints()[endpoint], key, endpoint)
+}

@@ -1,0 +1,128 @@
+// Package conformance checks every documented rule over HTTP: it talks to a URL and knows nothing of the server behind it.
+// Each rule of spec/rules.yaml that is not open has one test here, and the other way round.
+package conformance
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Target is the server to check. Endpoint must be one whose workers are not running: the rules play the worker.
+type Target struct {
+	URL      string // base of REST, without a slash at the end
+	QueueURL string // base of the queue
+	Key      string // a key with every scope
+	Endpoint string // endpoint id
+}
+
+// Rule is a documented rule with its test. ID is the id in spec/rules.yaml.
+type Rule struct {
+	ID   string
+	Ops  []string // ids of the operations that it exercises
+	Test func(*Check)
+}
+
+// rules is filled by the files of this package, one for each resource.
+var rules []Rule
+
+func add(id string, ops []string, test func(*Check)) { rules = append(rules, Rule{id, ops, test}) }
+
+// Rules gives all rules, sorted by id.
+func Rules() []Rule {
+	return slices.SortedFunc(slices.Values(rules), func(a, b Rule) int { return strings.Compare(a.ID, b.ID) })
+}
+
+// Check is what a rule's test is given: the target, and a place to fail.
+type Check struct {
+	require.TestingT
+	Target
+	Spec *Documents
+}
+
+// Answer is a response, read to its end and already held against the documents.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+	JSON   map[string]any // nil unless the body is an object
+}
+
+// client waits longer than any hold.
+var client = &http.Client{Timeout: 2 * time.Minute}
+
+// Request describes a request. Key "-" sends none.
+type Request struct {
+	Method, URL, Body, Key string
+	Header                 map[string]string
+}
+
+// Send sends the request and checks that the documents know the answer.
+func (c *Check) Send(r Request) Answer {
+	req, err := http.NewRequest(r.Method, r.URL, strings.NewReader(r.Body))
+	require.NoError(c, err)
+	switch r.Key {
+	case "-":
+	case "":
+		req.Header.Set("Authorization", "Bearer "+c.Key)
+	default:
+		req.Header.Set("Authorization", r.Key)
+	}
+	if r.Body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range r.Header {
+		req.Header.Del(name)
+		if value != "" {
+			req.Header.Set(name, value)
+		}
+	}
+	res, err := client.Do(req)
+	require.NoError(c, err)
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	require.NoError(c, err)
+	a := Answer{Status: res.StatusCode, Header: res.Header, Body: body}
+	_ = json.NewDecoder(bytes.NewReader(body)).Decode(&a.JSON) // an array, or nothing, leaves it nil
+	c.Spec.check(c, req, a)
+	return a
+}
+
+// REST sends a request to the REST interface.
+func (c *Check) REST(method, path, body string) Answer {
+	return c.Send(Request{Method: method, URL: c.URL + path, Body: body})
+}
+
+// Queue sends a request to an operation of the endpoint's queue.
+func (c *Check) Queue(method, operation, body string) Answer {
+	return c.Send(Request{Method: method, URL: c.QueueURL + "/v2/" + c.Endpoint + "/" + operation, Body: body})
+}
+
+// Refused asserts a problem of that status, and gives its errors.
+func (c *Check) Refused(a Answer, status int) []string {
+	require.Equal(c, status, a.Status, "%s", a.Body)
+	require.Equal(c, "application/problem+json", a.Header.Get("Content-Type"))
+	require.NotEmpty(c, a.JSON["title"])
+	require.NotEmpty(c, a.JSON["detail"])
+	var lines []string
+	list, _ := a.JSON["errors"].([]any)
+	for _, line := range list {
+		lines = append(lines, line.(string))
+	}
+	return lines
+}
+
+// Eventually calls f until it is true, for at most ten seconds of real time: what it waits for happens unasked.
+func (c *Check) Eventually(f func() bool, what string) {
+	deadline := time.Now().Add(10 * time.Second)
+	for !f() {
+		require.True(c, time.Now().Before(deadline), "not within 10 s: %s", what)
+		<-time.After(20 * time.Millisecond)
+	}
+}

@@ -1,0 +1,78 @@
+package conformance_test
+
+import (
+	"sort"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/conformance"
+	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/spec"
+)
+
+// TestRulesHoldOnBerth runs every rule against berth's own server. The rules play the worker of one endpoint, so they run
+// one after the other.
+func TestRulesHoldOnBerth(t *testing.T) {
+	s, err := app.Start(t.Context(), app.Config{Data: t.TempDir(), Listen: "127.0.0.1:0", Endpoints: []app.Endpoint{{Name: "rules"}}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	documents, err := conformance.LoadDocuments()
+	require.NoError(t, err)
+	target := conformance.Target{URL: s.URL(), QueueURL: s.QueueURL(), Key: s.FirstKey(), Endpoint: string(s.Endpoints()["rules"])}
+	for _, rule := range conformance.Rules() {
+		t.Run(rule.ID, func(t *testing.T) {
+			rule.Test(&conformance.Check{TestingT: t, Target: target, Spec: documents})
+		})
+	}
+	requireSeen(t, documents)
+}
+
+// unseen are the documented answers that no rule produces yet. The list may only shrink.
+var unseen = []string{
+	"cancel 403", "cancel 422", "createPod 403", "createPod 413", "createPod 429", "deletePod 403", "deletePod 422",
+	"deletePod 429", "getPod 403", "getPod 422", "getPod 429", "health 403", "health 422", "listPods 403", "listPods 429",
+	"run 403", "runSync 403", "status 403", "statusPost 403", "statusSync 403", "statusSyncPost 403",
+}
+
+func requireSeen(t *testing.T, documents *conformance.Documents) {
+	var missing []string
+	for operation, statuses := range documents.Pairs() {
+		for _, status := range statuses {
+			if !documents.Seen(operation, status) {
+				missing = append(missing, operation+" "+itoa(status))
+			}
+		}
+	}
+	sort.Strings(missing)
+	require.Equal(t, unseen, missing)
+}
+
+func itoa(n int) string {
+	return string([]byte{byte('0' + n/100), byte('0' + n/10%10), byte('0' + n%10)})
+}
+
+func TestEveryRuleHasATestAndEveryTestARule(t *testing.T) {
+	t.Parallel()
+	documented, err := spec.Rules()
+	require.NoError(t, err)
+	want, open := map[string]bool{}, map[string]bool{}
+	for _, r := range documented {
+		require.False(t, want[r.ID] || open[r.ID], "%s stands twice", r.ID)
+		require.NotEmpty(t, r.Says, r.ID)
+		require.NotEmpty(t, r.Source, r.ID)
+		require.Contains(t, []string{"documented", "decided"}, r.Kind, r.ID)
+		if r.Open {
+			open[r.ID] = true
+		} else {
+			want[r.ID] = true
+		}
+	}
+	have := map[string]bool{}
+	for _, r := range conformance.Rules() {
+		require.False(t, have[r.ID], "%s is tested twice", r.ID)
+		require.False(t, open[r.ID], "%s is tested but open", r.ID)
+		have[r.ID] = true
+	}
+	require.Equal(t, want, have)
+}

@@ -1,0 +1,170 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6" // an independent 2020-12 validator: the checks must not rest on our own
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/spec"
+)
+
+// Documents holds answers against the published documents and counts what they showed.
+type Documents struct {
+	documents []document
+	mu        sync.Mutex
+	seen      map[string]bool // "operationId status"
+}
+
+type document struct {
+	name     string
+	paths    map[string]any
+	compiler *jsonschema.Compiler
+}
+
+// LoadDocuments reads the embedded documents.
+func LoadDocuments() (*Documents, error) {
+	d := &Documents{seen: map[string]bool{}}
+	for _, name := range []string{"rest", "queue", "worker"} {
+		text, err := spec.JSON(name)
+		if err != nil {
+			return nil, err
+		}
+		parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			return nil, err
+		}
+		compiler := jsonschema.NewCompiler()
+		compiler.AssertFormat()
+		if err := compiler.AddResource(name+".json", parsed); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		d.documents = append(d.documents, document{name, parsed.(map[string]any)["paths"].(map[string]any), compiler})
+	}
+	return d, nil
+}
+
+// Seen tells whether an answer of that status to the operation was seen.
+func (d *Documents) Seen(operation string, status int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.seen[operation+" "+strconv.Itoa(status)]
+}
+
+// Pairs gives each operation with the statuses that it documents.
+func (d *Documents) Pairs() map[string][]int {
+	pairs := map[string][]int{}
+	for _, doc := range d.documents {
+		for _, item := range doc.paths {
+			for _, op := range item.(map[string]any) {
+				fields, ok := op.(map[string]any)
+				if !ok {
+					continue
+				}
+				for status := range fields["responses"].(map[string]any) {
+					if code, err := strconv.Atoi(status); err == nil {
+						id := fields["operationId"].(string)
+						pairs[id] = append(pairs[id], code)
+					}
+				}
+			}
+		}
+	}
+	return pairs
+}
+
+// check fails unless the operation documents the status and the body satisfies its schema. Paths and methods that the
+// documents do not know may only be refused.
+func (d *Documents) check(c *Check, r *http.Request, a Answer) {
+	doc, path, op := d.find(r)
+	if op == nil {
+		require.Contains(c, []int{200, 401, 404, 405}, a.Status, "%s %s is no operation", r.Method, r.URL.Path)
+		return
+	}
+	id := op["operationId"].(string)
+	responses := op["responses"].(map[string]any)
+	key := strconv.Itoa(a.Status)
+	if _, ok := responses[key]; !ok {
+		key = "default"
+	}
+	require.Contains(c, responses, key, "%s does not document %d", id, a.Status)
+	d.mu.Lock()
+	d.seen[id+" "+strconv.Itoa(a.Status)] = true
+	d.mu.Unlock()
+	pointer := "/paths/" + escape(path) + "/" + strings.ToLower(r.Method) + "/responses/" + key
+	response := responses[key].(map[string]any)
+	if ref, ok := response["$ref"].(string); ok {
+		pointer = strings.TrimPrefix(ref, "#")
+		name := ref[strings.LastIndex(ref, "/")+1:]
+		response = d.component(doc, "responses", name)
+	}
+	content, _ := response["content"].(map[string]any)
+	if content == nil {
+		require.Empty(c, a.Body, "%s %d documents no body", id, a.Status)
+		return
+	}
+	kind, _, err := mime.ParseMediaType(a.Header.Get("Content-Type"))
+	require.NoError(c, err)
+	require.Contains(c, content, kind, "%s %d", id, a.Status)
+	schema, err := doc.compiler.Compile(doc.name + ".json#" + pointer + "/content/" + escape(kind) + "/schema")
+	require.NoError(c, err)
+	body, err := jsonschema.UnmarshalJSON(bytes.NewReader(a.Body))
+	require.NoError(c, err, "%s", a.Body)
+	require.NoError(c, schema.Validate(body), "%s %d: %s", id, a.Status, a.Body)
+}
+
+func (d *Documents) component(doc document, kind, name string) map[string]any {
+	text, _ := spec.JSON(doc.name)
+	var whole struct {
+		Components map[string]map[string]map[string]any `json:"components"`
+	}
+	_ = json.Unmarshal(text, &whole)
+	return whole.Components[kind][name]
+}
+
+// find gives the operation of the request; a template without parameters goes before one with.
+func (d *Documents) find(r *http.Request) (doc document, path string, op map[string]any) {
+	best := -1
+	for _, candidate := range d.documents {
+		for template, item := range candidate.paths {
+			found, ok := item.(map[string]any)[strings.ToLower(r.Method)].(map[string]any)
+			if fixed := match(template, r.URL.Path); ok && fixed > best {
+				doc, path, op, best = candidate, template, found, fixed
+			}
+		}
+	}
+	return doc, path, op
+}
+
+// match counts the literal segments of the template that the path matches; -1 if it does not match.
+func match(template, path string) int {
+	want, have := strings.Split(template, "/"), strings.Split(path, "/")
+	if len(want) != len(have) {
+		return -1
+	}
+	fixed := 0
+	for i := range want {
+		switch {
+		case strings.HasPrefix(want[i], "{"):
+			if have[i] == "" {
+				return -1
+			}
+		case want[i] == have[i]:
+			fixed++
+		default:
+			return -1
+		}
+	}
+	return fixed
+}
+
+func escape(segment string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(segment)
+}

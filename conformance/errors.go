@@ -1,0 +1,91 @@
+package conformance
+
+import (
+	"strings"
+
+	"github.com/stretchr/testify/require"
+)
+
+func init() {
+	create := []string{"createPod"}
+	add("errors.body", create, func(c *Check) {
+		a := c.REST("POST", "/v2/pods", `{"name":"a","image":"i","disk":0,"gpu":{"id":"NVIDIA L4"}}`)
+		require.Len(c, c.Refused(a, 422), 1)
+		require.EqualValues(c, 422, a.JSON["status"])
+	})
+	add("errors.all-at-once", create, func(c *Check) {
+		c.createRefused(`{"name":7,"image":"i","disk":0,"extra":true,"gpu":{"id":"NVIDIA L4"}}`, 422, "/name:", "/disk:", "/extra:")
+	})
+	add("errors.malformed", create, func(c *Check) {
+		for _, body := range []string{`{"name":`, `{} {}`, "{\"name\":\"\xff\"}", `nope`} {
+			c.createRefused(body, 400)
+		}
+		a := c.Send(Request{Method: "POST", URL: c.URL + "/v2/pods", Header: map[string]string{"Content-Type": "application/json"}})
+		c.Refused(a, 400)
+	})
+	add("errors.duplicate-member", create, func(c *Check) {
+		c.createRefused(`{"name":"a","name":"b","image":"i","gpu":{"id":"NVIDIA L4"}}`, 422, "/name:")
+	})
+	add("errors.media-type", create, func(c *Check) {
+		send := func(kind string) Answer {
+			return c.Send(Request{Method: "POST", URL: c.URL + "/v2/pods", Body: gpuPod, Header: map[string]string{"Content-Type": kind}})
+		}
+		c.Refused(send("text/plain"), 415)
+		c.Refused(send(""), 415)
+		require.Equal(c, 201, send("application/json; charset=utf-8").Status)
+	})
+	add("errors.unknown-path", create, func(c *Check) {
+		c.Refused(c.REST("GET", "/v2/nothing", ""), 404)
+		a := c.REST("PUT", "/v2/pods", `{}`)
+		c.Refused(a, 405)
+		require.Contains(c, a.Header.Get("Allow"), "GET")
+		require.Contains(c, a.Header.Get("Allow"), "POST")
+	})
+	add("errors.order", create, func(c *Check) {
+		for _, r := range []Request{
+			{Method: "GET", URL: "/v2/nothing"},
+			{Method: "PUT", URL: "/v2/pods"},
+			{Method: "POST", URL: "/v2/pods", Body: "nope", Header: map[string]string{"Content-Type": "text/plain"}},
+			{Method: "POST", URL: "/v2/pods", Body: "{}"},
+		} {
+			r.URL, r.Key = c.URL+r.URL, "-"
+			c.Refused(c.Send(r), 401)
+		}
+	})
+	add("auth.required", []string{"listPods", "run"}, func(c *Check) {
+		for _, key := range []string{"-", "Bearer nonsense", "Bearer " + wrong(c.Key), "Basic abc"} {
+			c.Refused(c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: key}), 401)
+			c.Refused(c.Send(Request{Method: "POST", URL: c.QueueURL + "/v2/" + c.Endpoint + "/run", Body: "{}", Key: key}), 401)
+		}
+	})
+	add("auth.detail", []string{"listPods"}, func(c *Check) {
+		details := map[any]bool{}
+		for _, key := range []string{"-", "Bearer nonsense", "Bearer " + wrong(c.Key)} {
+			a := c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: key})
+			c.Refused(a, 401)
+			details[a.JSON["detail"]] = true
+		}
+		require.Len(c, details, 3)
+	})
+	add("auth.bearer", []string{"listPods"}, func(c *Check) {
+		c.Refused(c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: c.Key}), 401)
+		require.Equal(c, 200, c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: "bearer " + c.Key}).Status)
+	})
+	add("documents", nil, func(c *Check) {
+		for _, path := range []string{"/v2/openapi.json", "/openapi/queue.json", "/openapi/worker.json"} {
+			a := c.Send(Request{Method: "GET", URL: c.URL + path, Key: "-"})
+			require.Equal(c, 200, a.Status)
+			require.Equal(c, "3.1.0", a.JSON["openapi"])
+		}
+	})
+}
+
+// wrong gives a key of the right form that does not exist.
+func wrong(key string) string {
+	return key[:len(key)-4] + strings.Map(func(r rune) rune {
+		if r == 'a' {
+			return 'b'
+		}
+		return 'a'
+	}, key[len(key)-4:])
+}

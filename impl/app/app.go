@@ -1,0 +1,271 @@
+// Package app wires the rooms into a running server. It is the one room that knows every other, and the one that
+// embedders import.
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/httpapi"
+	"github.com/berthdev/berth/impl/loop"
+	"github.com/berthdev/berth/impl/queue"
+	"github.com/berthdev/berth/impl/runtime/process"
+	"github.com/berthdev/berth/impl/runtime/sim"
+	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/sqlite"
+)
+
+// Config is what a server is started with. The zero value of a field is its default.
+type Config struct {
+	Data         string        // directory of the database and of what belongs to it; required
+	Listen       string        // address of all interfaces; 127.0.0.1:0 picks a port
+	QueueListen  string        // a second address, for the queue and the workers; empty: none
+	Endpoints    []Endpoint    // declared at the start; jobs of others are kept
+	Drain        time.Duration // how long requests may take to end at shutdown; 10 s
+	WorkerOutput io.Writer     // gets what workers print; nil: kept for their logs only
+	Clock        compute.Clock // nil: the machine's
+	Log          *slog.Logger  // nil: silent
+}
+
+// Endpoint is a serverless endpoint whose workers are processes on this machine.
+type Endpoint struct {
+	Name        string
+	Command     []string // program and arguments of one worker; none: workers are started by somebody else
+	WorkersMax  int      // 0: 3
+	WorkersMin  int
+	IdleTimeout time.Duration // 0: 10 s
+}
+
+const (
+	defaultListen      = "127.0.0.1:8765"
+	defaultDrain       = 10 * time.Second
+	defaultWorkersMax  = 3
+	defaultIdleTimeout = 10 * time.Second
+
+	// owner is the one user of a server: keys, pods and endpoints are theirs.
+	owner compute.UserID = "owner"
+)
+
+// Server is a running server.
+type Server struct {
+	url, queueURL string
+	firstKey      string
+	endpoints     map[string]compute.EndpointID
+
+	config  Config
+	store   store.Store
+	queue   *queue.Queue
+	servers []*http.Server
+	failed  chan error
+	stop    context.CancelFunc
+	loops   sync.WaitGroup
+	fleet   *sim.Fleet
+	process *process.Runtime
+}
+
+// URL is the base of the REST interface, without a slash at the end.
+func (s *Server) URL() string { return s.url }
+
+// QueueURL is the base of the queue interface, without a slash at the end.
+func (s *Server) QueueURL() string { return s.queueURL }
+
+// FirstKey is the key that was made because the data directory had none; empty otherwise. It cannot be had again.
+func (s *Server) FirstKey() string { return s.firstKey }
+
+// Endpoints are the ids of the declared endpoints by name.
+func (s *Server) Endpoints() map[string]compute.EndpointID { return s.endpoints }
+
+// Failed receives when a listener fails.
+func (s *Server) Failed() <-chan error { return s.failed }
+
+// Start starts a server, which is ready when Start returns.
+func Start(ctx context.Context, c Config) (_ *Server, err error) {
+	c = c.withDefaults()
+	s := &Server{config: c, failed: make(chan error, 2), endpoints: map[string]compute.EndpointID{}}
+	defer func() {
+		if err != nil {
+			s.abandon()
+		}
+	}()
+	if s.store, err = sqlite.Open(ctx, filepath.Join(c.Data, "berth.db"), c.Clock); err != nil {
+		return nil, err
+	}
+	ids := compute.NewIDs(rand.Reader, c.Clock)
+	keyring, err := control.NewKeyring(ctx, s.store, ids, c.Clock)
+	if err != nil {
+		return nil, err
+	}
+	if len(keyring.Keys(false)) == 0 {
+		if _, s.firstKey, err = keyring.Create(ctx, control.NewKey{UserID: owner, Name: "first key", Scopes: []compute.Scope{compute.ScopeAll}}); err != nil {
+			return nil, err
+		}
+	}
+	if err = s.startRuntimes(c); err != nil {
+		return nil, err
+	}
+	catalog, err := control.BuiltInCatalog()
+	if err != nil {
+		return nil, err
+	}
+	var workers *loop.Workers
+	if s.queue, err = queue.New(ctx, s.store, c.Clock, ids, queue.DefaultSettings(), func() { workers.Hint() }); err != nil {
+		return nil, err
+	}
+	workers = loop.NewWorkers(loop.Fleet{
+		Queue: s.queue, Keyring: keyring, Runtime: s.process, IDs: ids, Clock: c.Clock, Log: c.Log, URL: s.QueueURL,
+	})
+	pods := loop.NewPods(s.store, s.fleet, c.Clock, c.Log)
+	ctl := control.New(s.store, ids, catalog, control.Hints{Pod: pods.Hint, Endpoint: s.queue.SetEndpoint})
+	handler, err := httpapi.New(httpapi.Services{
+		Control: ctl, Queue: s.queue, Keyring: keyring, IDs: ids, Clock: c.Clock, Log: c.Log,
+		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err = s.declare(ctx, ctl); err != nil {
+		return nil, err
+	}
+	if err = s.listen(handler); err != nil {
+		return nil, err
+	}
+	loopCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stop = stop
+	s.loops.Go(func() { pods.Run(loopCtx) })
+	s.loops.Go(func() { workers.Run(loopCtx) })
+	s.loops.Go(func() { loop.Sweep(loopCtx, s.queue, c.Clock, c.Log) })
+	return s, nil
+}
+
+func (c Config) withDefaults() Config {
+	if c.Listen == "" {
+		c.Listen = defaultListen
+	}
+	if c.Drain == 0 {
+		c.Drain = defaultDrain
+	}
+	if c.Clock == nil {
+		c.Clock = compute.SystemClock{}
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// startRuntimes makes the simulated fleet for pods, and local processes for workers.
+func (s *Server) startRuntimes(c Config) (err error) {
+	commands := map[string][]string{}
+	for _, e := range c.Endpoints {
+		if len(e.Command) > 0 {
+			commands[e.Name] = e.Command
+		}
+	}
+	dir := filepath.Join(c.Data, "process")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	s.fleet = sim.New(c.Clock)
+	s.process, err = process.New(process.Config{Dir: dir, Commands: commands, Output: c.WorkerOutput})
+	return err
+}
+
+func (s *Server) declare(ctx context.Context, ctl *control.Control) error {
+	for _, e := range s.config.Endpoints {
+		n := control.NewEndpoint{
+			Name: e.Name, Image: e.Name, WorkersMin: e.WorkersMin, WorkersMax: e.WorkersMax, IdleTimeout: e.IdleTimeout,
+		}
+		switch {
+		case len(e.Command) == 0:
+			n.WorkersMin, n.WorkersMax = 0, 0
+		case n.WorkersMax == 0:
+			n.WorkersMax = defaultWorkersMax
+		}
+		if n.IdleTimeout == 0 {
+			n.IdleTimeout = defaultIdleTimeout
+		}
+		made, err := ctl.DeclareEndpoint(ctx, owner, n)
+		if err != nil {
+			return fmt.Errorf("endpoint %s: %w", e.Name, err)
+		}
+		s.endpoints[e.Name] = made.ID
+	}
+	return nil
+}
+
+// listen opens the addresses: one for everything, and a second one for the queue if the settings say so.
+func (s *Server) listen(handler http.Handler) error {
+	serve := func(address string) (string, error) {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			return "", err
+		}
+		server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+		s.servers = append(s.servers, server)
+		go func() {
+			if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+				s.failed <- err
+			}
+		}()
+		return "http://" + reachable(l.Addr()), nil
+	}
+	var err error
+	if s.url, err = serve(s.config.Listen); err != nil {
+		return err
+	}
+	s.queueURL = s.url
+	if s.config.QueueListen != "" {
+		s.queueURL, err = serve(s.config.QueueListen)
+	}
+	return err
+}
+
+// reachable gives an address that this machine can connect to: an unspecified one listens on all.
+func reachable(a net.Addr) string {
+	if tcp, ok := a.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", fmt.Sprint(tcp.Port))
+	}
+	return a.String()
+}
+
+// Close drains: workers finish or give back what they hold, held requests are answered with what is known, and after the
+// drain time what is left is cut off. Everything acknowledged is on disk already.
+func (s *Server) Close() error {
+	s.stop()
+	s.queue.Close()
+	s.loops.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), s.config.Drain)
+	defer cancel()
+	var errs []error
+	for _, server := range s.servers {
+		if err := server.Shutdown(ctx); err != nil {
+			errs = append(errs, err, server.Close())
+		}
+	}
+	return errors.Join(append(errs, s.process.Close(), s.fleet.Close(), s.store.Close())...)
+}
+
+// abandon closes what a failed start had opened.
+func (s *Server) abandon() {
+	for _, server := range s.servers {
+		_ = server.Close()
+	}
+	if s.process != nil {
+		_ = s.process.Close()
+	}
+	if s.store != nil {
+		_ = s.store.Close()
+	}
+}

@@ -1,0 +1,140 @@
+package compute
+
+import (
+	"encoding/hex"
+	"io"
+	"slices"
+	"sync"
+	"time"
+)
+
+// The ids are distinct types, so that one cannot be taken for another.
+type (
+	UserID     string
+	KeyID      string
+	PodID      string
+	EndpointID string
+	WorkerID   string
+	JobID      string
+)
+
+// reservedIDs are the first path segments after /v2 that belong to resources; no endpoint may be named so.
+var reservedIDs = []string{"account", "billing", "catalog", "clusters", "network", "openapi", "pods", "registries", "serverless", "templates"}
+
+const idAlphabet = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+// IDs makes ids from a source of randomness and a clock. It is safe for concurrent use.
+type IDs struct {
+	mu     sync.Mutex
+	random io.Reader
+	clock  Clock
+	last   uint64 // the last time-ordered prefix: milliseconds << 12 | counter
+}
+
+// NewIDs makes a source of ids. It panics later if random fails: there is no id without randomness.
+func NewIDs(random io.Reader, clock Clock) *IDs { return &IDs{random: random, clock: clock} }
+
+func (s *IDs) read(b []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := io.ReadFull(s.random, b); err != nil {
+		panic("compute: the source of randomness failed: " + err.Error())
+	}
+}
+
+// Word gives n random lower-case letters and digits, the first one a letter.
+func (s *IDs) Word(n int) string {
+	word := make([]byte, 0, n)
+	buf := make([]byte, 2*n)
+	for len(word) < n {
+		s.read(buf)
+		for _, b := range buf {
+			size := len(idAlphabet)
+			if len(word) == 0 {
+				size = 26
+			}
+			if int(b) < 256/size*size && len(word) < n { // no bias: refuse the remainder
+				word = append(word, idAlphabet[int(b)%size])
+			}
+		}
+	}
+	return string(word)
+}
+
+// resource gives the id of a pod or an endpoint: 14 lower-case letters and digits, never a reserved path segment.
+func (s *IDs) resource() string {
+	for {
+		if id := s.Word(14); !slices.Contains(reservedIDs, id) {
+			return id
+		}
+	}
+}
+
+// Pod makes a pod's id (rule rest.ids).
+func (s *IDs) Pod() PodID { return PodID(s.resource()) }
+
+// Endpoint makes an endpoint's id (rule rest.ids).
+func (s *IDs) Endpoint() EndpointID { return EndpointID(s.resource()) }
+
+// Worker makes a worker's id.
+func (s *IDs) Worker() WorkerID { return WorkerID(s.resource()) }
+
+// Key makes a key's id, the part of a key that may be shown.
+func (s *IDs) Key() KeyID { return KeyID(s.Word(10)) }
+
+// Job makes a job's id: a version 7 UUID, ordered by time so that inserts stay at the end of the index; those of
+// /runsync begin with "sync-" (rule queue.job.ids).
+func (s *IDs) Job(sync bool) JobID {
+	var u [16]byte
+	s.read(u[8:])
+	s.mu.Lock()
+	now := uint64(s.clock.Now().UnixMilli()) << 12
+	if now <= s.last {
+		now = s.last + 1
+	}
+	s.last = now
+	s.mu.Unlock()
+	ms, counter := now>>12, now&0xfff
+	for i := range 6 {
+		u[i] = byte(ms >> (8 * (5 - i)))
+	}
+	u[6] = 0x70 | byte(counter>>8)
+	u[7] = byte(counter)
+	u[8] = 0x80 | u[8]&0x3f
+	var text [41]byte
+	copy(text[:], "sync-")
+	t := text[5:]
+	hex.Encode(t[0:8], u[0:4])
+	hex.Encode(t[9:13], u[4:6])
+	hex.Encode(t[14:18], u[6:8])
+	hex.Encode(t[19:23], u[8:10])
+	hex.Encode(t[24:36], u[10:16])
+	t[8], t[13], t[18], t[23] = '-', '-', '-', '-'
+	if sync {
+		return JobID(text[:])
+	}
+	return JobID(t)
+}
+
+// Clock is the one source of time. Tests and test controls replace it.
+type Clock interface {
+	// Now gives the time, in UTC.
+	Now() time.Time
+	// After gives a channel that receives once d has passed, and a function that gives up on it.
+	After(d time.Duration) (<-chan time.Time, func())
+}
+
+// SystemClock is the machine's clock.
+type SystemClock struct{}
+
+// Now gives the machine's time, in UTC.
+func (SystemClock) Now() time.Time { return time.Now().UTC() }
+
+// After waits on the machine's monotonic clock.
+func (SystemClock) After(d time.Duration) (<-chan time.Time, func()) {
+	t := time.NewTimer(d)
+	return t.C, func() { t.Stop() }
+}
+
+// Reserved tells whether a first path segment after /v2 belongs to a resource and so cannot be an endpoint's id.
+func Reserved(segment string) bool { return slices.Contains(reservedIDs, segment) }

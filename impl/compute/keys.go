@@ -1,0 +1,76 @@
+package compute
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Key is an API key. Its secret is never stored, only the hash.
+type Key struct {
+	ID        KeyID
+	UserID    UserID
+	Name      string
+	Scopes    []Scope
+	Hash      [sha256.Size]byte // of the whole token
+	WorkerID  WorkerID          // set on the key of a worker
+	CreatedAt time.Time
+	ExpiresAt time.Time // zero: never
+	RevokedAt time.Time // zero: not revoked
+}
+
+// Scope is a permission of a key (rule auth.scopes).
+type Scope string
+
+// The scopes that do not depend on an endpoint.
+const (
+	ScopeAll          Scope = "all"
+	ScopeAdmin        Scope = "admin"
+	ScopeRESTRead     Scope = "rest:read"
+	ScopeRESTWrite    Scope = "rest:write"
+	ScopeGraphQLRead  Scope = "graphql:read"
+	ScopeGraphQLWrite Scope = "graphql:write"
+)
+
+// ScopeInvoke permits calls of one endpoint's queue.
+func ScopeInvoke(id EndpointID) Scope { return Scope("queue:" + string(id) + ":invoke") }
+
+// ScopeWork permits a worker of the endpoint to take and finish its jobs. It is only given to workers.
+func ScopeWork(id EndpointID) Scope { return Scope("queue:" + string(id) + ":work") }
+
+// Allows tells whether the key holds the scope, through a wildcard or "all" too.
+func (k Key) Allows(want Scope) bool {
+	if slices.Contains(k.Scopes, ScopeAll) || slices.Contains(k.Scopes, want) {
+		return true
+	}
+	if rest, ok := strings.CutPrefix(string(want), "queue:"); ok {
+		if _, verb, ok := strings.Cut(rest, ":"); ok {
+			return slices.Contains(k.Scopes, Scope("queue:*:"+verb))
+		}
+	}
+	return false
+}
+
+// tokenPrefix begins every token, so that leaked ones can be found by scanners.
+const tokenPrefix = "brt_"
+
+// NewToken makes the token of a key: prefix, key id, secret. It is shown once; store its hash.
+func NewToken(ids *IDs, id KeyID) string { return tokenPrefix + string(id) + "_" + ids.Word(40) }
+
+// ParseToken gives the key id of a token, or false if the token is malformed.
+func ParseToken(token string) (KeyID, bool) {
+	rest, ok := strings.CutPrefix(token, tokenPrefix)
+	if !ok {
+		return "", false
+	}
+	id, secret, ok := strings.Cut(rest, "_")
+	return KeyID(id), ok && len(id) == 10 && len(secret) == 40
+}
+
+// Matches compares the token's hash in constant time.
+func (k Key) Matches(token string) bool {
+	hash := sha256.Sum256([]byte(token))
+	return subtle.ConstantTimeCompare(hash[:], k.Hash[:]) == 1
+}

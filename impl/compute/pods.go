@@ -1,0 +1,128 @@
+package compute
+
+import "time"
+
+// Pod is a container that the user keeps.
+type Pod struct {
+	ID               PodID
+	UserID           UserID
+	Name             string
+	Image            string
+	Args             string
+	DiskGB           int64
+	Ports            []string // each port/protocol
+	Env              map[string]string
+	RegistryID       string // empty: none
+	Persistent       *PersistentMount
+	Network          *NetworkMount
+	GPU              *GPU // exactly one of GPU and CPU is set
+	CPU              *CPU
+	Cloud            Cloud
+	DataCenterID     string // empty until placed
+	TemplateID       string // empty: none
+	GlobalNetworking bool
+	Locked           bool
+	CostPerHour      float64 // USD while it holds its machine; see Cost
+	Status           PodStatus
+	Reason           string // why it ended, for people
+	Version          int64  // counts the writes; guards the loops' moves
+	CreatedAt        time.Time
+	StartedAt        time.Time // zero until RUNNING
+	MovedAt          time.Time // when the status last moved
+}
+
+// GPU is what a GPU pod holds.
+type GPU struct {
+	ID    string // GPU type, as in the catalog
+	Count int64
+}
+
+// CPU is what a CPU pod holds.
+type CPU struct {
+	ID        string // flavor, as in the catalog
+	VCPUCount int64
+	MemoryGB  int64
+}
+
+// PersistentMount is host-local storage.
+type PersistentMount struct {
+	SizeGB int64
+	Path   string
+}
+
+// NetworkMount is a network volume at a path.
+type NetworkMount struct {
+	VolumeID string
+	Path     string
+}
+
+// Cloud is the kind of host.
+type Cloud string
+
+// The clouds.
+const (
+	Secure    Cloud = "SECURE"
+	Community Cloud = "COMMUNITY"
+)
+
+// PodStatus is the published word for where a pod stands.
+type PodStatus string
+
+// The statuses of a pod.
+const (
+	PodProvisioning PodStatus = "PROVISIONING"
+	PodStarting     PodStatus = "STARTING"
+	PodRunning      PodStatus = "RUNNING"
+	PodExited       PodStatus = "EXITED"
+	PodError        PodStatus = "ERROR"
+	PodTerminated   PodStatus = "TERMINATED"
+)
+
+// PodEvent moves a pod's status.
+type PodEvent string
+
+// The events of a pod: the first four are the published actions.
+const (
+	PodStart     PodEvent = "start"
+	PodStop      PodEvent = "stop"
+	PodRestart   PodEvent = "restart"
+	PodTerminate PodEvent = "terminate"
+	PodPlaced    PodEvent = "placed"  // its container is being started
+	PodHealthy   PodEvent = "healthy" // its container is up
+	PodFinished  PodEvent = "finished"
+	PodFailed    PodEvent = "failed"
+)
+
+// PodActions are the events that a user may ask for, in the published order.
+var PodActions = []PodEvent{PodStart, PodStop, PodRestart, PodTerminate}
+
+// PodMachine is the table of a pod's life.
+var PodMachine = NewMachine("pod", PodProvisioning, []PodStatus{PodTerminated}, []Row[PodStatus, PodEvent]{
+	{PodProvisioning, PodPlaced, PodStarting, "pods.status.provisioned"},
+	{PodProvisioning, PodFailed, PodError, "pods.status.failed"},
+	{PodProvisioning, PodStop, PodExited, "pods.actions"},
+	{PodProvisioning, PodTerminate, PodTerminated, "pods.actions"},
+	{PodStarting, PodHealthy, PodRunning, "pods.status.healthy"},
+	{PodStarting, PodFinished, PodExited, "pods.status.failed"},
+	{PodStarting, PodFailed, PodError, "pods.status.failed"},
+	{PodStarting, PodStop, PodExited, "pods.actions"},
+	{PodStarting, PodTerminate, PodTerminated, "pods.actions"},
+	{PodRunning, PodFinished, PodExited, "pods.status.failed"},
+	{PodRunning, PodFailed, PodError, "pods.status.failed"},
+	{PodRunning, PodStop, PodExited, "pods.actions"},
+	{PodRunning, PodRestart, PodStarting, "pods.actions"},
+	{PodRunning, PodTerminate, PodTerminated, "pods.actions"},
+	{PodExited, PodStart, PodProvisioning, "pods.actions"},
+	{PodExited, PodTerminate, PodTerminated, "pods.actions"},
+	{PodError, PodStart, PodProvisioning, "pods.actions"},
+	{PodError, PodTerminate, PodTerminated, "pods.actions"},
+})
+
+// Cost is what the pod costs now, in USD an hour: nothing once it is EXITED, TERMINATED or ERROR (rule pods.cost).
+func (p Pod) Cost() float64 {
+	switch p.Status {
+	case PodExited, PodTerminated, PodError:
+		return 0
+	}
+	return p.CostPerHour
+}

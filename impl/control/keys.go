@@ -1,0 +1,117 @@
+package control
+
+import (
+	"context"
+	"crypto/sha256"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// Keyring authenticates. It holds every key's hash in memory, so that a request costs no read of the store.
+type Keyring struct {
+	store store.Store
+	ids   *compute.IDs
+	clock compute.Clock
+
+	mu   sync.RWMutex
+	keys map[compute.KeyID]compute.Key
+}
+
+// NewKeyring loads the keys.
+func NewKeyring(ctx context.Context, s store.Store, ids *compute.IDs, clock compute.Clock) (*Keyring, error) {
+	r := &Keyring{store: s, ids: ids, clock: clock, keys: map[compute.KeyID]compute.Key{}}
+	err := s.Read(ctx, func(tx store.Tx) error {
+		keys, err := tx.ListKeys()
+		for _, k := range keys {
+			r.keys[k.ID] = k
+		}
+		return err
+	})
+	return r, err
+}
+
+// NewKey is what a key is made from.
+type NewKey struct {
+	UserID   compute.UserID
+	Name     string
+	Scopes   []compute.Scope
+	WorkerID compute.WorkerID // set on the key of a worker
+	Expiry   time.Duration    // 0: never
+}
+
+// Create stores a key and gives its token, which cannot be had again.
+func (r *Keyring) Create(ctx context.Context, n NewKey) (compute.Key, string, error) {
+	k := compute.Key{ID: r.ids.Key(), UserID: n.UserID, Name: n.Name, Scopes: n.Scopes, WorkerID: n.WorkerID}
+	token := compute.NewToken(r.ids, k.ID)
+	k.Hash = sha256.Sum256([]byte(token))
+	err := r.store.Write(ctx, func(tx store.Tx) error {
+		k.CreatedAt = tx.Now()
+		if n.Expiry > 0 {
+			k.ExpiresAt = tx.Now().Add(n.Expiry)
+		}
+		return tx.InsertKey(k)
+	})
+	if err != nil {
+		return compute.Key{}, "", err
+	}
+	r.mu.Lock()
+	r.keys[k.ID] = k
+	r.mu.Unlock()
+	return k, token, nil
+}
+
+// Delete removes a key for good; an unknown one is no error.
+func (r *Keyring) Delete(ctx context.Context, id compute.KeyID) error {
+	r.mu.Lock()
+	delete(r.keys, id)
+	r.mu.Unlock()
+	return r.store.Write(ctx, func(tx store.Tx) error { return tx.DeleteKey(id) })
+}
+
+// Keys gives the keys of workers (worker true) or of people.
+func (r *Keyring) Keys(worker bool) []compute.Key {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	var keys []compute.Key
+	for _, k := range r.keys {
+		if (k.WorkerID != "") == worker {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// Authenticate gives the key that an Authorization header or parameter carries. Its Unauthenticated tells missing from
+// malformed from invalid from expired, but not whether a key exists (rule auth.detail). bareToo permits the key without
+// the word Bearer.
+func (r *Keyring) Authenticate(header string, bareToo bool) (key compute.Key, bearer bool, err error) {
+	if header == "" {
+		return key, false, compute.Errorf(compute.Unauthenticated, "no API key: send Authorization: Bearer <key>")
+	}
+	scheme, token, found := strings.Cut(header, " ")
+	bearer = found && strings.EqualFold(scheme, "Bearer")
+	if !bearer {
+		if found || !bareToo {
+			return key, false, compute.Errorf(compute.Unauthenticated, "malformed Authorization header: it must be Bearer <key>")
+		}
+		token = header
+	}
+	id, ok := compute.ParseToken(token)
+	if !ok {
+		return key, bearer, compute.Errorf(compute.Unauthenticated, "malformed API key")
+	}
+	r.mu.RLock()
+	key = r.keys[id]
+	r.mu.RUnlock()
+	if !key.Matches(token) || !key.RevokedAt.IsZero() {
+		return compute.Key{}, bearer, compute.Errorf(compute.Unauthenticated, "invalid API key")
+	}
+	if !key.ExpiresAt.IsZero() && !r.clock.Now().Before(key.ExpiresAt) {
+		return compute.Key{}, bearer, compute.Errorf(compute.Unauthenticated, "expired API key")
+	}
+	return key, bearer, nil
+}

@@ -1,0 +1,94 @@
+package httpapi
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/berthdev/berth/gen/queue"
+	"github.com/berthdev/berth/impl/compute"
+	jobs "github.com/berthdev/berth/impl/queue"
+)
+
+// queueHandlers implements the generated queue interface.
+type queueHandlers struct{ Services }
+
+var _ queue.ServerInterface = queueHandlers{}
+
+// Run is POST /v2/{endpointId}/run.
+func (h queueHandlers) Run(c echo.Context, e queue.EndpointID) error {
+	j, err := h.Queue.Run(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), submission(bodyOf[queue.Submission](c)))
+	return answerJob(c, j, err)
+}
+
+// RunSync is POST /v2/{endpointId}/runsync.
+func (h queueHandlers) RunSync(c echo.Context, e queue.EndpointID, p queue.RunSyncParams) error {
+	j, err := h.Queue.RunSync(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), submission(bodyOf[queue.Submission](c)), waitOf(p.Wait))
+	return answerJob(c, j, err)
+}
+
+// Status is GET /v2/{endpointId}/status/{jobId}.
+func (h queueHandlers) Status(c echo.Context, e queue.EndpointID, id queue.JobID, p queue.StatusParams) error {
+	if p.TTL != nil {
+		j, err := h.Queue.SetTTL(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), compute.JobID(id), milliseconds(*p.TTL))
+		return answerJob(c, j, err)
+	}
+	j, err := h.Queue.Status(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), compute.JobID(id))
+	return answerJob(c, j, err)
+}
+
+// StatusPost is Status for the clients that POST.
+func (h queueHandlers) StatusPost(c echo.Context, e queue.EndpointID, id queue.JobID, p queue.StatusPostParams) error {
+	return h.Status(c, e, id, queue.StatusParams(p))
+}
+
+// StatusSync is GET /v2/{endpointId}/status-sync/{jobId}.
+func (h queueHandlers) StatusSync(c echo.Context, e queue.EndpointID, id queue.JobID, p queue.StatusSyncParams) error {
+	j, err := h.Queue.Wait(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), compute.JobID(id), waitOf(p.Wait))
+	return answerJob(c, j, err)
+}
+
+// StatusSyncPost is StatusSync for the clients that POST.
+func (h queueHandlers) StatusSyncPost(c echo.Context, e queue.EndpointID, id queue.JobID, p queue.StatusSyncPostParams) error {
+	return h.StatusSync(c, e, id, queue.StatusSyncParams(p))
+}
+
+// Cancel is POST /v2/{endpointId}/cancel/{jobId}.
+func (h queueHandlers) Cancel(c echo.Context, e queue.EndpointID, id queue.JobID) error {
+	j, err := h.Queue.Cancel(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), compute.JobID(id))
+	return answerJob(c, j, err)
+}
+
+// Health is GET /v2/{endpointId}/health.
+func (h queueHandlers) Health(c echo.Context, e queue.EndpointID) error {
+	health, err := h.Queue.Health(contextOf(c), callerOf(c).UserID, compute.EndpointID(e))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, healthView(health))
+}
+
+// answerJob writes the status document: always 200, since clients take 201 and 202 for failures (rule queue.success).
+func answerJob(c echo.Context, j compute.Job, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, jobView(j))
+}
+
+func waitOf(ms *queue.Wait) time.Duration {
+	if ms == nil {
+		return jobs.DefaultWait
+	}
+	return milliseconds(*ms)
+}
+
+// milliseconds gives the duration, at most the longest that a time can carry; a ttl has no maximum.
+func milliseconds(ms int64) time.Duration {
+	const longest = 100 * 365 * 24 * time.Hour
+	if ms > longest.Milliseconds() {
+		return longest
+	}
+	return time.Duration(ms) * time.Millisecond
+}

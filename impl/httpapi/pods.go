@@ -1,0 +1,54 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/berthdev/berth/gen/rest"
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// restHandlers implements the generated REST interface.
+type restHandlers struct{ Services }
+
+var _ rest.ServerInterface = restHandlers{}
+
+// CreatePod is POST /v2/pods.
+func (h restHandlers) CreatePod(c echo.Context) error {
+	pod, err := h.Control.CreatePod(contextOf(c), callerOf(c).UserID, newPod(bodyOf[rest.CreatePodRequest](c)))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusCreated, podView(pod, h.Clock.Now()))
+}
+
+// GetPod is GET /v2/pods/{id}.
+func (h restHandlers) GetPod(c echo.Context, id string) error {
+	pod, err := h.Control.GetPod(contextOf(c), callerOf(c).UserID, compute.PodID(id))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, podView(pod, h.Clock.Now()))
+}
+
+// ListPods is GET /v2/pods. There are no clusters whose members includeClusterPods could add.
+func (h restHandlers) ListPods(c echo.Context, _ rest.ListPodsParams) error {
+	pods, err := h.Control.ListPods(contextOf(c), callerOf(c).UserID)
+	if err != nil {
+		return err
+	}
+	list := rest.ListPodsResponse{Pods: make([]rest.Pod, len(pods))}
+	for i, p := range pods {
+		list.Pods[i] = podView(p, h.Clock.Now())
+	}
+	return c.JSON(http.StatusOK, list)
+}
+
+// DeletePod is DELETE /v2/pods/{id}.
+func (h restHandlers) DeletePod(c echo.Context, id string) error {
+	if err := h.Control.DeletePod(contextOf(c), callerOf(c).UserID, compute.PodID(id)); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}

@@ -1,0 +1,97 @@
+package httpapi
+
+import (
+	"time"
+
+	"github.com/oapi-codegen/nullable"
+
+	"github.com/berthdev/berth/gen/rest"
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+)
+
+// internalDomain ends the internal DNS names of globally networked pods.
+const internalDomain = "pod.berth.internal"
+
+// newPod translates a request. What is absent stays zero: the defaults are control's.
+func newPod(r rest.CreatePodRequest) control.NewPod {
+	n := control.NewPod{
+		Name: r.Name, Image: r.Image, Args: value(r.Args), DiskGB: value(r.Disk), Ports: r.Ports, Env: r.Env,
+		Cloud: compute.Cloud(value(r.Cloud)), DataCenterIDs: r.DataCenterIds, GlobalNetworking: value(r.GlobalNetworking),
+	}
+	if id, err := r.Registry.Get(); err == nil {
+		n.RegistryID = id
+	}
+	if r.Mounts != nil {
+		if p := r.Mounts.Persistent; p != nil {
+			n.Persistent = &compute.PersistentMount{SizeGB: p.Size, Path: p.Path}
+		}
+		for _, m := range r.Mounts.Network {
+			n.Network = append(n.Network, compute.NetworkMount{VolumeID: m.VolumeID, Path: m.Path})
+		}
+	}
+	if r.Gpu != nil {
+		n.GPU = &compute.GPU{ID: r.Gpu.ID, Count: 1}
+		if r.Gpu.Count != nil {
+			n.GPU.Count = *r.Gpu.Count
+		}
+	}
+	if r.CPU != nil {
+		n.CPU = &compute.CPU{ID: r.CPU.ID, VCPUCount: int64(r.CPU.VcpuCount)}
+	}
+	return n
+}
+
+// podView fills every field of the published pod.
+func podView(p compute.Pod, now time.Time) rest.Pod {
+	v := rest.Pod{
+		ID: string(p.ID), Name: p.Name, Image: p.Image, Args: p.Args, Disk: p.DiskGB, Ports: p.Ports, Env: p.Env,
+		Registry: orNull(p.RegistryID), Status: rest.PodStatus(p.Status), Cloud: rest.Cloud(p.Cloud),
+		DataCenterID: orNull(p.DataCenterID), Template: orNull(p.TemplateID), Cost: p.Cost(), Locked: p.Locked,
+		Runtime: nullable.NewNullNullable[rest.PodRuntime](), CreatedAt: p.CreatedAt,
+		StartedAt: nullable.NewNullNullable[time.Time](), Actions: []rest.PodAction{},
+	}
+	for _, a := range compute.PodMachine.Allowed(p.Status, compute.PodActions) {
+		v.Actions = append(v.Actions, rest.PodAction(a))
+	}
+	if p.Persistent != nil {
+		v.Mounts.Persistent = &rest.PersistentMount{Size: p.Persistent.SizeGB, Path: p.Persistent.Path}
+	}
+	if p.Network != nil {
+		v.Mounts.Network = []rest.NetworkMount{{VolumeID: p.Network.VolumeID, Path: p.Network.Path}}
+	}
+	if p.GPU != nil {
+		v.Gpu = &rest.GpuConfig{ID: p.GPU.ID, Count: &p.GPU.Count}
+	}
+	if p.CPU != nil {
+		v.CPU = &rest.CPUConfig{ID: p.CPU.ID, VcpuCount: p.CPU.VCPUCount, Memory: p.CPU.MemoryGB}
+	}
+	if p.GlobalNetworking {
+		dns := string(p.ID) + "." + internalDomain
+		v.GlobalNetworking = rest.PodGlobalNetworking{Enabled: true, InternalDNS: &dns}
+	}
+	if !p.StartedAt.IsZero() {
+		v.StartedAt = nullable.NewNullableWithValue(p.StartedAt)
+	}
+	if p.Status == compute.PodRunning {
+		uptime := int64(max(0, now.Sub(p.StartedAt)) / time.Second)
+		v.Runtime = nullable.NewNullableWithValue(rest.PodRuntime{Uptime: &uptime})
+	}
+	return v
+}
+
+// value gives what p points to, or zero.
+func value[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}
+
+func orNull(s string) nullable.Nullable[string] {
+	if s == "" {
+		return nullable.NewNullNullable[string]()
+	}
+	return nullable.NewNullableWithValue(s)
+}

@@ -1,0 +1,81 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/berthdev/berth/gen/queue"
+	"github.com/berthdev/berth/gen/rest"
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/problem"
+)
+
+const problemJSON = "application/problem+json"
+
+// writeError is the only place that writes a failure. Queue and worker paths get a body without an integer status, which
+// one official client would take for a job's status and poll on (rule queue.errors.body).
+func (s Services) writeError(err error, c echo.Context) {
+	if c.Response().Committed {
+		return
+	}
+	if errors.Is(err, context.Canceled) && c.Request().Context().Err() != nil {
+		c.Response().Status = 499 // for the log: the client has gone, nobody reads an answer
+		return
+	}
+	p := problemOf(err)
+	if p.Status >= http.StatusInternalServerError {
+		s.Log.Error("request failed", "id", c.Response().Header().Get(echo.HeaderXRequestID), "method", c.Request().Method, "route", c.Path(), "error", err)
+	}
+	if p.Status == http.StatusUnauthorized {
+		c.Response().Header().Set(echo.HeaderWWWAuthenticate, "Bearer")
+	}
+	var body any = rest.Problem{Title: p.Title, Status: int64(p.Status), Detail: p.Detail, Errors: p.Errors}
+	if isQueuePath(c.Request().URL.Path) {
+		body = queue.Problem{Title: p.Title, Detail: p.Detail, Error: p.Detail, Errors: p.Errors}
+	}
+	c.Response().Header().Set(echo.HeaderContentType, problemJSON)
+	c.Response().WriteHeader(p.Status)
+	if c.Request().Method != http.MethodHead {
+		_ = encode(c.Response(), body) // the client has gone
+	}
+}
+
+// problemOf adds to the table what only HTTP knows: 404 and 405 of the router, 413, 415.
+func problemOf(err error) problem.Problem {
+	var he *echo.HTTPError
+	var own *compute.Error
+	if errors.As(err, &own) || !errors.As(err, &he) {
+		return problem.Of(err)
+	}
+	p := problem.Problem{Entry: problem.Entry{Status: he.Code, Title: http.StatusText(he.Code)}}
+	switch he.Code {
+	case http.StatusNotFound:
+		p.Detail = "there is nothing at this path"
+	case http.StatusMethodNotAllowed:
+		p.Detail = "the path does not know this method; the Allow header lists those that it knows"
+	case http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:
+		p.Detail, _ = he.Message.(string)
+	case http.StatusBadRequest: // the generated binding, should it see a fault that the validator did not
+		return problem.Of(&compute.Error{Code: compute.Invalid, Detail: "a parameter breaks its schema", Cause: err})
+	default:
+		return problem.Of(err)
+	}
+	return p
+}
+
+// serializer writes JSON without escaping < > &: outputs are carried as they came.
+type serializer struct{ echo.DefaultJSONSerializer }
+
+// Serialize writes v.
+func (serializer) Serialize(c echo.Context, v any, _ string) error { return encode(c.Response(), v) }
+
+func encode(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}

@@ -1,0 +1,93 @@
+// Package httpapi is the HTTP edge: it authenticates, has the generated validators check, calls one use case and writes
+// what it gave. It decides nothing. Echo v4 routes and binds (the server interface is generated for it).
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/berthdev/berth/gen/queue"
+	"github.com/berthdev/berth/gen/rest"
+	"github.com/berthdev/berth/gen/worker"
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+	jobs "github.com/berthdev/berth/impl/queue"
+	"github.com/berthdev/berth/impl/validate"
+	"github.com/berthdev/berth/spec"
+)
+
+// Services are what the edge calls.
+type Services struct {
+	Control *control.Control
+	Queue   *jobs.Queue
+	Keyring *control.Keyring
+	IDs     *compute.IDs
+	Clock   compute.Clock
+	Log     *slog.Logger
+	Ready   func(context.Context) error // tells whether the store answers
+}
+
+// New makes the handler of all interfaces.
+func New(s Services) (*echo.Echo, error) {
+	e := echo.New()
+	e.HideBanner, e.HidePort = true, true
+	e.JSONSerializer = serializer{}
+	e.HTTPErrorHandler = s.writeError
+	e.Use(s.logged, s.recovered, s.authenticated)
+	if err := s.documents(e); err != nil {
+		return nil, err
+	}
+	e.GET(healthPath, s.healthz)
+	rest.RegisterHandlersWithOptions(e, restHandlers{s}, rest.RegisterHandlersOptions{
+		OperationMiddlewares: s.operations(rest.Ops, func(op validate.Op, _ echo.Context) compute.Scope {
+			if op.Method == http.MethodGet {
+				return compute.ScopeRESTRead
+			}
+			return compute.ScopeRESTWrite
+		}),
+	})
+	queue.RegisterHandlersWithOptions(e, queueHandlers{s}, queue.RegisterHandlersOptions{
+		OperationMiddlewares: s.operations(queue.Ops, func(_ validate.Op, c echo.Context) compute.Scope {
+			return compute.ScopeInvoke(compute.EndpointID(c.Param("endpointId")))
+		}),
+	})
+	worker.RegisterHandlersWithOptions(e, workerHandlers{s}, worker.RegisterHandlersOptions{
+		OperationMiddlewares: s.operations(worker.Ops, func(_ validate.Op, c echo.Context) compute.Scope {
+			return compute.ScopeWork(compute.EndpointID(c.Param("endpointId")))
+		}),
+	})
+	return e, nil
+}
+
+const healthPath = "/healthz"
+
+// published are the paths of the documents, which anybody may read.
+var published = map[string]string{
+	"/v2/openapi.json":     "rest",
+	"/openapi/queue.json":  "queue",
+	"/openapi/worker.json": "worker",
+}
+
+func (s Services) documents(e *echo.Echo) error {
+	for path, name := range published {
+		document, err := spec.JSON(name)
+		if err != nil {
+			return err
+		}
+		e.GET(path, func(c echo.Context) error {
+			return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, document)
+		})
+	}
+	return nil
+}
+
+// healthz answers 200 while the store answers.
+func (s Services) healthz(c echo.Context) error {
+	if err := s.Ready(c.Request().Context()); err != nil {
+		return &compute.Error{Code: compute.Unavailable, Detail: "the store does not answer", Cause: err}
+	}
+	return c.NoContent(http.StatusOK)
+}

@@ -1,0 +1,162 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/berthdev/berth/gen/worker"
+	"github.com/berthdev/berth/impl/compute"
+	jobs "github.com/berthdev/berth/impl/queue"
+)
+
+// workerHandlers implements the generated worker protocol.
+type workerHandlers struct{ Services }
+
+var _ worker.ServerInterface = workerHandlers{}
+
+// seatOf gives the worker that asks. SDK workers append their query to a URL without one as if it had one, so the path's
+// id may end in &job_in_progress=0. A worker's own key is good for that worker alone.
+func seatOf(c echo.Context, id worker.WorkerID) (compute.UserID, compute.WorkerID, error) {
+	name, _, _ := strings.Cut(id, "&")
+	key := callerOf(c).Key
+	if key.WorkerID != "" && key.WorkerID != compute.WorkerID(name) {
+		return "", "", compute.Errorf(compute.Forbidden, "the key belongs to another worker")
+	}
+	return key.UserID, compute.WorkerID(name), nil
+}
+
+// TakeJob is GET /v2/{endpointId}/job-take/{workerId}.
+func (h workerHandlers) TakeJob(c echo.Context, e worker.EndpointID, w worker.WorkerID, _ worker.TakeJobParams) error {
+	return h.take(c, e, w, 1, func(taken []jobs.Taken) any { return takenView(taken[0]) })
+}
+
+// TakeJobs is GET /v2/{endpointId}/job-take-batch/{workerId}.
+func (h workerHandlers) TakeJobs(c echo.Context, e worker.EndpointID, w worker.WorkerID, p worker.TakeJobsParams) error {
+	n := 1
+	if p.BatchSize != nil {
+		n = int(*p.BatchSize)
+	}
+	return h.take(c, e, w, n, func(taken []jobs.Taken) any {
+		list := make([]worker.TakenJob, len(taken))
+		for i, t := range taken {
+			list[i] = takenView(t)
+		}
+		return list
+	})
+}
+
+func (h workerHandlers) take(c echo.Context, e worker.EndpointID, w worker.WorkerID, n int, view func([]jobs.Taken) any) error {
+	user, id, err := seatOf(c, w)
+	if err != nil {
+		return err
+	}
+	taken, err := h.Queue.Take(contextOf(c), user, compute.EndpointID(e), id, n)
+	if err != nil {
+		return err
+	}
+	if len(taken) == 0 {
+		return c.NoContent(http.StatusNoContent)
+	}
+	if err := c.JSON(http.StatusOK, view(taken)); err != nil {
+		h.Queue.HandBack(taken) // the worker has hung up
+		return err
+	}
+	return nil
+}
+
+// StopJobs is GET /v2/{endpointId}/job-stop/{workerId}.
+func (h workerHandlers) StopJobs(c echo.Context, e worker.EndpointID, w worker.WorkerID) error {
+	user, id, err := seatOf(c, w)
+	if err != nil {
+		return err
+	}
+	ids, err := h.Queue.Stops(contextOf(c), user, compute.EndpointID(e), id)
+	if err != nil {
+		return err
+	}
+	if len(ids) == 0 {
+		return c.NoContent(http.StatusNoContent)
+	}
+	stop := worker.StopJobs{JobsToStop: make([]string, len(ids))}
+	for i, id := range ids {
+		stop.JobsToStop[i] = string(id)
+	}
+	return c.JSON(http.StatusOK, stop)
+}
+
+// FinishJob is POST /v2/{endpointId}/job-done/{workerId}/{jobId}.
+func (h workerHandlers) FinishJob(c echo.Context, e worker.EndpointID, w worker.WorkerID, j worker.JobID, _ worker.FinishJobParams) error {
+	user, id, err := seatOf(c, w)
+	if err != nil {
+		return err
+	}
+	r := bodyOf[worker.Report](c)
+	if value(r.Status) == string(compute.JobInProgress) {
+		err = h.Queue.Progress(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(j), r.Output)
+	} else {
+		report := jobs.Report{Output: present(r.Output), Error: errorText(r.Error)}
+		err = h.Queue.Finish(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(j), report)
+	}
+	return heard(c, err)
+}
+
+// StreamJob is POST /v2/{endpointId}/job-stream/{workerId}/{jobId}.
+func (h workerHandlers) StreamJob(c echo.Context, e worker.EndpointID, w worker.WorkerID, j worker.JobID, _ worker.StreamJobParams) error {
+	user, id, err := seatOf(c, w)
+	if err != nil {
+		return err
+	}
+	chunk := bodyOf[worker.Chunk](c)
+	return heard(c, h.Queue.Stream(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(j), chunk.Output, chunk.Metrics))
+}
+
+// Ping is GET /v2/{endpointId}/ping/{workerId}.
+func (h workerHandlers) Ping(c echo.Context, e worker.EndpointID, w worker.WorkerID, p worker.PingParams) error {
+	user, id, err := seatOf(c, w)
+	if err != nil {
+		return err
+	}
+	if value(p.Status) == "unhealthy" {
+		reason := strings.TrimSpace(value(p.Check) + ": " + value(p.Reason))
+		h.Log.Warn("worker is unhealthy", "endpoint", e, "worker", id, "reason", reason)
+		return heard(c, h.Queue.Unhealthy(user, compute.EndpointID(e), id, reason))
+	}
+	var ids []compute.JobID
+	for name := range strings.SplitSeq(value(p.JobID), ",") {
+		ids = append(ids, compute.JobID(name))
+	}
+	return heard(c, h.Queue.Ping(user, compute.EndpointID(e), id, ids))
+}
+
+func heard(c echo.Context, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, worker.Heard{})
+}
+
+// present gives no output for null: a handler that returned nothing.
+func present(output json.RawMessage) json.RawMessage {
+	if string(output) == "null" {
+		return nil
+	}
+	return output
+}
+
+// errorText makes a string of whatever a handler gave as its error: clients read a string. Null is no error.
+func errorText(raw json.RawMessage) string {
+	if raw = present(raw); len(raw) == 0 {
+		return ""
+	}
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return string(raw)
+	}
+	if text == "" {
+		return "the handler failed without a message"
+	}
+	return text
+}

@@ -1,0 +1,43 @@
+// Package problem is the one table from the way in which a request failed to what the wire says.
+package problem
+
+import (
+	"errors"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// Entry is what the wire says of a code.
+type Entry struct {
+	Status int // HTTP
+	Title  string
+}
+
+// Table has a row for each code (rules errors.*).
+var Table = map[compute.Code]Entry{
+	compute.Invalid:         {422, "Unprocessable Entity"},
+	compute.Rejected:        {400, "Bad Request"},
+	compute.Unauthenticated: {401, "Unauthorized"},
+	compute.Forbidden:       {403, "Forbidden"},
+	compute.NotFound:        {404, "Not Found"},
+	compute.Conflict:        {409, "Conflict"},
+	compute.TooMany:         {429, "Too Many Requests"},
+	compute.Unavailable:     {503, "Service Unavailable"},
+	compute.Internal:        {500, "Internal Server Error"},
+}
+
+// Problem is a failure, ready to be written.
+type Problem struct {
+	Entry
+	Detail string
+	Errors []string
+}
+
+// Of gives the problem of err. An unknown error is an internal one, and its text stays inside.
+func Of(err error) Problem {
+	var e *compute.Error
+	if !errors.As(err, &e) || e.Code == compute.Internal {
+		return Problem{Entry: Table[compute.Internal], Detail: "an internal error occurred; the log of the server has it"}
+	}
+	return Problem{Entry: Table[e.Code], Detail: e.Detail, Errors: e.Fields}
+}

@@ -1,0 +1,126 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// Report is what a worker says of a job. Empty JSON is absent.
+type Report struct {
+	Output json.RawMessage
+	Error  string // not empty: the job failed
+}
+
+// Finish ends the job if the worker holds it; a late or repeated report changes nothing and is no error. An output over
+// the limit fails the job instead: it is never COMPLETED without its output.
+func (q *Queue) Finish(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, id compute.JobID, r Report) error {
+	if err := q.heardOf(user, e, w); err != nil {
+		return err
+	}
+	return q.end(ctx, e, id, w, func(j *compute.Job) compute.JobEvent {
+		limit := q.settings.RunOutputLimit
+		if j.Sync {
+			limit = q.settings.SyncLimit
+		}
+		j.Output, j.Error = r.Output, r.Error
+		if len(r.Output) > limit {
+			j.Output = nil
+			j.Error = fmt.Sprintf("the output of %d bytes is over the limit of %d bytes", len(r.Output), limit)
+		}
+		if j.Error != "" {
+			return compute.JobFail
+		}
+		return compute.JobComplete
+	})
+}
+
+// Progress shows the value as the output of a job in progress. It never touches an ended one.
+func (q *Queue) Progress(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, id compute.JobID, output json.RawMessage) error {
+	if err := q.heardOf(user, e, w); err != nil {
+		return err
+	}
+	q.extend(id, w)
+	return q.store.Write(ctx, func(tx store.Tx) error {
+		_, err := tx.SetJobOutput(id, w, output)
+		return err
+	})
+}
+
+// Stream appends one chunk to a job that the worker holds.
+func (q *Queue) Stream(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, id compute.JobID, output, metrics json.RawMessage) error {
+	if err := q.heardOf(user, e, w); err != nil {
+		return err
+	}
+	q.extend(id, w)
+	return q.store.Write(ctx, func(tx store.Tx) error {
+		_, err := tx.AppendChunk(id, w, output, metrics)
+		return err
+	})
+}
+
+// Cancel ends the job, wherever it is, and tells its worker to stop it. A job that has ended stays as it is.
+func (q *Queue) Cancel(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID) (compute.Job, error) {
+	j, err := q.Status(ctx, user, e, id)
+	if err != nil {
+		return j, err
+	}
+	err = q.end(ctx, e, id, anyHolder, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
+	if err != nil {
+		return j, err
+	}
+	return q.Status(ctx, user, e, id)
+}
+
+// anyHolder as the worker id means that whoever holds the job loses it.
+const anyHolder compute.WorkerID = "*"
+
+// end moves a job to a final status by the event that decide gives, which may fill in output and error. It does nothing
+// when the table has no such move (or decide gives none) or the holder is another one. Everything that ends a job goes through here.
+func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID, holder compute.WorkerID, decide func(*compute.Job) compute.JobEvent) error {
+	var j compute.Job
+	var from compute.JobStatus
+	moved := false
+	err := q.store.Write(ctx, func(tx store.Tx) (err error) {
+		moved = false
+		j, err = tx.Job(id)
+		if compute.CodeOf(err) == compute.NotFound {
+			return nil // swept: nobody needs it
+		}
+		if err != nil {
+			return err
+		}
+		if j.EndpointID != e || holder != anyHolder && j.WorkerID != holder {
+			return nil
+		}
+		from = j.Status
+		if from.Ended() {
+			return nil
+		}
+		stored := j.WorkerID
+		if j.Status, err = compute.JobMachine.Next(from, decide(&j)); err != nil {
+			return nil // the table says no: the report came too late
+		}
+		j.EndedAt = tx.Now()
+		j.ExpiresAt = tx.Now().Add(j.Retention)
+		moved, err = tx.MoveJob(j, from, stored)
+		return err
+	})
+	if err != nil || !moved {
+		return err
+	}
+	q.mu.Lock()
+	if l := q.lines[e]; l != nil {
+		if from == compute.JobInQueue {
+			l.leave(id)
+		} else if holder == anyHolder {
+			l.seat(j.WorkerID).stop(id)
+		}
+	}
+	q.mu.Unlock()
+	q.ended(id)
+	return nil
+}

@@ -1,0 +1,157 @@
+// Package queue is a job's life: submitted, taken, finished. The store is the log, memory the dispatcher: the ids of
+// waiting jobs (not their inputs) stand in lines, rebuilt at start, and are handed to waiting workers without polling.
+package queue
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// Settings are the times and limits of the queue.
+type Settings struct {
+	Lease          time.Duration // how long a job may go unheard of before another worker gets it
+	MaxAttempts    int           // takes before a job fails
+	TakeHold       time.Duration // how long a take or a stop poll is held
+	RunOutputLimit int           // bytes of a /run job's output
+	SyncLimit      int           // bytes of a /runsync job's output
+}
+
+// DefaultSettings are the documented ones (rules queue.lease, queue.attempts, queue.output.limit). The hold stays well
+// under the 90 s after which workers hang up.
+func DefaultSettings() Settings {
+	return Settings{Lease: 30 * time.Second, MaxAttempts: 3, TakeHold: 25 * time.Second, RunOutputLimit: 10_000_000, SyncLimit: 20_000_000}
+}
+
+// Queue carries out the operations on jobs. It is safe for concurrent use.
+type Queue struct {
+	store    store.Store
+	clock    compute.Clock
+	ids      *compute.IDs
+	settings Settings
+	demand   func() // told, without locks held, that an endpoint may need more or fewer workers
+
+	mu     sync.Mutex
+	lines  map[compute.EndpointID]*line
+	held   map[compute.JobID]*holding
+	ends   map[compute.JobID][]chan struct{} // closed when the job ends
+	closed chan struct{}                     // closed when the server stops: every hold ends
+}
+
+// holding is a job in progress.
+type holding struct {
+	endpoint compute.EndpointID
+	worker   compute.WorkerID
+	lease    time.Time // not heard of since: lost
+	overrun  time.Time // end of its execution timeout
+}
+
+// New loads the endpoints and the jobs and makes a Queue. Every job in progress gets a fresh lease: its worker could not
+// be heard while the server was down. demand may be nil.
+func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.IDs, settings Settings, demand func()) (*Queue, error) {
+	if demand == nil {
+		demand = func() {}
+	}
+	q := &Queue{
+		store: s, clock: clock, ids: ids, settings: settings, demand: demand,
+		lines: map[compute.EndpointID]*line{}, held: map[compute.JobID]*holding{},
+		ends: map[compute.JobID][]chan struct{}{}, closed: make(chan struct{}),
+	}
+	err := s.Read(ctx, func(tx store.Tx) error {
+		endpoints, err := tx.ListEndpoints()
+		if err != nil {
+			return err
+		}
+		for _, e := range endpoints {
+			q.lines[e.ID] = newLine(e)
+		}
+		held, err := tx.HeldJobs()
+		if err != nil {
+			return err
+		}
+		for _, j := range held {
+			q.hold(j, tx.Now())
+		}
+		waiting, err := tx.WaitingJobs()
+		for _, j := range waiting {
+			if l := q.lines[j.EndpointID]; l != nil {
+				l.push(j.ID, j.LowPriority, false, "")
+			}
+		}
+		return err
+	})
+	return q, err
+}
+
+// hold notes a job in progress. The caller has the lock, or is New.
+func (q *Queue) hold(j compute.Job, now time.Time) {
+	q.held[j.ID] = &holding{
+		endpoint: j.EndpointID, worker: j.WorkerID, lease: now.Add(q.settings.Lease), overrun: j.TakenAt.Add(j.ExecutionTimeout),
+	}
+	if l := q.lines[j.EndpointID]; l != nil {
+		l.seat(j.WorkerID).jobs[j.ID] = true
+	}
+}
+
+// release forgets a job in progress. The caller has the lock.
+func (q *Queue) release(id compute.JobID) {
+	h := q.held[id]
+	if h == nil {
+		return
+	}
+	delete(q.held, id)
+	if l := q.lines[h.endpoint]; l != nil {
+		if s := l.seats[h.worker]; s != nil {
+			delete(s.jobs, id)
+			s.idleSince = q.clock.Now()
+		}
+	}
+}
+
+// Close ends every hold, so that the server can stop.
+func (q *Queue) Close() { close(q.closed) }
+
+// SetEndpoint makes an endpoint known, or its new settings.
+func (q *Queue) SetEndpoint(e compute.Endpoint) {
+	q.mu.Lock()
+	if l := q.lines[e.ID]; l != nil {
+		l.endpoint = e
+	} else {
+		q.lines[e.ID] = newLine(e)
+	}
+	q.mu.Unlock()
+	q.demand()
+}
+
+// line gives the endpoint's line. NotFound for an unknown endpoint and for somebody else's. The caller has the lock.
+func (q *Queue) line(user compute.UserID, id compute.EndpointID) (*line, error) {
+	l := q.lines[id]
+	if l == nil || l.endpoint.UserID != user {
+		return nil, compute.Errorf(compute.NotFound, "endpoint %q does not exist", id)
+	}
+	return l, nil
+}
+
+// Known refuses an endpoint that does not exist or is not the user's: NotFound.
+func (q *Queue) Known(user compute.UserID, id compute.EndpointID) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	_, err := q.line(user, id)
+	return err
+}
+
+// ended wakes those who wait for the job's end. The caller does not have the lock.
+func (q *Queue) ended(id compute.JobID) {
+	q.mu.Lock()
+	q.release(id)
+	waiting := q.ends[id]
+	delete(q.ends, id)
+	q.mu.Unlock()
+	for _, c := range waiting {
+		close(c)
+	}
+	q.demand()
+}

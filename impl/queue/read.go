@@ -1,0 +1,130 @@
+package queue
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// Status gives the job. NotFound for an unknown endpoint or job, and for one whose time is over.
+func (q *Queue) Status(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID) (compute.Job, error) {
+	if err := q.Known(user, e); err != nil {
+		return compute.Job{}, err
+	}
+	var j compute.Job
+	err := q.store.Read(ctx, func(tx store.Tx) (err error) {
+		j, err = ownJob(tx, e, id)
+		return err
+	})
+	return j, err
+}
+
+// ownJob hides a job of another endpoint and one whose retention is over but which was not swept yet.
+func ownJob(tx store.Tx, e compute.EndpointID, id compute.JobID) (compute.Job, error) {
+	j, err := tx.Job(id)
+	if err == nil && (j.EndpointID != e || j.Status.Ended() && !tx.Now().Before(j.ExpiresAt)) {
+		err = compute.Errorf(compute.NotFound, "job %q does not exist or its result has expired", id)
+	}
+	return j, err
+}
+
+// SetTTL sets the job's remaining time to live, from now; of an ended job, how long its result is kept.
+func (q *Queue) SetTTL(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID, ttl time.Duration) (compute.Job, error) {
+	if err := q.Known(user, e); err != nil {
+		return compute.Job{}, err
+	}
+	var j compute.Job
+	err := q.store.Write(ctx, func(tx store.Tx) (err error) {
+		if j, err = ownJob(tx, e, id); err != nil {
+			return err
+		}
+		j.ExpiresAt = tx.Now().Add(ttl)
+		_, err = tx.MoveJob(j, j.Status, j.WorkerID)
+		return err
+	})
+	return j, err
+}
+
+// Wait gives the job once it has ended, or as it is after wait.
+func (q *Queue) Wait(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID, wait time.Duration) (compute.Job, error) {
+	end := make(chan struct{})
+	q.mu.Lock()
+	q.ends[id] = append(q.ends[id], end)
+	q.mu.Unlock()
+	defer q.forgetWait(id, end)
+
+	// Read after registering: an end between the two is not missed.
+	j, err := q.Status(ctx, user, e, id)
+	if err != nil || j.Status.Ended() {
+		return j, err
+	}
+	timeout, stop := q.clock.After(wait)
+	defer stop()
+	select {
+	case <-end:
+	case <-timeout:
+	case <-q.closed:
+	case <-ctx.Done():
+		return j, ctx.Err()
+	}
+	return q.Status(ctx, user, e, id)
+}
+
+func (q *Queue) forgetWait(id compute.JobID, end chan struct{}) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	left := slices.DeleteFunc(q.ends[id], func(c chan struct{}) bool { return c == end })
+	if len(left) == 0 {
+		delete(q.ends, id)
+	} else {
+		q.ends[id] = left
+	}
+}
+
+// Health is an endpoint in numbers.
+type Health struct {
+	Jobs    compute.JobCounts
+	Workers map[compute.WorkerStatus]int64
+	Ready   int64 // workers that would take a job now
+}
+
+// Health counts the endpoint's jobs and workers.
+func (q *Queue) Health(ctx context.Context, user compute.UserID, e compute.EndpointID) (Health, error) {
+	h := Health{Workers: map[compute.WorkerStatus]int64{}}
+	q.mu.Lock()
+	l, err := q.line(user, e)
+	if err == nil {
+		for _, s := range l.seats {
+			status := s.status()
+			h.Workers[status]++
+			if status == compute.WorkerIdle {
+				h.Ready++
+			}
+		}
+	}
+	q.mu.Unlock()
+	if err != nil {
+		return h, err
+	}
+	err = q.store.Read(ctx, func(tx store.Tx) (err error) {
+		h.Jobs, err = tx.CountJobs(e)
+		return err
+	})
+	return h, err
+}
+
+func (s *seat) status() compute.WorkerStatus {
+	switch {
+	case s.unhealthy != "":
+		return compute.WorkerUnhealthy
+	case len(s.jobs) > 0:
+		return compute.WorkerRunning
+	case !s.heard:
+		return compute.WorkerInitializing
+	default:
+		return compute.WorkerIdle
+	}
+}

@@ -1,0 +1,123 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// sweepBatch bounds how long one transaction of a sweep holds up the others.
+const sweepBatch = 500
+
+// silence is how long a worker that berth did not start may say nothing before it is forgotten; it is longer than any
+// hold and any ping interval.
+const silence = 2 * time.Minute
+
+// Sweep does all that is due by the clock: leases and execution timeouts, time to live, the end of retention, and
+// workers that are not heard of any more.
+func (q *Queue) Sweep(ctx context.Context) error {
+	now := q.clock.Now()
+	q.sweepHeld(ctx, now)
+	q.forgetSilent(now)
+	for {
+		var due []compute.Job
+		err := q.store.Read(ctx, func(tx store.Tx) (err error) {
+			due, err = tx.ExpiringJobs(now, sweepBatch)
+			return err
+		})
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		if err := q.expire(ctx, due); err != nil {
+			return err
+		}
+	}
+}
+
+// sweepHeld ends what ran too long and takes jobs from workers that went silent.
+func (q *Queue) sweepHeld(ctx context.Context, now time.Time) {
+	type due struct {
+		id compute.JobID
+		holding
+	}
+	var dues []due
+	q.mu.Lock()
+	for id, h := range q.held {
+		if !now.Before(h.lease) && q.judged(h) || !now.Before(h.overrun) {
+			dues = append(dues, due{id, *h})
+		}
+	}
+	q.mu.Unlock()
+	for _, d := range dues {
+		if !now.Before(d.overrun) {
+			_ = q.end(ctx, d.endpoint, d.id, anyHolder, func(j *compute.Job) compute.JobEvent {
+				j.Error = fmt.Sprintf("executionTimeout of %d ms exceeded", j.ExecutionTimeout.Milliseconds())
+				return compute.JobOverrun
+			})
+			continue
+		}
+		q.lost(ctx, d.endpoint, d.id, d.worker, "no worker reported in time")
+	}
+}
+
+// judged tells whether a lease of the worker means anything: one that is heard of but never pings cannot renew it, and is
+// left to its execution timeout. The caller has the lock.
+func (q *Queue) judged(h *holding) bool {
+	l := q.lines[h.endpoint]
+	if l == nil {
+		return true
+	}
+	s := l.seats[h.worker]
+	return s == nil || s.pinged || !s.heard
+}
+
+// expire deletes ended jobs and ends the others.
+func (q *Queue) expire(ctx context.Context, due []compute.Job) error {
+	var ended []compute.JobID
+	for _, j := range due {
+		if j.Status.Ended() {
+			ended = append(ended, j.ID)
+			continue
+		}
+		err := q.end(ctx, j.EndpointID, j.ID, anyHolder, func(j *compute.Job) compute.JobEvent {
+			j.Error = fmt.Sprintf("ttl of %d ms exceeded", j.TTL.Milliseconds())
+			return compute.JobExpire
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if len(ended) == 0 {
+		return nil
+	}
+	return q.store.Write(ctx, func(tx store.Tx) error {
+		for _, id := range ended {
+			if err := tx.DeleteJob(id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (q *Queue) forgetSilent(now time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, l := range q.lines {
+		for id, s := range l.seats {
+			if !s.managed && len(s.jobs) == 0 && s.polls == 0 && now.Sub(s.lastHeard) > silence {
+				delete(l.seats, id)
+			}
+		}
+	}
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,200 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// Taken is a job as a worker gets it.
+type Taken struct {
+	compute.Job
+	Input json.RawMessage
+}
+
+// Take leases at most n jobs to the worker, holding for the first one; none came if the result is empty.
+func (q *Queue) Take(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int) ([]Taken, error) {
+	timeout, stop := q.clock.After(q.settings.TakeHold)
+	defer stop()
+	for {
+		ids, t, s, err := q.queueUp(user, e, w, n)
+		if err != nil {
+			return nil, err
+		}
+		if t != nil {
+			id, ok := q.await(ctx, t, s, e, timeout)
+			if !ok {
+				return nil, ctx.Err()
+			}
+			ids = []compute.JobID{id}
+		}
+		taken, err := q.lease(ctx, e, w, ids)
+		if err != nil || len(taken) > 0 {
+			return taken, err
+		}
+	}
+}
+
+// queueUp takes what waits or, if nothing does, lines the worker up.
+func (q *Queue) queueUp(user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int) ([]compute.JobID, *taker, *seat, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l, err := q.line(user, e)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	s := q.hear(l, w)
+	if !s.draining {
+		if ids := l.pop(w, n); len(ids) > 0 {
+			return ids, nil, s, nil
+		}
+	}
+	t := &taker{worker: w, given: make(chan compute.JobID, 1)}
+	if !s.draining { // a draining worker is held, and gets nothing
+		l.takers = append(l.takers, t)
+	}
+	s.polls++
+	return nil, t, s, nil
+}
+
+// await holds a take until a job is given to it. A job given too late goes back to the line.
+func (q *Queue) await(ctx context.Context, t *taker, s *seat, e compute.EndpointID, timeout <-chan time.Time) (compute.JobID, bool) {
+	var id compute.JobID
+	given := false
+	select {
+	case id = <-t.given:
+		given = true
+	case <-timeout:
+	case <-s.drain:
+	case <-q.closed:
+	case <-ctx.Done():
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	s.polls--
+	l := q.lines[e]
+	if !given {
+		id, given = l.forgetTaker(t)
+	}
+	if given && (ctx.Err() != nil || s.draining) {
+		l.normal.unpop([]compute.JobID{id}) // whatever its priority: it was its turn
+		q.wakeOne(l)
+		return "", false
+	}
+	return id, given
+}
+
+// wakeOne gives the first waiting job to the worker that waits longest. The caller has the lock.
+func (q *Queue) wakeOne(l *line) {
+	for len(l.takers) > 0 {
+		t := l.takers[0]
+		ids := l.pop(t.worker, 1)
+		if len(ids) == 0 {
+			return
+		}
+		l.takers = l.takers[1:]
+		t.given <- ids[0]
+	}
+}
+
+// lease makes those of the jobs that still wait the worker's, in one transaction. A worker that hung up meanwhile loses
+// them again at once.
+func (q *Queue) lease(ctx context.Context, e compute.EndpointID, w compute.WorkerID, ids []compute.JobID) ([]Taken, error) {
+	var taken []Taken
+	now := q.clock.Now()
+	err := q.store.Write(context.WithoutCancel(ctx), func(tx store.Tx) error {
+		taken, now = taken[:0], tx.Now()
+		for _, id := range ids {
+			j, err := tx.Job(id)
+			if compute.CodeOf(err) == compute.NotFound {
+				continue // cancelled, expired and swept while it stood in the line
+			}
+			if err != nil {
+				return err
+			}
+			from := j.Status
+			if j.Status, err = compute.JobMachine.Next(from, compute.JobTake); err != nil {
+				continue // left the queue by another way
+			}
+			j.WorkerID, j.TakenAt, j.EndedAt = w, now, time.Time{}
+			j.Attempt++
+			moved, err := tx.MoveJob(j, from, "")
+			if err != nil {
+				return err
+			}
+			if !moved {
+				continue
+			}
+			input, err := tx.JobInput(id)
+			if err != nil {
+				return err
+			}
+			taken = append(taken, Taken{Job: j, Input: input})
+		}
+		return nil
+	})
+	if err != nil {
+		q.mu.Lock()
+		if l := q.lines[e]; l != nil {
+			l.normal.unpop(ids)
+		}
+		q.mu.Unlock()
+		return nil, err
+	}
+	q.mu.Lock()
+	for _, t := range taken {
+		q.hold(t.Job, now)
+	}
+	q.mu.Unlock()
+	q.demand()
+	if ctx.Err() != nil && len(taken) > 0 {
+		q.HandBack(taken)
+		return nil, ctx.Err()
+	}
+	return taken, nil
+}
+
+// HandBack puts jobs that could not be handed over back in the queue as if they had never been taken.
+func (q *Queue) HandBack(taken []Taken) {
+	for _, t := range taken {
+		q.giveBack(t.ID, t.WorkerID, func(j *compute.Job) {
+			j.Attempt--
+			j.QueuedAt, j.TakenAt = t.QueuedAt, time.Time{}
+		}, "")
+	}
+}
+
+// giveBack moves a held job back to the front of the queue, and tells whether the worker still held it.
+func (q *Queue) giveBack(id compute.JobID, w compute.WorkerID, change func(*compute.Job), avoid compute.WorkerID) bool {
+	var j compute.Job
+	moved := false
+	err := q.store.Write(context.Background(), func(tx store.Tx) (err error) {
+		moved = false
+		if j, err = tx.Job(id); err != nil {
+			return err
+		}
+		from, holder := j.Status, j.WorkerID
+		if holder != w {
+			return nil
+		}
+		if j.Status, err = compute.JobMachine.Next(from, compute.JobLeaseLost); err != nil {
+			return nil // ended meanwhile
+		}
+		j.WorkerID, j.Output, j.QueuedAt = "", nil, tx.Now()
+		change(&j)
+		moved, err = tx.MoveJob(j, from, holder)
+		return err
+	})
+	q.mu.Lock()
+	if h := q.held[id]; h != nil && h.worker == w {
+		q.release(id)
+	}
+	q.mu.Unlock()
+	if err == nil && moved {
+		q.enqueue(j, true, avoid)
+	}
+	return moved
+}

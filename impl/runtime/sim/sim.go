@@ -1,0 +1,236 @@
+// Package sim is a deterministic fleet on the injected clock. It runs nothing and needs nothing: no goroutine, no timer,
+// no file. How an allocation is follows from when it was started and from what the clock says when somebody asks, so a
+// test that freezes or advances the clock sees every phase.
+//
+// What shall go wrong is asked for by name, in the environment of the allocation:
+//
+//	BERTH_SIM_START_ERROR  Start fails with this text
+//	BERTH_SIM_EXIT_AFTER   the allocation ends by itself this long after it came up: a Go duration such as 90s
+//	BERTH_SIM_EXIT_CODE    the exit code of that end, 0 to 255; 0 if it is not set
+//
+// Since nothing runs, nothing can report an end that is due: Ended stays silent, and callers see the end when they
+// Inspect. They tick anyway.
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/runtime"
+)
+
+// The variables of an allocation's environment that this fleet obeys.
+const (
+	EnvStartError = "BERTH_SIM_START_ERROR"
+	EnvExitAfter  = "BERTH_SIM_EXIT_AFTER"
+	EnvExitCode   = "BERTH_SIM_EXIT_CODE"
+)
+
+// DefaultBoot is how long an allocation takes to come up, unless Fleet.Boot says otherwise.
+const DefaultBoot = 2 * time.Second
+
+// logRuns is how many runs of an allocation its logs cover.
+const logRuns = 100
+
+var errClosed = errors.New("sim: the fleet is closed")
+
+var _ runtime.Runtime = (*Fleet)(nil)
+
+// Fleet is a simulated runtime.
+type Fleet struct {
+	// Boot is how long an allocation takes to come up. Set it before the first Start.
+	Boot time.Duration
+
+	clock       compute.Clock
+	ended       chan string
+	mu          sync.Mutex
+	closed      bool
+	allocations map[string][]run // the runs of each, the present one last
+}
+
+// run is one run of an allocation. Its future is fixed when it starts; only Stop and Close change it.
+type run struct {
+	image, args string
+	startAt     time.Time
+	upAt        time.Time
+	endAt       time.Time // zero: it stays up until it is stopped
+	exitCode    int
+}
+
+// New makes an empty fleet.
+func New(clock compute.Clock) *Fleet {
+	return &Fleet{Boot: DefaultBoot, clock: clock, ended: make(chan string), allocations: map[string][]run{}}
+}
+
+// Start plans the allocation's run. One that the fleet does not know and that was up before a restart of berth is up at
+// once. It fails if the environment asks for that or does not make sense.
+func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return errClosed
+	}
+	now := f.clock.Now()
+	runs, known := f.allocations[a.ID]
+	if known && runs[len(runs)-1].state(now).Phase != runtime.Ended {
+		return nil
+	}
+	if text := a.Env[EnvStartError]; text != "" {
+		return errors.New(text)
+	}
+	r := run{image: a.Image, args: a.Args, startAt: now, upAt: now.Add(f.Boot)}
+	if !known && !a.StartedAt.IsZero() {
+		r.upAt = a.StartedAt
+		if r.upAt.After(now) { // the clock was set back; "up at once" still holds
+			r.upAt = now
+		}
+	}
+	if err := r.plan(a.Env); err != nil {
+		return err
+	}
+	runs = append(runs, r)
+	f.allocations[a.ID] = runs[max(0, len(runs)-logRuns):]
+	return nil
+}
+
+// plan reads from the environment how the run is to end.
+func (r *run) plan(env map[string]string) error {
+	if text, ok := env[EnvExitCode]; ok {
+		code, err := strconv.ParseUint(text, 10, 8)
+		if err != nil {
+			return fmt.Errorf("sim: %s: %w", EnvExitCode, err)
+		}
+		r.exitCode = int(code)
+	}
+	if text, ok := env[EnvExitAfter]; ok {
+		after, err := time.ParseDuration(text)
+		if err != nil {
+			return fmt.Errorf("sim: %s: %w", EnvExitAfter, err)
+		}
+		if after < 0 {
+			return fmt.Errorf("sim: %s: %s is negative", EnvExitAfter, after)
+		}
+		r.endAt = r.upAt.Add(after)
+	}
+	return nil
+}
+
+func (r run) state(now time.Time) runtime.State {
+	s := runtime.State{Phase: runtime.Starting}
+	ended := !r.endAt.IsZero() && !r.endAt.After(now)
+	if !r.upAt.After(now) && !(ended && r.endAt.Before(r.upAt)) {
+		s = runtime.State{Phase: runtime.Up, StartedAt: r.upAt}
+	}
+	if ended {
+		s.Phase, s.ExitCode = runtime.Ended, r.exitCode
+	}
+	return s
+}
+
+// Stop ends the allocation at once with exit code 0, as a program that heeds SIGTERM.
+func (f *Fleet) Stop(ctx context.Context, id string, _ time.Duration) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, ok := f.allocations[id]; !ok {
+		return runtime.ErrUnknown
+	}
+	f.end(id, 0)
+	return nil
+}
+
+// end ends the present run now, unless it has ended already. The caller holds the lock.
+func (f *Fleet) end(id string, code int) {
+	now := f.clock.Now()
+	runs := f.allocations[id]
+	last := &runs[len(runs)-1]
+	if last.state(now).Phase != runtime.Ended {
+		last.endAt, last.exitCode = now, code
+	}
+}
+
+// Remove forgets the allocation.
+func (f *Fleet) Remove(ctx context.Context, id string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.allocations, id)
+	return nil
+}
+
+// Inspect works out how the allocation is now.
+func (f *Fleet) Inspect(ctx context.Context, id string) (runtime.State, error) {
+	if err := ctx.Err(); err != nil {
+		return runtime.State{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	runs, ok := f.allocations[id]
+	if !ok {
+		return runtime.State{}, runtime.ErrUnknown
+	}
+	return runs[len(runs)-1].state(f.clock.Now()), nil
+}
+
+// Logs writes a line for each thing that happened until now. They name no value of the environment: it holds secrets.
+func (f *Fleet) Logs(ctx context.Context, id string, w io.Writer) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	now := f.clock.Now()
+	runs, ok := f.allocations[id]
+	var text []byte
+	for _, r := range runs {
+		text = r.log(text, now)
+	}
+	f.mu.Unlock()
+	if !ok {
+		return runtime.ErrUnknown
+	}
+	_, err := w.Write(text)
+	return err
+}
+
+func (r run) log(text []byte, now time.Time) []byte {
+	line := func(at time.Time, format string, args ...any) {
+		text = at.UTC().AppendFormat(text, time.RFC3339)
+		text = fmt.Appendf(text, " sim: "+format+"\n", args...)
+	}
+	s := r.state(now)
+	line(r.startAt, "starting %q with arguments %q", r.image, r.args)
+	if !s.StartedAt.IsZero() {
+		line(r.upAt, "up")
+	}
+	if s.Phase == runtime.Ended {
+		line(r.endAt, "ended with exit code %d", r.exitCode)
+	}
+	return text
+}
+
+// Ended gives a channel that stays silent: see the package's comment.
+func (f *Fleet) Ended() <-chan string { return f.ended }
+
+// Close ends every run as a kill does and refuses further starts.
+func (f *Fleet) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	for id := range f.allocations {
+		f.end(id, -1)
+	}
+	return nil
+}

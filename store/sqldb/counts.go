@@ -1,0 +1,94 @@
+package sqldb
+
+import (
+	"fmt"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+const (
+	selectCounts = `SELECT in_queue, in_progress, completed, failed, retried FROM job_counts WHERE endpoint_id = ?`
+	addCounts    = `INSERT INTO job_counts (endpoint_id, in_queue, in_progress, completed, failed, retried) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (endpoint_id) DO UPDATE SET in_queue = job_counts.in_queue + excluded.in_queue,
+in_progress = job_counts.in_progress + excluded.in_progress, completed = job_counts.completed + excluded.completed,
+failed = job_counts.failed + excluded.failed, retried = job_counts.retried + excluded.retried`
+)
+
+// Counts are the changes of the job counts that a database transaction has made and not yet written: one row for each
+// endpoint is written once for all callers who share the commit.
+type Counts map[compute.EndpointID]compute.JobCounts
+
+// countMove is the effect of one job's move on the counts; from is empty for a new job.
+type countMove struct {
+	endpoint compute.EndpointID
+	from, to compute.JobStatus
+	lost     bool
+}
+
+func (m countMove) apply(c *compute.JobCounts) {
+	add(c, m.from, -1)
+	add(c, m.to, 1)
+	if m.lost {
+		c.Retried++
+	}
+}
+
+func add(c *compute.JobCounts, s compute.JobStatus, n int64) {
+	switch s {
+	case compute.JobInQueue:
+		c.InQueue += n
+	case compute.JobInProgress:
+		c.InProgress += n
+	case compute.JobCompleted:
+		c.Completed += n
+	case compute.JobFailed:
+		c.Failed += n
+	case compute.JobCancelled, compute.JobTimedOut: // not counted
+	}
+}
+
+// Add takes over what a Tx that is to be committed changed.
+func (c Counts) Add(tx *Tx) {
+	for _, m := range tx.moves {
+		n := c[m.endpoint]
+		m.apply(&n)
+		c[m.endpoint] = n
+	}
+}
+
+// Flush writes the changes, so that they are committed with the rows, and forgets them.
+func (c Counts) Flush(conn *Conn) error {
+	for e, n := range c {
+		if n == (compute.JobCounts{}) {
+			continue
+		}
+		if _, err := conn.Exec(addCounts, string(e), n.InQueue, n.InProgress, n.Completed, n.Failed, n.Retried); err != nil {
+			return fmt.Errorf("count jobs: %w", err)
+		}
+	}
+	clear(c)
+	return nil
+}
+
+// CountJobs gives the counts of an endpoint, those of this transaction included. An unknown endpoint has none.
+func (tx *Tx) CountJobs(e compute.EndpointID) (compute.JobCounts, error) {
+	var n compute.JobCounts
+	_, err := tx.one("count jobs", func(row scanner) error {
+		return row.Scan(&n.InQueue, &n.InProgress, &n.Completed, &n.Failed, &n.Retried)
+	}, selectCounts, string(e))
+	if err != nil {
+		return compute.JobCounts{}, err
+	}
+	p := tx.counts[e]
+	n.InQueue += p.InQueue
+	n.InProgress += p.InProgress
+	n.Completed += p.Completed
+	n.Failed += p.Failed
+	n.Retried += p.Retried
+	for _, m := range tx.moves {
+		if m.endpoint == e {
+			m.apply(&n)
+		}
+	}
+	return n, nil
+}

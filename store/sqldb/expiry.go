@@ -1,0 +1,24 @@
+package sqldb
+
+import (
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+const (
+	selectExpiring = `SELECT ` + jobColumns + ` FROM jobs WHERE expires_at <= ? ORDER BY expires_at, seq LIMIT ?`
+	deleteJob      = `DELETE FROM jobs WHERE id = ? AND status NOT IN ('IN_QUEUE', 'IN_PROGRESS')`
+)
+
+// ExpiringJobs gives at most limit jobs whose ExpiresAt is not after now, the longest due first, without their JSON.
+func (tx *Tx) ExpiringJobs(now time.Time, limit int) ([]compute.Job, error) {
+	return list(tx, "list expiring jobs", scanJobWithoutJSON, selectExpiring, now.UnixMilli(), limit)
+}
+
+// DeleteJob removes an ended job; the schema removes its input and chunks with it. An unknown job and one that has not
+// ended, perhaps because it was retried since it was listed, are left alone.
+func (tx *Tx) DeleteJob(id compute.JobID) error {
+	_, err := tx.exec("delete job", deleteJob, string(id))
+	return err
+}

@@ -1,0 +1,71 @@
+package sqldb
+
+import (
+	"fmt"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+const keyColumns = `id, user_id, name, scopes, hash, worker_id, created_at, expires_at, revoked_at`
+
+const (
+	insertKey  = `INSERT INTO keys (` + keyColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	selectKeys = `SELECT ` + keyColumns + ` FROM keys ORDER BY created_at, seq`
+	revokeKey  = `UPDATE keys SET revoked_at = ? WHERE id = ?`
+	deleteKey  = `DELETE FROM keys WHERE id = ?`
+)
+
+// InsertKey stores a new key. Conflict when the id is taken.
+func (tx *Tx) InsertKey(k compute.Key) error {
+	var scopes []string
+	if k.Scopes != nil {
+		scopes = make([]string, len(k.Scopes))
+	}
+	for i, s := range k.Scopes {
+		scopes[i] = string(s)
+	}
+	_, err := tx.exec("insert key "+string(k.ID), insertKey, string(k.ID), string(k.UserID), k.Name, text(scopes),
+		k.Hash[:], string(k.WorkerID), millis(k.CreatedAt), millis(k.ExpiresAt), millis(k.RevokedAt))
+	return err
+}
+
+func scanKey(row scanner) (compute.Key, error) {
+	var (
+		k      compute.Key
+		scopes []string
+		hash   []byte
+	)
+	err := row.Scan(&k.ID, &k.UserID, &k.Name, words[[]string]{&scopes}, &hash, &k.WorkerID, instant{&k.CreatedAt},
+		instant{&k.ExpiresAt}, instant{&k.RevokedAt})
+	if err != nil {
+		return k, err
+	}
+	if copy(k.Hash[:], hash) != len(k.Hash) {
+		return k, fmt.Errorf("key %s: a hash of %d bytes", k.ID, len(hash))
+	}
+	if scopes != nil {
+		k.Scopes = make([]compute.Scope, len(scopes))
+	}
+	for i, s := range scopes {
+		k.Scopes[i] = compute.Scope(s)
+	}
+	return k, nil
+}
+
+// ListKeys gives all keys, revoked ones too, oldest first.
+func (tx *Tx) ListKeys() ([]compute.Key, error) { return list(tx, "list keys", scanKey, selectKeys) }
+
+// RevokeKey sets RevokedAt to Now. NotFound for an unknown id.
+func (tx *Tx) RevokeKey(id compute.KeyID) error {
+	ok, err := tx.changed("revoke key "+string(id), revokeKey, millis(tx.now), string(id))
+	if err == nil && !ok {
+		err = compute.Errorf(compute.NotFound, "key %q does not exist", id)
+	}
+	return err
+}
+
+// DeleteKey removes the key, known or not.
+func (tx *Tx) DeleteKey(id compute.KeyID) error {
+	_, err := tx.exec("delete key "+string(id), deleteKey, string(id))
+	return err
+}

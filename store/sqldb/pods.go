@@ -1,0 +1,96 @@
+package sqldb
+
+import (
+	"github.com/berthdev/berth/impl/compute"
+)
+
+const podColumns = `id, user_id, name, image, args, disk_gb, ports, env, registry_id, persistent_gb, persistent_path,
+network_volume_id, network_path, gpu_id, gpu_count, cpu_id, cpu_vcpus, cpu_memory_gb, cloud, data_center_id, template_id,
+global_networking, locked, cost_per_hour, status, reason, version, created_at, started_at, moved_at`
+
+const (
+	insertPod = `INSERT INTO pods (` + podColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	selectPod          = `SELECT ` + podColumns + ` FROM pods WHERE id = ?`
+	selectPodsOfUser   = `SELECT ` + podColumns + ` FROM pods WHERE user_id = ? AND status <> 'TERMINATED' ORDER BY created_at DESC, seq DESC`
+	selectPodsByStatus = `SELECT ` + podColumns + ` FROM pods WHERE status = ? ORDER BY created_at, seq`
+	movePod            = `UPDATE pods SET status = ?, reason = ?, started_at = ?, data_center_id = ?, moved_at = ?, version = version + 1
+WHERE id = ? AND version = ?`
+)
+
+// InsertPod stores a new pod. Conflict when the id is taken.
+func (tx *Tx) InsertPod(p compute.Pod) error {
+	var persistentGB, persistentPath, networkID, networkPath, gpuID, gpuCount, cpuID, vcpus, memory any
+	if m := p.Persistent; m != nil {
+		persistentGB, persistentPath = m.SizeGB, m.Path
+	}
+	if m := p.Network; m != nil {
+		networkID, networkPath = m.VolumeID, m.Path
+	}
+	if g := p.GPU; g != nil {
+		gpuID, gpuCount = g.ID, g.Count
+	}
+	if c := p.CPU; c != nil {
+		cpuID, vcpus, memory = c.ID, c.VCPUCount, c.MemoryGB
+	}
+	_, err := tx.exec("insert pod "+string(p.ID), insertPod,
+		string(p.ID), string(p.UserID), p.Name, p.Image, p.Args, p.DiskGB, text(p.Ports), text(p.Env), p.RegistryID,
+		persistentGB, persistentPath, networkID, networkPath, gpuID, gpuCount, cpuID, vcpus, memory,
+		string(p.Cloud), p.DataCenterID, p.TemplateID, p.GlobalNetworking, p.Locked, p.CostPerHour,
+		string(p.Status), p.Reason, p.Version, millis(p.CreatedAt), millis(p.StartedAt), millis(p.MovedAt))
+	return err
+}
+
+func scanPod(row scanner) (compute.Pod, error) {
+	var (
+		p                                                  compute.Pod
+		persistentGB, gpuCount, vcpus, memory              optional[int64]
+		persistentPath, networkID, networkPath, gpu, cpuID optional[string]
+	)
+	err := row.Scan(&p.ID, &p.UserID, &p.Name, &p.Image, &p.Args, &p.DiskGB, words[[]string]{&p.Ports},
+		words[map[string]string]{&p.Env}, &p.RegistryID, &persistentGB, &persistentPath, &networkID, &networkPath,
+		&gpu, &gpuCount, &cpuID, &vcpus, &memory, &p.Cloud, &p.DataCenterID, &p.TemplateID,
+		&p.GlobalNetworking, &p.Locked, &p.CostPerHour, &p.Status, &p.Reason, &p.Version,
+		instant{&p.CreatedAt}, instant{&p.StartedAt}, instant{&p.MovedAt})
+	if persistentGB.Valid {
+		p.Persistent = &compute.PersistentMount{SizeGB: persistentGB.V, Path: persistentPath.V}
+	}
+	if networkID.Valid {
+		p.Network = &compute.NetworkMount{VolumeID: networkID.V, Path: networkPath.V}
+	}
+	if gpu.Valid {
+		p.GPU = &compute.GPU{ID: gpu.V, Count: gpuCount.V}
+	}
+	if cpuID.Valid {
+		p.CPU = &compute.CPU{ID: cpuID.V, VCPUCount: vcpus.V, MemoryGB: memory.V}
+	}
+	return p, err
+}
+
+// Pod gives one pod. NotFound for an unknown id.
+func (tx *Tx) Pod(id compute.PodID) (p compute.Pod, err error) {
+	found, err := tx.one("read pod "+string(id), func(row scanner) (err error) {
+		p, err = scanPod(row)
+		return err
+	}, selectPod, string(id))
+	if err == nil && !found {
+		err = compute.Errorf(compute.NotFound, "pod %q does not exist", id)
+	}
+	return p, err
+}
+
+// ListPods gives the user's pods that are not TERMINATED, newest first.
+func (tx *Tx) ListPods(user compute.UserID) ([]compute.Pod, error) {
+	return list(tx, "list pods", scanPod, selectPodsOfUser, string(user))
+}
+
+// ListPodsByStatus gives every user's pods in the status, oldest first.
+func (tx *Tx) ListPodsByStatus(s compute.PodStatus) ([]compute.Pod, error) {
+	return list(tx, "list pods by status", scanPod, selectPodsByStatus, string(s))
+}
+
+// MovePod moves the pod if its version is still p's.
+func (tx *Tx) MovePod(p compute.Pod) (bool, error) {
+	return tx.changed("move pod "+string(p.ID), movePod, string(p.Status), p.Reason, millis(p.StartedAt), p.DataCenterID,
+		millis(tx.now), string(p.ID), p.Version)
+}

@@ -1,0 +1,128 @@
+package sqldb
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+var _ store.Tx = (*Tx)(nil)
+
+var errOver = errors.New("sqldb: the transaction is over")
+
+// Tx is one caller's part of a database transaction.
+type Tx struct {
+	conn   *Conn
+	now    time.Time
+	counts Counts      // of the callers before this one in the same database transaction
+	moves  []countMove // this caller's
+	err    error       // once set, no statement runs
+}
+
+// NewTx makes a Tx at a time, which it cuts to whole milliseconds. counts holds what the callers before it changed in the
+// same database transaction, and may be nil. Begin and end are the caller's.
+func NewTx(c *Conn, now time.Time, counts Counts) *Tx {
+	return &Tx{conn: c, now: now.UTC().Truncate(time.Millisecond), counts: counts}
+}
+
+// Now is the time of the transaction.
+func (tx *Tx) Now() time.Time { return tx.now }
+
+// End makes the Tx useless and gives the error of the first statement that failed otherwise than by a guard or a taken
+// value. Such a failure may have undone more than its statement, so nothing of this Tx may be committed then, whatever
+// its function returned.
+func (tx *Tx) End() error {
+	err := tx.err
+	tx.err = errOver
+	return err
+}
+
+// fail notes an error that the Tx cannot outlive.
+func (tx *Tx) fail(what string, err error) error {
+	tx.err = fmt.Errorf("%s: %w", what, err)
+	return tx.err
+}
+
+// exec runs a statement. Conflict when a unique value is taken.
+func (tx *Tx) exec(what, query string, args ...any) (sql.Result, error) {
+	if tx.err != nil {
+		return nil, tx.err
+	}
+	r, err := tx.conn.Exec(query, args...)
+	if err != nil {
+		return nil, tx.refused(what, err)
+	}
+	return r, nil
+}
+
+func (tx *Tx) refused(what string, err error) error {
+	if tx.conn.dialect.IsUnique(err) {
+		return &compute.Error{Code: compute.Conflict, Detail: what + ": it exists already", Cause: err}
+	}
+	return tx.fail(what, err)
+}
+
+// changed runs a statement and tells whether it changed a row.
+func (tx *Tx) changed(what, query string, args ...any) (bool, error) {
+	r, err := tx.exec(what, query, args...)
+	if err != nil {
+		return false, err
+	}
+	n, err := r.RowsAffected()
+	if err != nil {
+		return false, tx.fail(what, err)
+	}
+	return n > 0, nil
+}
+
+// scanner is a row.
+type scanner interface{ Scan(dest ...any) error }
+
+// each calls scan for every row and stops at its error.
+func (tx *Tx) each(what string, scan func(scanner) error, query string, args ...any) error {
+	if tx.err != nil {
+		return tx.err
+	}
+	rows, err := tx.conn.query(query, args...)
+	if err != nil {
+		return tx.refused(what, err)
+	}
+	defer func() { _ = rows.Close() }() // Err tells
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return tx.fail(what, err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return tx.refused(what, err)
+	}
+	return nil
+}
+
+// one reads the only row of a query; it tells whether there was one.
+func (tx *Tx) one(what string, scan func(scanner) error, query string, args ...any) (bool, error) {
+	found := false
+	err := tx.each(what, func(row scanner) error {
+		found = true
+		return scan(row)
+	}, query, args...)
+	return found, err
+}
+
+// list reads all rows of a query.
+func list[T any](tx *Tx, what string, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
+	var all []T
+	err := tx.each(what, func(row scanner) error {
+		v, err := scan(row)
+		all = append(all, v)
+		return err
+	}, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}

@@ -1,0 +1,120 @@
+-- Times are milliseconds since 1970 UTC, NULL for none; durations are milliseconds. JSON that berth only carries is a
+-- BLOB, so that it comes back byte for byte; maps and lists of our own are JSON text. seq is the order of insertion.
+
+CREATE TABLE pods (
+  seq               INTEGER PRIMARY KEY,
+  id                TEXT NOT NULL UNIQUE,
+  user_id           TEXT NOT NULL,
+  name              TEXT NOT NULL,
+  image             TEXT NOT NULL,
+  args              TEXT NOT NULL,
+  disk_gb           INTEGER NOT NULL,
+  ports             TEXT NOT NULL,    -- JSON
+  env               TEXT NOT NULL,    -- JSON
+  registry_id       TEXT NOT NULL,    -- '': none
+  persistent_gb     INTEGER,          -- NULL: no persistent mount
+  persistent_path   TEXT,
+  network_volume_id TEXT,             -- NULL: no network mount
+  network_path      TEXT,
+  gpu_id            TEXT,             -- NULL: no GPU
+  gpu_count         INTEGER,
+  cpu_id            TEXT,             -- NULL: no CPU
+  cpu_vcpus         INTEGER,
+  cpu_memory_gb     INTEGER,
+  cloud             TEXT NOT NULL,
+  data_center_id    TEXT NOT NULL,    -- '': not placed
+  template_id       TEXT NOT NULL,    -- '': none
+  global_networking INTEGER NOT NULL,
+  locked            INTEGER NOT NULL,
+  cost_per_hour     REAL NOT NULL,    -- USD
+  status            TEXT NOT NULL,
+  reason            TEXT NOT NULL,
+  version           INTEGER NOT NULL, -- guards the moves
+  created_at        INTEGER,
+  started_at        INTEGER,
+  moved_at          INTEGER
+) STRICT;
+
+CREATE INDEX pods_of_user ON pods (user_id, created_at) WHERE status <> 'TERMINATED';
+CREATE INDEX pods_by_status ON pods (status, created_at);
+
+CREATE TABLE endpoints (
+  seq          INTEGER PRIMARY KEY,
+  id           TEXT NOT NULL UNIQUE,
+  user_id      TEXT NOT NULL,
+  name         TEXT NOT NULL,
+  image        TEXT NOT NULL,
+  env          TEXT NOT NULL,    -- JSON
+  workers_min  INTEGER NOT NULL,
+  workers_max  INTEGER NOT NULL,
+  idle_timeout INTEGER NOT NULL,
+  created_at   INTEGER,
+  UNIQUE (user_id, name)
+) STRICT;
+
+-- output stands last, so that the other columns are read without passing over it.
+CREATE TABLE jobs (
+  seq               INTEGER PRIMARY KEY,
+  id                TEXT NOT NULL UNIQUE, -- ordered by time: inserts stay at the end of the index
+  endpoint_id       TEXT NOT NULL,
+  status            TEXT NOT NULL,
+  sync              INTEGER NOT NULL,
+  low_priority      INTEGER NOT NULL,
+  worker_id         TEXT NOT NULL,        -- '': none
+  attempt           INTEGER NOT NULL,
+  retries           INTEGER NOT NULL,
+  execution_timeout INTEGER NOT NULL,
+  ttl               INTEGER NOT NULL,
+  retention         INTEGER NOT NULL,
+  created_at        INTEGER,
+  queued_at         INTEGER,
+  taken_at          INTEGER,
+  ended_at          INTEGER,
+  lease_until       INTEGER,
+  expires_at        INTEGER,
+  webhook           TEXT NOT NULL,
+  error             TEXT NOT NULL,
+  s3_config         BLOB,
+  output            BLOB
+) STRICT;
+
+CREATE INDEX jobs_waiting ON jobs (endpoint_id, queued_at) WHERE status = 'IN_QUEUE'; -- then by seq, as every index
+CREATE INDEX jobs_held ON jobs (taken_at) WHERE status = 'IN_PROGRESS';
+CREATE INDEX jobs_expiring ON jobs (expires_at) WHERE expires_at IS NOT NULL;
+
+-- Inputs are up to 20 MB: apart from the jobs, so that no move rewrites one.
+CREATE TABLE job_inputs (
+  seq  INTEGER PRIMARY KEY REFERENCES jobs (seq) ON DELETE CASCADE,
+  body BLOB
+) STRICT;
+
+CREATE TABLE chunks (
+  job_seq INTEGER NOT NULL REFERENCES jobs (seq) ON DELETE CASCADE,
+  n       INTEGER NOT NULL, -- from 1, in the order of arrival
+  output  BLOB,
+  metrics BLOB,
+  PRIMARY KEY (job_seq, n)
+) STRICT;
+
+-- Kept beside the jobs, in the same transactions, because counting a million rows takes too long and deleted jobs count.
+CREATE TABLE job_counts (
+  endpoint_id TEXT PRIMARY KEY NOT NULL,
+  in_queue    INTEGER NOT NULL,
+  in_progress INTEGER NOT NULL,
+  completed   INTEGER NOT NULL, -- deleted ones too
+  failed      INTEGER NOT NULL, -- deleted ones too, retried ones not
+  retried     INTEGER NOT NULL  -- takes lost to a silent worker
+) STRICT;
+
+CREATE TABLE keys (
+  seq        INTEGER PRIMARY KEY,
+  id         TEXT NOT NULL UNIQUE,
+  user_id    TEXT NOT NULL,
+  name       TEXT NOT NULL,
+  scopes     TEXT NOT NULL, -- JSON
+  hash       BLOB NOT NULL, -- SHA-256 of the whole token
+  worker_id  TEXT NOT NULL, -- '': not a worker's
+  created_at INTEGER,
+  expires_at INTEGER,       -- NULL: never
+  revoked_at INTEGER        -- NULL: not revoked
+) STRICT;

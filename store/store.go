@@ -1,0 +1,104 @@
+// Package store is the interface to what berth remembers. It stores and decides nothing: guards are in the calls, rules
+// are the callers'.
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// Store keeps everything in transactions. It is safe for concurrent use.
+type Store interface {
+	// Read runs f on a consistent snapshot. f must not write.
+	Read(ctx context.Context, f func(Tx) error) error
+	// Write runs f in a transaction and returns once it is on disk. Concurrent calls share one commit; an error from f
+	// undoes f alone and is returned as it is. f must not block on anything but the transaction. A ctx that ends before f
+	// began withdraws the call; afterwards the call is seen through.
+	Write(ctx context.Context, f func(Tx) error) error
+	// Close waits for what was begun.
+	Close() error
+}
+
+// Tx is one transaction. It must not be used after its function returned, nor from another goroutine.
+type Tx interface {
+	// Now is the time of the transaction: one value, stamped from the injected clock in UTC, whole milliseconds.
+	Now() time.Time
+	Pods
+	Endpoints
+	Jobs
+	JobExpiry
+	Keys
+}
+
+// Pods stores pods.
+type Pods interface {
+	InsertPod(compute.Pod) error
+	// Pod gives NotFound for an unknown id.
+	Pod(compute.PodID) (compute.Pod, error)
+	// ListPods gives the user's pods that are not TERMINATED, newest first.
+	ListPods(compute.UserID) ([]compute.Pod, error)
+	// ListPodsByStatus gives every user's pods in the status, oldest first.
+	ListPodsByStatus(compute.PodStatus) ([]compute.Pod, error)
+	// MovePod sets status, reason, StartedAt and DataCenterID from p, MovedAt to Now and adds one to the version, if id
+	// and p.Version still match; it tells whether they did.
+	MovePod(p compute.Pod) (bool, error)
+}
+
+// Endpoints stores endpoints.
+type Endpoints interface {
+	// InsertEndpoint gives Conflict when the user already has one of that name.
+	InsertEndpoint(compute.Endpoint) error
+	// Endpoint gives NotFound for an unknown id.
+	Endpoint(compute.EndpointID) (compute.Endpoint, error)
+	// EndpointByName gives NotFound for an unknown name.
+	EndpointByName(compute.UserID, string) (compute.Endpoint, error)
+	UpdateEndpoint(compute.Endpoint) error
+	// ListEndpoints gives all, oldest first.
+	ListEndpoints() ([]compute.Endpoint, error)
+}
+
+// Jobs stores jobs. Inputs are kept apart and read only by JobInput.
+type Jobs interface {
+	InsertJob(j compute.Job, input json.RawMessage) error
+	// Job gives NotFound for an unknown id.
+	Job(compute.JobID) (compute.Job, error)
+	// JobInput gives NotFound for an unknown id.
+	JobInput(compute.JobID) (json.RawMessage, error)
+	// MoveJob writes every field of j that can change (all but id, endpoint, Sync, Webhook, S3Config, LowPriority,
+	// timeouts and CreatedAt) if the stored status and worker id are still from and holder; it tells whether they were.
+	MoveJob(j compute.Job, from compute.JobStatus, holder compute.WorkerID) (bool, error)
+	// SetJobOutput replaces the output of a job IN_PROGRESS held by holder; it tells whether there was one.
+	SetJobOutput(id compute.JobID, holder compute.WorkerID, output json.RawMessage) (bool, error)
+	// ExtendLease sets the lease end of the job if it is IN_PROGRESS and held by holder; it tells whether it was.
+	ExtendLease(id compute.JobID, holder compute.WorkerID, until time.Time) (bool, error)
+	// CountJobs gives the counts of an endpoint; COMPLETED, FAILED and retried ones include jobs deleted since.
+	CountJobs(compute.EndpointID) (compute.JobCounts, error)
+	// WaitingJobs gives every endpoint's jobs IN_QUEUE without their JSON, in the order in which they began to wait.
+	WaitingJobs() ([]compute.Job, error)
+	// HeldJobs gives the jobs IN_PROGRESS without their JSON, of every worker, oldest take first.
+	HeldJobs() ([]compute.Job, error)
+	// AppendChunk adds one streamed chunk to a job IN_PROGRESS held by holder; it tells whether there was one.
+	AppendChunk(id compute.JobID, holder compute.WorkerID, output, metrics json.RawMessage) (bool, error)
+}
+
+// JobExpiry finds the jobs whose time has come.
+type JobExpiry interface {
+	// ExpiringJobs gives at most limit jobs, ended or not, whose ExpiresAt is not after now, without their JSON.
+	ExpiringJobs(now time.Time, limit int) ([]compute.Job, error)
+	// DeleteJob removes an ended job with its input and chunks.
+	DeleteJob(compute.JobID) error
+}
+
+// Keys stores API keys.
+type Keys interface {
+	InsertKey(compute.Key) error
+	// ListKeys gives all keys, revoked ones too, oldest first.
+	ListKeys() ([]compute.Key, error)
+	// RevokeKey sets RevokedAt to Now; NotFound for an unknown id.
+	RevokeKey(compute.KeyID) error
+	// DeleteKey removes the key, known or not.
+	DeleteKey(compute.KeyID) error
+}

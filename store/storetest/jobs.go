@@ -1,0 +1,245 @@
+package storetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+func jobRoundTrip(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	full := compute.Job{
+		ID: "sync-1", EndpointID: "e", Status: compute.JobCompleted, Sync: true, Webhook: "https://x/?a=1", S3Config: json.RawMessage(`{"b":1}`),
+		LowPriority: true, ExecutionTimeout: 600 * time.Second, TTL: 24 * time.Hour, Retention: 1500 * time.Millisecond,
+		Output: json.RawMessage(`[1]`), Error: "e", WorkerID: "w", Attempt: 2, Retries: 1, CreatedAt: start,
+		QueuedAt: start.Add(1 * time.Millisecond), TakenAt: start.Add(2 * time.Millisecond), EndedAt: start.Add(3 * time.Millisecond),
+		LeaseUntil: start.Add(4 * time.Millisecond), ExpiresAt: start.Add(5 * time.Millisecond),
+	}
+	bare := compute.Job{ID: "bare", Status: compute.JobInQueue}
+	insertJobs(t, s, full, bare)
+	require.Equal(t, full, getJob(t, s, full.ID))
+	require.Equal(t, bare, getJob(t, s, bare.ID))
+	_, err := tryRead(t, s, func(tx store.Tx) (compute.Job, error) { return tx.Job("none") })
+	require.Equal(t, compute.NotFound, compute.CodeOf(err))
+	require.ErrorContains(t, err, "none")
+	_, err = tryRead(t, s, func(tx store.Tx) (json.RawMessage, error) { return tx.JobInput("none") })
+	require.Equal(t, compute.NotFound, compute.CodeOf(err))
+}
+
+func jobJSON(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	for id, input := range map[compute.JobID]json.RawMessage{
+		"spaces": json.RawMessage(" { \"a\" : 1.0e0,\n\"a\":\"\\u00e9\" } "),
+		"large":  json.RawMessage(`"` + string(bytes.Repeat([]byte("x"), 20_000_000)) + `"`), // bytes, the largest input there is
+		"nil":    nil,
+	} {
+		j := job(id)
+		j.Output, j.S3Config = input, input
+		write(t, s, func(tx store.Tx) error { return tx.InsertJob(j, input) })
+		got := getJob(t, s, id)
+		stored := read(t, s, func(tx store.Tx) (json.RawMessage, error) { return tx.JobInput(id) })
+		for _, b := range []json.RawMessage{got.Output, got.S3Config, stored} {
+			require.True(t, bytes.Equal(input, b), id)
+			require.Equal(t, input == nil, b == nil)
+		}
+	}
+}
+
+func jobIDs(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	insertJobs(t, s, job("j"))
+	err := s.Write(t.Context(), func(tx store.Tx) error { return tx.InsertJob(job("j"), nil) })
+	require.Equal(t, compute.Conflict, compute.CodeOf(err))
+	require.EqualValues(t, 1, counts(t, s).InQueue)
+}
+
+func jobMove(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	insertJobs(t, s, job("j"))
+	moved := compute.Job{
+		ID: "j", EndpointID: "other", Status: compute.JobInProgress, Sync: true, Webhook: "other", S3Config: json.RawMessage(`1`),
+		LowPriority: true, ExecutionTimeout: 1, TTL: 1, Retention: 5 * time.Second, Output: json.RawMessage(`2`), Error: "e", WorkerID: "w",
+		Attempt: 1, Retries: 2, CreatedAt: start.Add(time.Hour), QueuedAt: start.Add(1 * time.Second), TakenAt: start.Add(2 * time.Second),
+		EndedAt: start.Add(3 * time.Second), LeaseUntil: start.Add(4 * time.Second), ExpiresAt: start.Add(5 * time.Second),
+	}
+	try := func(from compute.JobStatus, holder compute.WorkerID) bool {
+		return guarded(t, s, func(tx store.Tx) (bool, error) { return tx.MoveJob(moved, from, holder) })
+	}
+	require.False(t, try(compute.JobInProgress, ""), "another status")
+	require.False(t, try(compute.JobInQueue, "w"), "another holder")
+	require.Equal(t, job("j"), getJob(t, s, "j"))
+	require.True(t, try(compute.JobInQueue, ""))
+
+	want := job("j")
+	want.Status, want.Retention, want.Output, want.Error, want.WorkerID = moved.Status, moved.Retention, moved.Output, moved.Error, moved.WorkerID
+	want.Attempt, want.Retries, want.QueuedAt, want.TakenAt = moved.Attempt, moved.Retries, moved.QueuedAt, moved.TakenAt
+	want.EndedAt, want.LeaseUntil, want.ExpiresAt = moved.EndedAt, moved.LeaseUntil, moved.ExpiresAt
+	require.Equal(t, want, getJob(t, s, "j"))
+	require.JSONEq(t, `{}`, string(read(t, s, func(tx store.Tx) (json.RawMessage, error) { return tx.JobInput("j") })))
+
+	require.False(t, try(compute.JobInQueue, ""), "once only")
+	moved.ID = "none"
+	require.False(t, try(compute.JobInQueue, ""), "an unknown job")
+}
+
+func jobHolder(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	insertJobs(t, s, job("j"))
+	until := start.Add(time.Minute)
+	tries := map[string]func(store.Tx, compute.WorkerID) (bool, error){
+		"output": func(tx store.Tx, w compute.WorkerID) (bool, error) { return tx.SetJobOutput("j", w, json.RawMessage(`1`)) },
+		"lease":  func(tx store.Tx, w compute.WorkerID) (bool, error) { return tx.ExtendLease("j", w, until) },
+		"chunk": func(tx store.Tx, w compute.WorkerID) (bool, error) {
+			return tx.AppendChunk("j", w, json.RawMessage(`1`), nil)
+		},
+	}
+	all := func(want bool, w compute.WorkerID) {
+		t.Helper()
+		for what, try := range tries {
+			require.Equal(t, want, guarded(t, s, func(tx store.Tx) (bool, error) { return try(tx, w) }), what)
+		}
+	}
+	all(false, "")
+	move(t, s, "j", take("w", start))
+	all(false, "")
+	all(false, "v")
+	all(true, "w")
+	all(true, "w")
+	j := getJob(t, s, "j")
+	require.JSONEq(t, `1`, string(j.Output))
+	require.Equal(t, until, j.LeaseUntil)
+	move(t, s, "j", to(compute.JobFailed))
+	all(false, "w")
+	move(t, s, "j", to(compute.JobInQueue)) // with chunks to forget
+	all(false, "w")
+}
+
+func jobsWaiting(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	waiting := func() []compute.Job {
+		return read(t, s, func(tx store.Tx) ([]compute.Job, error) { return tx.WaitingJobs() })
+	}
+	require.Empty(t, waiting())
+	first, late, other := job("z"), job("a"), job("m")
+	first.Output, first.S3Config, first.LowPriority = json.RawMessage(`1`), json.RawMessage(`1`), true
+	late.QueuedAt, other.EndpointID = start.Add(time.Millisecond), "f"
+	insertJobs(t, s, late, first, other, job("taken"), job("b"))
+	move(t, s, "taken", take("w", start))
+	got := waiting()
+	require.Equal(t, []compute.JobID{"z", "m", "b", "a"}, jobIDsOf(got))
+	first.Output, first.S3Config = nil, nil
+	require.Equal(t, first, got[0], "without its JSON")
+
+	move(t, s, "z", take("w", start))
+	move(t, s, "z", func(j *compute.Job) {
+		j.Status, j.WorkerID, j.QueuedAt = compute.JobInQueue, "", start.Add(time.Hour)
+	})
+	require.Equal(t, []compute.JobID{"m", "b", "a", "z"}, jobIDsOf(waiting()), "who waits anew waits last")
+}
+
+func jobsHeld(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	held := func() []compute.Job {
+		return read(t, s, func(tx store.Tx) ([]compute.Job, error) { return tx.HeldJobs() })
+	}
+	require.Empty(t, held())
+	insertJobs(t, s, job("a"), job("b"), job("c"), job("d"))
+	move(t, s, "a", take("w", start.Add(2*time.Second)))
+	want := move(t, s, "b", take("v", start.Add(time.Second)))
+	move(t, s, "c", take("w", start))
+	move(t, s, "c", to(compute.JobCompleted))
+	got := held()
+	require.Equal(t, []compute.JobID{"b", "a"}, jobIDsOf(got))
+	require.Equal(t, want, got[0])
+}
+
+func counts(t *testing.T, s store.Store) compute.JobCounts {
+	t.Helper()
+	return read(t, s, func(tx store.Tx) (compute.JobCounts, error) { return tx.CountJobs("e") })
+}
+
+func jobCounts(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	require.Zero(t, counts(t, s))
+	other := job("other")
+	other.EndpointID = "f"
+	insertJobs(t, s, job("a"), job("b"), job("c"), job("d"), other)
+	require.Equal(t, compute.JobCounts{InQueue: 4}, counts(t, s))
+	for _, id := range []compute.JobID{"a", "b", "c"} {
+		move(t, s, id, take("w", start))
+	}
+	require.Equal(t, compute.JobCounts{InQueue: 1, InProgress: 3}, counts(t, s))
+	move(t, s, "a", to(compute.JobCompleted))
+	move(t, s, "b", to(compute.JobFailed))
+	move(t, s, "c", to(compute.JobTimedOut))
+	move(t, s, "d", to(compute.JobCancelled))
+	require.Equal(t, compute.JobCounts{Completed: 1, Failed: 1}, counts(t, s), "TIMED_OUT and CANCELLED are not counted")
+	move(t, s, "b", func(j *compute.Job) { j.ExpiresAt = start })
+	require.Equal(t, compute.JobCounts{Completed: 1, Failed: 1}, counts(t, s), "it stayed where it was")
+	write(t, s, func(tx store.Tx) error { return tx.DeleteJob("a") })
+	require.Equal(t, compute.JobCounts{Completed: 1, Failed: 1}, counts(t, s), "deleted ones count")
+	move(t, s, "b", to(compute.JobInQueue))
+	require.Equal(t, compute.JobCounts{Completed: 1, InQueue: 1}, counts(t, s), "a retried one has not failed")
+
+	move(t, s, "b", take("w", start))
+	move(t, s, "b", func(j *compute.Job) { j.Status, j.WorkerID = compute.JobInQueue, "" })
+	require.Zero(t, counts(t, s).Retried, "handed back")
+	move(t, s, "b", take("w", start))
+	move(t, s, "b", func(j *compute.Job) { j.Status, j.WorkerID, j.Retries = compute.JobInQueue, "", j.Retries+1 })
+	require.Equal(t, compute.JobCounts{Completed: 1, InQueue: 1, Retried: 1}, counts(t, s))
+
+	write(t, s, func(tx store.Tx) error {
+		if err := tx.InsertJob(job("new"), nil); err != nil {
+			return err
+		}
+		n, err := tx.CountJobs("e")
+		require.EqualValues(t, 2, n.InQueue, "its own writes are counted before the commit")
+		return err
+	})
+	require.Error(t, s.Write(t.Context(), func(tx store.Tx) error {
+		require.NoError(t, tx.InsertJob(job("undone"), nil))
+		return compute.Errorf(compute.Rejected, "no")
+	}))
+	require.EqualValues(t, 2, counts(t, s).InQueue, "what was undone is not counted")
+}
+
+func jobsExpire(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	expiring := func(at time.Time, limit int) []compute.JobID {
+		return jobIDsOf(read(t, s, func(tx store.Tx) ([]compute.Job, error) { return tx.ExpiringJobs(at, limit) }))
+	}
+	due := func(id compute.JobID, at time.Time, status compute.JobStatus) compute.Job {
+		j := job(id)
+		j.ExpiresAt, j.Status = at, status
+		return j
+	}
+	insertJobs(t, s, due("b", start.Add(2*time.Second), compute.JobInQueue), due("a", start.Add(time.Second), compute.JobCompleted),
+		due("c", start.Add(3*time.Second), compute.JobInProgress), due("never", time.Time{}, compute.JobInQueue))
+	require.Empty(t, expiring(start.Add(999*time.Millisecond), 9))
+	require.Equal(t, []compute.JobID{"a"}, expiring(start.Add(time.Second), 9))
+	require.Equal(t, []compute.JobID{"a", "b", "c"}, expiring(start.Add(time.Hour), 9))
+	require.Equal(t, []compute.JobID{"a", "b"}, expiring(start.Add(time.Hour), 2))
+}
+
+func jobDelete(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	insertJobs(t, s, job("waits"), job("runs"), job("ends"))
+	move(t, s, "runs", take("w", start))
+	move(t, s, "ends", take("w", start))
+	require.True(t, guarded(t, s, func(tx store.Tx) (bool, error) { return tx.AppendChunk("ends", "w", json.RawMessage(`1`), nil) }))
+	move(t, s, "ends", to(compute.JobCompleted))
+	for _, id := range []compute.JobID{"waits", "runs", "ends", "none"} {
+		write(t, s, func(tx store.Tx) error { return tx.DeleteJob(id) })
+	}
+	require.True(t, exists(t, s, "waits"))
+	require.True(t, exists(t, s, "runs"))
+	require.False(t, exists(t, s, "ends"))
+	_, err := tryRead(t, s, func(tx store.Tx) (json.RawMessage, error) { return tx.JobInput("ends") })
+	require.Equal(t, compute.NotFound, compute.CodeOf(err))
+}

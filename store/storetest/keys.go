@@ -1,0 +1,41 @@
+package storetest
+
+import (
+	"crypto/sha256"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+func keys(t *testing.T, open Open) {
+	s, clock := begin(t, open)
+	list := func() []compute.Key {
+		return read(t, s, func(tx store.Tx) ([]compute.Key, error) { return tx.ListKeys() })
+	}
+	require.Empty(t, list())
+	full := compute.Key{
+		ID: "z", UserID: "u", Name: "n", Scopes: []compute.Scope{"one", "two"}, Hash: sha256.Sum256([]byte("token")), WorkerID: "w",
+		CreatedAt: start, ExpiresAt: start.Add(time.Hour), RevokedAt: start.Add(time.Minute),
+	}
+	bare := compute.Key{ID: "a", CreatedAt: start}
+	none := compute.Key{ID: "b", Scopes: []compute.Scope{}, CreatedAt: start}
+	for _, k := range []compute.Key{full, bare, none} {
+		write(t, s, func(tx store.Tx) error { return tx.InsertKey(k) })
+	}
+	require.Equal(t, []compute.Key{full, bare, none}, list())
+	require.Equal(t, compute.Conflict, compute.CodeOf(s.Write(t.Context(), func(tx store.Tx) error { return tx.InsertKey(full) })))
+
+	clock.Advance(time.Minute)
+	write(t, s, func(tx store.Tx) error { return tx.RevokeKey("a") })
+	bare.RevokedAt = clock.Now()
+	require.Equal(t, []compute.Key{full, bare, none}, list())
+	require.Equal(t, compute.NotFound, compute.CodeOf(s.Write(t.Context(), func(tx store.Tx) error { return tx.RevokeKey("none") })))
+
+	write(t, s, func(tx store.Tx) error { return tx.DeleteKey("z") })
+	write(t, s, func(tx store.Tx) error { return tx.DeleteKey("z") })
+	require.Equal(t, []compute.Key{bare, none}, list())
+}

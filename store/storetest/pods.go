@@ -1,0 +1,94 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+func pod(id compute.PodID, user compute.UserID, status compute.PodStatus) compute.Pod {
+	return compute.Pod{ID: id, UserID: user, Name: "n", Image: "i", Cloud: compute.Secure, Status: status, CreatedAt: start, MovedAt: start}
+}
+
+func insertPods(t *testing.T, s store.Store, pods ...compute.Pod) {
+	t.Helper()
+	write(t, s, func(tx store.Tx) error {
+		for _, p := range pods {
+			if err := tx.InsertPod(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func getPod(t *testing.T, s store.Store, id compute.PodID) compute.Pod {
+	t.Helper()
+	return read(t, s, func(tx store.Tx) (compute.Pod, error) { return tx.Pod(id) })
+}
+
+func podIDs(pods []compute.Pod) []compute.PodID {
+	var ids []compute.PodID
+	for _, p := range pods {
+		ids = append(ids, p.ID)
+	}
+	return ids
+}
+
+func podRoundTrip(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	full := compute.Pod{
+		ID: "full", UserID: "u", Name: "a 'name'", Image: "img:1", Args: "-x \"y\"", DiskGB: 20, Ports: []string{"80/http", "22/tcp"},
+		Env: map[string]string{"A": "1", "Ü": ""}, RegistryID: "r", Persistent: &compute.PersistentMount{SizeGB: 5, Path: "/p"},
+		Network: &compute.NetworkMount{VolumeID: "v", Path: "/n"}, GPU: &compute.GPU{ID: "NVIDIA A40", Count: 2}, Cloud: compute.Community,
+		DataCenterID: "dc", TemplateID: "t", GlobalNetworking: true, Locked: true, CostPerHour: 0.39, Status: compute.PodRunning,
+		Reason: "because", Version: 7, CreatedAt: start, StartedAt: start.Add(time.Millisecond), MovedAt: start.Add(time.Second),
+	}
+	cpu := pod("cpu", "u", compute.PodProvisioning)
+	cpu.CPU = &compute.CPU{ID: "cpu3c", VCPUCount: 2, MemoryGB: 4}
+	cpu.Ports, cpu.Env = []string{}, map[string]string{}
+	bare := compute.Pod{ID: "bare"}
+	insertPods(t, s, full, cpu, bare)
+	for _, want := range []compute.Pod{full, cpu, bare} {
+		require.Equal(t, want, getPod(t, s, want.ID))
+	}
+	require.Equal(t, compute.Conflict, compute.CodeOf(s.Write(t.Context(), func(tx store.Tx) error { return tx.InsertPod(full) })))
+	_, err := tryRead(t, s, func(tx store.Tx) (compute.Pod, error) { return tx.Pod("none") })
+	require.Equal(t, compute.NotFound, compute.CodeOf(err))
+}
+
+func podLists(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	late := pod("late", "u", compute.PodRunning)
+	late.CreatedAt = start.Add(time.Second)
+	insertPods(t, s, late, pod("first", "u", compute.PodRunning), pod("second", "u", compute.PodExited),
+		pod("gone", "u", compute.PodTerminated), pod("other", "v", compute.PodRunning))
+	require.Equal(t, []compute.PodID{"late", "second", "first"},
+		podIDs(read(t, s, func(tx store.Tx) ([]compute.Pod, error) { return tx.ListPods("u") })))
+	require.Equal(t, []compute.PodID{"first", "other", "late"},
+		podIDs(read(t, s, func(tx store.Tx) ([]compute.Pod, error) { return tx.ListPodsByStatus(compute.PodRunning) })))
+	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Pod, error) { return tx.ListPods("nobody") }))
+}
+
+func podMove(t *testing.T, open Open) {
+	s, clock := begin(t, open)
+	p := pod("p", "u", compute.PodProvisioning)
+	insertPods(t, s, p)
+	clock.Advance(time.Minute)
+	p.Status, p.Reason, p.StartedAt, p.DataCenterID = compute.PodStarting, "placed", clock.Now(), "dc"
+	p.Name, p.CreatedAt = "not written", clock.Now()
+	require.True(t, guarded(t, s, func(tx store.Tx) (bool, error) { return tx.MovePod(p) }))
+	got := getPod(t, s, "p")
+	want := p
+	want.Name, want.CreatedAt, want.MovedAt, want.Version = "n", start, clock.Now(), 1
+	require.Equal(t, want, got)
+
+	require.False(t, guarded(t, s, func(tx store.Tx) (bool, error) { return tx.MovePod(p) }), "the version is past")
+	p.ID = "none"
+	require.False(t, guarded(t, s, func(tx store.Tx) (bool, error) { return tx.MovePod(p) }))
+	require.Equal(t, got, getPod(t, s, "p"))
+}

@@ -1,0 +1,170 @@
+package storetest
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// Open opens a store for t on a file in t.TempDir(). Called again with the same t, it opens the same file again.
+type Open func(t *testing.T, clock compute.Clock) store.Store
+
+// Run holds a store against what package store promises.
+func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store) {
+	t.Helper()
+	for name, test := range map[string]func(*testing.T, Open){
+		"a pod comes back as it was stored":                          podRoundTrip,
+		"pods are listed by user and by status":                      podLists,
+		"a pod moves only from the version that was read":            podMove,
+		"an endpoint comes back as it was stored":                    endpointRoundTrip,
+		"an endpoint's name is unique for its user":                  endpointNames,
+		"an endpoint is updated":                                     endpointUpdate,
+		"keys are listed, revoked and deleted":                       keys,
+		"a job comes back as it was stored":                          jobRoundTrip,
+		"a job's JSON comes back byte for byte":                      jobJSON,
+		"a job's id is unique":                                       jobIDs,
+		"a job moves only from the status and holder that were read": jobMove,
+		"output, lease and chunks are their holder's":                jobHolder,
+		"waiting jobs are listed in the order of queueing":           jobsWaiting,
+		"held jobs are listed in the order of taking":                jobsHeld,
+		"jobs are counted":                                           jobCounts,
+		"jobs expire in the order of their time":                     jobsExpire,
+		"only an ended job is deleted":                               jobDelete,
+		"what a failing function did is undone":                      undone,
+		"a failing function undoes itself alone":                     undoneAlone,
+		"a panic reaches the caller and undoes itself alone":         panics,
+		"a function that exits its goroutine undoes itself alone":    exits,
+		"concurrent writes are all kept":                             concurrent,
+		"a write withdrawn in line never runs":                       withdrawn,
+		"a write that has begun is seen through":                     seenThrough,
+		"a read with an ended context does not run":                  readEnded,
+		"a read sees one snapshot":                                   snapshot,
+		"a read does not write":                                      readOnly,
+		"the time is stamped once, in whole milliseconds":            stamped,
+		"what was written is there after a restart":                  reopened,
+		"a closed store is unavailable":                              closed,
+		"closing waits for what was begun":                           closeWaits,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open)
+		})
+	}
+}
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// begin opens a store that is closed at the end of the test.
+func begin(t *testing.T, open Open) (store.Store, *Clock) {
+	t.Helper()
+	clock := NewClock(start)
+	s := open(t, clock)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s, clock
+}
+
+func write(t *testing.T, s store.Store, f func(store.Tx) error) {
+	t.Helper()
+	require.NoError(t, s.Write(t.Context(), f))
+}
+
+// read gives what f reads.
+func read[T any](t *testing.T, s store.Store, f func(store.Tx) (T, error)) T {
+	t.Helper()
+	v, err := tryRead(t, s, f)
+	require.NoError(t, err)
+	return v
+}
+
+func tryRead[T any](t *testing.T, s store.Store, f func(store.Tx) (T, error)) (v T, err error) {
+	t.Helper()
+	err = s.Read(t.Context(), func(tx store.Tx) (err error) {
+		v, err = f(tx)
+		return err
+	})
+	return v, err
+}
+
+// job makes a waiting job of endpoint "e".
+func job(id compute.JobID) compute.Job {
+	return compute.Job{
+		ID: id, EndpointID: "e", Status: compute.JobInQueue, ExecutionTimeout: time.Minute, TTL: time.Hour, Retention: time.Minute,
+		CreatedAt: start, QueuedAt: start, ExpiresAt: start.Add(time.Hour),
+	}
+}
+
+func insertJobs(t *testing.T, s store.Store, jobs ...compute.Job) {
+	t.Helper()
+	write(t, s, func(tx store.Tx) error {
+		for _, j := range jobs {
+			if err := tx.InsertJob(j, json.RawMessage(`{}`)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func getJob(t *testing.T, s store.Store, id compute.JobID) compute.Job {
+	t.Helper()
+	return read(t, s, func(tx store.Tx) (compute.Job, error) { return tx.Job(id) })
+}
+
+// exists tells whether there is a job of that id.
+func exists(t *testing.T, s store.Store, id compute.JobID) bool {
+	t.Helper()
+	_, err := tryRead(t, s, func(tx store.Tx) (compute.Job, error) { return tx.Job(id) })
+	if compute.CodeOf(err) == compute.NotFound {
+		return false
+	}
+	require.NoError(t, err)
+	return true
+}
+
+// move moves a job from where it is by change, and gives it.
+func move(t *testing.T, s store.Store, id compute.JobID, change func(*compute.Job)) compute.Job {
+	t.Helper()
+	var j compute.Job
+	write(t, s, func(tx store.Tx) (err error) {
+		if j, err = tx.Job(id); err != nil {
+			return err
+		}
+		from, holder := j.Status, j.WorkerID
+		change(&j)
+		moved, err := tx.MoveJob(j, from, holder)
+		if err == nil && !moved {
+			err = compute.Errorf(compute.Internal, "the job did not move")
+		}
+		return err
+	})
+	return j
+}
+
+func to(s compute.JobStatus) func(*compute.Job) { return func(j *compute.Job) { j.Status = s } }
+
+func take(w compute.WorkerID, at time.Time) func(*compute.Job) {
+	return func(j *compute.Job) { j.Status, j.WorkerID, j.TakenAt = compute.JobInProgress, w, at }
+}
+
+func jobIDsOf(jobs []compute.Job) []compute.JobID {
+	ids := []compute.JobID{}
+	for _, j := range jobs {
+		ids = append(ids, j.ID)
+	}
+	return ids
+}
+
+// guarded runs a guarded write and gives whether it found what it asked for.
+func guarded(t *testing.T, s store.Store, f func(store.Tx) (bool, error)) (ok bool) {
+	t.Helper()
+	write(t, s, func(tx store.Tx) (err error) {
+		ok, err = f(tx)
+		return err
+	})
+	return ok
+}
