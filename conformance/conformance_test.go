@@ -1,7 +1,10 @@
 package conformance_test
 
 import (
-	"sort"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,28 +31,21 @@ func TestRulesHoldOnBerth(t *testing.T) {
 	requireSeen(t, documents)
 }
 
-// unseen are the documented answers that no rule produces yet. The list may only shrink.
-var unseen = []string{
-	"cancel 403", "cancel 422", "createPod 403", "createPod 413", "createPod 429", "deletePod 403", "deletePod 422",
-	"deletePod 429", "getPod 403", "getPod 422", "getPod 429", "health 403", "health 422", "listPods 403", "listPods 429",
-	"run 403", "runSync 403", "status 403", "statusPost 403", "statusSync 403", "statusSyncPost 403",
-}
-
+// requireSeen compares the documented answers that no rule produces with the committed list, which may only shrink: a line
+// that is missing here was produced and must be deleted there, a new one needs a rule.
 func requireSeen(t *testing.T, documents *conformance.Documents) {
 	var missing []string
 	for operation, statuses := range documents.Pairs() {
 		for _, status := range statuses {
 			if !documents.Seen(operation, status) {
-				missing = append(missing, operation+" "+itoa(status))
+				missing = append(missing, fmt.Sprintf("%s %d\n", operation, status))
 			}
 		}
 	}
-	sort.Strings(missing)
-	require.Equal(t, unseen, missing)
-}
-
-func itoa(n int) string {
-	return string([]byte{byte('0' + n/100), byte('0' + n/10%10), byte('0' + n%10)})
+	slices.Sort(missing)
+	unseen, err := os.ReadFile("testdata/unseen.txt")
+	require.NoError(t, err)
+	require.Equal(t, string(unseen), strings.Join(missing, ""))
 }
 
 func TestEveryRuleHasATestAndEveryTestARule(t *testing.T) {

@@ -80,6 +80,22 @@ func (d *Documents) Pairs() map[string][]int {
 	return pairs
 }
 
+// Operations gives a request for every operation, with some value for each parameter of its path.
+func (d *Documents) Operations() []Request {
+	var requests []Request
+	for _, doc := range d.documents {
+		for template, item := range doc.paths {
+			for method, op := range item.(map[string]any) {
+				if _, ok := op.(map[string]any); ok {
+					path := strings.NewReplacer("{", "", "}", "").Replace(template)
+					requests = append(requests, Request{Method: strings.ToUpper(method), URL: path})
+				}
+			}
+		}
+	}
+	return requests
+}
+
 // check fails unless the operation documents the status and the body satisfies its schema. Paths and methods that the
 // documents do not know may only be refused.
 func (d *Documents) check(c *Check, r *http.Request, a Answer) {

@@ -53,6 +53,10 @@ func init() {
 		}
 	})
 	add("auth.required", []string{"listPods", "run"}, func(c *Check) {
+		for _, r := range c.Spec.Operations() {
+			r.URL, r.Key = c.URL+r.URL, "-"
+			c.Refused(c.Send(r), 401)
+		}
 		for _, key := range []string{"-", "Bearer nonsense", "Bearer " + wrong(c.Key), "Basic abc"} {
 			c.Refused(c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: key}), 401)
 			c.Refused(c.Send(Request{Method: "POST", URL: c.QueueURL + "/v2/" + c.Endpoint + "/run", Body: "{}", Key: key}), 401)

@@ -102,7 +102,7 @@ func init() {
 		c.cancel(c.submit(`{"input":{},"policy":{"executionTimeout":5000,"ttl":604800000,"lowPriority":true}}`))
 	})
 	add("queue.limits", []string{"run", "runSync"}, func(c *Check) {
-		body := func(n int) string { return `{"input":{"a":"` + strings.Repeat("x", n-17) + `"}}` }
+		body := func(n int) string { return `{"input":{"a":"` + strings.Repeat("x", n-18) + `"}}` }
 		c.cancel(c.submit(body(10_000_000)))
 		c.Refused(c.Queue("POST", "run", body(10_000_001)), 413)
 		c.Refused(c.Queue("POST", "runsync", body(20_000_001)), 413)

@@ -55,6 +55,7 @@ type Endpoints interface {
 	Endpoint(compute.EndpointID) (compute.Endpoint, error)
 	// EndpointByName gives NotFound for an unknown name.
 	EndpointByName(compute.UserID, string) (compute.Endpoint, error)
+	// UpdateEndpoint writes all but UserID and CreatedAt; NotFound for an unknown id, Conflict for a name that is taken.
 	UpdateEndpoint(compute.Endpoint) error
 	// ListEndpoints gives all, oldest first.
 	ListEndpoints() ([]compute.Endpoint, error)
@@ -88,7 +89,8 @@ type Jobs interface {
 type JobExpiry interface {
 	// ExpiringJobs gives at most limit jobs, ended or not, whose ExpiresAt is not after now, without their JSON.
 	ExpiringJobs(now time.Time, limit int) ([]compute.Job, error)
-	// DeleteJob removes an ended job with its input and chunks.
+	// DeleteJob removes an ended job with its input and chunks. It leaves alone, without an error, a job that has not
+	// ended: it may have been retried since it was listed.
 	DeleteJob(compute.JobID) error
 }
 

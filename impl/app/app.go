@@ -178,7 +178,11 @@ func (s *Server) startRuntimes(c Config) (err error) {
 		return err
 	}
 	s.fleet = sim.New(c.Clock)
-	s.process, err = process.New(process.Config{Dir: dir, Commands: commands, Output: c.WorkerOutput})
+	here, err := os.Getwd() // a command may name files relative to where berth was started
+	if err != nil {
+		return err
+	}
+	s.process, err = process.New(process.Config{Dir: dir, WorkDir: here, Commands: commands, Output: c.WorkerOutput})
 	return err
 }
 

@@ -40,7 +40,7 @@ func (c *Conn) stmt(query string) (*sql.Stmt, error) {
 	return s, nil
 }
 
-// Exec runs one of the fixed statements of a transaction's frame, such as COMMIT.
+// Exec runs a statement that gives no rows.
 func (c *Conn) Exec(query string, args ...any) (sql.Result, error) {
 	s, err := c.stmt(query)
 	if err != nil {
@@ -49,7 +49,8 @@ func (c *Conn) Exec(query string, args ...any) (sql.Result, error) {
 	return s.ExecContext(context.Background(), args...)
 }
 
-func (c *Conn) query(query string, args ...any) (*sql.Rows, error) {
+// Query runs a statement that gives rows.
+func (c *Conn) Query(query string, args ...any) (*sql.Rows, error) {
 	s, err := c.stmt(query)
 	if err != nil {
 		return nil, err

@@ -87,7 +87,7 @@ func (tx *Tx) each(what string, scan func(scanner) error, query string, args ...
 	if tx.err != nil {
 		return tx.err
 	}
-	rows, err := tx.conn.query(query, args...)
+	rows, err := tx.conn.Query(query, args...)
 	if err != nil {
 		return tx.refused(what, err)
 	}

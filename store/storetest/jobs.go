@@ -93,8 +93,10 @@ func jobHolder(t *testing.T, open Open) {
 	insertJobs(t, s, job("j"))
 	until := start.Add(time.Minute)
 	tries := map[string]func(store.Tx, compute.WorkerID) (bool, error){
-		"output": func(tx store.Tx, w compute.WorkerID) (bool, error) { return tx.SetJobOutput("j", w, json.RawMessage(`1`)) },
-		"lease":  func(tx store.Tx, w compute.WorkerID) (bool, error) { return tx.ExtendLease("j", w, until) },
+		"output": func(tx store.Tx, w compute.WorkerID) (bool, error) {
+			return tx.SetJobOutput("j", w, json.RawMessage(`1`))
+		},
+		"lease": func(tx store.Tx, w compute.WorkerID) (bool, error) { return tx.ExtendLease("j", w, until) },
 		"chunk": func(tx store.Tx, w compute.WorkerID) (bool, error) {
 			return tx.AppendChunk("j", w, json.RawMessage(`1`), nil)
 		},

@@ -48,7 +48,8 @@ func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store)
 		"the time is stamped once, in whole milliseconds":            stamped,
 		"what was written is there after a restart":                  reopened,
 		"a closed store is unavailable":                              closed,
-		"closing waits for what was begun":                           closeWaits,
+		"closing waits for writes":                                   closeWaitsForWrites,
+		"closing waits for reads":                                    closeWaitsForReads,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

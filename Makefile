@@ -1,0 +1,56 @@
+# The targets; `make help` lists them.
+SHELL := /bin/sh
+VERSION := $(shell git describe --always --dirty 2>/dev/null || echo dev)
+GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.12.2
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-16s %s\n", $$1, $$2}' Makefile
+
+.PHONY: build
+build: ## build bin/berth, one static binary
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/berth ./cmd/berth
+
+.PHONY: run
+run: build ## serve on a new database: create a pod, run a job through a real worker, keep serving
+	@data=$$(mktemp -d) && exec bin/berth serve --demo --data "$$data/berth-data"
+
+.PHONY: test
+test: ## run all tests
+	go test ./...
+
+.PHONY: race
+race: ## run all tests under the race detector
+	go test -race ./...
+
+.PHONY: generate
+generate: ## generate gen/ from spec/
+	go generate ./gen
+
+.PHONY: check-generate
+check-generate: generate ## fail if gen/ is not what spec/ generates
+	@test -z "$$(git status --porcelain -- gen)" || { git status --short -- gen; git --no-pager diff -- gen | head -50; echo "gen/ is not what spec/ generates: run make generate and commit"; exit 1; }
+
+.PHONY: lint
+lint: ## gofmt, go vet, golangci-lint
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
+	go vet ./...
+	go run $(GOLANGCI) run ./...
+
+.PHONY: clients
+clients: build ## the unmodified SDK clients and workers against a server (needs Python and Node)
+	conformance/clients/run.sh
+
+.PHONY: crash
+crash: build ## kill the server in the middle of a burst, three times
+	go run ./conformance/crash -berth bin/berth -rounds 3
+
+.PHONY: bench
+bench: build ## cold start, memory and size beside a bare echo + SQLite program
+	cd conformance/bench && go run . -berth ../../bin/berth
+
+.PHONY: ci
+ci: ## everything that must hold before a change lands
+	.ci/run

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"reflect"
+	"strings"
+)
+
+// models are the structs that oapi-codegen made, by lower-case name: its names differ from the document's in initialisms.
+type models map[string]modelType
+
+type modelType struct {
+	name   string
+	fields map[string]modelField // by JSON name
+}
+
+type modelField struct{ name, goType string }
+
+func parseModels(file string) (models, error) {
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	found := models{}
+	for _, decl := range parsed.Decls {
+		gen, ok := decl.(*ast.GenDecl)
+		if !ok || gen.Tok != token.TYPE {
+			continue
+		}
+		for _, s := range gen.Specs {
+			spec := s.(*ast.TypeSpec)
+			t := modelType{name: spec.Name.Name, fields: map[string]modelField{}}
+			if body, ok := spec.Type.(*ast.StructType); ok {
+				for _, f := range body.Fields.List {
+					if f.Tag != nil && len(f.Names) == 1 {
+						tag := reflect.StructTag(strings.Trim(f.Tag.Value, "`")).Get("json")
+						name, _, _ := strings.Cut(tag, ",")
+						t.fields[name] = modelField{f.Names[0].Name, types.ExprString(f.Type)}
+					}
+				}
+			}
+			found[strings.ToLower(spec.Name.Name)] = t
+		}
+	}
+	return found, nil
+}
+
+// of gives the model of a schema.
+func (m models) of(schema string) (modelType, error) {
+	t, ok := m[strings.ToLower(schema)]
+	if !ok {
+		return t, fmt.Errorf("no Go type for schema %s", schema)
+	}
+	return t, nil
+}

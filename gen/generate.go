@@ -1,0 +1,10 @@
+// Package gen holds what is generated from spec/, committed and never edited. The generators of others are pinned in
+// tools.mod, apart from the program's go.mod, so that the program does not carry their dependencies.
+package gen
+
+//go:generate sh -c "cd .. && go tool -modfile=gen/tools.mod oapi-codegen -config gen/rest.oapi-codegen.yaml spec/rest.yaml"
+//go:generate sh -c "cd .. && go tool -modfile=gen/tools.mod oapi-codegen -config gen/queue.oapi-codegen.yaml spec/queue.yaml"
+//go:generate sh -c "cd .. && go tool -modfile=gen/tools.mod oapi-codegen -config gen/worker.oapi-codegen.yaml spec/worker.yaml"
+//go:generate sh -c "cd .. && go run ./cmd/validgen -spec spec/rest.yaml -model gen/rest/rest.gen.go -package rest -o gen/rest/validate.gen.go"
+//go:generate sh -c "cd .. && go run ./cmd/validgen -spec spec/queue.yaml -model gen/queue/queue.gen.go -package queue -o gen/queue/validate.gen.go"
+//go:generate sh -c "cd .. && go run ./cmd/validgen -spec spec/worker.yaml -model gen/worker/worker.gen.go -package worker -o gen/worker/validate.gen.go"

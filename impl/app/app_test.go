@@ -1,0 +1,119 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/app"
+)
+
+func start(t *testing.T, c app.Config) *app.Server {
+	c.Listen = "127.0.0.1:0"
+	s, err := app.Start(t.Context(), c)
+	require.NoError(t, err)
+	return s
+}
+
+func call(t *testing.T, method, url, key, body string) (int, map[string]any) {
+	req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, url, strings.NewReader(body))
+	require.NoError(t, err)
+	req.Header.Set("Authorization", "Bearer "+key)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	var document map[string]any
+	_ = json.Unmarshal(text, &document)
+	return res.StatusCode, document
+}
+
+func TestTheFirstKeyIsShownOnceAndStoredAsAHash(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := start(t, app.Config{Data: dir})
+	key := s.FirstKey()
+	require.NotEmpty(t, key)
+	require.NoError(t, s.Close())
+	for _, name := range []string{"berth.db", "berth.db-wal"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if !os.IsNotExist(err) {
+			require.NoError(t, err)
+			require.NotContains(t, string(text), key)
+			require.False(t, bytes.Contains(text, []byte(key[len(key)-40:])))
+		}
+	}
+	s = start(t, app.Config{Data: dir})
+	require.Empty(t, s.FirstKey())
+	status, _ := call(t, "GET", s.URL()+"/v2/pods", key, "")
+	require.Equal(t, 200, status)
+	require.NoError(t, s.Close())
+}
+
+func TestPodsAndJobsOutliveARestartAndEndpointsKeepTheirIDs(t *testing.T) {
+	t.Parallel()
+	c := app.Config{Data: t.TempDir(), Endpoints: []app.Endpoint{{Name: "one"}}}
+	s := start(t, c)
+	key, endpoint := s.FirstKey(), string(s.Endpoints()["one"])
+	_, pod := call(t, "POST", s.URL()+"/v2/pods", key, `{"name":"a","image":"i","cpu":{"id":"cpu3g","vcpuCount":2}}`)
+	_, job := call(t, "POST", s.URL()+"/v2/"+endpoint+"/run", key, `{"input":{}}`)
+	require.NoError(t, s.Close())
+	s = start(t, c)
+	require.Equal(t, endpoint, string(s.Endpoints()["one"]))
+	status, again := call(t, "GET", s.URL()+"/v2/pods/"+pod["id"].(string), key, "")
+	require.Equal(t, 200, status)
+	require.Equal(t, pod["createdAt"], again["createdAt"])
+	_, document := call(t, "GET", s.URL()+"/v2/"+endpoint+"/status/"+job["id"].(string), key, "")
+	require.Equal(t, "IN_QUEUE", document["status"])
+	require.NoError(t, s.Close())
+}
+
+func TestASecondAddressServesTheQueue(t *testing.T) {
+	t.Parallel()
+	s := start(t, app.Config{Data: t.TempDir(), QueueListen: "127.0.0.1:0", Endpoints: []app.Endpoint{{Name: "one"}}})
+	require.NotEqual(t, s.URL(), s.QueueURL())
+	status, _ := call(t, "GET", s.QueueURL()+"/v2/"+string(s.Endpoints()["one"])+"/health", s.FirstKey(), "")
+	require.Equal(t, 200, status)
+	require.NoError(t, s.Close())
+}
+
+func TestAHeldRequestIsAnsweredWhenTheServerStops(t *testing.T) {
+	t.Parallel()
+	s := start(t, app.Config{Data: t.TempDir(), Endpoints: []app.Endpoint{{Name: "one"}}})
+	type answer struct {
+		status   int
+		document map[string]any
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		status, document := call(t, "POST", s.URL()+"/v2/"+string(s.Endpoints()["one"])+"/runsync", s.FirstKey(), `{"input":{}}`)
+		answers <- answer{status, document}
+	}()
+	require.Eventually(t, func() bool {
+		_, health := call(t, "GET", s.URL()+"/v2/"+string(s.Endpoints()["one"])+"/health", s.FirstKey(), "")
+		return health["jobs"].(map[string]any)["inQueue"] == 1.0
+	}, 10*time.Second, 10*time.Millisecond)
+	require.NoError(t, s.Close())
+	a := <-answers
+	require.Equal(t, 200, a.status)
+	require.Equal(t, "IN_QUEUE", a.document["status"])
+}
+
+func TestAnAddressInUseIsAClearError(t *testing.T) {
+	t.Parallel()
+	s := start(t, app.Config{Data: t.TempDir()})
+	_, err := app.Start(t.Context(), app.Config{Data: t.TempDir(), Listen: strings.TrimPrefix(s.URL(), "http://")})
+	require.ErrorContains(t, err, "address already in use")
+	require.NoError(t, s.Close())
+}

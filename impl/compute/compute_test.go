@@ -1,0 +1,120 @@
+package compute_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/spec"
+)
+
+func TestATableWithAFaultIsRefusedAtStartUp(t *testing.T) {
+	t.Parallel()
+	type row = compute.Row[string, string]
+	build := func(rows ...row) func() {
+		return func() { compute.NewMachine("thing", "A", []string{"C"}, rows) }
+	}
+	require.NotPanics(t, build(row{"A", "go", "B", "r"}, row{"B", "go", "C", "r"}))
+	require.PanicsWithValue(t, "thing: two rows for go in A", build(row{"A", "go", "B", "r"}, row{"A", "go", "C", "r"}))
+	require.PanicsWithValue(t, "thing: X to B cannot be reached from A", build(row{"X", "go", "B", "r"}))
+	require.PanicsWithValue(t, "thing: go leaves terminal C", build(row{"A", "go", "C", "r"}, row{"C", "go", "A", "r"}))
+}
+
+func TestTheTablesGiveConflictForWhatTheyDoNotList(t *testing.T) {
+	t.Parallel()
+	next, err := compute.PodMachine.Next(compute.PodRunning, compute.PodRestart)
+	require.NoError(t, err)
+	require.Equal(t, compute.PodStarting, next)
+	_, err = compute.PodMachine.Next(compute.PodExited, compute.PodStop)
+	require.Equal(t, compute.Conflict, compute.CodeOf(err))
+	require.Equal(t, []compute.PodEvent{"start", "terminate"}, compute.PodMachine.Allowed(compute.PodExited, compute.PodActions))
+	require.Empty(t, compute.PodMachine.Allowed(compute.PodTerminated, compute.PodActions))
+	_, err = compute.JobMachine.Next(compute.JobCompleted, compute.JobFail)
+	require.Equal(t, compute.Conflict, compute.CodeOf(err))
+}
+
+func TestEveryRowCitesADocumentedRule(t *testing.T) {
+	t.Parallel()
+	rules, err := spec.Rules()
+	require.NoError(t, err)
+	for _, id := range slices.Concat(compute.PodMachine.Rules(), compute.JobMachine.Rules()) {
+		require.True(t, slices.ContainsFunc(rules, func(r spec.Rule) bool { return r.ID == id }), id)
+	}
+}
+
+// The pictures in STATUSES.md are drawn from the tables; BERTH_GOLDEN=write draws them again.
+func TestThePicturesAreThoseOfTheTables(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	fmt.Fprint(&b, "# How statuses move\n\nDrawn from the tables of this package.\n\n## Pods\n\n```mermaid\n")
+	require.NoError(t, compute.PodMachine.WriteMermaid(&b))
+	fmt.Fprint(&b, "```\n\n## Jobs\n\n```mermaid\n")
+	require.NoError(t, compute.JobMachine.WriteMermaid(&b))
+	fmt.Fprint(&b, "```\n")
+	if os.Getenv("BERTH_GOLDEN") == "write" {
+		require.NoError(t, os.WriteFile("STATUSES.md", b.Bytes(), 0o600))
+	}
+	golden, err := os.ReadFile("STATUSES.md")
+	require.NoError(t, err)
+	require.Equal(t, string(golden), b.String())
+}
+
+func TestJobIDsAreOrderedByTimeAndUnique(t *testing.T) {
+	t.Parallel()
+	ids := compute.NewIDs(rand.Reader, compute.SystemClock{})
+	var made []string
+	for range 5000 {
+		made = append(made, string(ids.Job(false)))
+	}
+	require.True(t, slices.IsSorted(made))
+	require.Len(t, slices.Compact(made), 5000)
+	require.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, made[0])
+	require.True(t, strings.HasPrefix(string(ids.Job(true)), "sync-"))
+}
+
+func TestATokenIsGoodForItsKeyOnly(t *testing.T) {
+	t.Parallel()
+	ids := compute.NewIDs(rand.Reader, compute.SystemClock{})
+	token := compute.NewToken(ids, ids.Key())
+	id, ok := compute.ParseToken(token)
+	require.True(t, ok)
+	key := compute.Key{ID: id, Hash: sha256.Sum256([]byte(token))}
+	require.True(t, key.Matches(token))
+	require.False(t, key.Matches(compute.NewToken(ids, id)))
+	for _, bad := range []string{"", "brt_", token[1:], token + "x", "brt_abc_def"} {
+		_, ok := compute.ParseToken(bad)
+		require.False(t, ok, bad)
+	}
+}
+
+func TestAKeyAllowsItsScopesAndTheirWildcards(t *testing.T) {
+	t.Parallel()
+	one := compute.Key{Scopes: []compute.Scope{compute.ScopeInvoke("abc"), compute.ScopeRESTRead}}
+	require.True(t, one.Allows(compute.ScopeInvoke("abc")))
+	require.False(t, one.Allows(compute.ScopeInvoke("abd")))
+	require.False(t, one.Allows(compute.ScopeWork("abc")))
+	require.False(t, one.Allows(compute.ScopeRESTWrite))
+	every := compute.Key{Scopes: []compute.Scope{"queue:*:invoke"}}
+	require.True(t, every.Allows(compute.ScopeInvoke("abd")))
+	require.False(t, every.Allows(compute.ScopeWork("abd")))
+	require.True(t, compute.Key{Scopes: []compute.Scope{compute.ScopeAll}}.Allows(compute.ScopeWork("x")))
+}
+
+func TestAnErrorKeepsItsCauseInside(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("disk full")
+	err := fmt.Errorf("while writing: %w", &compute.Error{Code: compute.Unavailable, Detail: "later", Cause: cause})
+	require.Equal(t, compute.Unavailable, compute.CodeOf(err))
+	require.ErrorIs(t, err, cause)
+	require.Equal(t, compute.Internal, compute.CodeOf(cause))
+	require.Empty(t, compute.CodeOf(nil))
+}

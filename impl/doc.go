@@ -1,0 +1,25 @@
+// Package impl is the map of what the program does; each room is a package below it.
+//
+//	compute   words and rules: pods, endpoints, jobs, keys, status tables, error codes, ids, the clock
+//	control   what an operator asks for
+//	queue     a job's life
+//	loop      what happens unasked
+//	runtime   what pods and workers run on: sim, process
+//	problem   error code to HTTP status
+//	validate  what the generated validators call
+//	httpapi   the HTTP edge
+//	app       wiring
+//
+// The way of a request: httpapi authenticates, the generated validator checks, a handler of ten lines binds, calls one use
+// case in control or queue, and views what it gave. The use case is one transaction of the store. After the commit a hint
+// wakes a loop, which calls runtimes outside any transaction.
+//
+// # Adding an operation
+//
+//  1. Describe it in spec/: closed schemas, every status that it can answer.
+//  2. Add its rules to spec/rules.yaml, and their tests to conformance/.
+//  3. make generate. The build now fails where the server interface grew.
+//  4. Write the use case in control or queue; new words in compute; new rows in store, with a case in storetest.
+//  5. Write the handler and the view in httpapi.
+//  6. make test lint. Break the rule once and see its test fail.
+package impl

@@ -1,0 +1,196 @@
+package loop_test
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"context"
+	"io"
+	"sync"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/loop"
+	"github.com/berthdev/berth/impl/queue"
+	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/impl/runtime/sim"
+	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/sqlite"
+	"github.com/berthdev/berth/store/storetest"
+)
+
+func openStore(t *testing.T) (store.Store, *storetest.Clock) {
+	clock := storetest.NewClock(time.UnixMilli(1_700_000_000_000))
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), clock)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	return db, clock
+}
+
+func TestAPodGoesFromProvisioningToRunningAndEndsAsItsContainerDoes(t *testing.T) {
+	t.Parallel()
+	db, clock := openStore(t)
+	pods := loop.NewPods(db, sim.New(clock), clock, slog.New(slog.DiscardHandler))
+	catalog, err := control.BuiltInCatalog()
+	require.NoError(t, err)
+	ctl := control.New(db, compute.NewIDs(rand.Reader, clock), catalog, control.Hints{Pod: pods.Hint})
+	create := func(env map[string]string) compute.PodID {
+		p, err := ctl.CreatePod(t.Context(), "u", control.NewPod{Name: "a", Image: "i", Env: env, CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 2}})
+		require.NoError(t, err)
+		return p.ID
+	}
+	status := func(id compute.PodID) compute.PodStatus {
+		p, err := ctl.GetPod(t.Context(), "u", id)
+		require.NoError(t, err)
+		return p.Status
+	}
+	stays := create(nil)
+	ends := create(map[string]string{"BERTH_SIM_EXIT_AFTER": "5s"})
+	fails := create(map[string]string{"BERTH_SIM_EXIT_AFTER": "5s", "BERTH_SIM_EXIT_CODE": "3"})
+	refused := create(map[string]string{"BERTH_SIM_START_ERROR": "no room"})
+	require.Equal(t, compute.PodProvisioning, status(stays))
+	pods.Step(t.Context())
+	require.Equal(t, compute.PodStarting, status(stays))
+	require.Equal(t, compute.PodError, status(refused))
+	clock.Advance(3 * time.Second)
+	pods.Step(t.Context())
+	require.Equal(t, compute.PodRunning, status(stays))
+	clock.Advance(10 * time.Second)
+	pods.Step(t.Context())
+	require.Equal(t, compute.PodRunning, status(stays))
+	require.Equal(t, compute.PodExited, status(ends))
+	require.Equal(t, compute.PodError, status(fails))
+}
+
+// fleet is a runtime that only notes what it was told.
+type fleet struct {
+	mu    sync.Mutex
+	up    map[string]runtime.Allocation
+	fails error
+	ended chan string
+}
+
+func (f *fleet) Start(_ context.Context, a runtime.Allocation) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fails == nil {
+		f.up[a.ID] = a
+	}
+	return f.fails
+}
+
+func (f *fleet) Stop(_ context.Context, id string, _ time.Duration) error {
+	return f.Remove(context.Background(), id)
+}
+
+func (f *fleet) Remove(_ context.Context, id string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.up, id)
+	return nil
+}
+
+func (f *fleet) Inspect(context.Context, string) (runtime.State, error) {
+	return runtime.State{Phase: runtime.Ended, ExitCode: 1}, nil
+}
+
+func (f *fleet) Logs(context.Context, string, io.Writer) error { return nil }
+func (f *fleet) Ended() <-chan string                          { return f.ended }
+func (f *fleet) Close() error                                  { return nil }
+
+func (f *fleet) allocations() map[string]runtime.Allocation {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return maps.Clone(f.up)
+}
+
+func TestWorkersAreScaledFromZeroWhenAJobWaitsAndBackAfterTheIdleTimeout(t *testing.T) {
+	t.Parallel()
+	db, clock := openStore(t)
+	ids := compute.NewIDs(rand.Reader, clock)
+	q, err := queue.New(t.Context(), db, clock, ids, queue.DefaultSettings(), nil)
+	require.NoError(t, err)
+	keyring, err := control.NewKeyring(t.Context(), db, ids, clock)
+	require.NoError(t, err)
+	ctl := control.New(db, ids, control.Catalog{}, control.Hints{Endpoint: q.SetEndpoint})
+	e, err := ctl.DeclareEndpoint(t.Context(), "u", control.NewEndpoint{Name: "one", Image: "one", WorkersMax: 2, IdleTimeout: 10 * time.Second})
+	require.NoError(t, err)
+	f := &fleet{up: map[string]runtime.Allocation{}, ended: make(chan string)}
+	workers := loop.NewWorkers(loop.Fleet{
+		Queue: q, Keyring: keyring, Runtime: f, IDs: ids, Clock: clock, Log: slog.New(slog.DiscardHandler),
+		URL: func() string { return "http://127.0.0.1:1" },
+	})
+	workers.Step(t.Context())
+	require.Empty(t, f.allocations(), "no job, no worker")
+
+	_, err = q.Run(t.Context(), "u", e.ID, queue.Submission{Input: []byte(`{}`), LowPriority: true})
+	require.NoError(t, err)
+	workers.Step(t.Context())
+	require.Empty(t, f.allocations(), "a job of low priority starts no worker")
+
+	j, err := q.Run(t.Context(), "u", e.ID, queue.Submission{Input: []byte(`{}`)})
+	require.NoError(t, err)
+	workers.Step(t.Context())
+	workers.Step(t.Context())
+	require.Len(t, f.allocations(), 1)
+	var w compute.WorkerID
+	for id, a := range f.allocations() {
+		w = compute.WorkerID(id)
+		require.Equal(t, "http://127.0.0.1:1/v2/"+string(e.ID)+"/job-take/$ID?gpu=none", a.Env["RUNPOD_WEBHOOK_GET_JOB"])
+		key, _, err := keyring.Authenticate(a.Env["RUNPOD_AI_API_KEY"], true)
+		require.NoError(t, err)
+		require.Equal(t, w, key.WorkerID)
+		require.True(t, key.Allows(compute.ScopeWork(e.ID)))
+		require.False(t, key.Allows(compute.ScopeRESTRead))
+	}
+	taken, err := q.Take(t.Context(), "u", e.ID, w, 2)
+	require.NoError(t, err)
+	require.Len(t, taken, 2)
+	require.Equal(t, j.ID, taken[0].ID, "the normal one first")
+	clock.Advance(20 * time.Second)
+	workers.Step(t.Context())
+	require.NotEmpty(t, f.allocations(), "a busy worker is not idle")
+	for _, one := range taken {
+		require.NoError(t, q.Finish(t.Context(), "u", e.ID, w, one.ID, queue.Report{}))
+	}
+	clock.Advance(9 * time.Second)
+	workers.Step(t.Context())
+	require.Contains(t, f.allocations(), string(w))
+	clock.Advance(2 * time.Second)
+	workers.Step(t.Context())
+	require.Eventually(t, func() bool { return len(keyring.Keys(true)) < 2 && f.allocations()[string(w)].ID == "" }, 5*time.Second, time.Millisecond)
+}
+
+func TestAWorkerThatCannotBeStartedIsTriedAgainLaterAndLater(t *testing.T) {
+	t.Parallel()
+	db, clock := openStore(t)
+	ids := compute.NewIDs(rand.Reader, clock)
+	q, err := queue.New(t.Context(), db, clock, ids, queue.DefaultSettings(), nil)
+	require.NoError(t, err)
+	keyring, err := control.NewKeyring(t.Context(), db, ids, clock)
+	require.NoError(t, err)
+	ctl := control.New(db, ids, control.Catalog{}, control.Hints{Endpoint: q.SetEndpoint})
+	e, err := ctl.DeclareEndpoint(t.Context(), "u", control.NewEndpoint{Name: "one", Image: "one", WorkersMax: 1, IdleTimeout: time.Second})
+	require.NoError(t, err)
+	f := &fleet{up: map[string]runtime.Allocation{}, fails: io.ErrUnexpectedEOF, ended: make(chan string)}
+	workers := loop.NewWorkers(loop.Fleet{
+		Queue: q, Keyring: keyring, Runtime: f, IDs: ids, Clock: clock, Log: slog.New(slog.DiscardHandler),
+		URL: func() string { return "http://127.0.0.1:1" },
+	})
+	_, err = q.Run(t.Context(), "u", e.ID, queue.Submission{Input: []byte(`{}`)})
+	require.NoError(t, err)
+	workers.Step(t.Context())
+	require.Empty(t, keyring.Keys(true), "the key of a worker that did not start is gone")
+	f.fails = nil
+	workers.Step(t.Context())
+	require.Empty(t, f.allocations(), "still within the pause")
+	clock.Advance(time.Second)
+	workers.Step(t.Context())
+	require.Len(t, f.allocations(), 1)
+}

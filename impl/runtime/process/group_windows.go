@@ -1,0 +1,23 @@
+package process
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+var errWindows = errors.New("process: this runtime needs process groups and does not run on Windows")
+
+func supported() error { return errWindows }
+
+func signalGroup(int, syscall.Signal) error { return errWindows }
+
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
+
+func awaitEnd(p *os.Process, last func()) (*os.ProcessState, error) {
+	state, err := p.Wait()
+	last()
+	return state, err
+}
+
+func killLeftovers(string) error { return nil }

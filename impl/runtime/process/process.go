@@ -1,0 +1,252 @@
+// Package process is a runtime that maps an image's name to a local command and runs that, so that a laptop runs a real
+// handler with no container engine. It limits nothing: a process may read what the user that runs berth may read.
+//
+// Each allocation is a process group of its own. When its first process has ended, whatever is left of the group is
+// killed: a child that lives on, such as the pinger of the Python SDK, would claim jobs that nobody works on.
+//
+// No process outlives berth. Close kills them all; on Linux the kernel kills them if berth dies without Close, and New
+// kills what is left even then (their children), which it finds by the BERTH_OWNER in their environment.
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/berthdev/berth/impl/runtime"
+)
+
+// The variables that each process gets besides those of its allocation.
+const (
+	EnvAllocation = "BERTH_ALLOCATION" // the id of the allocation
+	EnvOwner      = "BERTH_OWNER"      // Config.Dir as an absolute path: tells whose process it is
+)
+
+var errClosed = errors.New("process: the runtime is closed")
+
+var _ runtime.Runtime = (*Runtime)(nil)
+
+// Config is what a runtime is made of.
+type Config struct {
+	// Dir is made if it is missing. It names the runtime: New kills every process of an earlier runtime of the same Dir, so only
+	// one runtime may use it at a time.
+	Dir string
+	// WorkDir is the directory that commands run in; Dir if it is empty.
+	WorkDir string
+	// Commands maps images to commands: the program and its first arguments.
+	Commands map[string][]string
+	// Output gets every line that a process writes, after "<allocation id> | ", if it is not nil. It is written to by one
+	// goroutine at a time. A slow one slows the processes down.
+	Output io.Writer
+}
+
+// Runtime runs allocations as processes of this machine.
+type Runtime struct {
+	owner   string
+	workDir string
+	output  *lines
+	ends    *ends
+
+	mu       sync.Mutex
+	closed   bool
+	commands map[string][]string
+	runs     map[string]*run // the last run of each allocation
+}
+
+// New makes a runtime and kills what an earlier one of the same Dir left behind. It fails on Windows.
+func New(c Config) (*Runtime, error) {
+	if err := supported(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("process: directory: %w", err)
+	}
+	owner, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("process: directory: %w", err)
+	}
+	if owner, err = filepath.EvalSymlinks(owner); err != nil { // the same directory by another name is the same owner
+		return nil, fmt.Errorf("process: directory: %w", err)
+	}
+	workDir := owner
+	if c.WorkDir != "" {
+		if workDir, err = filepath.Abs(c.WorkDir); err != nil {
+			return nil, fmt.Errorf("process: working directory: %w", err)
+		}
+	}
+	if err := killLeftovers(owner); err != nil {
+		return nil, fmt.Errorf("process: leftovers: %w", err)
+	}
+	h := &Runtime{
+		owner: owner, workDir: workDir, output: &lines{to: c.Output}, ends: newEnds(),
+		commands: map[string][]string{}, runs: map[string]*run{},
+	}
+	for image, argv := range c.Commands {
+		h.Map(image, argv)
+	}
+	return h, nil
+}
+
+// Map makes the image mean the command from the next Start on. With an empty argv it means nothing any more.
+func (h *Runtime) Map(image string, argv []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(argv) == 0 {
+		delete(h.commands, image)
+		return
+	}
+	h.commands[image] = slices.Clone(argv)
+}
+
+// Start runs the image's command, followed by the allocation's arguments split at white space: no shell sees them, and
+// quotes mean nothing. If the allocation is being stopped, Start waits until it has ended, then runs it again.
+func (h *Runtime) Start(ctx context.Context, a runtime.Allocation) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		stopping, err := h.tryStart(a)
+		if stopping == nil {
+			return err
+		}
+		select {
+		case <-stopping:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// tryStart starts the allocation unless it is up. If it is being stopped, it gives what to wait for.
+func (h *Runtime) tryStart(a runtime.Allocation) (stopping <-chan struct{}, err error) {
+	h.mu.Lock() // over the start, so that an allocation is not started twice; it takes a few milliseconds
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, errClosed
+	}
+	last := h.runs[a.ID]
+	if last != nil && !last.over() {
+		if last.isStopping() {
+			return last.done, nil
+		}
+		return nil, nil
+	}
+	argv := h.commands[a.Image]
+	if argv == nil {
+		return nil, fmt.Errorf("image %q is not mapped to a command", a.Image)
+	}
+	r := newRun(a.ID, last)
+	if err := h.launch(r, slices.Concat(argv, strings.Fields(a.Args)), h.environment(a)); err != nil {
+		return nil, fmt.Errorf("process: image %q: %w", a.Image, err)
+	}
+	h.runs[a.ID] = r
+	return nil, nil
+}
+
+// environment is berth's own, without what may be meant for berth or for a worker that berth itself runs in, then the
+// allocation's, then ours: the last of equal names wins.
+func (h *Runtime) environment(a runtime.Allocation) []string {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "BERTH_") || strings.HasPrefix(v, "RUNPOD_")
+	})
+	for name, value := range a.Env {
+		env = append(env, name+"="+value)
+	}
+	return append(env, EnvAllocation+"="+a.ID, EnvOwner+"="+h.owner)
+}
+
+func (h *Runtime) run(id string) (*run, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r, ok := h.runs[id]
+	if !ok {
+		return nil, runtime.ErrUnknown
+	}
+	return r, nil
+}
+
+// Stop sends SIGTERM to the allocation's processes, and SIGKILL after grace. If ctx ends first it returns, and the
+// SIGKILL comes all the same.
+func (h *Runtime) Stop(ctx context.Context, id string, grace time.Duration) error {
+	r, err := h.run(id)
+	if err != nil {
+		return err
+	}
+	r.stop(grace)
+	return r.wait(ctx)
+}
+
+// Remove kills the allocation's processes and forgets it with its logs.
+func (h *Runtime) Remove(ctx context.Context, id string) error {
+	r, err := h.run(id)
+	if errors.Is(err, runtime.ErrUnknown) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.kill()
+	if err := r.wait(ctx); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.runs[id] == r { // and not one that was started meanwhile
+		delete(h.runs, id)
+	}
+	return nil
+}
+
+// Inspect tells how the allocation is. It is up as soon as its process has started: nothing more is known of it.
+func (h *Runtime) Inspect(ctx context.Context, id string) (runtime.State, error) {
+	if err := ctx.Err(); err != nil {
+		return runtime.State{}, err
+	}
+	r, err := h.run(id)
+	if err != nil {
+		return runtime.State{}, err
+	}
+	return r.state(), nil
+}
+
+// Logs writes the last 256 KiB that the allocation's processes wrote to standard output and standard error, over all of
+// its runs. They are kept in memory only.
+func (h *Runtime) Logs(ctx context.Context, id string, w io.Writer) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r, err := h.run(id)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(r.log.tail())
+	return err
+}
+
+// Ended delivers the ids of allocations whose process ended without Stop, Remove or Close.
+func (h *Runtime) Ended() <-chan string { return h.ends.out }
+
+// Close kills every process, returns once they have ended, and refuses further starts.
+func (h *Runtime) Close() error {
+	h.mu.Lock()
+	h.closed = true
+	runs := make([]*run, 0, len(h.runs))
+	for _, r := range h.runs {
+		runs = append(runs, r)
+	}
+	h.mu.Unlock()
+	for _, r := range runs {
+		r.kill()
+	}
+	for _, r := range runs {
+		<-r.done
+	}
+	h.ends.close()
+	return nil
+}

@@ -1,0 +1,332 @@
+//go:build unix
+
+package process_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/impl/runtime/process"
+	"github.com/berthdev/berth/impl/runtime/runtimetest"
+)
+
+const (
+	role     = "TEST_ROLE" // makes the test binary play the program that an allocation runs
+	address  = "TEST_ADDRESS"
+	patience = 20 * time.Second      // real time until a test gives up
+	look     = 10 * time.Millisecond // real time between two looks
+)
+
+func TestMain(m *testing.M) {
+	if r := os.Getenv(role); r != "" {
+		os.Exit(play(r))
+	}
+	os.Exit(m.Run())
+}
+
+// play is the program.
+func play(what string) int {
+	terms := make(chan os.Signal, 1)
+	signal.Notify(terms, syscall.SIGTERM)
+	switch name, argument, _ := strings.Cut(what, " "); name {
+	case "stay":
+		fmt.Println("hello")
+		<-terms
+		return 0
+	case "exit":
+		fmt.Println("hello")
+		code, _ := strconv.Atoi(argument)
+		return code
+	case "stubborn": // does not heed SIGTERM, and says that it got it
+		fmt.Println("hello")
+		for range terms {
+			fmt.Println("no")
+		}
+	case "show":
+		fmt.Println(os.Args[1:])
+		dir, _ := os.Getwd()
+		fmt.Fprintln(os.Stderr, dir)
+		env := os.Environ()
+		slices.Sort(env)
+		fmt.Println(strings.Join(env, "\n"))
+	case "flood":
+		n, _ := strconv.Atoi(argument)
+		for i := range n {
+			fmt.Println("line", i)
+		}
+	case "parent": // ends and leaves a child
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), role+"=ghost")
+		ready, _ := child.StdoutPipe()
+		if err := child.Start(); err != nil {
+			return 1
+		}
+		_, _ = bufio.NewReader(ready).ReadString('\n')
+		return 0
+	case "ghost": // stays whatever happens, and the test sees its end in the connection
+		conn, err := net.Dial("tcp", os.Getenv(address))
+		if err != nil {
+			return 1
+		}
+		_, _ = conn.Write([]byte{'\n'})
+		fmt.Println("ready")
+		for range terms {
+		}
+	case "berth": // starts a ghost and waits to be killed
+		host, err := process.New(process.Config{Dir: argument, Commands: map[string][]string{"self": {os.Args[0]}}})
+		if err != nil {
+			return 1
+		}
+		if host.Start(context.Background(), runtime.Allocation{ID: "a", Image: "self", Env: map[string]string{role: "ghost", address: os.Getenv(address)}}) != nil {
+			return 1
+		}
+		for range terms {
+		}
+	}
+	return 0
+}
+
+func newRuntime(t *testing.T, c process.Config) *process.Runtime {
+	t.Helper()
+	if c.Dir == "" {
+		c.Dir = t.TempDir()
+	}
+	if c.Commands == nil {
+		c.Commands = map[string][]string{"self": {os.Args[0]}}
+	}
+	host, err := process.New(c)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, host.Close()) })
+	return host
+}
+
+func playing(id, what string) runtime.Allocation {
+	return runtime.Allocation{ID: id, Image: "self", Env: map[string]string{
+		role: what, "GORACE": "atexit_sleep_ms=0", // else a program built with -race sleeps for a second before it exits
+	}}
+}
+
+func logs(t *testing.T, h *process.Runtime, id string) string {
+	t.Helper()
+	var text strings.Builder
+	require.NoError(t, h.Logs(t.Context(), id, &text))
+	return text.String()
+}
+
+func awaitEnd(t *testing.T, h *process.Runtime) string {
+	t.Helper()
+	select {
+	case id := <-h.Ended():
+		return id
+	case <-time.After(patience):
+		require.Fail(t, "no process ended")
+		return ""
+	}
+}
+
+func TestTheRuntimePassesTheSuite(t *testing.T) {
+	t.Parallel()
+	runtimetest.Run(t, func(t *testing.T) runtimetest.Fixture {
+		return runtimetest.Fixture{
+			Runtime: newRuntime(t, process.Config{}),
+			Stays:   func(id string) runtime.Allocation { return playing(id, "stay") },
+			Exits: func(id string, code int) runtime.Allocation {
+				return playing(id, "exit "+strconv.Itoa(code))
+			},
+			Fails:   func(id string) runtime.Allocation { return runtime.Allocation{ID: id, Image: "unknown"} },
+			Line:    "hello",
+			Reports: true,
+		}
+	})
+}
+
+func TestAnImageWithoutACommandIsNamed(t *testing.T) {
+	t.Parallel()
+	host := newRuntime(t, process.Config{})
+	err := host.Start(t.Context(), runtime.Allocation{ID: "a", Image: "repo/x:1"})
+	require.EqualError(t, err, `image "repo/x:1" is not mapped to a command`)
+	host.Map("repo/x:1", []string{os.Args[0]})
+	a := playing("a", "exit 4")
+	a.Image = "repo/x:1"
+	require.NoError(t, host.Start(t.Context(), a))
+	require.Equal(t, "a", awaitEnd(t, host))
+	host.Map("repo/x:1", nil)
+	require.Error(t, host.Start(t.Context(), a))
+}
+
+func TestACommandThatIsNotThereIsAnError(t *testing.T) {
+	t.Parallel()
+	host := newRuntime(t, process.Config{Commands: map[string][]string{"x": {"./no/such/program"}}})
+	require.ErrorIs(t, host.Start(t.Context(), runtime.Allocation{ID: "a", Image: "x"}), os.ErrNotExist)
+	_, err := host.Inspect(t.Context(), "a")
+	require.ErrorIs(t, err, runtime.ErrUnknown)
+}
+
+func TestAProcessThatIgnoresSIGTERMIsKilledAfterTheGrace(t *testing.T) {
+	t.Parallel()
+	host := newRuntime(t, process.Config{})
+	require.NoError(t, host.Start(t.Context(), playing("a", "stubborn")))
+	require.Eventually(t, func() bool { return strings.Contains(logs(t, host, "a"), "hello") }, patience, look)
+	require.NoError(t, host.Stop(t.Context(), "a", 200*time.Millisecond))
+	require.Contains(t, logs(t, host, "a"), "no") // it was asked first
+	state, err := host.Inspect(t.Context(), "a")
+	require.NoError(t, err)
+	require.Equal(t, runtime.Ended, state.Phase)
+	require.Equal(t, -1, state.ExitCode)
+}
+
+func TestTheProcessGetsArgumentsDirectoryAndEnvironment(t *testing.T) {
+	t.Setenv("RUNPOD_AI_API_KEY", "of berth's own")
+	t.Setenv("BERTH_ADMIN_KEY", "secret")
+	t.Setenv("ORDINARY", "kept")
+	dir, work := t.TempDir(), t.TempDir()
+	host := newRuntime(t, process.Config{Dir: dir, WorkDir: work, Commands: map[string][]string{"self": {os.Args[0], "first"}}})
+	a := playing("a", "show")
+	a.Args = " --flag  'not quoted'\n"
+	a.Env["RUNPOD_POD_ID"] = "a"
+	a.Env["BERTH_OWNER"] = "somebody else"
+	require.NoError(t, host.Start(t.Context(), a))
+	awaitEnd(t, host)
+	text := logs(t, host, "a")
+	require.Contains(t, text, "[first --flag 'not quoted']\n")
+	require.Contains(t, text, work)
+	require.Contains(t, text, "\nORDINARY=kept\n")
+	require.Contains(t, text, "\nRUNPOD_POD_ID=a\n")
+	require.Contains(t, text, "\nBERTH_ALLOCATION=a\n")
+	require.Contains(t, text, "\nBERTH_OWNER="+dir+"\n")
+	require.NotContains(t, text, "RUNPOD_AI_API_KEY")
+	require.NotContains(t, text, "BERTH_ADMIN_KEY")
+	require.NotContains(t, text, "somebody else")
+}
+
+func TestOnlyTheEndOfALongOutputIsKept(t *testing.T) {
+	t.Parallel()
+	host := newRuntime(t, process.Config{})
+	require.NoError(t, host.Start(t.Context(), playing("a", "flood 100000")))
+	awaitEnd(t, host)
+	text := logs(t, host, "a")
+	require.Len(t, text, 256<<10)
+	require.True(t, strings.HasSuffix(text, "line 99998\nline 99999\n"))
+}
+
+// page is written to by several goroutines.
+type page struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (p *page) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.Write(b)
+}
+
+func (p *page) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
+}
+
+func TestTheOutputIsPassedOnLineByLine(t *testing.T) {
+	t.Parallel()
+	var out page
+	host := newRuntime(t, process.Config{Output: &out})
+	require.NoError(t, host.Start(t.Context(), playing("a", "flood 500")))
+	require.NoError(t, host.Start(t.Context(), playing("b", "flood 500")))
+	awaitEnd(t, host)
+	awaitEnd(t, host)
+	got := strings.Split(out.String(), "\n")
+	require.Len(t, got, 1001)
+	require.Contains(t, got, "a | line 499")
+	require.Contains(t, got, "b | line 0")
+	for _, line := range got[:1000] {
+		require.Regexp(t, `^[ab] \| line \d+$`, line)
+	}
+}
+
+// ghosts listens for ghosts; the function that it gives waits for the next and tells the connection that ends with it.
+func ghosts(t *testing.T) (string, func() net.Conn) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	return listener.Addr().String(), func() net.Conn {
+		require.NoError(t, listener.(*net.TCPListener).SetDeadline(time.Now().Add(patience)))
+		conn, err := listener.Accept()
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
+		_, err = conn.Read(make([]byte, 1))
+		require.NoError(t, err)
+		return conn
+	}
+}
+
+func requireGone(t *testing.T, ghost net.Conn) {
+	t.Helper()
+	_, err := ghost.Read(make([]byte, 1))
+	require.Error(t, err)
+	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
+}
+
+func TestAChildDoesNotOutliveTheProcessThatEnded(t *testing.T) {
+	t.Parallel()
+	where, next := ghosts(t)
+	host := newRuntime(t, process.Config{})
+	a := playing("a", "parent")
+	a.Env[address] = where
+	require.NoError(t, host.Start(t.Context(), a))
+	ghost := next()
+	require.Equal(t, "a", awaitEnd(t, host))
+	requireGone(t, ghost)
+	state, err := host.Inspect(t.Context(), "a")
+	require.NoError(t, err)
+	require.Zero(t, state.ExitCode) // the parent's own
+}
+
+func TestCloseKillsWhatIsUp(t *testing.T) {
+	t.Parallel()
+	where, next := ghosts(t)
+	host := newRuntime(t, process.Config{})
+	a := playing("a", "ghost")
+	a.Env[address] = where
+	require.NoError(t, host.Start(t.Context(), a))
+	ghost := next()
+	require.NoError(t, host.Close())
+	requireGone(t, ghost)
+}
+
+func TestEndsThatNobodyReadsHoldNobodyUp(t *testing.T) {
+	t.Parallel()
+	host := newRuntime(t, process.Config{})
+	const n = 30
+	for i := range n {
+		require.NoError(t, host.Start(t.Context(), playing(strconv.Itoa(i), "exit 0")))
+	}
+	for i := range n {
+		require.Eventually(t, func() bool {
+			state, err := host.Inspect(t.Context(), strconv.Itoa(i))
+			return err == nil && state.Phase == runtime.Ended
+		}, patience, look)
+	}
+	seen := map[string]bool{}
+	for range n {
+		seen[awaitEnd(t, host)] = true
+	}
+	require.Len(t, seen, n)
+}

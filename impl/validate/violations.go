@@ -1,0 +1,75 @@
+// Package validate is the run-time of the generated validators: a scanner that reads JSON straight into the generated
+// models, and the texts of what can be wrong with it. It uses the standard library only.
+package validate
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Violation is one way in which a request breaks its schema.
+type Violation struct {
+	Where   string // a JSON Pointer, or query.name, path.name, header.name
+	Message string
+}
+
+// String gives the line that errors shows.
+func (v Violation) String() string {
+	if v.Where == "" {
+		return "/: " + v.Message
+	}
+	return v.Where + ": " + v.Message
+}
+
+// Violations are all of one request, in the order of the document, at most 100.
+type Violations []Violation
+
+// note adds a violation at the current place, unless the fault is empty.
+func (s *Scanner) note(fault string) {
+	if fault != "" && s.err == nil {
+		s.violate(fault)
+	}
+}
+
+// violate adds a violation at the current place.
+func (s *Scanner) violate(message string) {
+	if s.err == nil && len(s.violations) < maxViolations {
+		s.violations = append(s.violations, Violation{s.pointer(), message})
+	}
+}
+
+var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
+
+func (s *Scanner) pointer() string {
+	var b strings.Builder
+	for _, p := range s.path {
+		b.WriteByte('/')
+		if p.name != nil {
+			_, _ = pointerEscape.WriteString(&b, string(p.name)) // a Builder does not fail
+		} else {
+			b.WriteString(strconv.Itoa(p.index))
+		}
+	}
+	return b.String()
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+func join(names []string) string { return strings.Join(names, ", ") }
+
+// isURI tells an absolute URI from anything else. Go's parser is laxer than RFC 3986 about what a URI may consist of.
+func isURI(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("\"<>\\^`{|}", c) >= 0 {
+			return false
+		}
+	}
+	u, err := url.Parse(text)
+	return err == nil && u.IsAbs()
+}

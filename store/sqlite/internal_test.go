@@ -1,0 +1,93 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/sqldb"
+)
+
+// pragma asks one of the store's connections.
+func pragma(t *testing.T, c *sqldb.Conn, name string) (value string) {
+	t.Helper()
+	rows, err := c.Query("PRAGMA " + name)
+	require.NoError(t, err)
+	require.True(t, rows.Next())
+	require.NoError(t, rows.Scan(&value))
+	require.NoError(t, rows.Close())
+	return value
+}
+
+func TestEveryConnectionHasEveryPragma(t *testing.T) {
+	t.Parallel()
+	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	require.Len(t, d.pools, 1+readers)
+	check := func(c *sqldb.Conn, readOnly string) {
+		for name, want := range map[string]string{
+			"busy_timeout": "5000", "journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "temp_store": "2", "query_only": readOnly,
+		} {
+			assert.Equal(t, want, pragma(t, c, name), name)
+		}
+	}
+	check(d.writer.conn, "0")
+	for range readers { // each in turn: the idle ones stand in a line
+		c := <-d.readers
+		check(c, "1")
+		d.readers <- c
+	}
+}
+
+func BenchmarkInsertJob64(b *testing.B) {
+	const callers = 64
+	input := json.RawMessage(fmt.Sprintf("%q", make([]byte, 250))) // \x00 four bytes each: 1 KB
+	for _, c := range []struct {
+		name  string
+		limit int
+	}{{"group commit", batchLimit}, {"one transaction per call", 1}} {
+		b.Run(c.name, func(b *testing.B) {
+			d, err := open(b.Context(), filepath.Join(b.TempDir(), "berth.db"), compute.SystemClock{}, c.limit)
+			require.NoError(b, err)
+			ids := compute.NewIDs(rand.Reader, compute.SystemClock{})
+			b.ResetTimer()
+			left := make(chan struct{}, b.N)
+			for range b.N {
+				left <- struct{}{}
+			}
+			close(left)
+			errs := make(chan error, callers)
+			for range callers {
+				go func() {
+					var err error
+					for range left {
+						j := compute.Job{ID: ids.Job(false), EndpointID: "e", Status: compute.JobInQueue}
+						err = d.Write(context.Background(), func(tx store.Tx) error {
+							j.CreatedAt, j.QueuedAt, j.ExpiresAt = tx.Now(), tx.Now(), tx.Now()
+							return tx.InsertJob(j, input)
+						})
+						if err != nil {
+							break
+						}
+					}
+					errs <- err
+				}()
+			}
+			for range callers {
+				require.NoError(b, <-errs)
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "inserts/s")
+			b.StopTimer()
+			require.NoError(b, d.Close())
+		})
+	}
+}
