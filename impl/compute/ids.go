@@ -10,12 +10,18 @@ import (
 
 // The ids are distinct types, so that one cannot be taken for another.
 type (
-	UserID     string
-	KeyID      string
-	PodID      string
+	// UserID names who owns keys, pods and endpoints.
+	UserID string
+	// KeyID is the part of a key that may be shown.
+	KeyID string
+	// PodID names a pod.
+	PodID string
+	// EndpointID names an endpoint, in the path of its queue.
 	EndpointID string
-	WorkerID   string
-	JobID      string
+	// WorkerID names a worker; it fences the jobs that the worker holds.
+	WorkerID string
+	// JobID names a job.
+	JobID string
 )
 
 // reservedIDs are the first path segments after /v2 that belong to resources; no endpoint may be named so.

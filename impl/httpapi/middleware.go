@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -58,8 +59,8 @@ func (s Services) recovered(next echo.HandlerFunc) echo.HandlerFunc {
 			if r == nil {
 				return
 			}
-			if r == http.ErrAbortHandler {
-				panic(r)
+			if cause, ok := r.(error); ok && errors.Is(cause, http.ErrAbortHandler) {
+				panic(r) // net/http's own way to cut a connection
 			}
 			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
 		}()

@@ -55,6 +55,7 @@ func podView(p compute.Pod, now time.Time) rest.Pod {
 		v.Actions = append(v.Actions, rest.PodAction(a))
 	}
 	if p.Persistent != nil {
+		//nolint:staticcheck // deprecated for clients; a server answers with it as long as the document has it
 		v.Mounts.Persistent = &rest.PersistentMount{Size: p.Persistent.SizeGB, Path: p.Persistent.Path}
 	}
 	if p.Network != nil {

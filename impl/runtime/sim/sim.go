@@ -127,7 +127,7 @@ func (r *run) plan(env map[string]string) error {
 func (r run) state(now time.Time) runtime.State {
 	s := runtime.State{Phase: runtime.Starting}
 	ended := !r.endAt.IsZero() && !r.endAt.After(now)
-	if !r.upAt.After(now) && !(ended && r.endAt.Before(r.upAt)) {
+	if !r.upAt.After(now) && (!ended || !r.endAt.Before(r.upAt)) {
 		s = runtime.State{Phase: runtime.Up, StartedAt: r.upAt}
 	}
 	if ended {
