@@ -95,7 +95,7 @@ makes a key and prints it, once. Pods run on a simulated fleet; the workers of a
 		},
 	}
 	flags.add(cmd)
-	cmd.Flags().StringArrayVar(&endpoints, "endpoint", nil, "NAME=COMMAND: an endpoint whose workers are processes of the command; repeatable")
+	cmd.Flags().StringArrayVar(&endpoints, "endpoint", nil, "NAME=COMMAND: an endpoint whose workers are processes of the command, or workers of your own if it is empty; repeatable")
 	cmd.Flags().BoolVar(&demo, "demo", false, "create a pod and run a job once the server is up")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON (url, queueUrl, key, endpoints) when ready")
 	return cmd
@@ -119,14 +119,15 @@ func serve(ctx context.Context, config app.Config, ready func(*app.Server) error
 	}
 }
 
-// parseEndpoint reads NAME=COMMAND. The command is split at spaces, except inside single or double quotes.
+// parseEndpoint reads NAME=COMMAND. The command is split at spaces, except inside single or double quotes. Without one the
+// endpoint's workers are started by somebody else.
 func parseEndpoint(text string) (app.Endpoint, error) {
 	name, command, ok := strings.Cut(text, "=")
 	argv, err := splitCommand(command)
 	if err != nil {
 		return app.Endpoint{}, fmt.Errorf("--endpoint %s: %w", name, err)
 	}
-	if !ok || name == "" || len(argv) == 0 {
+	if !ok || name == "" {
 		return app.Endpoint{}, fmt.Errorf("--endpoint %q: it must be NAME=COMMAND", text)
 	}
 	return app.Endpoint{Name: name, Command: argv}, nil

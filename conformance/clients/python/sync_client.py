@@ -1,0 +1,48 @@
+"""The unmodified synchronous client: run, run_sync, status, output, cancel, health.
+
+usage: sync_client.py KEY ENDPOINT IDLE, with RUNPOD_ENDPOINT_BASE_URL set. ENDPOINT echoes its input, as it is or under
+"echo"; IDLE is an endpoint without workers, where jobs wait.
+"""
+
+import sys
+
+import runpod
+
+key, busy, idle = sys.argv[1:4]
+runpod.api_key = key
+
+
+def same(output, given):
+    assert output in (given, {"echo": given}), output
+
+
+endpoint = runpod.Endpoint(busy)
+same(endpoint.run_sync({"input": {"n": 1}}, timeout=60), {"n": 1})
+
+job = endpoint.run({"input": {"n": 2}})
+same(job.output(timeout=60), {"n": 2})
+assert job.status() == "COMPLETED", job.status()
+
+waiting = runpod.Endpoint(idle)
+job = waiting.run({"input": {"n": 3}})
+assert job.status() == "IN_QUEUE", job.status()
+health = waiting.health()
+assert health["jobs"]["inQueue"] >= 1, health
+assert set(health["workers"]) == {"idle", "initializing", "ready", "running", "throttled", "unhealthy"}, health
+assert job.cancel()["status"] == "CANCELLED"
+assert job.status() == "CANCELLED", job.status()
+
+try:
+    runpod.Endpoint("nosuchendpoint").run({"input": {"n": 4}})
+except Exception as error:  # the SDK raises what its HTTP library does
+    assert "404" in str(error), error
+else:
+    raise AssertionError("an unknown endpoint took a job")
+runpod.api_key = "brt_wrong"
+try:
+    runpod.Endpoint(busy).run({"input": {"n": 5}})
+except RuntimeError:
+    pass
+else:
+    raise AssertionError("a wrong key was taken")
+print("ok: python sync client", runpod.__version__)
