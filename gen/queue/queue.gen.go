@@ -63,7 +63,7 @@ type Job struct {
 	ExecutionTime *int64 `json:"executionTime,omitempty"`
 	ID            string `json:"id"`
 
-	// Output What the handler returned
+	// Output What the handler returned, or its latest progress.
 	Output   json.RawMessage `json:"output,omitempty"`
 	Retries  *int64          `json:"retries,omitempty"`
 	Status   JobStatus       `json:"status"`
