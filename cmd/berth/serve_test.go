@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestACommandIsSplitAtSpacesOutsideQuotes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"":                           nil,
+		"a":                          {"a"},
+		"  python -u  handler.py ":   {"python", "-u", "handler.py"},
+		`sh -c 'echo "a b"' x""y`:    {"sh", "-c", `echo "a b"`, "xy"},
+		`a "" b`:                     {"a", "", "b"},
+		`"/path with/space" --x='1'`: {"/path with/space", "--x=1"},
+	} {
+		argv, err := splitCommand(text)
+		require.NoError(t, err)
+		require.Equal(t, want, argv, text)
+	}
+	_, err := parseEndpoint(`a=sh -c 'x`)
+	require.EqualError(t, err, "--endpoint a: the quote ' is not closed")
+	_, err = parseEndpoint("noequals")
+	require.ErrorContains(t, err, "NAME=COMMAND")
+}
+
+func TestDevTakesAHandlerFileOrACommand(t *testing.T) {
+	t.Parallel()
+	command, err := devCommand([]string{"node", "worker.mjs"}, true)
+	require.NoError(t, err)
+	require.Equal(t, []string{"node", "worker.mjs"}, command)
+	_, err = devCommand([]string{"worker.mjs"}, false)
+	require.ErrorContains(t, err, "after --")
+	_, err = devCommand(nil, false)
+	require.ErrorContains(t, err, "handler file")
+}
+
+// runServer runs a command with a server in it until ready has read its first line, then stops it.
+func runServer(t *testing.T, ready func(line []byte), args ...string) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	r, w := io.Pipe()
+	cmd := newCommand()
+	cmd.SetArgs(args)
+	cmd.SetOut(w)
+	cmd.SetErr(io.Discard)
+	done := make(chan error, 1)
+	go func() {
+		err := cmd.ExecuteContext(ctx)
+		_ = w.CloseWithError(io.EOF)
+		done <- err
+	}()
+	line := make([]byte, 64<<10)
+	n, err := r.Read(line)
+	require.NoError(t, err)
+	ready(line[:n])
+	go func() { _, _ = io.Copy(io.Discard, r) }()
+	stop()
+	require.NoError(t, <-done)
+}
+
+func TestServeSaysInOneLineOfJSONWhatAScriptNeeds(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "made", "here")
+	var first, second struct {
+		URL, QueueURL, Key string
+		Endpoints          map[string]string
+	}
+	args := []string{"serve", "--json", "--listen", "127.0.0.1:0", "--data", dir, "--endpoint", "one="}
+	runServer(t, func(line []byte) { require.NoError(t, json.Unmarshal(line, &first)) }, args...)
+	require.NotEmpty(t, first.Key)
+	require.NotEmpty(t, first.URL)
+	require.NotEmpty(t, first.Endpoints["one"])
+	runServer(t, func(line []byte) { require.NoError(t, json.Unmarshal(line, &second)) }, args...)
+	require.Empty(t, second.Key)
+	require.Equal(t, first.Endpoints, second.Endpoints)
+}
+
+func TestServeGreetsAPersonWithLinesToPaste(t *testing.T) {
+	t.Parallel()
+	runServer(t, func(text []byte) {
+		require.True(t, bytes.HasPrefix(text, []byte("berth serves at http://127.0.0.1:")), "%s", text)
+	}, "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir())
+}
+
+func TestVersionPrintsTheVersion(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	cmd := newCommand()
+	cmd.SetArgs([]string{"version"})
+	cmd.SetOut(&out)
+	require.NoError(t, cmd.Execute())
+	require.Equal(t, "berth dev\n", out.String())
+}

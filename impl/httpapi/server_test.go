@@ -1,0 +1,194 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/httpapi"
+	"github.com/berthdev/berth/impl/queue"
+	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/sqlite"
+	"github.com/berthdev/berth/store/storetest"
+)
+
+// edge is the HTTP edge over a real file, without loops and listeners.
+type edge struct {
+	*testing.T
+	echo     *echo.Echo
+	db       store.Store
+	clock    *storetest.Clock
+	keyring  *control.Keyring
+	endpoint compute.EndpointID
+	log      bytes.Buffer
+}
+
+func open(t *testing.T) *edge {
+	e := &edge{T: t, clock: storetest.NewClock(time.UnixMilli(1_700_000_000_000))}
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), e.clock)
+	require.NoError(t, err)
+	e.db = db
+	t.Cleanup(func() { _ = db.Close() })
+	ids := compute.NewIDs(rand.Reader, e.clock)
+	e.keyring, err = control.NewKeyring(t.Context(), db, ids, e.clock)
+	require.NoError(t, err)
+	q, err := queue.New(t.Context(), db, e.clock, ids, queue.DefaultSettings(), nil)
+	require.NoError(t, err)
+	catalog, err := control.BuiltInCatalog()
+	require.NoError(t, err)
+	ctl := control.New(db, ids, catalog, control.Hints{Pod: func(compute.PodID) {}, Endpoint: q.SetEndpoint})
+	made, err := ctl.DeclareEndpoint(t.Context(), "u", control.NewEndpoint{Name: "one", Image: "one"})
+	require.NoError(t, err)
+	e.endpoint = made.ID
+	e.echo, err = httpapi.New(httpapi.Services{
+		Control: ctl, Queue: q, Keyring: e.keyring, IDs: ids, Clock: e.clock,
+		Log:   slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Ready: func(context.Context) error { return errors.New("the secret reason") },
+	})
+	require.NoError(t, err)
+	return e
+}
+
+func (e *edge) key(n control.NewKey) string {
+	if n.UserID == "" {
+		n.UserID = "u"
+	}
+	_, token, err := e.keyring.Create(e.Context(), n)
+	require.NoError(e, err)
+	return token
+}
+
+func (e *edge) call(method, path, token, body string) *httptest.ResponseRecorder {
+	req := httptest.NewRequestWithContext(e.Context(), method, path, strings.NewReader(body))
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Content-Type", "application/json")
+	rec := httptest.NewRecorder()
+	e.echo.ServeHTTP(rec, req)
+	return rec
+}
+
+const pod = `{"name":"a","image":"i","cpu":{"id":"cpu3g","vcpuCount":2}}`
+
+func TestAKeyWithoutTheScopeIsForbidden(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	reader := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeRESTRead}})
+	require.Equal(t, 200, e.call("GET", "/v2/pods", reader, "").Code)
+	for _, rec := range []*httptest.ResponseRecorder{
+		e.call("POST", "/v2/pods", reader, pod),
+		e.call("DELETE", "/v2/pods/x", reader, ""),
+		e.call("POST", "/v2/"+string(e.endpoint)+"/run", reader, `{"input":{}}`),
+		e.call("GET", "/v2/"+string(e.endpoint)+"/job-take/w", reader, ""),
+	} {
+		require.Equal(t, 403, rec.Code)
+		require.Contains(t, rec.Body.String(), "lacks the scope")
+	}
+	invoker := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeInvoke(e.endpoint)}})
+	require.Equal(t, 200, e.call("POST", "/v2/"+string(e.endpoint)+"/run", invoker, `{"input":{}}`).Code)
+	require.Equal(t, 403, e.call("POST", "/v2/otherendpoint1/run", invoker, `{"input":{}}`).Code)
+}
+
+func TestAWorkersKeyIsGoodForThatWorkerAlone(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	token := e.key(control.NewKey{WorkerID: "w1", Scopes: []compute.Scope{compute.ScopeWork(e.endpoint)}})
+	require.Equal(t, 200, e.call("GET", "/v2/"+string(e.endpoint)+"/ping/w1?gpu=x", token, "").Code)
+	require.Equal(t, 200, e.call("GET", "/v2/"+string(e.endpoint)+"/ping/w1&job_in_progress=0", token, "").Code, "a URL without a query")
+	require.Equal(t, 403, e.call("GET", "/v2/"+string(e.endpoint)+"/ping/w2", token, "").Code)
+	require.Equal(t, 403, e.call("GET", "/v2/pods", token, "").Code)
+}
+
+func TestAnExpiredAndADeletedKeyAreRefusedWithTheirReason(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}, Expiry: time.Hour})
+	require.Equal(t, 200, e.call("GET", "/v2/pods", token, "").Code)
+	e.clock.Advance(time.Hour)
+	rec := e.call("GET", "/v2/pods", token, "")
+	require.Equal(t, 401, rec.Code)
+	require.Contains(t, rec.Body.String(), "expired")
+	for _, k := range e.keyring.Keys(false) {
+		require.NoError(t, e.keyring.Delete(t.Context(), k.ID))
+	}
+	require.Contains(t, e.call("GET", "/v2/pods", token, "").Body.String(), "invalid API key")
+}
+
+func TestSomebodyElsesPodIsNotFound(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	mine := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
+	theirs := e.key(control.NewKey{UserID: "v", Scopes: []compute.Scope{compute.ScopeAll}})
+	rec := e.call("POST", "/v2/pods", mine, pod)
+	require.Equal(t, 201, rec.Code)
+	id := strings.Split(strings.Split(rec.Body.String(), `"id":"`)[2], `"`)[0]
+	require.Equal(t, 200, e.call("GET", "/v2/pods/"+id, mine, "").Code)
+	require.Equal(t, 404, e.call("GET", "/v2/pods/"+id, theirs, "").Code)
+	require.Equal(t, 404, e.call("DELETE", "/v2/pods/"+id, theirs, "").Code)
+	require.NotContains(t, e.call("GET", "/v2/pods", theirs, "").Body.String(), id)
+	require.Equal(t, 404, e.call("POST", "/v2/"+string(e.endpoint)+"/run", theirs, `{"input":{}}`).Code)
+}
+
+func TestAFaultInsideSaysNothingOfItselfOutside(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
+	e.echo.GET("/v2/pods/panic/now", func(echo.Context) error { panic("the secret reason") })
+	e.echo.GET("/v2/pods/fault/now", func(echo.Context) error { return errors.New("the secret reason") })
+	for _, path := range []string{"/v2/pods/panic/now", "/v2/pods/fault/now"} {
+		rec := e.call("GET", path, token, "")
+		require.Equal(t, 500, rec.Code)
+		require.Equal(t, "application/problem+json", rec.Header().Get("Content-Type"))
+		require.NotContains(t, rec.Body.String(), "secret")
+	}
+	rec := e.call("GET", "/healthz", "", "")
+	require.Equal(t, 503, rec.Code)
+	require.NotContains(t, rec.Body.String(), "secret")
+	require.Contains(t, e.log.String(), "the secret reason")
+	require.NoError(t, e.db.Close())
+	require.Equal(t, 503, e.call("POST", "/v2/pods", token, pod).Code)
+}
+
+func TestKeysNeverReachTheLog(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
+	e.call("GET", "/v2/pods?api_key="+token, token, "")
+	e.call("POST", "/v2/pods", token, `{"env":"`+token+`"}`)
+	require.NotEmpty(t, e.log.String())
+	require.NotContains(t, e.log.String(), token[len(token)-40:])
+}
+
+func TestEveryAnswerCarriesItsRequestID(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	first, second := e.call("GET", "/v2/pods", "x", ""), e.call("GET", "/v2/pods", "x", "")
+	require.NotEmpty(t, first.Header().Get(echo.HeaderXRequestID))
+	require.NotEqual(t, first.Header().Get(echo.HeaderXRequestID), second.Header().Get(echo.HeaderXRequestID))
+	require.Equal(t, "Bearer", first.Header().Get("WWW-Authenticate"))
+}
+
+func TestABodyWithoutALengthIsLimitedToo(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
+	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v2/pods", strings.NewReader(strings.Repeat(" ", 1<<20+1)))
+	req.ContentLength = -1
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Content-Type", "application/json")
+	rec := httptest.NewRecorder()
+	e.echo.ServeHTTP(rec, req)
+	require.Equal(t, 413, rec.Code)
+}
