@@ -69,6 +69,7 @@ type Server struct {
 	queue   *queue.Queue
 	servers []*http.Server
 	failed  chan error
+	unlock  func() error
 	stop    context.CancelFunc
 	loops   sync.WaitGroup
 	fleet   *sim.Fleet
@@ -99,6 +100,9 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 			s.abandon()
 		}
 	}()
+	if s.unlock, err = lock(c.Data); err != nil {
+		return nil, err
+	}
 	if s.store, err = sqlite.Open(ctx, filepath.Join(c.Data, "berth.db"), c.Clock); err != nil {
 		return nil, err
 	}
@@ -258,7 +262,7 @@ func (s *Server) Close() error {
 			errs = append(errs, err, server.Close())
 		}
 	}
-	return errors.Join(append(errs, s.process.Close(), s.fleet.Close(), s.store.Close())...)
+	return errors.Join(append(errs, s.process.Close(), s.fleet.Close(), s.store.Close(), s.unlock())...)
 }
 
 // abandon closes what a failed start had opened.
@@ -271,5 +275,8 @@ func (s *Server) abandon() {
 	}
 	if s.store != nil {
 		_ = s.store.Close()
+	}
+	if s.unlock != nil {
+		_ = s.unlock()
 	}
 }

@@ -110,6 +110,16 @@ func TestAHeldRequestIsAnsweredWhenTheServerStops(t *testing.T) {
 	require.Equal(t, "IN_QUEUE", a.document["status"])
 }
 
+func TestADataDirectoryServesOneServerAtATime(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := start(t, app.Config{Data: dir})
+	_, err := app.Start(t.Context(), app.Config{Data: dir, Listen: "127.0.0.1:0"})
+	require.EqualError(t, err, "another berth is serving from "+dir)
+	require.NoError(t, s.Close())
+	require.NoError(t, start(t, app.Config{Data: dir}).Close())
+}
+
 func TestAnAddressInUseIsAClearError(t *testing.T) {
 	t.Parallel()
 	s := start(t, app.Config{Data: t.TempDir()})

@@ -31,7 +31,7 @@ func (q *Queue) Sweep(ctx context.Context) error {
 		if err != nil || len(due) == 0 {
 			return err
 		}
-		if err := q.expire(ctx, due); err != nil {
+		if err := q.expire(ctx, now, due); err != nil {
 			return err
 		}
 	}
@@ -54,6 +54,9 @@ func (q *Queue) sweepHeld(ctx context.Context, now time.Time) {
 	for _, d := range dues {
 		if !now.Before(d.overrun) {
 			_ = q.end(ctx, d.endpoint, d.id, anyHolder, func(j *compute.Job) compute.JobEvent {
+				if now.Before(j.TakenAt.Add(j.ExecutionTimeout)) {
+					return "" // taken anew meanwhile
+				}
 				j.Error = fmt.Sprintf("executionTimeout of %d ms exceeded", j.ExecutionTimeout.Milliseconds())
 				return compute.JobOverrun
 			})
@@ -75,7 +78,7 @@ func (q *Queue) judged(h *holding) bool {
 }
 
 // expire deletes ended jobs and ends the others.
-func (q *Queue) expire(ctx context.Context, due []compute.Job) error {
+func (q *Queue) expire(ctx context.Context, now time.Time, due []compute.Job) error {
 	var ended []compute.JobID
 	for _, j := range due {
 		if j.Status.Ended() {
@@ -83,6 +86,9 @@ func (q *Queue) expire(ctx context.Context, due []compute.Job) error {
 			continue
 		}
 		err := q.end(ctx, j.EndpointID, j.ID, anyHolder, func(j *compute.Job) compute.JobEvent {
+			if now.Before(j.ExpiresAt) {
+				return "" // given more time meanwhile
+			}
 			j.Error = fmt.Sprintf("ttl of %d ms exceeded", j.TTL.Milliseconds())
 			return compute.JobExpire
 		})
@@ -95,6 +101,13 @@ func (q *Queue) expire(ctx context.Context, due []compute.Job) error {
 	}
 	return q.store.Write(ctx, func(tx store.Tx) error {
 		for _, id := range ended {
+			j, err := tx.Job(id)
+			if err != nil && compute.CodeOf(err) != compute.NotFound {
+				return err
+			}
+			if err != nil || now.Before(j.ExpiresAt) {
+				continue // gone, or given more time meanwhile
+			}
 			if err := tx.DeleteJob(id); err != nil {
 				return err
 			}
