@@ -31,6 +31,7 @@ type Tx interface {
 	Jobs
 	JobExpiry
 	Keys
+	RequestCounts
 }
 
 // Pods stores pods.
@@ -103,4 +104,12 @@ type Keys interface {
 	RevokeKey(compute.KeyID) error
 	// DeleteKey removes the key, known or not.
 	DeleteKey(compute.KeyID) error
+}
+
+// RequestCounts stores how many requests each user made, so that a restart grants no fresh window.
+type RequestCounts interface {
+	// SetRequestCount replaces the user's count in the window of that name.
+	SetRequestCount(compute.RequestCount) error
+	// RequestCounts gives all counts, by user and window.
+	RequestCounts() ([]compute.RequestCount, error)
 }

@@ -31,7 +31,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newServeCommand(), newDevCommand(), newWorkerCommand(), newVersionCommand())
+	root.AddCommand(newServeCommand(), newDevCommand(), newWorkerCommand(), newKeysCommand(), newVersionCommand())
 	return root
 }
 

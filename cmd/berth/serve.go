@@ -24,6 +24,7 @@ type serverFlags struct {
 	listen      string
 	queueListen string
 	drain       time.Duration
+	quotas      app.Quotas
 	verbose     bool
 }
 
@@ -32,6 +33,9 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8765", "address of all interfaces; port 0 picks one")
 	cmd.Flags().StringVar(&f.queueListen, "queue-listen", "", "a second address, for clients of the queue and workers")
 	cmd.Flags().DurationVar(&f.drain, "drain", 10*time.Second, "how long requests may take to end at shutdown")
+	cmd.Flags().Int64Var(&f.quotas.Minute, "quota-minute", 1_000, "REST requests that a user may make in a minute")
+	cmd.Flags().Int64Var(&f.quotas.Hour, "quota-hour", 30_000, "REST requests that a user may make in an hour")
+	cmd.Flags().Int64Var(&f.quotas.Day, "quota-day", 500_000, "REST requests that a user may make in a day")
 	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "log every request")
 }
 
@@ -42,7 +46,7 @@ func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
 	}
 	data, err := filepath.Abs(f.data)
 	return app.Config{
-		Data: data, Listen: f.listen, QueueListen: f.queueListen, Drain: f.drain,
+		Data: data, Listen: f.listen, QueueListen: f.queueListen, Drain: f.drain, Quotas: f.quotas,
 		Log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level})),
 	}, err
 }

@@ -3,6 +3,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -34,6 +35,7 @@ type Config struct {
 	QueueListen  string        // a second address, for the queue and the workers; empty: none
 	Endpoints    []Endpoint    // declared at the start; jobs of others are kept
 	Drain        time.Duration // how long requests may take to end at shutdown; 10 s
+	Quotas       Quotas        // of REST requests for each user
 	WorkerOutput io.Writer     // gets what workers print; nil: kept for their logs only
 	Clock        compute.Clock // nil: the machine's
 	Log          *slog.Logger  // nil: silent
@@ -47,6 +49,9 @@ type Endpoint struct {
 	WorkersMin  int
 	IdleTimeout time.Duration // 0: 10 s
 }
+
+// Quotas are how many REST requests a user may make. Zero means the default: 1,000 a minute, 30,000 an hour, 500,000 a day.
+type Quotas struct{ Minute, Hour, Day int64 }
 
 const (
 	defaultListen      = "127.0.0.1:8765"
@@ -67,6 +72,7 @@ type Server struct {
 	config  Config
 	store   store.Store
 	queue   *queue.Queue
+	rates   *control.Rates
 	servers []*http.Server
 	failed  chan error
 	unlock  func() error
@@ -116,6 +122,9 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 			return nil, err
 		}
 	}
+	if s.rates, err = control.NewRates(ctx, s.store, c.Clock, compute.Windows(c.Quotas.Minute, c.Quotas.Hour, c.Quotas.Day)); err != nil {
+		return nil, err
+	}
 	if err = s.startRuntimes(c); err != nil {
 		return nil, err
 	}
@@ -133,7 +142,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	pods := loop.NewPods(s.store, s.fleet, c.Clock, c.Log)
 	ctl := control.New(s.store, ids, catalog, control.Hints{Pod: pods.Hint, Endpoint: s.queue.SetEndpoint})
 	handler, err := httpapi.New(httpapi.Services{
-		Control: ctl, Queue: s.queue, Keyring: keyring, IDs: ids, Clock: c.Clock, Log: c.Log,
+		Control: ctl, Queue: s.queue, Keyring: keyring, Rates: s.rates, IDs: ids, Clock: c.Clock, Log: c.Log,
 		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
 	})
 	if err != nil {
@@ -149,7 +158,12 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	s.stop = stop
 	s.loops.Go(func() { pods.Run(loopCtx) })
 	s.loops.Go(func() { workers.Run(loopCtx) })
-	s.loops.Go(func() { loop.Sweep(loopCtx, s.queue, c.Clock, c.Log) })
+	every := func(length time.Duration, name string, work func(context.Context) error) {
+		s.loops.Go(func() { loop.Every(loopCtx, length, c.Clock, c.Log, name, work) })
+	}
+	every(loop.SweepTick, "sweep", s.queue.Sweep)
+	every(loop.KeepTick, "keys", keyring.Refresh)
+	every(loop.KeepTick, "request counts", s.rates.Save)
 	return s, nil
 }
 
@@ -160,6 +174,9 @@ func (c Config) withDefaults() Config {
 	if c.Drain == 0 {
 		c.Drain = defaultDrain
 	}
+	c.Quotas.Minute = cmp.Or(c.Quotas.Minute, 1_000)
+	c.Quotas.Hour = cmp.Or(c.Quotas.Hour, 30_000)
+	c.Quotas.Day = cmp.Or(c.Quotas.Day, 500_000)
 	if c.Clock == nil {
 		c.Clock = compute.SystemClock{}
 	}
@@ -262,7 +279,7 @@ func (s *Server) Close() error {
 			errs = append(errs, err, server.Close())
 		}
 	}
-	return errors.Join(append(errs, s.process.Close(), s.fleet.Close(), s.store.Close(), s.unlock())...)
+	return errors.Join(append(errs, s.rates.Save(context.Background()), s.process.Close(), s.fleet.Close(), s.store.Close(), s.unlock())...)
 }
 
 // abandon closes what a failed start had opened.

@@ -127,3 +127,30 @@ func TestAnAddressInUseIsAClearError(t *testing.T) {
 	require.ErrorContains(t, err, "address already in use")
 	require.NoError(t, s.Close())
 }
+
+func TestARestartGrantsNoFreshWindowAndAnotherProcessMayChangeKeys(t *testing.T) {
+	t.Parallel()
+	c := app.Config{Data: t.TempDir(), Quotas: app.Quotas{Day: 3}}
+	s := start(t, c)
+	key := s.FirstKey()
+	for range 3 {
+		status, _ := call(t, "GET", s.URL()+"/v2/pods", key, "")
+		require.Equal(t, 200, status)
+	}
+	require.NoError(t, s.Close())
+	s = start(t, c)
+	status, problem := call(t, "GET", s.URL()+"/v2/pods", key, "")
+	require.Equal(t, 429, status)
+	require.Contains(t, problem["detail"], "each day")
+
+	keys, err := app.OpenKeys(t.Context(), c.Data)
+	require.NoError(t, err)
+	_, exempt, err := keys.Create(t.Context(), app.NewKey("ci", []string{"rest:read"}, true, time.Hour))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		status, _ := call(t, "GET", s.URL()+"/v2/pods", exempt, "")
+		return status == 200
+	}, 10*time.Second, 50*time.Millisecond)
+	require.NoError(t, keys.Close())
+	require.NoError(t, s.Close())
+}

@@ -16,6 +16,7 @@ type Key struct {
 	Scopes    []Scope
 	Hash      [sha256.Size]byte // of the whole token
 	WorkerID  WorkerID          // set on the key of a worker
+	Exempt    bool              // from rate limits
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never
 	RevokedAt time.Time // zero: not revoked

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"crypto/sha256"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,21 +18,36 @@ type Keyring struct {
 	ids   *compute.IDs
 	clock compute.Clock
 
+	changing sync.Mutex // held over the store's part of a change, so that a refresh does not lose one
+
 	mu   sync.RWMutex
 	keys map[compute.KeyID]compute.Key
 }
 
 // NewKeyring loads the keys.
 func NewKeyring(ctx context.Context, s store.Store, ids *compute.IDs, clock compute.Clock) (*Keyring, error) {
-	r := &Keyring{store: s, ids: ids, clock: clock, keys: map[compute.KeyID]compute.Key{}}
-	err := s.Read(ctx, func(tx store.Tx) error {
-		keys, err := tx.ListKeys()
-		for _, k := range keys {
-			r.keys[k.ID] = k
+	r := &Keyring{store: s, ids: ids, clock: clock}
+	return r, r.Refresh(ctx)
+}
+
+// Refresh loads the keys again: another process, such as berth keys, may have changed them.
+func (r *Keyring) Refresh(ctx context.Context) error {
+	r.changing.Lock()
+	defer r.changing.Unlock()
+	keys := map[compute.KeyID]compute.Key{}
+	err := r.store.Read(ctx, func(tx store.Tx) error {
+		stored, err := tx.ListKeys()
+		for _, k := range stored {
+			keys[k.ID] = k
 		}
 		return err
 	})
-	return r, err
+	if err == nil {
+		r.mu.Lock()
+		r.keys = keys
+		r.mu.Unlock()
+	}
+	return err
 }
 
 // NewKey is what a key is made from.
@@ -40,14 +56,17 @@ type NewKey struct {
 	Name     string
 	Scopes   []compute.Scope
 	WorkerID compute.WorkerID // set on the key of a worker
+	Exempt   bool             // from rate limits
 	Expiry   time.Duration    // 0: never
 }
 
 // Create stores a key and gives its token, which cannot be had again.
 func (r *Keyring) Create(ctx context.Context, n NewKey) (compute.Key, string, error) {
-	k := compute.Key{ID: r.ids.Key(), UserID: n.UserID, Name: n.Name, Scopes: n.Scopes, WorkerID: n.WorkerID}
+	k := compute.Key{ID: r.ids.Key(), UserID: n.UserID, Name: n.Name, Scopes: n.Scopes, WorkerID: n.WorkerID, Exempt: n.Exempt}
 	token := compute.NewToken(r.ids, k.ID)
 	k.Hash = sha256.Sum256([]byte(token))
+	r.changing.Lock()
+	defer r.changing.Unlock()
 	err := r.store.Write(ctx, func(tx store.Tx) error {
 		k.CreatedAt = tx.Now()
 		if n.Expiry > 0 {
@@ -66,13 +85,23 @@ func (r *Keyring) Create(ctx context.Context, n NewKey) (compute.Key, string, er
 
 // Delete removes a key for good; an unknown one is no error.
 func (r *Keyring) Delete(ctx context.Context, id compute.KeyID) error {
+	r.changing.Lock()
+	defer r.changing.Unlock()
 	r.mu.Lock()
 	delete(r.keys, id)
 	r.mu.Unlock()
 	return r.store.Write(ctx, func(tx store.Tx) error { return tx.DeleteKey(id) })
 }
 
-// Keys gives the keys of workers (worker true) or of people.
+// Revoke makes a key invalid; it stays listed. NotFound for an unknown one.
+func (r *Keyring) Revoke(ctx context.Context, id compute.KeyID) error {
+	if err := r.store.Write(ctx, func(tx store.Tx) error { return tx.RevokeKey(id) }); err != nil {
+		return err
+	}
+	return r.Refresh(ctx)
+}
+
+// Keys gives the keys of workers (worker true) or of people, oldest first.
 func (r *Keyring) Keys(worker bool) []compute.Key {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -82,6 +111,7 @@ func (r *Keyring) Keys(worker bool) []compute.Key {
 			keys = append(keys, k)
 		}
 	}
+	slices.SortFunc(keys, func(a, b compute.Key) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return keys
 }
 

@@ -24,6 +24,7 @@ type Services struct {
 	Control *control.Control
 	Queue   *jobs.Queue
 	Keyring *control.Keyring
+	Rates   *control.Rates
 	IDs     *compute.IDs
 	Clock   compute.Clock
 	Log     *slog.Logger
@@ -36,7 +37,7 @@ func New(s Services) (*echo.Echo, error) {
 	e.HideBanner, e.HidePort = true, true
 	e.JSONSerializer = serializer{}
 	e.HTTPErrorHandler = s.writeError
-	e.Use(s.logged, s.recovered, s.authenticated)
+	e.Use(s.logged, s.recovered, s.authenticated, s.limited)
 	if err := s.documents(e); err != nil {
 		return nil, err
 	}

@@ -53,8 +53,10 @@ func open(t *testing.T) *edge {
 	made, err := ctl.DeclareEndpoint(t.Context(), "u", control.NewEndpoint{Name: "one", Image: "one"})
 	require.NoError(t, err)
 	e.endpoint = made.ID
+	rates, err := control.NewRates(t.Context(), db, e.clock, compute.Windows(20, 30, 40))
+	require.NoError(t, err)
 	e.echo, err = httpapi.New(httpapi.Services{
-		Control: ctl, Queue: q, Keyring: e.keyring, IDs: ids, Clock: e.clock,
+		Control: ctl, Queue: q, Keyring: e.keyring, Rates: rates, IDs: ids, Clock: e.clock,
 		Log:   slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Ready: func(context.Context) error { return errors.New("the secret reason") },
 	})
@@ -191,4 +193,41 @@ func TestABodyWithoutALengthIsLimitedToo(t *testing.T) {
 	rec := httptest.NewRecorder()
 	e.echo.ServeHTTP(rec, req)
 	require.Equal(t, 413, rec.Code)
+}
+
+func TestAUsersRequestsAreCountedInThreeWindows(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
+	exempt := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}, Exempt: true})
+	rec := e.call("GET", "/v2/pods", token, "")
+	// The clock stands at 2023-11-14 22:13:20.
+	require.Equal(t, []string{`"minute";r=19;t=40, "hour";r=29;t=2800, "day";r=39;t=6400`}, rec.Header()["RateLimit"])
+	require.Equal(t, []string{`"minute";q=20;w=60, "hour";q=30;w=3600, "day";q=40;w=86400`}, rec.Header()["RateLimit-Policy"])
+	spend := func(n int) (rec *httptest.ResponseRecorder) {
+		for range n {
+			rec = e.call("GET", "/v2/pods/x", token, "")
+		}
+		return rec
+	}
+	require.Equal(t, 404, spend(19).Code, "answers of any kind count")
+	rec = spend(1)
+	require.Equal(t, 429, rec.Code)
+	require.Equal(t, "40", rec.Header().Get("Retry-After"))
+	require.Contains(t, rec.Body.String(), "20 requests each minute")
+	require.Contains(t, rec.Header()["RateLimit"][0], `"minute";r=0;t=40`)
+	require.Equal(t, 200, e.call("GET", "/v2/pods", exempt, "").Code)
+	require.Empty(t, e.call("GET", "/v2/pods", exempt, "").Header()["RateLimit"])
+	require.Equal(t, 200, e.call("GET", "/v2/"+string(e.endpoint)+"/health", token, "").Code, "the queue is not counted")
+
+	e.clock.Advance(40 * time.Second)
+	require.Equal(t, 404, spend(9).Code)
+	require.Contains(t, spend(1).Body.String(), "30 requests each hour")
+	e.clock.Advance(time.Hour)
+	require.Equal(t, 404, spend(9).Code)
+	rec = spend(1)
+	require.Contains(t, rec.Body.String(), "40 requests each day")
+	require.Equal(t, "2760", rec.Header().Get("Retry-After"))
+	e.clock.Advance(2760 * time.Second)
+	require.Equal(t, 404, spend(1).Code)
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-const keyColumns = `id, user_id, name, scopes, hash, worker_id, created_at, expires_at, revoked_at`
+const keyColumns = `id, user_id, name, scopes, hash, worker_id, exempt, created_at, expires_at, revoked_at`
 
 const (
-	insertKey  = `INSERT INTO keys (` + keyColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertKey  = `INSERT INTO keys (` + keyColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	selectKeys = `SELECT ` + keyColumns + ` FROM keys ORDER BY created_at, seq`
 	revokeKey  = `UPDATE keys SET revoked_at = ? WHERE id = ?`
 	deleteKey  = `DELETE FROM keys WHERE id = ?`
@@ -25,7 +25,7 @@ func (tx *Tx) InsertKey(k compute.Key) error {
 		scopes[i] = string(s)
 	}
 	_, err := tx.exec("insert key "+string(k.ID), insertKey, string(k.ID), string(k.UserID), k.Name, text(scopes),
-		k.Hash[:], string(k.WorkerID), millis(k.CreatedAt), millis(k.ExpiresAt), millis(k.RevokedAt))
+		k.Hash[:], string(k.WorkerID), k.Exempt, millis(k.CreatedAt), millis(k.ExpiresAt), millis(k.RevokedAt))
 	return err
 }
 
@@ -35,8 +35,8 @@ func scanKey(row scanner) (compute.Key, error) {
 		scopes []string
 		hash   []byte
 	)
-	err := row.Scan(&k.ID, &k.UserID, &k.Name, words[[]string]{&scopes}, &hash, &k.WorkerID, instant{&k.CreatedAt},
-		instant{&k.ExpiresAt}, instant{&k.RevokedAt})
+	err := row.Scan(&k.ID, &k.UserID, &k.Name, words[[]string]{&scopes}, &hash, &k.WorkerID, &k.Exempt,
+		instant{&k.CreatedAt}, instant{&k.ExpiresAt}, instant{&k.RevokedAt})
 	if err != nil {
 		return k, err
 	}

@@ -25,6 +25,7 @@ func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store)
 		"an endpoint's name is unique for its user":                  endpointNames,
 		"an endpoint is updated":                                     endpointUpdate,
 		"keys are listed, revoked and deleted":                       keys,
+		"request counts are replaced":                                requestCounts,
 		"a job comes back as it was stored":                          jobRoundTrip,
 		"a job's JSON comes back byte for byte":                      jobJSON,
 		"a job's id is unique":                                       jobIDs,

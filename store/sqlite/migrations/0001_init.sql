@@ -114,7 +114,17 @@ CREATE TABLE keys (
   scopes     TEXT NOT NULL, -- JSON
   hash       BLOB NOT NULL, -- SHA-256 of the whole token
   worker_id  TEXT NOT NULL, -- '': not a worker's
+  exempt     INTEGER NOT NULL, -- from rate limits
   created_at INTEGER,
   expires_at INTEGER,       -- NULL: never
   revoked_at INTEGER        -- NULL: not revoked
+) STRICT;
+
+-- How many requests a user made in the current window; window_start tells a count that is over.
+CREATE TABLE request_counts (
+  user_id      TEXT NOT NULL,
+  window_name  TEXT NOT NULL,
+  window_start INTEGER NOT NULL,
+  requests     INTEGER NOT NULL,
+  PRIMARY KEY (user_id, window_name)
 ) STRICT;

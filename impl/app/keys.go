@@ -1,0 +1,64 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/sqlite"
+)
+
+// Keys are the keys of a data directory, opened beside a server or without one. A server that runs on it knows a change
+// within a second.
+type Keys struct {
+	*control.Keyring
+	store store.Store
+}
+
+// OpenKeys opens the keys of the data directory, which must exist.
+func OpenKeys(ctx context.Context, data string) (*Keys, error) {
+	file := filepath.Join(data, "berth.db")
+	if _, err := os.Stat(file); err != nil {
+		return nil, fmt.Errorf("%s is no data directory of berth: %w", data, err)
+	}
+	clock := compute.SystemClock{}
+	s, err := sqlite.Open(ctx, file, clock)
+	if err != nil {
+		return nil, err
+	}
+	keyring, err := control.NewKeyring(ctx, s, compute.NewIDs(rand.Reader, clock), clock)
+	if err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	return &Keys{keyring, s}, nil
+}
+
+// Close closes the database.
+func (k *Keys) Close() error { return k.store.Close() }
+
+// NewKey is a key of the owner. An expiry of 0 is none.
+func NewKey(name string, scopes []string, exempt bool, expiry time.Duration) control.NewKey {
+	n := control.NewKey{UserID: owner, Name: name, Exempt: exempt, Expiry: expiry}
+	for _, s := range scopes {
+		n.Scopes = append(n.Scopes, compute.Scope(s))
+	}
+	return n
+}
+
+var scopePattern = regexp.MustCompile(`^(all|admin|rest:(read|write)|graphql:(read|write)|queue:(\*|[a-z0-9]{14}):invoke)$`)
+
+// CheckScope refuses what is no scope.
+func CheckScope(scope string) error {
+	if !scopePattern.MatchString(scope) {
+		return fmt.Errorf("scope %q: it must be all, admin, rest:read, rest:write, graphql:read, graphql:write or queue:<endpoint id or *>:invoke", scope)
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package control
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// Rates counts each user's requests in fixed windows. It counts in memory, so that a request costs no write; Save puts the
+// counts into the store, from where a restart takes them up.
+type Rates struct {
+	store   store.Store
+	clock   compute.Clock
+	windows []compute.Window
+
+	mu      sync.Mutex
+	counts  map[compute.UserID][]compute.RequestCount // in the order of the windows
+	changed map[compute.UserID]bool                   // since the last Save
+}
+
+// NewRates loads the counts.
+func NewRates(ctx context.Context, s store.Store, clock compute.Clock, windows []compute.Window) (*Rates, error) {
+	r := &Rates{
+		store: s, clock: clock, windows: windows,
+		counts: map[compute.UserID][]compute.RequestCount{}, changed: map[compute.UserID]bool{},
+	}
+	err := s.Read(ctx, func(tx store.Tx) error {
+		stored, err := tx.RequestCounts()
+		for _, c := range stored {
+			for i, w := range windows {
+				if w.Name == c.Window {
+					r.user(c.UserID)[i] = c
+				}
+			}
+		}
+		return err
+	})
+	return r, err
+}
+
+// user gives the user's counts, one for each window. The caller has the lock.
+func (r *Rates) user(u compute.UserID) []compute.RequestCount {
+	if r.counts[u] == nil {
+		for _, w := range r.windows {
+			r.counts[u] = append(r.counts[u], compute.RequestCount{UserID: u, Window: w.Name})
+		}
+	}
+	return r.counts[u]
+}
+
+// Count counts one request of the user, refused or not (rule rates.counted), and tells where they stand in each window.
+func (r *Rates) Count(u compute.UserID) []compute.Rate {
+	now := r.clock.Now()
+	rates := make([]compute.Rate, len(r.windows))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.changed[u] = true
+	for i, w := range r.windows {
+		c := &r.user(u)[i]
+		if start := now.Truncate(w.Length); !c.Start.Equal(start) {
+			c.Start, c.Requests = start, 0
+		}
+		c.Requests++
+		rates[i] = compute.Rate{
+			Window: w, Remaining: max(0, w.Quota-c.Requests), Reset: c.Start.Add(w.Length).Sub(now), Exceeded: c.Requests > w.Quota,
+		}
+	}
+	return rates
+}
+
+// Save stores the counts that changed since the last Save.
+func (r *Rates) Save(ctx context.Context) error {
+	var changed []compute.RequestCount
+	r.mu.Lock()
+	for u := range r.changed {
+		changed = append(changed, r.counts[u]...)
+	}
+	clear(r.changed)
+	r.mu.Unlock()
+	if len(changed) == 0 {
+		return nil
+	}
+	return r.store.Write(ctx, func(tx store.Tx) error {
+		for _, c := range changed {
+			if err := tx.SetRequestCount(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Exceeded gives the exceeded window that is the last to reset.
+func Exceeded(rates []compute.Rate) (worst compute.Rate, exceeded bool) {
+	for _, rate := range rates {
+		if rate.Exceeded && rate.Reset >= worst.Reset {
+			worst, exceeded = rate, true
+		}
+	}
+	return worst, exceeded
+}
+
+// Seconds rounds up, so that who waits that long has waited enough.
+func Seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }

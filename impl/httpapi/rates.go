@@ -1,0 +1,40 @@
+package httpapi
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+)
+
+// limited counts every authenticated REST request, those for unknown paths too, and writes where the user stands as
+// structured-field lists (RFC 9651). It says nothing to exempt keys.
+func (s Services) limited(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		who, ok := c.Get(ctxCaller).(caller)
+		if !ok || who.Exempt || isQueuePath(c.Request().URL.Path) {
+			return next(c)
+		}
+		rates := s.Rates.Count(who.UserID)
+		var limit, policy strings.Builder
+		for i, r := range rates {
+			if i > 0 {
+				limit.WriteString(", ")
+				policy.WriteString(", ")
+			}
+			limit.WriteString(strconv.Quote(r.Name) + ";r=" + strconv.FormatInt(r.Remaining, 10) + ";t=" + strconv.FormatInt(control.Seconds(r.Reset), 10))
+			policy.WriteString(strconv.Quote(r.Name) + ";q=" + strconv.FormatInt(r.Quota, 10) + ";w=" + strconv.FormatInt(control.Seconds(r.Length), 10))
+		}
+		h := c.Response().Header()
+		h["RateLimit"], h["RateLimit-Policy"] = []string{limit.String()}, []string{policy.String()} // not canonical: as documented
+		if worst, exceeded := control.Exceeded(rates); exceeded {
+			wait := control.Seconds(worst.Reset)
+			h.Set(echo.HeaderRetryAfter, strconv.FormatInt(wait, 10))
+			return compute.Errorf(compute.TooMany, "the limit of %d requests each %s is exceeded; try again in %d s", worst.Quota, worst.Name, wait)
+		}
+		return next(c)
+	}
+}
