@@ -58,7 +58,7 @@ var rooms = map[string]struct {
 	},
 	"conformance":       {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "impl/app"}, uses: []string{http}},
 	"conformance/crash": {uses: []string{http}},
-	"cmd/berth":         {may: []string{"impl/app", "impl/compute", "gen/rest", "gen/queue", "gen/worker"}, uses: []string{http}},
+	"cmd/berth":         {may: []string{"conformance", "impl/app", "impl/compute", "gen/rest", "gen/queue", "gen/worker"}, uses: []string{http}},
 	"cmd/validgen":      {},
 	"":                  {},
 }

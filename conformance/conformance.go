@@ -20,7 +20,13 @@ type Target struct {
 	QueueURL string // base of the queue
 	Key      string // a key with every scope
 	Endpoint string // endpoint id
+
+	ReadKey string // a key with the scope rest:read alone; rules that need it are skipped without it
+	Small   *Small // a server with small quotas; as above
 }
+
+// Small is a server on which a user may make five REST requests a minute, and a key that made none yet.
+type Small struct{ URL, Key string }
 
 // Rule is a documented rule with its test. ID is the id in spec/rules.yaml.
 type Rule struct {
@@ -44,6 +50,7 @@ type Check struct {
 	require.TestingT
 	Target
 	Spec *Documents
+	Skip func(why string) // ends the test: the target lacks what it needs
 }
 
 // Answer is a response, read to its end and already held against the documents.

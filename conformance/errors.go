@@ -75,6 +75,19 @@ func init() {
 		c.Refused(c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: c.Key}), 401)
 		require.Equal(c, 200, c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: "bearer " + c.Key}).Status)
 	})
+	add("auth.scopes", []string{"listPods", "createPod", "deletePod", "run", "takeJob"}, func(c *Check) {
+		if c.ReadKey == "" {
+			c.Skip("there is no key with the scope rest:read alone")
+		}
+		require.Equal(c, 200, c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: "Bearer " + c.ReadKey}).Status)
+		for _, r := range c.Spec.Operations() {
+			if r.Method == "GET" && strings.HasPrefix(r.URL, "/v2/pods") {
+				continue
+			}
+			r.URL, r.Key = c.URL+r.URL, "Bearer "+c.ReadKey
+			c.Refused(c.Send(r), 403)
+		}
+	})
 	add("documents", nil, func(c *Check) {
 		for _, path := range []string{"/v2/openapi.json", "/openapi/queue.json", "/openapi/worker.json"} {
 			a := c.Send(Request{Method: "GET", URL: c.URL + path, Key: "-"})

@@ -4,12 +4,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/impl/compute"
 )
 
 // version is set by the linker.
@@ -19,6 +22,10 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := newCommand().ExecuteContext(ctx); err != nil {
+		var own *compute.Error
+		if errors.As(err, &own) {
+			err = errors.New(own.Detail) // without the code: that is for clients
+		}
 		fmt.Fprintln(os.Stderr, "berth:", err)
 		os.Exit(1)
 	}
@@ -31,7 +38,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newServeCommand(), newDevCommand(), newWorkerCommand(), newKeysCommand(), newVersionCommand())
+	root.AddCommand(newServeCommand(), newDevCommand(), newWorkerCommand(), newKeysCommand(), newConformanceCommand(), newVersionCommand())
 	return root
 }
 

@@ -73,6 +73,7 @@ type Server struct {
 	store   store.Store
 	queue   *queue.Queue
 	rates   *control.Rates
+	keyring *control.Keyring
 	servers []*http.Server
 	failed  chan error
 	unlock  func() error
@@ -94,6 +95,12 @@ func (s *Server) FirstKey() string { return s.firstKey }
 // Endpoints are the ids of the declared endpoints by name.
 func (s *Server) Endpoints() map[string]compute.EndpointID { return s.endpoints }
 
+// CreateKey makes a key and gives its token, which cannot be had again.
+func (s *Server) CreateKey(ctx context.Context, n control.NewKey) (compute.KeyID, string, error) {
+	key, token, err := s.keyring.Create(ctx, n)
+	return key.ID, token, err
+}
+
 // Failed receives when a listener fails.
 func (s *Server) Failed() <-chan error { return s.failed }
 
@@ -113,12 +120,11 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		return nil, err
 	}
 	ids := compute.NewIDs(rand.Reader, c.Clock)
-	keyring, err := control.NewKeyring(ctx, s.store, ids, c.Clock)
-	if err != nil {
+	if s.keyring, err = control.NewKeyring(ctx, s.store, ids, c.Clock); err != nil {
 		return nil, err
 	}
-	if len(keyring.Keys(false)) == 0 {
-		if _, s.firstKey, err = keyring.Create(ctx, control.NewKey{UserID: owner, Name: "first key", Scopes: []compute.Scope{compute.ScopeAll}}); err != nil {
+	if len(s.keyring.Keys(false)) == 0 {
+		if _, s.firstKey, err = s.keyring.Create(ctx, control.NewKey{UserID: owner, Name: "first key", Scopes: []compute.Scope{compute.ScopeAll}}); err != nil {
 			return nil, err
 		}
 	}
@@ -137,12 +143,12 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		return nil, err
 	}
 	workers = loop.NewWorkers(loop.Fleet{
-		Queue: s.queue, Keyring: keyring, Runtime: s.process, IDs: ids, Clock: c.Clock, Log: c.Log, URL: s.QueueURL,
+		Queue: s.queue, Keyring: s.keyring, Runtime: s.process, IDs: ids, Clock: c.Clock, Log: c.Log, URL: s.QueueURL,
 	})
 	pods := loop.NewPods(s.store, s.fleet, c.Clock, c.Log)
 	ctl := control.New(s.store, ids, catalog, control.Hints{Pod: pods.Hint, Endpoint: s.queue.SetEndpoint})
 	handler, err := httpapi.New(httpapi.Services{
-		Control: ctl, Queue: s.queue, Keyring: keyring, Rates: s.rates, IDs: ids, Clock: c.Clock, Log: c.Log,
+		Control: ctl, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, IDs: ids, Clock: c.Clock, Log: c.Log,
 		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
 	})
 	if err != nil {
@@ -162,7 +168,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		s.loops.Go(func() { loop.Every(loopCtx, length, c.Clock, c.Log, name, work) })
 	}
 	every(loop.SweepTick, "sweep", s.queue.Sweep)
-	every(loop.KeepTick, "keys", keyring.Refresh)
+	every(loop.KeepTick, "keys", s.keyring.Refresh)
 	every(loop.KeepTick, "request counts", s.rates.Save)
 	return s, nil
 }
