@@ -80,20 +80,32 @@ func (d *Documents) Pairs() map[string][]int {
 	return pairs
 }
 
-// Operations gives a request for every operation, with some value for each parameter of its path.
-func (d *Documents) Operations() []Request {
-	var requests []Request
+// Operation is one operation of the documents, with a path in which each parameter's name stands for its value.
+type Operation struct {
+	Method, Path  string
+	Document      string // rest, queue, worker
+	Body, AnyType bool   // has a body; of whatever content type
+	OpenQuery     bool   // ignores unknown query parameters
+}
+
+// Operations gives every operation of the documents.
+func (d *Documents) Operations() []Operation {
+	var operations []Operation
 	for _, doc := range d.documents {
 		for template, item := range doc.paths {
 			for method, op := range item.(map[string]any) {
-				if _, ok := op.(map[string]any); ok {
-					path := strings.NewReplacer("{", "", "}", "").Replace(template)
-					requests = append(requests, Request{Method: strings.ToUpper(method), URL: path})
+				fields, ok := op.(map[string]any)
+				if !ok {
+					continue
 				}
+				operations = append(operations, Operation{
+					Method: strings.ToUpper(method), Path: strings.NewReplacer("{", "", "}", "").Replace(template), Document: doc.name,
+					Body: fields["requestBody"] != nil, AnyType: fields["x-any-content-type"] == true, OpenQuery: fields["x-open-query"] == true,
+				})
 			}
 		}
 	}
-	return requests
+	return operations
 }
 
 // check fails unless the operation documents the status and the body satisfies its schema. Paths and methods that the

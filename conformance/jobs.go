@@ -181,10 +181,17 @@ func init() {
 		c.cancel(id)
 	})
 	add("queue.unknown", []string{"run", "status", "cancel", "health", "takeJob"}, func(c *Check) {
+		for _, op := range c.Spec.Operations() {
+			if op.Document == "rest" {
+				continue
+			}
+			r := Request{Method: op.Method, URL: c.QueueURL + op.Path} // whose endpoint is called endpointId
+			if op.Body {
+				r.Body = job
+			}
+			c.Refused(c.Send(r), 404)
+		}
 		for _, r := range []Request{
-			{Method: "POST", URL: "/v2/nosuchendpoint/run", Body: job},
-			{Method: "GET", URL: "/v2/nosuchendpoint/health"},
-			{Method: "GET", URL: "/v2/nosuchendpoint/job-take/w"},
 			{Method: "GET", URL: "/v2/" + c.Endpoint + "/status/nosuchjob"},
 			{Method: "POST", URL: "/v2/" + c.Endpoint + "/cancel/nosuchjob"},
 		} {

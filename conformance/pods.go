@@ -175,6 +175,91 @@ func init() {
 	})
 }
 
+func init() {
+	act := func(c *Check, id, action string) Answer {
+		return c.REST("POST", "/v2/pods/"+id+"/action", `{"action":"`+action+`"}`)
+	}
+	patch := func(c *Check, id, body string) Answer { return c.REST("PATCH", "/v2/pods/"+id, body) }
+	patchOps := []string{"updatePod"}
+	add("pods.action", []string{"podAction", "getPod"}, func(c *Check) {
+		id := c.createPod(gpuPod)["id"].(string)
+		c.becomes(id, "RUNNING")
+		a := act(c, id, "restart")
+		require.Equal(c, 200, a.Status, "%s", a.Body)
+		require.Equal(c, "STARTING", a.JSON["status"])
+		require.Nil(c, a.JSON["startedAt"])
+		c.becomes(id, "RUNNING")
+		a = act(c, id, "stop")
+		require.Equal(c, 200, a.Status)
+		require.Equal(c, "EXITED", a.JSON["status"])
+		require.Equal(c, []any{"start", "terminate"}, a.JSON["actions"])
+		require.Zero(c, a.JSON["cost"])
+		a = act(c, id, "start")
+		require.Equal(c, 200, a.Status)
+		require.Equal(c, "PROVISIONING", a.JSON["status"])
+		c.becomes(id, "RUNNING")
+		require.Equal(c, 204, act(c, id, "terminate").Status)
+		c.Refused(c.REST("GET", "/v2/pods/"+id, ""), 404)
+		c.Refused(act(c, id, "terminate"), 404)
+	})
+	add("pods.action.conflict", []string{"podAction"}, func(c *Check) {
+		id := c.createPod(gpuPod)["id"].(string)
+		for _, action := range []string{"start", "restart"} {
+			c.Refused(act(c, id, action), 409)
+		}
+		require.Equal(c, 200, act(c, id, "stop").Status)
+		c.Refused(act(c, id, "stop"), 409)
+		require.Len(c, c.Refused(act(c, id, "explode"), 422), 1)
+		require.Len(c, c.Refused(c.REST("POST", "/v2/pods/"+id+"/action", `{}`), 422), 1)
+	})
+	add("pods.locked", []string{"updatePod", "podAction"}, func(c *Check) {
+		id := c.createPod(gpuPod)["id"].(string)
+		c.becomes(id, "RUNNING")
+		require.Equal(c, true, patch(c, id, `{"locked":true}`).JSON["locked"])
+		c.Refused(act(c, id, "stop"), 409)
+		c.Refused(act(c, id, "restart"), 409)
+		patch(c, id, `{"locked":false}`)
+		require.Equal(c, 200, act(c, id, "stop").Status)
+	})
+	add("pods.patch", patchOps, func(c *Check) {
+		before := c.createPod(with(`"env":{"A":"1"},"ports":["80/http"]`))
+		id := before["id"].(string)
+		require.Equal(c, 200, patch(c, id, `{}`).Status)
+		after := patch(c, id, `{"name":"b","ports":[],"registry":null}`).JSON
+		require.Equal(c, "b", after["name"])
+		require.Equal(c, []any{}, after["ports"])
+		require.Equal(c, before["env"], after["env"])
+		require.Equal(c, before["image"], after["image"])
+		require.Equal(c, after["name"], c.REST("GET", "/v2/pods/"+id, "").JSON["name"])
+		require.Len(c, c.Refused(patch(c, id, `{"name":"","gpu":{"id":"x"},"env":null}`), 422), 3)
+		c.Refused(patch(c, id, `{"ports":["1/tcp","1/udp"]}`), 400)
+		c.Refused(patch(c, id, `{"registry":"nocredential"}`), 404)
+		c.Refused(patch(c, "nosuchpod", `{}`), 404)
+	})
+	add("pods.patch.restart", patchOps, func(c *Check) {
+		id := c.createPod(gpuPod)["id"].(string)
+		c.becomes(id, "RUNNING")
+		require.Equal(c, "RUNNING", patch(c, id, `{"name":"b"}`).JSON["status"])
+		require.Equal(c, "RUNNING", patch(c, id, `{"image":"i"}`).JSON["status"], "the same image is no change")
+		require.Equal(c, "STARTING", patch(c, id, `{"image":"other"}`).JSON["status"])
+		c.becomes(id, "RUNNING")
+	})
+	add("pods.patch.mounts", patchOps, func(c *Check) {
+		mounted := c.createPod(with(`"mounts":{"persistent":{"size":20,"path":"/a"}}`))["id"].(string)
+		bare := c.createPod(gpuPod)["id"].(string)
+		unchanged := map[string]any{"persistent": map[string]any{"size": 20.0, "path": "/a"}}
+		require.Equal(c, unchanged, patch(c, mounted, `{"mounts":{}}`).JSON["mounts"])
+		c.Refused(patch(c, mounted, `{"mounts":{"network":[]}}`), 400)
+		c.Refused(patch(c, mounted, `{"mounts":{"network":[{"volumeId":"v","path":"/n"}]}}`), 400)
+		c.Refused(patch(c, bare, `{"mounts":{"persistent":{"size":20,"path":"/a"}}}`), 400)
+		c.Refused(patch(c, bare, `{"mounts":{"network":[{"volumeId":"v","path":"/n"}]}}`), 400)
+		c.Refused(patch(c, mounted, `{"mounts":{"persistent":{"size":20}}}`), 422)
+		c.Refused(patch(c, mounted, `{"mounts":{"persistent":{"size":19,"path":"/a"}}}`), 400)
+		require.Equal(c, map[string]any{"size": 30.0, "path": "/b"},
+			patch(c, mounted, `{"mounts":{"persistent":{"size":30,"path":"/b"}}}`).JSON["mounts"].(map[string]any)["persistent"])
+	})
+}
+
 // becomes reads the pod until its status is one of those.
 func (c *Check) becomes(id string, statuses ...any) map[string]any {
 	var pod map[string]any

@@ -59,9 +59,11 @@ func init() {
 		for range 5 {
 			send("GET", "/v2/pods", "")
 		}
-		for _, a := range []Answer{
-			send("GET", "/v2/pods", ""), send("POST", "/v2/pods", gpuPod), send("GET", "/v2/pods/x", ""), send("DELETE", "/v2/pods/x", ""),
-		} {
+		for _, op := range c.Spec.Operations() {
+			if op.Document != "rest" {
+				continue
+			}
+			a := send(op.Method, op.Path, "")
 			c.Refused(a, 429)
 			require.Contains(c, a.JSON["detail"], "minute")
 			wait, err := strconv.Atoi(a.Header.Get("Retry-After"))

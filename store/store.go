@@ -43,7 +43,10 @@ type Pods interface {
 	ListPods(compute.UserID) ([]compute.Pod, error)
 	// ListPodsByStatus gives every user's pods in the status, oldest first.
 	ListPodsByStatus(compute.PodStatus) ([]compute.Pod, error)
-	// MovePod sets status, reason, StartedAt and DataCenterID from p, MovedAt to Now and adds one to the version, if id
+	// ChangePod writes what a user may change (name, container settings, mounts but for the volume's id, lock) and adds one
+	// to the version, if id and p.Version still match; it tells whether they did.
+	ChangePod(p compute.Pod) (bool, error)
+	// MovePod sets status, reason, StartedAt, RestartAt and DataCenterID from p, MovedAt to Now and adds one to the version, if id
 	// and p.Version still match; it tells whether they did.
 	MovePod(p compute.Pod) (bool, error)
 }

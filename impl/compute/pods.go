@@ -28,6 +28,7 @@ type Pod struct {
 	Version          int64  // counts the writes; guards the loops' moves
 	CreatedAt        time.Time
 	StartedAt        time.Time // zero until RUNNING
+	RestartAt        time.Time // a container that came up no later is not the one that was last asked for
 	MovedAt          time.Time // when the status last moved
 }
 

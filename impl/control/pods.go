@@ -2,7 +2,10 @@ package control
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
@@ -138,20 +141,7 @@ func (c *Control) ListPods(ctx context.Context, user compute.UserID) ([]compute.
 
 // DeletePod terminates the pod. NotFound as for GetPod.
 func (c *Control) DeletePod(ctx context.Context, user compute.UserID, id compute.PodID) error {
-	err := c.store.Write(ctx, func(tx store.Tx) error {
-		pod, err := ownPod(tx, user, id)
-		if err != nil {
-			return err
-		}
-		if pod.Status, err = compute.PodMachine.Next(pod.Status, compute.PodTerminate); err != nil {
-			return err
-		}
-		_, err = tx.MovePod(pod)
-		return err
-	})
-	if err == nil {
-		c.podHint(id)
-	}
+	_, err := c.ActOnPod(ctx, user, id, compute.PodTerminate)
 	return err
 }
 
@@ -162,4 +152,143 @@ func ownPod(tx store.Tx, user compute.UserID, id compute.PodID) (compute.Pod, er
 		err = compute.Errorf(compute.NotFound, "pod %q does not exist", id)
 	}
 	return pod, err
+}
+
+// PodChange is what updatePod asks for. Nil is unchanged.
+type PodChange struct {
+	Name             *string
+	Image            *string
+	Args             *string
+	DiskGB           *int64
+	Ports            []string          // empty: none any more
+	Env              map[string]string // empty: none any more
+	RegistryID       *string           // empty: none any more
+	Persistent       *compute.PersistentMount
+	Network          []compute.NetworkMount // empty but not nil is refused
+	Locked           *bool
+	GlobalNetworking *bool
+}
+
+// UpdatePod changes what is present, and restarts a running pod whose container it concerns. Rejected for a change of
+// mounts that is not possible, NotFound as for GetPod.
+func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute.PodID, change PodChange) (compute.Pod, error) {
+	var pod compute.Pod
+	err := c.store.Write(ctx, func(tx store.Tx) (err error) {
+		if pod, err = ownPod(tx, user, id); err != nil {
+			return err
+		}
+		before := pod
+		if err := c.change(&pod, change); err != nil {
+			return err
+		}
+		if _, err := tx.ChangePod(pod); err != nil {
+			return err
+		}
+		pod.Version++
+		if pod.Status != compute.PodRunning || !concernsContainer(before, pod) {
+			return nil
+		}
+		return move(tx, &pod, compute.PodRestart)
+	})
+	if err == nil {
+		c.podHint(id)
+	}
+	return pod, err
+}
+
+// change applies the change to the pod, in the order of its members.
+func (c *Control) change(p *compute.Pod, n PodChange) error {
+	set(&p.Name, n.Name)
+	set(&p.Image, n.Image)
+	set(&p.Args, n.Args)
+	set(&p.DiskGB, n.DiskGB)
+	set(&p.Locked, n.Locked)
+	if n.Ports != nil {
+		if err := checkPorts(n.Ports); err != nil {
+			return err
+		}
+		p.Ports = n.Ports
+	}
+	if n.Env != nil {
+		p.Env = n.Env
+	}
+	if n.RegistryID != nil {
+		if *n.RegistryID != "" {
+			return compute.Errorf(compute.NotFound, "registry: credential %q does not exist", *n.RegistryID)
+		}
+		p.RegistryID = ""
+	}
+	if n.GlobalNetworking != nil {
+		if *n.GlobalNetworking && !c.catalog.canNetwork(p.GPU) {
+			return compute.Errorf(compute.Rejected, "globalNetworking needs an NVIDIA GPU")
+		}
+		p.GlobalNetworking = *n.GlobalNetworking
+	}
+	return changeMounts(p, n)
+}
+
+// changeMounts applies the PATCH rules for mounts (rules pods.patch.mounts.*).
+func changeMounts(p *compute.Pod, n PodChange) error {
+	switch {
+	case n.Persistent != nil && n.Network != nil:
+		return compute.Errorf(compute.Rejected, "mounts: persistent and network cannot both be set")
+	case n.Persistent != nil && p.Persistent == nil:
+		return compute.Errorf(compute.Rejected, "mounts.persistent: the pod was created without one")
+	case n.Persistent != nil && n.Persistent.SizeGB < p.Persistent.SizeGB:
+		return compute.Errorf(compute.Rejected, "mounts.persistent.size: %d GB cannot shrink to %d", p.Persistent.SizeGB, n.Persistent.SizeGB)
+	case n.Persistent != nil:
+		p.Persistent = n.Persistent
+	case n.Network != nil && len(n.Network) == 0:
+		return compute.Errorf(compute.Rejected, "mounts.network: mounts cannot be cleared")
+	case n.Network != nil && p.Network == nil:
+		return compute.Errorf(compute.Rejected, "mounts.network: the pod was created without one")
+	case n.Network != nil && n.Network[0].VolumeID != p.Network.VolumeID:
+		return compute.Errorf(compute.Rejected, "mounts.network.volumeId: the volume of a pod cannot change")
+	case n.Network != nil:
+		p.Network = &n.Network[0]
+	}
+	return nil
+}
+
+// concernsContainer tells whether a running container must be started anew for the change (rule pods.patch.restart).
+func concernsContainer(a, b compute.Pod) bool {
+	return a.Image != b.Image || a.Args != b.Args || a.DiskGB != b.DiskGB || !slices.Equal(a.Ports, b.Ports) || !maps.Equal(a.Env, b.Env)
+}
+
+func set[T any](to *T, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+// ActOnPod carries out an action that the user asked for. Conflict when the status or the lock does not allow it, NotFound
+// as for GetPod.
+func (c *Control) ActOnPod(ctx context.Context, user compute.UserID, id compute.PodID, action compute.PodEvent) (compute.Pod, error) {
+	var pod compute.Pod
+	err := c.store.Write(ctx, func(tx store.Tx) (err error) {
+		if pod, err = ownPod(tx, user, id); err != nil {
+			return err
+		}
+		if pod.Locked && (action == compute.PodStop || action == compute.PodRestart) {
+			return compute.Errorf(compute.Conflict, "the pod is locked: it cannot be stopped or restarted")
+		}
+		return move(tx, &pod, action)
+	})
+	if err == nil {
+		c.podHint(id)
+	}
+	return pod, err
+}
+
+// move moves the pod by an action. A container that is up from before is then not the one that was asked for.
+func move(tx store.Tx, p *compute.Pod, action compute.PodEvent) (err error) {
+	if p.Status, err = compute.PodMachine.Next(p.Status, action); err != nil {
+		return err
+	}
+	if action == compute.PodStart || action == compute.PodRestart {
+		p.StartedAt, p.RestartAt, p.Reason = time.Time{}, tx.Now(), ""
+	}
+	p.MovedAt = tx.Now()
+	_, err = tx.MovePod(*p)
+	return err
 }

@@ -52,3 +52,25 @@ func (h restHandlers) DeletePod(c echo.Context, id string) error {
 	}
 	return c.NoContent(http.StatusNoContent)
 }
+
+// UpdatePod is PATCH /v2/pods/{id}.
+func (h restHandlers) UpdatePod(c echo.Context, id string) error {
+	pod, err := h.Control.UpdatePod(contextOf(c), callerOf(c).UserID, compute.PodID(id), podChange(bodyOf[rest.UpdatePodRequest](c)))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, podView(pod, h.Clock.Now()))
+}
+
+// PodAction is POST /v2/pods/{id}/action.
+func (h restHandlers) PodAction(c echo.Context, id string) error {
+	action := compute.PodEvent(bodyOf[rest.PodActionRequest](c).Action)
+	pod, err := h.Control.ActOnPod(contextOf(c), callerOf(c).UserID, compute.PodID(id), action)
+	if err != nil {
+		return err
+	}
+	if action == compute.PodTerminate {
+		return c.NoContent(http.StatusNoContent)
+	}
+	return c.JSON(http.StatusOK, podView(pod, h.Clock.Now()))
+}

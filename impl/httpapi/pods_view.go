@@ -22,14 +22,7 @@ func newPod(r rest.CreatePodRequest) control.NewPod {
 	if id, err := r.Registry.Get(); err == nil {
 		n.RegistryID = id
 	}
-	if r.Mounts != nil {
-		if p := r.Mounts.Persistent; p != nil {
-			n.Persistent = &compute.PersistentMount{SizeGB: p.Size, Path: p.Path}
-		}
-		for _, m := range r.Mounts.Network {
-			n.Network = append(n.Network, compute.NetworkMount{VolumeID: m.VolumeID, Path: m.Path})
-		}
-	}
+	n.Persistent, n.Network = mounts(r.Mounts)
 	if r.Gpu != nil {
 		n.GPU = &compute.GPU{ID: r.Gpu.ID, Count: 1}
 		if r.Gpu.Count != nil {
@@ -40,6 +33,37 @@ func newPod(r rest.CreatePodRequest) control.NewPod {
 		n.CPU = &compute.CPU{ID: r.CPU.ID, VCPUCount: int64(r.CPU.VcpuCount)}
 	}
 	return n
+}
+
+// podChange translates a PATCH: an absent member stays nil, a null registry becomes an empty one.
+func podChange(r rest.UpdatePodRequest) control.PodChange {
+	n := control.PodChange{
+		Name: r.Name, Image: r.Image, Args: r.Args, DiskGB: r.Disk, Ports: r.Ports, Env: r.Env,
+		Locked: r.Locked, GlobalNetworking: r.GlobalNetworking,
+	}
+	if r.Registry.IsSpecified() {
+		id, _ := r.Registry.Get() // null: the empty id
+		n.RegistryID = &id
+	}
+	n.Persistent, n.Network = mounts(r.Mounts)
+	return n
+}
+
+// mounts keeps an absent network nil and an empty one empty: PATCH tells them apart.
+func mounts(m *rest.Mounts) (persistent *compute.PersistentMount, network []compute.NetworkMount) {
+	if m == nil {
+		return nil, nil
+	}
+	if p := m.Persistent; p != nil {
+		persistent = &compute.PersistentMount{SizeGB: p.Size, Path: p.Path}
+	}
+	if m.Network != nil {
+		network = []compute.NetworkMount{}
+	}
+	for _, one := range m.Network {
+		network = append(network, compute.NetworkMount{VolumeID: one.VolumeID, Path: one.Path})
+	}
+	return persistent, network
 }
 
 // podView fills every field of the published pod.

@@ -145,6 +145,8 @@ func (l *Pods) inspect(ctx context.Context, p compute.Pod) error {
 		return l.move(ctx, p, compute.PodFailed)
 	case err != nil:
 		return err
+	case state.Phase == runtime.Up && !p.RestartAt.IsZero() && !state.StartedAt.After(p.RestartAt):
+		return l.again(ctx, p)
 	case state.Phase == runtime.Up && p.Status == compute.PodStarting:
 		p.StartedAt = state.StartedAt
 		return l.move(ctx, p, compute.PodHealthy)
@@ -155,6 +157,15 @@ func (l *Pods) inspect(ctx context.Context, p compute.Pod) error {
 		return l.move(ctx, p, compute.PodFailed)
 	}
 	return nil
+}
+
+// again ends a container that was up before the last start or restart was asked for, and starts the one that was.
+func (l *Pods) again(ctx context.Context, p compute.Pod) error {
+	if err := l.Runtime.Stop(ctx, string(p.ID), stopGrace); err != nil {
+		return err
+	}
+	p.StartedAt = time.Time{}
+	return l.Runtime.Start(ctx, allocation(p))
 }
 
 // move records an event, unless somebody moved the pod meanwhile: then the next look sees what they did.

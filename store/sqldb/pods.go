@@ -6,16 +6,18 @@ import (
 
 const podColumns = `id, user_id, name, image, args, disk_gb, ports, env, registry_id, persistent_gb, persistent_path,
 network_volume_id, network_path, gpu_id, gpu_count, cpu_id, cpu_vcpus, cpu_memory_gb, cloud, data_center_id, template_id,
-global_networking, locked, cost_per_hour, status, reason, version, created_at, started_at, moved_at`
+global_networking, locked, cost_per_hour, status, reason, version, created_at, started_at, restart_at, moved_at`
 
 const (
 	insertPod = `INSERT INTO pods (` + podColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	selectPod          = `SELECT ` + podColumns + ` FROM pods WHERE id = ?`
 	selectPodsOfUser   = `SELECT ` + podColumns + ` FROM pods WHERE user_id = ? AND status <> 'TERMINATED' ORDER BY created_at DESC, seq DESC`
 	selectPodsByStatus = `SELECT ` + podColumns + ` FROM pods WHERE status = ? ORDER BY created_at, seq`
-	movePod            = `UPDATE pods SET status = ?, reason = ?, started_at = ?, data_center_id = ?, moved_at = ?, version = version + 1
+	movePod            = `UPDATE pods SET status = ?, reason = ?, started_at = ?, restart_at = ?, data_center_id = ?, moved_at = ?, version = version + 1
 WHERE id = ? AND version = ?`
+	changePod = `UPDATE pods SET name = ?, image = ?, args = ?, disk_gb = ?, ports = ?, env = ?, registry_id = ?, persistent_gb = ?,
+persistent_path = ?, network_path = ?, global_networking = ?, locked = ?, version = version + 1 WHERE id = ? AND version = ?`
 )
 
 // InsertPod stores a new pod. Conflict when the id is taken.
@@ -37,7 +39,7 @@ func (tx *Tx) InsertPod(p compute.Pod) error {
 		string(p.ID), string(p.UserID), p.Name, p.Image, p.Args, p.DiskGB, text(p.Ports), text(p.Env), p.RegistryID,
 		persistentGB, persistentPath, networkID, networkPath, gpuID, gpuCount, cpuID, vcpus, memory,
 		string(p.Cloud), p.DataCenterID, p.TemplateID, p.GlobalNetworking, p.Locked, p.CostPerHour,
-		string(p.Status), p.Reason, p.Version, millis(p.CreatedAt), millis(p.StartedAt), millis(p.MovedAt))
+		string(p.Status), p.Reason, p.Version, millis(p.CreatedAt), millis(p.StartedAt), millis(p.RestartAt), millis(p.MovedAt))
 	return err
 }
 
@@ -51,7 +53,7 @@ func scanPod(row scanner) (compute.Pod, error) {
 		words[map[string]string]{&p.Env}, &p.RegistryID, &persistentGB, &persistentPath, &networkID, &networkPath,
 		&gpu, &gpuCount, &cpuID, &vcpus, &memory, &p.Cloud, &p.DataCenterID, &p.TemplateID,
 		&p.GlobalNetworking, &p.Locked, &p.CostPerHour, &p.Status, &p.Reason, &p.Version,
-		instant{&p.CreatedAt}, instant{&p.StartedAt}, instant{&p.MovedAt})
+		instant{&p.CreatedAt}, instant{&p.StartedAt}, instant{&p.RestartAt}, instant{&p.MovedAt})
 	if persistentGB.Valid {
 		p.Persistent = &compute.PersistentMount{SizeGB: persistentGB.V, Path: persistentPath.V}
 	}
@@ -91,6 +93,19 @@ func (tx *Tx) ListPodsByStatus(s compute.PodStatus) ([]compute.Pod, error) {
 
 // MovePod moves the pod if its version is still p's.
 func (tx *Tx) MovePod(p compute.Pod) (bool, error) {
-	return tx.changed("move pod "+string(p.ID), movePod, string(p.Status), p.Reason, millis(p.StartedAt), p.DataCenterID,
+	return tx.changed("move pod "+string(p.ID), movePod, string(p.Status), p.Reason, millis(p.StartedAt), millis(p.RestartAt), p.DataCenterID,
 		millis(tx.now), string(p.ID), p.Version)
+}
+
+// ChangePod writes the pod's settings if its version is still p's.
+func (tx *Tx) ChangePod(p compute.Pod) (bool, error) {
+	var persistentGB, persistentPath, networkPath any
+	if m := p.Persistent; m != nil {
+		persistentGB, persistentPath = m.SizeGB, m.Path
+	}
+	if m := p.Network; m != nil {
+		networkPath = m.Path
+	}
+	return tx.changed("change pod "+string(p.ID), changePod, p.Name, p.Image, p.Args, p.DiskGB, text(p.Ports), text(p.Env),
+		p.RegistryID, persistentGB, persistentPath, networkPath, p.GlobalNetworking, p.Locked, string(p.ID), p.Version)
 }

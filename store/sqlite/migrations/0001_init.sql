@@ -32,6 +32,7 @@ CREATE TABLE pods (
   version           INTEGER NOT NULL, -- guards the moves
   created_at        INTEGER,
   started_at        INTEGER,
+  restart_at        INTEGER,
   moved_at          INTEGER
 ) STRICT;
 
