@@ -33,6 +33,11 @@ generate: ## generate gen/ from spec/
 check-generate: generate ## fail if gen/ is not what spec/ generates
 	@test -z "$$(git status --porcelain -- gen)" || { git status --short -- gen; git --no-pager diff -- gen | head -50; echo "gen/ is not what spec/ generates: run make generate and commit"; exit 1; }
 
+.PHONY: rules
+rules: ## write RULES.md and the status pictures from their sources
+	BERTH_GOLDEN=write go test -count=1 -run 'RULES' ./conformance
+	BERTH_GOLDEN=write go test -count=1 -run 'Pictures' ./impl/compute
+
 .PHONY: lint
 lint: ## gofmt, go vet, golangci-lint
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }

@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"slices"
@@ -46,6 +47,19 @@ func requireSeen(t *testing.T, documents *conformance.Documents) {
 	unseen, err := os.ReadFile("testdata/unseen.txt")
 	require.NoError(t, err)
 	require.Equal(t, string(unseen), strings.Join(missing, ""))
+}
+
+// `make rules` writes RULES.md again.
+func TestRULESIsThatOfTheRules(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	require.NoError(t, conformance.WriteRules(&b))
+	if os.Getenv("BERTH_GOLDEN") == "write" {
+		require.NoError(t, os.WriteFile("../RULES.md", b.Bytes(), 0o600))
+	}
+	golden, err := os.ReadFile("../RULES.md")
+	require.NoError(t, err)
+	require.Equal(t, string(golden), b.String())
 }
 
 func TestEveryRuleHasATestAndEveryTestARule(t *testing.T) {

@@ -77,8 +77,6 @@ type Jobs interface {
 	MoveJob(j compute.Job, from compute.JobStatus, holder compute.WorkerID) (bool, error)
 	// SetJobOutput replaces the output of a job IN_PROGRESS held by holder; it tells whether there was one.
 	SetJobOutput(id compute.JobID, holder compute.WorkerID, output json.RawMessage) (bool, error)
-	// ExtendLease sets the lease end of the job if it is IN_PROGRESS and held by holder; it tells whether it was.
-	ExtendLease(id compute.JobID, holder compute.WorkerID, until time.Time) (bool, error)
 	// CountJobs gives the counts of an endpoint; COMPLETED, FAILED and retried ones include jobs deleted since.
 	CountJobs(compute.EndpointID) (compute.JobCounts, error)
 	// WaitingJobs gives every endpoint's jobs IN_QUEUE without their JSON, in the order in which they began to wait.

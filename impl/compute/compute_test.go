@@ -51,7 +51,7 @@ func TestEveryRowCitesADocumentedRule(t *testing.T) {
 	}
 }
 
-// The pictures in STATUSES.md are drawn from the tables; BERTH_GOLDEN=write draws them again.
+// The pictures in STATUSES.md are drawn from the tables; `make rules` draws them again.
 func TestThePicturesAreThoseOfTheTables(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer

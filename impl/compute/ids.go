@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"sync"
-	"time"
 )
 
 // The ids are distinct types, so that one cannot be taken for another.
@@ -120,26 +119,6 @@ func (s *IDs) Job(sync bool) JobID {
 		return JobID(text[:])
 	}
 	return JobID(t)
-}
-
-// Clock is the one source of time. Tests and test controls replace it.
-type Clock interface {
-	// Now gives the time, in UTC.
-	Now() time.Time
-	// After gives a channel that receives once d has passed, and a function that gives up on it.
-	After(d time.Duration) (<-chan time.Time, func())
-}
-
-// SystemClock is the machine's clock.
-type SystemClock struct{}
-
-// Now gives the machine's time, in UTC.
-func (SystemClock) Now() time.Time { return time.Now().UTC() }
-
-// After waits on the machine's monotonic clock.
-func (SystemClock) After(d time.Duration) (<-chan time.Time, func()) {
-	t := time.NewTimer(d)
-	return t.C, func() { t.Stop() }
 }
 
 // Reserved tells whether a first path segment after /v2 belongs to a resource and so cannot be an endpoint's id.

@@ -26,7 +26,6 @@ type Job struct {
 	QueuedAt         time.Time // when it last began to wait
 	TakenAt          time.Time // zero until taken
 	EndedAt          time.Time // zero until ended
-	LeaseUntil       time.Time // while IN_PROGRESS
 	ExpiresAt        time.Time // the end of its time to live; once ended, of its retention
 }
 

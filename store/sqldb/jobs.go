@@ -2,27 +2,25 @@ package sqldb
 
 import (
 	"encoding/json"
-	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 )
 
 // jobColumns are the columns without JSON.
 const jobColumns = `id, endpoint_id, status, sync, low_priority, worker_id, attempt, retries, execution_timeout, ttl, retention,
-created_at, queued_at, taken_at, ended_at, lease_until, expires_at, webhook, error`
+created_at, queued_at, taken_at, ended_at, expires_at, webhook, error`
 
 const (
-	insertJob = `INSERT INTO jobs (` + jobColumns + `, s3_config, output) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+	insertJob = `INSERT INTO jobs (` + jobColumns + `, s3_config, output) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 ?, ?, ?)`
 	insertJobInput = `INSERT INTO job_inputs (seq, body) VALUES (?, ?)`
 	selectJob      = `SELECT ` + jobColumns + `, s3_config, output FROM jobs WHERE id = ?`
 	selectJobInput = `SELECT i.body FROM jobs j JOIN job_inputs i ON i.seq = j.seq WHERE j.id = ?`
 	selectRetries  = `SELECT retries FROM jobs WHERE id = ? AND status = ? AND worker_id = ?`
 	moveJob        = `UPDATE jobs SET status = ?, worker_id = ?, attempt = ?, retries = ?, retention = ?, queued_at = ?, taken_at = ?,
-ended_at = ?, lease_until = ?, expires_at = ?, error = ?, output = ?
+ended_at = ?, expires_at = ?, error = ?, output = ?
 WHERE id = ? AND status = ? AND worker_id = ? RETURNING seq, endpoint_id`
 	setJobOutput  = `UPDATE jobs SET output = ? WHERE id = ? AND status = 'IN_PROGRESS' AND worker_id = ?`
-	extendLease   = `UPDATE jobs SET lease_until = ? WHERE id = ? AND status = 'IN_PROGRESS' AND worker_id = ?`
 	selectWaiting = `SELECT ` + jobColumns + ` FROM jobs WHERE status = 'IN_QUEUE' ORDER BY queued_at, seq`
 	selectHeld    = `SELECT ` + jobColumns + ` FROM jobs WHERE status = 'IN_PROGRESS' ORDER BY taken_at, seq`
 	deleteChunks  = `DELETE FROM chunks WHERE job_seq = ?`
@@ -35,7 +33,7 @@ WHERE j.id = ? AND j.status = 'IN_PROGRESS' AND j.worker_id = ?`
 func (tx *Tx) InsertJob(j compute.Job, input json.RawMessage) error {
 	r, err := tx.exec("insert job", insertJob, string(j.ID), string(j.EndpointID), string(j.Status), j.Sync, j.LowPriority,
 		string(j.WorkerID), j.Attempt, j.Retries, j.ExecutionTimeout.Milliseconds(), j.TTL.Milliseconds(), j.Retention.Milliseconds(),
-		millis(j.CreatedAt), millis(j.QueuedAt), millis(j.TakenAt), millis(j.EndedAt), millis(j.LeaseUntil), millis(j.ExpiresAt),
+		millis(j.CreatedAt), millis(j.QueuedAt), millis(j.TakenAt), millis(j.EndedAt), millis(j.ExpiresAt),
 		j.Webhook, j.Error, blob(j.S3Config), blob(j.Output))
 	if err != nil {
 		return err
@@ -55,7 +53,7 @@ func (tx *Tx) InsertJob(j compute.Job, input json.RawMessage) error {
 func jobFields(j *compute.Job) []any {
 	return []any{&j.ID, &j.EndpointID, &j.Status, &j.Sync, &j.LowPriority, &j.WorkerID, &j.Attempt, &j.Retries,
 		span{&j.ExecutionTimeout}, span{&j.TTL}, span{&j.Retention}, instant{&j.CreatedAt}, instant{&j.QueuedAt},
-		instant{&j.TakenAt}, instant{&j.EndedAt}, instant{&j.LeaseUntil}, instant{&j.ExpiresAt}, &j.Webhook, &j.Error}
+		instant{&j.TakenAt}, instant{&j.EndedAt}, instant{&j.ExpiresAt}, &j.Webhook, &j.Error}
 }
 
 func scanJobWithoutJSON(row scanner) (j compute.Job, err error) {
@@ -102,7 +100,7 @@ func (tx *Tx) MoveJob(j compute.Job, from compute.JobStatus, holder compute.Work
 	var seq int64
 	moved, err := tx.one("move job", func(row scanner) error { return row.Scan(&seq, &m.endpoint) }, moveJob,
 		string(j.Status), string(j.WorkerID), j.Attempt, j.Retries, j.Retention.Milliseconds(), millis(j.QueuedAt), millis(j.TakenAt),
-		millis(j.EndedAt), millis(j.LeaseUntil), millis(j.ExpiresAt), j.Error, blob(j.Output),
+		millis(j.EndedAt), millis(j.ExpiresAt), j.Error, blob(j.Output),
 		string(j.ID), string(from), string(holder))
 	if err != nil || !moved {
 		return false, err
@@ -119,11 +117,6 @@ func (tx *Tx) MoveJob(j compute.Job, from compute.JobStatus, holder compute.Work
 // SetJobOutput replaces the output of a job that holder holds.
 func (tx *Tx) SetJobOutput(id compute.JobID, holder compute.WorkerID, output json.RawMessage) (bool, error) {
 	return tx.changed("set job output", setJobOutput, blob(output), string(id), string(holder))
-}
-
-// ExtendLease sets the lease end of a job that holder holds.
-func (tx *Tx) ExtendLease(id compute.JobID, holder compute.WorkerID, until time.Time) (bool, error) {
-	return tx.changed("extend lease", extendLease, millis(until), string(id), string(holder))
 }
 
 // WaitingJobs gives the jobs IN_QUEUE without their JSON, in the order in which they began to wait.

@@ -19,7 +19,7 @@ func jobRoundTrip(t *testing.T, open Open) {
 		LowPriority: true, ExecutionTimeout: 600 * time.Second, TTL: 24 * time.Hour, Retention: 1500 * time.Millisecond,
 		Output: json.RawMessage(`[1]`), Error: "e", WorkerID: "w", Attempt: 2, Retries: 1, CreatedAt: start,
 		QueuedAt: start.Add(1 * time.Millisecond), TakenAt: start.Add(2 * time.Millisecond), EndedAt: start.Add(3 * time.Millisecond),
-		LeaseUntil: start.Add(4 * time.Millisecond), ExpiresAt: start.Add(5 * time.Millisecond),
+		ExpiresAt: start.Add(5 * time.Millisecond),
 	}
 	bare := compute.Job{ID: "bare", Status: compute.JobInQueue}
 	insertJobs(t, s, full, bare)
@@ -66,7 +66,7 @@ func jobMove(t *testing.T, open Open) {
 		ID: "j", EndpointID: "other", Status: compute.JobInProgress, Sync: true, Webhook: "other", S3Config: json.RawMessage(`1`),
 		LowPriority: true, ExecutionTimeout: 1, TTL: 1, Retention: 5 * time.Second, Output: json.RawMessage(`2`), Error: "e", WorkerID: "w",
 		Attempt: 1, Retries: 2, CreatedAt: start.Add(time.Hour), QueuedAt: start.Add(1 * time.Second), TakenAt: start.Add(2 * time.Second),
-		EndedAt: start.Add(3 * time.Second), LeaseUntil: start.Add(4 * time.Second), ExpiresAt: start.Add(5 * time.Second),
+		EndedAt: start.Add(3 * time.Second), ExpiresAt: start.Add(5 * time.Second),
 	}
 	try := func(from compute.JobStatus, holder compute.WorkerID) bool {
 		return guarded(t, s, func(tx store.Tx) (bool, error) { return tx.MoveJob(moved, from, holder) })
@@ -79,7 +79,7 @@ func jobMove(t *testing.T, open Open) {
 	want := job("j")
 	want.Status, want.Retention, want.Output, want.Error, want.WorkerID = moved.Status, moved.Retention, moved.Output, moved.Error, moved.WorkerID
 	want.Attempt, want.Retries, want.QueuedAt, want.TakenAt = moved.Attempt, moved.Retries, moved.QueuedAt, moved.TakenAt
-	want.EndedAt, want.LeaseUntil, want.ExpiresAt = moved.EndedAt, moved.LeaseUntil, moved.ExpiresAt
+	want.EndedAt, want.ExpiresAt = moved.EndedAt, moved.ExpiresAt
 	require.Equal(t, want, getJob(t, s, "j"))
 	require.JSONEq(t, `{}`, string(read(t, s, func(tx store.Tx) (json.RawMessage, error) { return tx.JobInput("j") })))
 
@@ -91,12 +91,10 @@ func jobMove(t *testing.T, open Open) {
 func jobHolder(t *testing.T, open Open) {
 	s, _ := begin(t, open)
 	insertJobs(t, s, job("j"))
-	until := start.Add(time.Minute)
 	tries := map[string]func(store.Tx, compute.WorkerID) (bool, error){
 		"output": func(tx store.Tx, w compute.WorkerID) (bool, error) {
 			return tx.SetJobOutput("j", w, json.RawMessage(`1`))
 		},
-		"lease": func(tx store.Tx, w compute.WorkerID) (bool, error) { return tx.ExtendLease("j", w, until) },
 		"chunk": func(tx store.Tx, w compute.WorkerID) (bool, error) {
 			return tx.AppendChunk("j", w, json.RawMessage(`1`), nil)
 		},
@@ -115,7 +113,6 @@ func jobHolder(t *testing.T, open Open) {
 	all(true, "w")
 	j := getJob(t, s, "j")
 	require.JSONEq(t, `1`, string(j.Output))
-	require.Equal(t, until, j.LeaseUntil)
 	move(t, s, "j", to(compute.JobFailed))
 	all(false, "w")
 	move(t, s, "j", to(compute.JobInQueue)) // with chunks to forget

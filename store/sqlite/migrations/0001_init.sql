@@ -71,7 +71,6 @@ CREATE TABLE jobs (
   queued_at         INTEGER,
   taken_at          INTEGER,
   ended_at          INTEGER,
-  lease_until       INTEGER,
   expires_at        INTEGER,
   webhook           TEXT NOT NULL,
   error             TEXT NOT NULL,
