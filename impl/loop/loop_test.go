@@ -1,16 +1,15 @@
 package loop_test
 
 import (
+	"context"
 	"crypto/rand"
+	"io"
 	"log/slog"
 	"maps"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
-
-	"context"
-	"io"
-	"sync"
 
 	"github.com/stretchr/testify/require"
 
@@ -110,8 +109,8 @@ func (f *fleet) allocations() map[string]runtime.Allocation {
 	return maps.Clone(f.up)
 }
 
-func TestWorkersAreScaledFromZeroWhenAJobWaitsAndBackAfterTheIdleTimeout(t *testing.T) {
-	t.Parallel()
+// scaled gives the loop over one endpoint that may have so many workers, whose idle timeout is 10 s.
+func scaled(t *testing.T, f *fleet, most int) (*loop.Workers, *storetest.Clock, compute.Endpoint) {
 	db, clock := openStore(t)
 	ids := compute.NewIDs(rand.Reader, clock)
 	q, err := queue.New(t.Context(), db, clock, ids, queue.DefaultSettings(), nil)
@@ -119,17 +118,23 @@ func TestWorkersAreScaledFromZeroWhenAJobWaitsAndBackAfterTheIdleTimeout(t *test
 	keyring, err := control.NewKeyring(t.Context(), db, ids, clock)
 	require.NoError(t, err)
 	ctl := control.New(db, ids, control.Catalog{}, control.Hints{Endpoint: q.SetEndpoint})
-	e, err := ctl.DeclareEndpoint(t.Context(), "u", control.NewEndpoint{Name: "one", Image: "one", WorkersMax: 2, IdleTimeout: 10 * time.Second})
+	e, err := ctl.DeclareEndpoint(t.Context(), "u", control.NewEndpoint{Name: "one", Image: "one", WorkersMax: most, IdleTimeout: 10 * time.Second})
 	require.NoError(t, err)
-	f := &fleet{up: map[string]runtime.Allocation{}, ended: make(chan string)}
-	workers := loop.NewWorkers(loop.Fleet{
+	return loop.NewWorkers(loop.Fleet{
 		Queue: q, Keyring: keyring, Runtime: f, IDs: ids, Clock: clock, Log: slog.New(slog.DiscardHandler),
 		URL: func() string { return "http://127.0.0.1:1" },
-	})
+	}), clock, e
+}
+
+func TestWorkersAreScaledFromZeroWhenAJobWaitsAndBackAfterTheIdleTimeout(t *testing.T) {
+	t.Parallel()
+	f := &fleet{up: map[string]runtime.Allocation{}, ended: make(chan string)}
+	workers, clock, e := scaled(t, f, 2)
+	q, keyring := workers.Queue, workers.Keyring
 	workers.Step(t.Context())
 	require.Empty(t, f.allocations(), "no job, no worker")
 
-	_, err = q.Run(t.Context(), "u", e.ID, queue.Submission{Input: []byte(`{}`), LowPriority: true})
+	_, err := q.Run(t.Context(), "u", e.ID, queue.Submission{Input: []byte(`{}`), LowPriority: true})
 	require.NoError(t, err)
 	workers.Step(t.Context())
 	require.Empty(t, f.allocations(), "a job of low priority starts no worker")
@@ -169,21 +174,10 @@ func TestWorkersAreScaledFromZeroWhenAJobWaitsAndBackAfterTheIdleTimeout(t *test
 
 func TestAWorkerThatCannotBeStartedIsTriedAgainLaterAndLater(t *testing.T) {
 	t.Parallel()
-	db, clock := openStore(t)
-	ids := compute.NewIDs(rand.Reader, clock)
-	q, err := queue.New(t.Context(), db, clock, ids, queue.DefaultSettings(), nil)
-	require.NoError(t, err)
-	keyring, err := control.NewKeyring(t.Context(), db, ids, clock)
-	require.NoError(t, err)
-	ctl := control.New(db, ids, control.Catalog{}, control.Hints{Endpoint: q.SetEndpoint})
-	e, err := ctl.DeclareEndpoint(t.Context(), "u", control.NewEndpoint{Name: "one", Image: "one", WorkersMax: 1, IdleTimeout: time.Second})
-	require.NoError(t, err)
 	f := &fleet{up: map[string]runtime.Allocation{}, fails: io.ErrUnexpectedEOF, ended: make(chan string)}
-	workers := loop.NewWorkers(loop.Fleet{
-		Queue: q, Keyring: keyring, Runtime: f, IDs: ids, Clock: clock, Log: slog.New(slog.DiscardHandler),
-		URL: func() string { return "http://127.0.0.1:1" },
-	})
-	_, err = q.Run(t.Context(), "u", e.ID, queue.Submission{Input: []byte(`{}`)})
+	workers, clock, e := scaled(t, f, 1)
+	keyring := workers.Keyring
+	_, err := workers.Queue.Run(t.Context(), "u", e.ID, queue.Submission{Input: []byte(`{}`)})
 	require.NoError(t, err)
 	workers.Step(t.Context())
 	require.Empty(t, keyring.Keys(true), "the key of a worker that did not start is gone")

@@ -1,0 +1,87 @@
+package httpapi
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/oapi-codegen/nullable"
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	jobs "github.com/berthdev/berth/impl/queue"
+)
+
+// filled gives a T in which every field that a row can have is set, through pointers, slices and maps.
+func filled[T any]() T {
+	var v T
+	fill(reflect.ValueOf(&v).Elem())
+	return v
+}
+
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.Set(reflect.ValueOf(time.UnixMilli(1_700_000_000_000)))
+			return
+		}
+		for i := range v.NumField() {
+			fill(v.Field(i))
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0))
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		fill(key)
+		fill(value)
+		v.SetMapIndex(key, value)
+	case reflect.String:
+		v.SetString("1")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(1)
+	case reflect.Uint8:
+		v.SetUint('1')
+	case reflect.Float64:
+		v.SetFloat(1)
+	}
+}
+
+// missing names the fields of a view that are empty.
+func missing(view any) []string {
+	var names []string
+	v := reflect.ValueOf(view)
+	for i := range v.NumField() {
+		if v.Field(i).IsZero() {
+			names = append(names, v.Type().Name()+"."+v.Type().Field(i).Name)
+		}
+	}
+	return names
+}
+
+func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
+	t.Parallel()
+	pod := filled[compute.Pod]()
+	pod.Status = compute.PodRunning
+	require.Empty(t, missing(podView(pod, pod.StartedAt)))
+	require.NotEqual(t, nullable.NewNullNullable[time.Time](), podView(pod, pod.StartedAt).StartedAt)
+	job := filled[compute.Job]()
+	job.Status = compute.JobFailed
+	require.Empty(t, missing(jobView(job)))
+	require.Empty(t, missing(takenView(jobs.Taken{Job: job, Input: []byte("{}")})))
+	health := jobs.Health{Jobs: filled[compute.JobCounts](), Workers: map[compute.WorkerStatus]int64{}, Ready: 1}
+	for _, s := range []compute.WorkerStatus{
+		compute.WorkerInitializing, compute.WorkerIdle, compute.WorkerRunning, compute.WorkerThrottled, compute.WorkerUnhealthy,
+	} {
+		health.Workers[s] = 1
+	}
+	require.Empty(t, missing(healthView(health).Jobs))
+	require.Empty(t, missing(healthView(health).Workers))
+}
