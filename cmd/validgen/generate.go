@@ -195,7 +195,8 @@ func (g *generator) object(name string) error {
 		mask |= 1 << bit
 	}
 	if mask != 0 {
-		g.printf("s.Require(seen, %#x, []string{%s})\n", mask, quoted(names))
+		fmt.Fprintf(&g.vars, "membersOf%s = []string{%s}\n", name, quoted(names))
+		g.printf("s.Require(seen, %#x, membersOf%s)\n", mask, name)
 	}
 	g.printf("}\n\n")
 	return nil

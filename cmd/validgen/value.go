@@ -104,7 +104,7 @@ func (g *generator) scalar(method, check, goType, target string) {
 
 func (g *generator) array(schema *yaml.Node, goType, target, place string) error {
 	item := strings.TrimPrefix(strings.TrimPrefix(goType, "*"), "[]")
-	g.printf("if s.Array() {\nitems := %s{}\nfor s.Item() {\nvar item %s\n", "[]"+item, item)
+	g.printf("if s.Array() {\nitems := make([]%s, 0, 4)\nfor s.Item() {\nvar item %s\n", item, item)
 	if err := g.value(get(schema, "items"), item, "item", place+"/items"); err != nil {
 		return err
 	}

@@ -9,12 +9,13 @@ import (
 )
 
 var (
-	check1 = &validate.Text{Min: 1}
-	check2 = &validate.Number{Min: validate.Bound(1000), Max: validate.Bound(300000)}
-	check3 = &validate.Number{Min: validate.Bound(1)}
-	check4 = &validate.Text{Pattern: regexp.MustCompile("^https?://"), URI: true}
-	check5 = &validate.Number{Min: validate.Bound(5000), Max: validate.Bound(604800000)}
-	check6 = &validate.Number{Min: validate.Bound(10000), Max: validate.Bound(604800000)}
+	check1              = &validate.Text{Min: 1}
+	check2              = &validate.Number{Min: validate.Bound(1000), Max: validate.Bound(300000)}
+	check3              = &validate.Number{Min: validate.Bound(1)}
+	check4              = &validate.Text{Pattern: regexp.MustCompile("^https?://"), URI: true}
+	membersOfSubmission = []string{"input", "webhook", "policy", "s3Config"}
+	check5              = &validate.Number{Min: validate.Bound(5000), Max: validate.Bound(604800000)}
+	check6              = &validate.Number{Min: validate.Bound(10000), Max: validate.Bound(604800000)}
 )
 
 // Ops has the checks of every operation by its id.
@@ -140,7 +141,7 @@ func readSubmission(s *validate.Scanner, v *Submission) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x1, []string{"input", "webhook", "policy", "s3Config"})
+	s.Require(seen, 0x1, membersOfSubmission)
 }
 
 func readPolicy(s *validate.Scanner, v *Policy) {

@@ -9,13 +9,19 @@ import (
 )
 
 var (
-	check1 = &validate.Text{Min: 1}
-	check2 = &validate.Number{Min: validate.Bound(1)}
-	check3 = &validate.Text{Pattern: regexp.MustCompile("^([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])/(http|tcp|udp)$")}
-	check4 = &validate.Text{Enum: []string{"SECURE", "COMMUNITY"}}
-	check5 = &validate.Text{Enum: []string{"start", "stop", "restart", "terminate"}}
-	check6 = &validate.Number{Min: validate.Bound(2), Enum: []int64{2, 4, 8, 16, 32, 64, 128, 256}}
-	check7 = &validate.Number{Min: validate.Bound(10)}
+	check1                    = &validate.Text{Min: 1}
+	check2                    = &validate.Number{Min: validate.Bound(1)}
+	check3                    = &validate.Text{Pattern: regexp.MustCompile("^([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])/(http|tcp|udp)$")}
+	check4                    = &validate.Text{Enum: []string{"SECURE", "COMMUNITY"}}
+	membersOfCreatePodRequest = []string{"name", "image", "args", "disk", "ports", "env", "registry", "mounts", "gpu", "cpu", "cloud", "dataCenterIds", "globalNetworking"}
+	check5                    = &validate.Text{Enum: []string{"start", "stop", "restart", "terminate"}}
+	membersOfPodActionRequest = []string{"action"}
+	membersOfGpuConfig        = []string{"id", "count"}
+	check6                    = &validate.Number{Min: validate.Bound(2), Enum: []int64{2, 4, 8, 16, 32, 64, 128, 256}}
+	membersOfCreateCpuConfig  = []string{"id", "vcpuCount"}
+	check7                    = &validate.Number{Min: validate.Bound(10)}
+	membersOfPersistentMount  = []string{"size", "path"}
+	membersOfNetworkMount     = []string{"volumeId", "path"}
 )
 
 // Ops has the checks of every operation by its id.
@@ -123,7 +129,7 @@ func readCreatePodRequest(s *validate.Scanner, v *CreatePodRequest) {
 		case "ports":
 			if s.Once(&seen, 4) {
 				if s.Array() {
-					items := []PortSpec{}
+					items := make([]PortSpec, 0, 4)
 					for s.Item() {
 						var item PortSpec
 						if x, ok := s.String(check3); ok {
@@ -193,7 +199,7 @@ func readCreatePodRequest(s *validate.Scanner, v *CreatePodRequest) {
 		case "dataCenterIds":
 			if s.Once(&seen, 11) {
 				if s.Array() {
-					items := []string{}
+					items := make([]string, 0, 4)
 					for s.Item() {
 						var item string
 						if x, ok := s.String(nil); ok {
@@ -214,7 +220,7 @@ func readCreatePodRequest(s *validate.Scanner, v *CreatePodRequest) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x3, []string{"name", "image", "args", "disk", "ports", "env", "registry", "mounts", "gpu", "cpu", "cloud", "dataCenterIds", "globalNetworking"})
+	s.Require(seen, 0x3, membersOfCreatePodRequest)
 }
 
 func readUpdatePodRequest(s *validate.Scanner, v *UpdatePodRequest) {
@@ -251,7 +257,7 @@ func readUpdatePodRequest(s *validate.Scanner, v *UpdatePodRequest) {
 		case "ports":
 			if s.Once(&seen, 4) {
 				if s.Array() {
-					items := []PortSpec{}
+					items := make([]PortSpec, 0, 4)
 					for s.Item() {
 						var item PortSpec
 						if x, ok := s.String(check3); ok {
@@ -334,7 +340,7 @@ func readPodActionRequest(s *validate.Scanner, v *PodActionRequest) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x1, []string{"action"})
+	s.Require(seen, 0x1, membersOfPodActionRequest)
 }
 
 func readMounts(s *validate.Scanner, v *Mounts) {
@@ -353,7 +359,7 @@ func readMounts(s *validate.Scanner, v *Mounts) {
 		case "network":
 			if s.Once(&seen, 1) {
 				if s.Array() {
-					items := []NetworkMount{}
+					items := make([]NetworkMount, 0, 4)
 					for s.Item() {
 						var item NetworkMount
 						readNetworkMount(s, &item)
@@ -392,7 +398,7 @@ func readGpuConfig(s *validate.Scanner, v *GpuConfig) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x1, []string{"id", "count"})
+	s.Require(seen, 0x1, membersOfGpuConfig)
 }
 
 func readCreateCpuConfig(s *validate.Scanner, v *CreateCPUConfig) {
@@ -418,7 +424,7 @@ func readCreateCpuConfig(s *validate.Scanner, v *CreateCPUConfig) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x3, []string{"id", "vcpuCount"})
+	s.Require(seen, 0x3, membersOfCreateCpuConfig)
 }
 
 func readPersistentMount(s *validate.Scanner, v *PersistentMount) {
@@ -444,7 +450,7 @@ func readPersistentMount(s *validate.Scanner, v *PersistentMount) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x3, []string{"size", "path"})
+	s.Require(seen, 0x3, membersOfPersistentMount)
 }
 
 func readNetworkMount(s *validate.Scanner, v *NetworkMount) {
@@ -470,5 +476,5 @@ func readNetworkMount(s *validate.Scanner, v *NetworkMount) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x3, []string{"volumeId", "path"})
+	s.Require(seen, 0x3, membersOfNetworkMount)
 }

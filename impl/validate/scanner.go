@@ -11,6 +11,10 @@ const (
 	maxViolations = 100
 )
 
+// maxShared is the longest document, in bytes, that is copied once to be cut into its strings; of a longer one each string
+// is copied by itself, so that a short string does not keep a long document in memory.
+const maxShared = 16 << 10
+
 // The faults that make a document no JSON at all. They end the scan.
 var (
 	errSyntax = errors.New("syntax error")
@@ -25,12 +29,14 @@ var (
 // document that is no JSON ends the scan: every method then reports nothing more, and Finish gives the error.
 type Scanner struct {
 	buf        []byte
+	text       string // buf, if it is not over maxShared
 	pos        int
 	depth      int
 	path       []segment
 	name       []byte // of the current member, unescaped
 	violations Violations
 	err        error
+	room       [8]segment // of path, as long as it is enough
 }
 
 // segment is one step of a JSON Pointer: a member's name, or an index if name is nil.
@@ -41,7 +47,12 @@ type segment struct {
 
 // NewScanner scans buf, which it does not change but may alias in raw values.
 func NewScanner(buf []byte) *Scanner {
-	return &Scanner{buf: buf, path: make([]segment, 0, 8)}
+	s := &Scanner{buf: buf}
+	if len(buf) <= maxShared {
+		s.text = string(buf)
+	}
+	s.path = s.room[:0]
+	return s
 }
 
 // Finish checks that nothing follows the value.

@@ -52,6 +52,9 @@ func (s *Scanner) String(t *Text) (text string, ok bool) {
 	if t != nil {
 		s.note(t.check(raw))
 	}
+	if end := s.pos - 1; !escaped && s.text != "" {
+		return s.text[end-len(raw) : end], true
+	}
 	return string(raw), true
 }
 
