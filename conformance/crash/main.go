@@ -22,7 +22,8 @@ import (
 
 const (
 	connections = 32
-	settle      = 3 * time.Minute // for the acknowledged jobs to end after the restart
+	ready       = 30 * time.Second // for the server to say that it is ready
+	settle      = 3 * time.Minute  // for the acknowledged jobs to end after the restart
 )
 
 func main() {
@@ -34,7 +35,8 @@ func main() {
 	fmt.Printf("seed %d\n", *seed)
 	random := rand.New(rand.NewPCG(*seed, 0)) //nolint:gosec // moments, not secrets
 	for round := range *rounds {
-		if err := run(*berth, *burst, random.Float64()); err != nil {
+		// Neither at the very start nor at the very end: a kill with next to nothing acknowledged shows next to nothing.
+		if err := run(*berth, *burst, 0.05+0.9*random.Float64()); err != nil {
 			fmt.Fprintf(os.Stderr, "round %d: %v\n", round+1, err)
 			os.Exit(1)
 		}
@@ -44,19 +46,26 @@ func main() {
 // server is a running berth.
 type server struct {
 	cmd       *exec.Cmd
+	killed    atomic.Bool
 	URL       string            `json:"url"`
 	Key       string            `json:"key"`
 	Endpoints map[string]string `json:"endpoints"`
 }
 
-// start starts berth on the data directory and waits until it is ready.
+// start starts berth on the data directory and waits until it is ready. What it logs goes to the end of a file beside the
+// data, which log reads.
 func start(berth, data, listen string) (*server, error) {
 	berth, err := filepath.Abs(berth)
 	if err != nil {
 		return nil, err
 	}
 	s := &server{cmd: exec.Command(berth, "serve", "--json", "--data", data, "--listen", listen, "--endpoint", "echo="+berth+" worker --handler echo --concurrency 8")}
-	s.cmd.Stderr = io.Discard
+	logs, err := os.OpenFile(data+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = logs.Close() }()
+	s.cmd.Stderr = logs
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -64,16 +73,40 @@ func start(berth, data, listen string) (*server, error) {
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
+	late := time.AfterFunc(ready, s.kill) // ends the read below
 	line, err := bufio.NewReader(out).ReadBytes('\n')
-	if err != nil {
-		return nil, fmt.Errorf("the server did not start: %w", err)
+	late.Stop()
+	if err == nil {
+		err = json.Unmarshal(line, s)
 	}
-	return s, json.Unmarshal(line, s)
+	if err != nil {
+		s.kill()
+		_ = s.cmd.Wait()
+		return nil, fmt.Errorf("the server did not become ready within %s: %w", ready, err)
+	}
+	return s, nil
 }
 
+// kill sends SIGKILL, once; the process is reaped by Wait.
 func (s *server) kill() {
-	_ = s.cmd.Process.Kill()
+	if s.killed.CompareAndSwap(false, true) {
+		_ = s.cmd.Process.Kill()
+	}
+}
+
+// stop ends the server and waits until it is gone, so that its port and its data are free.
+func (s *server) stop() {
+	s.kill()
 	_ = s.cmd.Wait()
+}
+
+// log gives the end of what the servers of a data directory logged.
+func log(data string) string {
+	text, err := os.ReadFile(data + ".log")
+	if err != nil {
+		return err.Error()
+	}
+	return string(text[max(0, len(text)-4000):])
 }
 
 // job is the part of a status document that is checked.
@@ -83,22 +116,42 @@ type job struct {
 	Output json.RawMessage `json:"output"`
 }
 
-// run is one round: a burst, a kill when that share of it was acknowledged, a restart, the checks.
+// run is one round on a new data directory; an error comes with the end of the server's log.
 func run(berth string, burst int, share float64) error {
-	data, err := os.MkdirTemp("", "berth-crash-")
+	tmp, err := os.MkdirTemp("", "berth-crash-")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(data) }()
+	defer func() { _ = os.RemoveAll(tmp) }()
+	data := filepath.Join(tmp, "data")
+	if err := round(berth, data, burst, share); err != nil {
+		return fmt.Errorf("%w\nthe server's log ends:\n%s", err, log(data))
+	}
+	return nil
+}
+
+// round is a burst, a kill when that share of it was acknowledged, a restart, the checks.
+func round(berth, data string, burst int, share float64) error {
 	s, err := start(berth, data, "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	defer func() { s.kill() }()
-	acknowledged := s.submit(burst, int64(share*float64(burst)))
-	key, listen := s.Key, s.URL[len("http://"):]
+	killAfter := int64(share * float64(burst))
+	acknowledged, err := s.submit(burst, killAfter)
+	s.stop()
+	if err != nil {
+		return fmt.Errorf("before the kill: %w", err)
+	}
+	if int64(len(acknowledged)) <= killAfter {
+		return fmt.Errorf("only %d ids for over %d acknowledged submissions: an id was given twice", len(acknowledged), killAfter)
+	}
+	key, endpoint, listen := s.Key, s.Endpoints["echo"], s.URL[len("http://"):]
 	if s, err = start(berth, data, listen); err != nil {
-		return err
+		return fmt.Errorf("after the kill: %w", err)
+	}
+	defer s.stop()
+	if s.Endpoints["echo"] != endpoint {
+		return fmt.Errorf("the endpoint was %q and is %q after the restart", endpoint, s.Endpoints["echo"])
 	}
 	s.Key = key
 	fmt.Printf("killed after %d of %d were acknowledged; ", len(acknowledged), burst)
@@ -122,13 +175,14 @@ func run(berth string, burst int, share float64) error {
 // client has a connection for each submitter.
 var client = &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: connections}}
 
-// submit sends the burst, kills the server once killAfter were acknowledged, and gives the acknowledged ids with the
-// inputs that they came from.
-func (s *server) submit(burst int, killAfter int64) map[string]string {
+// submit sends the burst, kills the server once more than killAfter were acknowledged, and gives the acknowledged ids with the
+// inputs that they came from. What fails after the kill was never promised; what fails before it is an error, since a server
+// that acknowledges nothing would lose nothing.
+func (s *server) submit(burst int, killAfter int64) (map[string]string, error) {
 	var next, done atomic.Int64
 	var mu sync.Mutex
 	acknowledged := map[string]string{}
-	var kill sync.Once
+	var early error
 	var wg sync.WaitGroup
 	for range connections {
 		wg.Go(func() {
@@ -140,20 +194,24 @@ func (s *server) submit(burst int, killAfter int64) map[string]string {
 				input := fmt.Sprintf(`{"n":%d}`, n)
 				j, err := s.call("POST", "run", `{"input":`+input+`}`)
 				if err != nil {
-					return // killed: what was not acknowledged is not promised
+					mu.Lock()
+					if early == nil && !s.killed.Load() {
+						early = err
+					}
+					mu.Unlock()
+					return
 				}
 				mu.Lock()
 				acknowledged[j.ID] = input
 				mu.Unlock()
 				if done.Add(1) > killAfter {
-					kill.Do(s.kill)
+					s.kill()
 				}
 			}
 		})
 	}
 	wg.Wait()
-	kill.Do(s.kill)
-	return acknowledged
+	return acknowledged, early
 }
 
 // await reads every job until it has ended, and checks how.
