@@ -42,10 +42,11 @@ rules: ## write RULES.md and the status pictures from their sources
 lint: ## gofmt, go vet, golangci-lint
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 	go vet ./...
+	cd conformance/bench && go vet ./... && go mod tidy -diff
 	go run $(GOLANGCI) run ./...
 
 .PHONY: clients
-clients: build ## the unmodified SDK clients and workers against a server (needs Python and Node)
+clients: ## the unmodified SDK clients and workers against a server (needs Python and Node)
 	conformance/clients/run.sh
 
 .PHONY: crash

@@ -82,7 +82,7 @@ func start(berth, data, listen string) (*server, error) {
 	if err != nil {
 		s.kill()
 		_ = s.cmd.Wait()
-		return nil, fmt.Errorf("the server did not become ready within %s: %w", ready, err)
+		return nil, fmt.Errorf("the server did not say that it is ready: %w", err)
 	}
 	return s, nil
 }
@@ -142,9 +142,6 @@ func round(berth, data string, burst int, share float64) error {
 	if err != nil {
 		return fmt.Errorf("before the kill: %w", err)
 	}
-	if int64(len(acknowledged)) <= killAfter {
-		return fmt.Errorf("only %d ids for over %d acknowledged submissions: an id was given twice", len(acknowledged), killAfter)
-	}
 	key, endpoint, listen := s.Key, s.Endpoints["echo"], s.URL[len("http://"):]
 	if s, err = start(berth, data, listen); err != nil {
 		return fmt.Errorf("after the kill: %w", err)
@@ -202,6 +199,9 @@ func (s *server) submit(burst int, killAfter int64) (map[string]string, error) {
 					return
 				}
 				mu.Lock()
+				if _, twice := acknowledged[j.ID]; twice && early == nil {
+					early = fmt.Errorf("the id %q was given twice", j.ID)
+				}
 				acknowledged[j.ID] = input
 				mu.Unlock()
 				if done.Add(1) > killAfter {
