@@ -21,12 +21,8 @@ type Target struct {
 	Key      string // a key with every scope
 	Endpoint string // endpoint id
 
-	ReadKey string // a key with the scope rest:read alone; rules that need it are skipped without it
-	Small   *Small // a server with small quotas; as above
+	ControlsKey string // the key of its test controls; rules that need them are skipped without it
 }
-
-// Small is a server on which a user may make five REST requests a minute, and a key that made none yet.
-type Small struct{ URL, Key string }
 
 // Rule is a documented rule with its test. ID is the id in spec/rules.yaml.
 type Rule struct {
@@ -64,7 +60,7 @@ type Answer struct {
 // client waits longer than any hold.
 var client = &http.Client{Timeout: 2 * time.Minute}
 
-// Request describes a request. Key "-" sends none.
+// Request describes a request. Key "-" sends none, an empty one that of the interface.
 type Request struct {
 	Method, URL, Body, Key string
 	Header                 map[string]string
@@ -77,7 +73,11 @@ func (c *Check) Send(r Request) Answer {
 	switch r.Key {
 	case "-":
 	case "":
-		req.Header.Set("Authorization", "Bearer "+c.Key)
+		key := c.Key
+		if strings.HasPrefix(req.URL.Path, controlsPath) {
+			key = c.ControlsKey
+		}
+		req.Header.Set("Authorization", "Bearer "+key)
 	default:
 		req.Header.Set("Authorization", r.Key)
 	}
@@ -97,8 +97,13 @@ func (c *Check) Send(r Request) Answer {
 	require.NoError(c, err)
 	a := Answer{Status: res.StatusCode, Header: res.Header, Body: body}
 	_ = json.NewDecoder(bytes.NewReader(body)).Decode(&a.JSON) // an array, or nothing, leaves it nil
-	c.Spec.check(c, req, a)
+	c.Spec.Check(c, req, a)
 	return a
+}
+
+// Operations gives every operation that the target has.
+func (c *Check) Operations() []Operation {
+	return slices.DeleteFunc(c.Spec.Operations(), func(op Operation) bool { return op.Document == "controls" && c.ControlsKey == "" })
 }
 
 // REST sends a request to the REST interface.
@@ -125,11 +130,15 @@ func (c *Check) Refused(a Answer, status int) []string {
 	return lines
 }
 
-// Eventually calls f until it is true, for at most ten seconds of real time: what it waits for happens unasked.
+// Eventually calls f until it is true, for at most ten seconds of real time: what it waits for happens unasked. Where the
+// clock of the target can be set, it moves it on between the looks.
 func (c *Check) Eventually(f func() bool, what string) {
 	deadline := time.Now().Add(10 * time.Second)
 	for !f() {
 		require.True(c, time.Now().Before(deadline), "not within 10 s: %s", what)
-		<-time.After(20 * time.Millisecond)
+		<-time.After(5 * time.Millisecond)
+		if c.ControlsKey != "" {
+			c.advance(100 * time.Millisecond)
+		}
 	}
 }

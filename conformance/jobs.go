@@ -181,8 +181,8 @@ func init() {
 		c.cancel(id)
 	})
 	add("queue.unknown", []string{"run", "status", "cancel", "health", "takeJob"}, func(c *Check) {
-		for _, op := range c.Spec.Operations() {
-			if op.Document == "rest" {
+		for _, op := range c.Operations() {
+			if op.Document != "queue" && op.Document != "worker" {
 				continue
 			}
 			r := Request{Method: op.Method, URL: c.QueueURL + op.Path} // whose endpoint is called endpointId

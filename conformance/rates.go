@@ -49,29 +49,4 @@ func init() {
 		_, after := c.rates(c.REST("GET", "/v2/pods/nosuchpod", ""))
 		require.Equal(c, before-1, after, "a refused request counts")
 	})
-	add("rates.exceeded", []string{"listPods", "createPod", "getPod", "deletePod"}, func(c *Check) {
-		if c.Small == nil {
-			c.Skip("there is no server with small quotas")
-		}
-		send := func(method, path, body string) Answer {
-			return c.Send(Request{Method: method, URL: c.Small.URL + path, Body: body, Key: "Bearer " + c.Small.Key})
-		}
-		for range 5 {
-			send("GET", "/v2/pods", "")
-		}
-		for _, op := range c.Spec.Operations() {
-			if op.Document != "rest" {
-				continue
-			}
-			a := send(op.Method, op.Path, "")
-			c.Refused(a, 429)
-			require.Contains(c, a.JSON["detail"], "minute")
-			wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
-			require.NoError(c, err)
-			require.LessOrEqual(c, wait, 60)
-			require.Positive(c, wait)
-			minute, _ := c.rates(a)
-			require.Zero(c, minute)
-		}
-	})
 }

@@ -5,6 +5,8 @@ package gen
 //go:generate sh -c "cd .. && go tool -modfile=gen/tools.mod oapi-codegen -config gen/rest.oapi-codegen.yaml spec/rest.yaml"
 //go:generate sh -c "cd .. && go tool -modfile=gen/tools.mod oapi-codegen -config gen/queue.oapi-codegen.yaml spec/queue.yaml"
 //go:generate sh -c "cd .. && go tool -modfile=gen/tools.mod oapi-codegen -config gen/worker.oapi-codegen.yaml spec/worker.yaml"
+//go:generate sh -c "cd .. && go tool -modfile=gen/tools.mod oapi-codegen -config gen/controls.oapi-codegen.yaml spec/controls.yaml"
 //go:generate sh -c "cd .. && go run ./cmd/validgen -spec spec/rest.yaml -model gen/rest/rest.gen.go -package rest -o gen/rest/validate.gen.go"
 //go:generate sh -c "cd .. && go run ./cmd/validgen -spec spec/queue.yaml -model gen/queue/queue.gen.go -package queue -o gen/queue/validate.gen.go"
 //go:generate sh -c "cd .. && go run ./cmd/validgen -spec spec/worker.yaml -model gen/worker/worker.gen.go -package worker -o gen/worker/validate.gen.go"
+//go:generate sh -c "cd .. && go run ./cmd/validgen -spec spec/controls.yaml -model gen/controls/controls.gen.go -package controls -o gen/controls/validate.gen.go"

@@ -10,10 +10,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-//go:embed rest.yaml queue.yaml worker.yaml rules.yaml
+//go:embed rest.yaml queue.yaml worker.yaml controls.yaml rules.yaml
 var files embed.FS
 
-// JSON gives the OpenAPI document of that name (rest, queue, worker) as JSON.
+// JSON gives the OpenAPI document of that name (rest, queue, worker, controls) as JSON.
 func JSON(name string) ([]byte, error) {
 	text, err := files.ReadFile(name + ".yaml")
 	if err != nil {

@@ -32,6 +32,8 @@ type Tx interface {
 	JobExpiry
 	Keys
 	RequestCounts
+	// Clear removes all pods, jobs and counts; endpoints and keys stay.
+	Clear() error
 }
 
 // Pods stores pods.
@@ -91,6 +93,8 @@ type Jobs interface {
 type JobExpiry interface {
 	// ExpiringJobs gives at most limit jobs, ended or not, whose ExpiresAt is not after now, without their JSON.
 	ExpiringJobs(now time.Time, limit int) ([]compute.Job, error)
+	// NextExpiry gives the earliest ExpiresAt of all jobs; zero if there is none.
+	NextExpiry() (time.Time, error)
 	// DeleteJob removes an ended job with its input and chunks. It leaves alone, without an error, a job that has not
 	// ended: it may have been retried since it was listed.
 	DeleteJob(compute.JobID) error

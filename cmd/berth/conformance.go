@@ -20,7 +20,8 @@ func newConformanceCommand() *cobra.Command {
 		Long: `Check every documented rule against a server over HTTP, and print PASS, FAIL or SKIPPED for each and the totals of each
 area. Without --target it checks a server of its own on a new database. The exit code is 1 if a rule fails.
 
-The rules create and delete pods, and play the worker of the endpoint: it must have none running.`,
+The rules create and delete pods, and play the worker of the endpoint: it must have none running. With the test controls they
+set the clock of the server forward and reset its state: use a server that nobody else needs.`,
 		Example: `  berth conformance
   berth conformance --target http://127.0.0.1:8765 --key $BERTH_KEY --endpoint <id> --junit report.xml`,
 		Args: cobra.NoArgs,
@@ -71,7 +72,7 @@ The rules create and delete pods, and play the worker of the endpoint: it must h
 	cmd.Flags().StringVar(&target.QueueURL, "queue-target", "", "base address of its queue, if it is another one")
 	cmd.Flags().StringVar(&target.Key, "key", "", "a key with every scope")
 	cmd.Flags().StringVar(&target.Endpoint, "endpoint", "", "id of an endpoint without workers")
-	cmd.Flags().StringVar(&target.ReadKey, "read-key", "", "a key with the scope rest:read alone; without it rules are skipped")
+	cmd.Flags().StringVar(&target.ControlsKey, "controls-key", "", "the key of its test controls (berth serve --test-controls); without it rules are skipped")
 	cmd.Flags().StringVar(&junit, "junit", "", "write the outcomes to this file too")
 	return cmd
 }

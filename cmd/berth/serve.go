@@ -26,6 +26,7 @@ type serverFlags struct {
 	drain       time.Duration
 	quotas      app.Quotas
 	verbose     bool
+	controls    bool
 }
 
 func (f *serverFlags) add(cmd *cobra.Command) {
@@ -36,6 +37,7 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Int64Var(&f.quotas.Minute, "quota-minute", 1_000, "REST requests that a user may make in a minute")
 	cmd.Flags().Int64Var(&f.quotas.Hour, "quota-hour", 30_000, "REST requests that a user may make in an hour")
 	cmd.Flags().Int64Var(&f.quotas.Day, "quota-day", 500_000, "REST requests that a user may make in a day")
+	cmd.Flags().BoolVar(&f.controls, "test-controls", false, "serve /_berth/ for tests: the clock, reset, keys, quotas, faults; its key is printed")
 	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "log every request")
 }
 
@@ -46,7 +48,7 @@ func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
 	}
 	data, err := filepath.Abs(f.data)
 	return app.Config{
-		Data: data, Listen: f.listen, QueueListen: f.queueListen, Drain: f.drain, Quotas: f.quotas,
+		Data: data, Listen: f.listen, QueueListen: f.queueListen, Drain: f.drain, Quotas: f.quotas, TestControls: f.controls,
 		Log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level})),
 	}, err
 }
@@ -101,7 +103,7 @@ makes a key and prints it, once. Pods run on a simulated fleet; the workers of a
 	flags.add(cmd)
 	cmd.Flags().StringArrayVar(&endpoints, "endpoint", nil, "NAME=COMMAND: an endpoint whose workers are processes of the command, or workers of your own if it is empty; repeatable")
 	cmd.Flags().BoolVar(&demo, "demo", false, "create a pod and run a job once the server is up")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON (url, queueUrl, key, endpoints) when ready")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON (url, queueUrl, key, controlsKey, endpoints) when ready")
 	return cmd
 }
 
@@ -176,8 +178,9 @@ func printReady(out io.Writer, s *app.Server) error {
 		URL       string `json:"url"`
 		QueueURL  string `json:"queueUrl"`
 		Key       string `json:"key,omitempty"`
+		Controls  string `json:"controlsKey,omitempty"`
 		Endpoints any    `json:"endpoints"`
-	}{s.URL(), s.QueueURL(), s.FirstKey(), s.Endpoints()})
+	}{s.URL(), s.QueueURL(), s.FirstKey(), s.ControlsKey(), s.Endpoints()})
 }
 
 // printGreeting prints what a person needs: where it is, the first key, and lines to paste.
@@ -187,6 +190,9 @@ func printGreeting(out io.Writer, s *app.Server, data string) {
 		fmt.Fprint(out, "The key was shown when the data directory was made. Paste these, with it:\n\n  export BERTH_KEY=...\n")
 	} else {
 		fmt.Fprintf(out, "This key is shown once and stored as a hash. Paste these:\n\n  export BERTH_KEY=%s\n", s.FirstKey())
+	}
+	if s.ControlsKey() != "" {
+		fmt.Fprintf(out, "  export BERTH_CONTROLS_KEY=%s\n", s.ControlsKey())
 	}
 	fmt.Fprintf(out, `  curl -s %[1]s/v2/pods -H "Authorization: Bearer $BERTH_KEY" -H 'Content-Type: application/json' -d '{"name":"first","image":"ubuntu:24.04","cpu":{"id":"cpu3g","vcpuCount":2}}'
   curl -s %[1]s/v2/pods -H "Authorization: Bearer $BERTH_KEY"

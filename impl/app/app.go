@@ -36,8 +36,9 @@ type Config struct {
 	Endpoints    []Endpoint    // declared at the start; jobs of others are kept
 	Drain        time.Duration // how long requests may take to end at shutdown; 10 s
 	Quotas       Quotas        // of REST requests for each user
+	TestControls bool          // serve /_berth/ and run on a clock that it can set
 	WorkerOutput io.Writer     // gets what workers print; nil: kept for their logs only
-	Clock        compute.Clock // nil: the machine's
+	Clock        compute.Clock // nil: the machine's; with TestControls it is ours
 	Log          *slog.Logger  // nil: silent
 }
 
@@ -67,6 +68,7 @@ const (
 type Server struct {
 	url, queueURL string
 	firstKey      string
+	controlsKey   string
 	endpoints     map[string]compute.EndpointID
 
 	config  Config
@@ -92,6 +94,9 @@ func (s *Server) QueueURL() string { return s.queueURL }
 // FirstKey is the key that was made because the data directory had none; empty otherwise. It cannot be had again.
 func (s *Server) FirstKey() string { return s.firstKey }
 
+// ControlsKey is the key of the test controls; empty if there are none. It is a new one at each start.
+func (s *Server) ControlsKey() string { return s.controlsKey }
+
 // Endpoints are the ids of the declared endpoints by name.
 func (s *Server) Endpoints() map[string]compute.EndpointID { return s.endpoints }
 
@@ -106,6 +111,10 @@ func (s *Server) Failed() <-chan error { return s.failed }
 
 // Start starts a server, which is ready when Start returns.
 func Start(ctx context.Context, c Config) (_ *Server, err error) {
+	settable := compute.NewSettableClock()
+	if c.TestControls {
+		c.Clock = settable
+	}
 	c = c.withDefaults()
 	s := &Server{config: c, failed: make(chan error, 2), endpoints: map[string]compute.EndpointID{}}
 	defer func() {
@@ -147,10 +156,20 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	})
 	pods := loop.NewPods(s.store, s.fleet, c.Clock, c.Log)
 	ctl := control.New(s.store, ids, catalog, control.Hints{Pod: pods.Hint, Endpoint: s.queue.SetEndpoint})
-	handler, err := httpapi.New(httpapi.Services{
+	services := httpapi.Services{
 		Control: ctl, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, IDs: ids, Clock: c.Clock, Log: c.Log,
 		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
-	})
+	}
+	if c.TestControls {
+		if services.Controls, err = s.newControls(ctx, settable, []loop.Due{
+			{Next: soonest(s.fleet.Next), Do: done(pods.Step)},
+			{Next: s.queue.Next, Do: s.queue.Sweep},
+			{Next: soonest(workers.Next), Do: done(workers.Step)},
+		}); err != nil {
+			return nil, err
+		}
+	}
+	handler, err := httpapi.New(services)
 	if err != nil {
 		return nil, err
 	}
@@ -164,13 +183,25 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	s.stop = stop
 	s.loops.Go(func() { pods.Run(loopCtx) })
 	s.loops.Go(func() { workers.Run(loopCtx) })
-	every := func(length time.Duration, name string, work func(context.Context) error) {
-		s.loops.Go(func() { loop.Every(loopCtx, length, c.Clock, c.Log, name, work) })
+	every := func(clock compute.Clock, length time.Duration, name string, work func(context.Context) error) {
+		s.loops.Go(func() { loop.Every(loopCtx, length, clock, c.Log, name, work) })
 	}
-	every(loop.SweepTick, "sweep", s.queue.Sweep)
-	every(loop.KeepTick, "keys", s.keyring.Refresh)
-	every(loop.KeepTick, "request counts", s.rates.Save)
+	every(c.Clock, loop.SweepTick, "sweep", s.queue.Sweep)
+	// Other processes and restarts do not live on a clock that a test has frozen.
+	every(compute.SystemClock{}, loop.KeepTick, "keys", s.keyring.Refresh)
+	every(compute.SystemClock{}, loop.KeepTick, "request counts", s.rates.Save)
 	return s, nil
+}
+
+func soonest(next func() time.Time) func(context.Context) (time.Time, error) {
+	return func(context.Context) (time.Time, error) { return next(), nil }
+}
+
+func done(step func(context.Context)) func(context.Context) error {
+	return func(ctx context.Context) error {
+		step(ctx)
+		return ctx.Err()
+	}
 }
 
 func (c Config) withDefaults() Config {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/berthdev/berth/conformance"
 	"github.com/berthdev/berth/impl/app"
 )
 
@@ -34,6 +35,9 @@ func call(t *testing.T, method, url, key, body string) (int, map[string]any) {
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
+	documents, err := conformance.LoadDocuments()
+	require.NoError(t, err)
+	documents.Check(t, req, conformance.Answer{Status: res.StatusCode, Header: res.Header, Body: text})
 	var document map[string]any
 	_ = json.Unmarshal(text, &document)
 	return res.StatusCode, document

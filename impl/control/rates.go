@@ -54,9 +54,9 @@ func (r *Rates) user(u compute.UserID) []compute.RequestCount {
 // Count counts one request of the user, refused or not (rule rates.counted), and tells where they stand in each window.
 func (r *Rates) Count(u compute.UserID) []compute.Rate {
 	now := r.clock.Now()
-	rates := make([]compute.Rate, len(r.windows))
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	rates := make([]compute.Rate, len(r.windows))
 	r.changed[u] = true
 	for i, w := range r.windows {
 		c := &r.user(u)[i]
@@ -69,6 +69,15 @@ func (r *Rates) Count(u compute.UserID) []compute.Rate {
 		}
 	}
 	return rates
+}
+
+// SetQuotas replaces the windows and begins to count anew in each.
+func (r *Rates) SetQuotas(windows []compute.Window) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.windows = windows
+	clear(r.counts)
+	clear(r.changed)
 }
 
 // Save stores the counts that changed since the last Save.

@@ -93,6 +93,9 @@ func (s Services) operations(ops map[string]validate.Op, scope func(validate.Op,
 				if want := scope(op, c); !callerOf(c).Allows(want) {
 					return compute.Errorf(compute.Forbidden, "the API key lacks the scope %s", want)
 				}
+				if err := s.faulty(id, c); err != nil {
+					return err
+				}
 				if err := check(op, c); err != nil {
 					return err
 				}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,6 +48,9 @@ func (s Services) writeError(err error, c echo.Context) {
 
 // problemOf adds to the table what only HTTP knows: 404 and 405 of the router, 413, 415.
 func problemOf(err error) problem.Problem {
+	if fault, ok := errors.AsType[*scripted](err); ok {
+		return problem.Problem{Entry: problem.Entry{Status: fault.status, Title: cmp.Or(http.StatusText(fault.status), "Scripted Fault")}, Detail: fault.Error()}
+	}
 	var he *echo.HTTPError
 	var own *compute.Error
 	if errors.As(err, &own) || !errors.As(err, &he) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/berthdev/berth/gen/controls"
 	"github.com/berthdev/berth/gen/queue"
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/gen/worker"
@@ -29,10 +30,14 @@ type Services struct {
 	Clock   compute.Clock
 	Log     *slog.Logger
 	Ready   func(context.Context) error // tells whether the store answers
+
+	Controls Controls // nil: there are no test controls
+	faults   *faults
 }
 
 // New makes the handler of all interfaces.
 func New(s Services) (*echo.Echo, error) {
+	s.faults = &faults{}
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.JSONSerializer = serializer{}
@@ -60,6 +65,11 @@ func New(s Services) (*echo.Echo, error) {
 			return compute.ScopeWork(compute.EndpointID(c.Param("endpointId")))
 		}),
 	})
+	if s.Controls != nil {
+		controls.RegisterHandlersWithOptions(e, controlsHandlers{s}, controls.RegisterHandlersOptions{
+			OperationMiddlewares: s.operations(controls.Ops, func(validate.Op, echo.Context) compute.Scope { return compute.ScopeControls }),
+		})
+	}
 	return e, nil
 }
 
@@ -67,9 +77,10 @@ const healthPath = "/healthz"
 
 // published are the paths of the documents, which anybody may read.
 var published = map[string]string{
-	"/v2/openapi.json":     "rest",
-	"/openapi/queue.json":  "queue",
-	"/openapi/worker.json": "worker",
+	"/v2/openapi.json":       "rest",
+	"/openapi/queue.json":    "queue",
+	"/openapi/worker.json":   "worker",
+	"/openapi/controls.json": "controls",
 }
 
 func (s Services) documents(e *echo.Echo) error {

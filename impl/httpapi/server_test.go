@@ -10,19 +10,20 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/labstack/echo/v4"
 	"github.com/stretchr/testify/require"
 
+	"github.com/berthdev/berth/conformance"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/httpapi"
 	"github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/store"
 	"github.com/berthdev/berth/store/sqlite"
-	"github.com/berthdev/berth/store/storetest"
 )
 
 // edge is the HTTP edge over a real file, without loops and listeners.
@@ -30,14 +31,14 @@ type edge struct {
 	*testing.T
 	echo     *echo.Echo
 	db       store.Store
-	clock    *storetest.Clock
+	clock    *compute.SettableClock
 	keyring  *control.Keyring
 	endpoint compute.EndpointID
 	log      bytes.Buffer
 }
 
 func open(t *testing.T) *edge {
-	e := &edge{T: t, clock: storetest.NewClock(time.UnixMilli(1_700_000_000_000))}
+	e := &edge{T: t, clock: compute.NewFrozenClock(time.UnixMilli(1_700_000_000_000))}
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), e.clock)
 	require.NoError(t, err)
 	e.db = db
@@ -77,10 +78,20 @@ func (e *edge) call(method, path, token, body string) *httptest.ResponseRecorder
 	req := httptest.NewRequestWithContext(e.Context(), method, path, strings.NewReader(body))
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Content-Type", "application/json")
+	return e.serve(req)
+}
+
+// serve answers the request and holds the answer against the documents.
+func (e *edge) serve(req *http.Request) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
 	e.echo.ServeHTTP(rec, req)
+	documents, err := loadDocuments()
+	require.NoError(e, err)
+	documents.Check(e, req, conformance.Answer{Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes()})
 	return rec
 }
+
+var loadDocuments = sync.OnceValues(conformance.LoadDocuments)
 
 const pod = `{"name":"a","image":"i","cpu":{"id":"cpu3g","vcpuCount":2}}`
 
@@ -190,9 +201,7 @@ func TestABodyWithoutALengthIsLimitedToo(t *testing.T) {
 	req.ContentLength = -1
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Content-Type", "application/json")
-	rec := httptest.NewRecorder()
-	e.echo.ServeHTTP(rec, req)
-	require.Equal(t, 413, rec.Code)
+	require.Equal(t, 413, e.serve(req).Code)
 }
 
 // sent gives a header under the very name that was written.

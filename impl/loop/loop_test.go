@@ -21,11 +21,10 @@ import (
 	"github.com/berthdev/berth/impl/runtime/sim"
 	"github.com/berthdev/berth/store"
 	"github.com/berthdev/berth/store/sqlite"
-	"github.com/berthdev/berth/store/storetest"
 )
 
-func openStore(t *testing.T) (store.Store, *storetest.Clock) {
-	clock := storetest.NewClock(time.UnixMilli(1_700_000_000_000))
+func openStore(t *testing.T) (store.Store, *compute.SettableClock) {
+	clock := compute.NewFrozenClock(time.UnixMilli(1_700_000_000_000))
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), clock)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
@@ -110,7 +109,7 @@ func (f *fleet) allocations() map[string]runtime.Allocation {
 }
 
 // scaled gives the loop over one endpoint that may have so many workers, whose idle timeout is 10 s.
-func scaled(t *testing.T, f *fleet, most int) (*loop.Workers, *storetest.Clock, compute.Endpoint) {
+func scaled(t *testing.T, f *fleet, most int) (*loop.Workers, *compute.SettableClock, compute.Endpoint) {
 	db, clock := openStore(t)
 	ids := compute.NewIDs(rand.Reader, clock)
 	q, err := queue.New(t.Context(), db, clock, ids, queue.DefaultSettings(), nil)

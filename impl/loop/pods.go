@@ -26,6 +26,8 @@ type Pods struct {
 	Clock   compute.Clock
 	Log     *slog.Logger
 
+	stepping sync.Mutex // held over a Step
+
 	mu     sync.Mutex
 	hinted map[compute.PodID]bool
 	wake   chan struct{}
@@ -84,6 +86,8 @@ func (l *Pods) adopt(ctx context.Context) {
 
 // Step does everything that can be done now.
 func (l *Pods) Step(ctx context.Context) {
+	l.stepping.Lock()
+	defer l.stepping.Unlock()
 	l.mu.Lock()
 	hinted := l.hinted
 	l.hinted = map[compute.PodID]bool{}

@@ -36,11 +36,12 @@ type Fleet struct {
 // Workers starts workers for waiting jobs and stops idle ones. It alone decides.
 type Workers struct {
 	Fleet
-	wake    chan struct{}
-	mu      sync.Mutex
-	workers map[compute.WorkerID]worker
-	backoff map[compute.EndpointID]backoff
-	stops   sync.WaitGroup
+	wake     chan struct{}
+	deciding sync.Mutex // held over a Step: two at once would start a worker each for the same job
+	mu       sync.Mutex
+	workers  map[compute.WorkerID]worker
+	backoff  map[compute.EndpointID]backoff
+	stops    sync.WaitGroup
 }
 
 type worker struct {
@@ -104,9 +105,36 @@ func (l *Workers) Run(ctx context.Context) {
 
 // Step decides for every endpoint.
 func (l *Workers) Step(ctx context.Context) {
+	l.deciding.Lock()
+	defer l.deciding.Unlock()
 	for _, d := range l.Queue.Demands() {
 		l.decide(ctx, d)
 	}
+}
+
+// Next gives when Step may decide otherwise next, if nothing happens before: a worker has idled long enough, or a pause is
+// over. Zero if nothing is planned.
+func (l *Workers) Next() time.Time {
+	now := l.Clock.Now()
+	var next time.Time
+	note := func(t time.Time) {
+		if t.After(now) && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	for _, d := range l.Queue.Demands() {
+		for _, w := range d.Workers {
+			if w.Status == compute.WorkerIdle {
+				note(w.IdleSince.Add(d.Endpoint.IdleTimeout))
+			}
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, b := range l.backoff {
+		note(b.until)
+	}
+	return next
 }
 
 func (l *Workers) decide(ctx context.Context, d queue.Demand) {

@@ -15,7 +15,6 @@ import (
 	"github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/store"
 	"github.com/berthdev/berth/store/sqlite"
-	"github.com/berthdev/berth/store/storetest"
 )
 
 const user compute.UserID = "u"
@@ -23,7 +22,7 @@ const user compute.UserID = "u"
 // bench is one queue over a real file, with a clock that the test sets.
 type bench struct {
 	*testing.T
-	clock    *storetest.Clock
+	clock    *compute.SettableClock
 	path     string
 	db       store.Store
 	queue    *queue.Queue
@@ -31,7 +30,7 @@ type bench struct {
 }
 
 func open(t *testing.T) *bench {
-	b := &bench{T: t, clock: storetest.NewClock(time.UnixMilli(1_700_000_000_000)), path: filepath.Join(t.TempDir(), "berth.db"), endpoint: "endpointone000"}
+	b := &bench{T: t, clock: compute.NewFrozenClock(time.UnixMilli(1_700_000_000_000)), path: filepath.Join(t.TempDir(), "berth.db"), endpoint: "endpointone000"}
 	b.start()
 	require.NoError(t, b.db.Write(t.Context(), func(tx store.Tx) error {
 		return tx.InsertEndpoint(compute.Endpoint{ID: b.endpoint, UserID: user, Name: "one", Image: "one", WorkersMax: 1})

@@ -37,6 +37,51 @@ func (q *Queue) Sweep(ctx context.Context) error {
 	}
 }
 
+// Next gives when Sweep has something to do next; zero if nothing is planned.
+func (q *Queue) Next(ctx context.Context) (time.Time, error) {
+	var next time.Time
+	err := q.store.Read(ctx, func(tx store.Tx) (err error) {
+		next, err = tx.NextExpiry()
+		return err
+	})
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, h := range q.held {
+		for due, counts := range map[time.Time]bool{h.overrun: true, h.lease: q.judged(h)} {
+			if counts && (next.IsZero() || due.Before(next)) {
+				next = due
+			}
+		}
+	}
+	return next, err
+}
+
+// Clear forgets every job, as the store has, and tells the workers that hold one to stop it.
+func (q *Queue) Clear() {
+	q.mu.Lock()
+	ends := q.ends
+	q.ends = map[compute.JobID][]chan struct{}{}
+	clear(q.held)
+	for _, l := range q.lines {
+		l.normal, l.low = fifo{}, fifo{}
+		clear(l.avoid)
+		for _, s := range l.seats {
+			for id := range s.jobs {
+				s.stop(id)
+			}
+			clear(s.jobs)
+			s.idleSince = q.clock.Now()
+		}
+	}
+	q.mu.Unlock()
+	for _, waiting := range ends {
+		for _, c := range waiting {
+			close(c)
+		}
+	}
+	q.demand()
+}
+
 // sweepHeld ends what ran too long and takes jobs from workers that went silent.
 func (q *Queue) sweepHeld(ctx context.Context, now time.Time) {
 	type due struct {

@@ -7,13 +7,20 @@ import (
 )
 
 const (
-	selectExpiring = `SELECT ` + jobColumns + ` FROM jobs WHERE expires_at <= ? ORDER BY expires_at, seq LIMIT ?`
-	deleteJob      = `DELETE FROM jobs WHERE id = ? AND status NOT IN ('IN_QUEUE', 'IN_PROGRESS')`
+	selectNextExpiry = `SELECT MIN(expires_at) FROM jobs WHERE expires_at IS NOT NULL`
+	selectExpiring   = `SELECT ` + jobColumns + ` FROM jobs WHERE expires_at <= ? ORDER BY expires_at, seq LIMIT ?`
+	deleteJob        = `DELETE FROM jobs WHERE id = ? AND status NOT IN ('IN_QUEUE', 'IN_PROGRESS')`
 )
 
 // ExpiringJobs gives at most limit jobs whose ExpiresAt is not after now, the longest due first, without their JSON.
 func (tx *Tx) ExpiringJobs(now time.Time, limit int) ([]compute.Job, error) {
 	return list(tx, "list expiring jobs", scanJobWithoutJSON, selectExpiring, now.UnixMilli(), limit)
+}
+
+// NextExpiry gives the earliest ExpiresAt of all jobs; zero if there is none.
+func (tx *Tx) NextExpiry() (next time.Time, err error) {
+	_, err = tx.one("find next expiry", func(row scanner) error { return row.Scan(instant{&next}) }, selectNextExpiry)
+	return next, err
 }
 
 // DeleteJob removes an ended job; the schema removes its input and chunks with it. An unknown job and one that has not

@@ -48,7 +48,7 @@ func outside(t *testing.T, path string) *sql.DB {
 
 func openAt(t *testing.T, path string) *sqlite.DB {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), path, storetest.NewClock(start))
+	db, err := sqlite.Open(t.Context(), path, compute.NewFrozenClock(start))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	return db

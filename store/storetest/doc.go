@@ -1,2 +1,2 @@
-// Package storetest is the one suite that every store must pass, and the clock that it sets.
+// Package storetest is the one suite that every store must pass.
 package storetest

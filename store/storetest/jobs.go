@@ -221,6 +221,7 @@ func jobsExpire(t *testing.T, open Open) {
 	insertJobs(t, s, due("b", start.Add(2*time.Second), compute.JobInQueue), due("a", start.Add(time.Second), compute.JobCompleted),
 		due("c", start.Add(3*time.Second), compute.JobInProgress), due("never", time.Time{}, compute.JobInQueue))
 	require.Empty(t, expiring(start.Add(999*time.Millisecond), 9))
+	require.Equal(t, start.Add(time.Second), read(t, s, func(tx store.Tx) (time.Time, error) { return tx.NextExpiry() }))
 	require.Equal(t, []compute.JobID{"a"}, expiring(start.Add(time.Second), 9))
 	require.Equal(t, []compute.JobID{"a", "b", "c"}, expiring(start.Add(time.Hour), 9))
 	require.Equal(t, []compute.JobID{"a", "b"}, expiring(start.Add(time.Hour), 2))
@@ -241,4 +242,22 @@ func jobDelete(t *testing.T, open Open) {
 	require.False(t, exists(t, s, "ends"))
 	_, err := tryRead(t, s, func(tx store.Tx) (json.RawMessage, error) { return tx.JobInput("ends") })
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
+}
+
+func clears(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	require.Zero(t, read(t, s, func(tx store.Tx) (time.Time, error) { return tx.NextExpiry() }))
+	insertJobs(t, s, job("a"), job("b"))
+	write(t, s, func(tx store.Tx) error { return tx.InsertPod(compute.Pod{ID: "p", UserID: "u", CreatedAt: start}) })
+	write(t, s, func(tx store.Tx) error { return tx.InsertKey(compute.Key{ID: "k", CreatedAt: start}) })
+	write(t, s, func(tx store.Tx) error {
+		require.NoError(t, tx.InsertJob(job("c"), nil))
+		return tx.Clear()
+	})
+	require.Zero(t, counts(t, s))
+	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Job, error) { return tx.WaitingJobs() }))
+	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Pod, error) { return tx.ListPods("u") }))
+	require.Len(t, read(t, s, func(tx store.Tx) ([]compute.Key, error) { return tx.ListKeys() }), 1)
+	insertJobs(t, s, job("a"))
+	require.Equal(t, compute.JobCounts{InQueue: 1}, counts(t, s))
 }

@@ -34,6 +34,7 @@ func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store)
 		"waiting jobs are listed in the order of queueing":           jobsWaiting,
 		"held jobs are listed in the order of taking":                jobsHeld,
 		"jobs are counted":                                           jobCounts,
+		"a cleared store keeps endpoints and keys alone":             clears,
 		"jobs expire in the order of their time":                     jobsExpire,
 		"only an ended job is deleted":                               jobDelete,
 		"what a failing function did is undone":                      undone,
@@ -62,9 +63,9 @@ func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store)
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // begin opens a store that is closed at the end of the test.
-func begin(t *testing.T, open Open) (store.Store, *Clock) {
+func begin(t *testing.T, open Open) (store.Store, *compute.SettableClock) {
 	t.Helper()
-	clock := NewClock(start)
+	clock := compute.NewFrozenClock(start)
 	s := open(t, clock)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s, clock

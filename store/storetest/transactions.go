@@ -229,7 +229,7 @@ func stamped(t *testing.T, open Open) {
 }
 
 func reopened(t *testing.T, open Open) {
-	clock := NewClock(start)
+	clock := compute.NewFrozenClock(start)
 	s := open(t, clock)
 	insertJobs(t, s, job("a"), job("b"))
 	move(t, s, "b", take("w", start))
@@ -256,7 +256,7 @@ func closed(t *testing.T, open Open) {
 func closesAfter(t *testing.T, open Open, begun func(s store.Store, gate chan struct{}) error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		clock := NewClock(start)
+		clock := compute.NewFrozenClock(start)
 		s := open(t, clock)
 		gate, ended, shut := make(chan struct{}), make(chan error, 2), make(chan error, 1)
 		go func() { ended <- begun(s, gate) }()

@@ -32,7 +32,7 @@ const (
 	EnvExitCode   = "BERTH_SIM_EXIT_CODE"
 )
 
-// DefaultBoot is how long an allocation takes to come up, unless Fleet.Boot says otherwise.
+// DefaultBoot is how long an allocation takes to come up, unless SetBoot says otherwise.
 const DefaultBoot = 2 * time.Second
 
 // logRuns is how many runs of an allocation its logs cover.
@@ -44,12 +44,10 @@ var _ runtime.Runtime = (*Fleet)(nil)
 
 // Fleet is a simulated runtime.
 type Fleet struct {
-	// Boot is how long an allocation takes to come up. Set it before the first Start.
-	Boot time.Duration
-
 	clock       compute.Clock
 	ended       chan string
 	mu          sync.Mutex
+	boot        time.Duration
 	closed      bool
 	allocations map[string][]run // the runs of each, the present one last
 }
@@ -65,7 +63,7 @@ type run struct {
 
 // New makes an empty fleet.
 func New(clock compute.Clock) *Fleet {
-	return &Fleet{Boot: DefaultBoot, clock: clock, ended: make(chan string), allocations: map[string][]run{}}
+	return &Fleet{boot: DefaultBoot, clock: clock, ended: make(chan string), allocations: map[string][]run{}}
 }
 
 // Start plans the allocation's run. One that the fleet does not know and that was up before a restart of berth is up at
@@ -87,7 +85,7 @@ func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 	if text := a.Env[EnvStartError]; text != "" {
 		return errors.New(text)
 	}
-	r := run{image: a.Image, args: a.Args, startAt: now, upAt: now.Add(f.Boot)}
+	r := run{image: a.Image, args: a.Args, startAt: now, upAt: now.Add(f.boot)}
 	if !known && !a.StartedAt.IsZero() {
 		r.upAt = a.StartedAt
 		if r.upAt.After(now) { // the clock was set back; "up at once" still holds
@@ -183,6 +181,37 @@ func (f *Fleet) Inspect(ctx context.Context, id string) (runtime.State, error) {
 		return runtime.State{}, runtime.ErrUnknown
 	}
 	return runs[len(runs)-1].state(f.clock.Now()), nil
+}
+
+// Next gives when an allocation changes its phase next, by itself; zero if none will.
+func (f *Fleet) Next() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.clock.Now()
+	var next time.Time
+	for _, runs := range f.allocations {
+		last := runs[len(runs)-1]
+		for _, at := range []time.Time{last.upAt, last.endAt} {
+			if at.After(now) && (next.IsZero() || at.Before(next)) && last.state(now).Phase != runtime.Ended {
+				next = at
+			}
+		}
+	}
+	return next
+}
+
+// SetBoot sets how long an allocation that is started from now on takes to come up.
+func (f *Fleet) SetBoot(d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.boot = d
+}
+
+// Clear forgets every allocation.
+func (f *Fleet) Clear() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.allocations)
 }
 
 // Logs writes a line for each thing that happened until now. They name no value of the environment: it holds secrets.

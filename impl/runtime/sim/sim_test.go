@@ -79,7 +79,7 @@ func TestAnAllocationIsStartingForExactlyTheBootTime(t *testing.T) {
 func TestTheBootTimeCanBeSet(t *testing.T) {
 	t.Parallel()
 	fleet := sim.New(newClock())
-	fleet.Boot = 0
+	fleet.SetBoot(0)
 	require.NoError(t, fleet.Start(t.Context(), runtime.Allocation{ID: "a"}))
 	state, err := fleet.Inspect(t.Context(), "a")
 	require.NoError(t, err)

@@ -1,0 +1,153 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const controlsPath = "/_berth/"
+
+// control sends a request to the test controls; without them the rule is skipped.
+func (c *Check) control(method, path, body string) Answer {
+	if c.ControlsKey == "" {
+		c.Skip("the target has no test controls")
+	}
+	return c.Send(Request{Method: method, URL: c.URL + controlsPath + path, Body: body})
+}
+
+// set is control for what answers without a body.
+func (c *Check) set(method, path, body string) {
+	a := c.control(method, path, body)
+	require.Equal(c, 204, a.Status, "%s", a.Body)
+}
+
+// frozen runs f while the clock of the target stands still.
+func (c *Check) frozen(f func()) {
+	require.Equal(c, 200, c.control("POST", "clock/freeze", "").Status)
+	defer func() { c.control("POST", "clock/resume", "") }()
+	f()
+}
+
+// advance sets the clock of the target forward.
+func (c *Check) advance(d time.Duration) {
+	a := c.control("POST", "clock/advance", fmt.Sprintf(`{"milliseconds":%d}`, d.Milliseconds()))
+	require.Equal(c, 200, a.Status, "%s", a.Body)
+}
+
+// newKey makes a key; more are further members of the request.
+func (c *Check) newKey(more string, scopes ...string) (id, key string) {
+	list, err := json.Marshal(scopes)
+	require.NoError(c, err)
+	a := c.control("POST", "keys", `{"scopes":`+string(list)+more+`}`)
+	require.Equal(c, 201, a.Status, "%s", a.Body)
+	return a.JSON["id"].(string), a.JSON["key"].(string)
+}
+
+// listPods lists the pods with a key.
+func (c *Check) listPods(key string) Answer {
+	return c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: "Bearer " + key})
+}
+
+func init() {
+	add("controls.key", []string{"getClock"}, func(c *Check) {
+		require.Equal(c, 200, c.control("GET", "clock", "").Status)
+		for _, op := range c.Operations() {
+			if op.Document == "controls" {
+				r := Request{Method: op.Method, URL: c.URL + op.Path, Body: "{}", Key: "Bearer " + c.Key}
+				c.Refused(c.Send(r), 403)
+			}
+		}
+		c.Refused(c.listPods(c.ControlsKey), 403)
+	})
+	add("controls.clock", []string{"getClock", "freezeClock", "resumeClock", "advanceClock"}, func(c *Check) {
+		now := func(a Answer) time.Time {
+			t, err := time.Parse(time.RFC3339Nano, a.JSON["now"].(string))
+			require.NoError(c, err)
+			return t
+		}
+		c.frozen(func() {
+			a := c.control("GET", "clock", "")
+			require.Equal(c, true, a.JSON["frozen"])
+			require.Equal(c, now(a), now(c.control("GET", "clock", "")))
+			require.Equal(c, now(a).Add(time.Minute), now(c.control("POST", "clock/advance", `{"milliseconds":60000}`)))
+		})
+		require.Equal(c, false, c.control("GET", "clock", "").JSON["frozen"])
+		require.Len(c, c.Refused(c.control("POST", "clock/advance", `{"milliseconds":-1}`), 422), 1)
+	})
+	add("controls.advance.order", []string{"advanceClock"}, func(c *Check) {
+		c.frozen(func() {
+			pod := c.createPod(gpuPod)["id"].(string)
+			first := c.submit(`{"input":{},"policy":{"ttl":10000}}`)
+			c.advance(15 * time.Minute)
+			require.Equal(c, "RUNNING", c.REST("GET", "/v2/pods/"+pod, "").JSON["status"])
+			require.Equal(c, "TIMED_OUT", c.status(first)["status"])
+			c.advance(15*time.Minute + 9*time.Second)
+			c.status(first)
+			c.advance(time.Second)
+			c.Refused(c.Queue("GET", "status/"+first, ""), 404)
+		})
+	})
+	add("controls.reset", []string{"resetState"}, func(c *Check) {
+		pod, id := c.createPod(gpuPod)["id"].(string), c.submit(job)
+		c.set("POST", "reset", "")
+		c.Refused(c.REST("GET", "/v2/pods/"+pod, ""), 404)
+		c.Refused(c.Queue("GET", "status/"+id, ""), 404)
+		require.Equal(c, []any{}, c.REST("GET", "/v2/pods", "").JSON["pods"])
+		require.EqualValues(c, 0, c.Queue("GET", "health", "").JSON["jobs"].(map[string]any)["inQueue"])
+		again := c.submit(job)
+		c.takeJob("w", again)
+		c.done("w", again, "{}")
+	})
+	add("controls.keys", []string{"createKey", "revokeKey"}, func(c *Check) {
+		id, key := c.newKey(`,"name":"mine"`, "rest:read")
+		require.Equal(c, 200, c.listPods(key).Status)
+		c.set("DELETE", "keys/"+id, "")
+		c.Refused(c.listPods(key), 401)
+		c.Refused(c.control("DELETE", "keys/nosuchkey", ""), 404)
+		c.Refused(c.control("POST", "keys", `{"scopes":["controls"]}`), 422)
+	})
+	add("controls.faults", []string{"setFaults", "getFaults"}, func(c *Check) {
+		c.set("PUT", "faults", `{"faults":[{"operation":"listPods","after":1,"times":1,"status":503},{"operation":"deletePod","drop":true,"times":1}]}`)
+		require.Equal(c, 200, c.listPods(c.Key).Status)
+		c.Refused(c.listPods(c.Key), 503)
+		require.Equal(c, 200, c.listPods(c.Key).Status)
+		req, err := http.NewRequest("DELETE", c.URL+"/v2/pods/nosuchpod", nil)
+		require.NoError(c, err)
+		req.Header.Set("Authorization", "Bearer "+c.Key)
+		_, err = client.Do(req) //nolint:bodyclose // there is none
+		require.Error(c, err)
+		shown := c.control("GET", "faults", "").JSON["faults"].([]any)
+		require.EqualValues(c, 1, shown[0].(map[string]any)["shown"])
+		require.EqualValues(c, 3, shown[0].(map[string]any)["calls"])
+		c.frozen(func() {
+			c.set("PUT", "faults", `{"faults":[{"operation":"*","latency":60000}]}`)
+			answers := make(chan Answer, 1)
+			go func() { answers <- c.listPods(c.Key) }()
+			c.Eventually(func() bool {
+				first := c.control("GET", "faults", "").JSON["faults"].([]any)[0].(map[string]any)
+				return first["shown"].(float64) == 1
+			}, "the call is held")
+			require.Empty(c, answers)
+			c.advance(time.Minute)
+			require.Equal(c, 200, (<-answers).Status)
+		})
+		c.Refused(c.control("PUT", "faults", `{"faults":[{"operation":"nosuch","status":500}]}`), 400)
+		c.Refused(c.control("PUT", "faults", `{"faults":[{"operation":"listPods"}]}`), 400)
+		c.set("PUT", "faults", `{"faults":[]}`)
+	})
+	add("controls.fleet", []string{"setFleet"}, func(c *Check) {
+		defer c.set("PUT", "fleet", `{"boot":2000}`)
+		c.set("PUT", "fleet", `{"boot":3600000}`)
+		c.frozen(func() {
+			pod := c.createPod(gpuPod)["id"].(string)
+			c.advance(time.Hour - time.Second)
+			require.Equal(c, "STARTING", c.REST("GET", "/v2/pods/"+pod, "").JSON["status"])
+			c.advance(time.Second)
+			require.Equal(c, "RUNNING", c.REST("GET", "/v2/pods/"+pod, "").JSON["status"])
+		})
+	})
+}

@@ -1,0 +1,58 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/loop"
+	"github.com/berthdev/berth/impl/runtime/sim"
+	"github.com/berthdev/berth/store"
+)
+
+// controls carry out what the test controls ask for, over all rooms.
+type controls struct {
+	server *Server
+	clock  *compute.SettableClock
+	work   []loop.Due // what the clock brings, in the order in which it is done
+}
+
+// newControls makes the controls' key, in place of that of an earlier run, and the controls.
+func (s *Server) newControls(ctx context.Context, clock *compute.SettableClock, work []loop.Due) (*controls, error) {
+	for _, k := range s.keyring.Keys(false) {
+		if k.Allows(compute.ScopeControls) {
+			if err := s.keyring.Delete(ctx, k.ID); err != nil {
+				return nil, err
+			}
+		}
+	}
+	n := control.NewKey{UserID: owner, Name: "test controls", Scopes: []compute.Scope{compute.ScopeControls}, Exempt: true}
+	var err error
+	_, s.controlsKey, err = s.keyring.Create(ctx, n)
+	return &controls{server: s, clock: clock, work: work}, err
+}
+
+func (c *controls) Clock() *compute.SettableClock { return c.clock }
+
+func (c *controls) Advance(ctx context.Context, d time.Duration) error {
+	return loop.Advance(ctx, c.clock, d, c.work)
+}
+
+func (c *controls) Reset(ctx context.Context) error {
+	if err := c.server.store.Write(ctx, func(tx store.Tx) error { return tx.Clear() }); err != nil {
+		return err
+	}
+	c.server.queue.Clear()
+	c.server.fleet.Clear()
+	c.SetBoot(sim.DefaultBoot)
+	q := c.server.config.Quotas
+	c.SetQuotas(q.Minute, q.Hour, q.Day)
+	return nil
+}
+
+func (c *controls) SetQuotas(minute, hour, day int64) {
+	c.server.rates.SetQuotas(compute.Windows(minute, hour, day))
+}
+
+func (c *controls) SetBoot(d time.Duration) { c.server.fleet.SetBoot(d) }

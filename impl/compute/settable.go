@@ -1,0 +1,163 @@
+package compute
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+var _ Clock = (*SettableClock)(nil)
+
+// SettableClock is a clock that can be frozen and set forward: tests and test controls have it. It never goes back. It is
+// safe for concurrent use.
+type SettableClock struct {
+	mu     sync.Mutex
+	system SystemClock
+	ahead  time.Duration // of the machine's clock, while it runs
+	frozen time.Time     // what it shows while it stands still; zero: it runs
+	rings  map[*ring]struct{}
+}
+
+// ring is somebody who waits.
+type ring struct {
+	due  time.Time
+	c    chan time.Time
+	stop func() bool // of the machine's timer, while the clock runs
+}
+
+// NewSettableClock makes a clock that runs with the machine's.
+func NewSettableClock() *SettableClock {
+	return &SettableClock{rings: map[*ring]struct{}{}}
+}
+
+// NewFrozenClock makes a clock that stands still and shows t.
+func NewFrozenClock(t time.Time) *SettableClock {
+	c := NewSettableClock()
+	c.frozen = t.UTC()
+	return c
+}
+
+// Now gives the time that the clock shows.
+func (c *SettableClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now()
+}
+
+func (c *SettableClock) now() time.Time {
+	if !c.frozen.IsZero() {
+		return c.frozen
+	}
+	return c.system.Now().Add(c.ahead)
+}
+
+// Frozen tells whether the clock stands still.
+func (c *SettableClock) Frozen() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.frozen.IsZero()
+}
+
+// Freeze makes the clock stand still.
+func (c *SettableClock) Freeze() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.frozen = c.now()
+	for r := range c.rings {
+		r.halt()
+	}
+}
+
+// Resume makes the clock run again from where it stood.
+func (c *SettableClock) Resume() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.frozen.IsZero() {
+		return
+	}
+	c.ahead = c.frozen.Sub(c.system.Now())
+	c.frozen = time.Time{}
+	for r := range c.rings {
+		c.arm(r)
+	}
+}
+
+// Advance sets the clock forward by d, running or not, and rings for all whose time has come.
+func (c *SettableClock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advance(d)
+}
+
+// AdvanceTo is Advance to t, unless the clock shows a later time already.
+func (c *SettableClock) AdvanceTo(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advance(max(0, t.Sub(c.now())))
+}
+
+func (c *SettableClock) advance(d time.Duration) {
+	if c.frozen.IsZero() {
+		c.ahead += d
+	} else {
+		c.frozen = c.frozen.Add(d)
+	}
+	for _, r := range slices.SortedFunc(maps.Keys(c.rings), func(a, b *ring) int { return cmp.Compare(a.due.UnixNano(), b.due.UnixNano()) }) {
+		r.halt()
+		if r.due.After(c.now()) {
+			if c.frozen.IsZero() {
+				c.arm(r)
+			}
+			continue
+		}
+		c.fire(r)
+	}
+}
+
+// arm has the machine's timer ring. The caller has the lock, and the clock runs.
+func (c *SettableClock) arm(r *ring) {
+	r.stop = c.system.call(r.due.Sub(c.now()), func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if _, waits := c.rings[r]; waits && c.frozen.IsZero() {
+			c.fire(r)
+		}
+	})
+}
+
+func (c *SettableClock) fire(r *ring) {
+	delete(c.rings, r)
+	r.c <- c.now()
+}
+
+func (r *ring) halt() {
+	if r.stop != nil {
+		r.stop()
+		r.stop = nil
+	}
+}
+
+// After gives a channel that receives once the clock has moved on by d, and a function that gives up on it.
+func (c *SettableClock) After(d time.Duration) (<-chan time.Time, func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := &ring{due: c.now().Add(d), c: make(chan time.Time, 1)}
+	switch {
+	case d <= 0:
+		r.c <- c.now()
+		return r.c, func() {}
+	case c.frozen.IsZero():
+		c.rings[r] = struct{}{}
+		c.arm(r)
+	default:
+		c.rings[r] = struct{}{}
+	}
+	return r.c, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		r.halt()
+		delete(c.rings, r)
+	}
+}

@@ -1,0 +1,132 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/berthdev/berth/gen/controls"
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+)
+
+// Controls are what a test may do to the server.
+type Controls interface {
+	// Clock is the server's clock.
+	Clock() *compute.SettableClock
+	// Advance sets the clock forward and does all that is due on the way.
+	Advance(ctx context.Context, d time.Duration) error
+	// Reset forgets pods, jobs and counts, and takes back quotas and fleet settings.
+	Reset(ctx context.Context) error
+	// SetQuotas sets how many REST requests a user may make in each window.
+	SetQuotas(minute, hour, day int64)
+	// SetBoot sets how long a pod takes to come up.
+	SetBoot(d time.Duration)
+}
+
+// controlsHandlers implements the generated interface of the test controls.
+type controlsHandlers struct{ Services }
+
+var _ controls.ServerInterface = controlsHandlers{}
+
+func (h controlsHandlers) answerClock(c echo.Context) error {
+	clock := h.Controls.Clock()
+	return c.JSON(http.StatusOK, controls.Clock{Now: clock.Now(), Frozen: clock.Frozen()})
+}
+
+// GetClock is GET /_berth/clock.
+func (h controlsHandlers) GetClock(c echo.Context) error { return h.answerClock(c) }
+
+// FreezeClock is POST /_berth/clock/freeze.
+func (h controlsHandlers) FreezeClock(c echo.Context) error {
+	h.Controls.Clock().Freeze()
+	return h.answerClock(c)
+}
+
+// ResumeClock is POST /_berth/clock/resume.
+func (h controlsHandlers) ResumeClock(c echo.Context) error {
+	h.Controls.Clock().Resume()
+	return h.answerClock(c)
+}
+
+// AdvanceClock is POST /_berth/clock/advance.
+func (h controlsHandlers) AdvanceClock(c echo.Context) error {
+	if err := h.Controls.Advance(contextOf(c), milliseconds(bodyOf[controls.Advance](c).Milliseconds)); err != nil {
+		return err
+	}
+	return h.answerClock(c)
+}
+
+// ResetState is POST /_berth/reset.
+func (h controlsHandlers) ResetState(c echo.Context) error {
+	h.faults.set(nil)
+	if err := h.Controls.Reset(contextOf(c)); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// CreateKey is POST /_berth/keys.
+func (h controlsHandlers) CreateKey(c echo.Context) error {
+	r := bodyOf[controls.NewKey](c)
+	n := control.NewKey{
+		UserID: compute.UserID(value(r.User)), Name: value(r.Name), Exempt: value(r.Exempt), Expiry: milliseconds(value(r.ExpiresIn)),
+	}
+	if n.UserID == "" {
+		n.UserID = callerOf(c).UserID
+	}
+	for _, s := range r.Scopes {
+		n.Scopes = append(n.Scopes, compute.Scope(s))
+	}
+	key, token, err := h.Keyring.Create(contextOf(c), n)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusCreated, controls.Key{ID: string(key.ID), Key: token})
+}
+
+// RevokeKey is DELETE /_berth/keys/{keyId}.
+func (h controlsHandlers) RevokeKey(c echo.Context, id string) error {
+	if err := h.Keyring.Revoke(contextOf(c), compute.KeyID(id)); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// SetQuotas is PUT /_berth/quotas.
+func (h controlsHandlers) SetQuotas(c echo.Context) error {
+	q := bodyOf[controls.Quotas](c)
+	h.Controls.SetQuotas(q.Minute, q.Hour, q.Day)
+	return c.NoContent(http.StatusNoContent)
+}
+
+// SetFleet is PUT /_berth/fleet.
+func (h controlsHandlers) SetFleet(c echo.Context) error {
+	h.Controls.SetBoot(milliseconds(bodyOf[controls.FleetSettings](c).Boot))
+	return c.NoContent(http.StatusNoContent)
+}
+
+// GetFaults is GET /_berth/faults.
+func (h controlsHandlers) GetFaults(c echo.Context) error {
+	list := controls.FaultList{Faults: []controls.ShownFault{}}
+	for _, f := range h.faults.list() {
+		list.Faults = append(list.Faults, faultView(f))
+	}
+	return c.JSON(http.StatusOK, list)
+}
+
+// SetFaults is PUT /_berth/faults.
+func (h controlsHandlers) SetFaults(c echo.Context) error {
+	var list []fault
+	for i, r := range bodyOf[controls.Faults](c).Faults {
+		f, err := newFault(i, r)
+		if err != nil {
+			return err
+		}
+		list = append(list, f)
+	}
+	h.faults.set(list)
+	return c.NoContent(http.StatusNoContent)
+}

@@ -1,0 +1,13 @@
+package sqldb
+
+// Clear removes all pods, jobs and counts; endpoints and keys stay. What the schema joins to a job goes with it.
+func (tx *Tx) Clear() error {
+	for _, table := range []string{"pods", "jobs", "job_counts", "request_counts"} {
+		if _, err := tx.exec("clear "+table, "DELETE FROM "+table); err != nil {
+			return err
+		}
+	}
+	clear(tx.counts) // of the callers before this one: those jobs are gone
+	tx.moves = nil
+	return nil
+}
