@@ -51,12 +51,13 @@ var rooms = map[string]struct {
 	"impl/runtime/process":     {may: []string{"impl/compute", "impl/runtime"}},
 	"impl/runtime/runtimetest": {may: []string{"impl/compute", "impl/runtime"}},
 	"impl/loop":                {may: []string{"impl/compute", "impl/control", "impl/queue", "impl/runtime", "store"}},
+	"impl/webhook":             {uses: []string{http}},
 	"impl/httpapi": {
 		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/problem", "impl/queue", "impl/validate", "spec"},
 		uses: []string{http, echo},
 	},
 	"impl/app": {
-		may:  []string{"impl/compute", "impl/control", "impl/httpapi", "impl/loop", "impl/queue", "impl/runtime/process", "impl/runtime/sim", "store", "store/sqlite"},
+		may:  []string{"impl/compute", "impl/control", "impl/httpapi", "impl/loop", "impl/queue", "impl/runtime/process", "impl/runtime/sim", "impl/webhook", "store", "store/sqlite"},
 		uses: []string{http},
 	},
 	"conformance":       {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "impl/app"}, uses: []string{http}},

@@ -9,7 +9,7 @@ import (
 // Own starts berth's own server on the directory, with everything that the rules can use, and gives it as a target.
 func Own(ctx context.Context, dir string) (t Target, stop func() error, err error) {
 	s, err := app.Start(ctx, app.Config{
-		Data: dir, Listen: "127.0.0.1:0", Endpoints: []app.Endpoint{{Name: "rules"}}, TestControls: true,
+		Data: dir, Listen: "127.0.0.1:0", Endpoints: []app.Endpoint{{Name: "rules"}}, TestControls: true, PrivateWebhooks: true,
 	})
 	if err != nil {
 		return t, nil, err

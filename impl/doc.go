@@ -8,6 +8,7 @@
 //	problem   error code to HTTP status
 //	validate  what the generated validators call
 //	httpapi   the HTTP edge
+//	webhook   the edge to the receivers of webhooks
 //	app       wiring
 //
 // The way of a request: httpapi authenticates, the generated validator checks, a handler of ten lines binds, calls one use

@@ -30,6 +30,8 @@ type Tx interface {
 	Endpoints
 	Jobs
 	JobExpiry
+	Chunks
+	Webhooks
 	Keys
 	RequestCounts
 	// Clear removes all pods, jobs and counts; endpoints and keys stay.
@@ -75,7 +77,8 @@ type Jobs interface {
 	// JobInput gives NotFound for an unknown id.
 	JobInput(compute.JobID) (json.RawMessage, error)
 	// MoveJob writes every field of j that can change (all but id, endpoint, Sync, Webhook, S3Config, LowPriority,
-	// timeouts and CreatedAt) if the stored status and worker id are still from and holder; it tells whether they were.
+	// timeouts and CreatedAt) if the stored status and worker id are still from and holder; it tells whether they were. A move
+	// to IN_QUEUE forgets the chunks and how often the end was read.
 	MoveJob(j compute.Job, from compute.JobStatus, holder compute.WorkerID) (bool, error)
 	// SetJobOutput replaces the output of a job IN_PROGRESS held by holder; it tells whether there was one.
 	SetJobOutput(id compute.JobID, holder compute.WorkerID, output json.RawMessage) (bool, error)
@@ -85,8 +88,34 @@ type Jobs interface {
 	WaitingJobs() ([]compute.Job, error)
 	// HeldJobs gives the jobs IN_PROGRESS without their JSON, of every worker, oldest take first.
 	HeldJobs() ([]compute.Job, error)
-	// AppendChunk adds one streamed chunk to a job IN_PROGRESS held by holder; it tells whether there was one.
-	AppendChunk(id compute.JobID, holder compute.WorkerID, output, metrics json.RawMessage) (bool, error)
+}
+
+// Chunks stores what workers stream until it is read.
+type Chunks interface {
+	// AppendChunk adds one chunk to a job IN_PROGRESS held by holder; it tells whether there was one.
+	AppendChunk(id compute.JobID, holder compute.WorkerID, c compute.Chunk) (bool, error)
+	// HasChunks tells whether the job has chunks.
+	HasChunks(compute.JobID) (bool, error)
+	// DrainChunks removes the job's chunks and gives them in the order of arrival, as many as have limit bytes together, one
+	// at least; more tells whether some are left.
+	DrainChunks(id compute.JobID, limit int) (chunks []compute.Chunk, more bool, err error)
+	// CountFinalRead counts a read of the stream of an ended job and gives how many there were with it.
+	CountFinalRead(compute.JobID) (int, error)
+}
+
+// Webhooks stores the deliveries that are to be made and, for a while, those that were.
+type Webhooks interface {
+	InsertWebhook(compute.Webhook) error
+	// DueWebhooks gives at most limit deliveries whose NextAt is not after now, the longest due first.
+	DueWebhooks(now time.Time, limit int) ([]compute.Webhook, error)
+	// NextWebhook gives the earliest NextAt; zero if nothing is to be delivered.
+	NextWebhook() (time.Time, error)
+	// SetWebhook writes Tries, NextAt, Status and Error. A delivery without NextAt is over: its body is forgotten.
+	SetWebhook(compute.Webhook) error
+	// ListWebhooks gives the deliveries without their bodies, newest first, at most limit.
+	ListWebhooks(limit int) ([]compute.Webhook, error)
+	// DeleteWebhooks removes the deliveries that are over and were made before the time.
+	DeleteWebhooks(before time.Time) error
 }
 
 // JobExpiry finds the jobs whose time has come.

@@ -13,7 +13,7 @@ import (
 )
 
 func newDevCommand() *cobra.Command {
-	var flags serverFlags
+	flags := serverFlags{private: true}
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "dev HANDLER.py | dev -- COMMAND [ARG...]",

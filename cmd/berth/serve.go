@@ -27,6 +27,7 @@ type serverFlags struct {
 	quotas      app.Quotas
 	verbose     bool
 	controls    bool
+	private     bool // webhooks may go to private addresses
 }
 
 func (f *serverFlags) add(cmd *cobra.Command) {
@@ -37,6 +38,7 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Int64Var(&f.quotas.Minute, "quota-minute", 1_000, "REST requests that a user may make in a minute")
 	cmd.Flags().Int64Var(&f.quotas.Hour, "quota-hour", 30_000, "REST requests that a user may make in an hour")
 	cmd.Flags().Int64Var(&f.quotas.Day, "quota-day", 500_000, "REST requests that a user may make in a day")
+	cmd.Flags().BoolVar(&f.private, "private-webhooks", f.private, "permit webhooks on loopback and private addresses")
 	cmd.Flags().BoolVar(&f.controls, "test-controls", false, "serve /_berth/ for tests: the clock, reset, keys, quotas, faults; its key is printed")
 	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "log every request")
 }
@@ -48,7 +50,7 @@ func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
 	}
 	data, err := filepath.Abs(f.data)
 	return app.Config{
-		Data: data, Listen: f.listen, QueueListen: f.queueListen, Drain: f.drain, Quotas: f.quotas, TestControls: f.controls,
+		Data: data, Listen: f.listen, QueueListen: f.queueListen, Drain: f.drain, Quotas: f.quotas, TestControls: f.controls, PrivateWebhooks: f.private,
 		Log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level})),
 	}, err
 }

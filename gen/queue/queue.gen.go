@@ -47,6 +47,33 @@ func (e JobStatus) Valid() bool {
 	}
 }
 
+// Defines values for PurgedStatus.
+const (
+	PurgedStatusCompleted PurgedStatus = "completed"
+)
+
+// Valid indicates whether the value is a known member of the PurgedStatus enum.
+func (e PurgedStatus) Valid() bool {
+	switch e {
+	case PurgedStatusCompleted:
+		return true
+	default:
+		return false
+	}
+}
+
+// Chunk defines model for Chunk.
+type Chunk struct {
+	// Metrics What the worker measured for it, if it did.
+	Metrics json.RawMessage `json:"metrics,omitempty"`
+
+	// Output What the handler yielded.
+	Output json.RawMessage `json:"output"`
+}
+
+// Chunks defines model for Chunks.
+type Chunks = []Chunk
+
 // Health defines model for Health.
 type Health struct {
 	Jobs    JobCounts    `json:"jobs"`
@@ -107,6 +134,21 @@ type Problem struct {
 
 	// Title Short summary.
 	Title string `json:"title"`
+}
+
+// Purged defines model for Purged.
+type Purged struct {
+	Removed int64        `json:"removed"`
+	Status  PurgedStatus `json:"status"`
+}
+
+// PurgedStatus defines model for Purged.Status.
+type PurgedStatus string
+
+// Stream defines model for Stream.
+type Stream struct {
+	Status JobStatus `json:"status"`
+	Stream Chunks    `json:"stream"`
 }
 
 // Submission defines model for Submission.
@@ -174,11 +216,157 @@ type StatusPostParams struct {
 	TTL *int64 `form:"ttl,omitempty" json:"ttl,omitempty"`
 }
 
+// StreamParams defines parameters for Stream.
+type StreamParams struct {
+	// Wait How long to wait for the first chunk, in milliseconds.
+	Wait *int64 `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
+// Stream200JSONResponseBody defines parameters for Stream.
+type Stream200JSONResponseBody struct {
+	union json.RawMessage
+}
+
+// StreamPostParams defines parameters for StreamPost.
+type StreamPostParams struct {
+	// Wait How long to wait for the first chunk, in milliseconds.
+	Wait *int64 `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
+// StreamPost200JSONResponseBody defines parameters for StreamPost.
+type StreamPost200JSONResponseBody struct {
+	union json.RawMessage
+}
+
 // RunJSONRequestBody defines body for Run for application/json ContentType.
 type RunJSONRequestBody = Submission
 
 // RunSyncJSONRequestBody defines body for RunSync for application/json ContentType.
 type RunSyncJSONRequestBody = Submission
+
+// AsChunks returns the union data inside the Stream200JSONResponseBody as a Chunks
+func (t Stream200JSONResponseBody) AsChunks() (Chunks, error) {
+	var body Chunks
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromChunks overwrites any union data inside the Stream200JSONResponseBody as the provided Chunks
+func (t *Stream200JSONResponseBody) FromChunks(v Chunks) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeChunks performs a merge with any union data inside the Stream200JSONResponseBody, using the provided Chunks
+func (t *Stream200JSONResponseBody) MergeChunks(v Chunks) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsStream returns the union data inside the Stream200JSONResponseBody as a Stream
+func (t Stream200JSONResponseBody) AsStream() (Stream, error) {
+	var body Stream
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromStream overwrites any union data inside the Stream200JSONResponseBody as the provided Stream
+func (t *Stream200JSONResponseBody) FromStream(v Stream) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeStream performs a merge with any union data inside the Stream200JSONResponseBody, using the provided Stream
+func (t *Stream200JSONResponseBody) MergeStream(v Stream) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t Stream200JSONResponseBody) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *Stream200JSONResponseBody) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsChunks returns the union data inside the StreamPost200JSONResponseBody as a Chunks
+func (t StreamPost200JSONResponseBody) AsChunks() (Chunks, error) {
+	var body Chunks
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromChunks overwrites any union data inside the StreamPost200JSONResponseBody as the provided Chunks
+func (t *StreamPost200JSONResponseBody) FromChunks(v Chunks) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeChunks performs a merge with any union data inside the StreamPost200JSONResponseBody, using the provided Chunks
+func (t *StreamPost200JSONResponseBody) MergeChunks(v Chunks) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsStream returns the union data inside the StreamPost200JSONResponseBody as a Stream
+func (t StreamPost200JSONResponseBody) AsStream() (Stream, error) {
+	var body Stream
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromStream overwrites any union data inside the StreamPost200JSONResponseBody as the provided Stream
+func (t *StreamPost200JSONResponseBody) FromStream(v Stream) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeStream performs a merge with any union data inside the StreamPost200JSONResponseBody, using the provided Stream
+func (t *StreamPost200JSONResponseBody) MergeStream(v Stream) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t StreamPost200JSONResponseBody) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *StreamPost200JSONResponseBody) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
@@ -266,6 +454,20 @@ type ClientInterface interface {
 	// Corresponds with GET /v2/{endpointId}/health (the `Health` operationId).
 	Health(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// PurgeQueue Cancel every waiting job
+	//
+	// Jobs in progress go on.
+	//
+	// Corresponds with POST /v2/{endpointId}/purge-queue (the `PurgeQueue` operationId).
+	PurgeQueue(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Retry Run a failed or timed out job again
+	//
+	// Under its id, with its input and without its output, as long as its result has not expired.
+	//
+	// Corresponds with POST /v2/{endpointId}/retry/{jobId} (the `Retry` operationId).
+	Retry(ctx context.Context, endpointID EndpointID, jobID JobID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// RunWithBody Submit a job
 	//
 	// Answers once the job is on disk. The body is limited to 10 MB (10^6 bytes each).
@@ -325,6 +527,20 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v2/{endpointId}/status/{jobId} (the `StatusPost` operationId).
 	StatusPost(ctx context.Context, endpointID EndpointID, jobID JobID, params *StatusPostParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Stream Read the next chunks of a job's output
+	//
+	// The chunks that no read was given before, held for the first one until the wait is over. The last chunks come with the final status. The answer is an object when the key comes after Bearer and Accept is not exactly application/json, otherwise the bare array.
+	//
+	// Corresponds with GET /v2/{endpointId}/stream/{jobId} (the `Stream` operationId).
+	Stream(ctx context.Context, endpointID EndpointID, jobID JobID, params *StreamParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StreamPost Read the next chunks of a job's output
+	//
+	// The chunks that no read was given before, held for the first one until the wait is over. The last chunks come with the final status. The answer is an object when the key comes after Bearer and Accept is not exactly application/json, otherwise the bare array.
+	//
+	// Corresponds with POST /v2/{endpointId}/stream/{jobId} (the `StreamPost` operationId).
+	StreamPost(ctx context.Context, endpointID EndpointID, jobID JobID, params *StreamPostParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // Cancel Cancel a job
@@ -349,6 +565,40 @@ func (c *Client) Cancel(ctx context.Context, endpointID EndpointID, jobID JobID,
 // Corresponds with GET /v2/{endpointId}/health (the `Health` operationId).
 func (c *Client) Health(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewHealthRequest(c.Server, endpointID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PurgeQueue Cancel every waiting job
+//
+// Jobs in progress go on.
+//
+// Corresponds with POST /v2/{endpointId}/purge-queue (the `PurgeQueue` operationId).
+func (c *Client) PurgeQueue(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPurgeQueueRequest(c.Server, endpointID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Retry Run a failed or timed out job again
+//
+// Under its id, with its input and without its output, as long as its result has not expired.
+//
+// Corresponds with POST /v2/{endpointId}/retry/{jobId} (the `Retry` operationId).
+func (c *Client) Retry(ctx context.Context, endpointID EndpointID, jobID JobID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRetryRequest(c.Server, endpointID, jobID)
 	if err != nil {
 		return nil, err
 	}
@@ -499,6 +749,40 @@ func (c *Client) StatusPost(ctx context.Context, endpointID EndpointID, jobID Jo
 	return c.Client.Do(req)
 }
 
+// Stream Read the next chunks of a job's output
+//
+// The chunks that no read was given before, held for the first one until the wait is over. The last chunks come with the final status. The answer is an object when the key comes after Bearer and Accept is not exactly application/json, otherwise the bare array.
+//
+// Corresponds with GET /v2/{endpointId}/stream/{jobId} (the `Stream` operationId).
+func (c *Client) Stream(ctx context.Context, endpointID EndpointID, jobID JobID, params *StreamParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStreamRequest(c.Server, endpointID, jobID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// StreamPost Read the next chunks of a job's output
+//
+// The chunks that no read was given before, held for the first one until the wait is over. The last chunks come with the final status. The answer is an object when the key comes after Bearer and Accept is not exactly application/json, otherwise the bare array.
+//
+// Corresponds with POST /v2/{endpointId}/stream/{jobId} (the `StreamPost` operationId).
+func (c *Client) StreamPost(ctx context.Context, endpointID EndpointID, jobID JobID, params *StreamPostParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStreamPostRequest(c.Server, endpointID, jobID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // NewCancelRequest constructs an http.Request for the Cancel method
 func NewCancelRequest(server string, endpointID EndpointID, jobID JobID) (*http.Request, error) {
 	var err error
@@ -567,6 +851,81 @@ func NewHealthRequest(server string, endpointID EndpointID) (*http.Request, erro
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPurgeQueueRequest constructs an http.Request for the PurgeQueue method
+func NewPurgeQueueRequest(server string, endpointID EndpointID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/%s/purge-queue", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRetryRequest constructs an http.Request for the Retry method
+func NewRetryRequest(server string, endpointID EndpointID, jobID JobID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "jobId", jobID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/%s/retry/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -967,6 +1326,142 @@ func NewStatusPostRequest(server string, endpointID EndpointID, jobID JobID, par
 	return req, nil
 }
 
+// NewStreamRequest constructs an http.Request for the Stream method
+func NewStreamRequest(server string, endpointID EndpointID, jobID JobID, params *StreamParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "jobId", jobID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/%s/stream/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewStreamPostRequest constructs an http.Request for the StreamPost method
+func NewStreamPostRequest(server string, endpointID EndpointID, jobID JobID, params *StreamPostParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "jobId", jobID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/%s/stream/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 func (c *Client) applyEditors(ctx context.Context, req *http.Request, additionalEditors []RequestEditorFn) error {
 	for _, r := range c.RequestEditors {
 		if err := r(ctx, req); err != nil {
@@ -1026,6 +1521,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v2/{endpointId}/health (the `Health` operationId).
 	HealthWithResponse(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*HealthResponse, error)
+
+	// PurgeQueueWithResponse Cancel every waiting job
+	//
+	// Jobs in progress go on.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/{endpointId}/purge-queue (the `PurgeQueue` operationId).
+	PurgeQueueWithResponse(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*PurgeQueueResponse, error)
+
+	// RetryWithResponse Run a failed or timed out job again
+	//
+	// Under its id, with its input and without its output, as long as its result has not expired.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/{endpointId}/retry/{jobId} (the `Retry` operationId).
+	RetryWithResponse(ctx context.Context, endpointID EndpointID, jobID JobID, reqEditors ...RequestEditorFn) (*RetryResponse, error)
 
 	// RunWithBodyWithResponse Submit a job
 	//
@@ -1094,6 +1607,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v2/{endpointId}/status/{jobId} (the `StatusPost` operationId).
 	StatusPostWithResponse(ctx context.Context, endpointID EndpointID, jobID JobID, params *StatusPostParams, reqEditors ...RequestEditorFn) (*StatusPostResponse, error)
+
+	// StreamWithResponse Read the next chunks of a job's output
+	//
+	// The chunks that no read was given before, held for the first one until the wait is over. The last chunks come with the final status. The answer is an object when the key comes after Bearer and Accept is not exactly application/json, otherwise the bare array.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/{endpointId}/stream/{jobId} (the `Stream` operationId).
+	StreamWithResponse(ctx context.Context, endpointID EndpointID, jobID JobID, params *StreamParams, reqEditors ...RequestEditorFn) (*StreamResponse, error)
+
+	// StreamPostWithResponse Read the next chunks of a job's output
+	//
+	// The chunks that no read was given before, held for the first one until the wait is over. The last chunks come with the final status. The answer is an object when the key comes after Bearer and Accept is not exactly application/json, otherwise the bare array.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/{endpointId}/stream/{jobId} (the `StreamPost` operationId).
+	StreamPostWithResponse(ctx context.Context, endpointID EndpointID, jobID JobID, params *StreamPostParams, reqEditors ...RequestEditorFn) (*StreamPostResponse, error)
 }
 
 type CancelResponse struct {
@@ -1242,6 +1773,165 @@ func (r HealthResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r HealthResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type PurgeQueueResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Purged
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *ProblemResponse
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *ProblemResponse
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *ProblemResponse
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ProblemResponse
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PurgeQueueResponse) GetJSON200() *Purged {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r PurgeQueueResponse) GetApplicationProblemJSON401() *ProblemResponse {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r PurgeQueueResponse) GetApplicationProblemJSON403() *ProblemResponse {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r PurgeQueueResponse) GetApplicationProblemJSON404() *ProblemResponse {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r PurgeQueueResponse) GetApplicationProblemJSON422() *ProblemResponse {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PurgeQueueResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PurgeQueueResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PurgeQueueResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PurgeQueueResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PurgeQueueResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RetryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Job
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *ProblemResponse
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *ProblemResponse
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *ProblemResponse
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *ProblemResponse
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ProblemResponse
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RetryResponse) GetJSON200() *Job {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r RetryResponse) GetApplicationProblemJSON401() *ProblemResponse {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r RetryResponse) GetApplicationProblemJSON403() *ProblemResponse {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r RetryResponse) GetApplicationProblemJSON404() *ProblemResponse {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r RetryResponse) GetApplicationProblemJSON409() *ProblemResponse {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r RetryResponse) GetApplicationProblemJSON422() *ProblemResponse {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RetryResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RetryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RetryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RetryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RetryResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -1746,6 +2436,158 @@ func (r StatusPostResponse) ContentType() string {
 	return ""
 }
 
+type StreamResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Stream200JSONResponseBody
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *ProblemResponse
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *ProblemResponse
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *ProblemResponse
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ProblemResponse
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r StreamResponse) GetJSON200() *Stream200JSONResponseBody {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r StreamResponse) GetApplicationProblemJSON401() *ProblemResponse {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r StreamResponse) GetApplicationProblemJSON403() *ProblemResponse {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r StreamResponse) GetApplicationProblemJSON404() *ProblemResponse {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r StreamResponse) GetApplicationProblemJSON422() *ProblemResponse {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r StreamResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r StreamResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r StreamResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r StreamResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r StreamResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type StreamPostResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StreamPost200JSONResponseBody
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *ProblemResponse
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *ProblemResponse
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *ProblemResponse
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ProblemResponse
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r StreamPostResponse) GetJSON200() *StreamPost200JSONResponseBody {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r StreamPostResponse) GetApplicationProblemJSON401() *ProblemResponse {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r StreamPostResponse) GetApplicationProblemJSON403() *ProblemResponse {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r StreamPostResponse) GetApplicationProblemJSON404() *ProblemResponse {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r StreamPostResponse) GetApplicationProblemJSON422() *ProblemResponse {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r StreamPostResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r StreamPostResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r StreamPostResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r StreamPostResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r StreamPostResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // CancelWithResponse Cancel a job
 //
 // A waiting job never starts, a job in progress is stopped, a finished job keeps its status.
@@ -1772,6 +2614,36 @@ func (c *ClientWithResponses) HealthWithResponse(ctx context.Context, endpointID
 		return nil, err
 	}
 	return ParseHealthResponse(rsp)
+}
+
+// PurgeQueueWithResponse Cancel every waiting job
+//
+// Jobs in progress go on.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/{endpointId}/purge-queue (the `PurgeQueue` operationId).
+func (c *ClientWithResponses) PurgeQueueWithResponse(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*PurgeQueueResponse, error) {
+	rsp, err := c.PurgeQueue(ctx, endpointID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePurgeQueueResponse(rsp)
+}
+
+// RetryWithResponse Run a failed or timed out job again
+//
+// Under its id, with its input and without its output, as long as its result has not expired.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/{endpointId}/retry/{jobId} (the `Retry` operationId).
+func (c *ClientWithResponses) RetryWithResponse(ctx context.Context, endpointID EndpointID, jobID JobID, reqEditors ...RequestEditorFn) (*RetryResponse, error) {
+	rsp, err := c.Retry(ctx, endpointID, jobID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRetryResponse(rsp)
 }
 
 // RunWithBodyWithResponse Submit a job
@@ -1890,6 +2762,36 @@ func (c *ClientWithResponses) StatusPostWithResponse(ctx context.Context, endpoi
 	return ParseStatusPostResponse(rsp)
 }
 
+// StreamWithResponse Read the next chunks of a job's output
+//
+// The chunks that no read was given before, held for the first one until the wait is over. The last chunks come with the final status. The answer is an object when the key comes after Bearer and Accept is not exactly application/json, otherwise the bare array.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/{endpointId}/stream/{jobId} (the `Stream` operationId).
+func (c *ClientWithResponses) StreamWithResponse(ctx context.Context, endpointID EndpointID, jobID JobID, params *StreamParams, reqEditors ...RequestEditorFn) (*StreamResponse, error) {
+	rsp, err := c.Stream(ctx, endpointID, jobID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStreamResponse(rsp)
+}
+
+// StreamPostWithResponse Read the next chunks of a job's output
+//
+// The chunks that no read was given before, held for the first one until the wait is over. The last chunks come with the final status. The answer is an object when the key comes after Bearer and Accept is not exactly application/json, otherwise the bare array.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/{endpointId}/stream/{jobId} (the `StreamPost` operationId).
+func (c *ClientWithResponses) StreamPostWithResponse(ctx context.Context, endpointID EndpointID, jobID JobID, params *StreamPostParams, reqEditors ...RequestEditorFn) (*StreamPostResponse, error) {
+	rsp, err := c.StreamPost(ctx, endpointID, jobID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStreamPostResponse(rsp)
+}
+
 // ParseCancelResponse parses an HTTP response from a CancelWithResponse call
 func ParseCancelResponse(rsp *http.Response) (*CancelResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -1992,6 +2894,135 @@ func ParseHealthResponse(rsp *http.Response) (*HealthResponse, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePurgeQueueResponse parses an HTTP response from a PurgeQueueWithResponse call
+func ParsePurgeQueueResponse(rsp *http.Response) (*PurgeQueueResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PurgeQueueResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Purged
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRetryResponse parses an HTTP response from a RetryWithResponse call
+func ParseRetryResponse(rsp *http.Response) (*RetryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RetryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Job
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest ProblemResponse
@@ -2420,6 +3451,128 @@ func ParseStatusPostResponse(rsp *http.Response) (*StatusPostResponse, error) {
 	return response, nil
 }
 
+// ParseStreamResponse parses an HTTP response from a StreamWithResponse call
+func ParseStreamResponse(rsp *http.Response) (*StreamResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &StreamResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Stream200JSONResponseBody
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseStreamPostResponse parses an HTTP response from a StreamPostWithResponse call
+func ParseStreamPostResponse(rsp *http.Response) (*StreamPostResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &StreamPostResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StreamPost200JSONResponseBody
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
 	// Cancel Cancel a job
@@ -2428,6 +3581,12 @@ type ServerInterface interface {
 	// Health Count jobs and workers
 	// (GET /v2/{endpointId}/health)
 	Health(ctx echo.Context, endpointID EndpointID) error
+	// PurgeQueue Cancel every waiting job
+	// (POST /v2/{endpointId}/purge-queue)
+	PurgeQueue(ctx echo.Context, endpointID EndpointID) error
+	// Retry Run a failed or timed out job again
+	// (POST /v2/{endpointId}/retry/{jobId})
+	Retry(ctx echo.Context, endpointID EndpointID, jobID JobID) error
 	// Run Submit a job
 	// (POST /v2/{endpointId}/run)
 	Run(ctx echo.Context, endpointID EndpointID) error
@@ -2446,6 +3605,12 @@ type ServerInterface interface {
 	// StatusPost Read a job
 	// (POST /v2/{endpointId}/status/{jobId})
 	StatusPost(ctx echo.Context, endpointID EndpointID, jobID JobID, params StatusPostParams) error
+	// Stream Read the next chunks of a job's output
+	// (GET /v2/{endpointId}/stream/{jobId})
+	Stream(ctx echo.Context, endpointID EndpointID, jobID JobID, params StreamParams) error
+	// StreamPost Read the next chunks of a job's output
+	// (POST /v2/{endpointId}/stream/{jobId})
+	StreamPost(ctx echo.Context, endpointID EndpointID, jobID JobID, params StreamPostParams) error
 }
 
 // ServerInterfaceWrapper converts echo contexts to parameters.
@@ -2490,6 +3655,46 @@ func (w *ServerInterfaceWrapper) Health(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.Health(ctx, endpointID)
+	return err
+}
+
+// PurgeQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) PurgeQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID EndpointID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PurgeQueue(ctx, endpointID)
+	return err
+}
+
+// Retry converts echo context to params.
+func (w *ServerInterfaceWrapper) Retry(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID EndpointID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// ------------- Path parameter "jobId" -------------
+	var jobID JobID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "jobId", ctx.Param("jobId"), &jobID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter jobId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.Retry(ctx, endpointID, jobID)
 	return err
 }
 
@@ -2666,6 +3871,72 @@ func (w *ServerInterfaceWrapper) StatusPost(ctx echo.Context) error {
 	return err
 }
 
+// Stream converts echo context to params.
+func (w *ServerInterfaceWrapper) Stream(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID EndpointID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// ------------- Path parameter "jobId" -------------
+	var jobID JobID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "jobId", ctx.Param("jobId"), &jobID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter jobId: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params StreamParams
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", ctx.QueryParams(), &params.Wait, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter wait: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.Stream(ctx, endpointID, jobID, params)
+	return err
+}
+
+// StreamPost converts echo context to params.
+func (w *ServerInterfaceWrapper) StreamPost(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID EndpointID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// ------------- Path parameter "jobId" -------------
+	var jobID JobID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "jobId", ctx.Param("jobId"), &jobID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter jobId: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params StreamPostParams
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", ctx.QueryParams(), &params.Wait, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter wait: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.StreamPost(ctx, endpointID, jobID, params)
+	return err
+}
+
 // This is a simple interface which specifies echo.Route addition functions which
 // are present on both echo.Echo and echo.Group, since we want to allow using
 // either of them for path registration
@@ -2715,11 +3986,15 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 
 	router.POST(options.BaseURL+"/v2/:endpointId/cancel/:jobId", wrapper.Cancel, options.OperationMiddlewares["cancel"]...)
 	router.GET(options.BaseURL+"/v2/:endpointId/health", wrapper.Health, options.OperationMiddlewares["health"]...)
+	router.POST(options.BaseURL+"/v2/:endpointId/purge-queue", wrapper.PurgeQueue, options.OperationMiddlewares["purgeQueue"]...)
+	router.POST(options.BaseURL+"/v2/:endpointId/retry/:jobId", wrapper.Retry, options.OperationMiddlewares["retry"]...)
 	router.POST(options.BaseURL+"/v2/:endpointId/run", wrapper.Run, options.OperationMiddlewares["run"]...)
 	router.POST(options.BaseURL+"/v2/:endpointId/runsync", wrapper.RunSync, options.OperationMiddlewares["runSync"]...)
 	router.GET(options.BaseURL+"/v2/:endpointId/status-sync/:jobId", wrapper.StatusSync, options.OperationMiddlewares["statusSync"]...)
 	router.POST(options.BaseURL+"/v2/:endpointId/status-sync/:jobId", wrapper.StatusSyncPost, options.OperationMiddlewares["statusSyncPost"]...)
 	router.GET(options.BaseURL+"/v2/:endpointId/status/:jobId", wrapper.Status, options.OperationMiddlewares["status"]...)
 	router.POST(options.BaseURL+"/v2/:endpointId/status/:jobId", wrapper.StatusPost, options.OperationMiddlewares["statusPost"]...)
+	router.GET(options.BaseURL+"/v2/:endpointId/stream/:jobId", wrapper.Stream, options.OperationMiddlewares["stream"]...)
+	router.POST(options.BaseURL+"/v2/:endpointId/stream/:jobId", wrapper.StreamPost, options.OperationMiddlewares["streamPost"]...)
 
 }

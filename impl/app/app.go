@@ -24,22 +24,24 @@ import (
 	"github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/impl/runtime/process"
 	"github.com/berthdev/berth/impl/runtime/sim"
+	"github.com/berthdev/berth/impl/webhook"
 	"github.com/berthdev/berth/store"
 	"github.com/berthdev/berth/store/sqlite"
 )
 
 // Config is what a server is started with. The zero value of a field is its default.
 type Config struct {
-	Data         string        // directory of the database and of what belongs to it; required
-	Listen       string        // address of all interfaces; 127.0.0.1:0 picks a port
-	QueueListen  string        // a second address, for the queue and the workers; empty: none
-	Endpoints    []Endpoint    // declared at the start; jobs of others are kept
-	Drain        time.Duration // how long requests may take to end at shutdown; 10 s
-	Quotas       Quotas        // of REST requests for each user
-	TestControls bool          // serve /_berth/ and run on a clock that it can set
-	WorkerOutput io.Writer     // gets what workers print; nil: kept for their logs only
-	Clock        compute.Clock // nil: the machine's; with TestControls it is ours
-	Log          *slog.Logger  // nil: silent
+	Data            string        // directory of the database and of what belongs to it; required
+	Listen          string        // address of all interfaces; 127.0.0.1:0 picks a port
+	QueueListen     string        // a second address, for the queue and the workers; empty: none
+	Endpoints       []Endpoint    // declared at the start; jobs of others are kept
+	Drain           time.Duration // how long requests may take to end at shutdown; 10 s
+	Quotas          Quotas        // of REST requests for each user
+	TestControls    bool          // serve /_berth/ and run on a clock that it can set
+	PrivateWebhooks bool          // permit webhooks on loopback and private addresses
+	WorkerOutput    io.Writer     // gets what workers print; nil: kept for their logs only
+	Clock           compute.Clock // nil: the machine's; with TestControls it is ours
+	Log             *slog.Logger  // nil: silent
 }
 
 // Endpoint is a serverless endpoint whose workers are processes on this machine.
@@ -48,7 +50,9 @@ type Endpoint struct {
 	Command     []string // program and arguments of one worker; none: workers are started by somebody else
 	WorkersMax  int      // 0: 3
 	WorkersMin  int
-	IdleTimeout time.Duration // 0: 10 s
+	IdleTimeout time.Duration  // 0: 10 s
+	Scaler      compute.Scaler // empty: QUEUE_DELAY
+	ScalerValue int            // seconds or jobs; 0: 4
 }
 
 // Quotas are how many REST requests a user may make. Zero means the default: 1,000 a minute, 30,000 an hour, 500,000 a day.
@@ -83,6 +87,7 @@ type Server struct {
 	loops   sync.WaitGroup
 	fleet   *sim.Fleet
 	process *process.Runtime
+	poster  *webhook.Poster
 }
 
 // URL is the base of the REST interface, without a slash at the end.
@@ -147,8 +152,12 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	s.poster = webhook.New(c.PrivateWebhooks)
+	webhooks := loop.NewWebhooks(s.store, s.poster.Post, c.Clock, c.Log)
 	var workers *loop.Workers
-	if s.queue, err = queue.New(ctx, s.store, c.Clock, ids, queue.DefaultSettings(), func() { workers.Hint() }); err != nil {
+	if s.queue, err = queue.New(ctx, s.store, c.Clock, ids, queue.DefaultSettings(), queue.Hooks{
+		Demand: func() { workers.Hint() }, Document: httpapi.JobDocument, Delivery: func() { webhooks.Hint() },
+	}); err != nil {
 		return nil, err
 	}
 	workers = loop.NewWorkers(loop.Fleet{
@@ -165,6 +174,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 			{Next: soonest(s.fleet.Next), Do: done(pods.Step)},
 			{Next: s.queue.Next, Do: s.queue.Sweep},
 			{Next: soonest(workers.Next), Do: done(workers.Step)},
+			{Next: webhooks.Next, Do: webhooks.Step},
 		}); err != nil {
 			return nil, err
 		}
@@ -183,6 +193,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	s.stop = stop
 	s.loops.Go(func() { pods.Run(loopCtx) })
 	s.loops.Go(func() { workers.Run(loopCtx) })
+	s.loops.Go(func() { webhooks.Run(loopCtx) })
 	every := func(clock compute.Clock, length time.Duration, name string, work func(context.Context) error) {
 		s.loops.Go(func() { loop.Every(loopCtx, length, clock, c.Log, name, work) })
 	}
@@ -248,6 +259,7 @@ func (s *Server) declare(ctx context.Context, ctl *control.Control) error {
 	for _, e := range s.config.Endpoints {
 		n := control.NewEndpoint{
 			Name: e.Name, Image: e.Name, WorkersMin: e.WorkersMin, WorkersMax: e.WorkersMax, IdleTimeout: e.IdleTimeout,
+			Scaler: e.Scaler, ScalerValue: e.ScalerValue,
 		}
 		switch {
 		case len(e.Command) == 0:
@@ -308,6 +320,7 @@ func (s *Server) Close() error {
 	s.stop()
 	s.queue.Close()
 	s.loops.Wait()
+	s.poster.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), s.config.Drain)
 	defer cancel()
 	var errs []error

@@ -97,3 +97,22 @@ func (j Job) ExecutionTime() time.Duration {
 type JobCounts struct {
 	Completed, Failed, InProgress, InQueue, Retried int64
 }
+
+// Chunk is one part of a streamed output.
+type Chunk struct {
+	Output  json.RawMessage
+	Metrics json.RawMessage // nil: none
+}
+
+// Webhook is the delivery of an ended job's document to the address that its submission named.
+type Webhook struct {
+	Seq       int64 // its place in the log
+	JobID     JobID
+	URL       string
+	Body      json.RawMessage
+	Tries     int
+	NextAt    time.Time // of the next try; zero: it is over
+	Status    int       // HTTP status of the last try; 0: there was no answer
+	Error     string    // why the last try failed
+	CreatedAt time.Time
+}

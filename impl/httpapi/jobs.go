@@ -60,6 +60,43 @@ func (h queueHandlers) Cancel(c echo.Context, e queue.EndpointID, id queue.JobID
 	return answerJob(c, j, err)
 }
 
+// Stream is GET /v2/{endpointId}/stream/{jobId}.
+func (h queueHandlers) Stream(c echo.Context, e queue.EndpointID, id queue.JobID, p queue.StreamParams) error {
+	wait := jobs.DefaultStreamWait
+	if p.Wait != nil {
+		wait = milliseconds(*p.Wait)
+	}
+	j, chunks, err := h.Queue.Stream(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), compute.JobID(id), wait)
+	if err != nil {
+		return err
+	}
+	view := chunksView(chunks)
+	if !callerOf(c).bearer || c.Request().Header.Get(echo.HeaderAccept) == echo.MIMEApplicationJSON {
+		return c.JSON(http.StatusOK, view)
+	}
+	return c.JSON(http.StatusOK, queue.Stream{Status: queue.JobStatus(j.Status), Stream: view})
+}
+
+// StreamPost is Stream for the clients that POST.
+func (h queueHandlers) StreamPost(c echo.Context, e queue.EndpointID, id queue.JobID, p queue.StreamPostParams) error {
+	return h.Stream(c, e, id, queue.StreamParams(p))
+}
+
+// Retry is POST /v2/{endpointId}/retry/{jobId}.
+func (h queueHandlers) Retry(c echo.Context, e queue.EndpointID, id queue.JobID) error {
+	j, err := h.Queue.Retry(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), compute.JobID(id))
+	return answerJob(c, j, err)
+}
+
+// PurgeQueue is POST /v2/{endpointId}/purge-queue.
+func (h queueHandlers) PurgeQueue(c echo.Context, e queue.EndpointID) error {
+	removed, err := h.Queue.Purge(contextOf(c), callerOf(c).UserID, compute.EndpointID(e))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, queue.Purged{Removed: int64(removed), Status: queue.PurgedStatusCompleted})
+}
+
 // Health is GET /v2/{endpointId}/health.
 func (h queueHandlers) Health(c echo.Context, e queue.EndpointID) error {
 	health, err := h.Queue.Health(contextOf(c), callerOf(c).UserID, compute.EndpointID(e))

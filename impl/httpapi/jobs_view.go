@@ -1,6 +1,9 @@
 package httpapi
 
 import (
+	"bytes"
+	"encoding/json"
+
 	"github.com/berthdev/berth/gen/queue"
 	"github.com/berthdev/berth/impl/compute"
 	jobs "github.com/berthdev/berth/impl/queue"
@@ -36,6 +39,21 @@ func jobView(j compute.Job) queue.Job {
 		v.Error = &j.Error
 	}
 	return v
+}
+
+// JobDocument gives the status document as JSON: what a webhook gets.
+func JobDocument(j compute.Job) (json.RawMessage, error) {
+	var b bytes.Buffer
+	err := encode(&b, jobView(j))
+	return b.Bytes(), err
+}
+
+func chunksView(chunks []compute.Chunk) queue.Chunks {
+	view := make(queue.Chunks, len(chunks))
+	for i, c := range chunks {
+		view[i] = queue.Chunk{Output: c.Output, Metrics: c.Metrics}
+	}
+	return view
 }
 
 func healthView(h jobs.Health) queue.Health {

@@ -46,7 +46,7 @@ func open(t *testing.T) *edge {
 	ids := compute.NewIDs(rand.Reader, e.clock)
 	e.keyring, err = control.NewKeyring(t.Context(), db, ids, e.clock)
 	require.NoError(t, err)
-	q, err := queue.New(t.Context(), db, e.clock, ids, queue.DefaultSettings(), nil)
+	q, err := queue.New(t.Context(), db, e.clock, ids, queue.DefaultSettings(), queue.Hooks{})
 	require.NoError(t, err)
 	catalog, err := control.BuiltInCatalog()
 	require.NoError(t, err)

@@ -97,7 +97,7 @@ func (h workerHandlers) FinishJob(c echo.Context, e worker.EndpointID, w worker.
 	if value(r.Status) == string(compute.JobInProgress) {
 		err = h.Queue.Progress(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(j), r.Output)
 	} else {
-		report := jobs.Report{Output: present(r.Output), Error: errorText(r.Error)}
+		report := jobs.Report{Output: present(r.Output), Error: errorText(r.Error), Leave: value(r.StopPod)}
 		err = h.Queue.Finish(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(j), report)
 	}
 	return heard(c, err)
@@ -110,7 +110,7 @@ func (h workerHandlers) StreamJob(c echo.Context, e worker.EndpointID, w worker.
 		return err
 	}
 	chunk := bodyOf[worker.Chunk](c)
-	return heard(c, h.Queue.Stream(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(j), chunk.Output, chunk.Metrics))
+	return heard(c, h.Queue.StreamJob(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(j), compute.Chunk{Output: chunk.Output, Metrics: chunk.Metrics}))
 }
 
 // Ping is GET /v2/{endpointId}/ping/{workerId}.

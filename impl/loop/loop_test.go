@@ -112,7 +112,7 @@ func (f *fleet) allocations() map[string]runtime.Allocation {
 func scaled(t *testing.T, f *fleet, most int) (*loop.Workers, *compute.SettableClock, compute.Endpoint) {
 	db, clock := openStore(t)
 	ids := compute.NewIDs(rand.Reader, clock)
-	q, err := queue.New(t.Context(), db, clock, ids, queue.DefaultSettings(), nil)
+	q, err := queue.New(t.Context(), db, clock, ids, queue.DefaultSettings(), queue.Hooks{})
 	require.NoError(t, err)
 	keyring, err := control.NewKeyring(t.Context(), db, ids, clock)
 	require.NoError(t, err)

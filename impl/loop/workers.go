@@ -22,6 +22,9 @@ const (
 	lastBackoff  = time.Minute
 )
 
+// initLimit is how long a worker may take from its start to its first word.
+const initLimit = 7 * time.Minute
+
 // Fleet is what the workers loop works with.
 type Fleet struct {
 	Queue   *queue.Queue
@@ -108,7 +111,7 @@ func (l *Workers) Step(ctx context.Context) {
 	l.deciding.Lock()
 	defer l.deciding.Unlock()
 	for _, d := range l.Queue.Demands() {
-		l.decide(ctx, d)
+		l.scale(ctx, d)
 	}
 }
 
@@ -128,6 +131,9 @@ func (l *Workers) Next() time.Time {
 				note(w.IdleSince.Add(d.Endpoint.IdleTimeout))
 			}
 		}
+		if d.Waiting > 0 && d.Overdue == 0 {
+			note(now.Add(workerTick)) // until the first one is overdue
+		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,29 +143,38 @@ func (l *Workers) Next() time.Time {
 	return next
 }
 
-func (l *Workers) decide(ctx context.Context, d queue.Demand) {
+// scale carries out what is decided for one endpoint.
+func (l *Workers) scale(ctx context.Context, d queue.Demand) {
 	e, now := d.Endpoint, l.Clock.Now()
-	want := min(max(d.Waiting+d.Held, e.WorkersMin), e.WorkersMax)
-	have := 0
-	for _, w := range d.Workers {
-		if !w.Draining {
-			have++
-		}
+	l.giveUp(d, now)
+	out := decide(d, now)
+	for _, id := range out.stop {
+		l.stop(e.ID, id)
 	}
 	l.mu.Lock()
 	paused := now.Before(l.backoff[e.ID].until)
 	l.mu.Unlock()
-	for ; have < want && !paused; have++ {
+	missing := out.start
+	for ; missing > 0 && !paused; missing-- {
 		if err := l.start(ctx, e); err != nil {
-			l.Log.Error("worker could not be started", "endpoint", e.ID, "error", err)
+			l.Log.Error("worker could not be started", "endpoint", e.ID, "waiting", d.Waiting, "error", err)
 			l.backOff(e.ID)
-			return
+			break
 		}
 	}
+	l.Queue.Throttled(e.ID, missing)
+}
+
+// giveUp ends the workers that were started and never heard of.
+func (l *Workers) giveUp(d queue.Demand, now time.Time) {
 	for _, w := range d.Workers {
-		if have > max(want, e.WorkersMin) && !w.Draining && w.Status == compute.WorkerIdle && now.Sub(w.IdleSince) >= e.IdleTimeout {
-			have--
-			l.stop(e.ID, w.ID)
+		l.mu.Lock()
+		known, ok := l.workers[w.ID]
+		l.mu.Unlock()
+		if ok && w.Status == compute.WorkerInitializing && !w.Draining && now.Sub(known.started) >= initLimit {
+			l.Log.Error("worker was never heard of", "endpoint", d.Endpoint.ID, "worker", w.ID, "after", initLimit)
+			l.backOff(d.Endpoint.ID)
+			l.stop(d.Endpoint.ID, w.ID)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 type Report struct {
 	Output json.RawMessage
 	Error  string // not empty: the job failed
+	Leave  bool   // the worker asks to be replaced
 }
 
 // Finish ends the job if the worker holds it; a late or repeated report changes nothing and is no error. An output over
@@ -20,6 +21,9 @@ type Report struct {
 func (q *Queue) Finish(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, id compute.JobID, r Report) error {
 	if err := q.heardOf(user, e, w); err != nil {
 		return err
+	}
+	if r.Leave {
+		q.leave(e, w)
 	}
 	return q.end(ctx, e, id, w, func(j *compute.Job) compute.JobEvent {
 		limit := q.settings.RunOutputLimit
@@ -46,18 +50,6 @@ func (q *Queue) Progress(ctx context.Context, user compute.UserID, e compute.End
 	q.extend(id, w)
 	return q.store.Write(ctx, func(tx store.Tx) error {
 		_, err := tx.SetJobOutput(id, w, output)
-		return err
-	})
-}
-
-// Stream appends one chunk to a job that the worker holds.
-func (q *Queue) Stream(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, id compute.JobID, output, metrics json.RawMessage) error {
-	if err := q.heardOf(user, e, w); err != nil {
-		return err
-	}
-	q.extend(id, w)
-	return q.store.Write(ctx, func(tx store.Tx) error {
-		_, err := tx.AppendChunk(id, w, output, metrics)
 		return err
 	})
 }
@@ -104,9 +96,7 @@ func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID,
 		if j.Status, err = compute.JobMachine.Next(from, decide(&j)); err != nil {
 			return nil // the table says no: the report came too late
 		}
-		j.EndedAt = tx.Now()
-		j.ExpiresAt = tx.Now().Add(j.Retention)
-		moved, err = tx.MoveJob(j, from, stored)
+		moved, err = q.moveToEnd(tx, &j, from, stored)
 		return err
 	})
 	if err != nil || !moved {
@@ -117,10 +107,28 @@ func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID,
 		if from == compute.JobInQueue {
 			l.leave(id)
 		} else if holder == anyHolder {
-			l.seat(j.WorkerID).stop(id)
+			l.seat(j.WorkerID).stop(id, j.EndedAt)
 		}
 	}
 	q.mu.Unlock()
 	q.ended(id)
+	if j.Webhook != "" {
+		q.hooks.Delivery()
+	}
 	return nil
+}
+
+// moveToEnd stores the end of a job whose Status is set, and with it what is to be delivered to its webhook: neither is
+// without the other on disk.
+func (q *Queue) moveToEnd(tx store.Tx, j *compute.Job, from compute.JobStatus, holder compute.WorkerID) (bool, error) {
+	j.EndedAt, j.ExpiresAt = tx.Now(), tx.Now().Add(j.Retention)
+	moved, err := tx.MoveJob(*j, from, holder)
+	if err != nil || !moved || j.Webhook == "" || q.hooks.Document == nil {
+		return moved, err
+	}
+	document, err := q.hooks.Document(*j)
+	if err != nil {
+		return false, err
+	}
+	return true, tx.InsertWebhook(compute.Webhook{JobID: j.ID, URL: j.Webhook, Body: document, NextAt: tx.Now(), CreatedAt: tx.Now()})
 }

@@ -12,9 +12,12 @@ type line struct {
 	endpoint compute.Endpoint
 	normal   fifo
 	low      fifo
+	places   map[compute.JobID]*waiting         // of the jobs in normal and low
 	avoid    map[compute.JobID]compute.WorkerID // jobs that a silent worker may still hold
 	takers   []*taker                           // workers that wait for a job, longest first
 	seats    map[compute.WorkerID]*seat
+
+	throttled int // workers that should be there and cannot be started now
 }
 
 // taker is one held take. given is buffered, so that giving never blocks.
@@ -30,9 +33,12 @@ type seat struct {
 	pinged    bool // names its jobs: their leases can be judged
 	unhealthy string
 	draining  bool
-	drain     chan struct{} // closed when it drains: its polls end
-	jobs      map[compute.JobID]bool
+	drain     chan struct{}          // closed when it drains: its polls end
+	leaving   bool                   // to be replaced: it gets nothing more
+	jobs      map[compute.JobID]bool // that it holds; whether they are of low priority
+	named     []compute.JobID        // by its last ping
 	stops     []compute.JobID
+	stopsFrom time.Time     // when the first of them was put there
 	stopped   chan struct{} // receives when stops grew
 	lastHeard time.Time
 	idleSince time.Time
@@ -41,7 +47,7 @@ type seat struct {
 
 func newLine(e compute.Endpoint) *line {
 	return &line{
-		endpoint: e, avoid: map[compute.JobID]compute.WorkerID{}, seats: map[compute.WorkerID]*seat{},
+		endpoint: e, places: map[compute.JobID]*waiting{}, avoid: map[compute.JobID]compute.WorkerID{}, seats: map[compute.WorkerID]*seat{},
 	}
 }
 
@@ -57,26 +63,36 @@ func (l *line) seat(w compute.WorkerID) *seat {
 
 // push gives the job to the worker that waits longest, or puts it in the line of its priority: at the end, or at the front
 // if it has waited before. It never goes to the worker named by avoid.
-func (l *line) push(id compute.JobID, low, front bool, avoid compute.WorkerID) {
-	if avoid != "" {
-		l.avoid[id] = avoid
-	}
+func (l *line) push(j compute.Job, front bool, avoid compute.WorkerID) {
 	for i, t := range l.takers {
 		if t.worker != avoid || avoid == "" {
 			l.takers = slices.Delete(l.takers, i, i+1)
-			delete(l.avoid, id)
-			t.given <- id
+			t.given <- j.ID
 			return
 		}
 	}
+	if avoid != "" {
+		l.avoid[j.ID] = avoid
+	}
 	f := &l.normal
-	if low {
+	if j.LowPriority {
 		f = &l.low
 	}
+	w := &waiting{id: j.ID, since: j.QueuedAt.UnixMilli()}
+	l.places[j.ID] = w
 	if front {
-		f.unpop([]compute.JobID{id})
+		f.unshift(w)
 	} else {
-		f.push(id)
+		f.push(w)
+	}
+}
+
+// putBack puts jobs back at the front, whatever their priority: it was their turn.
+func (l *line) putBack(ids []compute.JobID, now time.Time) {
+	for _, id := range slices.Backward(ids) {
+		w := &waiting{id: id, since: now.UnixMilli()}
+		l.places[id] = w
+		l.normal.unshift(w)
 	}
 }
 
@@ -84,21 +100,23 @@ func (l *line) push(id compute.JobID, low, front bool, avoid compute.WorkerID) {
 func (l *line) pop(w compute.WorkerID, n int) []compute.JobID {
 	var ids []compute.JobID
 	for _, f := range []*fifo{&l.normal, &l.low} {
-		var avoided []compute.JobID
+		var avoided []*waiting
 		for len(ids) < n {
-			id, ok := f.pop()
-			if !ok {
+			next := f.pop()
+			if next == nil {
 				break
 			}
-			switch {
-			case l.avoid[id] == w && w != "":
-				avoided = append(avoided, id)
-			default:
-				delete(l.avoid, id)
-				ids = append(ids, id)
+			if l.avoid[next.id] == w && w != "" {
+				avoided = append(avoided, next)
+				continue
 			}
+			delete(l.avoid, next.id)
+			delete(l.places, next.id)
+			ids = append(ids, next.id)
 		}
-		f.unpop(avoided)
+		for _, a := range slices.Backward(avoided) {
+			f.unshift(a)
+		}
 	}
 	return ids
 }
@@ -106,9 +124,27 @@ func (l *line) pop(w compute.WorkerID, n int) []compute.JobID {
 // leave takes a waiting job out of the line without handing it to anybody.
 func (l *line) leave(id compute.JobID) {
 	delete(l.avoid, id)
-	if !l.normal.remove(id) {
-		l.low.remove(id)
+	if w := l.places[id]; w != nil {
+		delete(l.places, id)
+		w.drop()
 	}
+}
+
+// empty takes every waiting job out of the line and gives them, those of normal priority first.
+func (l *line) empty() []compute.JobID {
+	clear(l.avoid)
+	return l.pop("", len(l.places))
+}
+
+// mayHave forgets that the worker may still hold jobs that it did not name: they may go to it again.
+func (l *line) mayHave(w compute.WorkerID, named []compute.JobID) (freed bool) {
+	for id, avoided := range l.avoid {
+		if avoided == w && !slices.Contains(named, id) {
+			delete(l.avoid, id)
+			freed = true
+		}
+	}
+	return freed
 }
 
 // forgetTaker withdraws a held take, and gives the job that it was given in the meantime, if any.
@@ -122,48 +158,15 @@ func (l *line) forgetTaker(t *taker) (compute.JobID, bool) {
 	}
 }
 
-// waiting counts the jobs in the line; low-priority ones apart, since they start no worker.
-func (l *line) waiting() (normal, low int) {
-	return l.normal.len(), l.low.len()
-}
-
-// fifo is a queue of job ids that gives its memory back as it drains.
-type fifo struct {
-	ids  []compute.JobID
-	head int
-}
-
-func (f *fifo) len() int              { return len(f.ids) - f.head }
-func (f *fifo) push(id compute.JobID) { f.ids = append(f.ids, id) }
-
-func (f *fifo) pop() (compute.JobID, bool) {
-	if f.len() == 0 {
-		return "", false
+// wake hands waiting jobs to waiting workers, as long as there is one for the other, longest first.
+func (l *line) wake() {
+	for i := 0; i < len(l.takers); {
+		ids := l.pop(l.takers[i].worker, 1)
+		if len(ids) == 0 {
+			i++ // nothing waits, or nothing that this one may have
+			continue
+		}
+		l.takers[i].given <- ids[0]
+		l.takers = slices.Delete(l.takers, i, i+1)
 	}
-	id := f.ids[f.head]
-	f.ids[f.head] = ""
-	f.head++
-	if f.head >= 1024 && f.head*2 >= len(f.ids) {
-		f.ids, f.head = slices.Clone(f.ids[f.head:]), 0
-	}
-	return id, true
-}
-
-// remove takes out one id, wherever it stands.
-func (f *fifo) remove(id compute.JobID) bool {
-	i := slices.Index(f.ids[f.head:], id)
-	if i >= 0 {
-		f.ids = slices.Delete(f.ids, f.head+i, f.head+i+1)
-	}
-	return i >= 0
-}
-
-// unpop puts ids back at the front, in their order.
-func (f *fifo) unpop(ids []compute.JobID) {
-	if len(ids) <= f.head {
-		f.head -= len(ids)
-		copy(f.ids[f.head:], ids)
-		return
-	}
-	f.ids, f.head = append(slices.Clone(ids), f.ids[f.head:]...), 0
 }

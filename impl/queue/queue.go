@@ -4,6 +4,8 @@ package queue
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,13 +34,21 @@ type Queue struct {
 	clock    compute.Clock
 	ids      *compute.IDs
 	settings Settings
-	demand   func() // told, without locks held, that an endpoint may need more or fewer workers
+	hooks    Hooks
 
 	mu     sync.Mutex
 	lines  map[compute.EndpointID]*line
 	held   map[compute.JobID]*holding
-	ends   map[compute.JobID][]chan struct{} // closed when the job ends
-	closed chan struct{}                     // closed when the server stops: every hold ends
+	ends   watchers      // of the ends of jobs
+	chunks watchers      // of the chunks of jobs
+	closed chan struct{} // closed when the server stops: every hold ends
+}
+
+// Hooks are what the queue calls, without locks held. All may be nil.
+type Hooks struct {
+	Demand   func()                                     // an endpoint may need more or fewer workers
+	Document func(compute.Job) (json.RawMessage, error) // gives the status document that a webhook gets
+	Delivery func()                                     // a webhook is to be delivered
 }
 
 // holding is a job in progress.
@@ -50,15 +60,18 @@ type holding struct {
 }
 
 // New loads the endpoints and the jobs and makes a Queue. Every job in progress gets a fresh lease: its worker could not
-// be heard while the server was down. demand may be nil.
-func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.IDs, settings Settings, demand func()) (*Queue, error) {
-	if demand == nil {
-		demand = func() {}
+// be heard while the server was down.
+func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.IDs, settings Settings, hooks Hooks) (*Queue, error) {
+	if hooks.Demand == nil {
+		hooks.Demand = func() {}
+	}
+	if hooks.Delivery == nil {
+		hooks.Delivery = func() {}
 	}
 	q := &Queue{
-		store: s, clock: clock, ids: ids, settings: settings, demand: demand,
+		store: s, clock: clock, ids: ids, settings: settings, hooks: hooks,
 		lines: map[compute.EndpointID]*line{}, held: map[compute.JobID]*holding{},
-		ends: map[compute.JobID][]chan struct{}{}, closed: make(chan struct{}),
+		ends: watchers{}, chunks: watchers{}, closed: make(chan struct{}),
 	}
 	err := s.Read(ctx, func(tx store.Tx) error {
 		endpoints, err := tx.ListEndpoints()
@@ -78,7 +91,7 @@ func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.I
 		waiting, err := tx.WaitingJobs()
 		for _, j := range waiting {
 			if l := q.lines[j.EndpointID]; l != nil {
-				l.push(j.ID, j.LowPriority, false, "")
+				l.push(j, false, "")
 			}
 		}
 		return err
@@ -92,7 +105,7 @@ func (q *Queue) hold(j compute.Job, now time.Time) {
 		endpoint: j.EndpointID, worker: j.WorkerID, lease: now.Add(q.settings.Lease), overrun: j.TakenAt.Add(j.ExecutionTimeout),
 	}
 	if l := q.lines[j.EndpointID]; l != nil {
-		l.seat(j.WorkerID).jobs[j.ID] = true
+		l.seat(j.WorkerID).jobs[j.ID] = j.LowPriority
 	}
 }
 
@@ -123,7 +136,7 @@ func (q *Queue) SetEndpoint(e compute.Endpoint) {
 		q.lines[e.ID] = newLine(e)
 	}
 	q.mu.Unlock()
-	q.demand()
+	q.hooks.Demand()
 }
 
 // line gives the endpoint's line. NotFound for an unknown endpoint and for somebody else's. The caller has the lock.
@@ -143,15 +156,38 @@ func (q *Queue) Known(user compute.UserID, id compute.EndpointID) error {
 	return err
 }
 
-// ended wakes those who wait for the job's end. The caller does not have the lock.
+// ended wakes those who wait for the job's end or its chunks. The caller does not have the lock.
 func (q *Queue) ended(id compute.JobID) {
 	q.mu.Lock()
 	q.release(id)
-	waiting := q.ends[id]
-	delete(q.ends, id)
+	q.ends.wake(id)
+	q.chunks.wake(id)
 	q.mu.Unlock()
-	for _, c := range waiting {
+	q.hooks.Demand()
+}
+
+// watchers are those who wait for something of a job: their channels are closed when it comes. Every method needs the
+// queue's lock.
+type watchers map[compute.JobID][]chan struct{}
+
+func (w watchers) add(id compute.JobID) chan struct{} {
+	c := make(chan struct{})
+	w[id] = append(w[id], c)
+	return c
+}
+
+func (w watchers) remove(id compute.JobID, c chan struct{}) {
+	left := slices.DeleteFunc(w[id], func(other chan struct{}) bool { return other == c })
+	if len(left) == 0 {
+		delete(w, id)
+	} else {
+		w[id] = left
+	}
+}
+
+func (w watchers) wake(id compute.JobID) {
+	for _, c := range w[id] {
 		close(c)
 	}
-	q.demand()
+	delete(w, id)
 }

@@ -44,7 +44,7 @@ func (b *bench) start() {
 	var err error
 	b.db, err = sqlite.Open(b.Context(), b.path, b.clock)
 	require.NoError(b, err)
-	b.queue, err = queue.New(b.Context(), b.db, b.clock, compute.NewIDs(rand.Reader, b.clock), queue.DefaultSettings(), nil)
+	b.queue, err = queue.New(b.Context(), b.db, b.clock, compute.NewIDs(rand.Reader, b.clock), queue.DefaultSettings(), queue.Hooks{})
 	require.NoError(b, err)
 }
 

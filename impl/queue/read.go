@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -50,11 +49,14 @@ func (q *Queue) SetTTL(ctx context.Context, user compute.UserID, e compute.Endpo
 
 // Wait gives the job once it has ended, or as it is after wait.
 func (q *Queue) Wait(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID, wait time.Duration) (compute.Job, error) {
-	end := make(chan struct{})
 	q.mu.Lock()
-	q.ends[id] = append(q.ends[id], end)
+	end := q.ends.add(id)
 	q.mu.Unlock()
-	defer q.forgetWait(id, end)
+	defer func() {
+		q.mu.Lock()
+		q.ends.remove(id, end)
+		q.mu.Unlock()
+	}()
 
 	// Read after registering: an end between the two is not missed.
 	j, err := q.Status(ctx, user, e, id)
@@ -73,17 +75,6 @@ func (q *Queue) Wait(ctx context.Context, user compute.UserID, e compute.Endpoin
 	return q.Status(ctx, user, e, id)
 }
 
-func (q *Queue) forgetWait(id compute.JobID, end chan struct{}) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	left := slices.DeleteFunc(q.ends[id], func(c chan struct{}) bool { return c == end })
-	if len(left) == 0 {
-		delete(q.ends, id)
-	} else {
-		q.ends[id] = left
-	}
-}
-
 // Health is an endpoint in numbers.
 type Health struct {
 	Jobs    compute.JobCounts
@@ -97,6 +88,7 @@ func (q *Queue) Health(ctx context.Context, user compute.UserID, e compute.Endpo
 	q.mu.Lock()
 	l, err := q.line(user, e)
 	if err == nil {
+		h.Workers[compute.WorkerThrottled] = int64(l.throttled)
 		for _, s := range l.seats {
 			status := s.status()
 			h.Workers[status]++

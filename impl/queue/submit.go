@@ -77,8 +77,8 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, e compute.Endpo
 func (q *Queue) enqueue(j compute.Job, front bool, avoid compute.WorkerID) {
 	q.mu.Lock()
 	if l := q.lines[j.EndpointID]; l != nil {
-		l.push(j.ID, j.LowPriority, front, avoid)
+		l.push(j, front, avoid)
 	}
 	q.mu.Unlock()
-	q.demand()
+	q.hooks.Demand()
 }

@@ -59,27 +59,24 @@ func (q *Queue) Next(ctx context.Context) (time.Time, error) {
 // Clear forgets every job, as the store has, and tells the workers that hold one to stop it.
 func (q *Queue) Clear() {
 	q.mu.Lock()
-	ends := q.ends
-	q.ends = map[compute.JobID][]chan struct{}{}
 	clear(q.held)
 	for _, l := range q.lines {
-		l.normal, l.low = fifo{}, fifo{}
-		clear(l.avoid)
+		l.empty()
 		for _, s := range l.seats {
 			for id := range s.jobs {
-				s.stop(id)
+				s.stop(id, q.clock.Now())
 			}
 			clear(s.jobs)
 			s.idleSince = q.clock.Now()
 		}
 	}
-	q.mu.Unlock()
-	for _, waiting := range ends {
-		for _, c := range waiting {
-			close(c)
+	for _, w := range []watchers{q.ends, q.chunks} {
+		for id := range w {
+			w.wake(id)
 		}
 	}
-	q.demand()
+	q.mu.Unlock()
+	q.hooks.Demand()
 }
 
 // sweepHeld ends what ran too long and takes jobs from workers that went silent.

@@ -47,13 +47,15 @@ func (q *Queue) queueUp(user compute.UserID, e compute.EndpointID, w compute.Wor
 		return nil, nil, nil, err
 	}
 	s := q.hear(l, w)
-	if !s.draining {
+	s.unhealthy = ""
+	served := !s.draining && !s.leaving
+	if served {
 		if ids := l.pop(w, n); len(ids) > 0 {
 			return ids, nil, s, nil
 		}
 	}
 	t := &taker{worker: w, given: make(chan compute.JobID, 1)}
-	if !s.draining { // a draining worker is held, and gets nothing
+	if served { // one that is to end is held, and gets nothing
 		l.takers = append(l.takers, t)
 	}
 	s.polls++
@@ -79,25 +81,12 @@ func (q *Queue) await(ctx context.Context, t *taker, s *seat, e compute.Endpoint
 	if !given {
 		id, given = l.forgetTaker(t)
 	}
-	if given && (ctx.Err() != nil || s.draining) {
-		l.normal.unpop([]compute.JobID{id}) // whatever its priority: it was its turn
-		q.wakeOne(l)
+	if given && (ctx.Err() != nil || s.draining || s.leaving) {
+		l.putBack([]compute.JobID{id}, q.clock.Now())
+		l.wake()
 		return "", false
 	}
 	return id, given
-}
-
-// wakeOne gives the first waiting job to the worker that waits longest. The caller has the lock.
-func (q *Queue) wakeOne(l *line) {
-	for len(l.takers) > 0 {
-		t := l.takers[0]
-		ids := l.pop(t.worker, 1)
-		if len(ids) == 0 {
-			return
-		}
-		l.takers = l.takers[1:]
-		t.given <- ids[0]
-	}
 }
 
 // lease makes those of the jobs that still wait the worker's, in one transaction. A worker that hung up meanwhile loses
@@ -139,7 +128,7 @@ func (q *Queue) lease(ctx context.Context, e compute.EndpointID, w compute.Worke
 	if err != nil {
 		q.mu.Lock()
 		if l := q.lines[e]; l != nil {
-			l.normal.unpop(ids)
+			l.putBack(ids, q.clock.Now())
 		}
 		q.mu.Unlock()
 		return nil, err
@@ -149,7 +138,7 @@ func (q *Queue) lease(ctx context.Context, e compute.EndpointID, w compute.Worke
 		q.hold(t.Job, now)
 	}
 	q.mu.Unlock()
-	q.demand()
+	q.hooks.Demand()
 	if ctx.Err() != nil && len(taken) > 0 {
 		q.HandBack(taken)
 		return nil, ctx.Err()

@@ -29,7 +29,7 @@ func (q *Queue) heardOf(user compute.UserID, e compute.EndpointID, w compute.Wor
 	return err
 }
 
-// Ping extends the leases of those named jobs that the worker holds.
+// Ping extends the leases of those named jobs that the worker holds. A job that it lost and does not name it may have again.
 func (q *Queue) Ping(user compute.UserID, e compute.EndpointID, w compute.WorkerID, ids []compute.JobID) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -37,9 +37,13 @@ func (q *Queue) Ping(user compute.UserID, e compute.EndpointID, w compute.Worker
 	if err != nil {
 		return err
 	}
-	q.hear(l, w).pinged = true
+	s := q.hear(l, w)
+	s.pinged, s.named = true, ids
 	for _, id := range ids {
 		q.extendHeld(id, w)
+	}
+	if l.mayHave(w, ids) {
+		l.wake()
 	}
 	return nil
 }
@@ -101,7 +105,10 @@ func (q *Queue) Stops(ctx context.Context, user compute.UserID, e compute.Endpoi
 }
 
 // stop tells the worker to stop a job. The caller has the lock.
-func (s *seat) stop(id compute.JobID) {
+func (s *seat) stop(id compute.JobID, now time.Time) {
+	if len(s.stops) == 0 {
+		s.stopsFrom = now
+	}
 	s.stops = append(s.stops, id)
 	select {
 	case s.stopped <- struct{}{}:
@@ -112,9 +119,9 @@ func (s *seat) stop(id compute.JobID) {
 // Demand is what an endpoint's scaling is decided on.
 type Demand struct {
 	Endpoint compute.Endpoint
-	Waiting  int // normal jobs in the queue: low-priority ones start no worker
-	Low      int
-	Held     int
+	Waiting  int          // jobs in the queue, but for those of low priority, which start no worker
+	Overdue  int          // of these, those that have waited for the endpoint's queue delay; at most its WorkersMax
+	Held     int          // jobs in progress, but for those of low priority
 	Workers  []WorkerView // those that berth started
 }
 
@@ -122,23 +129,58 @@ type Demand struct {
 type WorkerView struct {
 	ID        compute.WorkerID
 	Status    compute.WorkerStatus
-	Draining  bool
+	Draining  bool // it is being stopped
+	Leaving   bool // it is to be replaced as soon as it holds no job
 	IdleSince time.Time
+}
+
+// stopPatience is how long a worker that berth started may leave a job to stop unasked for.
+const stopPatience = 10 * time.Second
+
+// leave notes that a worker which berth started is to be replaced: it gets nothing more. Others end by themselves.
+func (q *Queue) leave(e compute.EndpointID, w compute.WorkerID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if l := q.lines[e]; l != nil {
+		if s := l.seats[w]; s != nil && s.managed {
+			s.leaving = true
+		}
+	}
+}
+
+// Throttled notes how many workers should be there and cannot be started now.
+func (q *Queue) Throttled(e compute.EndpointID, n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if l := q.lines[e]; l != nil {
+		l.throttled = n
+	}
 }
 
 // Demands gives the demand of every endpoint.
 func (q *Queue) Demands() []Demand {
+	now := q.clock.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	var demands []Demand
 	for _, l := range q.lines {
-		d := Demand{Endpoint: l.endpoint}
-		d.Waiting, d.Low = l.waiting()
+		since := now.Add(-time.Duration(l.endpoint.ScalerValue) * time.Second)
+		d := Demand{Endpoint: l.endpoint, Waiting: l.normal.live, Overdue: l.normal.before(since.UnixMilli()+1, l.endpoint.WorkersMax)}
 		for id, s := range l.seats {
-			d.Held += len(s.jobs)
-			if s.managed {
-				d.Workers = append(d.Workers, WorkerView{ID: id, Status: s.status(), Draining: s.draining, IdleSince: s.idleSince})
+			for _, low := range s.jobs {
+				if !low {
+					d.Held++
+				}
 			}
+			if !s.managed {
+				continue
+			}
+			if len(s.stops) > 0 && now.Sub(s.stopsFrom) >= stopPatience {
+				s.leaving = true // it never asks what to stop, as old workers do not
+			}
+			d.Workers = append(d.Workers, WorkerView{
+				ID: id, Status: s.status(), Draining: s.draining, Leaving: s.leaving, IdleSince: s.idleSince,
+			})
 		}
 		demands = append(demands, d)
 	}
@@ -193,7 +235,7 @@ func (q *Queue) WorkerGone(ctx context.Context, e compute.EndpointID, w compute.
 		delete(l.seats, w)
 	}
 	q.mu.Unlock()
-	q.demand()
+	q.hooks.Demand()
 }
 
 // lost takes a job from a worker that was not heard of (rules queue.lease, queue.attempts).

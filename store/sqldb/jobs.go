@@ -18,15 +18,11 @@ const (
 	selectJobInput = `SELECT i.body FROM jobs j JOIN job_inputs i ON i.seq = j.seq WHERE j.id = ?`
 	selectRetries  = `SELECT retries FROM jobs WHERE id = ? AND status = ? AND worker_id = ?`
 	moveJob        = `UPDATE jobs SET status = ?, worker_id = ?, attempt = ?, retries = ?, retention = ?, queued_at = ?, taken_at = ?,
-ended_at = ?, expires_at = ?, error = ?, output = ?
+ended_at = ?, expires_at = ?, error = ?, output = ?, final_reads = 0
 WHERE id = ? AND status = ? AND worker_id = ? RETURNING seq, endpoint_id`
 	setJobOutput  = `UPDATE jobs SET output = ? WHERE id = ? AND status = 'IN_PROGRESS' AND worker_id = ?`
 	selectWaiting = `SELECT ` + jobColumns + ` FROM jobs WHERE status = 'IN_QUEUE' ORDER BY queued_at, seq`
 	selectHeld    = `SELECT ` + jobColumns + ` FROM jobs WHERE status = 'IN_PROGRESS' ORDER BY taken_at, seq`
-	deleteChunks  = `DELETE FROM chunks WHERE job_seq = ?`
-	appendChunk   = `INSERT INTO chunks (job_seq, n, output, metrics)
-SELECT j.seq, COALESCE((SELECT MAX(n) FROM chunks WHERE job_seq = j.seq), 0) + 1, ?, ? FROM jobs j
-WHERE j.id = ? AND j.status = 'IN_PROGRESS' AND j.worker_id = ?`
 )
 
 // InsertJob stores a new job and its input. Conflict when the id is taken.
@@ -81,8 +77,8 @@ func (tx *Tx) JobInput(id compute.JobID) (input json.RawMessage, err error) {
 	return input, err
 }
 
-// MoveJob writes what can change of a job if its status and its worker are still from and holder. From an ended status
-// back to the queue it forgets the chunks.
+// MoveJob writes what can change of a job if its status and its worker are still from and holder. On the way back to the
+// queue it forgets the chunks.
 func (tx *Tx) MoveJob(j compute.Job, from compute.JobStatus, holder compute.WorkerID) (bool, error) {
 	lost := false // counted: a take lost to a silent worker, not one handed back
 	if from == compute.JobInProgress && j.Status == compute.JobInQueue {
@@ -106,7 +102,7 @@ func (tx *Tx) MoveJob(j compute.Job, from compute.JobStatus, holder compute.Work
 		return false, err
 	}
 	tx.moves = append(tx.moves, m)
-	if from.Ended() && j.Status == compute.JobInQueue {
+	if from != j.Status && j.Status == compute.JobInQueue {
 		if _, err := tx.exec("delete chunks", deleteChunks, seq); err != nil {
 			return false, err
 		}
@@ -127,9 +123,4 @@ func (tx *Tx) WaitingJobs() ([]compute.Job, error) {
 // HeldJobs gives the jobs IN_PROGRESS without their JSON, oldest take first.
 func (tx *Tx) HeldJobs() ([]compute.Job, error) {
 	return list(tx, "list held jobs", scanJobWithoutJSON, selectHeld)
-}
-
-// AppendChunk adds one chunk to a job that holder holds.
-func (tx *Tx) AppendChunk(id compute.JobID, holder compute.WorkerID, output, metrics json.RawMessage) (bool, error) {
-	return tx.changed("append chunk", appendChunk, blob(output), blob(metrics), string(id), string(holder))
 }

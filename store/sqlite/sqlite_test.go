@@ -152,7 +152,7 @@ func TestInputAndChunksGoWithTheirJob(t *testing.T) {
 	stream := func() {
 		require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error {
 			for range 2 {
-				ok, err := tx.AppendChunk("j", "w", []byte(`1`), []byte(`{}`))
+				ok, err := tx.AppendChunk("j", "w", compute.Chunk{Output: []byte(`1`)})
 				require.NoError(t, err)
 				require.True(t, ok)
 			}

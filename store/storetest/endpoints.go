@@ -13,7 +13,7 @@ import (
 func endpoint(id compute.EndpointID, user compute.UserID, name string) compute.Endpoint {
 	return compute.Endpoint{
 		ID: id, UserID: user, Name: name, Image: "i", Env: map[string]string{"A": "1"}, WorkersMin: 1, WorkersMax: 3,
-		IdleTimeout: 1500 * time.Millisecond, CreatedAt: start,
+		IdleTimeout: 1500 * time.Millisecond, Scaler: compute.ByCount, ScalerValue: 4, CreatedAt: start,
 	}
 }
 

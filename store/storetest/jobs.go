@@ -96,7 +96,7 @@ func jobHolder(t *testing.T, open Open) {
 			return tx.SetJobOutput("j", w, json.RawMessage(`1`))
 		},
 		"chunk": func(tx store.Tx, w compute.WorkerID) (bool, error) {
-			return tx.AppendChunk("j", w, json.RawMessage(`1`), nil)
+			return tx.AppendChunk("j", w, compute.Chunk{Output: json.RawMessage(`1`)})
 		},
 	}
 	all := func(want bool, w compute.WorkerID) {
@@ -232,7 +232,9 @@ func jobDelete(t *testing.T, open Open) {
 	insertJobs(t, s, job("waits"), job("runs"), job("ends"))
 	move(t, s, "runs", take("w", start))
 	move(t, s, "ends", take("w", start))
-	require.True(t, guarded(t, s, func(tx store.Tx) (bool, error) { return tx.AppendChunk("ends", "w", json.RawMessage(`1`), nil) }))
+	require.True(t, guarded(t, s, func(tx store.Tx) (bool, error) {
+		return tx.AppendChunk("ends", "w", compute.Chunk{Output: json.RawMessage(`1`)})
+	}))
 	move(t, s, "ends", to(compute.JobCompleted))
 	for _, id := range []compute.JobID{"waits", "runs", "ends", "none"} {
 		write(t, s, func(tx store.Tx) error { return tx.DeleteJob(id) })

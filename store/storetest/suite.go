@@ -34,6 +34,8 @@ func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store)
 		"waiting jobs are listed in the order of queueing":           jobsWaiting,
 		"held jobs are listed in the order of taking":                jobsHeld,
 		"jobs are counted":                                           jobCounts,
+		"chunks are drained in their order":                          chunks,
+		"deliveries of webhooks are due, tried and logged":           webhooks,
 		"a cleared store keeps endpoints and keys alone":             clears,
 		"jobs expire in the order of their time":                     jobsExpire,
 		"only an ended job is deleted":                               jobDelete,

@@ -49,6 +49,8 @@ CREATE TABLE endpoints (
   workers_min  INTEGER NOT NULL,
   workers_max  INTEGER NOT NULL,
   idle_timeout INTEGER NOT NULL,
+  scaler       TEXT NOT NULL,
+  scaler_value INTEGER NOT NULL,
   created_at   INTEGER,
   UNIQUE (user_id, name)
 ) STRICT;
@@ -74,6 +76,7 @@ CREATE TABLE jobs (
   expires_at        INTEGER,
   webhook           TEXT NOT NULL,
   error             TEXT NOT NULL,
+  final_reads       INTEGER NOT NULL DEFAULT 0, -- reads of its stream since it ended
   s3_config         BLOB,
   output            BLOB
 ) STRICT;
@@ -95,6 +98,21 @@ CREATE TABLE chunks (
   metrics BLOB,
   PRIMARY KEY (job_seq, n)
 ) STRICT;
+
+-- Deliveries to be made, and for a while those that were. They do not hang on their job, which may be deleted before.
+CREATE TABLE webhooks (
+  seq        INTEGER PRIMARY KEY,
+  job_id     TEXT NOT NULL,
+  url        TEXT NOT NULL,
+  body       BLOB,             -- NULL: over
+  tries      INTEGER NOT NULL,
+  next_at    INTEGER,          -- NULL: over
+  status     INTEGER NOT NULL, -- HTTP; 0: no answer
+  error      TEXT NOT NULL,
+  created_at INTEGER
+) STRICT;
+
+CREATE INDEX webhooks_due ON webhooks (next_at) WHERE next_at IS NOT NULL;
 
 -- Kept beside the jobs, in the same transactions, because counting a million rows takes too long and deleted jobs count.
 CREATE TABLE job_counts (

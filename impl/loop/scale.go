@@ -1,0 +1,53 @@
+package loop
+
+import (
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/queue"
+)
+
+// decision is what is to be done about the workers of one endpoint.
+type decision struct {
+	start int                // workers to be started
+	stop  []compute.WorkerID // workers to be stopped
+}
+
+// decide says how many workers the endpoint gets and which of its workers go: those that are to be replaced, and those that
+// have idled for long enough and that nobody needs. It starts one only for what no worker that is still starting will take, so
+// that two decisions in a row do not start two for the same job.
+func decide(d queue.Demand, now time.Time) (out decision) {
+	e := d.Endpoint
+	have, starting := 0, 0
+	for _, w := range d.Workers {
+		switch {
+		case w.Draining:
+		case w.Leaving:
+			out.stop = append(out.stop, w.ID)
+		default:
+			have++
+			if w.Status == compute.WorkerInitializing {
+				starting++
+			}
+		}
+	}
+	want := 0
+	switch {
+	case e.Scaler == compute.ByCount:
+		want = (d.Waiting + d.Held + e.ScalerValue - 1) / max(1, e.ScalerValue)
+	case d.Waiting > 0 && have == 0:
+		want = 1
+	case d.Waiting > 0:
+		want = have + max(0, d.Overdue-starting)
+	}
+	want = min(max(want, e.WorkersMin), e.WorkersMax)
+	out.start = max(0, want-have)
+	for _, w := range d.Workers {
+		idle := w.Status == compute.WorkerIdle && !w.Draining && !w.Leaving
+		if idle && have > max(want, e.WorkersMin) && now.Sub(w.IdleSince) >= e.IdleTimeout {
+			have--
+			out.stop = append(out.stop, w.ID)
+		}
+	}
+	return out
+}

@@ -1,0 +1,49 @@
+package loop
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/queue"
+)
+
+func TestTheScalersDecideWhoStartsAndWhoStops(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_700_000_000_000)
+	byDelay := compute.Endpoint{WorkersMax: 4, IdleTimeout: 10 * time.Second, Scaler: compute.ByDelay, ScalerValue: 4}
+	byCount := byDelay
+	byCount.Scaler = compute.ByCount
+	withMin := byDelay
+	withMin.WorkersMin = 1
+	worker := func(id compute.WorkerID, s compute.WorkerStatus, idle time.Duration) queue.WorkerView {
+		return queue.WorkerView{ID: id, Status: s, IdleSince: now.Add(-idle)}
+	}
+	running, starting := worker("r", compute.WorkerRunning, time.Hour), worker("s", compute.WorkerInitializing, 0)
+	idle, fresh := worker("i", compute.WorkerIdle, 10*time.Second), worker("f", compute.WorkerIdle, 9*time.Second)
+	leaving, draining := running, idle
+	leaving.Leaving, draining.Draining = true, true
+	for name, c := range map[string]struct {
+		d    queue.Demand
+		want decision
+	}{
+		"nothing waits":                               {queue.Demand{Endpoint: byDelay}, decision{}},
+		"the first job starts the first worker":       {queue.Demand{Endpoint: byDelay, Waiting: 9}, decision{start: 1}},
+		"jobs that wait not long enough start none":   {queue.Demand{Endpoint: byDelay, Waiting: 9, Workers: []queue.WorkerView{running}}, decision{}},
+		"overdue jobs start one each":                 {queue.Demand{Endpoint: byDelay, Waiting: 9, Overdue: 2, Workers: []queue.WorkerView{running}}, decision{start: 2}},
+		"a starting worker counts for an overdue job": {queue.Demand{Endpoint: byDelay, Waiting: 9, Overdue: 2, Workers: []queue.WorkerView{running, starting}}, decision{start: 1}},
+		"never more than the maximum":                 {queue.Demand{Endpoint: byDelay, Waiting: 9, Overdue: 9, Workers: []queue.WorkerView{running}}, decision{start: 3}},
+		"the minimum is kept up":                      {queue.Demand{Endpoint: withMin}, decision{start: 1}},
+		"the minimum stays however idle":              {queue.Demand{Endpoint: withMin, Workers: []queue.WorkerView{idle}}, decision{}},
+		"an idle worker goes":                         {queue.Demand{Endpoint: byDelay, Workers: []queue.WorkerView{idle, fresh, running}}, decision{stop: []compute.WorkerID{"i"}}},
+		"no idle worker goes while jobs wait":         {queue.Demand{Endpoint: byDelay, Waiting: 1, Workers: []queue.WorkerView{idle}}, decision{}},
+		"one worker for each so many jobs":            {queue.Demand{Endpoint: byCount, Waiting: 5, Held: 4, Workers: []queue.WorkerView{running}}, decision{start: 2}},
+		"no more by count than they need":             {queue.Demand{Endpoint: byCount, Waiting: 1, Held: 3, Workers: []queue.WorkerView{running, idle}}, decision{stop: []compute.WorkerID{"i"}}},
+		"one that is to be replaced goes":             {queue.Demand{Endpoint: byDelay, Waiting: 1, Workers: []queue.WorkerView{leaving}}, decision{start: 1, stop: []compute.WorkerID{"r"}}},
+		"one that is being stopped does not count":    {queue.Demand{Endpoint: byDelay, Waiting: 1, Workers: []queue.WorkerView{draining}}, decision{start: 1}},
+	} {
+		require.Equal(t, c.want, decide(c.d, now), name)
+	}
+}

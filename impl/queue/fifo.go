@@ -1,0 +1,81 @@
+package queue
+
+import (
+	"slices"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// waiting is one job in a line: its id and when it began to wait. Its input stays on disk.
+type waiting struct {
+	id      compute.JobID
+	since   int64 // milliseconds since 1970
+	in      *fifo
+	dropped bool
+}
+
+// fifo is a queue of waiting jobs that gives its memory back as it drains. One that is dropped in the middle is passed over
+// when its turn comes.
+type fifo struct {
+	all  []*waiting
+	head int
+	live int // not dropped
+}
+
+func (f *fifo) push(w *waiting) {
+	w.in = f
+	f.all = append(f.all, w)
+	f.live++
+}
+
+// unshift puts one at the front.
+func (f *fifo) unshift(w *waiting) {
+	w.in = f
+	f.live++
+	if f.head > 0 {
+		f.head--
+		f.all[f.head] = w
+		return
+	}
+	f.all = slices.Insert(f.all, 0, w)
+}
+
+// pop gives the first one; nil if there is none.
+func (f *fifo) pop() *waiting {
+	for f.head < len(f.all) {
+		w := f.all[f.head]
+		f.all[f.head] = nil
+		f.head++
+		if f.head >= 1024 && f.head*2 >= len(f.all) {
+			f.all, f.head = slices.Clone(f.all[f.head:]), 0
+		}
+		if !w.dropped {
+			f.live--
+			return w
+		}
+	}
+	f.all, f.head = f.all[:0], 0
+	return nil
+}
+
+// drop has one passed over.
+func (w *waiting) drop() {
+	w.dropped = true
+	w.in.live--
+	if w.in.live == 0 {
+		*w.in = fifo{}
+	}
+}
+
+// before counts those that have waited since before the time, in milliseconds since 1970, but not further than most.
+func (f *fifo) before(since int64, most int) (n int) {
+	for _, w := range f.all[f.head:] {
+		if n == most || !w.dropped && w.since >= since {
+			return n
+		}
+		if !w.dropped {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,51 @@
+package queue
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// Retry puts a FAILED or TIMED_OUT job back in the queue under its id, with its input, without its output and with fresh
+// attempts and time to live. Conflict in any other status, NotFound once its result has expired.
+func (q *Queue) Retry(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID) (compute.Job, error) {
+	if err := q.Known(user, e); err != nil {
+		return compute.Job{}, err
+	}
+	var j compute.Job
+	var holder compute.WorkerID
+	err := q.store.Write(ctx, func(tx store.Tx) (err error) {
+		if j, err = ownJob(tx, e, id); err != nil {
+			return err
+		}
+		from := j.Status
+		holder = j.WorkerID
+		if j.Status, err = compute.JobMachine.Next(from, compute.JobRetry); err != nil {
+			return err
+		}
+		j.WorkerID, j.Output, j.Error, j.Attempt, j.Retries = "", nil, "", 0, 0
+		j.QueuedAt, j.TakenAt, j.EndedAt, j.ExpiresAt = tx.Now(), time.Time{}, time.Time{}, tx.Now().Add(j.TTL)
+		_, err = tx.MoveJob(j, from, holder)
+		return err
+	})
+	if err != nil {
+		return j, err
+	}
+	q.enqueue(j, false, q.mayHold(e, holder, id))
+	return j, nil
+}
+
+// mayHold gives the worker if its last ping still named the job: it may not have stopped it yet.
+func (q *Queue) mayHold(e compute.EndpointID, w compute.WorkerID, id compute.JobID) compute.WorkerID {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if l := q.lines[e]; l != nil {
+		if s := l.seats[w]; s != nil && slices.Contains(s.named, id) {
+			return w
+		}
+	}
+	return ""
+}

@@ -1,0 +1,177 @@
+package queue
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"time"
+	"unicode/utf8"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// The documented sizes of a stream (rules queue.stream.hold, queue.stream.split), in bytes of JSON.
+const (
+	// DefaultStreamWait is how long a read of a stream is held for the first chunk unless told otherwise.
+	DefaultStreamWait = 10 * time.Second
+
+	chunkLimit = 1_000_000
+	readLimit  = 20_000_000 // of one read
+)
+
+// StreamJob appends one chunk to a job that the worker holds. One over the limit becomes several.
+func (q *Queue) StreamJob(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, id compute.JobID, c compute.Chunk) error {
+	if err := q.heardOf(user, e, w); err != nil {
+		return err
+	}
+	q.extend(id, w)
+	pieces := split(c)
+	err := q.store.Write(ctx, func(tx store.Tx) error {
+		for _, piece := range pieces {
+			if added, err := tx.AppendChunk(id, w, piece); err != nil || !added {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		q.mu.Lock()
+		q.chunks.wake(id)
+		q.mu.Unlock()
+	}
+	return err
+}
+
+// Stream gives the job and the chunks that no read was given before, holding for the first one for at most wait. The last
+// chunks come with the final status: until they are read the job shows as IN_PROGRESS. A job that was CANCELLED or TIMED_OUT
+// is NotFound from the third read of its end on, since two clients would read it for ever.
+func (q *Queue) Stream(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID, wait time.Duration) (compute.Job, []compute.Chunk, error) {
+	timeout, stop := q.clock.After(wait)
+	defer stop()
+	for {
+		q.mu.Lock()
+		change := q.chunks.add(id)
+		q.mu.Unlock()
+		// Read after registering: a chunk between the two is not missed.
+		j, chunks, err := q.drain(ctx, user, e, id)
+		if err != nil || len(chunks) > 0 || j.Status.Ended() {
+			q.unwatch(id, change)
+			return j, chunks, err
+		}
+		select {
+		case <-change:
+			continue
+		case <-timeout:
+		case <-q.closed:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		q.unwatch(id, change)
+		return j, nil, err
+	}
+}
+
+func (q *Queue) unwatch(id compute.JobID, change chan struct{}) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.chunks.remove(id, change)
+}
+
+// finalReads is how often the end of a job that brought no result can be read from its stream.
+const finalReads = 2
+
+// drain takes what there is. Most looks find nothing and cost no write.
+func (q *Queue) drain(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID) (j compute.Job, chunks []compute.Chunk, err error) {
+	if err := q.Known(user, e); err != nil {
+		return j, nil, err
+	}
+	nothing := func(tx store.Tx) (bool, error) {
+		if j, err = ownJob(tx, e, id); err != nil {
+			return true, err
+		}
+		has, err := tx.HasChunks(id)
+		return !has && j.Status != compute.JobCancelled && j.Status != compute.JobTimedOut, err
+	}
+	empty := false
+	err = q.store.Read(ctx, func(tx store.Tx) (err error) {
+		empty, err = nothing(tx)
+		return err
+	})
+	if err != nil || empty {
+		return j, nil, err
+	}
+	err = q.store.Write(ctx, func(tx store.Tx) (err error) {
+		chunks = nil
+		if empty, err = nothing(tx); err != nil || empty {
+			return err
+		}
+		var more bool
+		if chunks, more, err = tx.DrainChunks(id, readLimit); err != nil {
+			return err
+		}
+		switch {
+		case more && j.Status.Ended():
+			j.Status = compute.JobInProgress
+		case j.Status == compute.JobCancelled || j.Status == compute.JobTimedOut:
+			reads, err := tx.CountFinalRead(id)
+			if err == nil && reads > finalReads {
+				err = compute.Errorf(compute.NotFound, "the stream of job %q has been read to its end", id)
+			}
+			return err
+		}
+		return nil
+	})
+	return j, chunks, err
+}
+
+// split cuts a chunk over the limit into several (rule queue.stream.split): a string between its characters, any other value
+// as strings that are its JSON text when put together. The metrics go with the first.
+func split(c compute.Chunk) []compute.Chunk {
+	if len(c.Output) <= chunkLimit {
+		return []compute.Chunk{c}
+	}
+	var text string
+	if err := json.Unmarshal(c.Output, &text); err != nil {
+		text = string(c.Output)
+	}
+	var pieces []compute.Chunk
+	for len(text) > 0 {
+		n := 0
+		size := 2 // the quotes
+		for n < len(text) {
+			r, width := utf8.DecodeRuneInString(text[n:])
+			if size += escapedSize(r, width); size > chunkLimit {
+				break
+			}
+			n += width
+		}
+		piece := compute.Chunk{Output: quote(text[:n])}
+		if len(pieces) == 0 {
+			piece.Metrics = c.Metrics
+		}
+		pieces = append(pieces, piece)
+		text = text[n:]
+	}
+	return pieces
+}
+
+// quote gives the text as a JSON string.
+func quote(text string) json.RawMessage {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text) // a string, into memory
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// escapedSize is at least how many bytes the character takes in a JSON string.
+func escapedSize(r rune, width int) int {
+	switch {
+	case r < ' ' || r == utf8.RuneError || r == '\u2028' || r == '\u2029':
+		return 6
+	case r == '"' || r == '\\':
+		return 2
+	}
+	return width
+}
