@@ -165,8 +165,7 @@ func init() {
 	})
 	add("queue.runsync.default", []string{"runSync"}, func(c *Check) {
 		c.frozen(func() {
-			answers := make(chan Answer, 1)
-			go func() { answers <- c.Queue("POST", "runsync", job) }()
+			answers := c.hold(func() Answer { return c.Queue("POST", "runsync", job) })
 			taken := c.Queue("GET", "job-take/w?x=1", "")
 			c.advance(90*time.Second - time.Millisecond)
 			require.Empty(c, answers)
@@ -256,8 +255,7 @@ func init() {
 			require.Equal(c, 200, c.Queue("GET", "ping/silent", "").Status)
 			c.advance(30 * time.Second)
 			require.Equal(c, "IN_QUEUE", c.status(id)["status"])
-			answers := make(chan Answer, 1)
-			go func() { answers <- c.Queue("GET", "job-take/silent?x=1", "") }()
+			answers := c.hold(func() Answer { return c.Queue("GET", "job-take/silent?x=1", "") })
 			c.takeJob("other", id)
 			c.advance(25 * time.Second)
 			require.Equal(c, 204, (<-answers).Status)
@@ -280,15 +278,11 @@ func init() {
 	})
 	add("queue.take.none", []string{"takeJob", "takeJobs", "stopJobs"}, func(c *Check) {
 		c.frozen(func() {
-			answers := make(chan Answer, 3)
 			for _, operation := range []string{"job-take/idle?x=1", "job-take-batch/idle", "job-stop/idle"} {
-				go func() { answers <- c.Queue("GET", operation, "") }()
-			}
-			c.Eventually(func() bool {
-				c.advance(25 * time.Second)
-				return len(answers) == 3
-			}, "every hold ends after 25 s")
-			for range 3 {
+				answers := c.hold(func() Answer { return c.Queue("GET", operation, "") })
+				c.advance(25*time.Second - time.Millisecond)
+				require.Empty(c, answers)
+				c.advance(time.Millisecond)
 				require.Equal(c, 204, (<-answers).Status)
 			}
 		})

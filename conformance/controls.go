@@ -38,6 +38,20 @@ func (c *Check) advance(d time.Duration) {
 	require.Equal(c, 200, a.Status, "%s", a.Body)
 }
 
+// hold sends the request in the background and gives once the target holds it: only then its wait has begun.
+func (c *Check) hold(send func() Answer) chan Answer {
+	held := func() float64 { return c.control("GET", "clock", "").JSON["held"].(float64) }
+	before := held()
+	answers := make(chan Answer, 1)
+	go func() { answers <- send() }()
+	deadline := time.Now().Add(10 * time.Second)
+	for held() <= before {
+		require.True(c, time.Now().Before(deadline), "not held within 10 s")
+		<-time.After(time.Millisecond)
+	}
+	return answers
+}
+
 // newKey makes a key; more are further members of the request.
 func (c *Check) newKey(more string, scopes ...string) (id, key string) {
 	list, err := json.Marshal(scopes)

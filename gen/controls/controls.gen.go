@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"github.com/oapi-codegen/nullable"
 	"github.com/oapi-codegen/runtime"
 )
 
@@ -26,8 +27,11 @@ type Advance struct {
 
 // Clock defines model for Clock.
 type Clock struct {
-	Frozen bool      `json:"frozen"`
-	Now    time.Time `json:"now"`
+	Frozen bool `json:"frozen"`
+
+	// Held Requests that are held now: takes, stop polls, waits, reads of streams.
+	Held int64     `json:"held"`
+	Now  time.Time `json:"now"`
 }
 
 // Fault defines model for Fault.
@@ -116,6 +120,28 @@ type ShownFault struct {
 	Shown  int64  `json:"shown"`
 	Status *int64 `json:"status,omitempty"`
 	Times  *int64 `json:"times,omitempty"`
+}
+
+// Webhook defines model for Webhook.
+type Webhook struct {
+	CreatedAt time.Time `json:"createdAt"`
+
+	// Error Why the last try failed, empty if it did not.
+	Error string `json:"error"`
+	Job   string `json:"job"`
+
+	// NextAt Of the next try; null when it is over.
+	NextAt nullable.Nullable[time.Time] `json:"nextAt"`
+
+	// Status HTTP status of the last try; 0 when there was no answer.
+	Status int64  `json:"status"`
+	Tries  int64  `json:"tries"`
+	URL    string `json:"url"`
+}
+
+// WebhookList defines model for WebhookList.
+type WebhookList struct {
+	Webhooks []Webhook `json:"webhooks"`
 }
 
 // ProblemResponse defines model for Problem.
@@ -323,6 +349,11 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /_berth/reset (the `ResetState` operationId).
 	ResetState(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetWebhooks Read the log of webhooks
+	//
+	// Corresponds with GET /_berth/webhooks (the `GetWebhooks` operationId).
+	GetWebhooks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // GetClock Read the clock
@@ -589,6 +620,21 @@ func (c *Client) SetQuotas(ctx context.Context, body SetQuotasJSONRequestBody, r
 // Corresponds with POST /_berth/reset (the `ResetState` operationId).
 func (c *Client) ResetState(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewResetStateRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetWebhooks Read the log of webhooks
+//
+// Corresponds with GET /_berth/webhooks (the `GetWebhooks` operationId).
+func (c *Client) GetWebhooks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetWebhooksRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -968,6 +1014,33 @@ func NewResetStateRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewGetWebhooksRequest constructs an http.Request for the GetWebhooks method
+func NewGetWebhooksRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/webhooks")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 func (c *Client) applyEditors(ctx context.Context, req *http.Request, additionalEditors []RequestEditorFn) error {
 	for _, r := range c.RequestEditors {
 		if err := r(ctx, req); err != nil {
@@ -1137,6 +1210,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /_berth/reset (the `ResetState` operationId).
 	ResetStateWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ResetStateResponse, error)
+
+	// GetWebhooksWithResponse Read the log of webhooks
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /_berth/webhooks (the `GetWebhooks` operationId).
+	GetWebhooksWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetWebhooksResponse, error)
 }
 
 type GetClockResponse struct {
@@ -1975,6 +2055,75 @@ func (r ResetStateResponse) ContentType() string {
 	return ""
 }
 
+type GetWebhooksResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WebhookList
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *ProblemResponse
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *ProblemResponse
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ProblemResponse
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetWebhooksResponse) GetJSON200() *WebhookList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r GetWebhooksResponse) GetApplicationProblemJSON401() *ProblemResponse {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r GetWebhooksResponse) GetApplicationProblemJSON403() *ProblemResponse {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r GetWebhooksResponse) GetApplicationProblemJSON422() *ProblemResponse {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetWebhooksResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetWebhooksResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetWebhooksResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetWebhooksResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetWebhooksResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetClockWithResponse Read the clock
 //
 // Returns a wrapper object for the known response body format(s).
@@ -2195,6 +2344,19 @@ func (c *ClientWithResponses) ResetStateWithResponse(ctx context.Context, reqEdi
 		return nil, err
 	}
 	return ParseResetStateResponse(rsp)
+}
+
+// GetWebhooksWithResponse Read the log of webhooks
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /_berth/webhooks (the `GetWebhooks` operationId).
+func (c *ClientWithResponses) GetWebhooksWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetWebhooksResponse, error) {
+	rsp, err := c.GetWebhooks(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetWebhooksResponse(rsp)
 }
 
 // ParseGetClockResponse parses an HTTP response from a GetClockWithResponse call
@@ -2883,6 +3045,60 @@ func ParseResetStateResponse(rsp *http.Response) (*ResetStateResponse, error) {
 	return response, nil
 }
 
+// ParseGetWebhooksResponse parses an HTTP response from a GetWebhooksWithResponse call
+func ParseGetWebhooksResponse(rsp *http.Response) (*GetWebhooksResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetWebhooksResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WebhookList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
 	// GetClock Read the clock
@@ -2918,6 +3134,9 @@ type ServerInterface interface {
 	// ResetState Forget all pods, jobs and request counts
 	// (POST /_berth/reset)
 	ResetState(ctx echo.Context) error
+	// GetWebhooks Read the log of webhooks
+	// (GET /_berth/webhooks)
+	GetWebhooks(ctx echo.Context) error
 }
 
 // ServerInterfaceWrapper converts echo contexts to parameters.
@@ -3031,6 +3250,15 @@ func (w *ServerInterfaceWrapper) ResetState(ctx echo.Context) error {
 	return err
 }
 
+// GetWebhooks converts echo context to params.
+func (w *ServerInterfaceWrapper) GetWebhooks(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetWebhooks(ctx)
+	return err
+}
+
 // This is a simple interface which specifies echo.Route addition functions which
 // are present on both echo.Echo and echo.Group, since we want to allow using
 // either of them for path registration
@@ -3088,6 +3316,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PUT(options.BaseURL+"/_berth/quotas", wrapper.SetQuotas, options.OperationMiddlewares["setQuotas"]...)
 	router.GET(options.BaseURL+"/_berth/faults", wrapper.GetFaults, options.OperationMiddlewares["getFaults"]...)
 	router.PUT(options.BaseURL+"/_berth/faults", wrapper.SetFaults, options.OperationMiddlewares["setFaults"]...)
+	router.GET(options.BaseURL+"/_berth/webhooks", wrapper.GetWebhooks, options.OperationMiddlewares["getWebhooks"]...)
 	router.PUT(options.BaseURL+"/_berth/fleet", wrapper.SetFleet, options.OperationMiddlewares["setFleet"]...)
 
 }

@@ -51,6 +51,17 @@ func (c *controls) Reset(ctx context.Context) error {
 	return nil
 }
 
+// webhookLog is how many deliveries the log shows.
+const webhookLog = 1000
+
+func (c *controls) Webhooks(ctx context.Context) (log []compute.Webhook, err error) {
+	err = c.server.store.Read(ctx, func(tx store.Tx) error {
+		log, err = tx.ListWebhooks(webhookLog)
+		return err
+	})
+	return log, err
+}
+
 func (c *controls) SetQuotas(minute, hour, day int64) {
 	c.server.rates.SetQuotas(compute.Windows(minute, hour, day))
 }

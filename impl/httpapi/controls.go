@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"github.com/oapi-codegen/nullable"
 
 	"github.com/berthdev/berth/gen/controls"
 	"github.com/berthdev/berth/impl/compute"
@@ -20,6 +21,8 @@ type Controls interface {
 	Advance(ctx context.Context, d time.Duration) error
 	// Reset forgets pods, jobs and counts, and takes back quotas and fleet settings.
 	Reset(ctx context.Context) error
+	// Webhooks gives the log of webhooks, newest first.
+	Webhooks(ctx context.Context) ([]compute.Webhook, error)
 	// SetQuotas sets how many REST requests a user may make in each window.
 	SetQuotas(minute, hour, day int64)
 	// SetBoot sets how long a pod takes to come up.
@@ -33,7 +36,7 @@ var _ controls.ServerInterface = controlsHandlers{}
 
 func (h controlsHandlers) answerClock(c echo.Context) error {
 	clock := h.Controls.Clock()
-	return c.JSON(http.StatusOK, controls.Clock{Now: clock.Now(), Frozen: clock.Frozen()})
+	return c.JSON(http.StatusOK, controls.Clock{Now: clock.Now(), Frozen: clock.Frozen(), Held: int64(h.Queue.Holding())})
 }
 
 // GetClock is GET /_berth/clock.
@@ -106,6 +109,30 @@ func (h controlsHandlers) SetQuotas(c echo.Context) error {
 func (h controlsHandlers) SetFleet(c echo.Context) error {
 	h.Controls.SetBoot(milliseconds(bodyOf[controls.FleetSettings](c).Boot))
 	return c.NoContent(http.StatusNoContent)
+}
+
+// GetWebhooks is GET /_berth/webhooks.
+func (h controlsHandlers) GetWebhooks(c echo.Context) error {
+	log, err := h.Controls.Webhooks(contextOf(c))
+	if err != nil {
+		return err
+	}
+	list := controls.WebhookList{Webhooks: []controls.Webhook{}}
+	for _, w := range log {
+		list.Webhooks = append(list.Webhooks, webhookView(w))
+	}
+	return c.JSON(http.StatusOK, list)
+}
+
+func webhookView(w compute.Webhook) controls.Webhook {
+	v := controls.Webhook{
+		Job: string(w.JobID), URL: w.URL, Tries: int64(w.Tries), Status: int64(w.Status), Error: w.Error, CreatedAt: w.CreatedAt,
+		NextAt: nullable.NewNullNullable[time.Time](),
+	}
+	if !w.NextAt.IsZero() {
+		v.NextAt = nullable.NewNullableWithValue(w.NextAt)
+	}
+	return v
 }
 
 // GetFaults is GET /_berth/faults.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -35,10 +36,11 @@ type Queue struct {
 	ids      *compute.IDs
 	settings Settings
 	hooks    Hooks
+	holding  atomic.Int64 // requests that are held now
 
 	mu     sync.Mutex
 	lines  map[compute.EndpointID]*line
-	held   map[compute.JobID]*holding
+	held   map[compute.JobID]*lease
 	ends   watchers      // of the ends of jobs
 	chunks watchers      // of the chunks of jobs
 	closed chan struct{} // closed when the server stops: every hold ends
@@ -51,11 +53,11 @@ type Hooks struct {
 	Delivery func()                                     // a webhook is to be delivered
 }
 
-// holding is a job in progress.
-type holding struct {
+// lease is a job in progress.
+type lease struct {
 	endpoint compute.EndpointID
 	worker   compute.WorkerID
-	lease    time.Time // not heard of since: lost
+	until    time.Time // not heard of since: lost
 	overrun  time.Time // end of its execution timeout
 }
 
@@ -70,7 +72,7 @@ func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.I
 	}
 	q := &Queue{
 		store: s, clock: clock, ids: ids, settings: settings, hooks: hooks,
-		lines: map[compute.EndpointID]*line{}, held: map[compute.JobID]*holding{},
+		lines: map[compute.EndpointID]*line{}, held: map[compute.JobID]*lease{},
 		ends: watchers{}, chunks: watchers{}, closed: make(chan struct{}),
 	}
 	err := s.Read(ctx, func(tx store.Tx) error {
@@ -101,8 +103,8 @@ func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.I
 
 // hold notes a job in progress. The caller has the lock, or is New.
 func (q *Queue) hold(j compute.Job, now time.Time) {
-	q.held[j.ID] = &holding{
-		endpoint: j.EndpointID, worker: j.WorkerID, lease: now.Add(q.settings.Lease), overrun: j.TakenAt.Add(j.ExecutionTimeout),
+	q.held[j.ID] = &lease{
+		endpoint: j.EndpointID, worker: j.WorkerID, until: now.Add(q.settings.Lease), overrun: j.TakenAt.Add(j.ExecutionTimeout),
 	}
 	if l := q.lines[j.EndpointID]; l != nil {
 		l.seat(j.WorkerID).jobs[j.ID] = j.LowPriority
@@ -165,6 +167,15 @@ func (q *Queue) ended(id compute.JobID) {
 	q.mu.Unlock()
 	q.hooks.Demand()
 }
+
+// holds counts a request that is held from now on, until the function that it gives is called.
+func (q *Queue) holds() (over func()) {
+	q.holding.Add(1)
+	return func() { q.holding.Add(-1) }
+}
+
+// Holding tells how many requests are held now.
+func (q *Queue) Holding() int { return int(q.holding.Load()) }
 
 // watchers are those who wait for something of a job: their channels are closed when it comes. Every method needs the
 // queue's lock.

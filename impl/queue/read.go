@@ -65,6 +65,7 @@ func (q *Queue) Wait(ctx context.Context, user compute.UserID, e compute.Endpoin
 	}
 	timeout, stop := q.clock.After(wait)
 	defer stop()
+	defer q.holds()()
 	select {
 	case <-end:
 	case <-timeout:

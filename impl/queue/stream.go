@@ -59,13 +59,19 @@ func (q *Queue) Stream(ctx context.Context, user compute.UserID, e compute.Endpo
 			q.unwatch(id, change)
 			return j, chunks, err
 		}
+		over := q.holds()
+		again := false
 		select {
 		case <-change:
-			continue
+			again = true
 		case <-timeout:
 		case <-q.closed:
 		case <-ctx.Done():
 			err = ctx.Err()
+		}
+		over()
+		if again {
+			continue
 		}
 		q.unwatch(id, change)
 		return j, nil, err

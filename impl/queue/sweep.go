@@ -47,7 +47,7 @@ func (q *Queue) Next(ctx context.Context) (time.Time, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, h := range q.held {
-		for due, counts := range map[time.Time]bool{h.overrun: true, h.lease: q.judged(h)} {
+		for due, counts := range map[time.Time]bool{h.overrun: true, h.until: q.judged(h)} {
 			if counts && (next.IsZero() || due.Before(next)) {
 				next = due
 			}
@@ -83,12 +83,12 @@ func (q *Queue) Clear() {
 func (q *Queue) sweepHeld(ctx context.Context, now time.Time) {
 	type due struct {
 		id compute.JobID
-		holding
+		lease
 	}
 	var dues []due
 	q.mu.Lock()
 	for id, h := range q.held {
-		if !now.Before(h.lease) && q.judged(h) || !now.Before(h.overrun) {
+		if !now.Before(h.until) && q.judged(h) || !now.Before(h.overrun) {
 			dues = append(dues, due{id, *h})
 		}
 	}
@@ -110,7 +110,7 @@ func (q *Queue) sweepHeld(ctx context.Context, now time.Time) {
 
 // judged tells whether a lease of the worker means anything: one that is heard of but never pings cannot renew it, and is
 // left to its execution timeout. The caller has the lock.
-func (q *Queue) judged(h *holding) bool {
+func (q *Queue) judged(h *lease) bool {
 	l := q.lines[h.endpoint]
 	if l == nil {
 		return true

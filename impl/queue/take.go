@@ -66,6 +66,7 @@ func (q *Queue) queueUp(user compute.UserID, e compute.EndpointID, w compute.Wor
 func (q *Queue) await(ctx context.Context, t *taker, s *seat, e compute.EndpointID, timeout <-chan time.Time) (compute.JobID, bool) {
 	var id compute.JobID
 	given := false
+	over := q.holds()
 	select {
 	case id = <-t.given:
 		given = true
@@ -74,6 +75,7 @@ func (q *Queue) await(ctx context.Context, t *taker, s *seat, e compute.Endpoint
 	case <-q.closed:
 	case <-ctx.Done():
 	}
+	over()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	s.polls--

@@ -57,7 +57,7 @@ func (q *Queue) extend(id compute.JobID, w compute.WorkerID) {
 
 func (q *Queue) extendHeld(id compute.JobID, w compute.WorkerID) {
 	if h := q.held[id]; h != nil && h.worker == w {
-		h.lease = q.clock.Now().Add(q.settings.Lease)
+		h.until = q.clock.Now().Add(q.settings.Lease)
 	}
 }
 
@@ -90,18 +90,25 @@ func (q *Queue) Stops(ctx context.Context, user compute.UserID, e compute.Endpoi
 		if len(ids) > 0 {
 			return ids, nil
 		}
-		select {
-		case <-s.stopped:
-		case <-timeout:
-			return nil, nil
-		case <-s.drain:
-			return nil, nil
-		case <-q.closed:
-			return nil, nil
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if over, err := q.awaitStop(ctx, s, timeout); over {
+			return nil, err
 		}
 	}
+}
+
+// awaitStop holds a stop poll until there may be something to stop, or the poll is over.
+func (q *Queue) awaitStop(ctx context.Context, s *seat, timeout <-chan time.Time) (over bool, err error) {
+	defer q.holds()()
+	select {
+	case <-s.stopped:
+		return false, nil
+	case <-timeout:
+	case <-s.drain:
+	case <-q.closed:
+	case <-ctx.Done():
+		return true, ctx.Err()
+	}
+	return true, nil
 }
 
 // stop tells the worker to stop a job. The caller has the lock.
