@@ -3,11 +3,13 @@ package conformance
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/stretchr/testify/require"
 )
+
+// plenty is a quota that no rule reaches.
+const plenty = 1_000_000
 
 // The rules that take minutes or days: they freeze the clock of the target and set it forward.
 
@@ -39,64 +41,26 @@ func (c *Check) exceeds(key, window string, length time.Duration, n int) {
 }
 
 func init() {
-	const plenty = 1_000_000
-	for _, w := range []struct {
-		name              string
-		length            time.Duration
-		minute, hour, day int
-	}{
-		{"minute", time.Minute, 3, plenty, plenty},
-		{"hour", time.Hour, plenty, 3, plenty},
-		{"day", 24 * time.Hour, plenty, plenty, 3},
-	} {
-		add("rates.reset."+w.name, []string{"listPods"}, func(c *Check) {
+	add("rates.reset", []string{"listPods"}, func(c *Check) {
+		for _, w := range []struct {
+			name              string
+			length            time.Duration
+			minute, hour, day int
+		}{
+			{"minute", time.Minute, 3, plenty, plenty},
+			{"hour", time.Hour, plenty, 3, plenty},
+			{"day", 24 * time.Hour, plenty, plenty, 3},
+		} {
 			c.quotas(w.minute, w.hour, w.day, func(key string) { c.exceeds(key, w.name, w.length, 3) })
-		})
-	}
-	add("rates.exceeded", []string{"listPods", "createPod", "getPod", "deletePod"}, func(c *Check) {
-		c.quotas(1, plenty, plenty, func(key string) {
-			c.listPods(key)
-			for _, op := range c.Operations() {
-				if op.Document != "rest" {
-					continue
-				}
-				a := c.Send(Request{Method: op.Method, URL: c.URL + op.Path, Key: "Bearer " + key})
-				c.Refused(a, 429)
-				minute, _ := c.rates(a)
-				require.Zero(c, minute)
-			}
-		})
+		}
 	})
-	add("rates.user", []string{"listPods"}, func(c *Check) {
-		c.quotas(1, plenty, plenty, func(key string) {
-			_, second := c.newKey(`,"user":"counted"`, "all")
-			_, other := c.newKey(`,"user":"other"`, "all")
-			require.Equal(c, 200, c.listPods(key).Status)
-			c.Refused(c.listPods(second), 429)
-			require.Equal(c, 200, c.listPods(other).Status)
-		})
-	})
-	add("rates.exempt", []string{"listPods"}, func(c *Check) {
-		c.quotas(1, plenty, plenty, func(string) {
-			_, key := c.newKey(`,"user":"counted","exempt":true`, "all")
-			for range 3 {
-				a := c.listPods(key)
-				require.Equal(c, 200, a.Status)
-				require.Empty(c, a.Header.Get("RateLimit"))
-				require.Empty(c, a.Header.Get("RateLimit-Policy"))
-			}
-		})
-	})
-	add("auth.expired", []string{"listPods", "health"}, func(c *Check) {
-		_, key := c.newKey(`,"expiresIn":60000`, "all")
+	add("auth.expiry", []string{"listPods"}, func(c *Check) {
 		c.frozen(func() {
-			c.advance(58 * time.Second)
+			_, key := c.newKey(`,"expiresIn":60000`, "all")
+			c.advance(time.Minute - time.Millisecond)
 			require.Equal(c, 200, c.listPods(key).Status)
-			c.advance(2 * time.Second)
-			a := c.listPods(key)
-			c.Refused(a, 401)
-			require.Contains(c, a.JSON["detail"], "expired")
-			c.Refused(c.Send(Request{Method: "GET", URL: c.QueueURL + "/v2/" + c.Endpoint + "/health", Key: key}), 401)
+			c.advance(time.Millisecond)
+			c.Refused(c.listPods(key), 401)
 		})
 	})
 	add("auth.revoked", []string{"listPods"}, func(c *Check) {
@@ -105,31 +69,8 @@ func init() {
 		c.set("DELETE", "keys/"+id, "")
 		c.Refused(c.listPods(key), 401)
 	})
-	add("auth.scopes", []string{"listPods", "createPod", "deletePod", "run", "takeJob"}, func(c *Check) {
-		_, reader := c.newKey("", "rest:read")
-		_, writer := c.newKey("", "rest:write")
-		require.Equal(c, 200, c.listPods(reader).Status)
-		for _, op := range c.Operations() {
-			key := reader
-			if op.Method == "GET" && op.Document == "rest" {
-				key = writer
-			}
-			c.Refused(c.Send(Request{Method: op.Method, URL: c.URL + op.Path, Key: "Bearer " + key}), 403)
-		}
-	})
-	add("auth.scopes.endpoint", []string{"health"}, func(c *Check) {
-		health := func(key string) Answer {
-			return c.Send(Request{Method: "GET", URL: c.QueueURL + "/v2/" + c.Endpoint + "/health", Key: key})
-		}
-		_, own := c.newKey("", "queue:"+c.Endpoint+":invoke")
-		_, every := c.newKey("", "queue:*:invoke")
-		_, other := c.newKey("", "queue:otherendpoint1:invoke")
-		require.Equal(c, 200, health(own).Status)
-		require.Equal(c, 200, health(every).Status)
-		c.Refused(health(other), 403)
-	})
-	add("errors.foreign", []string{"getPod", "deletePod", "updatePod", "podAction", "health"}, func(c *Check) {
-		pod := c.createPod(gpuPod)["id"].(string)
+	add("auth.ownership", []string{"getPod", "deletePod", "updatePod", "podAction", "health"}, func(c *Check) {
+		pod := c.newPod(gpuPod)
 		_, stranger := c.newKey(`,"user":"stranger"`, "all")
 		send := func(method, url, body string) {
 			c.Refused(c.Send(Request{Method: method, URL: url, Body: body, Key: "Bearer " + stranger}), 404)
@@ -150,56 +91,56 @@ func init() {
 		})
 	})
 	add("queue.retention.runsync", []string{"status", "runSync"}, func(c *Check) {
+		c.syncKept("", time.Minute)
+		c.syncKept("?wait=90000", time.Minute)
+	})
+	add("queue.retention.runsync.long", []string{"status", "runSync"}, func(c *Check) {
+		c.syncKept("?wait=90001", 5*time.Minute)
+	})
+	add("queue.retention.timed-out", []string{"status", "run"}, func(c *Check) {
 		c.frozen(func() {
-			for wait, kept := range map[string]time.Duration{"": time.Minute, "?wait=90000": time.Minute, "?wait=90001": 5 * time.Minute} {
-				answers := make(chan Answer, 1)
-				go func() { answers <- c.Queue("POST", "runsync"+wait, job) }()
-				taken := c.Queue("GET", "job-take/w?x=1", "")
-				require.Equal(c, 200, taken.Status)
-				id := taken.JSON["id"].(string)
-				c.done("w", id, `{"output":1}`)
-				require.Equal(c, "COMPLETED", (<-answers).JSON["status"])
-				c.keptFor(id, kept)
+			id := c.submit(`{"input":{},"policy":{"ttl":10000}}`)
+			c.advance(10 * time.Second)
+			c.keptFor(id, 30*time.Minute)
+		})
+	})
+	add("queue.wait.default", []string{"runSync", "statusSync"}, func(c *Check) {
+		c.frozen(func() {
+			id := c.submit(job)
+			for method, operation := range map[string]string{"GET": "status-sync/" + id, "POST": "runsync"} {
+				answers := c.hold(func() Answer { return c.Queue(method, operation, job) })
+				c.advance(90*time.Second - time.Millisecond)
+				require.Empty(c, answers)
+				c.advance(time.Millisecond)
+				require.Equal(c, "IN_QUEUE", (<-answers).JSON["status"])
 			}
 		})
 	})
-	add("queue.runsync.default", []string{"runSync"}, func(c *Check) {
+	add("queue.ttl", []string{"run", "status"}, func(c *Check) {
 		c.frozen(func() {
-			answers := c.hold(func() Answer { return c.Queue("POST", "runsync", job) })
-			taken := c.Queue("GET", "job-take/w?x=1", "")
-			c.advance(90*time.Second - time.Millisecond)
-			require.Empty(c, answers)
-			c.advance(time.Millisecond)
-			require.Equal(c, "IN_PROGRESS", (<-answers).JSON["status"])
-			c.done("w", taken.JSON["id"].(string), `{}`)
-		})
-	})
-	add("queue.ttl", []string{"run", "status", "stopJobs"}, func(c *Check) {
-		c.frozen(func() {
-			const limited = `{"input":{},"policy":{"ttl":10000}}`
-			held := c.submit(limited)
-			c.takeJob("w", held)
-			waiting := c.submit(limited)
+			short, normal := c.submit(`{"input":{},"policy":{"ttl":10000}}`), c.submit(job)
 			c.advance(9999 * time.Millisecond)
-			require.Equal(c, "IN_PROGRESS", c.status(held)["status"])
-			require.Equal(c, "IN_QUEUE", c.status(waiting)["status"])
+			require.Equal(c, "IN_QUEUE", c.status(short)["status"])
 			c.advance(time.Millisecond)
-			require.Equal(c, "TIMED_OUT", c.status(held)["status"])
-			require.Equal(c, "TIMED_OUT", c.status(waiting)["status"])
-			require.Equal(c, []any{held}, c.Queue("GET", "job-stop/w", "").JSON["jobsToStop"])
-			c.keptFor(waiting, 30*time.Minute)
+			require.Equal(c, "TIMED_OUT", c.status(short)["status"])
+			c.advance(24*time.Hour - 10*time.Second - time.Millisecond)
+			require.Equal(c, "IN_QUEUE", c.status(normal)["status"])
+			c.advance(time.Millisecond)
+			require.Equal(c, "TIMED_OUT", c.status(normal)["status"], "a day by default")
 		})
 	})
-	add("queue.ttl.default", []string{"run"}, func(c *Check) {
+	add("queue.ttl.running", []string{"run", "status", "stopJobs"}, func(c *Check) {
 		c.frozen(func() {
-			id := c.submit(job)
-			c.advance(24*time.Hour - time.Millisecond)
-			require.Equal(c, "IN_QUEUE", c.status(id)["status"])
+			id := c.submit(`{"input":{},"policy":{"ttl":10000}}`)
+			c.takeJob("w", id)
+			c.advance(9999 * time.Millisecond)
+			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
 			c.advance(time.Millisecond)
 			require.Equal(c, "TIMED_OUT", c.status(id)["status"])
+			require.Equal(c, []any{id}, c.Queue("GET", "job-stop/w", "").JSON["jobsToStop"])
 		})
 	})
-	add("queue.status.ttl.sets", []string{"status"}, func(c *Check) {
+	add("queue.ttl.status", []string{"status"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.submit(job)
 			require.Equal(c, 200, c.Queue("GET", "status/"+id+"?ttl=5000", "").Status)
@@ -227,20 +168,13 @@ func init() {
 	})
 	add("queue.lease", []string{"ping", "takeJob"}, func(c *Check) {
 		c.frozen(func() {
-			before := c.Queue("GET", "health", "").JSON["jobs"].(map[string]any)["retried"].(float64)
 			id := c.submit(job)
 			c.takeJob("silent", id)
-			ping := func() { require.Equal(c, 200, c.Queue("GET", "ping/silent?job_id="+id, "").Status) }
-			ping()
-			c.advance(29 * time.Second)
-			ping()
-			c.advance(29 * time.Second)
+			require.Equal(c, 200, c.Queue("GET", "ping/silent", "").Status)
+			c.advance(30*time.Second - time.Millisecond)
 			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
-			c.advance(time.Second)
-			document := c.status(id)
-			require.Equal(c, "IN_QUEUE", document["status"])
-			require.EqualValues(c, 1, document["retries"])
-			require.Equal(c, before+1, c.Queue("GET", "health", "").JSON["jobs"].(map[string]any)["retried"])
+			c.advance(time.Millisecond)
+			require.Equal(c, "IN_QUEUE", c.status(id)["status"])
 			c.takeJob("other", id)
 			c.done("silent", id, `{"output":"late"}`)
 			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
@@ -248,7 +182,19 @@ func init() {
 			require.Equal(c, "right", c.status(id)["output"])
 		})
 	})
-	add("queue.lease.avoid", []string{"takeJob"}, func(c *Check) {
+	add("queue.lease.ping", []string{"ping", "takeJob"}, func(c *Check) {
+		c.frozen(func() {
+			id := c.submit(job)
+			c.takeJob("w", id)
+			for range 5 {
+				require.Equal(c, 200, c.Queue("GET", "ping/w?job_id=another,"+id, "").Status)
+				c.advance(29 * time.Second)
+				require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
+			}
+			c.done("w", id, `{}`)
+		})
+	})
+	add("queue.lease.other", []string{"takeJob"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.submit(job)
 			c.takeJob("silent", id)
@@ -262,14 +208,46 @@ func init() {
 			c.done("other", id, `{}`)
 		})
 	})
+	add("queue.status.retries.counted", []string{"status", "takeJob"}, func(c *Check) {
+		c.frozen(func() {
+			id := c.submit(job)
+			require.NotContains(c, c.status(id), "retries")
+			for n := range 2 {
+				c.loses(id, n)
+				require.EqualValues(c, n+1, c.status(id)["retries"])
+			}
+		})
+	})
+	add("queue.health.retried", []string{"health", "takeJob"}, func(c *Check) {
+		c.frozen(func() {
+			retried := func() float64 { return c.Queue("GET", "health", "").JSON["jobs"].(map[string]any)["retried"].(float64) }
+			before := retried()
+			id := c.submit(job)
+			c.loses(id, 0)
+			require.Equal(c, before+1, retried())
+		})
+	})
+	add("queue.order.low.scaling", []string{"run", "health"}, func(c *Check) {
+		if c.Managed == "" {
+			c.Skip("there is no endpoint whose workers the target starts")
+		}
+		managed := &Check{TestingT: c.TestingT, Target: c.Target, Spec: c.Spec, Skip: c.Skip}
+		managed.Endpoint = c.Managed
+		starting := func() float64 {
+			return managed.Queue("GET", "health", "").JSON["workers"].(map[string]any)["initializing"].(float64)
+		}
+		managed.submit(`{"input":{},"policy":{"lowPriority":true}}`)
+		c.advance(time.Minute)
+		require.Zero(c, starting())
+		managed.submit(job)
+		c.Eventually(func() bool { return starting() == 1 }, "a worker is started for the other job")
+		managed.Queue("POST", "purge-queue", "")
+	})
 	add("queue.attempts", []string{"takeJob", "status"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.submit(job)
 			for i := range 3 {
-				worker := "silent" + strconv.Itoa(i)
-				c.takeJob(worker, id)
-				require.Equal(c, 200, c.Queue("GET", "ping/"+worker, "").Status)
-				c.advance(30 * time.Second)
+				c.loses(id, i)
 			}
 			document := c.status(id)
 			require.Equal(c, "FAILED", document["status"])
@@ -287,14 +265,27 @@ func init() {
 			}
 		})
 	})
-	add("queue.output.limit", []string{"finishJob", "status"}, func(c *Check) {
-		output := func(n int) string { return `{"output":"` + strings.Repeat("x", n-2) + `"}` }
-		require.Equal(c, "COMPLETED", c.ended(output(10_000_000))["status"])
-		document := c.ended(output(10_000_001))
-		require.Equal(c, "FAILED", document["status"])
-		require.NotContains(c, document, "output")
-		require.Contains(c, document["error"], "10000001")
-		require.Contains(c, document["error"], "10000000")
+}
+
+// loses has a worker take the job and go silent. The clock is frozen.
+func (c *Check) loses(id string, n int) {
+	worker := "silent" + strconv.Itoa(n)
+	c.takeJob(worker, id)
+	require.Equal(c, 200, c.Queue("GET", "ping/"+worker, "").Status)
+	c.advance(30 * time.Second)
+}
+
+// syncKept asserts how long the result of a /runsync with the query is kept.
+func (c *Check) syncKept(query string, d time.Duration) {
+	c.frozen(func() {
+		answers := make(chan Answer, 1)
+		go func() { answers <- c.Queue("POST", "runsync"+query, job) }()
+		taken := c.Queue("GET", "job-take/w?x=1", "")
+		require.Equal(c, 200, taken.Status)
+		id := taken.JSON["id"].(string)
+		c.done("w", id, `{"output":1}`)
+		require.Equal(c, "COMPLETED", (<-answers).JSON["status"])
+		c.keptFor(id, d)
 	})
 }
 

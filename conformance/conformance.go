@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -21,7 +22,20 @@ type Target struct {
 	Key      string // a key with every scope
 	Endpoint string // endpoint id
 
+	Managed     string // id of an endpoint whose workers the server starts, and which never say anything; may be empty
 	ControlsKey string // the key of its test controls; rules that need them are skipped without it
+}
+
+// scopesOf names the further keys that rules use.
+var scopesOf = map[string][]string{
+	"read":    {"rest:read"},
+	"write":   {"rest:write"},
+	"other":   {"queue:otherendpoint1:invoke"},
+	"any":     {"queue:*:invoke"},
+	"graphql": {"graphql:read", "graphql:write"},
+	"admin":   {"admin"},
+	"exempt":  {"all"},
+	"expired": {"all"},
 }
 
 // Rule is a documented rule with its test. ID is the id in spec/rules.yaml.
@@ -34,7 +48,12 @@ type Rule struct {
 // rules is filled by the files of this package, one for each resource.
 var rules []Rule
 
-func add(id string, ops []string, test func(*Check)) { rules = append(rules, Rule{id, ops, test}) }
+func add(id string, ops []string, test func(*Check)) {
+	rules = append(rules, Rule{id, ops, func(c *Check) {
+		defer c.cleanUp()
+		test(c)
+	}})
+}
 
 // Rules gives all rules, sorted by id.
 func Rules() []Rule {
@@ -47,6 +66,41 @@ type Check struct {
 	Target
 	Spec *Documents
 	Skip func(why string) // ends the test: the target lacks what it needs
+
+	pods []string // that the test created
+	mu   sync.Mutex
+	jobs []string // that the test submitted or took, perhaps while another request was held
+}
+
+// cleanUp deletes the pods and cancels the jobs that a test left, so that one that fails disturbs no other.
+func (c *Check) cleanUp() {
+	for _, id := range c.pods {
+		c.REST("DELETE", "/v2/pods/"+id, "")
+	}
+	c.mu.Lock()
+	jobs := slices.Clone(c.jobs)
+	c.mu.Unlock()
+	for _, id := range jobs {
+		c.Queue("POST", "cancel/"+id, "")
+	}
+}
+
+// key makes a further key of the same user and gives it as a header.
+func (c *Check) key(name string) string {
+	scopes, more := scopesOf[name], ""
+	switch name {
+	case "invoke":
+		scopes = []string{"queue:" + c.Endpoint + ":invoke"}
+	case "exempt":
+		more = `,"exempt":true`
+	case "expired":
+		more = `,"expiresIn":1`
+	}
+	_, key := c.newKey(more, scopes...)
+	if name == "expired" {
+		c.advance(time.Second)
+	}
+	return "Bearer " + key
 }
 
 // Answer is a response, read to its end and already held against the documents.
@@ -113,7 +167,13 @@ func (c *Check) REST(method, path, body string) Answer {
 
 // Queue sends a request to an operation of the endpoint's queue.
 func (c *Check) Queue(method, operation, body string) Answer {
-	return c.Send(Request{Method: method, URL: c.QueueURL + "/v2/" + c.Endpoint + "/" + operation, Body: body})
+	a := c.Send(Request{Method: method, URL: c.QueueURL + "/v2/" + c.Endpoint + "/" + operation, Body: body})
+	if id, ok := a.JSON["id"].(string); ok && (strings.HasPrefix(operation, "run") || strings.HasPrefix(operation, "job-take/")) {
+		c.mu.Lock()
+		c.jobs = append(c.jobs, id)
+		c.mu.Unlock()
+	}
+	return a
 }
 
 // Refused asserts a problem of that status, and gives its errors.
@@ -136,9 +196,11 @@ func (c *Check) Eventually(f func() bool, what string) {
 	deadline := time.Now().Add(10 * time.Second)
 	for !f() {
 		require.True(c, time.Now().Before(deadline), "not within 10 s: %s", what)
-		<-time.After(5 * time.Millisecond)
-		if c.ControlsKey != "" {
-			c.advance(100 * time.Millisecond)
+		if c.ControlsKey == "" {
+			<-time.After(200 * time.Millisecond) // seldom enough to stay below the quota of requests
+			continue
 		}
+		<-time.After(time.Millisecond)
+		c.advance(100 * time.Millisecond)
 	}
 }

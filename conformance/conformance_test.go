@@ -2,7 +2,10 @@ package conformance_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,8 +15,8 @@ import (
 	"github.com/berthdev/berth/spec"
 )
 
-// TestRulesHoldOnBerth runs every rule against berth's own server. The rules play the worker of one endpoint, so they run
-// one after the other.
+// TestRulesHoldOnBerth runs every rule against berth's own server, one after the other: they play the worker of one endpoint
+// and set its clock.
 func TestRulesHoldOnBerth(t *testing.T) {
 	target, stop, err := conformance.Own(t.Context(), t.TempDir())
 	require.NoError(t, err)
@@ -57,13 +60,22 @@ func TestEveryRuleHasATestAndEveryTestARule(t *testing.T) {
 	documented, err := spec.Rules()
 	require.NoError(t, err)
 	want, open := map[string]bool{}, map[string]bool{}
+	openIn := map[string]int{} // by area
+	areas := map[string]bool{} // that have begun
+	area := ""
 	for _, r := range documented {
 		require.False(t, want[r.ID] || open[r.ID], "%s stands twice", r.ID)
 		require.NotEmpty(t, r.Says, r.ID)
 		require.NotEmpty(t, r.Source, r.ID)
 		require.Contains(t, []string{"documented", "decided"}, r.Kind, r.ID)
+		if next, _, _ := strings.Cut(r.ID, "."); next != area {
+			require.False(t, areas[next], "%s stands apart from the other rules of its area", r.ID)
+			area = next
+			areas[area] = true
+		}
 		if r.Open {
 			open[r.ID] = true
+			openIn[area]++
 		} else {
 			want[r.ID] = true
 		}
@@ -75,4 +87,14 @@ func TestEveryRuleHasATestAndEveryTestARule(t *testing.T) {
 		have[r.ID] = true
 	}
 	require.Equal(t, want, have)
+
+	// How many rules of each area are open may only shrink; nothing writes this file but who closes or opens a rule.
+	var lines []string
+	for area, n := range openIn {
+		lines = append(lines, fmt.Sprintf("%s %d\n", area, n))
+	}
+	slices.Sort(lines)
+	counted, err := os.ReadFile("testdata/open.txt")
+	require.NoError(t, err)
+	require.Equal(t, string(counted), strings.Join(lines, ""))
 }

@@ -94,7 +94,7 @@ func init() {
 	})
 	add("controls.advance.order", []string{"advanceClock"}, func(c *Check) {
 		c.frozen(func() {
-			pod := c.createPod(gpuPod)["id"].(string)
+			pod := c.newPod(gpuPod)
 			first := c.submit(`{"input":{},"policy":{"ttl":10000}}`)
 			c.advance(15 * time.Minute)
 			require.Equal(c, "RUNNING", c.REST("GET", "/v2/pods/"+pod, "").JSON["status"])
@@ -106,7 +106,7 @@ func init() {
 		})
 	})
 	add("controls.reset", []string{"resetState"}, func(c *Check) {
-		pod, id := c.createPod(gpuPod)["id"].(string), c.submit(job)
+		pod, id := c.newPod(gpuPod), c.submit(job)
 		c.set("POST", "reset", "")
 		c.Refused(c.REST("GET", "/v2/pods/"+pod, ""), 404)
 		c.Refused(c.Queue("GET", "status/"+id, ""), 404)
@@ -157,7 +157,7 @@ func init() {
 		defer c.set("PUT", "fleet", `{"boot":2000}`)
 		c.set("PUT", "fleet", `{"boot":3600000}`)
 		c.frozen(func() {
-			pod := c.createPod(gpuPod)["id"].(string)
+			pod := c.newPod(gpuPod)
 			c.advance(time.Hour - time.Second)
 			require.Equal(c, "STARTING", c.REST("GET", "/v2/pods/"+pod, "").JSON["status"])
 			c.advance(time.Second)

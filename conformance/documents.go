@@ -19,7 +19,7 @@ import (
 // Documents holds answers against the published documents and counts what they showed.
 type Documents struct {
 	documents []document
-	mu        sync.Mutex
+	mu        sync.Mutex      // held by who compiles a schema too
 	seen      map[string]bool // "operationId status"
 }
 
@@ -146,7 +146,9 @@ func (d *Documents) Check(c require.TestingT, r *http.Request, a Answer) {
 	kind, _, err := mime.ParseMediaType(a.Header.Get("Content-Type"))
 	require.NoError(c, err)
 	require.Contains(c, content, kind, "%s %d", id, a.Status)
+	d.mu.Lock()
 	schema, err := doc.compiler.Compile(doc.name + ".json#" + pointer + "/content/" + escape(kind) + "/schema")
+	d.mu.Unlock()
 	require.NoError(c, err)
 	body, err := jsonschema.UnmarshalJSON(bytes.NewReader(a.Body))
 	require.NoError(c, err, "%s", a.Body)

@@ -2,34 +2,83 @@ package conformance
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/stretchr/testify/require"
 )
 
+// asJSON says that a body is JSON, even if it is empty.
+var asJSON = map[string]string{"Content-Type": "application/json"}
+
+// tooLarge is a body over the limit of REST.
+var tooLarge = `{"name":"` + strings.Repeat("x", 1<<20) + `"}`
+
+// refusals are requests that break one thing each, by the status that they get.
+func (c *Check) refusals() map[int]Request {
+	return map[int]Request{
+		400: {Method: "POST", URL: "/v2/pods", Body: `{"name":`},
+		401: {Method: "GET", URL: "/v2/pods", Key: "-"},
+		404: {Method: "GET", URL: "/v2/pods/nosuchpod"},
+		405: {Method: "PUT", URL: "/v2/pods"},
+		413: {Method: "POST", URL: "/v2/pods", Body: tooLarge},
+		415: {Method: "POST", URL: "/v2/pods", Body: `{}`, Header: map[string]string{"Content-Type": "text/plain"}},
+		422: {Method: "POST", URL: "/v2/pods", Body: `{}`},
+	}
+}
+
 func init() {
 	create := []string{"createPod"}
 	add("errors.body", create, func(c *Check) {
-		a := c.REST("POST", "/v2/pods", `{"name":"a","image":"i","disk":0,"gpu":{"id":"NVIDIA L4"}}`)
-		require.Len(c, c.Refused(a, 422), 1)
-		require.EqualValues(c, 422, a.JSON["status"])
+		for status, r := range c.refusals() {
+			r.URL = c.URL + r.URL
+			a := c.Send(r)
+			require.EqualValues(c, status, a.JSON["status"])
+			require.Equal(c, status, a.Status)
+			require.NotEmpty(c, a.JSON["title"])
+			require.NotEmpty(c, a.JSON["detail"])
+		}
+	})
+	add("errors.list", create, func(c *Check) {
+		require.Len(c, c.REST("POST", "/v2/pods", with(`"args":7`)).JSON["errors"], 1)
+		require.NotContains(c, c.REST("GET", "/v2/pods/nosuchpod", "").JSON, "errors")
+	})
+	add("errors.content-type", create, func(c *Check) {
+		for _, r := range c.refusals() {
+			r.URL = c.URL + r.URL
+			require.Equal(c, "application/problem+json", c.Send(r).Header.Get("Content-Type"))
+		}
 	})
 	add("errors.all-at-once", create, func(c *Check) {
-		c.createRefused(`{"name":7,"image":"i","disk":0,"extra":true,"gpu":{"id":"NVIDIA L4"}}`, 422, "/name:", "/disk:", "/extra:")
+		c.createRefused(`{"name":7,"image":"i","args":7,"env":7,"gpu":{"id":7}}`, 422, "/name:", "/args:", "/env:", "/gpu/id:")
+	})
+	add("errors.pointer", create, func(c *Check) {
+		require.Equal(c, []string{"/gpu/count: must be >= 1"}, c.Refused(c.REST("POST", "/v2/pods", withGPU(`{"id":"NVIDIA L4","count":0}`)), 422))
+	})
+	add("errors.pointer.escape", create, func(c *Check) {
+		c.createRefused(with(`"a/b~c":1`), 422, "/a~1b~0c:")
 	})
 	add("errors.malformed", create, func(c *Check) {
-		for _, body := range []string{`{"name":`, `{} {}`, "{\"name\":\"\xff\"}", `nope`} {
+		for _, body := range []string{`{"name":`, `{} {}`, `nope`, `{"name":"a",}`, `{'name':'a'}`} {
 			c.createRefused(body, 400)
 		}
 		for _, op := range c.Operations() {
 			if op.Body {
-				for _, body := range []string{"", `{"a":`} {
-					r := Request{Method: op.Method, URL: c.URL + op.Path, Body: body, Header: map[string]string{"Content-Type": "application/json"}}
-					c.Refused(c.Send(r), 400)
-				}
+				c.Refused(c.Send(Request{Method: op.Method, URL: c.URL + op.Path, Body: `{"a":`}), 400)
 			}
 		}
+	})
+	add("errors.empty", create, func(c *Check) {
+		for _, op := range c.Operations() {
+			if op.Body {
+				c.Refused(c.Send(Request{Method: op.Method, URL: c.URL + op.Path, Header: asJSON}), 400)
+			}
+		}
+	})
+	add("errors.utf8", []string{"createPod", "run"}, func(c *Check) {
+		c.createRefused("{\"name\":\"\xff\",\"image\":\"i\",\"gpu\":{\"id\":\"NVIDIA L4\"}}", 400)
+		c.Refused(c.Queue("POST", "run", "{\"input\":{\"a\":\"\xff\"}}"), 400)
 	})
 	add("errors.parameters", nil, func(c *Check) {
 		for _, op := range c.Operations() {
@@ -64,79 +113,124 @@ func init() {
 			c.Refused(a, 413)
 			require.Contains(c, a.JSON["detail"], strconv.Itoa(limit))
 		}
+		name := strings.Repeat("x", 1<<20-len(withGPU(`{"id":"NVIDIA L4"}`))+1)
+		c.createPod(`{"name":"` + name + `","image":"i","gpu":{"id":"NVIDIA L4"}}`)
 	})
 	add("errors.duplicate-member", create, func(c *Check) {
 		c.createRefused(`{"name":"a","name":"b","image":"i","gpu":{"id":"NVIDIA L4"}}`, 422, "/name:")
+		c.createRefused(withGPU(`{"id":"NVIDIA L4","id":"NVIDIA L4"}`), 422, "/gpu/id:")
+		c.createRefused(with(`"env":{"A":"1","A":"1"}`), 422, "/env/A:")
 	})
-	add("errors.media-type", create, func(c *Check) {
-		send := func(kind string) Answer {
-			return c.Send(Request{Method: "POST", URL: c.URL + "/v2/pods", Body: gpuPod, Header: map[string]string{"Content-Type": kind}})
-		}
-		for _, op := range c.Operations() {
-			if op.Body && !op.AnyType {
-				for _, kind := range []string{"text/plain", ""} {
-					r := Request{Method: op.Method, URL: c.URL + op.Path, Body: "{}", Header: map[string]string{"Content-Type": kind}}
-					c.Refused(c.Send(r), 415)
-				}
-			}
-		}
-		require.Equal(c, 201, send("application/json; charset=utf-8").Status)
-	})
-	add("errors.unknown-path", create, func(c *Check) {
-		c.Refused(c.REST("GET", "/v2/nothing", ""), 404)
-		a := c.REST("PUT", "/v2/pods", `{}`)
-		c.Refused(a, 405)
-		require.Contains(c, a.Header.Get("Allow"), "GET")
-		require.Contains(c, a.Header.Get("Allow"), "POST")
-	})
-	add("errors.order", create, func(c *Check) {
-		for _, r := range []Request{
-			{Method: "GET", URL: "/v2/nothing"},
-			{Method: "PUT", URL: "/v2/pods"},
-			{Method: "POST", URL: "/v2/pods", Body: "nope", Header: map[string]string{"Content-Type": "text/plain"}},
-			{Method: "POST", URL: "/v2/pods", Body: "{}"},
-		} {
-			r.URL, r.Key = c.URL+r.URL, "-"
-			c.Refused(c.Send(r), 401)
+	add("errors.media-type", create, func(c *Check) { c.mediaTypeRefused("text/plain", "application/problem+json", "json") })
+	add("errors.media-type.absent", create, func(c *Check) { c.mediaTypeRefused("") })
+	add("errors.media-type.parameters", create, func(c *Check) {
+		for _, kind := range []string{"application/json; charset=utf-8", "Application/JSON;charset=UTF-8"} {
+			// The body breaks its schema: it was read.
+			c.Refused(c.Send(Request{Method: "POST", URL: c.URL + "/v2/pods", Body: "{}", Header: map[string]string{"Content-Type": kind}}), 422)
 		}
 	})
-	add("auth.required", []string{"listPods", "run"}, func(c *Check) {
-		for _, op := range c.Operations() {
-			c.Refused(c.Send(Request{Method: op.Method, URL: c.URL + op.Path, Key: "-"}), 401)
-		}
-		for _, key := range []string{"-", "Bearer nonsense", "Bearer " + wrong(c.Key), "Basic abc"} {
-			c.Refused(c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: key}), 401)
-			c.Refused(c.Send(Request{Method: "POST", URL: c.QueueURL + "/v2/" + c.Endpoint + "/run", Body: "{}", Key: key}), 401)
+	add("errors.unknown-path", nil, func(c *Check) {
+		for _, path := range []string{"/v2/nothing", "/v2", "/", "/v2/pods/a/b/c", "/v1/pods"} {
+			c.Refused(c.REST("GET", path, ""), 404)
 		}
 	})
-	add("auth.detail", []string{"listPods"}, func(c *Check) {
-		details := map[any]bool{}
-		for _, key := range []string{"-", "Bearer nonsense", "Bearer " + wrong(c.Key)} {
-			a := c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: key})
-			c.Refused(a, 401)
-			details[a.JSON["detail"]] = true
-		}
-		require.Len(c, details, 3)
-	})
-	add("auth.bearer", []string{"listPods"}, func(c *Check) {
-		c.Refused(c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: c.Key}), 401)
-		require.Equal(c, 200, c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: "bearer " + c.Key}).Status)
-	})
-	add("documents", nil, func(c *Check) {
-		for _, path := range []string{"/v2/openapi.json", "/openapi/queue.json", "/openapi/worker.json", "/openapi/controls.json"} {
-			a := c.Send(Request{Method: "GET", URL: c.URL + path, Key: "-"})
-			require.Equal(c, 200, a.Status)
-			require.Equal(c, "3.1.0", a.JSON["openapi"])
-		}
-	})
+	add("errors.method", nil, func(c *Check) { c.methodsRefused("rest") })
 }
 
-// wrong gives a key of the right form that does not exist.
-func wrong(key string) string {
-	return key[:len(key)-4] + strings.Map(func(r rune) rune {
-		if r == 'a' {
-			return 'b'
+// mediaTypeRefused asserts 415 of every operation with a body of such a content type.
+func (c *Check) mediaTypeRefused(kinds ...string) {
+	for _, op := range c.Operations() {
+		if op.Body && !op.AnyType {
+			for _, kind := range kinds {
+				r := Request{Method: op.Method, URL: c.URL + op.Path, Body: "{}", Header: map[string]string{"Content-Type": kind}}
+				c.Refused(c.Send(r), 415)
+			}
 		}
-		return 'a'
-	}, key[len(key)-4:])
+	}
+}
+
+// methodsRefused asserts that each path of the document answers 405, with the right methods, to every other one.
+func (c *Check) methodsRefused(document string) {
+	methods := map[string][]string{}
+	for _, op := range c.Operations() {
+		if op.Document == document {
+			methods[op.Path] = append(methods[op.Path], op.Method)
+		}
+	}
+	for path, known := range methods {
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+			if slices.Contains(known, method) {
+				continue
+			}
+			a := c.Send(Request{Method: method, URL: c.URL + path})
+			require.Equal(c, 405, a.Status, "%s %s", method, path)
+			var allowed []string
+			for one := range strings.SplitSeq(a.Header.Get("Allow"), ",") {
+				if one = strings.TrimSpace(one); one != "OPTIONS" && one != "HEAD" {
+					allowed = append(allowed, one)
+				}
+			}
+			require.ElementsMatch(c, known, allowed, "%s %s", method, path)
+		}
+	}
+}
+
+// The order of the checks.
+func init() {
+	add("errors.order", nil, func(c *Check) {
+		for status, r := range c.refusals() {
+			r.URL, r.Key = c.URL+r.URL, "-"
+			require.Equal(c, 401, c.Send(r).Status, "instead of %d", status)
+		}
+		require.Equal(c, 401, c.Send(Request{Method: "GET", URL: c.URL + "/v2/nothing", Key: "-"}).Status)
+	})
+	add("errors.order.scope", []string{"createPod", "deletePod"}, func(c *Check) {
+		reader := c.key("read")
+		for status, r := range c.refusals() {
+			if r.Method == "POST" {
+				r.URL, r.Key = c.URL+r.URL, reader
+				require.Equal(c, 403, c.Send(r).Status, "instead of %d", status)
+			}
+		}
+		c.Refused(c.Send(Request{Method: "DELETE", URL: c.URL + "/v2/pods/nosuchpod", Key: reader}), 403)
+	})
+	add("errors.order.scope-rate", []string{"createPod"}, func(c *Check) {
+		c.exhausted(func(send func(key, method, path, body string) Answer, key, reader string) {
+			c.Refused(send(reader, "POST", "/v2/pods", gpuPod), 403)
+			c.Refused(send(key, "POST", "/v2/pods", gpuPod), 429)
+		})
+	})
+	add("errors.order.rate", []string{"createPod", "getPod"}, func(c *Check) {
+		c.exhausted(func(send func(key, method, path, body string) Answer, key, _ string) {
+			for status, r := range c.refusals() {
+				if status != 401 && status != 405 {
+					r.URL, r.Key = c.URL+r.URL, "Bearer "+key
+					require.Equal(c, 429, c.Send(r).Status, "instead of %d", status)
+				}
+			}
+			for _, op := range c.Operations() {
+				if op.Document == "rest" {
+					require.Equal(c, 429, send(key, op.Method, op.Path, "").Status, "%s %s", op.Method, op.Path)
+				}
+			}
+		})
+	})
+	add("errors.order.size", []string{"createPod"}, func(c *Check) {
+		c.createRefused(tooLarge[:len(tooLarge)-1], 413)
+		text := map[string]string{"Content-Type": "text/plain"}
+		c.Refused(c.Send(Request{Method: "POST", URL: c.URL + "/v2/pods", Body: "nope", Header: text}), 415)
+	})
+	add("errors.order.syntax", []string{"createPod"}, func(c *Check) {
+		c.Refused(c.REST("POST", "/v2/pods?nosuch=1", `{"name":7,"other":`), 400)
+	})
+	add("errors.order.schema", []string{"getPod", "updatePod", "podAction", "status"}, func(c *Check) {
+		c.Refused(c.REST("GET", "/v2/pods/nosuchpod?nosuch=1", ""), 422)
+		c.Refused(c.patch("nosuchpod", `{"nosuch":1}`), 422)
+		c.Refused(c.REST("POST", "/v2/pods/nosuchpod/action", `{}`), 422)
+		c.Refused(c.Queue("GET", "status/nosuchjob?ttl=0", ""), 422)
+	})
+	add("errors.order.existence", []string{"updatePod", "podAction"}, func(c *Check) {
+		c.Refused(c.patch("nosuchpod", `{"mounts":{"network":[]}}`), 404)
+		c.Refused(c.patch("nosuchpod", `{"ports":["1/tcp","1/udp"]}`), 404)
+	})
 }

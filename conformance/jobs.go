@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -51,6 +50,13 @@ func (c *Check) ended(report string) map[string]any {
 
 const job = `{"input":{"n":1}}`
 
+// sync submits a /runsync job whose wait is over at once, and gives its id.
+func (c *Check) sync(body string) string {
+	a := c.Queue("POST", "runsync?wait=1000", body)
+	require.Equal(c, 200, a.Status, "%s", a.Body)
+	return a.JSON["id"].(string)
+}
+
 // jobRefused asserts that /run refuses the body with the status, and each line begins an error.
 func (c *Check) jobRefused(body string, status int, lines ...string) {
 	errors := c.Refused(c.Queue("POST", "run", body), status)
@@ -61,18 +67,23 @@ func (c *Check) jobRefused(body string, status int, lines ...string) {
 }
 
 func init() {
+	run := []string{"run"}
 	add("queue.run", []string{"run", "cancel"}, func(c *Check) {
 		a := c.Queue("POST", "run", job)
 		require.Equal(c, 200, a.Status)
+		require.NotEmpty(c, a.JSON["id"])
 		require.Equal(c, "IN_QUEUE", a.JSON["status"])
 		c.cancel(a.JSON["id"].(string))
 	})
-	add("queue.success", []string{"run", "status", "cancel", "health"}, func(c *Check) {
+	add("queue.success", []string{"run", "runSync", "status", "statusSync", "cancel", "health"}, func(c *Check) {
 		id := c.submit(job)
 		require.Equal(c, 200, c.Queue("GET", "status/"+id, "").Status)
 		require.Equal(c, 200, c.Queue("GET", "health", "").Status)
 		require.Equal(c, 200, c.Queue("POST", "cancel/"+id, "{}").Status)
+		require.Equal(c, 200, c.Queue("GET", "status-sync/"+id, "").Status)
+		c.cancel(c.sync(job))
 	})
+	add("queue.methods", nil, func(c *Check) { c.methodsRefused("queue") })
 	add("queue.auth", []string{"health"}, func(c *Check) {
 		for _, key := range []string{c.Key, "Bearer " + c.Key, "bearer " + c.Key} {
 			require.Equal(c, 200, c.Send(Request{Method: "GET", URL: c.QueueURL + "/v2/" + c.Endpoint + "/health", Key: key}).Status)
@@ -81,43 +92,122 @@ func init() {
 	add("queue.errors.body", []string{"status", "run"}, func(c *Check) {
 		for _, a := range []Answer{c.Queue("GET", "status/none", ""), c.Queue("POST", "run", `{}`)} {
 			require.Equal(c, "application/problem+json", a.Header.Get("Content-Type"))
-			require.NotContains(c, a.JSON, "status")
-			require.Equal(c, a.JSON["detail"], a.JSON["error"])
 			require.NotEmpty(c, a.JSON["title"])
+			require.NotEmpty(c, a.JSON["detail"])
+			require.Equal(c, a.JSON["detail"], a.JSON["error"])
 		}
 	})
-	add("queue.input", []string{"run"}, func(c *Check) {
-		c.jobRefused(`{}`, 422, "/input:")
-		c.jobRefused(`{"input":[1]}`, 422, "/input:")
-		c.jobRefused(`{"input":"text"}`, 422, "/input:")
-		c.jobRefused(`{"input":null}`, 422, "/input:")
+	add("queue.errors.status", []string{"status", "run", "health"}, func(c *Check) {
+		path := c.QueueURL + "/v2/" + c.Endpoint
+		for status, r := range map[int]Request{
+			400: {Method: "POST", URL: path + "/run", Body: `{"input":`},
+			401: {Method: "GET", URL: path + "/health", Key: "-"},
+			403: {Method: "GET", URL: path + "/health", Key: c.key("read")},
+			404: {Method: "GET", URL: path + "/status/nosuchjob"},
+			405: {Method: "DELETE", URL: path + "/run"},
+			413: {Method: "POST", URL: path + "/run", Body: input(10_000_001)},
+			415: {Method: "POST", URL: path + "/run", Body: job, Header: map[string]string{"Content-Type": "text/plain"}},
+			422: {Method: "POST", URL: path + "/run", Body: `{}`},
+		} {
+			a := c.Send(r)
+			require.Equal(c, status, a.Status)
+			require.NotContains(c, a.JSON, "status", "%d", status)
+		}
+		require.NotContains(c, c.Queue("GET", "nosuchoperation", "").JSON, "status")
+	})
+	add("queue.errors.list", run, func(c *Check) {
+		require.Len(c, c.Queue("POST", "run", `{"input":7,"other":1}`).JSON["errors"], 2)
+		require.NotContains(c, c.Queue("GET", "status/nosuchjob", "").JSON, "errors")
+	})
+	add("queue.input", run, func(c *Check) {
+		for _, body := range []string{`{}`, `{"input":[1]}`, `{"input":"text"}`, `{"input":7}`, `{"input":null}`} {
+			c.jobRefused(body, 422, "/input:")
+			c.Refused(c.Queue("POST", "runsync?wait=1000", body), 422)
+		}
+	})
+	add("queue.input.carried", []string{"run", "takeJob"}, func(c *Check) {
+		const input = `{"z":9007199254740993,"text":"<&>","a":[1.50,null,{"b":{}}]}`
+		id := c.submit(`{"input":` + input + `}`)
+		a := c.Queue("GET", "job-take/w?x=1", "")
+		require.Contains(c, string(a.Body), `"input":`+input)
+		c.done("w", id, `{}`)
+	})
+	add("queue.members", run, func(c *Check) {
 		c.jobRefused(`{"input":{},"other":1}`, 422, "/other:")
-		c.jobRefused(`{"input":{},"webhook":"ftp://x/"}`, 422, "/webhook:")
-		c.jobRefused(`{"input":{}`, 400)
+		c.jobRefused(`{"input":{},"id":"x"}`, 422, "/id:")
 	})
-	add("queue.policy", []string{"run"}, func(c *Check) {
-		c.jobRefused(`{"input":{},"policy":{"executionTimeout":4999,"ttl":9999,"other":1}}`, 422,
-			"/policy/executionTimeout:", "/policy/ttl:", "/policy/other:")
-		c.jobRefused(`{"input":{},"policy":{"executionTimeout":604800001,"ttl":604800001}}`, 422, "/policy/executionTimeout:", "/policy/ttl:")
-		c.cancel(c.submit(`{"input":{},"policy":{"executionTimeout":5000,"ttl":604800000,"lowPriority":true}}`))
+	add("queue.webhook.url", run, func(c *Check) {
+		for _, webhook := range []string{`"ftp://example.com/"`, `"nonsense"`, `""`, `7`, `null`} {
+			c.jobRefused(`{"input":{},"webhook":`+webhook+`}`, 422, "/webhook:")
+		}
+		for _, webhook := range []string{"http://127.0.0.1:9/hook?a=1", "https://example.com"} {
+			c.cancel(c.submit(`{"input":{},"webhook":"` + webhook + `"}`))
+		}
 	})
-	add("queue.limits", []string{"run", "runSync"}, func(c *Check) {
-		body := func(n int) string { return `{"input":{"a":"` + strings.Repeat("x", n-18) + `"}}` }
-		c.cancel(c.submit(body(10_000_000)))
-		c.Refused(c.Queue("POST", "run", body(10_000_001)), 413)
-		c.Refused(c.Queue("POST", "runsync", body(20_000_001)), 413)
-		a := c.Queue("POST", "runsync?wait=1000", body(20_000_000))
-		require.Equal(c, 200, a.Status)
-		c.cancel(a.JSON["id"].(string))
+	add("queue.policy", run, func(c *Check) {
+		for _, policy := range []string{`7`, `[]`, `null`} {
+			c.jobRefused(`{"input":{},"policy":`+policy+`}`, 422, "/policy:")
+		}
+		c.jobRefused(`{"input":{},"policy":{"other":1}}`, 422, "/policy/other:")
+		c.cancel(c.submit(`{"input":{},"policy":{}}`))
+	})
+	add("queue.policy.execution-timeout", run, func(c *Check) {
+		c.policyRange("executionTimeout", []string{`4999`, `604800001`, `5000.5`, `"5000"`, `null`}, []string{`5000`, `604800000`})
+	})
+	add("queue.policy.ttl", run, func(c *Check) {
+		c.policyRange("ttl", []string{`9999`, `604800001`, `10000.5`, `"10000"`, `null`}, []string{`10000`, `604800000`})
+	})
+	add("queue.policy.low-priority", run, func(c *Check) {
+		c.policyRange("lowPriority", []string{`1`, `"true"`, `null`}, []string{`true`, `false`})
+	})
+	add("queue.policy.defaults", []string{"run", "takeJob"}, func(c *Check) {
+		id := c.submit(job)
+		require.Equal(c, map[string]any{"executionTimeout": 600_000.0, "ttl": 86_400_000.0, "lowPriority": false}, c.takeJob("w", id)["policy"])
+		c.done("w", id, `{}`)
+	})
+	add("queue.s3config", []string{"run", "takeJob", "status"}, func(c *Check) {
+		for _, config := range []string{`[]`, `"bucket"`, `null`} {
+			c.jobRefused(`{"input":{},"s3Config":`+config+`}`, 422, "/s3Config:")
+		}
+		id := c.submit(`{"input":{},"s3Config":{"bucketName":"b"}}`)
+		require.Equal(c, map[string]any{"bucketName": "b"}, c.takeJob("w", id)["s3Config"])
+		require.NotContains(c, c.status(id), "s3Config")
+		c.done("w", id, `{}`)
+	})
+	add("queue.limits", run, func(c *Check) {
+		c.cancel(c.submit(input(10_000_000)))
+		c.Refused(c.Queue("POST", "run", input(10_000_001)), 413)
+	})
+	add("queue.limits.runsync", []string{"runSync"}, func(c *Check) {
+		c.cancel(c.sync(input(20_000_000)))
+		c.Refused(c.Queue("POST", "runsync?wait=1000", input(20_000_001)), 413)
+	})
+	add("queue.limits.nothing-stored", []string{"run", "runSync", "health"}, func(c *Check) {
+		before := c.counts("jobs")
+		c.Refused(c.Queue("POST", "run", input(11_000_000)), 413)
+		c.Refused(c.Queue("POST", "runsync?wait=1000", input(21_000_000)), 413)
+		require.Equal(c, before, c.counts("jobs"))
 	})
 	add("queue.job.ids", []string{"run", "runSync"}, func(c *Check) {
 		id := c.submit(job)
 		require.Regexp(c, `^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, id)
 		c.cancel(id)
-		id = c.Queue("POST", "runsync?wait=1000", job).JSON["id"].(string)
-		require.Regexp(c, `^sync-[0-9a-f-]{36}$`, id)
+		id = c.sync(job)
+		require.Regexp(c, `^sync-[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, id)
 		c.cancel(id)
 	})
+	add("queue.job.ids.order", run, func(c *Check) {
+		last := ""
+		for range 5 {
+			id := c.submit(job)
+			c.cancel(id)
+			require.Greater(c, id, last)
+			last = id
+		}
+	})
+}
+
+func init() {
 	add("queue.runsync", []string{"runSync", "takeJob", "finishJob"}, func(c *Check) {
 		answers := make(chan Answer, 1)
 		go func() { answers <- c.Queue("POST", "runsync", job) }()
@@ -126,6 +216,7 @@ func init() {
 		c.done("w", taken.JSON["id"].(string), `{"output":{"n":2}}`)
 		a := <-answers
 		require.Equal(c, 200, a.Status)
+		require.Equal(c, taken.JSON["id"], a.JSON["id"])
 		require.Equal(c, "COMPLETED", a.JSON["status"])
 		require.Equal(c, map[string]any{"n": 2.0}, a.JSON["output"])
 		require.Contains(c, a.JSON, "delayTime")
@@ -137,50 +228,24 @@ func init() {
 		require.Equal(c, "IN_QUEUE", a.JSON["status"])
 		c.cancel(a.JSON["id"].(string))
 	})
-	add("queue.wait.range", []string{"runSync", "statusSync"}, func(c *Check) {
-		for _, wait := range []string{"999", "300001", "1e3", "1000.0", "x", ""} {
-			errors := c.Refused(c.Queue("POST", "runsync?wait="+wait, job), 422)
-			require.Len(c, errors, 1)
-			require.True(c, strings.HasPrefix(errors[0], "query.wait:"), errors[0])
-		}
-		c.Refused(c.Queue("GET", "status-sync/x?wait=999", ""), 422)
-	})
-	add("queue.status.methods", []string{"status", "statusPost", "statusSync", "statusSyncPost"}, func(c *Check) {
-		id := c.ended(`{"output":1}`)["id"].(string)
-		for _, method := range []string{"GET", "POST"} {
-			for _, operation := range []string{"status/", "status-sync/"} {
-				a := c.Queue(method, operation+id, "")
-				require.Equal(c, 200, a.Status)
-				require.Equal(c, "COMPLETED", a.JSON["status"])
-			}
-		}
-	})
-	add("queue.status.document", []string{"status", "cancel"}, func(c *Check) {
-		id := c.submit(job)
-		c.cancel(id)
-		for _, j := range []map[string]any{c.ended(`{"output":1}`), c.ended(`{"error":"x"}`), c.status(id)} {
-			require.Contains(c, j, "delayTime")
-			require.Contains(c, j, "executionTime")
-			require.Contains(c, j, "workerId")
-		}
-	})
-	add("queue.status-sync", []string{"statusSync"}, func(c *Check) {
-		id := c.submit(job)
-		c.takeJob("w", id)
+	add("queue.runsync.wait.running", []string{"runSync", "takeJob"}, func(c *Check) {
 		answers := make(chan Answer, 1)
-		go func() { answers <- c.Queue("GET", "status-sync/"+id+"?wait=20000", "") }()
-		c.done("w", id, `{"output":3}`)
-		require.Equal(c, "COMPLETED", (<-answers).JSON["status"])
+		go func() { answers <- c.Queue("POST", "runsync?wait=2000", job) }()
+		taken := c.Queue("GET", "job-take/w?x=1", "")
+		a := <-answers
+		require.Equal(c, 200, a.Status)
+		require.Equal(c, "IN_PROGRESS", a.JSON["status"])
+		require.Equal(c, taken.JSON["id"], a.JSON["id"])
+		c.done("w", a.JSON["id"].(string), `{}`)
 	})
-	add("queue.status.ttl", []string{"status"}, func(c *Check) {
-		for _, ttl := range []string{"0", "-1", "1.5", "x"} {
-			c.Refused(c.Queue("GET", "status/x?ttl="+ttl, ""), 422)
-		}
-		id := c.submit(job)
-		require.Equal(c, 200, c.Queue("GET", "status/"+id+"?ttl=6000", "").Status)
-		c.cancel(id)
+	add("queue.runsync.wait.after", []string{"runSync", "takeJob", "finishJob", "status"}, func(c *Check) {
+		id := c.sync(job)
+		c.takeJob("w", id)
+		c.done("w", id, `{"output":5}`)
+		require.EqualValues(c, 5, c.status(id)["output"])
 	})
-	add("queue.unknown", []string{"run", "status", "cancel", "health", "takeJob"}, func(c *Check) {
+	add("queue.wait.range", []string{"runSync"}, func(c *Check) { c.waitRefused("POST", "runsync", job) })
+	add("queue.unknown", nil, func(c *Check) {
 		for _, op := range c.Operations() {
 			if op.Document != "queue" && op.Document != "worker" {
 				continue
@@ -191,47 +256,46 @@ func init() {
 			}
 			c.Refused(c.Send(r), 404)
 		}
-		for _, r := range []Request{
-			{Method: "GET", URL: "/v2/" + c.Endpoint + "/status/nosuchjob"},
-			{Method: "POST", URL: "/v2/" + c.Endpoint + "/cancel/nosuchjob"},
-		} {
-			r.URL = c.QueueURL + r.URL
-			c.Refused(c.Send(r), 404)
+	})
+	add("queue.unknown.job", []string{"status", "statusPost", "statusSync", "statusSyncPost", "cancel"}, func(c *Check) {
+		for _, op := range c.Operations() {
+			if path, ok := strings.CutSuffix(op.Path, "/jobId"); ok && op.Document == "queue" {
+				path = strings.Replace(path, "endpointId", c.Endpoint, 1)
+				c.Refused(c.Send(Request{Method: op.Method, URL: c.QueueURL + path + "/nosuchjob"}), 404)
+			}
 		}
 	})
-	add("queue.cancel.waiting", []string{"cancel", "takeJob"}, func(c *Check) {
-		first, second := c.submit(job), c.submit(job)
-		require.Equal(c, "CANCELLED", c.cancel(first)["status"])
-		c.takeJob("w", second)
-		c.done("w", second, `{}`)
-	})
-	add("queue.cancel.running", []string{"cancel", "stopJobs"}, func(c *Check) {
-		id := c.submit(job)
-		c.takeJob("w", id)
-		require.Equal(c, "CANCELLED", c.cancel(id)["status"])
-		a := c.Queue("GET", "job-stop/w?x=1", "")
-		require.Equal(c, 200, a.Status)
-		require.Equal(c, []any{id}, a.JSON["jobsToStop"])
-		c.done("w", id, `{"output":1}`)
-		require.Equal(c, "CANCELLED", c.status(id)["status"])
-	})
-	add("queue.cancel.ended", []string{"cancel"}, func(c *Check) {
-		id := c.ended(`{"output":1}`)["id"].(string)
-		require.Equal(c, "COMPLETED", c.cancel(id)["status"])
-	})
-	add("queue.health", []string{"health"}, func(c *Check) {
-		before := c.Queue("GET", "health", "").JSON["jobs"].(map[string]any)
-		c.ended(`{"output":1}`)
-		c.ended(`{"error":"x"}`)
-		id := c.submit(job)
-		health := c.Queue("GET", "health", "").JSON
-		after := health["jobs"].(map[string]any)
-		require.Equal(c, before["completed"].(float64)+1, after["completed"])
-		require.Equal(c, before["failed"].(float64)+1, after["failed"])
-		require.Equal(c, before["inQueue"].(float64)+1, after["inQueue"])
-		require.ElementsMatch(c, []string{"idle", "initializing", "ready", "running", "throttled", "unhealthy"}, keys(health["workers"].(map[string]any)))
-		c.cancel(id)
-	})
+}
+
+// input gives a submission of n bytes.
+func input(n int) string { return `{"input":{"a":"` + strings.Repeat("x", n-18) + `"}}` }
+
+// policyRange asserts which values a member of policy may have.
+func (c *Check) policyRange(member string, refused, taken []string) {
+	for _, value := range refused {
+		c.jobRefused(`{"input":{},"policy":{"`+member+`":`+value+`}}`, 422, "/policy/"+member+":")
+	}
+	for _, value := range taken {
+		c.cancel(c.submit(`{"input":{},"policy":{"` + member + `":` + value + `}}`))
+	}
+}
+
+// waitRefused asserts 422 of each wait that is none.
+func (c *Check) waitRefused(method, operation, body string) {
+	for _, wait := range []string{"999", "300001", "1e3", "1000.0", "x", "", "-1000"} {
+		errors := c.Refused(c.Queue(method, operation+"?wait="+wait, body), 422)
+		require.Len(c, errors, 1)
+		require.True(c, strings.HasPrefix(errors[0], "query.wait:"), errors[0])
+	}
+}
+
+// counts gives the jobs or the workers of /health.
+func (c *Check) counts(what string) map[string]float64 {
+	counts := map[string]float64{}
+	for name, n := range c.Queue("GET", "health", "").JSON[what].(map[string]any) {
+		counts[name] = n.(float64)
+	}
+	return counts
 }
 
 func (c *Check) cancel(id string) map[string]any {
@@ -257,5 +321,3 @@ func taken(c *Check, a Answer) []string {
 	}
 	return ids
 }
-
-func numbered(n int, members string) string { return fmt.Sprintf(`{"input":{"n":%d}%s}`, n, members) }

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"strings"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -16,10 +17,35 @@ func with(members string) string {
 	return strings.TrimSuffix(gpuPod, "}") + "," + members + "}"
 }
 
+// cpuWith gives the body of a CPU pod with more members.
+func cpuWith(members string) string {
+	return strings.TrimSuffix(cpuPod, "}") + "," + members + "}"
+}
+
+// withGPU and withCPU give the body of a pod with that gpu or cpu.
+func withGPU(gpu string) string { return `{"name":"a","image":"i","gpu":` + gpu + `}` }
+func withCPU(cpu string) string { return `{"name":"a","image":"i","cpu":` + cpu + `}` }
+
 func (c *Check) createPod(body string) map[string]any {
 	a := c.REST("POST", "/v2/pods", body)
 	require.Equal(c, 201, a.Status, "%s", a.Body)
+	c.pods = append(c.pods, a.JSON["id"].(string))
 	return a.JSON
+}
+
+// newPod creates a pod and gives its id.
+func (c *Check) newPod(body string) string { return c.createPod(body)["id"].(string) }
+
+func (c *Check) getPod(id string) map[string]any {
+	a := c.REST("GET", "/v2/pods/"+id, "")
+	require.Equal(c, 200, a.Status, "%s", a.Body)
+	return a.JSON
+}
+
+// gone asserts that the pod is 404 and unlisted.
+func (c *Check) gone(id string) {
+	c.Refused(c.REST("GET", "/v2/pods/"+id, ""), 404)
+	require.NotContains(c, string(c.REST("GET", "/v2/pods", "").Body), id)
 }
 
 // createRefused asserts that createPod answers the body with the status, and each of the lines begins an error.
@@ -31,6 +57,13 @@ func (c *Check) createRefused(body string, status int, lines ...string) {
 	}
 }
 
+// valuesRefused asserts that createPod answers 422 to each value of body, in which $ stands for it, and names the place.
+func (c *Check) valuesRefused(body, place string, values ...string) {
+	for _, value := range values {
+		c.createRefused(strings.ReplaceAll(body, "$", value), 422, place)
+	}
+}
+
 // detailHas asserts that createPod answers the body with the status and a detail with the words.
 func (c *Check) detailHas(body string, status int, words string) {
 	a := c.REST("POST", "/v2/pods", body)
@@ -38,226 +71,30 @@ func (c *Check) detailHas(body string, status int, words string) {
 	require.Contains(c, a.JSON["detail"], words)
 }
 
-func init() {
-	create := []string{"createPod"}
-	add("pods.create", create, func(c *Check) {
-		pod := c.createPod(gpuPod)
-		require.Equal(c, "PROVISIONING", pod["status"])
-		require.Nil(c, pod["startedAt"])
-		require.Nil(c, pod["runtime"])
-	})
-	add("pods.create.closed", create, func(c *Check) {
-		c.createRefused(with(`"templateId":"t"`), 422, "/templateId:")
-		c.createRefused(with(`"mounts":{"other":1}`), 422, "/mounts/other:")
-		c.createRefused(with(`"mounts":{"persistent":{"size":10,"path":"/d","x":1}}`), 422, "/mounts/persistent/x:")
-		c.createRefused(`{"name":"a","image":"i","gpu":{"id":"NVIDIA L4","cudaVersions":[]}}`, 422, "/gpu/cudaVersions:")
-		c.createRefused(`{"name":"a","image":"i","cpu":{"id":"cpu3g","vcpuCount":4,"memory":8}}`, 422, "/cpu/memory:")
-	})
-	add("pods.create.required", create, func(c *Check) {
-		c.createRefused(`{"image":"i","gpu":{"id":"NVIDIA L4"}}`, 422, "/name:")
-		c.createRefused(`{"name":"a","gpu":{"id":"NVIDIA L4"}}`, 422, "/image:")
-		c.createRefused(`{"name":"","image":"i","gpu":{"id":"NVIDIA L4"}}`, 422, "/name:")
-	})
-	add("pods.create.ranges", create, func(c *Check) {
-		c.createRefused(with(`"disk":0`), 422, "/disk:")
-		c.createRefused(`{"name":"a","image":"i","gpu":{"id":"NVIDIA L4","count":0}}`, 422, "/gpu/count:")
-		c.createRefused(`{"name":"a","image":"i","cpu":{"id":"cpu3g","vcpuCount":1}}`, 422, "/cpu/vcpuCount:")
-		c.createRefused(with(`"mounts":{"persistent":{"size":9,"path":"/d"}}`), 422, "/mounts/persistent/size:")
-		c.createRefused(with(`"mounts":{"network":[{"volumeId":"a","path":"/a"},{"volumeId":"b","path":"/b"}]}`), 422, "/mounts/network:")
-	})
-	add("pods.create.one-of-gpu-cpu", create, func(c *Check) {
-		c.detailHas(`{"name":"a","image":"i"}`, 400, "gpu and cpu")
-		c.detailHas(with(`"cpu":{"id":"cpu3g","vcpuCount":2}`), 400, "gpu and cpu")
-	})
-	add("pods.create.mount-kinds", create, func(c *Check) {
-		c.detailHas(with(`"mounts":{"persistent":{"size":10,"path":"/d"},"network":[{"volumeId":"v","path":"/n"}]}`), 400, "mounts")
-	})
-	add("pods.create.cpu-persistent", create, func(c *Check) {
-		c.detailHas(strings.TrimSuffix(cpuPod, "}")+`,"mounts":{"persistent":{"size":10,"path":"/d"}}}`, 400, "mounts.persistent")
-	})
-	add("pods.create.mount-complete", create, func(c *Check) {
-		c.createRefused(with(`"mounts":{"persistent":{"size":10}}`), 422, "/mounts/persistent/path:")
-		c.createRefused(with(`"mounts":{"network":[{"path":"/n"}]}`), 422, "/mounts/network/0/volumeId:")
-	})
-	add("pods.create.vcpu-power", create, func(c *Check) {
-		c.createRefused(`{"name":"a","image":"i","cpu":{"id":"cpu3g","vcpuCount":6}}`, 422, "/cpu/vcpuCount:")
-		c.detailHas(`{"name":"a","image":"i","cpu":{"id":"cpu3g","vcpuCount":256}}`, 400, "cpu.vcpuCount")
-	})
-	add("pods.create.ports", create, func(c *Check) {
-		c.createPod(with(`"ports":["1/http","65535/tcp","53/udp"]`))
-		for _, port := range []string{"0/tcp", "65536/tcp", "80/ftp", "80", "080/tcp", "80/tcp "} {
-			c.createRefused(with(`"ports":["`+port+`"]`), 422, "/ports/0:")
-		}
-	})
-	add("pods.ports.twice", create, func(c *Check) {
-		c.detailHas(with(`"ports":["80/http","80/tcp"]`), 400, "ports")
-	})
-	add("pods.create.unknown-names", create, func(c *Check) {
-		c.detailHas(`{"name":"a","image":"i","gpu":{"id":"No Such GPU"}}`, 400, "No Such GPU")
-		c.detailHas(`{"name":"a","image":"i","cpu":{"id":"cpu9z","vcpuCount":2}}`, 400, "cpu9z")
-		c.detailHas(with(`"dataCenterIds":["XX-YY-1"]`), 400, "XX-YY-1")
-		c.detailHas(with(`"registry":"nocredential"`), 404, "nocredential")
-		c.detailHas(with(`"mounts":{"network":[{"volumeId":"novolume","path":"/n"}]}`), 404, "novolume")
-	})
-	add("pods.create.global-networking", create, func(c *Check) {
-		pod := c.createPod(with(`"globalNetworking":true`))
-		require.Equal(c, true, pod["globalNetworking"].(map[string]any)["enabled"])
-		c.detailHas(strings.TrimSuffix(cpuPod, "}")+`,"globalNetworking":true}`, 400, "globalNetworking")
-		c.detailHas(`{"name":"a","image":"i","gpu":{"id":"AMD Instinct MI300X OAM"},"globalNetworking":true}`, 400, "globalNetworking")
-	})
-	add("pods.defaults", create, func(c *Check) {
-		pod := c.createPod(gpuPod)
-		require.EqualValues(c, 20, pod["disk"])
-		require.Equal(c, "", pod["args"])
-		require.Equal(c, []any{}, pod["ports"])
-		require.Equal(c, map[string]any{}, pod["env"])
-		require.Equal(c, "SECURE", pod["cloud"])
-		require.Equal(c, map[string]any{}, pod["mounts"])
-		require.EqualValues(c, 1, pod["gpu"].(map[string]any)["count"])
-	})
-	add("pods.cpu.memory", create, func(c *Check) {
-		pod := c.createPod(cpuPod)
-		require.EqualValues(c, 16, pod["cpu"].(map[string]any)["memory"])
-	})
-	add("pods.fields", create, func(c *Check) {
-		common := []string{
-			"id", "name", "image", "args", "disk", "ports", "env", "registry", "status", "actions", "mounts", "cloud",
-			"dataCenterId", "template", "cost", "locked", "globalNetworking", "runtime", "createdAt", "startedAt",
-		}
-		require.ElementsMatch(c, append([]string{"gpu"}, common...), keys(c.createPod(gpuPod)))
-		require.ElementsMatch(c, append([]string{"cpu"}, common...), keys(c.createPod(cpuPod)))
-	})
-	add("pods.status.provisioned", []string{"createPod", "getPod"}, func(c *Check) {
-		c.becomes(c.createPod(gpuPod)["id"].(string), "STARTING", "RUNNING")
-	})
-	add("pods.status.healthy", []string{"createPod", "getPod"}, func(c *Check) {
-		pod := c.becomes(c.createPod(gpuPod)["id"].(string), "RUNNING")
-		require.NotNil(c, pod["runtime"])
-		require.NotNil(c, pod["startedAt"])
-	})
-	add("pods.actions", []string{"createPod", "getPod"}, func(c *Check) {
-		pod := c.createPod(gpuPod)
-		require.Equal(c, []any{"stop", "terminate"}, pod["actions"])
-		pod = c.becomes(pod["id"].(string), "RUNNING")
-		require.Equal(c, []any{"stop", "restart", "terminate"}, pod["actions"])
-	})
-	add("pods.cost", create, func(c *Check) {
-		require.InDelta(c, 1.38, c.createPod(`{"name":"a","image":"i","gpu":{"id":"NVIDIA GeForce RTX 4090","count":2}}`)["cost"], 1e-9)
-	})
-	add("pods.get.unknown", []string{"getPod", "deletePod"}, func(c *Check) {
-		c.Refused(c.REST("GET", "/v2/pods/nosuchpod", ""), 404)
-		c.Refused(c.REST("DELETE", "/v2/pods/nosuchpod", ""), 404)
-	})
-	add("pods.list", []string{"listPods"}, func(c *Check) {
-		first, second := c.createPod(gpuPod)["id"], c.createPod(cpuPod)["id"]
-		at := map[any]int{}
-		for i, pod := range c.REST("GET", "/v2/pods", "").JSON["pods"].([]any) {
-			at[pod.(map[string]any)["id"]] = i
-		}
-		require.Contains(c, at, first)
-		require.Less(c, at[second], at[first])
-	})
-	add("pods.list.query", []string{"listPods"}, func(c *Check) {
-		errors := c.Refused(c.REST("GET", "/v2/pods?includeClusterPods=maybe&other=1", ""), 422)
-		require.Len(c, errors, 2)
-		require.Contains(c, strings.Join(errors, "\n"), "query.includeClusterPods:")
-		require.Contains(c, strings.Join(errors, "\n"), "query.other:")
-	})
-	add("pods.delete", []string{"deletePod", "getPod", "listPods"}, func(c *Check) {
-		id := c.createPod(gpuPod)["id"].(string)
-		require.Equal(c, 204, c.REST("DELETE", "/v2/pods/"+id, "").Status)
-		c.Refused(c.REST("GET", "/v2/pods/"+id, ""), 404)
-		c.Refused(c.REST("DELETE", "/v2/pods/"+id, ""), 404)
-		require.NotContains(c, string(c.REST("GET", "/v2/pods", "").Body), id)
-	})
-	add("rest.ids", create, func(c *Check) {
-		require.Regexp(c, `^[a-z0-9]{14}$`, c.createPod(gpuPod)["id"])
-	})
+func (c *Check) act(id, action string) Answer {
+	return c.REST("POST", "/v2/pods/"+id+"/action", `{"action":"`+action+`"}`)
 }
 
-func init() {
-	act := func(c *Check, id, action string) Answer {
-		return c.REST("POST", "/v2/pods/"+id+"/action", `{"action":"`+action+`"}`)
-	}
-	patch := func(c *Check, id, body string) Answer { return c.REST("PATCH", "/v2/pods/"+id, body) }
-	patchOps := []string{"updatePod"}
-	add("pods.action", []string{"podAction", "getPod"}, func(c *Check) {
-		id := c.createPod(gpuPod)["id"].(string)
-		c.becomes(id, "RUNNING")
-		a := act(c, id, "restart")
-		require.Equal(c, 200, a.Status, "%s", a.Body)
-		require.Equal(c, "STARTING", a.JSON["status"])
-		require.Nil(c, a.JSON["startedAt"])
-		c.becomes(id, "RUNNING")
-		a = act(c, id, "stop")
-		require.Equal(c, 200, a.Status)
-		require.Equal(c, "EXITED", a.JSON["status"])
-		require.Equal(c, []any{"start", "terminate"}, a.JSON["actions"])
-		require.Zero(c, a.JSON["cost"])
-		a = act(c, id, "start")
-		require.Equal(c, 200, a.Status)
-		require.Equal(c, "PROVISIONING", a.JSON["status"])
-		c.becomes(id, "RUNNING")
-		require.Equal(c, 204, act(c, id, "terminate").Status)
-		c.Refused(c.REST("GET", "/v2/pods/"+id, ""), 404)
-		c.Refused(act(c, id, "terminate"), 404)
-	})
-	add("pods.action.conflict", []string{"podAction"}, func(c *Check) {
-		id := c.createPod(gpuPod)["id"].(string)
-		for _, action := range []string{"start", "restart"} {
-			c.Refused(act(c, id, action), 409)
-		}
-		require.Equal(c, 200, act(c, id, "stop").Status)
-		c.Refused(act(c, id, "stop"), 409)
-		require.Len(c, c.Refused(act(c, id, "explode"), 422), 1)
-		require.Len(c, c.Refused(c.REST("POST", "/v2/pods/"+id+"/action", `{}`), 422), 1)
-	})
-	add("pods.locked", []string{"updatePod", "podAction"}, func(c *Check) {
-		id := c.createPod(gpuPod)["id"].(string)
-		c.becomes(id, "RUNNING")
-		require.Equal(c, true, patch(c, id, `{"locked":true}`).JSON["locked"])
-		c.Refused(act(c, id, "stop"), 409)
-		c.Refused(act(c, id, "restart"), 409)
-		patch(c, id, `{"locked":false}`)
-		require.Equal(c, 200, act(c, id, "stop").Status)
-	})
-	add("pods.patch", patchOps, func(c *Check) {
-		before := c.createPod(with(`"env":{"A":"1"},"ports":["80/http"]`))
-		id := before["id"].(string)
-		require.Equal(c, 200, patch(c, id, `{}`).Status)
-		after := patch(c, id, `{"name":"b","ports":[],"registry":null}`).JSON
-		require.Equal(c, "b", after["name"])
-		require.Equal(c, []any{}, after["ports"])
-		require.Equal(c, before["env"], after["env"])
-		require.Equal(c, before["image"], after["image"])
-		require.Equal(c, after["name"], c.REST("GET", "/v2/pods/"+id, "").JSON["name"])
-		require.Len(c, c.Refused(patch(c, id, `{"name":"","gpu":{"id":"x"},"env":null}`), 422), 3)
-		c.Refused(patch(c, id, `{"ports":["1/tcp","1/udp"]}`), 400)
-		c.Refused(patch(c, id, `{"registry":"nocredential"}`), 404)
-		c.Refused(patch(c, "nosuchpod", `{}`), 404)
-	})
-	add("pods.patch.restart", patchOps, func(c *Check) {
-		id := c.createPod(gpuPod)["id"].(string)
-		c.becomes(id, "RUNNING")
-		require.Equal(c, "RUNNING", patch(c, id, `{"name":"b"}`).JSON["status"])
-		require.Equal(c, "RUNNING", patch(c, id, `{"image":"i"}`).JSON["status"], "the same image is no change")
-		require.Equal(c, "STARTING", patch(c, id, `{"image":"other"}`).JSON["status"])
-		c.becomes(id, "RUNNING")
-	})
-	add("pods.patch.mounts", patchOps, func(c *Check) {
-		mounted := c.createPod(with(`"mounts":{"persistent":{"size":20,"path":"/a"}}`))["id"].(string)
-		bare := c.createPod(gpuPod)["id"].(string)
-		unchanged := map[string]any{"persistent": map[string]any{"size": 20.0, "path": "/a"}}
-		require.Equal(c, unchanged, patch(c, mounted, `{"mounts":{}}`).JSON["mounts"])
-		c.Refused(patch(c, mounted, `{"mounts":{"network":[]}}`), 400)
-		c.Refused(patch(c, mounted, `{"mounts":{"network":[{"volumeId":"v","path":"/n"}]}}`), 400)
-		c.Refused(patch(c, bare, `{"mounts":{"persistent":{"size":20,"path":"/a"}}}`), 400)
-		c.Refused(patch(c, bare, `{"mounts":{"network":[{"volumeId":"v","path":"/n"}]}}`), 400)
-		c.Refused(patch(c, mounted, `{"mounts":{"persistent":{"size":20}}}`), 422)
-		c.Refused(patch(c, mounted, `{"mounts":{"persistent":{"size":19,"path":"/a"}}}`), 400)
-		require.Equal(c, map[string]any{"size": 30.0, "path": "/b"},
-			patch(c, mounted, `{"mounts":{"persistent":{"size":30,"path":"/b"}}}`).JSON["mounts"].(map[string]any)["persistent"])
-	})
+// acted asserts that the action is answered with the pod in that status.
+func (c *Check) acted(id, action, status string) {
+	a := c.act(id, action)
+	require.Equal(c, 200, a.Status, "%s", a.Body)
+	require.Equal(c, status, a.JSON["status"])
+}
+
+// terminated asserts that terminate deletes the pod.
+func (c *Check) terminated(id string) {
+	require.Equal(c, 204, c.act(id, "terminate").Status)
+	c.Refused(c.REST("GET", "/v2/pods/"+id, ""), 404)
+}
+
+func (c *Check) patch(id, body string) Answer { return c.REST("PATCH", "/v2/pods/"+id, body) }
+
+// patched asserts that the PATCH is answered with the pod.
+func (c *Check) patched(id, body string) map[string]any {
+	a := c.patch(id, body)
+	require.Equal(c, 200, a.Status, "%s", a.Body)
+	return a.JSON
 }
 
 // becomes reads the pod until its status is one of those.
@@ -275,10 +112,121 @@ func (c *Check) becomes(id string, statuses ...any) map[string]any {
 	return pod
 }
 
+// running gives the id of a RUNNING pod.
+func (c *Check) running(body string) string {
+	id := c.newPod(body)
+	c.becomes(id, "RUNNING")
+	return id
+}
+
+// exited gives the id of an EXITED pod.
+func (c *Check) exited() string {
+	id := c.newPod(gpuPod)
+	require.Equal(c, 200, c.act(id, "stop").Status)
+	c.becomes(id, "EXITED")
+	return id
+}
+
+// failed gives the id of a pod that could not be started.
+func (c *Check) failed() string {
+	c.needsSim()
+	id := c.newPod(with(`"env":{"BERTH_SIM_START_ERROR":"as asked"}`))
+	c.becomes(id, "ERROR")
+	return id
+}
+
+func (c *Check) needsSim() {
+	if c.ControlsKey == "" {
+		c.Skip("no pod can be made to fail: it takes the simulated fleet of a server with test controls")
+	}
+}
+
+// whileStarting calls f with a STARTING pod, again if it took so long that the pod may have come up meanwhile.
+func (c *Check) whileStarting(f func(pod map[string]any) (judge func())) {
+	for range 10 {
+		pod := map[string]any{}
+		var judge func()
+		held := took(func() {
+			pod = c.becomes(c.newPod(gpuPod), "STARTING", "RUNNING")
+			if pod["status"] == "STARTING" {
+				judge = f(pod)
+			}
+		})
+		if judge != nil && held < time.Second {
+			judge()
+			return
+		}
+	}
+	require.Fail(c, "no pod was seen STARTING")
+}
+
 func keys(m map[string]any) []string {
 	var names []string
 	for name := range m {
 		names = append(names, name)
 	}
 	return names
+}
+
+func init() {
+	add("pods.get", []string{"createPod", "getPod"}, func(c *Check) {
+		made := c.createPod(with(`"env":{"A":"1"},"ports":["80/http"],"args":"x","mounts":{"persistent":{"size":20,"path":"/a"}}`))
+		pod := c.getPod(made["id"].(string))
+		for _, moving := range []string{"status", "actions", "runtime", "startedAt"} {
+			delete(made, moving)
+			delete(pod, moving)
+		}
+		require.Equal(c, made, pod)
+	})
+	add("pods.get.unknown", []string{"getPod"}, func(c *Check) {
+		c.Refused(c.REST("GET", "/v2/pods/nosuchpod", ""), 404)
+	})
+	add("pods.list", []string{"listPods"}, func(c *Check) {
+		id := c.newPod(gpuPod)
+		list := c.REST("GET", "/v2/pods", "").JSON
+		require.Equal(c, []string{"pods"}, keys(list))
+		require.Contains(c, c.listed(), id)
+	})
+	add("pods.list.order", []string{"listPods"}, func(c *Check) {
+		first, second := c.newPod(gpuPod), c.newPod(cpuPod)
+		at := c.listed()
+		require.Less(c, at[second], at[first])
+	})
+	add("pods.list.query", []string{"listPods"}, func(c *Check) {
+		errors := c.Refused(c.REST("GET", "/v2/pods?includeClusterPods=maybe&other=1", ""), 422)
+		require.Len(c, errors, 2)
+		require.Contains(c, strings.Join(errors, "\n"), "query.includeClusterPods:")
+		require.Contains(c, strings.Join(errors, "\n"), "query.other:")
+	})
+	add("pods.delete", []string{"deletePod", "getPod", "listPods"}, func(c *Check) {
+		id := c.newPod(gpuPod)
+		require.Equal(c, 204, c.REST("DELETE", "/v2/pods/"+id, "").Status)
+		c.gone(id)
+	})
+	add("pods.delete.unknown", []string{"deletePod"}, func(c *Check) {
+		c.Refused(c.REST("DELETE", "/v2/pods/nosuchpod", ""), 404)
+	})
+	add("rest.ids", []string{"createPod"}, func(c *Check) {
+		require.Regexp(c, `^[a-z0-9]{14}$`, c.newPod(gpuPod))
+	})
+	add("rest.ids.endpoint", nil, func(c *Check) {
+		require.Regexp(c, `^[a-z0-9]{14}$`, c.Endpoint)
+	})
+	add("rest.ids.reserved", []string{"createPod"}, func(c *Check) {
+		pod := c.newPod(gpuPod)
+		for _, op := range c.Operations() {
+			if op.Document == "rest" {
+				require.NotContains(c, []string{pod, c.Endpoint}, strings.Split(op.Path, "/")[2])
+			}
+		}
+	})
+}
+
+// listed gives the places of the pods in the list.
+func (c *Check) listed() map[string]int {
+	at := map[string]int{}
+	for i, pod := range c.REST("GET", "/v2/pods", "").JSON["pods"].([]any) {
+		at[pod.(map[string]any)["id"].(string)] = i
+	}
+	return at
 }

@@ -24,29 +24,144 @@ func (c *Check) rates(a Answer) (minute, day int) {
 	return minute, day
 }
 
-func init() {
-	add("rates.headers", []string{"listPods", "getPod", "createPod"}, func(c *Check) {
-		c.rates(c.REST("GET", "/v2/pods", ""))
-		c.rates(c.REST("GET", "/v2/pods/nosuchpod", ""))
-		c.rates(c.REST("GET", "/v2/nothing", ""))
-		c.rates(c.REST("POST", "/v2/pods", "{}"))
-		a := c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: "-"})
-		require.Empty(c, a.Header.Get("RateLimit"), "nobody is known to count for")
+// limited runs f as a user who may make five requests an hour, with two keys of that user, one of which can only read.
+func (c *Check) limited(f func(send func(key, method, path, body string) Answer, key, reader string)) {
+	c.quotas(plenty, 5, plenty, func(key string) {
+		_, reader := c.newKey(`,"user":"counted"`, "rest:read")
+		f(func(key, method, path, body string) Answer {
+			return c.Send(Request{Method: method, URL: c.URL + path, Body: body, Key: "Bearer " + key})
+		}, key, reader)
 	})
-	add("rates.windows", []string{"listPods"}, func(c *Check) {
-		a := c.REST("GET", "/v2/pods", "")
-		parts := rateLimit.FindStringSubmatch(a.Header.Get("RateLimit"))
-		require.NotNil(c, parts)
-		for i, length := range map[int]int{2: 60, 4: 3600, 6: 86400} {
-			t, err := strconv.Atoi(parts[i])
-			require.NoError(c, err)
-			require.LessOrEqual(c, t, length)
-			require.Positive(c, t)
+}
+
+// exhausted is limited for a user who has made the five requests.
+func (c *Check) exhausted(f func(send func(key, method, path, body string) Answer, key, reader string)) {
+	c.limited(func(send func(key, method, path, body string) Answer, key, reader string) {
+		for range 5 {
+			require.Equal(c, 200, c.listPods(key).Status)
+		}
+		f(send, key, reader)
+	})
+}
+
+func init() {
+	list := []string{"listPods"}
+	add("rates.headers", []string{"listPods", "createPod", "deletePod"}, func(c *Check) {
+		c.rates(c.REST("GET", "/v2/pods", ""))
+		a := c.REST("POST", "/v2/pods", gpuPod)
+		c.rates(a)
+		c.rates(c.REST("DELETE", "/v2/pods/"+a.JSON["id"].(string), ""))
+	})
+	add("rates.headers.refused", []string{"listPods", "getPod", "createPod"}, func(c *Check) {
+		for status, r := range c.refusals() {
+			if r.URL = c.URL + r.URL; status != 401 {
+				c.rates(c.Send(r))
+			}
+		}
+		c.rates(c.REST("GET", "/v2/nothing", ""))
+		c.rates(c.Send(Request{Method: "DELETE", URL: c.URL + "/v2/pods/x", Key: c.key("read")}))
+	})
+	add("rates.headers.anonymous", list, func(c *Check) {
+		a := c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: "-"})
+		require.Empty(c, a.Header.Get("RateLimit"))
+		require.Empty(c, a.Header.Get("RateLimit-Policy"))
+	})
+	add("rates.format", list, func(c *Check) {
+		h := c.REST("GET", "/v2/pods", "").Header
+		require.Len(c, h.Values("RateLimit"), 1)
+		require.Regexp(c, rateLimit, h.Get("RateLimit"))
+		require.Regexp(c, policy, h.Get("RateLimit-Policy"))
+	})
+	add("rates.windows", list, func(c *Check) {
+		left := c.resets()
+		for i, length := range []int{60, 3600, 86400} {
+			require.LessOrEqual(c, left[i], length)
+			require.Positive(c, left[i])
 		}
 	})
-	add("rates.counted", []string{"getPod"}, func(c *Check) {
-		_, before := c.rates(c.REST("GET", "/v2/pods/nosuchpod", ""))
-		_, after := c.rates(c.REST("GET", "/v2/pods/nosuchpod", ""))
-		require.Equal(c, before-1, after, "a refused request counts")
+	add("rates.fixed", list, func(c *Check) {
+		first := c.resets()
+		// The longest window is the least likely to be reset meanwhile.
+		c.Eventually(func() bool { return c.resets()[2] < first[2] }, "the time to reset shrinks")
 	})
+	add("rates.counted", []string{"getPod"}, func(c *Check) {
+		_, before := c.rates(c.REST("GET", "/v2/pods", ""))
+		for i, path := range []string{"/v2/pods", "/v2/pods/nosuchpod", "/v2/nothing", "/v2/pods?nosuch=1"} {
+			_, after := c.rates(c.REST("GET", path, ""))
+			require.Equal(c, before-1-i, after, path)
+		}
+	})
+	add("rates.user", list, func(c *Check) {
+		_, before := c.rates(c.REST("GET", "/v2/pods", ""))
+		_, after := c.rates(c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: c.key("read")}))
+		require.Equal(c, before-1, after)
+	})
+	add("rates.exempt", list, func(c *Check) {
+		_, before := c.rates(c.REST("GET", "/v2/pods", ""))
+		a := c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: c.key("exempt")})
+		require.Equal(c, 200, a.Status)
+		require.Empty(c, a.Header.Get("RateLimit"))
+		require.Empty(c, a.Header.Get("RateLimit-Policy"))
+		_, after := c.rates(c.REST("GET", "/v2/pods", ""))
+		require.Equal(c, before-1, after)
+	})
+	add("rates.queue", []string{"health"}, func(c *Check) {
+		_, before := c.rates(c.REST("GET", "/v2/pods", ""))
+		require.Empty(c, c.Queue("GET", "health", "").Header.Get("RateLimit"))
+		_, after := c.rates(c.REST("GET", "/v2/pods", ""))
+		require.Equal(c, before-1, after)
+	})
+	add("rates.quotas", list, func(c *Check) {
+		c.set("POST", "reset", "")
+		policy := c.REST("GET", "/v2/pods", "").Header.Get("RateLimit-Policy")
+		require.Equal(c, `"minute";q=1000;w=60, "hour";q=30000;w=3600, "day";q=500000;w=86400`, policy)
+	})
+	add("rates.settings", list, func(c *Check) {
+		c.limited(func(send func(key, method, path, body string) Answer, key, _ string) {
+			require.Contains(c, send(key, "GET", "/v2/pods", "").Header.Get("RateLimit-Policy"), `"hour";q=5;w=3600`)
+		})
+	})
+	add("rates.exceeded", list, func(c *Check) {
+		c.exhausted(func(send func(key, method, path, body string) Answer, key, _ string) {
+			a := send(key, "GET", "/v2/pods", "")
+			c.Refused(a, 429)
+			require.Contains(c, a.JSON["detail"], "hour")
+		})
+	})
+	add("rates.retry-after", list, func(c *Check) {
+		c.exhausted(func(send func(key, method, path, body string) Answer, key, _ string) {
+			a := send(key, "GET", "/v2/pods", "")
+			wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
+			require.NoError(c, err)
+			parts := rateLimit.FindStringSubmatch(a.Header.Get("RateLimit"))
+			require.NotNil(c, parts)
+			require.Equal(c, parts[4], strconv.Itoa(wait))
+			require.Positive(c, wait)
+		})
+	})
+	add("rates.exceeded.headers", []string{"listPods", "createPod", "getPod", "deletePod"}, func(c *Check) {
+		c.exhausted(func(send func(key, method, path, body string) Answer, key, _ string) {
+			for _, op := range c.Operations() {
+				if op.Document == "rest" && !op.Body {
+					a := send(key, op.Method, op.Path, "")
+					require.Equal(c, 429, a.Status)
+					c.rates(a)
+					require.Contains(c, a.Header.Get("RateLimit"), `"hour";r=0;`)
+				}
+			}
+		})
+	})
+}
+
+// resets gives the seconds until each window resets.
+func (c *Check) resets() []int {
+	parts := rateLimit.FindStringSubmatch(c.REST("GET", "/v2/pods", "").Header.Get("RateLimit"))
+	require.NotNil(c, parts)
+	var left []int
+	for _, i := range []int{2, 4, 6} {
+		t, err := strconv.Atoi(parts[i])
+		require.NoError(c, err)
+		left = append(left, t)
+	}
+	return left
 }

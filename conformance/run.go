@@ -43,8 +43,7 @@ func Run(target Target, documents *Documents, out io.Writer) []Outcome {
 			rule.Test(check)
 		}()
 		<-done
-		area, _, _ := strings.Cut(rule.ID, ".")
-		o := Outcome{ID: rule.ID, Area: area, Failure: strings.TrimSpace(r.failure.String()), Skipped: r.skipped, Took: time.Since(start)}
+		o := Outcome{ID: rule.ID, Area: areaOf(rule.ID), Failure: strings.TrimSpace(r.failure.String()), Skipped: r.skipped, Took: time.Since(start)}
 		outcomes = append(outcomes, o)
 		switch {
 		case o.Skipped != "":

@@ -49,8 +49,8 @@ func (c *Check) streaming() string {
 	return id
 }
 
-// held asserts that a read of the stream is held for so long, on a clock that stands still, and then gives no chunk.
-func (c *Check) held(id, query string, d time.Duration) {
+// heldFor asserts that a read of the stream is held for so long, on a clock that stands still, and then gives no chunk.
+func (c *Check) heldFor(id, query string, d time.Duration) {
 	answers := c.hold(func() Answer { return c.streamAs("GET", id, query, "Bearer "+c.Key, "") })
 	c.advance(d - time.Millisecond)
 	require.Empty(c, answers)
@@ -126,7 +126,7 @@ func init() {
 	add("queue.stream.hold", []string{"stream"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.streaming()
-			c.held(id, "", 10*time.Second)
+			c.heldFor(id, "", 10*time.Second)
 			answers := c.hold(func() Answer { return c.streamAs("GET", id, "", "Bearer "+c.Key, "") })
 			c.yield("w", id, `{"output":1}`)
 			require.Len(c, (<-answers).JSON["stream"], 1, "the first chunk ends the hold")
@@ -139,9 +139,9 @@ func init() {
 		}
 		c.frozen(func() {
 			id := c.streaming()
-			c.held(id, "?wait=1000", time.Second)
+			c.heldFor(id, "?wait=1000", time.Second)
 			require.Equal(c, 200, c.Queue("GET", "ping/w?job_id="+id, "").Status)
-			c.held(id, "?wait=300000", 300*time.Second)
+			c.heldFor(id, "?wait=300000", 300*time.Second)
 		})
 	})
 	add("queue.stream.present", []string{"stream"}, func(c *Check) {

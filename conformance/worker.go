@@ -3,6 +3,8 @@ package conformance
 import (
 	"context"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -10,15 +12,17 @@ import (
 
 func init() {
 	add("queue.take", []string{"takeJob", "status"}, func(c *Check) {
-		id := c.submit(`{"input":{},"s3Config":{"bucketName":"b"},"webhook":"http://127.0.0.1:9/hook"}`)
-		j := c.takeJob("w", id)
-		require.Equal(c, map[string]any{}, j["input"])
-		require.Equal(c, map[string]any{"bucketName": "b"}, j["s3Config"])
-		document := c.status(id)
-		require.Equal(c, "IN_PROGRESS", document["status"])
-		require.Equal(c, "w", document["workerId"])
-		require.NotContains(c, document, "s3Config")
+		id := c.submit(`{"input":{"n":7}}`)
+		require.Equal(c, map[string]any{"n": 7.0}, c.takeJob("w", id)["input"])
+		require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
 		c.done("w", id, `{}`)
+	})
+	add("queue.take.once", []string{"takeJob"}, func(c *Check) {
+		first, second := c.submit(job), c.submit(job)
+		c.takeJob("w", first)
+		c.takeJob("other", second)
+		c.done("w", first, `{}`)
+		c.done("other", second, `{}`)
 	})
 	add("queue.take.batch", []string{"takeJobs"}, func(c *Check) {
 		ids := []string{c.submit(job), c.submit(job), c.submit(job)}
@@ -31,30 +35,26 @@ func init() {
 			c.done("w", id, `{}`)
 		}
 	})
-	add("queue.take.hold", []string{"takeJob"}, func(c *Check) {
-		ctx, cancel := context.WithTimeout(context.Background(), 1500*time.Millisecond)
-		defer cancel()
-		req, err := http.NewRequestWithContext(ctx, "GET", c.QueueURL+"/v2/"+c.Endpoint+"/job-take/w?x=1", nil)
-		require.NoError(c, err)
-		req.Header.Set("Authorization", c.Key)
-		held := took(func() {
-			res, err := client.Do(req)
-			if err == nil {
-				_ = res.Body.Close()
-			}
-			require.ErrorIs(c, err, context.DeadlineExceeded)
-		})
-		require.Greater(c, held, time.Second)
-		// The worker hung up: the next job must not be leased to it.
+	add("queue.take.hold", []string{"takeJob"}, func(c *Check) { c.held("job-take/w?x=1") })
+	add("queue.take.gone", []string{"takeJob"}, func(c *Check) {
+		c.held("job-take/w?x=1")
 		id := c.submit(job)
 		c.takeJob("other", id)
 		c.done("other", id, `{}`)
 	})
+	add("queue.stop", []string{"stopJobs"}, func(c *Check) { c.held("job-stop/patient?x=1") })
 	add("queue.order", []string{"run", "takeJobs"}, func(c *Check) {
-		low := c.submit(numbered(0, `,"policy":{"lowPriority":true}`))
-		first, second := c.submit(numbered(1, "")), c.submit(numbered(2, ""))
-		require.Equal(c, []string{first, second, low}, taken(c, c.Queue("GET", "job-take-batch/w?batch_size=9", "")))
-		for _, id := range []string{low, first, second} {
+		ids := []string{c.submit(job), c.submit(job), c.submit(job)}
+		require.Equal(c, ids, taken(c, c.Queue("GET", "job-take-batch/w?batch_size=9", "")))
+		for _, id := range ids {
+			c.done("w", id, `{}`)
+		}
+	})
+	add("queue.order.low", []string{"run", "takeJobs"}, func(c *Check) {
+		const lower = `{"input":{},"policy":{"lowPriority":true}}`
+		low, lowest, normal := c.submit(lower), c.submit(lower), c.submit(job)
+		require.Equal(c, []string{normal, low, lowest}, taken(c, c.Queue("GET", "job-take-batch/w?batch_size=9", "")))
+		for _, id := range []string{low, lowest, normal} {
 			c.done("w", id, `{}`)
 		}
 	})
@@ -113,6 +113,48 @@ func init() {
 	add("queue.ping", []string{"ping"}, func(c *Check) {
 		require.Equal(c, 200, c.Queue("GET", "ping/w?gpu=x&runpod_version=1.7.0", "").Status)
 		require.Equal(c, 200, c.Queue("GET", "ping/w?gpu=x&job_id=a,b&runpod_version=1.7.0", "").Status)
-		require.Equal(c, 200, c.Queue("GET", "ping/w?status=unhealthy&check=disk&reason=full", "").Status)
 	})
+	add("queue.ping.unhealthy", []string{"ping", "health"}, func(c *Check) {
+		before := c.counts("workers")["unhealthy"]
+		require.Equal(c, 200, c.Queue("GET", "ping/ill?status=unhealthy&check=disk&reason=full", "").Status)
+		require.Equal(c, before+1, c.counts("workers")["unhealthy"])
+	})
+	add("queue.output.limit", []string{"finishJob"}, func(c *Check) {
+		c.outputLimit(10_000_000, func() string { return c.submit(job) })
+	})
+	add("queue.output.limit.runsync", []string{"finishJob", "runSync"}, func(c *Check) {
+		c.outputLimit(20_000_000, func() string { return c.sync(job) })
+	})
+}
+
+// held asserts that the request is not answered within a second, and hangs up.
+func (c *Check) held(operation string) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.QueueURL+"/v2/"+c.Endpoint+"/"+operation, nil)
+	require.NoError(c, err)
+	req.Header.Set("Authorization", c.Key)
+	res, err := client.Do(req)
+	if err == nil {
+		_ = res.Body.Close()
+	}
+	require.ErrorIs(c, err, context.DeadlineExceeded)
+}
+
+// outputLimit asserts how large the output of a job may be, in bytes.
+func (c *Check) outputLimit(limit int, submit func() string) {
+	finish := func(size int) map[string]any {
+		id := submit()
+		c.takeJob("w", id)
+		c.done("w", id, `{"output":"`+strings.Repeat("x", size-2)+`"}`)
+		return c.status(id)
+	}
+	j := finish(limit)
+	require.Equal(c, "COMPLETED", j["status"])
+	require.Len(c, j["output"], limit-2)
+	j = finish(limit + 1)
+	require.Equal(c, "FAILED", j["status"])
+	require.NotContains(c, j, "output")
+	require.Contains(c, j["error"], strconv.Itoa(limit))
+	require.Contains(c, j["error"], strconv.Itoa(limit+1))
 }

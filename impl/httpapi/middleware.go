@@ -21,6 +21,8 @@ import (
 const (
 	ctxCaller = "berth.caller"
 	ctxBody   = "berth.body"
+
+	ctxExceeded = "berth.exceeded" // the compute.Rate that is exceeded, if one is
 )
 
 // caller is who asks, and how they sent their key.
@@ -84,7 +86,8 @@ func (s Services) authenticated(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// operations makes the front of each operation: scope, size, media type, syntax, schema, in this order (rule errors.order).
+// operations makes the front of each operation: scope, rate limit, size, media type, syntax, schema, in this order (rules
+// errors.order.*).
 func (s Services) operations(ops map[string]validate.Op, scope func(validate.Op, echo.Context) compute.Scope) map[string][]echo.MiddlewareFunc {
 	middlewares := map[string][]echo.MiddlewareFunc{}
 	for id, op := range ops {
@@ -92,6 +95,9 @@ func (s Services) operations(ops map[string]validate.Op, scope func(validate.Op,
 			return func(c echo.Context) error {
 				if want := scope(op, c); !callerOf(c).Allows(want) {
 					return compute.Errorf(compute.Forbidden, "the API key lacks the scope %s", want)
+				}
+				if err := limited(c); err != nil {
+					return err
 				}
 				if err := s.faulty(id, c); err != nil {
 					return err

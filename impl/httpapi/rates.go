@@ -10,9 +10,10 @@ import (
 	"github.com/berthdev/berth/impl/control"
 )
 
-// limited counts every authenticated REST request, those for unknown paths too, and writes where the user stands as
-// structured-field lists (RFC 9651). It says nothing to exempt keys.
-func (s Services) limited(next echo.HandlerFunc) echo.HandlerFunc {
+// counted counts every authenticated REST request, those for unknown paths too, and writes where the user stands as
+// structured-field lists (RFC 9651). It says nothing to exempt keys. An exceeded limit refuses only later, in the front of
+// the operation: the scope comes first (rule errors.order.scope-rate).
+func (s Services) counted(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		who, ok := c.Get(ctxCaller).(caller)
 		if !ok || who.Exempt || isQueuePath(c.Request().URL.Path) {
@@ -31,10 +32,19 @@ func (s Services) limited(next echo.HandlerFunc) echo.HandlerFunc {
 		h := c.Response().Header()
 		h["RateLimit"], h["RateLimit-Policy"] = []string{limit.String()}, []string{policy.String()} // not canonical: as documented
 		if worst, exceeded := control.Exceeded(rates); exceeded {
-			wait := control.Seconds(worst.Reset)
-			h.Set(echo.HeaderRetryAfter, strconv.FormatInt(wait, 10))
-			return compute.Errorf(compute.TooMany, "the limit of %d requests each %s is exceeded; try again in %d s", worst.Quota, worst.Name, wait)
+			c.Set(ctxExceeded, worst)
 		}
 		return next(c)
 	}
+}
+
+// limited refuses a request that is over a limit.
+func limited(c echo.Context) error {
+	worst, exceeded := c.Get(ctxExceeded).(compute.Rate)
+	if !exceeded {
+		return nil
+	}
+	wait := control.Seconds(worst.Reset)
+	c.Response().Header().Set(echo.HeaderRetryAfter, strconv.FormatInt(wait, 10))
+	return compute.Errorf(compute.TooMany, "the limit of %d requests each %s is exceeded; try again in %d s", worst.Quota, worst.Name, wait)
 }

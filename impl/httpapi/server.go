@@ -42,7 +42,7 @@ func New(s Services) (*echo.Echo, error) {
 	e.HideBanner, e.HidePort = true, true
 	e.JSONSerializer = serializer{}
 	e.HTTPErrorHandler = s.writeError
-	e.Use(s.logged, s.recovered, s.authenticated, s.limited)
+	e.Use(s.logged, s.recovered, s.authenticated, s.counted)
 	if err := s.documents(e); err != nil {
 		return nil, err
 	}

@@ -131,7 +131,7 @@ func (l *Workers) Next() time.Time {
 				note(w.IdleSince.Add(d.Endpoint.IdleTimeout))
 			}
 		}
-		if d.Waiting > 0 && d.Overdue == 0 {
+		if d.Waiting > 0 && d.Overdue == 0 && d.Endpoint.WorkersMax > 0 {
 			note(now.Add(workerTick)) // until the first one is overdue
 		}
 	}

@@ -1,0 +1,114 @@
+package conformance
+
+import (
+	"strings"
+
+	"github.com/stretchr/testify/require"
+)
+
+// withKey sends the header to one operation of REST and one of the queue.
+func (c *Check) withKey(header string) []Answer {
+	return []Answer{
+		c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: header}),
+		c.Send(Request{Method: "GET", URL: c.QueueURL + "/v2/" + c.Endpoint + "/health", Key: header}),
+	}
+}
+
+// forbidden asserts 403 of every operation but the permitted ones, which must answer anything else.
+func (c *Check) forbidden(key string, permitted func(Operation) bool) {
+	for _, op := range c.Operations() {
+		url := c.URL + op.Path
+		if op.Document != "rest" {
+			url = c.QueueURL + strings.Replace(op.Path, "endpointId", c.Endpoint, 1)
+		}
+		a := c.Send(Request{Method: op.Method, URL: url, Key: key, Header: asJSON})
+		if permitted(op) {
+			require.NotEqual(c, 403, a.Status, "%s %s", op.Method, op.Path)
+		} else {
+			require.Equal(c, 403, a.Status, "%s %s", op.Method, op.Path)
+		}
+	}
+}
+
+func init() {
+	one := []string{"listPods", "health"}
+	add("auth.required", one, func(c *Check) {
+		for _, op := range c.Operations() {
+			c.Refused(c.Send(Request{Method: op.Method, URL: c.URL + op.Path, Key: "-"}), 401)
+		}
+	})
+	add("auth.malformed", one, func(c *Check) {
+		for _, header := range []string{"Bearer nonsense", "Bearer ", "Bearer", "Basic abc", "nonsense", "Bearer " + c.Key + " x"} {
+			for _, a := range c.withKey(header) {
+				c.Refused(a, 401)
+			}
+		}
+	})
+	add("auth.invalid", one, func(c *Check) {
+		for _, a := range c.withKey("Bearer " + wrong(c.Key)) {
+			c.Refused(a, 401)
+		}
+	})
+	add("auth.expired", one, func(c *Check) {
+		for _, a := range c.withKey(c.key("expired")) {
+			c.Refused(a, 401)
+		}
+	})
+	add("auth.bearer", one, func(c *Check) {
+		c.Refused(c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: c.Key}), 401)
+		require.Equal(c, 200, c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: "bearer " + c.Key}).Status)
+	})
+	add("auth.detail", one, func(c *Check) {
+		details := map[any]bool{}
+		for _, header := range []string{"-", "Bearer nonsense", "Bearer " + wrong(c.Key), c.key("expired")} {
+			details[c.withKey(header)[0].JSON["detail"]] = true
+		}
+		require.Len(c, details, 4)
+	})
+	add("auth.detail.silent", one, func(c *Check) {
+		known := c.withKey("Bearer " + wrong(c.Key))[0]
+		unknown := c.withKey("Bearer " + changed(c.Key, 4, 14))[0]
+		require.Equal(c, known.JSON["detail"], unknown.JSON["detail"])
+	})
+	add("auth.scopes", []string{"listPods", "createPod", "deletePod", "run", "takeJob"}, func(c *Check) {
+		c.forbidden(c.key("read"), func(op Operation) bool { return op.Document == "rest" && op.Method == "GET" })
+	})
+	add("auth.scopes.write", []string{"listPods", "createPod", "run", "takeJob"}, func(c *Check) {
+		c.forbidden(c.key("write"), func(op Operation) bool { return op.Document == "rest" && op.Method != "GET" })
+	})
+	add("auth.scopes.invoke", []string{"listPods", "createPod", "run", "takeJob"}, func(c *Check) {
+		c.forbidden(c.key("invoke"), func(op Operation) bool { return op.Document == "queue" })
+	})
+	add("auth.scopes.invoke.other", []string{"run", "health"}, func(c *Check) {
+		c.forbidden(c.key("other"), func(Operation) bool { return false })
+	})
+	add("auth.scopes.invoke.any", []string{"health"}, func(c *Check) {
+		require.Equal(c, 200, c.Send(Request{Method: "GET", URL: c.QueueURL + "/v2/" + c.Endpoint + "/health", Key: c.key("any")}).Status)
+		c.Refused(c.Send(Request{Method: "GET", URL: c.QueueURL + "/v2/otherendpoint1/health", Key: c.key("any")}), 404)
+	})
+	add("auth.scopes.graphql", []string{"listPods", "createPod", "run"}, func(c *Check) {
+		c.forbidden(c.key("graphql"), func(Operation) bool { return false })
+	})
+	add("auth.scopes.admin", []string{"listPods", "createPod", "run"}, func(c *Check) {
+		c.forbidden(c.key("admin"), func(Operation) bool { return false })
+	})
+	add("auth.scopes.all", []string{"listPods", "createPod", "health", "ping"}, func(c *Check) {
+		require.Equal(c, 200, c.REST("GET", "/v2/pods", "").Status)
+		c.newPod(gpuPod)
+		require.Equal(c, 200, c.Queue("GET", "health", "").Status)
+		require.Equal(c, 200, c.Queue("GET", "ping/w?gpu=x", "").Status)
+	})
+}
+
+// wrong gives a key of the right form that does not exist: its secret is another one.
+func wrong(key string) string { return changed(key, len(key)-4, len(key)) }
+
+// changed gives a key whose characters from one place to another are other ones.
+func changed(key string, from, to int) string {
+	return key[:from] + strings.Map(func(r rune) rune {
+		if r == 'a' {
+			return 'b'
+		}
+		return 'a'
+	}, key[from:to]) + key[to:]
+}

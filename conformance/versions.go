@@ -1,0 +1,42 @@
+package conformance
+
+import (
+	"strings"
+
+	"github.com/stretchr/testify/require"
+)
+
+// document reads a published document.
+func (c *Check) document(path string) map[string]any {
+	a := c.Send(Request{Method: "GET", URL: c.URL + path, Key: "-"})
+	require.Equal(c, 200, a.Status)
+	require.Equal(c, "application/json", a.Header.Get("Content-Type"))
+	return a.JSON
+}
+
+func init() {
+	const rest, queue = "/v2/openapi.json", "/openapi/queue.json"
+	add("documents", nil, func(c *Check) {
+		for _, path := range []string{rest, queue, "/openapi/worker.json"} {
+			require.Equal(c, "3.1.0", c.document(path)["openapi"])
+		}
+	})
+	add("versions.rest", nil, func(c *Check) {
+		require.Equal(c, "2.0.0", c.document(rest)["info"].(map[string]any)["version"])
+	})
+	add("versions.rest.paths", nil, func(c *Check) {
+		for _, path := range keys(c.document(rest)["paths"].(map[string]any)) {
+			require.True(c, strings.HasPrefix(path, "/v2/"), path)
+		}
+	})
+	add("versions.queue.paths", nil, func(c *Check) {
+		for _, path := range keys(c.document(queue)["paths"].(map[string]any)) {
+			require.Regexp(c, `^/v2/\{endpointId\}/[a-z-]+(/\{jobId\})?$`, path)
+		}
+	})
+	add("versions.persistent-deprecated", nil, func(c *Check) {
+		schemas := c.document(rest)["components"].(map[string]any)["schemas"].(map[string]any)
+		require.Equal(c, true, schemas["PersistentMount"].(map[string]any)["deprecated"])
+		require.NotContains(c, schemas["NetworkMount"], "deprecated")
+	})
+}
