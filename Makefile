@@ -26,12 +26,12 @@ race: ## run all tests under the race detector
 	go test -race ./...
 
 .PHONY: generate
-generate: ## generate gen/ from spec/
+generate: ## generate gen/ from spec/, and what validgen is tested with
 	go generate ./gen
 
 .PHONY: check-generate
 check-generate: generate ## fail if gen/ is not what spec/ generates
-	@test -z "$$(git status --porcelain -- gen)" || { git status --short -- gen; git --no-pager diff -- gen | head -50; echo "gen/ is not what spec/ generates: run make generate and commit"; exit 1; }
+	@set -- gen cmd/validgen/testdata; test -z "$$(git status --porcelain -- $$@)" || { git status --short -- $$@; git --no-pager diff -- $$@ | head -50; echo "gen/ is not what spec/ generates: run make generate and commit"; exit 1; }
 
 .PHONY: rules
 rules: ## write RULES.md and the status pictures from their sources

@@ -20,6 +20,9 @@ func parseDocument(file string, text []byte) (*document, error) {
 	if err := yaml.Unmarshal(text, &top); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
+	if len(top.Content) == 0 {
+		return nil, fmt.Errorf("%s: it is empty", file)
+	}
 	return &document{file, top.Content[0]}, nil
 }
 
@@ -79,18 +82,28 @@ func get(n *yaml.Node, path ...string) *yaml.Node {
 	return n
 }
 
-// resolve follows a $ref into the document. name is the last segment of the reference, or empty.
+// maxReferences bounds a chain of references, which may be a circle.
+const maxReferences = 32
+
+var pointerUnescapes = strings.NewReplacer("~1", "/", "~0", "~")
+
+// resolve follows a $ref into the document. name is the last segment of the reference, or empty; target is nil if there is
+// nothing.
 func (d *document) resolve(n *yaml.Node) (target *yaml.Node, name string) {
 	n = deref(n)
-	for ref := get(n, "$ref"); ref != nil; ref = get(n, "$ref") {
+	for range maxReferences {
+		ref := get(n, "$ref")
+		if ref == nil {
+			return n, name
+		}
 		path := strings.Split(strings.TrimPrefix(ref.Value, "#/"), "/")
+		for i := range path {
+			path[i] = pointerUnescapes.Replace(path[i])
+		}
 		name = path[len(path)-1]
 		n = get(d.root, path...)
-		if n == nil {
-			return nil, name
-		}
 	}
-	return n, name
+	return nil, name
 }
 
 func text(n *yaml.Node) string {
@@ -100,22 +113,17 @@ func text(n *yaml.Node) string {
 	return n.Value
 }
 
-func number(n *yaml.Node) *float64 {
+// limit gives a count, such as minLength, or absent if there is none.
+func (d *document) limit(schema *yaml.Node, keyword, place string, absent int) (int, error) {
+	n := get(schema, keyword)
 	if n == nil {
-		return nil
+		return absent, nil
 	}
-	f, err := strconv.ParseFloat(n.Value, 64)
-	if err != nil {
-		return nil
+	count, err := strconv.Atoi(n.Value)
+	if err != nil || count < 0 {
+		return 0, d.failf(n, place, "keyword %q: %s is no count", keyword, n.Value)
 	}
-	return &f
-}
-
-func whole(n *yaml.Node, absent int) int {
-	if f := number(n); f != nil {
-		return int(*f)
-	}
-	return absent
+	return count, nil
 }
 
 func list(n *yaml.Node) []string {

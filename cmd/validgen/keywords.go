@@ -2,75 +2,157 @@ package main
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// The keywords that a schema may have. Annotations check nothing.
+// The keywords that a schema may have, beside those of its type. Annotations check nothing.
 var (
 	annotations = []string{"title", "description", "default", "examples", "example", "deprecated", "readOnly", "writeOnly"}
-	assertions  = []string{
-		"$ref", "type", "enum", "const", "anyOf", "properties", "additionalProperties", "required", "minProperties", "maxProperties",
-		"items", "minItems", "maxItems", "uniqueItems", "minLength", "maxLength", "pattern", "format",
-		"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+	structural  = []string{"$ref", "type", "anyOf", "oneOf", "discriminator"}
+	ofNumbers   = []string{"enum", "const", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
+	ofTypes     = map[string][]string{
+		"string":  {"enum", "const", "format", "minLength", "maxLength", "pattern"},
+		"integer": ofNumbers,
+		"number":  ofNumbers,
+		"boolean": {"enum", "const"},
+		"array":   {"items", "minItems", "maxItems", "uniqueItems"},
+		"object":  {"properties", "additionalProperties", "required", "minProperties", "maxProperties", "dependentRequired"},
 	}
-	formats    = []string{"date-time", "uri", "float", "double", "int32", "int64"}
+	// formats are those that are checked, or that say no more than the model's type of 64 bits.
+	formats    = map[string][]string{"string": {"date-time", "uri"}, "number": {"float", "double"}, "integer": {"int64"}}
 	extensions = []string{"x-open-query", "x-any-content-type", "x-max-body-bytes"}
 )
 
-// checkKeywords walks the whole document: every schema in it, of requests and of answers, and every extension.
-func (d *document) checkKeywords() error { return d.walk(d.root, "#", false) }
-
-// schemaHolders are the keys whose value is a schema; schemaMaps those whose value is a mapping of schemas.
+// schemaHolders are the keys whose value is a schema; schemaMaps those whose value is a mapping of schemas, schemaLists those
+// whose value is a sequence of them. What is opaque has no schemas in it.
 var (
 	schemaHolders = []string{"schema", "items", "additionalProperties"}
 	schemaMaps    = []string{"properties", "schemas"}
-	opaque        = []string{"default", "example", "examples", "enum", "const", "links", "security"}
+	schemaLists   = []string{"anyOf", "oneOf"}
+	opaque        = []string{"default", "example", "examples", "enum", "const", "links", "security", "required", "type", "dependentRequired", "discriminator"}
 )
 
-func (d *document) walk(n *yaml.Node, place string, schema bool) error {
-	if n.Kind == yaml.AliasNode {
-		return nil // walked where it is anchored
+// checkKeywords walks the whole document: every schema in it, of requests and of answers, and every extension.
+func (d *document) checkKeywords() error {
+	return walker{d, map[visit]bool{}}.walk(d.root, "#", false)
+}
+
+// walker remembers what it has seen: YAML's aliases make one node stand in many places.
+type walker struct {
+	*document
+	seen map[visit]bool
+}
+
+type visit struct {
+	node   *yaml.Node
+	schema bool
+}
+
+func (w walker) walk(n *yaml.Node, place string, schema bool) error {
+	n = deref(n)
+	if w.seen[visit{n, schema}] {
+		return nil
+	}
+	w.seen[visit{n, schema}] = true
+	if schema {
+		if err := w.schema(n, place); err != nil {
+			return err
+		}
 	}
 	if n.Kind == yaml.SequenceNode {
 		for i, c := range n.Content {
-			if err := d.walk(c, place+"/"+itoa(i), schema); err != nil {
+			if err := w.walk(c, place+"/"+strconv.Itoa(i), false); err != nil {
 				return err
 			}
 		}
-		return nil
-	}
-	if n.Kind != yaml.MappingNode {
-		return nil
 	}
 	for _, m := range members(n) {
-		key, here := m.key.Value, place+"/"+escape(m.key.Value)
-		if schema && !slices.Contains(annotations, key) && !slices.Contains(assertions, key) {
-			return d.failf(m.key, place, "unknown keyword %q", key)
-		}
-		if strings.HasPrefix(key, "x-") && !slices.Contains(extensions, key) {
-			return d.failf(m.key, place, "unknown keyword %q", key)
-		}
-		if schema && key == "format" && !slices.Contains(formats, m.value.Value) {
-			return d.failf(m.key, place, "keyword \"format\": unknown format %q", m.value.Value)
-		}
-		switch {
-		case slices.Contains(opaque, key):
-		case slices.Contains(schemaMaps, key) && (schema || key == "schemas"):
-			for _, s := range members(m.value) {
-				if err := d.walk(s.value, here+"/"+escape(s.key.Value), true); err != nil {
-					return err
-				}
-			}
-		default:
-			inside := slices.Contains(schemaHolders, key) || schema && key == "anyOf"
-			if err := d.walk(m.value, here, inside); err != nil {
-				return err
-			}
+		if err := w.member(m, place, schema); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func escape(key string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(key) }
+// member walks one member of a schema, or of another mapping of the document.
+func (w walker) member(m member, place string, schema bool) error {
+	key, here := m.key.Value, place+"/"+escape(m.key.Value)
+	value := deref(m.value)
+	switch {
+	case strings.HasPrefix(key, "x-") && !slices.Contains(extensions, key):
+		return w.failf(m.key, place, "unknown keyword %q", key)
+	case slices.Contains(opaque, key) && (schema || key != "type"):
+		return nil
+	case slices.Contains(schemaMaps, key) && (schema || key == "schemas"):
+		for _, s := range members(value) {
+			if err := w.walk(s.value, here+"/"+escape(s.key.Value), true); err != nil {
+				return err
+			}
+		}
+		return nil
+	case slices.Contains(schemaLists, key) && schema:
+		for i, s := range value.Content {
+			if err := w.walk(s, here+"/"+strconv.Itoa(i), true); err != nil {
+				return err
+			}
+		}
+		return nil
+	case key == "additionalProperties" && value.Tag == "!!bool":
+		return nil
+	}
+	return w.walk(value, here, slices.Contains(schemaHolders, key))
+}
+
+// schema checks that each keyword is known and means something where it stands.
+func (w walker) schema(n *yaml.Node, place string) error {
+	if n.Kind != yaml.MappingNode {
+		return w.failf(n, place, "a schema must be a mapping")
+	}
+	kinds := w.kinds(n)
+	holder := ""
+	for _, k := range []string{"$ref", "anyOf", "oneOf"} {
+		if get(n, k) != nil {
+			holder = k
+		}
+	}
+	for _, m := range members(n) {
+		key := m.key.Value
+		assertion := slices.Contains(structural, key)
+		for _, of := range ofTypes {
+			assertion = assertion || slices.Contains(of, key)
+		}
+		switch {
+		case slices.Contains(annotations, key), key == holder, key == "discriminator" && holder == "oneOf":
+		case !assertion:
+			return w.failf(m.key, place, "unknown keyword %q", key)
+		case holder != "":
+			return w.failf(m.key, place, "keyword %q is not handled beside %s", key, holder)
+		case key == "discriminator":
+			return w.failf(m.key, place, "keyword %q needs oneOf", key)
+		case key == "type":
+		case len(kinds) == 0:
+			return w.failf(m.key, place, "keyword %q needs a type", key)
+		case !slices.ContainsFunc(kinds, func(kind string) bool { return slices.Contains(ofTypes[kind], key) }):
+			return w.failf(m.key, place, "keyword %q does not apply to type %s", key, strings.Join(kinds, ", "))
+		case key == "format" && !slices.ContainsFunc(kinds, func(kind string) bool { return slices.Contains(formats[kind], text(deref(m.value))) }):
+			return w.failf(m.key, place, "keyword \"format\": unknown format %q", text(deref(m.value)))
+		}
+	}
+	return nil
+}
+
+// kinds gives the types that a schema allows: none means any.
+func (d *document) kinds(schema *yaml.Node) []string {
+	n := get(schema, "type")
+	if n != nil && n.Kind == yaml.ScalarNode {
+		return []string{n.Value}
+	}
+	return list(n)
+}
+
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
+func escape(key string) string { return pointerEscapes.Replace(key) }

@@ -15,7 +15,9 @@ type models map[string]modelType
 
 type modelType struct {
 	name   string
-	fields map[string]modelField // by JSON name
+	fields map[string]modelField // of a struct, by JSON name
+	union  bool                  // a struct that carries one of several as JSON
+	is     string                // what any other type is declared as
 }
 
 type modelField struct{ name, goType string }
@@ -36,12 +38,15 @@ func parseModels(file string) (models, error) {
 			t := modelType{name: spec.Name.Name, fields: map[string]modelField{}}
 			if body, ok := spec.Type.(*ast.StructType); ok {
 				for _, f := range body.Fields.List {
+					t.union = t.union || len(f.Names) == 1 && f.Names[0].Name == "union"
 					if f.Tag != nil && len(f.Names) == 1 {
 						tag := reflect.StructTag(strings.Trim(f.Tag.Value, "`")).Get("json")
 						name, _, _ := strings.Cut(tag, ",")
 						t.fields[name] = modelField{f.Names[0].Name, types.ExprString(f.Type)}
 					}
 				}
+			} else {
+				t.is = types.ExprString(spec.Type)
 			}
 			found[strings.ToLower(spec.Name.Name)] = t
 		}
@@ -56,4 +61,15 @@ func (m models) of(schema string) (modelType, error) {
 		return t, fmt.Errorf("no Go type for schema %s", schema)
 	}
 	return t, nil
+}
+
+// underlying gives what a type is declared as, as far as the models know: a slice or a map for the name of one.
+func (m models) underlying(goType string) string {
+	for {
+		t, ok := m[strings.ToLower(goType)]
+		if !ok || t.name != goType || t.is == "" {
+			return goType
+		}
+		goType = t.is
+	}
 }

@@ -1,215 +1,267 @@
 package main
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// value writes the code that reads a value of the schema into target, a Go expression of type goType.
-func (g *generator) value(n *yaml.Node, goType, target, place string) error {
+// target is where a value goes: a Go expression and its type, and where its schema stands in the document.
+type target struct {
+	expr   string
+	goType string
+	place  string
+}
+
+func (t target) in(step string) string { return t.place + "/" + step }
+
+// value writes the code that reads a value of the schema into the target.
+func (g *generator) value(n *yaml.Node, to target) error {
 	schema, name := g.resolve(n)
 	if schema == nil {
-		return g.failf(n, place, "keyword \"$ref\": %q does not exist", name)
+		return g.failf(n, to.place, "keyword \"$ref\": %q does not exist", name)
 	}
-	if branches := get(schema, "anyOf"); branches != nil {
-		return g.nullableBranch(schema, branches, goType, target, place)
+	switch {
+	case get(schema, "anyOf") != nil:
+		return g.nullableBranch(schema, to)
+	case get(schema, "oneOf") != nil:
+		return g.nested(schema, name, to)
 	}
-	kinds := list(get(schema, "type"))
-	if len(kinds) == 0 {
-		kinds = append(kinds, text(get(schema, "type")))
+	kinds := g.kinds(schema)
+	switch i := slices.Index(kinds, "null"); {
+	case i >= 0 && len(kinds) == 2:
+		return g.nullable(schema, to, func(inner target) error { return g.kind(schema, name, kinds[1-i], inner) })
+	case len(kinds) > 1:
+		return g.failf(schema, to.place, "keyword \"type\": %s is not handled", strings.Join(kinds, ", "))
+	case len(kinds) == 0:
+		g.printf("%s = s.Any()\n", to.expr)
+		return nil
 	}
-	if i := slices.Index(kinds, "null"); i >= 0 && len(kinds) == 2 {
-		return g.nullable(goType, target, func(inner, into string) error {
-			return g.kind(schema, name, kinds[1-i], inner, into, place)
-		})
-	}
-	if len(kinds) != 1 {
-		return g.failf(schema, place, "keyword \"type\": %s is not handled", strings.Join(kinds, ", "))
-	}
-	return g.kind(schema, name, kinds[0], goType, target, place)
+	return g.kind(schema, name, kinds[0], to)
 }
 
 // nullableBranch reads anyOf of one schema and null.
-func (g *generator) nullableBranch(schema, branches *yaml.Node, goType, target, place string) error {
-	if len(branches.Content) == 2 {
-		for i, b := range branches.Content {
-			if text(get(deref(b), "type")) == "null" {
-				return g.nullable(goType, target, func(inner, into string) error {
-					return g.value(branches.Content[1-i], inner, into, place)
-				})
+func (g *generator) nullableBranch(schema *yaml.Node, to target) error {
+	branches := get(schema, "anyOf").Content
+	if len(branches) == 2 {
+		for i, b := range branches {
+			if slices.Equal(g.kinds(deref(b)), []string{"null"}) {
+				return g.nullable(schema, to, func(inner target) error { return g.value(branches[1-i], inner) })
 			}
 		}
 	}
-	return g.failf(schema, place, "keyword \"anyOf\": only a schema and null are handled")
+	return g.failf(schema, to.place, "keyword \"anyOf\": only a schema and null are handled")
 }
 
-func (g *generator) nullable(goType, target string, read func(inner, into string) error) error {
-	inner := strings.TrimSuffix(strings.TrimPrefix(goType, "nullable.Nullable["), "]")
-	g.printf("if s.Null() {\n%s.SetNull()\n} else {\nvar value %s\n", target, inner)
-	if err := read(inner, "value"); err != nil {
+// nullable reads a null, or what read reads.
+func (g *generator) nullable(schema *yaml.Node, to target, read func(inner target) error) error {
+	inner, ok := strings.CutPrefix(to.goType, "nullable.Nullable[")
+	if !ok {
+		return g.failf(schema, to.place, "keyword \"type\": the model's type %s cannot be null", to.goType)
+	}
+	inner = strings.TrimSuffix(inner, "]")
+	if allowsNull(schema) {
+		g.printf("if s.Null() {\n%s.SetNull()\n} else {\n", to.expr)
+	} else {
+		g.printf("if !s.NotNull() {\n")
+	}
+	g.printf("var value %s\n", inner)
+	if err := read(target{"value", inner, to.place}); err != nil {
 		return err
 	}
-	g.printf("%s.Set(value)\n}\n", target)
+	g.printf("%s.Set(value)\n}\n", to.expr)
 	return nil
 }
 
 // kind writes the code for a value of one type.
-func (g *generator) kind(schema *yaml.Node, name, kind, goType, target, place string) error {
+func (g *generator) kind(schema *yaml.Node, name, kind string, to target) (err error) {
+	var check string
 	switch kind {
-	case "":
-		if properties := get(schema, "properties"); properties != nil || get(schema, "enum") != nil || get(schema, "const") != nil {
-			return g.failf(schema, place, "keyword \"type\" is missing")
-		}
-		g.printf("%s = s.Any()\n", target)
 	case "string":
-		g.scalar("String", g.textCheck(schema), goType, target)
+		if check, err = g.textCheck(schema, to.place); err != nil {
+			return err
+		}
+		if strings.TrimPrefix(to.goType, "*") == "time.Time" {
+			g.scalar("Time("+check+")", "time.Time", to)
+		} else {
+			g.scalar("String("+check+")", "string", to)
+		}
 	case "integer":
-		g.scalar("Int", g.numberCheck(schema), goType, target)
+		if check, err = g.integerCheck(schema, to.place); err != nil {
+			return err
+		}
+		g.scalar("Int("+check+")", "int64", to)
 	case "number":
-		g.scalar("Float", g.numberCheck(schema), goType, target)
+		if check, err = g.numberCheck(schema, to.place); err != nil {
+			return err
+		}
+		g.scalar("Float("+check+")", "float64", to)
 	case "boolean":
-		g.scalar("Bool", "", goType, target)
+		only, err := g.only(schema, to.place)
+		if err != nil {
+			return err
+		}
+		if only != "" {
+			g.scalar("Only("+only+")", "bool", to)
+		} else {
+			g.scalar("Bool()", "bool", to)
+		}
 	case "array":
-		return g.array(schema, goType, target, place)
+		return g.array(schema, to)
 	case "object":
-		return g.nested(schema, name, goType, target, place)
+		return g.nested(schema, name, to)
 	default:
-		return g.failf(schema, place, "keyword \"type\": %q is not handled", kind)
+		return g.failf(schema, to.place, "keyword \"type\": %q is not handled", kind)
 	}
 	return nil
 }
 
-// scalar converts to the field's type, which may be a pointer or a named type.
-func (g *generator) scalar(method, check, goType, target string) {
-	base := strings.TrimPrefix(goType, "*")
-	convert := "x"
-	if !slices.Contains([]string{"string", "int64", "float64", "bool"}, base) {
-		convert = base + "(x)"
-	}
-	g.printf("if x, ok := s.%s(%s); ok {\n", method, check)
-	if base != goType {
-		if convert == "x" {
-			g.printf("%s = &x\n}\n", target)
-		} else {
-			g.printf("y := %s\n%s = &y\n}\n", convert, target)
-		}
-		return
-	}
-	g.printf("%s = %s\n}\n", target, convert)
+// scalar calls a method of the scanner that gives a value and whether there was one.
+func (g *generator) scalar(call, gives string, to target) {
+	g.printf("if x, ok := s.%s; ok {\n", call)
+	g.assign(to, "x", gives)
+	g.printf("}\n")
 }
 
-func (g *generator) array(schema *yaml.Node, goType, target, place string) error {
-	item := strings.TrimPrefix(strings.TrimPrefix(goType, "*"), "[]")
-	g.printf("if s.Array() {\nitems := make([]%s, 0, 4)\nfor s.Item() {\nvar item %s\n", item, item)
-	if err := g.value(get(schema, "items"), item, "item", place+"/items"); err != nil {
+// assign converts a value to the target's type, which may be a named type or a pointer.
+func (g *generator) assign(to target, value, goType string) {
+	base, pointer := strings.CutPrefix(to.goType, "*")
+	if base != goType && goType != "" {
+		value = base + "(" + value + ")"
+	}
+	if !pointer {
+		g.printf("%s = %s\n", to.expr, value)
+		return
+	}
+	room := g.optional(to)
+	g.printf("%s = %s\n%s = &%s\n", room, value, to.expr, room)
+}
+
+func (g *generator) array(schema *yaml.Node, to target) error {
+	goType := g.models.underlying(strings.TrimPrefix(to.goType, "*"))
+	item := strings.TrimPrefix(goType, "[]")
+	if item == goType {
+		return g.failf(schema, to.place, "keyword \"type\": the model's type %s is no slice", to.goType)
+	}
+	if get(schema, "items") == nil {
+		return g.failf(schema, to.place, "keyword \"items\" is missing")
+	}
+	lowest, err := g.limit(schema, "minItems", to.place, 0)
+	if err != nil {
+		return err
+	}
+	highest, err := g.limit(schema, "maxItems", to.place, -1)
+	if err != nil {
+		return err
+	}
+	unique, err := g.unique(schema, to.place)
+	if err != nil {
+		return err
+	}
+	g.printf("if s.Array() {\n")
+	if unique {
+		g.printf("faults := s.Faults()\n")
+	}
+	g.printf("items := make([]%s, 0, 4)\nfor s.Item() {\nvar item %s\n", item, item)
+	if err := g.value(get(schema, "items"), target{"item", item, to.in("items")}); err != nil {
 		return err
 	}
 	g.printf("items = append(items, item)\n}\n")
-	lowest, highest := whole(get(schema, "minItems"), 0), whole(get(schema, "maxItems"), -1)
+	if unique {
+		g.printf("validate.Unique(s, items, faults)\n")
+	}
 	if lowest > 0 || highest >= 0 {
 		g.printf("s.Items(len(items), %d, %d)\n", lowest, highest)
 	}
-	if text(get(schema, "uniqueItems")) == "true" {
-		items, _ := g.resolve(get(schema, "items"))
-		if text(get(items, "type")) != "string" && text(get(items, "type")) != "integer" {
-			return g.failf(get(schema, "uniqueItems"), place, "keyword \"uniqueItems\": only strings and integers are handled")
-		}
-		g.printf("s.Unique(validate.AllUnique(items))\n")
-	}
-	g.printf("%s = items\n}\n", target)
+	g.assign(to, "items", "")
+	g.printf("}\n")
 	return nil
 }
 
-// nested reads an object: one with properties through its own function, a map, or one that is carried as it is.
-func (g *generator) nested(schema *yaml.Node, name, goType, target, place string) error {
+// unique tells whether uniqueItems is asked for. Other items than strings, integers and booleans would need a comparison of
+// JSON values.
+func (g *generator) unique(schema *yaml.Node, place string) (bool, error) {
+	n := get(schema, "uniqueItems")
+	if text(n) != "true" {
+		return false, nil
+	}
+	items, _ := g.resolve(get(schema, "items"))
+	if kinds := g.kinds(items); len(kinds) != 1 || text(get(items, "format")) == "date-time" || !slices.Contains([]string{"string", "integer", "boolean"}, kinds[0]) {
+		return false, g.failf(n, place, "keyword \"uniqueItems\": only strings, integers and booleans are handled")
+	}
+	return true, nil
+}
+
+// nested reads an object: one with properties or a union through its own function, a map, or one that is carried as it is.
+func (g *generator) nested(schema *yaml.Node, name string, to target) error {
 	extra := get(schema, "additionalProperties")
 	switch {
-	case get(schema, "properties") != nil || text(extra) == "false":
+	case ownFunction(schema):
 		if name == "" {
-			return g.failf(schema, place, "keyword \"properties\": give the object a name under components")
+			return g.failf(schema, to.place, "keyword \"properties\": give the object a name under components")
 		}
-		if base := strings.TrimPrefix(goType, "*"); base != goType {
-			g.printf("x := &%s{}\n%s(s, x)\n%s = x\n", base, g.function(name), target)
-		} else {
-			g.printf("%s(s, &%s)\n", g.function(name), target)
-		}
-	case extra != nil && extra.Kind == yaml.MappingNode:
-		item := strings.TrimPrefix(strings.TrimPrefix(goType, "*"), "map[string]")
-		g.printf("if s.Object() {\nentries := map[string]%s{}\nfor s.Member() {\nname := string(s.Name())\nif _, twice := entries[name]; twice {\ns.Twice()\ncontinue\n}\nvar entry %s\n", item, item)
-		if err := g.value(extra, item, "entry", place+"/additionalProperties"); err != nil {
+		function, err := g.function(schema, name, to.place)
+		if err != nil {
 			return err
 		}
-		g.printf("entries[name] = entry\n}\n")
-		lowest, highest := whole(get(schema, "minProperties"), 0), whole(get(schema, "maxProperties"), -1)
-		if lowest > 0 || highest >= 0 {
-			g.printf("s.Members(len(entries), %d, %d)\n", lowest, highest)
+		if base, pointer := strings.CutPrefix(to.goType, "*"); pointer {
+			room := g.optional(target{to.expr, base, to.place})
+			g.printf("%s(s, &%s)\n%s = &%s\n", function, room, to.expr, room)
+		} else {
+			g.printf("%s(s, &%s)\n", function, to.expr)
 		}
-		g.printf("%s = entries\n}\n", target)
-	default:
-		g.printf("%s = s.RawObject()\n", target)
+		return nil
+	case extra != nil && extra.Kind == yaml.MappingNode:
+		return g.entries(schema, extra, to)
 	}
+	for _, keyword := range []string{"required", "dependentRequired", "minProperties", "maxProperties"} {
+		if n := get(schema, keyword); n != nil {
+			return g.failf(n, to.place, "keyword %q needs properties", keyword)
+		}
+	}
+	g.printf("%s = s.RawObject()\n", to.expr)
 	return nil
 }
 
-// textCheck gives the expression of a string's checks, shared between equal ones.
-func (g *generator) textCheck(schema *yaml.Node) string {
-	var parts []string
-	if n := whole(get(schema, "minLength"), 0); n > 0 {
-		parts = append(parts, fmt.Sprintf("Min: %d", n))
-	}
-	if n := whole(get(schema, "maxLength"), 0); n > 0 {
-		parts = append(parts, fmt.Sprintf("Max: %d", n))
-	}
-	if enum := slices.Concat(list(get(schema, "enum")), constant(schema)); len(enum) > 0 {
-		parts = append(parts, "Enum: []string{"+quoted(enum)+"}")
-	}
-	if p := get(schema, "pattern"); p != nil {
-		parts = append(parts, "Pattern: regexp.MustCompile("+strconv.Quote(p.Value)+")")
-	}
-	switch text(get(schema, "format")) {
-	case "date-time":
-		parts = append(parts, "DateTime: true")
-	case "uri":
-		parts = append(parts, "URI: true")
-	}
-	return g.shared("validate.Text", parts)
+// ownFunction tells the schemas that a function of their own reads.
+func ownFunction(schema *yaml.Node) bool {
+	return get(schema, "properties") != nil || text(get(schema, "additionalProperties")) == "false" || get(schema, "oneOf") != nil
 }
 
-func constant(schema *yaml.Node) []string {
-	if n := get(schema, "const"); n != nil {
-		return []string{n.Value}
+// entries reads an object whose members have any name and one schema.
+func (g *generator) entries(schema, extra *yaml.Node, to target) error {
+	goType := g.models.underlying(strings.TrimPrefix(to.goType, "*"))
+	item := strings.TrimPrefix(goType, "map[string]")
+	if item == goType {
+		return g.failf(schema, to.place, "keyword \"additionalProperties\": the model's type %s is no map", to.goType)
 	}
+	for _, keyword := range []string{"required", "dependentRequired"} {
+		if n := get(schema, keyword); n != nil {
+			return g.failf(n, to.place, "keyword %q needs properties", keyword)
+		}
+	}
+	lowest, highest, err := g.memberLimits(schema, to.place)
+	if err != nil {
+		return err
+	}
+	g.printf("if s.Object() {\nentries := map[string]%s{}\nfor n := 1; s.Member(); n++ {\nname := s.NewName()\nvar entry %s\n", item, item)
+	if err := g.value(extra, target{"entry", item, to.in("additionalProperties")}); err != nil {
+		return err
+	}
+	g.printf("entries[name] = entry\nif len(entries) < n {\ns.Twice()\nn--\n}\n}\n")
+	if lowest > 0 || highest >= 0 {
+		g.printf("s.Members(len(entries), %d, %d)\n", lowest, highest)
+	}
+	g.assign(to, "entries", "")
+	g.printf("}\n")
 	return nil
 }
 
-// numberCheck gives the expression of a number's checks, shared between equal ones.
-func (g *generator) numberCheck(schema *yaml.Node) string {
-	var parts []string
-	for _, bound := range [][2]string{{"minimum", "Min"}, {"maximum", "Max"}, {"exclusiveMinimum", "Above"}, {"exclusiveMaximum", "Below"}} {
-		if n := get(schema, bound[0]); n != nil {
-			parts = append(parts, fmt.Sprintf("%s: validate.Bound(%s)", bound[1], n.Value))
-		}
+func (g *generator) memberLimits(schema *yaml.Node, place string) (lowest, highest int, err error) {
+	if lowest, err = g.limit(schema, "minProperties", place, 0); err != nil {
+		return 0, 0, err
 	}
-	if enum := slices.Concat(list(get(schema, "enum")), constant(schema)); len(enum) > 0 {
-		parts = append(parts, "Enum: []int64{"+strings.Join(enum, ", ")+"}")
-	}
-	return g.shared("validate.Number", parts)
-}
-
-func (g *generator) shared(kind string, parts []string) string {
-	if len(parts) == 0 {
-		return "nil"
-	}
-	value := "&" + kind + "{" + strings.Join(parts, ", ") + "}"
-	name, ok := g.checks[value]
-	if !ok {
-		name = "check" + strconv.Itoa(len(g.checks)+1)
-		g.checks[value] = name
-		fmt.Fprintf(&g.vars, "%s = %s\n", name, value)
-	}
-	return name
+	highest, err = g.limit(schema, "maxProperties", place, -1)
+	return lowest, highest, err
 }

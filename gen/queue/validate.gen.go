@@ -3,19 +3,53 @@
 package queue
 
 import (
-	"regexp"
+	"math"
 
 	"github.com/berthdev/berth/impl/validate"
 )
 
 var (
-	check1              = &validate.Text{Min: 1}
-	check2              = &validate.Number{Min: validate.Bound(1000), Max: validate.Bound(300000)}
-	check3              = &validate.Number{Min: validate.Bound(1)}
-	check4              = &validate.Text{Pattern: regexp.MustCompile("^https?://"), URI: true}
+	check1      = &validate.Text{Min: 1}
+	paramsOfRun = []validate.Param{
+		{In: "path", Name: "endpointId", Required: true, Text: check1},
+	}
+	check2          = &validate.Integer{Min: 1000, Max: 300000}
+	paramsOfRunSync = []validate.Param{
+		{In: "path", Name: "endpointId", Required: true, Text: check1},
+		{In: "query", Name: "wait", Required: false, Kind: validate.IntegerParam, Integer: check2},
+	}
+	check3         = &validate.Integer{Min: 1, Max: math.MaxInt64}
+	paramsOfStatus = []validate.Param{
+		{In: "path", Name: "endpointId", Required: true, Text: check1},
+		{In: "path", Name: "jobId", Required: true, Text: check1},
+		{In: "query", Name: "ttl", Required: false, Kind: validate.IntegerParam, Integer: check3},
+	}
+	paramsOfStatusPost = []validate.Param{
+		{In: "path", Name: "endpointId", Required: true, Text: check1},
+		{In: "path", Name: "jobId", Required: true, Text: check1},
+		{In: "query", Name: "ttl", Required: false, Kind: validate.IntegerParam, Integer: check3},
+	}
+	paramsOfStatusSync = []validate.Param{
+		{In: "path", Name: "endpointId", Required: true, Text: check1},
+		{In: "path", Name: "jobId", Required: true, Text: check1},
+		{In: "query", Name: "wait", Required: false, Kind: validate.IntegerParam, Integer: check2},
+	}
+	paramsOfStatusSyncPost = []validate.Param{
+		{In: "path", Name: "endpointId", Required: true, Text: check1},
+		{In: "path", Name: "jobId", Required: true, Text: check1},
+		{In: "query", Name: "wait", Required: false, Kind: validate.IntegerParam, Integer: check2},
+	}
+	paramsOfCancel = []validate.Param{
+		{In: "path", Name: "endpointId", Required: true, Text: check1},
+		{In: "path", Name: "jobId", Required: true, Text: check1},
+	}
+	paramsOfHealth = []validate.Param{
+		{In: "path", Name: "endpointId", Required: true, Text: check1},
+	}
+	check4              = &validate.Text{Pattern: validate.MustPattern(`^https?://`), URI: true}
 	membersOfSubmission = []string{"input", "webhook", "policy", "s3Config"}
-	check5              = &validate.Number{Min: validate.Bound(5000), Max: validate.Bound(604800000)}
-	check6              = &validate.Number{Min: validate.Bound(10000), Max: validate.Bound(604800000)}
+	check5              = &validate.Integer{Min: 5000, Max: 604800000}
+	check6              = &validate.Integer{Min: 10000, Max: 604800000}
 )
 
 // Ops has the checks of every operation by its id.
@@ -24,71 +58,50 @@ var Ops = map[string]validate.Op{
 		Method: "POST", Path: "/v2/{endpointId}/run",
 		MaxBody: 10000000, HasBody: true, AnyContentType: false,
 		Decode: func(body []byte) (any, validate.Violations, error) {
-			s, v := validate.NewScanner(body), &Submission{}
-			readSubmission(s, v)
+			s, v := validate.NewScanner(body), new(Submission)
+			readSubmission(&s, v)
 			violations, err := s.Finish()
 			return v, violations, err
 		},
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "endpointId", Required: true, Text: check1},
-			}, false, path, query, header)
+			return validate.Params(paramsOfRun, false, path, query, header)
 		},
 	},
 	"runSync": {
 		Method: "POST", Path: "/v2/{endpointId}/runsync",
 		MaxBody: 20000000, HasBody: true, AnyContentType: false,
 		Decode: func(body []byte) (any, validate.Violations, error) {
-			s, v := validate.NewScanner(body), &Submission{}
-			readSubmission(s, v)
+			s, v := validate.NewScanner(body), new(Submission)
+			readSubmission(&s, v)
 			violations, err := s.Finish()
 			return v, violations, err
 		},
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "endpointId", Required: true, Text: check1},
-				{In: "query", Name: "wait", Required: false, Kind: validate.IntParam, Number: check2},
-			}, false, path, query, header)
+			return validate.Params(paramsOfRunSync, false, path, query, header)
 		},
 	},
 	"status": {
 		Method: "GET", Path: "/v2/{endpointId}/status/{jobId}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "endpointId", Required: true, Text: check1},
-				{In: "path", Name: "jobId", Required: true, Text: check1},
-				{In: "query", Name: "ttl", Required: false, Kind: validate.IntParam, Number: check3},
-			}, false, path, query, header)
+			return validate.Params(paramsOfStatus, false, path, query, header)
 		},
 	},
 	"statusPost": {
 		Method: "POST", Path: "/v2/{endpointId}/status/{jobId}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "endpointId", Required: true, Text: check1},
-				{In: "path", Name: "jobId", Required: true, Text: check1},
-				{In: "query", Name: "ttl", Required: false, Kind: validate.IntParam, Number: check3},
-			}, false, path, query, header)
+			return validate.Params(paramsOfStatusPost, false, path, query, header)
 		},
 	},
 	"statusSync": {
 		Method: "GET", Path: "/v2/{endpointId}/status-sync/{jobId}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "endpointId", Required: true, Text: check1},
-				{In: "path", Name: "jobId", Required: true, Text: check1},
-				{In: "query", Name: "wait", Required: false, Kind: validate.IntParam, Number: check2},
-			}, false, path, query, header)
+			return validate.Params(paramsOfStatusSync, false, path, query, header)
 		},
 	},
 	"statusSyncPost": {
 		Method: "POST", Path: "/v2/{endpointId}/status-sync/{jobId}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "endpointId", Required: true, Text: check1},
-				{In: "path", Name: "jobId", Required: true, Text: check1},
-				{In: "query", Name: "wait", Required: false, Kind: validate.IntParam, Number: check2},
-			}, false, path, query, header)
+			return validate.Params(paramsOfStatusSyncPost, false, path, query, header)
 		},
 	},
 	"stream": {
@@ -131,18 +144,13 @@ var Ops = map[string]validate.Op{
 	"cancel": {
 		Method: "POST", Path: "/v2/{endpointId}/cancel/{jobId}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "endpointId", Required: true, Text: check1},
-				{In: "path", Name: "jobId", Required: true, Text: check1},
-			}, false, path, query, header)
+			return validate.Params(paramsOfCancel, false, path, query, header)
 		},
 	},
 	"health": {
 		Method: "GET", Path: "/v2/{endpointId}/health",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "endpointId", Required: true, Text: check1},
-			}, false, path, query, header)
+			return validate.Params(paramsOfHealth, false, path, query, header)
 		},
 	},
 }
@@ -151,6 +159,10 @@ func readSubmission(s *validate.Scanner, v *Submission) {
 	if !s.Object() {
 		return
 	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Webhook string
+		Policy  Policy
+	})
 	var seen uint64
 	for s.Member() {
 		switch string(s.Name()) {
@@ -161,14 +173,14 @@ func readSubmission(s *validate.Scanner, v *Submission) {
 		case "webhook":
 			if s.Once(&seen, 1) {
 				if x, ok := s.String(check4); ok {
-					v.Webhook = &x
+					optional.Webhook = x
+					v.Webhook = &optional.Webhook
 				}
 			}
 		case "policy":
 			if s.Once(&seen, 2) {
-				x := &Policy{}
-				readPolicy(s, x)
-				v.Policy = x
+				readPolicy(s, &optional.Policy)
+				v.Policy = &optional.Policy
 			}
 		case "s3Config":
 			if s.Once(&seen, 3) {
@@ -185,25 +197,33 @@ func readPolicy(s *validate.Scanner, v *Policy) {
 	if !s.Object() {
 		return
 	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		ExecutionTimeout int64
+		TTL              int64
+		LowPriority      bool
+	})
 	var seen uint64
 	for s.Member() {
 		switch string(s.Name()) {
 		case "executionTimeout":
 			if s.Once(&seen, 0) {
 				if x, ok := s.Int(check5); ok {
-					v.ExecutionTimeout = &x
+					optional.ExecutionTimeout = x
+					v.ExecutionTimeout = &optional.ExecutionTimeout
 				}
 			}
 		case "ttl":
 			if s.Once(&seen, 1) {
 				if x, ok := s.Int(check6); ok {
-					v.TTL = &x
+					optional.TTL = x
+					v.TTL = &optional.TTL
 				}
 			}
 		case "lowPriority":
 			if s.Once(&seen, 2) {
 				if x, ok := s.Bool(); ok {
-					v.LowPriority = &x
+					optional.LowPriority = x
+					v.LowPriority = &optional.LowPriority
 				}
 			}
 		default:

@@ -3,23 +3,38 @@
 package rest
 
 import (
-	"regexp"
+	"math"
 
 	"github.com/berthdev/berth/impl/validate"
 )
 
 var (
-	check1                    = &validate.Text{Min: 1}
-	check2                    = &validate.Number{Min: validate.Bound(1)}
-	check3                    = &validate.Text{Pattern: regexp.MustCompile("^([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])/(http|tcp|udp)$")}
+	paramsOfListPods = []validate.Param{
+		{In: "query", Name: "includeClusterPods", Required: false, Kind: validate.BooleanParam},
+	}
+	check1         = &validate.Text{Min: 1}
+	paramsOfGetPod = []validate.Param{
+		{In: "path", Name: "id", Required: true, Text: check1},
+	}
+	paramsOfUpdatePod = []validate.Param{
+		{In: "path", Name: "id", Required: true, Text: check1},
+	}
+	paramsOfDeletePod = []validate.Param{
+		{In: "path", Name: "id", Required: true, Text: check1},
+	}
+	paramsOfPodAction = []validate.Param{
+		{In: "path", Name: "id", Required: true, Text: check1},
+	}
+	check2                    = &validate.Integer{Min: 1, Max: math.MaxInt64}
+	check3                    = &validate.Text{Pattern: validate.MustPattern(`^([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])/(http|tcp|udp)$`)}
 	check4                    = &validate.Text{Enum: []string{"SECURE", "COMMUNITY"}}
 	membersOfCreatePodRequest = []string{"name", "image", "args", "disk", "ports", "env", "registry", "mounts", "gpu", "cpu", "cloud", "dataCenterIds", "globalNetworking"}
 	check5                    = &validate.Text{Enum: []string{"start", "stop", "restart", "terminate"}}
 	membersOfPodActionRequest = []string{"action"}
 	membersOfGpuConfig        = []string{"id", "count"}
-	check6                    = &validate.Number{Min: validate.Bound(2), Enum: []int64{2, 4, 8, 16, 32, 64, 128, 256}}
-	membersOfCreateCpuConfig  = []string{"id", "vcpuCount"}
-	check7                    = &validate.Number{Min: validate.Bound(10)}
+	check6                    = &validate.Integer{Min: 2, Max: math.MaxInt64, Enum: []int64{2, 4, 8, 16, 32, 64, 128, 256}}
+	membersOfCreateCPUConfig  = []string{"id", "vcpuCount"}
+	check7                    = &validate.Integer{Min: 10, Max: math.MaxInt64}
 	membersOfPersistentMount  = []string{"size", "path"}
 	membersOfNetworkMount     = []string{"volumeId", "path"}
 )
@@ -29,68 +44,58 @@ var Ops = map[string]validate.Op{
 	"listPods": {
 		Method: "GET", Path: "/v2/pods",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "query", Name: "includeClusterPods", Required: false, Kind: validate.BoolParam},
-			}, false, path, query, header)
+			return validate.Params(paramsOfListPods, false, path, query, header)
 		},
 	},
 	"createPod": {
 		Method: "POST", Path: "/v2/pods",
 		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
 		Decode: func(body []byte) (any, validate.Violations, error) {
-			s, v := validate.NewScanner(body), &CreatePodRequest{}
-			readCreatePodRequest(s, v)
+			s, v := validate.NewScanner(body), new(CreatePodRequest)
+			readCreatePodRequest(&s, v)
 			violations, err := s.Finish()
 			return v, violations, err
 		},
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{}, false, path, query, header)
+			return validate.Params(nil, false, path, query, header)
 		},
 	},
 	"getPod": {
 		Method: "GET", Path: "/v2/pods/{id}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "id", Required: true, Text: check1},
-			}, false, path, query, header)
+			return validate.Params(paramsOfGetPod, false, path, query, header)
 		},
 	},
 	"updatePod": {
 		Method: "PATCH", Path: "/v2/pods/{id}",
 		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
 		Decode: func(body []byte) (any, validate.Violations, error) {
-			s, v := validate.NewScanner(body), &UpdatePodRequest{}
-			readUpdatePodRequest(s, v)
+			s, v := validate.NewScanner(body), new(UpdatePodRequest)
+			readUpdatePodRequest(&s, v)
 			violations, err := s.Finish()
 			return v, violations, err
 		},
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "id", Required: true, Text: check1},
-			}, false, path, query, header)
+			return validate.Params(paramsOfUpdatePod, false, path, query, header)
 		},
 	},
 	"deletePod": {
 		Method: "DELETE", Path: "/v2/pods/{id}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "id", Required: true, Text: check1},
-			}, false, path, query, header)
+			return validate.Params(paramsOfDeletePod, false, path, query, header)
 		},
 	},
 	"podAction": {
 		Method: "POST", Path: "/v2/pods/{id}/action",
 		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
 		Decode: func(body []byte) (any, validate.Violations, error) {
-			s, v := validate.NewScanner(body), &PodActionRequest{}
-			readPodActionRequest(s, v)
+			s, v := validate.NewScanner(body), new(PodActionRequest)
+			readPodActionRequest(&s, v)
 			violations, err := s.Finish()
 			return v, violations, err
 		},
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "id", Required: true, Text: check1},
-			}, false, path, query, header)
+			return validate.Params(paramsOfPodAction, false, path, query, header)
 		},
 	},
 }
@@ -99,6 +104,15 @@ func readCreatePodRequest(s *validate.Scanner, v *CreatePodRequest) {
 	if !s.Object() {
 		return
 	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Args             string
+		Disk             int64
+		Mounts           Mounts
+		Gpu              GpuConfig
+		CPU              CreateCPUConfig
+		Cloud            Cloud
+		GlobalNetworking bool
+	})
 	var seen uint64
 	for s.Member() {
 		switch string(s.Name()) {
@@ -117,13 +131,15 @@ func readCreatePodRequest(s *validate.Scanner, v *CreatePodRequest) {
 		case "args":
 			if s.Once(&seen, 2) {
 				if x, ok := s.String(nil); ok {
-					v.Args = &x
+					optional.Args = x
+					v.Args = &optional.Args
 				}
 			}
 		case "disk":
 			if s.Once(&seen, 3) {
 				if x, ok := s.Int(check2); ok {
-					v.Disk = &x
+					optional.Disk = x
+					v.Disk = &optional.Disk
 				}
 			}
 		case "ports":
@@ -144,17 +160,17 @@ func readCreatePodRequest(s *validate.Scanner, v *CreatePodRequest) {
 			if s.Once(&seen, 5) {
 				if s.Object() {
 					entries := map[string]string{}
-					for s.Member() {
-						name := string(s.Name())
-						if _, twice := entries[name]; twice {
-							s.Twice()
-							continue
-						}
+					for n := 1; s.Member(); n++ {
+						name := s.NewName()
 						var entry string
 						if x, ok := s.String(nil); ok {
 							entry = x
 						}
 						entries[name] = entry
+						if len(entries) < n {
+							s.Twice()
+							n--
+						}
 					}
 					v.Env = entries
 				}
@@ -173,27 +189,24 @@ func readCreatePodRequest(s *validate.Scanner, v *CreatePodRequest) {
 			}
 		case "mounts":
 			if s.Once(&seen, 7) {
-				x := &Mounts{}
-				readMounts(s, x)
-				v.Mounts = x
+				readMounts(s, &optional.Mounts)
+				v.Mounts = &optional.Mounts
 			}
 		case "gpu":
 			if s.Once(&seen, 8) {
-				x := &GpuConfig{}
-				readGpuConfig(s, x)
-				v.Gpu = x
+				readGpuConfig(s, &optional.Gpu)
+				v.Gpu = &optional.Gpu
 			}
 		case "cpu":
 			if s.Once(&seen, 9) {
-				x := &CreateCPUConfig{}
-				readCreateCpuConfig(s, x)
-				v.CPU = x
+				readCreateCPUConfig(s, &optional.CPU)
+				v.CPU = &optional.CPU
 			}
 		case "cloud":
 			if s.Once(&seen, 10) {
 				if x, ok := s.String(check4); ok {
-					y := Cloud(x)
-					v.Cloud = &y
+					optional.Cloud = Cloud(x)
+					v.Cloud = &optional.Cloud
 				}
 			}
 		case "dataCenterIds":
@@ -213,7 +226,8 @@ func readCreatePodRequest(s *validate.Scanner, v *CreatePodRequest) {
 		case "globalNetworking":
 			if s.Once(&seen, 12) {
 				if x, ok := s.Bool(); ok {
-					v.GlobalNetworking = &x
+					optional.GlobalNetworking = x
+					v.GlobalNetworking = &optional.GlobalNetworking
 				}
 			}
 		default:
@@ -227,31 +241,44 @@ func readUpdatePodRequest(s *validate.Scanner, v *UpdatePodRequest) {
 	if !s.Object() {
 		return
 	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Name             string
+		Image            string
+		Args             string
+		Disk             int64
+		Mounts           Mounts
+		Locked           bool
+		GlobalNetworking bool
+	})
 	var seen uint64
 	for s.Member() {
 		switch string(s.Name()) {
 		case "name":
 			if s.Once(&seen, 0) {
 				if x, ok := s.String(check1); ok {
-					v.Name = &x
+					optional.Name = x
+					v.Name = &optional.Name
 				}
 			}
 		case "image":
 			if s.Once(&seen, 1) {
 				if x, ok := s.String(nil); ok {
-					v.Image = &x
+					optional.Image = x
+					v.Image = &optional.Image
 				}
 			}
 		case "args":
 			if s.Once(&seen, 2) {
 				if x, ok := s.String(nil); ok {
-					v.Args = &x
+					optional.Args = x
+					v.Args = &optional.Args
 				}
 			}
 		case "disk":
 			if s.Once(&seen, 3) {
 				if x, ok := s.Int(check2); ok {
-					v.Disk = &x
+					optional.Disk = x
+					v.Disk = &optional.Disk
 				}
 			}
 		case "ports":
@@ -272,17 +299,17 @@ func readUpdatePodRequest(s *validate.Scanner, v *UpdatePodRequest) {
 			if s.Once(&seen, 5) {
 				if s.Object() {
 					entries := map[string]string{}
-					for s.Member() {
-						name := string(s.Name())
-						if _, twice := entries[name]; twice {
-							s.Twice()
-							continue
-						}
+					for n := 1; s.Member(); n++ {
+						name := s.NewName()
 						var entry string
 						if x, ok := s.String(nil); ok {
 							entry = x
 						}
 						entries[name] = entry
+						if len(entries) < n {
+							s.Twice()
+							n--
+						}
 					}
 					v.Env = entries
 				}
@@ -301,20 +328,21 @@ func readUpdatePodRequest(s *validate.Scanner, v *UpdatePodRequest) {
 			}
 		case "mounts":
 			if s.Once(&seen, 7) {
-				x := &Mounts{}
-				readMounts(s, x)
-				v.Mounts = x
+				readMounts(s, &optional.Mounts)
+				v.Mounts = &optional.Mounts
 			}
 		case "locked":
 			if s.Once(&seen, 8) {
 				if x, ok := s.Bool(); ok {
-					v.Locked = &x
+					optional.Locked = x
+					v.Locked = &optional.Locked
 				}
 			}
 		case "globalNetworking":
 			if s.Once(&seen, 9) {
 				if x, ok := s.Bool(); ok {
-					v.GlobalNetworking = &x
+					optional.GlobalNetworking = x
+					v.GlobalNetworking = &optional.GlobalNetworking
 				}
 			}
 		default:
@@ -352,9 +380,9 @@ func readMounts(s *validate.Scanner, v *Mounts) {
 		switch string(s.Name()) {
 		case "persistent":
 			if s.Once(&seen, 0) {
-				x := &PersistentMount{}
-				readPersistentMount(s, x)
-				v.Persistent = x
+				var to PersistentMount
+				readPersistentMount(s, &to)
+				v.Persistent = &to
 			}
 		case "network":
 			if s.Once(&seen, 1) {
@@ -391,7 +419,9 @@ func readGpuConfig(s *validate.Scanner, v *GpuConfig) {
 		case "count":
 			if s.Once(&seen, 1) {
 				if x, ok := s.Int(check2); ok {
-					v.Count = &x
+					var to int64
+					to = x
+					v.Count = &to
 				}
 			}
 		default:
@@ -401,7 +431,7 @@ func readGpuConfig(s *validate.Scanner, v *GpuConfig) {
 	s.Require(seen, 0x1, membersOfGpuConfig)
 }
 
-func readCreateCpuConfig(s *validate.Scanner, v *CreateCPUConfig) {
+func readCreateCPUConfig(s *validate.Scanner, v *CreateCPUConfig) {
 	if !s.Object() {
 		return
 	}
@@ -424,7 +454,7 @@ func readCreateCpuConfig(s *validate.Scanner, v *CreateCPUConfig) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x3, membersOfCreateCpuConfig)
+	s.Require(seen, 0x3, membersOfCreateCPUConfig)
 }
 
 func readPersistentMount(s *validate.Scanner, v *PersistentMount) {

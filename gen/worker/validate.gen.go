@@ -7,8 +7,43 @@ import (
 )
 
 var (
-	check1 = &validate.Text{Min: 1}
-	check2 = &validate.Number{Min: validate.Bound(1), Max: validate.Bound(1000)}
+	check1          = &validate.Text{Min: 1}
+	paramsOfTakeJob = []validate.Param{
+		{In: "path", Name: "endpointId", Required: true, Text: check1},
+		{In: "path", Name: "workerId", Required: true, Text: check1},
+		{In: "query", Name: "job_in_progress", Required: false},
+	}
+	check2           = &validate.Integer{Min: 1, Max: 1000}
+	paramsOfTakeJobs = []validate.Param{
+		{In: "path", Name: "endpointId", Required: true, Text: check1},
+		{In: "path", Name: "workerId", Required: true, Text: check1},
+		{In: "query", Name: "job_in_progress", Required: false},
+		{In: "query", Name: "batch_size", Required: false, Kind: validate.IntegerParam, Integer: check2},
+	}
+	paramsOfStopJobs = []validate.Param{
+		{In: "path", Name: "endpointId", Required: true, Text: check1},
+		{In: "path", Name: "workerId", Required: true, Text: check1},
+	}
+	paramsOfFinishJob = []validate.Param{
+		{In: "path", Name: "endpointId", Required: true, Text: check1},
+		{In: "path", Name: "workerId", Required: true, Text: check1},
+		{In: "path", Name: "jobId", Required: true, Text: check1},
+		{In: "query", Name: "isStream", Required: false},
+	}
+	paramsOfStreamJob = []validate.Param{
+		{In: "path", Name: "endpointId", Required: true, Text: check1},
+		{In: "path", Name: "workerId", Required: true, Text: check1},
+		{In: "path", Name: "jobId", Required: true, Text: check1},
+		{In: "query", Name: "isStream", Required: false},
+	}
+	paramsOfPing = []validate.Param{
+		{In: "path", Name: "endpointId", Required: true, Text: check1},
+		{In: "path", Name: "workerId", Required: true, Text: check1},
+		{In: "query", Name: "job_id", Required: false},
+		{In: "query", Name: "status", Required: false},
+		{In: "query", Name: "check", Required: false},
+		{In: "query", Name: "reason", Required: false},
+	}
 )
 
 // Ops has the checks of every operation by its id.
@@ -16,80 +51,51 @@ var Ops = map[string]validate.Op{
 	"takeJob": {
 		Method: "GET", Path: "/v2/{endpointId}/job-take/{workerId}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "endpointId", Required: true, Text: check1},
-				{In: "path", Name: "workerId", Required: true, Text: check1},
-				{In: "query", Name: "job_in_progress", Required: false},
-			}, true, path, query, header)
+			return validate.Params(paramsOfTakeJob, true, path, query, header)
 		},
 	},
 	"takeJobs": {
 		Method: "GET", Path: "/v2/{endpointId}/job-take-batch/{workerId}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "endpointId", Required: true, Text: check1},
-				{In: "path", Name: "workerId", Required: true, Text: check1},
-				{In: "query", Name: "job_in_progress", Required: false},
-				{In: "query", Name: "batch_size", Required: false, Kind: validate.IntParam, Number: check2},
-			}, true, path, query, header)
+			return validate.Params(paramsOfTakeJobs, true, path, query, header)
 		},
 	},
 	"stopJobs": {
 		Method: "GET", Path: "/v2/{endpointId}/job-stop/{workerId}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "endpointId", Required: true, Text: check1},
-				{In: "path", Name: "workerId", Required: true, Text: check1},
-			}, true, path, query, header)
+			return validate.Params(paramsOfStopJobs, true, path, query, header)
 		},
 	},
 	"finishJob": {
 		Method: "POST", Path: "/v2/{endpointId}/job-done/{workerId}/{jobId}",
 		MaxBody: 64000000, HasBody: true, AnyContentType: true,
 		Decode: func(body []byte) (any, validate.Violations, error) {
-			s, v := validate.NewScanner(body), &Report{}
-			readReport(s, v)
+			s, v := validate.NewScanner(body), new(Report)
+			readReport(&s, v)
 			violations, err := s.Finish()
 			return v, violations, err
 		},
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "endpointId", Required: true, Text: check1},
-				{In: "path", Name: "workerId", Required: true, Text: check1},
-				{In: "path", Name: "jobId", Required: true, Text: check1},
-				{In: "query", Name: "isStream", Required: false},
-			}, true, path, query, header)
+			return validate.Params(paramsOfFinishJob, true, path, query, header)
 		},
 	},
 	"streamJob": {
 		Method: "POST", Path: "/v2/{endpointId}/job-stream/{workerId}/{jobId}",
 		MaxBody: 64000000, HasBody: true, AnyContentType: true,
 		Decode: func(body []byte) (any, validate.Violations, error) {
-			s, v := validate.NewScanner(body), &Chunk{}
-			readChunk(s, v)
+			s, v := validate.NewScanner(body), new(Chunk)
+			readChunk(&s, v)
 			violations, err := s.Finish()
 			return v, violations, err
 		},
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "endpointId", Required: true, Text: check1},
-				{In: "path", Name: "workerId", Required: true, Text: check1},
-				{In: "path", Name: "jobId", Required: true, Text: check1},
-				{In: "query", Name: "isStream", Required: false},
-			}, true, path, query, header)
+			return validate.Params(paramsOfStreamJob, true, path, query, header)
 		},
 	},
 	"ping": {
 		Method: "GET", Path: "/v2/{endpointId}/ping/{workerId}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "endpointId", Required: true, Text: check1},
-				{In: "path", Name: "workerId", Required: true, Text: check1},
-				{In: "query", Name: "job_id", Required: false},
-				{In: "query", Name: "status", Required: false},
-				{In: "query", Name: "check", Required: false},
-				{In: "query", Name: "reason", Required: false},
-			}, true, path, query, header)
+			return validate.Params(paramsOfPing, true, path, query, header)
 		},
 	},
 }
@@ -98,13 +104,18 @@ func readReport(s *validate.Scanner, v *Report) {
 	if !s.Object() {
 		return
 	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Status  string
+		StopPod bool
+	})
 	var seen uint64
 	for s.Member() {
 		switch string(s.Name()) {
 		case "status":
 			if s.Once(&seen, 0) {
 				if x, ok := s.String(nil); ok {
-					v.Status = &x
+					optional.Status = x
+					v.Status = &optional.Status
 				}
 			}
 		case "output":
@@ -118,7 +129,8 @@ func readReport(s *validate.Scanner, v *Report) {
 		case "stopPod":
 			if s.Once(&seen, 3) {
 				if x, ok := s.Bool(); ok {
-					v.StopPod = &x
+					optional.StopPod = x
+					v.StopPod = &optional.StopPod
 				}
 			}
 		default:

@@ -2,7 +2,9 @@ package validate
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // DefaultMaxBody is the limit of a body whose operation does not set x-max-body-bytes, in bytes.
@@ -21,14 +23,15 @@ type Op struct {
 	Params func(path func(name string) string, query string, header func(name string) []string) Violations
 }
 
-// Kind is the type of a parameter.
+// Kind is the type of a parameter, or of its items.
 type Kind int
 
 // The types of parameters.
 const (
 	StringParam Kind = iota
-	IntParam
-	BoolParam
+	IntegerParam
+	NumberParam
+	BooleanParam
 )
 
 // Param is one parameter of an operation.
@@ -37,8 +40,20 @@ type Param struct {
 	Required bool
 	Kind     Kind
 	Text     *Text
+	Integer  *Integer
 	Number   *Number
+	Only     *bool  // the one boolean that is allowed
+	Items    *Items // of a query parameter that may be given several times
 }
+
+// Items are the checks of how often a parameter is given. A Max of -1 means no maximum.
+type Items struct {
+	Min, Max int
+	Unique   bool
+}
+
+// Bool gives a pointer to a boolean, for generated code.
+func Bool(b bool) *bool { return &b }
 
 // Params checks the parameters of a request. Unknown query parameters are violations unless open is true.
 func Params(params []Param, open bool, path func(string) string, query string, header func(string) []string) Violations {
@@ -98,25 +113,59 @@ func (p *Param) check(given []string) string {
 		return "is required"
 	case len(given) == 0:
 		return ""
-	case len(given) > 1:
+	case p.Items == nil && len(given) > 1:
 		return "must be given once"
 	}
+	for _, text := range given {
+		if fault := p.checkOne(text); fault != "" {
+			return fault
+		}
+	}
+	if p.Items == nil {
+		return ""
+	}
+	if p.Items.Unique && !unique(given) {
+		return notUnique
+	}
+	return sizeFault(len(given), p.Items.Min, p.Items.Max, "item")
+}
+
+func (p *Param) checkOne(text string) (fault string) {
+	if !utf8.ValidString(text) {
+		return "must be UTF-8"
+	}
 	switch p.Kind {
-	case IntParam:
-		digits := strings.TrimPrefix(given[0], "-")
-		if digits == "" || strings.Trim(digits, "0123456789") != "" || len(digits) > 1 && digits[0] == '0' {
+	case IntegerParam:
+		if whole, ok := isNumber(text); !ok || !whole {
 			return "must be an integer"
 		}
-		_, fault := parseInt([]byte(given[0]), true, p.Number)
-		return fault
-	case BoolParam:
-		if given[0] != "true" && given[0] != "false" {
+		_, fault = parseInt(text, p.Integer)
+	case NumberParam:
+		if _, ok := isNumber(text); !ok {
+			return "must be a number"
+		}
+		_, fault = parseFloat(text, p.Number)
+	case BooleanParam:
+		switch {
+		case text != "true" && text != "false":
 			return "must be true or false"
+		case p.Only != nil && text != strconv.FormatBool(*p.Only):
+			return "must be " + strconv.FormatBool(*p.Only)
 		}
 	default:
 		if p.Text != nil {
-			return p.Text.check([]byte(given[0]))
+			return p.Text.check(text)
 		}
 	}
-	return ""
+	return fault
+}
+
+// isNumber tells whether a text is one JSON number, and one without fraction and exponent.
+func isNumber(text string) (whole, ok bool) {
+	if text == "" {
+		return false, false
+	}
+	s := Scanner{buf: []byte(text)}
+	_, whole = s.numberToken()
+	return whole, s.err == nil && s.pos == len(text)
 }

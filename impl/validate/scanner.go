@@ -1,7 +1,9 @@
 package validate
 
 import (
+	"encoding/binary"
 	"errors"
+	"math/bits"
 	"unicode/utf8"
 )
 
@@ -32,26 +34,19 @@ type Scanner struct {
 	text       string // buf, if it is not over maxShared
 	pos        int
 	depth      int
-	path       []segment
 	name       []byte // of the current member, unescaped
+	nameEnd    int    // where it ends in buf; 0 if it had escapes
 	violations Violations
 	err        error
-	room       [8]segment // of path, as long as it is enough
-}
-
-// segment is one step of a JSON Pointer: a member's name, or an index if name is nil.
-type segment struct {
-	name  []byte
-	index int
+	path       path
 }
 
 // NewScanner scans buf, which it does not change but may alias in raw values.
-func NewScanner(buf []byte) *Scanner {
-	s := &Scanner{buf: buf}
+func NewScanner(buf []byte) Scanner {
+	s := Scanner{buf: buf}
 	if len(buf) <= maxShared {
 		s.text = string(buf)
 	}
-	s.path = s.room[:0]
 	return s
 }
 
@@ -89,6 +84,13 @@ func (s *Scanner) space() {
 
 // peek gives the first byte of the next token, or 0 at the end.
 func (s *Scanner) peek() byte {
+	if s.pos < len(s.buf) && s.buf[s.pos] > ' ' {
+		return s.buf[s.pos]
+	}
+	return s.peekPastSpace()
+}
+
+func (s *Scanner) peekPastSpace() byte {
 	s.space()
 	if s.pos >= len(s.buf) {
 		s.fail(errEnd)
@@ -121,7 +123,7 @@ func (s *Scanner) stringToken() (text []byte, escaped bool) {
 		return nil, false
 	}
 	start, high := s.pos, false
-	for i := s.pos; i < len(s.buf); i++ {
+	for i := plain(s.buf, s.pos); i < len(s.buf); i = plain(s.buf, i) {
 		switch c := s.buf[i]; {
 		case c == '"':
 			text = s.buf[start:i]
@@ -137,16 +139,35 @@ func (s *Scanner) stringToken() (text []byte, escaped bool) {
 				s.fail(errSyntax)
 				return nil, false
 			}
-			i += n - 1
+			i += n
 		case c < 0x20:
 			s.fail(errSyntax)
 			return nil, false
-		case c >= utf8.RuneSelf:
+		default: // not ASCII
 			high = true
+			i++
 		}
 	}
 	s.fail(errEnd)
 	return nil, false
+}
+
+// plain gives the first place from i on that is not plain text of a string: a quote, a backslash, a control character or
+// part of a character that is not ASCII. It looks at eight bytes at a time: the highest bit of each byte of odd tells whether
+// that byte is one of them; a borrow can only make bytes after the first one wrong.
+func plain(buf []byte, i int) int {
+	const each, highest = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(buf); i += 8 {
+		w := binary.LittleEndian.Uint64(buf[i:])
+		odd := (w | (w - each*0x20) | ((w ^ each*'"') - each) | ((w ^ each*'\\') - each)) & highest
+		if odd != 0 {
+			return i + bits.TrailingZeros64(odd)/8
+		}
+	}
+	for i < len(buf) && buf[i] >= 0x20 && buf[i] < utf8.RuneSelf && buf[i] != '"' && buf[i] != '\\' {
+		i++
+	}
+	return i
 }
 
 // escape gives the length of the escape sequence at i, or 0 if it is none. A surrogate must come as a pair.
@@ -222,45 +243,44 @@ func unescape(text []byte) []byte {
 
 // numberToken reads a number; whole tells that it has neither fraction nor exponent.
 func (s *Scanner) numberToken() (text []byte, whole bool) {
-	start, i := s.pos, s.pos
-	digits := func() bool {
-		from := i
-		for i < len(s.buf) && '0' <= s.buf[i] && s.buf[i] <= '9' {
-			i++
-		}
-		return i > from
-	}
+	i := s.pos
 	if s.buf[i] == '-' {
 		i++
 	}
-	zero := i < len(s.buf) && s.buf[i] == '0'
-	from := i
-	if !digits() || zero && i > from+1 {
-		s.fail(errSyntax)
-		return nil, false
-	}
-	whole = true
+	end := digits(s.buf, i)
+	ok := end == i+1 || end > i && s.buf[i] != '0'
+	i, whole = end, true
 	if i < len(s.buf) && s.buf[i] == '.' {
 		whole = false
-		i++
-		if !digits() {
-			s.fail(errSyntax)
-			return nil, false
-		}
+		end = digits(s.buf, i+1)
+		ok = ok && end > i+1
+		i = end
 	}
-	if i < len(s.buf) && (s.buf[i] == 'e' || s.buf[i] == 'E') {
+	if i < len(s.buf) && s.buf[i]|0x20 == 'e' {
 		whole = false
 		i++
 		if i < len(s.buf) && (s.buf[i] == '+' || s.buf[i] == '-') {
 			i++
 		}
-		if !digits() {
-			s.fail(errSyntax)
-			return nil, false
-		}
+		end = digits(s.buf, i)
+		ok = ok && end > i
+		i = end
 	}
+	if !ok {
+		s.fail(errSyntax)
+		return nil, false
+	}
+	text = s.buf[s.pos:i]
 	s.pos = i
-	return s.buf[start:i], whole
+	return text, whole
+}
+
+// digits gives the end of the digits at i.
+func digits(buf []byte, i int) int {
+	for i < len(buf) && '0' <= buf[i] && buf[i] <= '9' {
+		i++
+	}
+	return i
 }
 
 // Skip reads over the next value of whatever kind, checking that it is JSON.

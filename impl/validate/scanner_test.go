@@ -62,8 +62,8 @@ func TestParametersAreStrict(t *testing.T) {
 	t.Parallel()
 	params := []validate.Param{
 		{In: "path", Name: "id", Required: true, Text: &validate.Text{Min: 1}},
-		{In: "query", Name: "wait", Kind: validate.IntParam, Number: &validate.Number{Min: validate.Bound(1000), Max: validate.Bound(300000)}},
-		{In: "query", Name: "flag", Kind: validate.BoolParam},
+		{In: "query", Name: "wait", Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1000, Max: 300000}},
+		{In: "query", Name: "flag", Kind: validate.BooleanParam},
 	}
 	check := func(query string, open bool) []string {
 		var lines []string

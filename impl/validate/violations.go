@@ -27,31 +27,20 @@ type Violations []Violation
 
 // note adds a violation at the current place, unless the fault is empty.
 func (s *Scanner) note(fault string) {
-	if fault != "" && s.err == nil {
+	if fault != "" {
 		s.violate(fault)
 	}
 }
 
 // violate adds a violation at the current place.
 func (s *Scanner) violate(message string) {
-	if s.err == nil && len(s.violations) < maxViolations {
-		s.violations = append(s.violations, Violation{s.pointer(), message})
+	if s.err != nil || len(s.violations) >= maxViolations {
+		return
 	}
-}
-
-var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
-
-func (s *Scanner) pointer() string {
-	var b strings.Builder
-	for _, p := range s.path {
-		b.WriteByte('/')
-		if p.name != nil {
-			_, _ = pointerEscape.WriteString(&b, string(p.name)) // a Builder does not fail
-		} else {
-			b.WriteString(strconv.Itoa(p.index))
-		}
+	if s.violations == nil {
+		s.violations = make(Violations, 0, 8)
 	}
-	return b.String()
+	s.violations = append(s.violations, Violation{s.path.pointer(), message})
 }
 
 func count(n int, noun string) string {
@@ -60,8 +49,6 @@ func count(n int, noun string) string {
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
 }
-
-func join(names []string) string { return strings.Join(names, ", ") }
 
 // isURI tells an absolute URI from anything else. Go's parser is laxer than RFC 3986 about what a URI may consist of.
 func isURI(text string) bool {

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxMembers is how many members the mask of those seen has bits for.
+const maxMembers = 64
+
+// function gives the name of the function that reads a schema, and has it written.
+func (g *generator) function(schema *yaml.Node, name, place string) (string, error) {
+	model, err := g.models.of(name)
+	if err != nil {
+		return "", g.failf(schema, place, "%v", err)
+	}
+	if !g.written[name] {
+		g.written[name] = true
+		g.pending = append(g.pending, name)
+	}
+	return "read" + model.name, nil
+}
+
+// schema writes the function of a schema under components.
+func (g *generator) schema(name string) error {
+	place := "#/components/schemas/" + escape(name)
+	schema, _ := g.resolve(get(g.root, "components", "schemas", name))
+	model, err := g.models.of(name)
+	if err != nil {
+		return g.failf(schema, place, "%v", err)
+	}
+	g.printf("func read%s(s *validate.Scanner, v *%s) {\n", model.name, model.name)
+	switch {
+	case get(schema, "oneOf") != nil:
+		err = g.union(schema, model, place)
+	case ownFunction(schema):
+		err = g.object(schema, model, place)
+	default:
+		err = g.value(schema, target{"*v", model.name, place})
+	}
+	g.printf("}\n\n")
+	return err
+}
+
+// optionals collects what the pointers of a model point at: it is allocated at once.
+type optionals struct {
+	together bool // there are several
+	fields   bytes.Buffer
+}
+
+// optional gives a variable for what the target, a pointer in a model, is to point at.
+func (g *generator) optional(to target) string {
+	base := strings.TrimPrefix(to.goType, "*")
+	field, isField := strings.CutPrefix(to.expr, "v.")
+	if !isField || !g.optionals.together {
+		g.printf("var to %s\n", base)
+		return "to"
+	}
+	fmt.Fprintf(&g.optionals.fields, "%s %s\n", field, base)
+	return "optional." + field
+}
+
+// object writes the body of the function of a schema with properties.
+func (g *generator) object(schema *yaml.Node, model modelType, place string) error {
+	properties := members(get(schema, "properties"))
+	if len(properties) > maxMembers {
+		return g.failf(schema, place, "keyword \"properties\": more than %d are not handled", maxMembers)
+	}
+	if extra := get(schema, "additionalProperties"); extra != nil && extra.Kind != yaml.ScalarNode {
+		return g.failf(extra, place, "keyword \"additionalProperties\": a schema beside properties is not handled")
+	}
+	lowest, highest, err := g.memberLimits(schema, place)
+	if err != nil {
+		return err
+	}
+	pointers := 0
+	for _, p := range properties {
+		if strings.HasPrefix(model.fields[p.key.Value].goType, "*") {
+			pointers++
+		}
+	}
+	before := g.body
+	g.body, g.optionals = bytes.Buffer{}, &optionals{together: pointers > 1}
+	err = g.cases(properties, model, place)
+	cases := g.body
+	g.body = before
+	if err != nil {
+		return err
+	}
+	g.printf("if !s.Object() {\nreturn\n}\n")
+	if fields := g.optionals.fields.String(); fields != "" {
+		g.printf("optional := new(struct { // what the pointers of v point at, in one allocation\n%s})\n", fields)
+	}
+	counted := lowest > 0 || highest >= 0
+	if len(properties) > 0 {
+		g.printf("var seen uint64\n")
+	}
+	if counted {
+		g.printf("n := 0\n")
+	}
+	g.printf("for s.Member() {\n")
+	if counted {
+		g.printf("n++\n")
+	}
+	rest := "s.Skip()\n"
+	if text(get(schema, "additionalProperties")) == "false" {
+		rest = "s.Unknown()\n"
+	}
+	if len(properties) > 0 {
+		g.printf("switch string(s.Name()) {\n%sdefault:\n%s}\n}\n", cases.String(), rest)
+	} else {
+		g.printf("%s}\n", rest)
+	}
+	if counted {
+		g.printf("s.Members(n, %d, %d)\n", lowest, highest)
+	}
+	return g.required(schema, properties, model, place)
+}
+
+// cases writes how each member is read.
+func (g *generator) cases(properties []member, model modelType, place string) error {
+	for bit, p := range properties {
+		place := place + "/properties/" + escape(p.key.Value)
+		field, ok := model.fields[p.key.Value]
+		if !ok {
+			return g.failf(p.key, place, "type %s has no field for it", model.name)
+		}
+		g.printf("case %q:\nif s.Once(&seen, %d) {\n", p.key.Value, bit)
+		if err := g.value(p.value, target{"v." + field.name, field.goType, place}); err != nil {
+			return err
+		}
+		g.printf("}\n")
+	}
+	return nil
+}
+
+// required writes the check of the members that must be there: always, or because another one is.
+func (g *generator) required(schema *yaml.Node, properties []member, model modelType, place string) error {
+	var names []string
+	for _, p := range properties {
+		names = append(names, p.key.Value)
+	}
+	mask := func(n *yaml.Node, keyword string, wanted ...string) (mask uint64, err error) {
+		for _, name := range wanted {
+			bit := slices.Index(names, name)
+			if bit < 0 {
+				return 0, g.failf(n, place, "keyword %q: %q is no property", keyword, name)
+			}
+			mask |= 1 << bit
+		}
+		return mask, nil
+	}
+	required := get(schema, "required")
+	always, err := mask(required, "required", list(required)...)
+	if err != nil {
+		return err
+	}
+	dependent := members(get(schema, "dependentRequired"))
+	if always == 0 && len(dependent) == 0 {
+		return nil
+	}
+	want := fmt.Sprintf("%#x", always)
+	if len(dependent) > 0 {
+		g.printf("want := uint64(%s)\n", want)
+		want = "want"
+	}
+	for _, d := range dependent {
+		given, err := mask(d.key, "dependentRequired", d.key.Value)
+		if err != nil {
+			return err
+		}
+		needs, err := mask(d.key, "dependentRequired", list(d.value)...)
+		if err != nil {
+			return err
+		}
+		g.printf("if seen&%#x != 0 { // %s\nwant |= %#x\n}\n", given, d.key.Value, needs)
+	}
+	fmt.Fprintf(&g.vars, "membersOf%s = []string{%s}\n", model.name, quoted(names))
+	g.printf("s.Require(seen, %s, membersOf%s)\n", want, model.name)
+	return nil
+}
+
+// union writes the body of the function of oneOf: the discriminator says which branch checks the value, which is kept as
+// JSON, as oapi-codegen's model of a union does. Each branch must require the discriminator and allow it the one value, so
+// that exactly one branch can match.
+func (g *generator) union(schema *yaml.Node, model modelType, place string) error {
+	name := text(get(schema, "discriminator", "propertyName"))
+	if name == "" {
+		return g.failf(schema, place, "keyword \"oneOf\" needs a discriminator")
+	}
+	if !model.union {
+		return g.failf(schema, place, "keyword \"oneOf\": the model %s is no union", model.name)
+	}
+	kinds := map[string]string{} // by schema
+	for _, m := range members(get(schema, "discriminator", "mapping")) {
+		branch := text(deref(m.value))
+		branch = branch[strings.LastIndex(branch, "/")+1:]
+		if kinds[branch] != "" {
+			return g.failf(m.key, place, "keyword \"mapping\": several values for %s are not handled", branch)
+		}
+		kinds[branch] = m.key.Value
+	}
+	var all []string
+	before := g.body
+	g.body = bytes.Buffer{}
+	for _, b := range get(schema, "oneOf").Content {
+		branch, branchName := g.resolve(b)
+		if branch == nil || branchName == "" || get(branch, "properties") == nil {
+			return g.failf(b, place, "keyword \"oneOf\": a branch must be a $ref to an object with properties")
+		}
+		kind := kinds[branchName]
+		if kind == "" {
+			kind = branchName
+		}
+		property, _ := g.resolve(get(branch, "properties", name))
+		values, err := g.allowed(property, place, func(*yaml.Node) bool { return true })
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(list(get(branch, "required")), name) || !slices.Equal(values, []string{kind}) || slices.Contains(all, kind) {
+			return g.failf(b, place, "keyword \"oneOf\": %s must require %s, with the one value %q", branchName, name, kind)
+		}
+		all = append(all, kind)
+		of, err := g.models.of(branchName)
+		if err != nil {
+			return g.failf(b, place, "%v", err)
+		}
+		function, err := g.function(branch, branchName, place)
+		if err != nil {
+			return err
+		}
+		g.printf("case %q:\n%s(s, new(%s))\n", kind, function, of.name)
+	}
+	cases := g.body
+	g.body = before
+	g.printf("start := s.Start()\nswitch s.Branch(%q, %s) {\n%s}\nv.union = s.Since(start)\n", name, quoted(all), cases.String())
+	return nil
+}

@@ -1,0 +1,179 @@
+package validate
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Integer are the checks of an integer. Both bounds are always set; the generator makes exclusive ones inclusive.
+type Integer struct {
+	Min, Max int64
+	Enum     []int64
+}
+
+// Number are the checks of a number. Nil bounds are none; Above and Below are the exclusive ones.
+type Number struct {
+	Min, Max, Above, Below *Decimal
+	Enum                   []Decimal
+}
+
+// Decimal is a number as it is written, which a float64 may not hold exactly.
+type Decimal struct {
+	text  string
+	float float64
+}
+
+// Dec gives the decimal of a text that is a JSON number, for generated code.
+func Dec(text string) Decimal {
+	f, _ := strconv.ParseFloat(text, 64) // a constant of the document, in range
+	return Decimal{text, f}
+}
+
+// Bound gives a pointer to a decimal, for generated code.
+func Bound(text string) *Decimal {
+	d := Dec(text)
+	return &d
+}
+
+// Int reads an integer and checks it. A fraction or an exponent is refused even where the value is whole: it could not be
+// bound exactly.
+func (s *Scanner) Int(n *Integer) (value int64, ok bool) {
+	raw, whole, ok := s.number("an integer")
+	if !ok {
+		return 0, false
+	}
+	if !whole {
+		s.violate("must be an integer")
+		return 0, false
+	}
+	value, fault := parseInt(string(raw), n)
+	s.note(fault)
+	return value, fault == ""
+}
+
+// Float reads a number and checks it.
+func (s *Scanner) Float(n *Number) (value float64, ok bool) {
+	raw, _, ok := s.number("a number")
+	if !ok {
+		return 0, false
+	}
+	value, fault := parseFloat(string(raw), n)
+	s.note(fault)
+	return value, fault == ""
+}
+
+func (s *Scanner) number(want string) (raw []byte, whole, ok bool) {
+	if c := s.peek(); c != '-' && (c < '0' || c > '9') {
+		s.wrong(want)
+		return nil, false, false
+	}
+	raw, whole = s.numberToken()
+	return raw, whole, s.err == nil
+}
+
+// parseInt checks the digits of an integer, of a body or of a parameter, and gives its value or what is wrong.
+func parseInt(text string, n *Integer) (value int64, fault string) {
+	value, err := strconv.ParseInt(text, 10, 64) // out of range it gives the nearest
+	if n != nil {
+		switch {
+		case value < n.Min:
+			return 0, "must be >= " + strconv.FormatInt(n.Min, 10)
+		case value > n.Max:
+			return 0, "must be <= " + strconv.FormatInt(n.Max, 10)
+		}
+	}
+	if err != nil {
+		return 0, "must be an integer of 64 bits"
+	}
+	if n == nil || n.Enum == nil {
+		return value, ""
+	}
+	names := make([]string, len(n.Enum))
+	for i, e := range n.Enum {
+		if e == value {
+			return value, ""
+		}
+		names[i] = strconv.FormatInt(e, 10)
+	}
+	return 0, oneOf(names)
+}
+
+// parseFloat checks a number, of a body or of a parameter, and gives its value or what is wrong.
+func parseFloat(text string, n *Number) (value float64, fault string) {
+	value, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, "must be a number of 64 bits"
+	}
+	if n == nil {
+		return value, ""
+	}
+	v := Decimal{text, value}
+	switch {
+	case n.Min != nil && v.compare(*n.Min) < 0:
+		return 0, "must be >= " + n.Min.text
+	case n.Max != nil && v.compare(*n.Max) > 0:
+		return 0, "must be <= " + n.Max.text
+	case n.Above != nil && v.compare(*n.Above) <= 0:
+		return 0, "must be > " + n.Above.text
+	case n.Below != nil && v.compare(*n.Below) >= 0:
+		return 0, "must be < " + n.Below.text
+	}
+	if n.Enum == nil {
+		return value, ""
+	}
+	names := make([]string, len(n.Enum))
+	for i, e := range n.Enum {
+		if v.compare(e) == 0 {
+			return value, ""
+		}
+		names[i] = e.text
+	}
+	return 0, oneOf(names)
+}
+
+// compare is exact: rounding keeps the order of two decimals, so only those that round to the same float64 are compared digit
+// by digit.
+func (d Decimal) compare(e Decimal) int {
+	switch {
+	case d.float < e.float:
+		return -1
+	case d.float > e.float:
+		return 1
+	case d.text == e.text:
+		return 0
+	}
+	sign, digits, point := d.parts()
+	otherSign, otherDigits, otherPoint := e.parts()
+	switch {
+	case sign != otherSign:
+		return sign - otherSign
+	case point != otherPoint:
+		return sign * (point - otherPoint)
+	}
+	return sign * strings.Compare(digits, otherDigits)
+}
+
+// parts gives the sign, the digits without zeros before or after them, and where the point stands from their begin.
+func (d Decimal) parts() (sign int, digits string, point int) {
+	text, negative := strings.CutPrefix(d.text, "-")
+	mantissa, exponent := text, 0
+	if e := strings.IndexAny(text, "eE"); e >= 0 {
+		mantissa = text[:e]
+		var err error
+		if exponent, err = strconv.Atoi(text[e+1:]); err != nil {
+			exponent = math.MinInt32 // too small for an int; too large would not round to a float64
+		}
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits = strings.TrimLeft(whole+fraction, "0")
+	point = exponent + len(digits) - len(fraction)
+	digits = strings.TrimRight(digits, "0")
+	switch {
+	case digits == "":
+		return 0, "", 0
+	case negative:
+		return -1, digits, point
+	}
+	return 1, digits, point
+}
