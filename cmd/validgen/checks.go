@@ -100,7 +100,9 @@ func allowsNull(schema *yaml.Node) bool {
 // isDecimal tells numbers in JSON's notation: YAML knows others, such as 0x10 and .5.
 var isDecimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$`).MatchString
 
-func isNumber(n *yaml.Node) bool  { return (n.Tag == "!!int" || n.Tag == "!!float") && isDecimal(n.Value) }
+func isNumber(n *yaml.Node) bool {
+	return (n.Tag == "!!int" || n.Tag == "!!float") && isDecimal(n.Value)
+}
 func isInteger(n *yaml.Node) bool { return isNumber(n) && n.Tag == "!!int" }
 
 // bound gives a bound of a number, or nil.

@@ -20,12 +20,13 @@ type row struct {
 	ends bool
 }
 
-// The states that do not change any more, and how many there may be.
+// The states that do not change any more, the first one, and how large a table and the program for it may be.
 const (
-	refused   = 0
-	accepted  = 1
-	begin     = 2
-	maxStates = 128
+	refused         = 0
+	accepted        = 1
+	begin           = 2
+	maxStates       = 128
+	maxInstructions = 512
 )
 
 // MustPattern compiles a pattern that the generator has checked.
@@ -63,7 +64,7 @@ func table(text string) []row {
 		return nil
 	}
 	prog, err := syntax.Compile(parsed.Simplify())
-	if err != nil {
+	if err != nil || len(prog.Inst) > maxInstructions {
 		return nil
 	}
 	for _, i := range prog.Inst {

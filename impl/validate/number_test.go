@@ -1,0 +1,45 @@
+package validate
+
+import (
+	"math/big"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestDecimalsAreComparedExactly(t *testing.T) {
+	t.Parallel()
+	inOrder := []string{
+		"-1e300", "-100.00000000000000000001", "-1e2", "-0.1", "-1e-400", "0", "1e-99999999999999999999", "1e-400", "0.1", "0.10000000000000000001", "1",
+		"1.00000000000000000001", "9007199254740993", "9007199254740993.5", "9007199254740994", "1e300",
+	}
+	for i, left := range inOrder {
+		for j, right := range inOrder {
+			order := Dec(left).compare(Dec(right))
+			require.Equal(t, i < j, order < 0, "%s, %s", left, right)
+			require.Equal(t, i > j, order > 0, "%s, %s", left, right)
+		}
+	}
+	for _, same := range [][2]string{{"0", "-0.0e5"}, {"1", "1.000"}, {"100", "1e2"}, {"100", "1E+2"}, {"-0.5", "-5e-1"}, {"0.00012", "1.2e-4"}} {
+		require.Zero(t, Dec(same[0]).compare(Dec(same[1])), same)
+	}
+}
+
+func FuzzDecimalsAreComparedExactly(f *testing.F) {
+	f.Add("0.1", "1e-1")
+	f.Add("-9007199254740993", "-9007199254740993.0000000001")
+	number := regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$`)
+	f.Fuzz(func(t *testing.T, left, right string) {
+		for _, text := range []string{left, right} {
+			if _, err := strconv.ParseFloat(text, 64); err != nil || !number.MatchString(text) {
+				return
+			}
+		}
+		l, _ := new(big.Rat).SetString(left)
+		r, _ := new(big.Rat).SetString(right)
+		order := Dec(left).compare(Dec(right))
+		require.Equal(t, l.Cmp(r), min(1, max(-1, order)), "%s, %s", left, right)
+	})
+}
