@@ -1,6 +1,7 @@
 # The targets; `make help` lists them.
 SHELL := /bin/sh
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo dev)
+FUZZTIME ?= 10m
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.12.2
 
 .DEFAULT_GOAL := help
@@ -56,6 +57,19 @@ crash: build ## kill the server in the middle of a burst, three times
 .PHONY: bench
 bench: build ## cold start, memory and size beside a bare echo + SQLite program
 	cd conformance/bench && go run . -berth ../../bin/berth
+
+.PHONY: bench-validate
+bench-validate: ## the generated validators beside encoding/json and kin-openapi: medians and ratios
+	go test ./cmd/validgen -run '^$$' -bench 'Ratios' -benchtime 100x
+	go test ./cmd/validgen -run '^$$' -bench 'CreatePodBody' -benchmem
+
+.PHONY: fuzz
+fuzz: ## every fuzz test, FUZZTIME (10m) each
+	@for package in ./impl/validate ./cmd/validgen; do \
+		for test in $$(go test $$package -list '^Fuzz' | grep '^Fuzz'); do \
+			go test $$package -run '^$$' -fuzz "^$$test\$$" -fuzztime $(FUZZTIME) || exit 1; \
+		done; \
+	done
 
 .PHONY: ci
 ci: ## everything that must hold before a change lands

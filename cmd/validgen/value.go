@@ -163,7 +163,11 @@ func (g *generator) array(schema *yaml.Node, to target) error {
 	if unique {
 		g.printf("faults := s.Faults()\n")
 	}
-	g.printf("items := make([]%s, 0, 4)\nfor s.Item() {\nvar item %s\n", item, item)
+	room := 4 // for items, at first
+	if highest >= 0 {
+		room = min(room, highest)
+	}
+	g.printf("items := make([]%s, 0, %d)\nfor s.Item() {\nvar item %s\n", item, room, item)
 	if err := g.value(get(schema, "items"), target{"item", item, to.in("items")}); err != nil {
 		return err
 	}

@@ -387,7 +387,7 @@ func readMounts(s *validate.Scanner, v *Mounts) {
 		case "network":
 			if s.Once(&seen, 1) {
 				if s.Array() {
-					items := make([]NetworkMount, 0, 4)
+					items := make([]NetworkMount, 0, 1)
 					for s.Item() {
 						var item NetworkMount
 						readNetworkMount(s, &item)

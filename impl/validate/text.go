@@ -12,7 +12,7 @@ type Text struct {
 	Min, Max int // code points
 	Enum     []string
 	Pattern  *Pattern
-	DateTime bool // RFC 3339, as package time reads it: no leap second
+	DateTime bool // RFC 3339, without what package time has no value for: a leap second
 	URI      bool // absolute
 }
 
@@ -47,10 +47,42 @@ func (s *Scanner) cut(raw []byte, escaped bool, end int) string {
 // Time reads a string that is a date-time and checks it; ok is false if there was none.
 func (s *Scanner) Time(t *Text) (at time.Time, ok bool) {
 	text, ok := s.String(t)
-	if !ok || at.UnmarshalText([]byte(text)) != nil { // the check of DateTime has said so
-		return time.Time{}, false
+	if !ok {
+		return at, false
 	}
-	return at, true
+	return dateTime(text) // the check of DateTime notes what is wrong
+}
+
+// dateTime reads a date-time. Package time is laxer than RFC 3339 about how it is written, so that is checked first.
+func dateTime(text string) (at time.Time, ok bool) {
+	const seconds = "0000-00-00T00:00:00"
+	if len(text) <= len(seconds) || !written(text[:len(seconds)], seconds) {
+		return at, false
+	}
+	zone := text[len(seconds):]
+	if fraction, ok := strings.CutPrefix(zone, "."); ok {
+		if zone = strings.TrimLeft(fraction, "0123456789"); len(zone) == len(fraction) {
+			return at, false
+		}
+	}
+	if zone != "Z" && (!written(zone, "+00:00") && !written(zone, "-00:00") || zone[1:3] > "23" || zone[4:] > "59") {
+		return at, false
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	return at, err == nil
+}
+
+// written tells whether a text is like a layout, in which 0 stands for any digit.
+func written(text, layout string) bool {
+	if len(text) != len(layout) {
+		return false
+	}
+	for i := range len(layout) {
+		if c := text[i]; c != layout[i] && (layout[i] != '0' || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
 }
 
 func (t *Text) check(text string) string {
@@ -69,8 +101,7 @@ func (t *Text) check(text string) string {
 		return "must match " + t.Pattern.String()
 	}
 	if t.DateTime {
-		var at time.Time
-		if at.UnmarshalText([]byte(text)) != nil {
+		if _, ok := dateTime(text); !ok {
 			return "must be an RFC 3339 date-time"
 		}
 	}

@@ -268,7 +268,7 @@ func readThing(s *validate.Scanner, v *Thing) {
 			if s.Once(&seen, 17) {
 				if s.Array() {
 					faults := s.Faults()
-					items := make([]string, 0, 4)
+					items := make([]string, 0, 3)
 					for s.Item() {
 						var item string
 						if x, ok := s.String(check21); ok {
@@ -320,7 +320,7 @@ func readThing(s *validate.Scanner, v *Thing) {
 					for s.Item() {
 						var item []float64
 						if s.Array() {
-							items := make([]float64, 0, 4)
+							items := make([]float64, 0, 2)
 							for s.Item() {
 								var item float64
 								if x, ok := s.Float(nil); ok {
@@ -596,7 +596,7 @@ func readLabels(s *validate.Scanner, v *Labels) {
 
 func readRows(s *validate.Scanner, v *Rows) {
 	if s.Array() {
-		items := make([]Part, 0, 4)
+		items := make([]Part, 0, 3)
 		for s.Item() {
 			var item Part
 			readPart(s, &item)
