@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,6 +140,10 @@ func (w walker) schema(n *yaml.Node, place string) error {
 			return w.failf(m.key, place, "keyword %q does not apply to type %s", key, strings.Join(kinds, ", "))
 		case key == "format" && !slices.ContainsFunc(kinds, func(kind string) bool { return slices.Contains(formats[kind], text(deref(m.value))) }):
 			return w.failf(m.key, place, "keyword \"format\": unknown format %q", text(deref(m.value)))
+		case key == "pattern":
+			if _, err := regexp.Compile(text(deref(m.value))); err != nil {
+				return w.failf(m.key, place, "keyword \"pattern\": %v", err)
+			}
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,10 +32,14 @@ components:
 }
 
 func generateFrom(t *testing.T, text string) (string, error) {
+	return generateWith(t, text, "package x\ntype Thing struct {\nA *string `json:\"a,omitempty\"`\n}\n")
+}
+
+func generateWith(t *testing.T, text, models string) (string, error) {
 	dir := t.TempDir()
 	spec, model, out := filepath.Join(dir, "spec.yaml"), filepath.Join(dir, "model.go"), filepath.Join(dir, "out.go")
 	require.NoError(t, os.WriteFile(spec, []byte(text), 0o600))
-	require.NoError(t, os.WriteFile(model, []byte("package x\ntype Thing struct {\nA *string `json:\"a,omitempty\"`\n}\n"), 0o600))
+	require.NoError(t, os.WriteFile(model, []byte(models), 0o600))
 	t.Chdir(dir)
 	if err := run("spec.yaml", "model.go", "x", "out.go"); err != nil {
 		return "", err
@@ -44,18 +49,101 @@ func generateFrom(t *testing.T, text string) (string, error) {
 	return string(code), nil
 }
 
-func TestAKeywordThatIsNotKnownStopsGenerationNamingFileLineAndKeyword(t *testing.T) {
+func TestAKeywordThatIsNotKnownOrChecksNothingStopsGeneration(t *testing.T) {
 	for schema, want := range map[string]string{
-		`{type: string, contentEncoding: base64}`:       `spec.yaml:18: #/components/schemas/Thing/properties/a: unknown keyword "contentEncoding"`,
-		`{type: object, patternProperties: {x: {}}}`:    `spec.yaml:18: #/components/schemas/Thing/properties/a: unknown keyword "patternProperties"`,
-		`{type: string, x-secret: true}`:                `spec.yaml:18: #/components/schemas/Thing/properties/a: unknown keyword "x-secret"`,
-		`{allOf: [{type: string}]}`:                     `spec.yaml:18: #/components/schemas/Thing/properties/a: unknown keyword "allOf"`,
-		`{type: string, format: ipv6}`:                  `spec.yaml:18: #/components/schemas/Thing/properties/a: keyword "format": unknown format "ipv6"`,
-		`{type: array, items: {type: string, not: {}}}`: `spec.yaml:18: #/components/schemas/Thing/properties/a/items: unknown keyword "not"`,
-		`{type: [string, integer]}`:                     `spec.yaml:18: #/components/schemas/Thing/properties/a: keyword "type": string, integer is not handled`,
+		`{type: string, contentEncoding: base64}`:                 `: unknown keyword "contentEncoding"`,
+		`{type: object, patternProperties: {x: {}}}`:              `: unknown keyword "patternProperties"`,
+		`{type: string, x-secret: true}`:                          `: unknown keyword "x-secret"`,
+		`{allOf: [{type: string}]}`:                               `: unknown keyword "allOf"`,
+		`{type: integer, multipleOf: 2}`:                          `: unknown keyword "multipleOf"`,
+		`{type: array, items: {type: string, not: {}}}`:           `/items: unknown keyword "not"`,
+		`{type: object, additionalProperties: {if: {}}}`:          `/additionalProperties: unknown keyword "if"`,
+		`{anyOf: [{type: string, not: {}}, {type: 'null'}]}`:      `/anyOf/0: unknown keyword "not"`,
+		`{type: string, format: ipv6}`:                            `: keyword "format": unknown format "ipv6"`,
+		`{type: integer, format: int32}`:                          `: keyword "format": unknown format "int32"`,
+		`{type: [string, integer]}`:                               `: keyword "type": string, integer is not handled`,
+		`{type: 'null'}`:                                          `: keyword "type": "null" is not handled`,
+		`{type: integer, minLength: 1}`:                           `: keyword "minLength" does not apply to type integer`,
+		`{type: string, minimum: 1}`:                              `: keyword "minimum" does not apply to type string`,
+		`{minLength: 1}`:                                          `: keyword "minLength" needs a type`,
+		`{enum: [a]}`:                                             `: keyword "enum" needs a type`,
+		`{$ref: '#/components/schemas/Thing', minProperties: 1}`:  `: keyword "minProperties" is not handled beside $ref`,
+		`{type: string, anyOf: [{type: string}, {type: 'null'}]}`: `: keyword "type" is not handled beside anyOf`,
+		`{type: string, discriminator: {propertyName: x}}`:        `: keyword "discriminator" needs oneOf`,
+		`{type: string, maxLength: 0}`:                            `: keyword "maxLength": 0 is not handled, say const: ''`,
+		`{type: string, enum: [a, 1]}`:                            `: keyword "enum" or "const": "1" is not of type string`,
+		`{type: string, enum: [a], const: a}`:                     `: keyword "const" is not handled beside enum`,
+		`{type: integer, enum: [1.5]}`:                            `: keyword "enum" or "const": "1.5" is not of type integer`,
+		`{type: integer, minimum: 2, maximum: 1}`:                 `: keyword "minimum": no integer of 64 bits is within the bounds`,
+		`{type: integer, minimum: 0x10}`:                          `: keyword "minimum": 0x10 is no decimal number`,
+		`{type: string, pattern: '(?=a)'}`:                        ": keyword \"pattern\": error parsing regexp: invalid or unsupported Perl syntax: `(?=`",
+		`{type: array}`:                                           `: keyword "type": the model's type *string is no slice`,
+		`{type: object, required: [a]}`:                           `: keyword "required" needs properties`,
+		`{type: object, minProperties: 1}`:                        `: keyword "minProperties" needs properties`,
+		`{type: object, additionalProperties: {}, required: [a]}`: `: keyword "additionalProperties": the model's type *string is no map`,
+		`{type: object, properties: {a: {}}}`:                     `: keyword "properties": give the object a name under components`,
+		`{type: object, additionalProperties: no}`:                `/additionalProperties: a schema must be a mapping`,
+		`{type: array, items: false}`:                             `/items: a schema must be a mapping`,
+		`{type: [string, 'null']}`:                                `: keyword "type": the model's type *string cannot be null`,
+		`{anyOf: [{type: string}, {type: integer}]}`:              `: keyword "anyOf": only a schema and null are handled`,
+		`{oneOf: [{$ref: '#/components/schemas/Thing'}]}`:         `: keyword "properties": give the object a name under components`,
+		`{$ref: '#/components/schemas/Other'}`:                    ``,
 	} {
 		_, err := generateFrom(t, frame(schema))
-		require.EqualError(t, err, want, schema)
+		require.Error(t, err, schema)
+		if want != "" {
+			require.EqualError(t, err, "spec.yaml:18: #/components/schemas/Thing/properties/a"+want, schema)
+		}
+	}
+}
+
+func TestAnObjectOrUnionThatCannotBeCheckedStopsGeneration(t *testing.T) {
+	thing := strings.Index(frame("{}"), "      type: object")
+	for schema, want := range map[string]string{
+		`{type: object, properties: {b: {type: string}}}`:                                       `16: #/components/schemas/Thing/properties/b: type Thing has no field for it`,
+		`{type: object, properties: {a: {type: string}}, required: [b]}`:                        `16: #/components/schemas/Thing: keyword "required": "b" is no property`,
+		`{type: object, properties: {a: {type: string}}, dependentRequired: {a: [b]}}`:          `16: #/components/schemas/Thing: keyword "dependentRequired": "b" is no property`,
+		`{type: object, properties: {a: {type: string}}, additionalProperties: {type: string}}`: `16: #/components/schemas/Thing: keyword "additionalProperties": a schema beside properties is not handled`,
+		`{oneOf: [{type: string}, {type: integer}]}`:                                            `16: #/components/schemas/Thing: keyword "oneOf" needs a discriminator`,
+		`{oneOf: [{$ref: '#/components/schemas/Part'}], discriminator: {propertyName: kind}}`:   `16: #/components/schemas/Thing: keyword "oneOf": the model Thing is no union`,
+	} {
+		_, err := generateFrom(t, frame("{}")[:thing]+"      "+schema+"\n    Part: {type: object, properties: {kind: {type: string}}}\n")
+		require.EqualError(t, err, "spec.yaml:"+want, schema)
+	}
+}
+
+func TestABranchOfAUnionMustRequireItsDiscriminator(t *testing.T) {
+	text, err := os.ReadFile("testdata/keywords/keywords.yaml")
+	require.NoError(t, err)
+	models, err := os.ReadFile("testdata/keywords/keywords.gen.go")
+	require.NoError(t, err)
+	for old, changed := range map[string]string{
+		"required: [kind, radius]":                 "required: [radius]",
+		"kind: {type: string, const: circle}":      "kind: {type: string}",
+		"enum: [square]":                           "enum: [square, cube]",
+		"{circle: '#/components/schemas/Circle', ": "{",
+	} {
+		require.Contains(t, string(text), old)
+		_, err := generateWith(t, strings.Replace(string(text), old, changed, 1), string(models))
+		require.ErrorContains(t, err, `#/components/schemas/Shape: keyword "oneOf": `, changed)
+		require.ErrorContains(t, err, ` must require kind, with the one value "`, changed)
+	}
+}
+
+func TestAParameterOrBodyThatCannotBeCheckedStopsGeneration(t *testing.T) {
+	for change, want := range map[[2]string]string{
+		{"required: true", "required: false"}: `spec.yaml:8: #/paths/~1things/post/requestBody: keyword "required": a body that may be missing is not handled`,
+		{"application/json", "text/plain"}:    `spec.yaml:8: #/paths/~1things/post/requestBody: keyword "content": only application/json is handled`,
+		{"operationId: make\n", "operationId: make\n      parameters: [{name: p, in: cookie, schema: {type: string}}]\n"}:                                         `spec.yaml:7: #/paths/~1things/post/parameters/0: keyword "in": "cookie" is not handled`,
+		{"operationId: make\n", "operationId: make\n      parameters: [{name: p, in: query, explode: false, schema: {type: array, items: {type: string}}}]\n"}:    `spec.yaml:7: #/paths/~1things/post/parameters/0: keyword "explode" of a parameter is not handled`,
+		{"operationId: make\n", "operationId: make\n      parameters: [{name: p, in: query, schema: {type: object}}]\n"}:                                          `spec.yaml:7: #/paths/~1things/post/parameters/0: keyword "type": parameters of type "object" are not handled`,
+		{"operationId: make\n", "operationId: make\n      parameters: [{name: p, in: query, schema: {type: [string, 'null']}}]\n"}:                                `spec.yaml:7: #/paths/~1things/post/parameters/0: keyword "type": parameters of type "string, null" are not handled`,
+		{"operationId: make\n", "operationId: make\n      parameters: [{name: p, in: query, schema: {type: array, uniqueItems: true, items: {type: number}}}]\n"}: `spec.yaml:7: #/paths/~1things/post/parameters/0: keyword "uniqueItems": only strings, integers and booleans are handled`,
+	} {
+		text := frame("{type: string}")
+		require.Contains(t, text, change[0])
+		_, err := generateFrom(t, strings.Replace(text, change[0], change[1], 1))
+		require.EqualError(t, err, want)
 	}
 }
 
