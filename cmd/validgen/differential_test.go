@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
@@ -55,5 +56,15 @@ func TestTheGeneratedValidatorsAgreeWithAnIndependentOne(t *testing.T) {
 			require.Greater(t, accepted, each/20, "too few bodies are valid for the test to mean anything")
 			require.Greater(t, each-accepted, each/20, "too few bodies are invalid for the test to mean anything")
 		})
+	}
+}
+
+func TestEveryDocumentIsCompared(t *testing.T) {
+	t.Parallel()
+	generated, err := filepath.Glob("../../gen/*/validate.gen.go")
+	require.NoError(t, err)
+	require.NotEmpty(t, generated)
+	for _, path := range generated {
+		require.Contains(t, documents, filepath.Base(filepath.Dir(path)), "add it to documents, and a fuzz test beside the others")
 	}
 }

@@ -11,6 +11,7 @@ import (
 func FuzzRest(f *testing.F)     { fuzz(f, "rest") }
 func FuzzQueue(f *testing.F)    { fuzz(f, "queue") }
 func FuzzWorker(f *testing.F)   { fuzz(f, "worker") }
+func FuzzControls(f *testing.F) { fuzz(f, "controls") }
 func FuzzKeywords(f *testing.F) { fuzz(f, "keywords") }
 
 // hugeExponent finds numbers that the oracle would write out in full.

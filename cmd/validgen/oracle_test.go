@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/berthdev/berth/cmd/validgen/testdata/keywords"
+	"github.com/berthdev/berth/gen/controls"
 	"github.com/berthdev/berth/gen/queue"
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/gen/worker"
@@ -24,7 +25,9 @@ import (
 )
 
 // documents are all that have generated validators.
-var documents = map[string]map[string]validate.Op{"rest": rest.Ops, "queue": queue.Ops, "worker": worker.Ops, "keywords": keywords.Ops}
+var documents = map[string]map[string]validate.Op{
+	"rest": rest.Ops, "queue": queue.Ops, "worker": worker.Ops, "controls": controls.Ops, "keywords": keywords.Ops,
+}
 
 // documentOf gives a document, with numbers as json.Number.
 func documentOf(t testing.TB, name string) map[string]any {

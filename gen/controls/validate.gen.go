@@ -3,26 +3,29 @@
 package controls
 
 import (
-	"regexp"
+	"math"
 
 	"github.com/berthdev/berth/impl/validate"
 )
 
 var (
-	check1                 = &validate.Number{Min: validate.Bound(0), Max: validate.Bound(31536000000)}
+	paramsOfRevokeKey = []validate.Param{
+		{In: "path", Name: "keyId", Required: true},
+	}
+	check1                 = &validate.Integer{Min: 0, Max: 31536000000}
 	membersOfAdvance       = []string{"milliseconds"}
 	check2                 = &validate.Text{Min: 1}
-	check3                 = &validate.Text{Pattern: regexp.MustCompile("^(all|admin|rest:(read|write)|graphql:(read|write)|queue:(\\*|[a-z0-9]{14}):invoke)$")}
-	check4                 = &validate.Number{Min: validate.Bound(1), Max: validate.Bound(31536000000)}
+	check3                 = &validate.Text{Pattern: validate.MustPattern(`^(all|admin|rest:(read|write)|graphql:(read|write)|queue:(\*|[a-z0-9]{14}):invoke)$`)}
+	check4                 = &validate.Integer{Min: 1, Max: 31536000000}
 	membersOfNewKey        = []string{"name", "user", "scopes", "exempt", "expiresIn"}
-	check5                 = &validate.Number{Min: validate.Bound(1)}
+	check5                 = &validate.Integer{Min: 1, Max: math.MaxInt64}
 	membersOfQuotas        = []string{"minute", "hour", "day"}
 	membersOfFaults        = []string{"faults"}
-	check6                 = &validate.Number{Min: validate.Bound(0), Max: validate.Bound(3600000)}
+	check6                 = &validate.Integer{Min: 0, Max: 3600000}
 	membersOfFleetSettings = []string{"boot"}
-	check7                 = &validate.Number{Min: validate.Bound(0)}
-	check8                 = &validate.Number{Min: validate.Bound(1), Max: validate.Bound(600000)}
-	check9                 = &validate.Number{Min: validate.Bound(400), Max: validate.Bound(599)}
+	check7                 = &validate.Integer{Min: 0, Max: math.MaxInt64}
+	check8                 = &validate.Integer{Min: 1, Max: 600000}
+	check9                 = &validate.Integer{Min: 400, Max: 599}
 	membersOfFault         = []string{"operation", "after", "times", "latency", "status", "drop"}
 )
 
@@ -31,91 +34,89 @@ var Ops = map[string]validate.Op{
 	"getClock": {
 		Method: "GET", Path: "/_berth/clock",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{}, false, path, query, header)
+			return validate.Params(nil, false, path, query, header)
 		},
 	},
 	"freezeClock": {
 		Method: "POST", Path: "/_berth/clock/freeze",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{}, false, path, query, header)
+			return validate.Params(nil, false, path, query, header)
 		},
 	},
 	"resumeClock": {
 		Method: "POST", Path: "/_berth/clock/resume",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{}, false, path, query, header)
+			return validate.Params(nil, false, path, query, header)
 		},
 	},
 	"advanceClock": {
 		Method: "POST", Path: "/_berth/clock/advance",
 		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
 		Decode: func(body []byte) (any, validate.Violations, error) {
-			s, v := validate.NewScanner(body), &Advance{}
-			readAdvance(s, v)
+			s, v := validate.NewScanner(body), new(Advance)
+			readAdvance(&s, v)
 			violations, err := s.Finish()
 			return v, violations, err
 		},
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{}, false, path, query, header)
+			return validate.Params(nil, false, path, query, header)
 		},
 	},
 	"resetState": {
 		Method: "POST", Path: "/_berth/reset",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{}, false, path, query, header)
+			return validate.Params(nil, false, path, query, header)
 		},
 	},
 	"createKey": {
 		Method: "POST", Path: "/_berth/keys",
 		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
 		Decode: func(body []byte) (any, validate.Violations, error) {
-			s, v := validate.NewScanner(body), &NewKey{}
-			readNewKey(s, v)
+			s, v := validate.NewScanner(body), new(NewKey)
+			readNewKey(&s, v)
 			violations, err := s.Finish()
 			return v, violations, err
 		},
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{}, false, path, query, header)
+			return validate.Params(nil, false, path, query, header)
 		},
 	},
 	"revokeKey": {
 		Method: "DELETE", Path: "/_berth/keys/{keyId}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "keyId", Required: true},
-			}, false, path, query, header)
+			return validate.Params(paramsOfRevokeKey, false, path, query, header)
 		},
 	},
 	"setQuotas": {
 		Method: "PUT", Path: "/_berth/quotas",
 		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
 		Decode: func(body []byte) (any, validate.Violations, error) {
-			s, v := validate.NewScanner(body), &Quotas{}
-			readQuotas(s, v)
+			s, v := validate.NewScanner(body), new(Quotas)
+			readQuotas(&s, v)
 			violations, err := s.Finish()
 			return v, violations, err
 		},
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{}, false, path, query, header)
+			return validate.Params(nil, false, path, query, header)
 		},
 	},
 	"getFaults": {
 		Method: "GET", Path: "/_berth/faults",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{}, false, path, query, header)
+			return validate.Params(nil, false, path, query, header)
 		},
 	},
 	"setFaults": {
 		Method: "PUT", Path: "/_berth/faults",
 		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
 		Decode: func(body []byte) (any, validate.Violations, error) {
-			s, v := validate.NewScanner(body), &Faults{}
-			readFaults(s, v)
+			s, v := validate.NewScanner(body), new(Faults)
+			readFaults(&s, v)
 			violations, err := s.Finish()
 			return v, violations, err
 		},
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{}, false, path, query, header)
+			return validate.Params(nil, false, path, query, header)
 		},
 	},
 	"getWebhooks": {
@@ -128,13 +129,13 @@ var Ops = map[string]validate.Op{
 		Method: "PUT", Path: "/_berth/fleet",
 		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
 		Decode: func(body []byte) (any, validate.Violations, error) {
-			s, v := validate.NewScanner(body), &FleetSettings{}
-			readFleetSettings(s, v)
+			s, v := validate.NewScanner(body), new(FleetSettings)
+			readFleetSettings(&s, v)
 			violations, err := s.Finish()
 			return v, violations, err
 		},
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{}, false, path, query, header)
+			return validate.Params(nil, false, path, query, header)
 		},
 	},
 }
@@ -163,19 +164,27 @@ func readNewKey(s *validate.Scanner, v *NewKey) {
 	if !s.Object() {
 		return
 	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Name      string
+		User      string
+		Exempt    bool
+		ExpiresIn int64
+	})
 	var seen uint64
 	for s.Member() {
 		switch string(s.Name()) {
 		case "name":
 			if s.Once(&seen, 0) {
 				if x, ok := s.String(check2); ok {
-					v.Name = &x
+					optional.Name = x
+					v.Name = &optional.Name
 				}
 			}
 		case "user":
 			if s.Once(&seen, 1) {
 				if x, ok := s.String(check2); ok {
-					v.User = &x
+					optional.User = x
+					v.User = &optional.User
 				}
 			}
 		case "scopes":
@@ -196,13 +205,15 @@ func readNewKey(s *validate.Scanner, v *NewKey) {
 		case "exempt":
 			if s.Once(&seen, 3) {
 				if x, ok := s.Bool(); ok {
-					v.Exempt = &x
+					optional.Exempt = x
+					v.Exempt = &optional.Exempt
 				}
 			}
 		case "expiresIn":
 			if s.Once(&seen, 4) {
 				if x, ok := s.Int(check4); ok {
-					v.ExpiresIn = &x
+					optional.ExpiresIn = x
+					v.ExpiresIn = &optional.ExpiresIn
 				}
 			}
 		default:
@@ -295,6 +306,13 @@ func readFault(s *validate.Scanner, v *Fault) {
 	if !s.Object() {
 		return
 	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		After   int64
+		Times   int64
+		Latency int64
+		Status  int64
+		Drop    bool
+	})
 	var seen uint64
 	for s.Member() {
 		switch string(s.Name()) {
@@ -307,31 +325,36 @@ func readFault(s *validate.Scanner, v *Fault) {
 		case "after":
 			if s.Once(&seen, 1) {
 				if x, ok := s.Int(check7); ok {
-					v.After = &x
+					optional.After = x
+					v.After = &optional.After
 				}
 			}
 		case "times":
 			if s.Once(&seen, 2) {
 				if x, ok := s.Int(check5); ok {
-					v.Times = &x
+					optional.Times = x
+					v.Times = &optional.Times
 				}
 			}
 		case "latency":
 			if s.Once(&seen, 3) {
 				if x, ok := s.Int(check8); ok {
-					v.Latency = &x
+					optional.Latency = x
+					v.Latency = &optional.Latency
 				}
 			}
 		case "status":
 			if s.Once(&seen, 4) {
 				if x, ok := s.Int(check9); ok {
-					v.Status = &x
+					optional.Status = x
+					v.Status = &optional.Status
 				}
 			}
 		case "drop":
 			if s.Once(&seen, 5) {
 				if x, ok := s.Bool(); ok {
-					v.Drop = &x
+					optional.Drop = x
+					v.Drop = &optional.Drop
 				}
 			}
 		default:
