@@ -17,7 +17,8 @@ type Op struct {
 	MaxBody        int64  // bytes
 	HasBody        bool
 	AnyContentType bool // the body is JSON whatever its content type says
-	// Decode reads the body into a new model, which it gives as a pointer. The error says why the body is no JSON.
+	// Decode reads the body, which must not change any more, into a new model, which it gives as a pointer. The error says why
+	// the body is no JSON.
 	Decode func(body []byte) (model any, violations Violations, err error)
 	// Params checks the parameters: path and header give their values, query is the raw query.
 	Params func(path func(name string) string, query string, header func(name string) []string) Violations

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -89,5 +90,28 @@ func TestParametersAreStrict(t *testing.T) {
 		"a%zz=1":                      "query: cannot be parsed",
 	} {
 		require.Equal(t, []string{want}, check(query, false), query)
+	}
+}
+
+func TestAStringOfALongDocumentDoesNotKeepTheDocument(t *testing.T) {
+	t.Parallel()
+	for size, shared := range map[int]bool{100: true, 1 << 20: false} {
+		document := []byte(`"short"` + strings.Repeat(" ", size))
+		s := validate.NewScanner(document)
+		text, ok := s.String(nil)
+		require.True(t, ok)
+		require.Equal(t, "short", text)
+		require.Equal(t, shared, unsafe.StringData(text) == &document[1])
+	}
+}
+
+func TestAnEmptyDocumentIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, document := range [][]byte{nil, {}} {
+		s := validate.NewScanner(document)
+		s.Object()
+		violations, err := s.Finish()
+		require.EqualError(t, err, "it is empty")
+		require.Empty(t, violations)
 	}
 }

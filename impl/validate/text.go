@@ -33,7 +33,7 @@ func (s *Scanner) String(t *Text) (text string, ok bool) {
 	return text, true
 }
 
-// cut gives a token's text that ends before end: out of the one copy of a short document, or else copied by itself.
+// cut gives a token's text that ends before end: it shares the memory of a short document, or else is copied.
 func (s *Scanner) cut(raw []byte, escaped bool, end int) string {
 	switch {
 	case escaped:
