@@ -21,7 +21,7 @@ type maker struct {
 
 func newMaker(root map[string]any, seed uint64) *maker {
 	m := &maker{rand.New(rand.NewPCG(seed, 2)), root, []string{
-		`null`, `true`, `false`, `""`, `"x"`, `"é"`, `"\u0000"`, `"80/tcp"`, `"99999/tcp"`, `"ftp://x/"`, `"http://x y/"`, `"http://x/"`, `"relative"`,
+		`null`, `true`, `false`, `""`, `"x"`, `"é"`, `"\u0000"`, `"80/tcp"`, `"99999/tcp"`, `"ftp://x/"`, `"http://x/"`, `"relative"`,
 		`"2024-02-29T23:59:59Z"`, `"2023-02-29T23:59:59Z"`, `"2024-01-01T00:00:00.123+02:00"`, `"2024-01-01 00:00:00Z"`, `"2024-01-01T24:00:00Z"`,
 		`0`, `-0`, `1`, `-1`, `2`, `1.5`, `5.0`, `1e2`, `9223372036854775807`, `9223372036854775808`, `-9223372036854775809`, `1e40`,
 		`[]`, `[null]`, `[1,1]`, `["a","a"]`, `{}`, `{"a":"b"}`, `{"a":1}`, `{"kind":"circle"}`, `{"kind":1,"side":2}`, `{"side":1,"kind":"square"}`,
@@ -97,7 +97,10 @@ func (m *maker) oddOne() any {
 // pick gives one of several values.
 func pick[T any](m *maker, values []T) T { return values[m.random.IntN(len(values))] }
 
-// valid makes a value that the schema accepts; a number next to an exclusive bound or a chance limit may miss now and then.
+// slip tells, now and then, to make a value that only just misses what the schema asks for: mutations hit such values rarely.
+func (m *maker) slip() bool { return m.random.IntN(40) == 0 }
+
+// valid makes a value that the schema accepts, but for slips.
 func (m *maker) valid(node any, depth int) any {
 	schema := node.(map[string]any)
 	if ref, ok := schema["$ref"].(string); ok {
@@ -115,10 +118,13 @@ func (m *maker) valid(node any, depth int) any {
 	if constant, ok := schema["const"]; ok {
 		return constant
 	}
+	kind := schema["type"]
 	if enum, ok := schema["enum"].([]any); ok {
+		if _, several := kind.([]any); several && m.slip() {
+			return nil
+		}
 		return pick(m, enum)
 	}
-	kind := schema["type"]
 	if kinds, ok := kind.([]any); ok {
 		kind = pick(m, kinds)
 	}
@@ -159,7 +165,7 @@ func (m *maker) object(schema map[string]any, depth int) any {
 	required, _ := schema["required"].([]any)
 	keep := m.random.IntN(8) // of eight
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		if slices.Contains(required, any(name)) || depth < 4 && m.random.IntN(8) < keep/(depth+1) {
+		if slices.Contains(required, any(name)) && !m.slip() || depth < 4 && m.random.IntN(8) < keep/(depth+1) {
 			members[name] = m.valid(properties[name], depth+1)
 		}
 	}
@@ -208,6 +214,11 @@ func (m *maker) number(schema map[string]any, whole bool) any {
 	}
 	lowest := bound("minimum", 0, bound("exclusiveMinimum", 1, -2))
 	highest := bound("maximum", 0, bound("exclusiveMaximum", -1, lowest+100))
+	for _, keyword := range []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"} {
+		if n, ok := schema[keyword].(json.Number); ok && m.slip() {
+			return json.Number(pick(m, around(string(n))))
+		}
+	}
 	f := pick(m, []float64{lowest, highest, lowest + m.random.Float64()*(highest-lowest)})
 	if whole {
 		return json.Number(strconv.FormatInt(int64(f), 10))
@@ -218,7 +229,11 @@ func (m *maker) number(schema map[string]any, whole bool) any {
 func (m *maker) text(schema map[string]any) string {
 	switch schema["format"] {
 	case "date-time":
-		return fmt.Sprintf("20%02d-0%d-1%dT1%d:00:00%s", m.random.IntN(100), 1+m.random.IntN(9), m.random.IntN(10), m.random.IntN(10), pick(m, []string{"Z", ".25Z", "-03:30"}))
+		zone := pick(m, []string{"Z", ".25Z", "-03:30", "+23:59"})
+		if m.slip() {
+			zone = pick(m, []string{"", ".Z", ",5Z", "+24:00", "-01:60", "+0100", " Z"})
+		}
+		return fmt.Sprintf("20%02d-0%d-1%dT1%d:00:00%s", m.random.IntN(100), 1+m.random.IntN(9), m.random.IntN(10), m.random.IntN(10), zone)
 	case "uri":
 		return pick(m, []string{"http", "https"}) + "://example.org/x?y=1"
 	}
