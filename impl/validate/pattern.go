@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -11,7 +12,7 @@ import (
 // faster than package regexp; that package still decides on other texts, and for patterns that have no small table.
 type Pattern struct {
 	re    *regexp.Regexp
-	table []row // nil if there is none
+	table func() []row // nil if there is none; made at the first use, not at the start of a program
 }
 
 // row says, for a state of the table, which state follows on each ASCII character, and whether the text may end here.
@@ -31,7 +32,7 @@ const (
 
 // MustPattern compiles a pattern that the generator has checked.
 func MustPattern(text string) *Pattern {
-	return &Pattern{regexp.MustCompile(text), table(text)}
+	return &Pattern{regexp.MustCompile(text), sync.OnceValue(func() []row { return makeTable(text) })}
 }
 
 // String gives the pattern as it is written.
@@ -39,7 +40,8 @@ func (p *Pattern) String() string { return p.re.String() }
 
 // Match tells whether the pattern matches anywhere in the text.
 func (p *Pattern) Match(text string) bool {
-	if p.table == nil {
+	table := p.table()
+	if table == nil {
 		return p.re.MatchString(text)
 	}
 	state := uint8(begin)
@@ -48,17 +50,17 @@ func (p *Pattern) Match(text string) bool {
 		if c >= utf8.RuneSelf {
 			return p.re.MatchString(text)
 		}
-		state = p.table[state].next[c]
+		state = table[state].next[c]
 		if state <= accepted {
 			return state == accepted
 		}
 	}
-	return p.table[state].ends
+	return table[state].ends
 }
 
-// table makes the table of a pattern by the subset construction: a state is the set of instructions that the program of
+// makeTable makes the table of a pattern by the subset construction: a state is the set of instructions that the program of
 // package regexp/syntax may stand at. It gives nil for a pattern that looks at lines or words, or has too many states.
-func table(text string) []row {
+func makeTable(text string) []row {
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		return nil
@@ -72,7 +74,7 @@ func table(text string) []row {
 			return nil
 		}
 	}
-	t := tableMaker{prog: prog, rows: make([]row, begin)}
+	t := tableMaker{prog: prog, rows: make([]row, begin), alike: alike(prog)}
 	first := t.closure([]uint32{uint32(prog.Start)}, syntax.EmptyBeginText)
 	if t.matches(first) {
 		return nil // it matches every text: not worth a table
@@ -89,9 +91,28 @@ func table(text string) []row {
 }
 
 type tableMaker struct {
-	prog *syntax.Prog
-	sets [][]uint32 // of the states from begin on
-	rows []row
+	prog  *syntax.Prog
+	sets  [][]uint32 // of the states from begin on
+	rows  []row
+	alike [utf8.RuneSelf]rune
+}
+
+// alike gives for each character the first one that the whole program treats like it: most patterns tell few apart.
+func alike(prog *syntax.Prog) (first [utf8.RuneSelf]rune) {
+	known := map[string]rune{}
+	for c := range rune(utf8.RuneSelf) {
+		var matched []byte
+		for i := range prog.Inst {
+			if inst := &prog.Inst[i]; isRune(inst) && inst.MatchRune(c) {
+				matched = append(matched, byte(i), byte(i>>8))
+			}
+		}
+		if _, ok := known[string(matched)]; !ok {
+			known[string(matched)] = c
+		}
+		first[c] = known[string(matched)]
+	}
+	return first
 }
 
 func (t *tableMaker) add(set []uint32) {
@@ -102,6 +123,10 @@ func (t *tableMaker) add(set []uint32) {
 // fill sets where state begin+i goes on each character; false if there are too many states.
 func (t *tableMaker) fill(i int) bool {
 	for c := range rune(utf8.RuneSelf) {
+		if like := t.alike[c]; like != c {
+			t.rows[begin+i].next[c] = t.rows[begin+i].next[like]
+			continue
+		}
 		moved := []uint32{uint32(t.prog.Start)} // a match may begin after any character
 		for _, pc := range t.sets[i] {
 			if inst := &t.prog.Inst[pc]; isRune(inst) && inst.MatchRune(c) {

@@ -15,10 +15,10 @@ var patterns = []string{
 func TestPatternsThatAreCommonHaveATable(t *testing.T) {
 	t.Parallel()
 	for _, pattern := range patterns[:4] {
-		require.NotNil(t, MustPattern(pattern).table, pattern)
+		require.NotNil(t, MustPattern(pattern).table(), pattern)
 	}
 	for _, pattern := range []string{`\bok\b`, `(?m)^a$`, `^x{200}$`, ``} {
-		require.Nil(t, MustPattern(pattern).table, pattern)
+		require.Nil(t, MustPattern(pattern).table(), pattern)
 	}
 }
 
