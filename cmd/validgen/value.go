@@ -64,7 +64,7 @@ func (g *generator) nullable(schema *yaml.Node, to target, read func(inner targe
 	if allowsNull(schema) {
 		g.printf("if s.Null() {\n%s.SetNull()\n} else {\n", to.expr)
 	} else {
-		g.printf("if !s.NotNull() {\n")
+		g.printf("if !s.RefuseNull() {\n")
 	}
 	g.printf("var value %s\n", inner)
 	if err := read(target{"value", inner, to.place}); err != nil {

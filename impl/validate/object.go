@@ -142,12 +142,3 @@ func (s *Scanner) lookAhead(name string) (text string, found bool) {
 	}
 	return "", false
 }
-
-// Start gives where the next value begins, for Since.
-func (s *Scanner) Start() int {
-	s.space()
-	return s.pos
-}
-
-// Since gives the text of the value that began at start, which aliases the document; nil if the document is no JSON.
-func (s *Scanner) Since(start int) []byte { return s.since(start) }

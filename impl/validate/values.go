@@ -11,8 +11,8 @@ func (s *Scanner) wrong(want string) {
 // Null reads a null if there is one.
 func (s *Scanner) Null() bool { return s.peek() == 'n' && s.literal("null") }
 
-// NotNull reads a null, where the enum lacks it, and refuses it; false if there is none.
-func (s *Scanner) NotNull() bool {
+// RefuseNull refuses a null, where an enum lacks it, and reads over it; false if there is none.
+func (s *Scanner) RefuseNull() bool {
 	if s.peek() != 'n' {
 		return false
 	}
@@ -44,14 +44,19 @@ func (s *Scanner) Only(want bool) (value, ok bool) {
 
 // Any reads a value of any kind and gives its text, which aliases the document.
 func (s *Scanner) Any() []byte {
-	s.space()
-	start := s.pos
+	start := s.Start()
 	s.Skip()
-	return s.since(start)
+	return s.Since(start)
 }
 
-// since gives the text from start on, or nil if the document is no JSON.
-func (s *Scanner) since(start int) []byte {
+// Start gives where the next value begins, for Since.
+func (s *Scanner) Start() int {
+	s.space()
+	return s.pos
+}
+
+// Since gives the text from start on, which aliases the document; nil if the document is no JSON.
+func (s *Scanner) Since(start int) []byte {
 	if s.err != nil {
 		return nil
 	}

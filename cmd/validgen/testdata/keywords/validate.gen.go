@@ -420,7 +420,7 @@ func readThing(s *validate.Scanner, v *Thing) {
 			}
 		case "level":
 			if s.Once(&seen, 26) {
-				if !s.NotNull() {
+				if !s.RefuseNull() {
 					var value ThingLevel
 					if x, ok := s.Int(check25); ok {
 						value = ThingLevel(x)
