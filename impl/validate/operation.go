@@ -88,7 +88,7 @@ func Params(params []Param, open bool, path func(string) string, query string, h
 	return append(violations, unknownQuery(params, query)...)
 }
 
-// unknownQuery gives the query parameters that no operation knows, in the order of the query.
+// unknownQuery gives the query parameters that no operation knows, in the order of the query, at most maxViolations.
 func unknownQuery(params []Param, query string) Violations {
 	var violations Violations
 	seen := map[string]bool{}
@@ -98,6 +98,9 @@ func unknownQuery(params []Param, query string) Violations {
 		}
 	}
 	for pair := range strings.SplitSeq(query, "&") {
+		if len(violations) == maxViolations {
+			break
+		}
 		name, _, _ := strings.Cut(pair, "=")
 		name, err := url.QueryUnescape(name)
 		if err == nil && name != "" && !seen[name] {

@@ -2,6 +2,7 @@ package validate_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -114,4 +115,13 @@ func TestAnEmptyDocumentIsNamed(t *testing.T) {
 		require.EqualError(t, err, "it is empty")
 		require.Empty(t, violations)
 	}
+}
+
+func TestUnknownQueryParametersAreBounded(t *testing.T) {
+	t.Parallel()
+	var query strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&query, "a%d=1&", i)
+	}
+	require.Len(t, validate.Params(nil, false, nil, query.String(), nil), 100)
 }
