@@ -122,7 +122,7 @@ var Ops = map[string]validate.Op{
 	"getWebhooks": {
 		Method: "GET", Path: "/_berth/webhooks",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{}, false, path, query, header)
+			return validate.Params(nil, false, path, query, header)
 		},
 	},
 	"setFleet": {

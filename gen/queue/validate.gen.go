@@ -39,6 +39,23 @@ var (
 		{In: "path", Name: "jobId", Required: true, Text: check1},
 		{In: "query", Name: "wait", Required: false, Kind: validate.IntegerParam, Integer: check2},
 	}
+	paramsOfStream = []validate.Param{
+		{In: "path", Name: "endpointId", Required: true, Text: check1},
+		{In: "path", Name: "jobId", Required: true, Text: check1},
+		{In: "query", Name: "wait", Required: false, Kind: validate.IntegerParam, Integer: check2},
+	}
+	paramsOfStreamPost = []validate.Param{
+		{In: "path", Name: "endpointId", Required: true, Text: check1},
+		{In: "path", Name: "jobId", Required: true, Text: check1},
+		{In: "query", Name: "wait", Required: false, Kind: validate.IntegerParam, Integer: check2},
+	}
+	paramsOfRetry = []validate.Param{
+		{In: "path", Name: "endpointId", Required: true, Text: check1},
+		{In: "path", Name: "jobId", Required: true, Text: check1},
+	}
+	paramsOfPurgeQueue = []validate.Param{
+		{In: "path", Name: "endpointId", Required: true, Text: check1},
+	}
 	paramsOfCancel = []validate.Param{
 		{In: "path", Name: "endpointId", Required: true, Text: check1},
 		{In: "path", Name: "jobId", Required: true, Text: check1},
@@ -107,38 +124,25 @@ var Ops = map[string]validate.Op{
 	"stream": {
 		Method: "GET", Path: "/v2/{endpointId}/stream/{jobId}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "endpointId", Required: true, Text: check1},
-				{In: "path", Name: "jobId", Required: true, Text: check1},
-				{In: "query", Name: "wait", Required: false, Kind: validate.IntParam, Number: check2},
-			}, false, path, query, header)
+			return validate.Params(paramsOfStream, false, path, query, header)
 		},
 	},
 	"streamPost": {
 		Method: "POST", Path: "/v2/{endpointId}/stream/{jobId}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "endpointId", Required: true, Text: check1},
-				{In: "path", Name: "jobId", Required: true, Text: check1},
-				{In: "query", Name: "wait", Required: false, Kind: validate.IntParam, Number: check2},
-			}, false, path, query, header)
+			return validate.Params(paramsOfStreamPost, false, path, query, header)
 		},
 	},
 	"retry": {
 		Method: "POST", Path: "/v2/{endpointId}/retry/{jobId}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "endpointId", Required: true, Text: check1},
-				{In: "path", Name: "jobId", Required: true, Text: check1},
-			}, false, path, query, header)
+			return validate.Params(paramsOfRetry, false, path, query, header)
 		},
 	},
 	"purgeQueue": {
 		Method: "POST", Path: "/v2/{endpointId}/purge-queue",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params([]validate.Param{
-				{In: "path", Name: "endpointId", Required: true, Text: check1},
-			}, false, path, query, header)
+			return validate.Params(paramsOfPurgeQueue, false, path, query, header)
 		},
 	},
 	"cancel": {

@@ -207,6 +207,21 @@ func (e ThingVersion) Valid() bool {
 	}
 }
 
+// Defines values for MakeThingParamsSure.
+const (
+	MakeThingParamsSureTrue MakeThingParamsSure = true
+)
+
+// Valid indicates whether the value is a known member of the MakeThingParamsSure enum.
+func (e MakeThingParamsSure) Valid() bool {
+	switch e {
+	case MakeThingParamsSureTrue:
+		return true
+	default:
+		return false
+	}
+}
+
 // Circle defines model for Circle.
 type Circle struct {
 	Kind   CircleKind `json:"kind"`
@@ -323,15 +338,19 @@ type ThingVersion string
 
 // MakeThingParams defines parameters for MakeThing.
 type MakeThingParams struct {
-	Limit     *int64     `form:"limit,omitempty" json:"limit,omitempty"`
-	Price     *float64   `form:"price,omitempty" json:"price,omitempty"`
-	Deep      *bool      `form:"deep,omitempty" json:"deep,omitempty"`
-	Since     *time.Time `form:"since,omitempty" json:"since,omitempty"`
-	Colors    []Color    `form:"colors,omitempty" json:"colors,omitempty"`
-	Sizes     []int64    `form:"sizes,omitempty" json:"sizes,omitempty"`
-	XCallback *string    `json:"X-Callback,omitempty"`
-	XTrace    *string    `json:"X-Trace,omitempty"`
+	Limit     *int64               `form:"limit,omitempty" json:"limit,omitempty"`
+	Price     *float64             `form:"price,omitempty" json:"price,omitempty"`
+	Deep      *bool                `form:"deep,omitempty" json:"deep,omitempty"`
+	Sure      *MakeThingParamsSure `form:"sure,omitempty" json:"sure,omitempty"`
+	Since     *time.Time           `form:"since,omitempty" json:"since,omitempty"`
+	Colors    []Color              `form:"colors,omitempty" json:"colors,omitempty"`
+	Sizes     []int64              `form:"sizes,omitempty" json:"sizes,omitempty"`
+	XCallback *string              `json:"X-Callback,omitempty"`
+	XTrace    *string              `json:"X-Trace,omitempty"`
 }
+
+// MakeThingParamsSure defines parameters for MakeThing.
+type MakeThingParamsSure bool
 
 // MakeLabelsJSONRequestBody defines body for MakeLabels for application/json ContentType.
 type MakeLabelsJSONRequestBody = Labels
