@@ -50,6 +50,10 @@ lint: ## gofmt, go vet, golangci-lint
 clients: ## the unmodified SDK clients and workers against a server (needs Python and Node)
 	conformance/clients/run.sh
 
+.PHONY: fuzz-contract
+fuzz-contract: ## fuzz a server over its documents: FUZZ_EXAMPLES=300 of each operation, FUZZ_SEEDS='1 2 3' (needs Python)
+	conformance/fuzz/run.sh
+
 .PHONY: crash
 crash: build ## kill the server in the middle of a burst, three times
 	go run ./conformance/crash -berth bin/berth -rounds 3

@@ -1234,7 +1234,7 @@ func NewStatusRequest(server string, endpointID EndpointID, jobID JobID, params 
 
 		if params.TTL != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ttl", *params.TTL, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ttl", *params.TTL, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -1302,7 +1302,7 @@ func NewStatusPostRequest(server string, endpointID EndpointID, jobID JobID, par
 
 		if params.TTL != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ttl", *params.TTL, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ttl", *params.TTL, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -3828,7 +3828,7 @@ func (w *ServerInterfaceWrapper) Status(ctx echo.Context) error {
 	var params StatusParams
 	// ------------- Optional query parameter "ttl" -------------
 
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "ttl", ctx.QueryParams(), &params.TTL, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "ttl", ctx.QueryParams(), &params.TTL, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter ttl: %s", err))
 	}
@@ -3861,7 +3861,7 @@ func (w *ServerInterfaceWrapper) StatusPost(ctx echo.Context) error {
 	var params StatusPostParams
 	// ------------- Optional query parameter "ttl" -------------
 
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "ttl", ctx.QueryParams(), &params.TTL, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "ttl", ctx.QueryParams(), &params.TTL, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter ttl: %s", err))
 	}

@@ -1,0 +1,94 @@
+"""What a fuzzed request needs around it: jobs for the holds of the worker protocol, faults that no schema describes, and a
+note of every answer. Variables: see run.sh."""
+
+import atexit
+import itertools
+import os
+from collections import Counter, defaultdict
+
+import requests
+import schemathesis
+
+QUEUE = f"{os.environ['FUZZ_URL']}/v2/{os.environ['FUZZ_ENDPOINT']}"
+session = requests.Session()
+session.headers["Authorization"] = os.environ["FUZZ_KEY"]
+MODE = os.environ["FUZZ_MODE"]  # fed, faults (fed too) or plain
+faults = defaultdict(lambda: itertools.cycle([too_large, not_json, wrong_type, unknown_name]))
+seen = Counter()
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    operation = case.operation.definition.raw
+    feed = FEED.get(operation["operationId"])
+    if feed and MODE != "plain" and case.formatted_path.startswith(f"/v2/{os.environ['FUZZ_ENDPOINT']}/"):
+        feed(case)
+    if MODE == "faults" and "requestBody" in operation:
+        next(faults[operation["operationId"]])(case, operation)
+    elif MODE == "faults":
+        case.query = {"unknown": "1"}
+    elif isinstance(case.body, dict | list):
+        case.body = whole(case.body)
+        if operation["operationId"] == "createPod" and case.meta.generation.mode.is_positive:
+            one_kind(case.body)
+
+
+@schemathesis.hook
+def after_call(context, case, response):
+    if case.method.upper() == case.operation.method.upper():
+        seen[f"{case.operation.definition.raw['operationId']} {response.status_code}"] += 1
+
+
+@atexit.register
+def note():
+    with open(os.environ["FUZZ_SEEN"], "a") as file:
+        file.writelines(f"{answer} {times}\n" for answer, times in seen.items())
+
+
+def submit(case=None):
+    """Without a job to take, job-take is held for 25 seconds."""
+    session.post(QUEUE + "/run", json={"input": {}}).raise_for_status()
+
+
+def cancel(case):
+    """Without a job to stop, job-stop is held for 25 seconds: take one as the worker that asks, and cancel it."""
+    submit()
+    take = os.environ["FUZZ_URL"] + case.formatted_path.replace("/job-stop/", "/job-take/", 1)
+    taken = session.get(take, timeout=5)
+    if taken.status_code == 200:
+        session.post(f"{QUEUE}/cancel/{taken.json()['id']}").raise_for_status()
+
+
+FEED = {"takeJob": submit, "takeJobs": submit, "stopJobs": cancel}
+
+
+def too_large(case, operation):
+    case.body = {"input": "x" * operation.get("x-max-body-bytes", 1 << 20)}
+
+
+def not_json(case, operation):
+    case.body = b'{"input":'
+
+
+def wrong_type(case, operation):
+    case.headers["Content-Type"] = "text/plain"
+
+
+def unknown_name(case, operation):
+    if operation["operationId"] == "createPod":
+        case.body = {"name": "p", "image": "i", "cpu": {"id": "cpu3c", "vcpuCount": 2}, "registry": "unknown"}
+
+
+def whole(value):
+    """JSON Schema takes 5.0 for an integer; berth's documents say in their description that they do not."""
+    if isinstance(value, dict):
+        return {name: whole(v) for name, v in value.items()}
+    if isinstance(value, list):
+        return [whole(v) for v in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def one_kind(body):
+    """A schema with both gpu and cpu in it has most bodies refused; neither of them still is."""
+    if "gpu" in body and "cpu" in body:
+        del body["gpu" if len(body["name"]) % 2 else "cpu"]
