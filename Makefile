@@ -34,6 +34,10 @@ generate: ## generate gen/ from spec/, and what validgen is tested with
 check-generate: generate ## fail if gen/ is not what spec/ generates
 	@set -- gen cmd/validgen/testdata; test -z "$$(git status --porcelain -- $$@)" || { git status --short -- $$@; git --no-pager diff -- $$@ | head -50; echo "gen/ is not what spec/ generates: run make generate and commit"; exit 1; }
 
+.PHONY: check-spec
+check-spec: ## lint the documents, and fail at a change that breaks clients and is not in spec/breaking.txt (needs Node)
+	spec/check.sh
+
 .PHONY: rules
 rules: ## write RULES.md and the status pictures from their sources
 	BERTH_GOLDEN=write go test -count=1 -run 'RULES' ./conformance

@@ -121,6 +121,11 @@ func init() {
 		c.createRefused(withGPU(`{"id":"NVIDIA L4","id":"NVIDIA L4"}`), 422, "/gpu/id:")
 		c.createRefused(with(`"env":{"A":"1","A":"1"}`), 422, "/env/A:")
 	})
+	add("errors.integers", create, func(c *Check) {
+		for _, disk := range []string{"5.0", "5.5", "5e1", "9223372036854775808"} {
+			c.createRefused(`{"name":"a","image":"i","gpu":{"id":"NVIDIA L4"},"disk":`+disk+`}`, 422, "/disk:")
+		}
+	})
 	add("errors.media-type", create, func(c *Check) { c.mediaTypeRefused("text/plain", "application/problem+json", "json") })
 	add("errors.media-type.absent", create, func(c *Check) { c.mediaTypeRefused("") })
 	add("errors.media-type.parameters", create, func(c *Check) {

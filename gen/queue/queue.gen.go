@@ -451,6 +451,8 @@ type ClientInterface interface {
 
 	// Health Count jobs and workers
 	//
+	// How many jobs and workers of the endpoint are in which state.
+	//
 	// Corresponds with GET /v2/{endpointId}/health (the `Health` operationId).
 	Health(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -520,10 +522,14 @@ type ClientInterface interface {
 
 	// Status Read a job
 	//
+	// The status document. A job is found until the retention of its result is over.
+	//
 	// Corresponds with GET /v2/{endpointId}/status/{jobId} (the `Status` operationId).
 	Status(ctx context.Context, endpointID EndpointID, jobID JobID, params *StatusParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// StatusPost Read a job
+	//
+	// The status document. A job is found until the retention of its result is over.
 	//
 	// Corresponds with POST /v2/{endpointId}/status/{jobId} (the `StatusPost` operationId).
 	StatusPost(ctx context.Context, endpointID EndpointID, jobID JobID, params *StatusPostParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -561,6 +567,8 @@ func (c *Client) Cancel(ctx context.Context, endpointID EndpointID, jobID JobID,
 }
 
 // Health Count jobs and workers
+//
+// How many jobs and workers of the endpoint are in which state.
 //
 // Corresponds with GET /v2/{endpointId}/health (the `Health` operationId).
 func (c *Client) Health(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -721,6 +729,8 @@ func (c *Client) StatusSyncPost(ctx context.Context, endpointID EndpointID, jobI
 
 // Status Read a job
 //
+// The status document. A job is found until the retention of its result is over.
+//
 // Corresponds with GET /v2/{endpointId}/status/{jobId} (the `Status` operationId).
 func (c *Client) Status(ctx context.Context, endpointID EndpointID, jobID JobID, params *StatusParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewStatusRequest(c.Server, endpointID, jobID, params)
@@ -735,6 +745,8 @@ func (c *Client) Status(ctx context.Context, endpointID EndpointID, jobID JobID,
 }
 
 // StatusPost Read a job
+//
+// The status document. A job is found until the retention of its result is over.
 //
 // Corresponds with POST /v2/{endpointId}/status/{jobId} (the `StatusPost` operationId).
 func (c *Client) StatusPost(ctx context.Context, endpointID EndpointID, jobID JobID, params *StatusPostParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1517,6 +1529,8 @@ type ClientWithResponsesInterface interface {
 
 	// HealthWithResponse Count jobs and workers
 	//
+	// How many jobs and workers of the endpoint are in which state.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/{endpointId}/health (the `Health` operationId).
@@ -1596,12 +1610,16 @@ type ClientWithResponsesInterface interface {
 
 	// StatusWithResponse Read a job
 	//
+	// The status document. A job is found until the retention of its result is over.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/{endpointId}/status/{jobId} (the `Status` operationId).
 	StatusWithResponse(ctx context.Context, endpointID EndpointID, jobID JobID, params *StatusParams, reqEditors ...RequestEditorFn) (*StatusResponse, error)
 
 	// StatusPostWithResponse Read a job
+	//
+	// The status document. A job is found until the retention of its result is over.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -2605,6 +2623,8 @@ func (c *ClientWithResponses) CancelWithResponse(ctx context.Context, endpointID
 
 // HealthWithResponse Count jobs and workers
 //
+// How many jobs and workers of the endpoint are in which state.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/{endpointId}/health (the `Health` operationId).
@@ -2738,6 +2758,8 @@ func (c *ClientWithResponses) StatusSyncPostWithResponse(ctx context.Context, en
 
 // StatusWithResponse Read a job
 //
+// The status document. A job is found until the retention of its result is over.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/{endpointId}/status/{jobId} (the `Status` operationId).
@@ -2750,6 +2772,8 @@ func (c *ClientWithResponses) StatusWithResponse(ctx context.Context, endpointID
 }
 
 // StatusPostWithResponse Read a job
+//
+// The status document. A job is found until the retention of its result is over.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -496,6 +496,8 @@ type ClientInterface interface {
 
 	// GetPod Read a pod
 	//
+	// A pod that was terminated is not found, nor is somebody else's.
+	//
 	// Corresponds with GET /v2/pods/{id} (the `GetPod` operationId).
 	GetPod(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -609,6 +611,8 @@ func (c *Client) DeletePod(ctx context.Context, id string, reqEditors ...Request
 }
 
 // GetPod Read a pod
+//
+// A pod that was terminated is not found, nor is somebody else's.
 //
 // Corresponds with GET /v2/pods/{id} (the `GetPod` operationId).
 func (c *Client) GetPod(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1036,6 +1040,8 @@ type ClientWithResponsesInterface interface {
 	DeletePodWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*DeletePodResponse, error)
 
 	// GetPodWithResponse Read a pod
+	//
+	// A pod that was terminated is not found, nor is somebody else's.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -1804,6 +1810,8 @@ func (c *ClientWithResponses) DeletePodWithResponse(ctx context.Context, id stri
 }
 
 // GetPodWithResponse Read a pod
+//
+// A pod that was terminated is not found, nor is somebody else's.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -125,9 +125,15 @@ type TakeJobParams struct {
 // PingParams defines parameters for Ping.
 type PingParams struct {
 	// JobID Ids of the jobs that the worker holds, separated by commas.
-	JobID  *string `form:"job_id,omitempty" json:"job_id,omitempty"`
+	JobID *string `form:"job_id,omitempty" json:"job_id,omitempty"`
+
+	// Status unhealthy when the worker is about to exit.
 	Status *string `form:"status,omitempty" json:"status,omitempty"`
-	Check  *string `form:"check,omitempty" json:"check,omitempty"`
+
+	// Check Which check of its health failed.
+	Check *string `form:"check,omitempty" json:"check,omitempty"`
+
+	// Reason What that check found.
 	Reason *string `form:"reason,omitempty" json:"reason,omitempty"`
 }
 
@@ -238,12 +244,16 @@ type ClientInterface interface {
 
 	// StreamJobWithBody Report one chunk of a streamed output
 	//
+	// JSON whatever the content type says. Chunks are kept in the order in which they came.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v2/{endpointId}/job-stream/{workerId}/{jobId} (the `StreamJob` operationId).
 	StreamJobWithBody(ctx context.Context, endpointID EndpointID, workerID WorkerID, jobID JobID, params *StreamJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// StreamJob Report one chunk of a streamed output
+	//
+	// JSON whatever the content type says. Chunks are kept in the order in which they came.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -329,6 +339,8 @@ func (c *Client) StopJobs(ctx context.Context, endpointID EndpointID, workerID W
 
 // StreamJobWithBody Report one chunk of a streamed output
 //
+// JSON whatever the content type says. Chunks are kept in the order in which they came.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v2/{endpointId}/job-stream/{workerId}/{jobId} (the `StreamJob` operationId).
@@ -345,6 +357,8 @@ func (c *Client) StreamJobWithBody(ctx context.Context, endpointID EndpointID, w
 }
 
 // StreamJob Report one chunk of a streamed output
+//
+// JSON whatever the content type says. Chunks are kept in the order in which they came.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -954,12 +968,16 @@ type ClientWithResponsesInterface interface {
 
 	// StreamJobWithBodyWithResponse Report one chunk of a streamed output
 	//
+	// JSON whatever the content type says. Chunks are kept in the order in which they came.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v2/{endpointId}/job-stream/{workerId}/{jobId} (the `StreamJob` operationId).
 	StreamJobWithBodyWithResponse(ctx context.Context, endpointID EndpointID, workerID WorkerID, jobID JobID, params *StreamJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StreamJobResponse, error)
 
 	// StreamJobWithResponse Report one chunk of a streamed output
+	//
+	// JSON whatever the content type says. Chunks are kept in the order in which they came.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -1525,6 +1543,8 @@ func (c *ClientWithResponses) StopJobsWithResponse(ctx context.Context, endpoint
 
 // StreamJobWithBodyWithResponse Report one chunk of a streamed output
 //
+// JSON whatever the content type says. Chunks are kept in the order in which they came.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v2/{endpointId}/job-stream/{workerId}/{jobId} (the `StreamJob` operationId).
@@ -1537,6 +1557,8 @@ func (c *ClientWithResponses) StreamJobWithBodyWithResponse(ctx context.Context,
 }
 
 // StreamJobWithResponse Report one chunk of a streamed output
+//
+// JSON whatever the content type says. Chunks are kept in the order in which they came.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
