@@ -7,7 +7,7 @@ base=${SPEC_BASE:-HEAD~1}
 
 if command -v npx >/dev/null; then
 	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true npx --yes @redocly/cli@2.77.0 lint --config spec/redocly.yaml \
-		spec/rest.yaml spec/queue.yaml spec/worker.yaml
+		spec/rest.yaml spec/queue.yaml spec/worker.yaml spec/controls.yaml
 else
 	echo "SKIPPED: Redocly CLI needs Node and npm"
 fi
@@ -16,7 +16,7 @@ if ! git rev-parse --verify --quiet "$base^{commit}" >/dev/null; then
 	echo "SKIPPED: oasdiff needs the commit $base, which this clone does not have"
 	exit
 fi
-for document in rest queue worker; do
+for document in rest queue worker controls; do
 	if ! git cat-file -e "$base:spec/$document.yaml" 2>/dev/null; then
 		echo "SKIPPED: $base has no spec/$document.yaml to compare with"
 		continue

@@ -238,6 +238,8 @@ type ClientInterface interface {
 
 	// GetClock Read the clock
 	//
+	// With whether it stands still and how many requests are held.
+	//
 	// Corresponds with GET /_berth/clock (the `GetClock` operationId).
 	GetClock(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -261,15 +263,21 @@ type ClientInterface interface {
 
 	// FreezeClock Make the clock stand still
 	//
+	// What waits for the clock waits until it is advanced or resumed.
+	//
 	// Corresponds with POST /_berth/clock/freeze (the `FreezeClock` operationId).
 	FreezeClock(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ResumeClock Make the clock run again from where it stands
 	//
+	// What was advanced stays advanced.
+	//
 	// Corresponds with POST /_berth/clock/resume (the `ResumeClock` operationId).
 	ResumeClock(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetFaults Read the faults
+	//
+	// In their order, with their counts.
 	//
 	// Corresponds with GET /_berth/faults (the `GetFaults` operationId).
 	GetFaults(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -294,12 +302,16 @@ type ClientInterface interface {
 
 	// SetFleetWithBody Set how the simulated fleet behaves
 	//
+	// It holds for pods that are started from now on.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PUT /_berth/fleet (the `SetFleet` operationId).
 	SetFleetWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SetFleet Set how the simulated fleet behaves
+	//
+	// It holds for pods that are started from now on.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -308,6 +320,8 @@ type ClientInterface interface {
 
 	// CreateKeyWithBody Make a key
 	//
+	// With any scopes, for any user; it may expire and be exempt from rate limits.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /_berth/keys (the `CreateKey` operationId).
@@ -315,12 +329,16 @@ type ClientInterface interface {
 
 	// CreateKey Make a key
 	//
+	// With any scopes, for any user; it may expire and be exempt from rate limits.
+	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /_berth/keys (the `CreateKey` operationId).
 	CreateKey(ctx context.Context, body CreateKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RevokeKey Revoke a key
+	//
+	// It gives 401 from then on.
 	//
 	// Corresponds with DELETE /_berth/keys/{keyId} (the `RevokeKey` operationId).
 	RevokeKey(ctx context.Context, keyID string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -352,11 +370,15 @@ type ClientInterface interface {
 
 	// GetWebhooks Read the log of webhooks
 	//
+	// Deliveries stay in the log for a day after they are over.
+	//
 	// Corresponds with GET /_berth/webhooks (the `GetWebhooks` operationId).
 	GetWebhooks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // GetClock Read the clock
+//
+// With whether it stands still and how many requests are held.
 //
 // Corresponds with GET /_berth/clock (the `GetClock` operationId).
 func (c *Client) GetClock(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -411,6 +433,8 @@ func (c *Client) AdvanceClock(ctx context.Context, body AdvanceClockJSONRequestB
 
 // FreezeClock Make the clock stand still
 //
+// What waits for the clock waits until it is advanced or resumed.
+//
 // Corresponds with POST /_berth/clock/freeze (the `FreezeClock` operationId).
 func (c *Client) FreezeClock(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewFreezeClockRequest(c.Server)
@@ -426,6 +450,8 @@ func (c *Client) FreezeClock(ctx context.Context, reqEditors ...RequestEditorFn)
 
 // ResumeClock Make the clock run again from where it stands
 //
+// What was advanced stays advanced.
+//
 // Corresponds with POST /_berth/clock/resume (the `ResumeClock` operationId).
 func (c *Client) ResumeClock(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewResumeClockRequest(c.Server)
@@ -440,6 +466,8 @@ func (c *Client) ResumeClock(ctx context.Context, reqEditors ...RequestEditorFn)
 }
 
 // GetFaults Read the faults
+//
+// In their order, with their counts.
 //
 // Corresponds with GET /_berth/faults (the `GetFaults` operationId).
 func (c *Client) GetFaults(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -494,6 +522,8 @@ func (c *Client) SetFaults(ctx context.Context, body SetFaultsJSONRequestBody, r
 
 // SetFleetWithBody Set how the simulated fleet behaves
 //
+// It holds for pods that are started from now on.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PUT /_berth/fleet (the `SetFleet` operationId).
@@ -510,6 +540,8 @@ func (c *Client) SetFleetWithBody(ctx context.Context, contentType string, body 
 }
 
 // SetFleet Set how the simulated fleet behaves
+//
+// It holds for pods that are started from now on.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -528,6 +560,8 @@ func (c *Client) SetFleet(ctx context.Context, body SetFleetJSONRequestBody, req
 
 // CreateKeyWithBody Make a key
 //
+// With any scopes, for any user; it may expire and be exempt from rate limits.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /_berth/keys (the `CreateKey` operationId).
@@ -545,6 +579,8 @@ func (c *Client) CreateKeyWithBody(ctx context.Context, contentType string, body
 
 // CreateKey Make a key
 //
+// With any scopes, for any user; it may expire and be exempt from rate limits.
+//
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /_berth/keys (the `CreateKey` operationId).
@@ -561,6 +597,8 @@ func (c *Client) CreateKey(ctx context.Context, body CreateKeyJSONRequestBody, r
 }
 
 // RevokeKey Revoke a key
+//
+// It gives 401 from then on.
 //
 // Corresponds with DELETE /_berth/keys/{keyId} (the `RevokeKey` operationId).
 func (c *Client) RevokeKey(ctx context.Context, keyID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -631,6 +669,8 @@ func (c *Client) ResetState(ctx context.Context, reqEditors ...RequestEditorFn) 
 }
 
 // GetWebhooks Read the log of webhooks
+//
+// Deliveries stay in the log for a day after they are over.
 //
 // Corresponds with GET /_berth/webhooks (the `GetWebhooks` operationId).
 func (c *Client) GetWebhooks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1087,6 +1127,8 @@ type ClientWithResponsesInterface interface {
 
 	// GetClockWithResponse Read the clock
 	//
+	// With whether it stands still and how many requests are held.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /_berth/clock (the `GetClock` operationId).
@@ -1112,6 +1154,8 @@ type ClientWithResponsesInterface interface {
 
 	// FreezeClockWithResponse Make the clock stand still
 	//
+	// What waits for the clock waits until it is advanced or resumed.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /_berth/clock/freeze (the `FreezeClock` operationId).
@@ -1119,12 +1163,16 @@ type ClientWithResponsesInterface interface {
 
 	// ResumeClockWithResponse Make the clock run again from where it stands
 	//
+	// What was advanced stays advanced.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /_berth/clock/resume (the `ResumeClock` operationId).
 	ResumeClockWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ResumeClockResponse, error)
 
 	// GetFaultsWithResponse Read the faults
+	//
+	// In their order, with their counts.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -1151,12 +1199,16 @@ type ClientWithResponsesInterface interface {
 
 	// SetFleetWithBodyWithResponse Set how the simulated fleet behaves
 	//
+	// It holds for pods that are started from now on.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PUT /_berth/fleet (the `SetFleet` operationId).
 	SetFleetWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetFleetResponse, error)
 
 	// SetFleetWithResponse Set how the simulated fleet behaves
+	//
+	// It holds for pods that are started from now on.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -1165,6 +1217,8 @@ type ClientWithResponsesInterface interface {
 
 	// CreateKeyWithBodyWithResponse Make a key
 	//
+	// With any scopes, for any user; it may expire and be exempt from rate limits.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /_berth/keys (the `CreateKey` operationId).
@@ -1172,12 +1226,16 @@ type ClientWithResponsesInterface interface {
 
 	// CreateKeyWithResponse Make a key
 	//
+	// With any scopes, for any user; it may expire and be exempt from rate limits.
+	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /_berth/keys (the `CreateKey` operationId).
 	CreateKeyWithResponse(ctx context.Context, body CreateKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateKeyResponse, error)
 
 	// RevokeKeyWithResponse Revoke a key
+	//
+	// It gives 401 from then on.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -1212,6 +1270,8 @@ type ClientWithResponsesInterface interface {
 	ResetStateWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ResetStateResponse, error)
 
 	// GetWebhooksWithResponse Read the log of webhooks
+	//
+	// Deliveries stay in the log for a day after they are over.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -2126,6 +2186,8 @@ func (r GetWebhooksResponse) ContentType() string {
 
 // GetClockWithResponse Read the clock
 //
+// With whether it stands still and how many requests are held.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /_berth/clock (the `GetClock` operationId).
@@ -2169,6 +2231,8 @@ func (c *ClientWithResponses) AdvanceClockWithResponse(ctx context.Context, body
 
 // FreezeClockWithResponse Make the clock stand still
 //
+// What waits for the clock waits until it is advanced or resumed.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /_berth/clock/freeze (the `FreezeClock` operationId).
@@ -2182,6 +2246,8 @@ func (c *ClientWithResponses) FreezeClockWithResponse(ctx context.Context, reqEd
 
 // ResumeClockWithResponse Make the clock run again from where it stands
 //
+// What was advanced stays advanced.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /_berth/clock/resume (the `ResumeClock` operationId).
@@ -2194,6 +2260,8 @@ func (c *ClientWithResponses) ResumeClockWithResponse(ctx context.Context, reqEd
 }
 
 // GetFaultsWithResponse Read the faults
+//
+// In their order, with their counts.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -2238,6 +2306,8 @@ func (c *ClientWithResponses) SetFaultsWithResponse(ctx context.Context, body Se
 
 // SetFleetWithBodyWithResponse Set how the simulated fleet behaves
 //
+// It holds for pods that are started from now on.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PUT /_berth/fleet (the `SetFleet` operationId).
@@ -2250,6 +2320,8 @@ func (c *ClientWithResponses) SetFleetWithBodyWithResponse(ctx context.Context, 
 }
 
 // SetFleetWithResponse Set how the simulated fleet behaves
+//
+// It holds for pods that are started from now on.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -2264,6 +2336,8 @@ func (c *ClientWithResponses) SetFleetWithResponse(ctx context.Context, body Set
 
 // CreateKeyWithBodyWithResponse Make a key
 //
+// With any scopes, for any user; it may expire and be exempt from rate limits.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /_berth/keys (the `CreateKey` operationId).
@@ -2277,6 +2351,8 @@ func (c *ClientWithResponses) CreateKeyWithBodyWithResponse(ctx context.Context,
 
 // CreateKeyWithResponse Make a key
 //
+// With any scopes, for any user; it may expire and be exempt from rate limits.
+//
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /_berth/keys (the `CreateKey` operationId).
@@ -2289,6 +2365,8 @@ func (c *ClientWithResponses) CreateKeyWithResponse(ctx context.Context, body Cr
 }
 
 // RevokeKeyWithResponse Revoke a key
+//
+// It gives 401 from then on.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -2347,6 +2425,8 @@ func (c *ClientWithResponses) ResetStateWithResponse(ctx context.Context, reqEdi
 }
 
 // GetWebhooksWithResponse Read the log of webhooks
+//
+// Deliveries stay in the log for a day after they are over.
 //
 // Returns a wrapper object for the known response body format(s).
 //
