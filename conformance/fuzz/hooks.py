@@ -71,7 +71,20 @@ def cancel(case):
         session.post(f"{QUEUE}/cancel/{taken.json()['id']}").raise_for_status()
 
 
-FEED = {"takeJob": submit, "takeJobs": submit, "stopJobs": cancel}
+def fail(case):
+    """Random ids are never those of failed jobs: every other call gets one of the endpoint that nobody works for, the
+    others one that waits and cannot be retried."""
+    queue = f"{os.environ['FUZZ_URL']}/v2/{os.environ['FUZZ_TAKEN']}"
+    session.post(f"{queue}/purge-queue").raise_for_status()
+    job = session.post(f"{queue}/run", json={"input": {}}).json()["id"]
+    if next(turns) % 2:
+        session.get(f"{queue}/job-take/w?x=1", timeout=5).raise_for_status()
+        session.post(f"{queue}/job-done/w/{job}", json={"error": "as asked"}).raise_for_status()
+    case.path_parameters = {"endpointId": os.environ["FUZZ_TAKEN"], "jobId": job}
+
+
+turns = itertools.count()
+FEED = {"takeJob": submit, "takeJobs": submit, "stopJobs": cancel, "retry": fail}
 
 
 def too_large(case, operation):

@@ -37,11 +37,11 @@ start() {
 	key=$(field '["key"]') served=$(field '["endpoints"]["served"]') taken=$(field '["endpoints"]["taken"]')
 }
 
-export FUZZ_HOOKS=$here/hooks.py FUZZ_SEEN=$tmp/seen FUZZ_MODE FUZZ_KEY FUZZ_ENDPOINT
+export FUZZ_HOOKS=$here/hooks.py FUZZ_SEEN=$tmp/seen FUZZ_MODE FUZZ_KEY FUZZ_ENDPOINT FUZZ_TAKEN
 # fuzz WHAT DOCUMENT ARGS: one run; shows its report if it fails.
 fuzz() {
 	local began=$SECONDS path=openapi/$2.json
-	FUZZ_ENDPOINT=$served
+	FUZZ_ENDPOINT=$served FUZZ_TAKEN=$taken
 	[ "$2" != rest ] || path=v2/openapi.json
 	[ "$2" != worker ] || FUZZ_ENDPOINT=$taken
 	(cd "$tmp" && schemathesis --config-file "$here/schemathesis.toml" run "$FUZZ_URL/$path" --no-color "${@:3}") >"$tmp/out" 2>&1 || {
