@@ -5,6 +5,7 @@ package conformance
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -51,6 +52,7 @@ var rules []Rule
 func add(id string, ops []string, test func(*Check)) {
 	rules = append(rules, Rule{id, ops, func(c *Check) {
 		defer c.cleanUp()
+		c.begin()
 		test(c)
 	}})
 }
@@ -70,6 +72,14 @@ type Check struct {
 	pods []string // that the test created
 	mu   sync.Mutex
 	jobs []string // that the test submitted or took, perhaps while another request was held
+}
+
+// begin takes back what a rule that failed may have left, and lets a rule make as many requests as it likes.
+func (c *Check) begin() {
+	if c.ControlsKey != "" {
+		c.set("PUT", "faults", `{"faults":[]}`)
+		c.set("PUT", "quotas", fmt.Sprintf(`{"minute":%[1]d,"hour":%[1]d,"day":%[1]d}`, plenty))
+	}
 }
 
 // cleanUp deletes the pods and cancels the jobs that a test left, so that one that fails disturbs no other.
