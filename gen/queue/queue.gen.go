@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/labstack/echo/v4"
+	"github.com/oapi-codegen/nullable"
 	"github.com/oapi-codegen/runtime"
 )
 
@@ -109,6 +110,30 @@ type JobCounts struct {
 // JobStatus defines model for JobStatus.
 type JobStatus string
 
+// OpenAIAnswer The worker's JSON object, carried.
+type OpenAIAnswer = json.RawMessage
+
+// OpenAIProblem What went wrong, as application/problem+json whose error member is the error object of the OpenAI API.
+type OpenAIProblem struct {
+	// Detail Explanation.
+	Detail string `json:"detail"`
+
+	// Error message, type and code; or the error object of the worker, carried.
+	Error json.RawMessage `json:"error"`
+
+	// Errors One line for each violation, beginning with a JSON Pointer or the parameter's name.
+	Errors []string `json:"errors,omitempty"`
+
+	// Title Short summary.
+	Title string `json:"title"`
+}
+
+// OpenAIRequest Any JSON object; it is carried as it was sent.
+type OpenAIRequest struct {
+	// Stream Whether the answer is to come as server-sent events.
+	Stream nullable.Nullable[bool] `json:"stream,omitempty"`
+}
+
 // Policy defines model for Policy.
 type Policy struct {
 	// ExecutionTimeout Milliseconds in progress.
@@ -183,8 +208,17 @@ type JobID = string
 // Wait defines model for wait.
 type Wait = int64
 
+// OpenAIProblemResponse What went wrong, as application/problem+json whose error member is the error object of the OpenAI API.
+type OpenAIProblemResponse = OpenAIProblem
+
+// OpenAITooMany What went wrong, as application/problem+json whose error member is the error object of the OpenAI API.
+type OpenAITooMany = OpenAIProblem
+
 // ProblemResponse What went wrong, as application/problem+json. There is no integer status member: a client that reads status from any body would poll on.
 type ProblemResponse = Problem
+
+// TooMany What went wrong, as application/problem+json. There is no integer status member: a client that reads status from any body would poll on.
+type TooMany = Problem
 
 // RunSyncParams defines parameters for RunSync.
 type RunSyncParams struct {
@@ -237,6 +271,21 @@ type StreamPostParams struct {
 type StreamPost200JSONResponseBody struct {
 	union json.RawMessage
 }
+
+// OpenAIChatCompletionsJSONRequestBody defines body for OpenAIChatCompletions for application/json ContentType.
+type OpenAIChatCompletionsJSONRequestBody = OpenAIRequest
+
+// OpenAICompletionsJSONRequestBody defines body for OpenAICompletions for application/json ContentType.
+type OpenAICompletionsJSONRequestBody = OpenAIRequest
+
+// OpenAIEmbeddingsJSONRequestBody defines body for OpenAIEmbeddings for application/json ContentType.
+type OpenAIEmbeddingsJSONRequestBody = OpenAIRequest
+
+// OpenAIMessagesJSONRequestBody defines body for OpenAIMessages for application/json ContentType.
+type OpenAIMessagesJSONRequestBody = OpenAIRequest
+
+// OpenAIResponsesJSONRequestBody defines body for OpenAIResponses for application/json ContentType.
+type OpenAIResponsesJSONRequestBody = OpenAIRequest
 
 // RunJSONRequestBody defines body for Run for application/json ContentType.
 type RunJSONRequestBody = Submission
@@ -456,6 +505,103 @@ type ClientInterface interface {
 	// Corresponds with GET /v2/{endpointId}/health (the `Health` operationId).
 	Health(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// OpenAIChatCompletionsWithBody Have a worker that speaks the OpenAI API answer
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/chat/completions (the `OpenAIChatCompletions` operationId).
+	OpenAIChatCompletionsWithBody(ctx context.Context, endpointID EndpointID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenAIChatCompletions Have a worker that speaks the OpenAI API answer
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/chat/completions (the `OpenAIChatCompletions` operationId).
+	OpenAIChatCompletions(ctx context.Context, endpointID EndpointID, body OpenAIChatCompletionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenAICompletionsWithBody Have a worker that speaks the OpenAI API answer
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/completions (the `OpenAICompletions` operationId).
+	OpenAICompletionsWithBody(ctx context.Context, endpointID EndpointID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenAICompletions Have a worker that speaks the OpenAI API answer
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/completions (the `OpenAICompletions` operationId).
+	OpenAICompletions(ctx context.Context, endpointID EndpointID, body OpenAICompletionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenAIEmbeddingsWithBody Have a worker that speaks the OpenAI API answer
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/embeddings (the `OpenAIEmbeddings` operationId).
+	OpenAIEmbeddingsWithBody(ctx context.Context, endpointID EndpointID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenAIEmbeddings Have a worker that speaks the OpenAI API answer
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/embeddings (the `OpenAIEmbeddings` operationId).
+	OpenAIEmbeddings(ctx context.Context, endpointID EndpointID, body OpenAIEmbeddingsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenAIMessagesWithBody Have a worker that speaks the OpenAI API answer
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/messages (the `OpenAIMessages` operationId).
+	OpenAIMessagesWithBody(ctx context.Context, endpointID EndpointID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenAIMessages Have a worker that speaks the OpenAI API answer
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/messages (the `OpenAIMessages` operationId).
+	OpenAIMessages(ctx context.Context, endpointID EndpointID, body OpenAIMessagesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenAIModels Have a worker that speaks the OpenAI API list its models
+	//
+	// The input of the job has openai_route alone.
+	//
+	// Corresponds with GET /v2/{endpointId}/openai/v1/models (the `OpenAIModels` operationId).
+	OpenAIModels(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenAIResponsesWithBody Have a worker that speaks the OpenAI API answer
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/responses (the `OpenAIResponses` operationId).
+	OpenAIResponsesWithBody(ctx context.Context, endpointID EndpointID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenAIResponses Have a worker that speaks the OpenAI API answer
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/responses (the `OpenAIResponses` operationId).
+	OpenAIResponses(ctx context.Context, endpointID EndpointID, body OpenAIResponsesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// PurgeQueue Cancel every waiting job
 	//
 	// Jobs in progress go on.
@@ -573,6 +719,213 @@ func (c *Client) Cancel(ctx context.Context, endpointID EndpointID, jobID JobID,
 // Corresponds with GET /v2/{endpointId}/health (the `Health` operationId).
 func (c *Client) Health(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewHealthRequest(c.Server, endpointID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenAIChatCompletionsWithBody Have a worker that speaks the OpenAI API answer
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/chat/completions (the `OpenAIChatCompletions` operationId).
+func (c *Client) OpenAIChatCompletionsWithBody(ctx context.Context, endpointID EndpointID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenAIChatCompletionsRequestWithBody(c.Server, endpointID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenAIChatCompletions Have a worker that speaks the OpenAI API answer
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/chat/completions (the `OpenAIChatCompletions` operationId).
+func (c *Client) OpenAIChatCompletions(ctx context.Context, endpointID EndpointID, body OpenAIChatCompletionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenAIChatCompletionsRequest(c.Server, endpointID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenAICompletionsWithBody Have a worker that speaks the OpenAI API answer
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/completions (the `OpenAICompletions` operationId).
+func (c *Client) OpenAICompletionsWithBody(ctx context.Context, endpointID EndpointID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenAICompletionsRequestWithBody(c.Server, endpointID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenAICompletions Have a worker that speaks the OpenAI API answer
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/completions (the `OpenAICompletions` operationId).
+func (c *Client) OpenAICompletions(ctx context.Context, endpointID EndpointID, body OpenAICompletionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenAICompletionsRequest(c.Server, endpointID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenAIEmbeddingsWithBody Have a worker that speaks the OpenAI API answer
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/embeddings (the `OpenAIEmbeddings` operationId).
+func (c *Client) OpenAIEmbeddingsWithBody(ctx context.Context, endpointID EndpointID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenAIEmbeddingsRequestWithBody(c.Server, endpointID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenAIEmbeddings Have a worker that speaks the OpenAI API answer
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/embeddings (the `OpenAIEmbeddings` operationId).
+func (c *Client) OpenAIEmbeddings(ctx context.Context, endpointID EndpointID, body OpenAIEmbeddingsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenAIEmbeddingsRequest(c.Server, endpointID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenAIMessagesWithBody Have a worker that speaks the OpenAI API answer
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/messages (the `OpenAIMessages` operationId).
+func (c *Client) OpenAIMessagesWithBody(ctx context.Context, endpointID EndpointID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenAIMessagesRequestWithBody(c.Server, endpointID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenAIMessages Have a worker that speaks the OpenAI API answer
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/messages (the `OpenAIMessages` operationId).
+func (c *Client) OpenAIMessages(ctx context.Context, endpointID EndpointID, body OpenAIMessagesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenAIMessagesRequest(c.Server, endpointID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenAIModels Have a worker that speaks the OpenAI API list its models
+//
+// The input of the job has openai_route alone.
+//
+// Corresponds with GET /v2/{endpointId}/openai/v1/models (the `OpenAIModels` operationId).
+func (c *Client) OpenAIModels(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenAIModelsRequest(c.Server, endpointID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenAIResponsesWithBody Have a worker that speaks the OpenAI API answer
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/responses (the `OpenAIResponses` operationId).
+func (c *Client) OpenAIResponsesWithBody(ctx context.Context, endpointID EndpointID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenAIResponsesRequestWithBody(c.Server, endpointID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenAIResponses Have a worker that speaks the OpenAI API answer
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/responses (the `OpenAIResponses` operationId).
+func (c *Client) OpenAIResponses(ctx context.Context, endpointID EndpointID, body OpenAIResponsesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenAIResponsesRequest(c.Server, endpointID, body)
 	if err != nil {
 		return nil, err
 	}
@@ -866,6 +1219,275 @@ func NewHealthRequest(server string, endpointID EndpointID) (*http.Request, erro
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewOpenAIChatCompletionsRequest calls the generic OpenAIChatCompletions builder with application/json body
+func NewOpenAIChatCompletionsRequest(server string, endpointID EndpointID, body OpenAIChatCompletionsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewOpenAIChatCompletionsRequestWithBody(server, endpointID, "application/json", bodyReader)
+}
+
+// NewOpenAIChatCompletionsRequestWithBody constructs an http.Request for the OpenAIChatCompletions method, with any body, and a specified content type
+func NewOpenAIChatCompletionsRequestWithBody(server string, endpointID EndpointID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/%s/openai/v1/chat/completions", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewOpenAICompletionsRequest calls the generic OpenAICompletions builder with application/json body
+func NewOpenAICompletionsRequest(server string, endpointID EndpointID, body OpenAICompletionsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewOpenAICompletionsRequestWithBody(server, endpointID, "application/json", bodyReader)
+}
+
+// NewOpenAICompletionsRequestWithBody constructs an http.Request for the OpenAICompletions method, with any body, and a specified content type
+func NewOpenAICompletionsRequestWithBody(server string, endpointID EndpointID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/%s/openai/v1/completions", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewOpenAIEmbeddingsRequest calls the generic OpenAIEmbeddings builder with application/json body
+func NewOpenAIEmbeddingsRequest(server string, endpointID EndpointID, body OpenAIEmbeddingsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewOpenAIEmbeddingsRequestWithBody(server, endpointID, "application/json", bodyReader)
+}
+
+// NewOpenAIEmbeddingsRequestWithBody constructs an http.Request for the OpenAIEmbeddings method, with any body, and a specified content type
+func NewOpenAIEmbeddingsRequestWithBody(server string, endpointID EndpointID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/%s/openai/v1/embeddings", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewOpenAIMessagesRequest calls the generic OpenAIMessages builder with application/json body
+func NewOpenAIMessagesRequest(server string, endpointID EndpointID, body OpenAIMessagesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewOpenAIMessagesRequestWithBody(server, endpointID, "application/json", bodyReader)
+}
+
+// NewOpenAIMessagesRequestWithBody constructs an http.Request for the OpenAIMessages method, with any body, and a specified content type
+func NewOpenAIMessagesRequestWithBody(server string, endpointID EndpointID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/%s/openai/v1/messages", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewOpenAIModelsRequest constructs an http.Request for the OpenAIModels method
+func NewOpenAIModelsRequest(server string, endpointID EndpointID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/%s/openai/v1/models", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewOpenAIResponsesRequest calls the generic OpenAIResponses builder with application/json body
+func NewOpenAIResponsesRequest(server string, endpointID EndpointID, body OpenAIResponsesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewOpenAIResponsesRequestWithBody(server, endpointID, "application/json", bodyReader)
+}
+
+// NewOpenAIResponsesRequestWithBody constructs an http.Request for the OpenAIResponses method, with any body, and a specified content type
+func NewOpenAIResponsesRequestWithBody(server string, endpointID EndpointID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/%s/openai/v1/responses", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -1536,6 +2158,105 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v2/{endpointId}/health (the `Health` operationId).
 	HealthWithResponse(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*HealthResponse, error)
 
+	// OpenAIChatCompletionsWithBodyWithResponse Have a worker that speaks the OpenAI API answer
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/chat/completions (the `OpenAIChatCompletions` operationId).
+	OpenAIChatCompletionsWithBodyWithResponse(ctx context.Context, endpointID EndpointID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OpenAIChatCompletionsResponse, error)
+
+	// OpenAIChatCompletionsWithResponse Have a worker that speaks the OpenAI API answer
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/chat/completions (the `OpenAIChatCompletions` operationId).
+	OpenAIChatCompletionsWithResponse(ctx context.Context, endpointID EndpointID, body OpenAIChatCompletionsJSONRequestBody, reqEditors ...RequestEditorFn) (*OpenAIChatCompletionsResponse, error)
+
+	// OpenAICompletionsWithBodyWithResponse Have a worker that speaks the OpenAI API answer
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/completions (the `OpenAICompletions` operationId).
+	OpenAICompletionsWithBodyWithResponse(ctx context.Context, endpointID EndpointID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OpenAICompletionsResponse, error)
+
+	// OpenAICompletionsWithResponse Have a worker that speaks the OpenAI API answer
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/completions (the `OpenAICompletions` operationId).
+	OpenAICompletionsWithResponse(ctx context.Context, endpointID EndpointID, body OpenAICompletionsJSONRequestBody, reqEditors ...RequestEditorFn) (*OpenAICompletionsResponse, error)
+
+	// OpenAIEmbeddingsWithBodyWithResponse Have a worker that speaks the OpenAI API answer
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/embeddings (the `OpenAIEmbeddings` operationId).
+	OpenAIEmbeddingsWithBodyWithResponse(ctx context.Context, endpointID EndpointID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OpenAIEmbeddingsResponse, error)
+
+	// OpenAIEmbeddingsWithResponse Have a worker that speaks the OpenAI API answer
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/embeddings (the `OpenAIEmbeddings` operationId).
+	OpenAIEmbeddingsWithResponse(ctx context.Context, endpointID EndpointID, body OpenAIEmbeddingsJSONRequestBody, reqEditors ...RequestEditorFn) (*OpenAIEmbeddingsResponse, error)
+
+	// OpenAIMessagesWithBodyWithResponse Have a worker that speaks the OpenAI API answer
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/messages (the `OpenAIMessages` operationId).
+	OpenAIMessagesWithBodyWithResponse(ctx context.Context, endpointID EndpointID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OpenAIMessagesResponse, error)
+
+	// OpenAIMessagesWithResponse Have a worker that speaks the OpenAI API answer
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/messages (the `OpenAIMessages` operationId).
+	OpenAIMessagesWithResponse(ctx context.Context, endpointID EndpointID, body OpenAIMessagesJSONRequestBody, reqEditors ...RequestEditorFn) (*OpenAIMessagesResponse, error)
+
+	// OpenAIModelsWithResponse Have a worker that speaks the OpenAI API list its models
+	//
+	// The input of the job has openai_route alone.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/{endpointId}/openai/v1/models (the `OpenAIModels` operationId).
+	OpenAIModelsWithResponse(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*OpenAIModelsResponse, error)
+
+	// OpenAIResponsesWithBodyWithResponse Have a worker that speaks the OpenAI API answer
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/responses (the `OpenAIResponses` operationId).
+	OpenAIResponsesWithBodyWithResponse(ctx context.Context, endpointID EndpointID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OpenAIResponsesResponse, error)
+
+	// OpenAIResponsesWithResponse Have a worker that speaks the OpenAI API answer
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/responses (the `OpenAIResponses` operationId).
+	OpenAIResponsesWithResponse(ctx context.Context, endpointID EndpointID, body OpenAIResponsesJSONRequestBody, reqEditors ...RequestEditorFn) (*OpenAIResponsesResponse, error)
+
 	// PurgeQueueWithResponse Cancel every waiting job
 	//
 	// Jobs in progress go on.
@@ -1797,6 +2518,824 @@ func (r HealthResponse) ContentType() string {
 	return ""
 }
 
+// OpenAIChatCompletionsResponse429Headers the declared response headers of an HTTP 429 response for OpenAIChatCompletions
+type OpenAIChatCompletionsResponse429Headers struct {
+	RetryAfter *int64
+}
+
+type OpenAIChatCompletionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OpenAIAnswer
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *OpenAIProblemResponse
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *OpenAIProblemResponse
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *OpenAIProblemResponse
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *OpenAIProblemResponse
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *OpenAIProblemResponse
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *OpenAIProblemResponse
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *OpenAIProblemResponse
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *OpenAIProblemResponse
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *OpenAITooMany
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *OpenAIProblemResponse
+	// ApplicationProblemJSON502 the response for an HTTP 502 `application/problem+json` response
+	ApplicationProblemJSON502 *OpenAIProblemResponse
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *OpenAIProblemResponse
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *OpenAIProblemResponse
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *OpenAIChatCompletionsResponse429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r OpenAIChatCompletionsResponse) GetJSON200() *OpenAIAnswer {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r OpenAIChatCompletionsResponse) GetApplicationProblemJSON400() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r OpenAIChatCompletionsResponse) GetApplicationProblemJSON401() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r OpenAIChatCompletionsResponse) GetApplicationProblemJSON403() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r OpenAIChatCompletionsResponse) GetApplicationProblemJSON404() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r OpenAIChatCompletionsResponse) GetApplicationProblemJSON409() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r OpenAIChatCompletionsResponse) GetApplicationProblemJSON413() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r OpenAIChatCompletionsResponse) GetApplicationProblemJSON415() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r OpenAIChatCompletionsResponse) GetApplicationProblemJSON422() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r OpenAIChatCompletionsResponse) GetApplicationProblemJSON429() *OpenAITooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r OpenAIChatCompletionsResponse) GetApplicationProblemJSON500() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON502 returns the response for an HTTP 502 `application/problem+json` response
+func (r OpenAIChatCompletionsResponse) GetApplicationProblemJSON502() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON502
+}
+
+// GetApplicationProblemJSON504 returns the response for an HTTP 504 `application/problem+json` response
+func (r OpenAIChatCompletionsResponse) GetApplicationProblemJSON504() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON504
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r OpenAIChatCompletionsResponse) GetApplicationProblemJSONDefault() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r OpenAIChatCompletionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r OpenAIChatCompletionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r OpenAIChatCompletionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r OpenAIChatCompletionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// OpenAICompletionsResponse429Headers the declared response headers of an HTTP 429 response for OpenAICompletions
+type OpenAICompletionsResponse429Headers struct {
+	RetryAfter *int64
+}
+
+type OpenAICompletionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OpenAIAnswer
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *OpenAIProblemResponse
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *OpenAIProblemResponse
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *OpenAIProblemResponse
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *OpenAIProblemResponse
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *OpenAIProblemResponse
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *OpenAIProblemResponse
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *OpenAIProblemResponse
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *OpenAIProblemResponse
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *OpenAITooMany
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *OpenAIProblemResponse
+	// ApplicationProblemJSON502 the response for an HTTP 502 `application/problem+json` response
+	ApplicationProblemJSON502 *OpenAIProblemResponse
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *OpenAIProblemResponse
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *OpenAIProblemResponse
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *OpenAICompletionsResponse429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r OpenAICompletionsResponse) GetJSON200() *OpenAIAnswer {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r OpenAICompletionsResponse) GetApplicationProblemJSON400() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r OpenAICompletionsResponse) GetApplicationProblemJSON401() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r OpenAICompletionsResponse) GetApplicationProblemJSON403() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r OpenAICompletionsResponse) GetApplicationProblemJSON404() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r OpenAICompletionsResponse) GetApplicationProblemJSON409() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r OpenAICompletionsResponse) GetApplicationProblemJSON413() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r OpenAICompletionsResponse) GetApplicationProblemJSON415() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r OpenAICompletionsResponse) GetApplicationProblemJSON422() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r OpenAICompletionsResponse) GetApplicationProblemJSON429() *OpenAITooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r OpenAICompletionsResponse) GetApplicationProblemJSON500() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON502 returns the response for an HTTP 502 `application/problem+json` response
+func (r OpenAICompletionsResponse) GetApplicationProblemJSON502() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON502
+}
+
+// GetApplicationProblemJSON504 returns the response for an HTTP 504 `application/problem+json` response
+func (r OpenAICompletionsResponse) GetApplicationProblemJSON504() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON504
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r OpenAICompletionsResponse) GetApplicationProblemJSONDefault() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r OpenAICompletionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r OpenAICompletionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r OpenAICompletionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r OpenAICompletionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// OpenAIEmbeddingsResponse429Headers the declared response headers of an HTTP 429 response for OpenAIEmbeddings
+type OpenAIEmbeddingsResponse429Headers struct {
+	RetryAfter *int64
+}
+
+type OpenAIEmbeddingsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OpenAIAnswer
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *OpenAIProblemResponse
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *OpenAIProblemResponse
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *OpenAIProblemResponse
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *OpenAIProblemResponse
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *OpenAIProblemResponse
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *OpenAIProblemResponse
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *OpenAIProblemResponse
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *OpenAIProblemResponse
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *OpenAITooMany
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *OpenAIProblemResponse
+	// ApplicationProblemJSON502 the response for an HTTP 502 `application/problem+json` response
+	ApplicationProblemJSON502 *OpenAIProblemResponse
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *OpenAIProblemResponse
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *OpenAIProblemResponse
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *OpenAIEmbeddingsResponse429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r OpenAIEmbeddingsResponse) GetJSON200() *OpenAIAnswer {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r OpenAIEmbeddingsResponse) GetApplicationProblemJSON400() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r OpenAIEmbeddingsResponse) GetApplicationProblemJSON401() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r OpenAIEmbeddingsResponse) GetApplicationProblemJSON403() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r OpenAIEmbeddingsResponse) GetApplicationProblemJSON404() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r OpenAIEmbeddingsResponse) GetApplicationProblemJSON409() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r OpenAIEmbeddingsResponse) GetApplicationProblemJSON413() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r OpenAIEmbeddingsResponse) GetApplicationProblemJSON415() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r OpenAIEmbeddingsResponse) GetApplicationProblemJSON422() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r OpenAIEmbeddingsResponse) GetApplicationProblemJSON429() *OpenAITooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r OpenAIEmbeddingsResponse) GetApplicationProblemJSON500() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON502 returns the response for an HTTP 502 `application/problem+json` response
+func (r OpenAIEmbeddingsResponse) GetApplicationProblemJSON502() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON502
+}
+
+// GetApplicationProblemJSON504 returns the response for an HTTP 504 `application/problem+json` response
+func (r OpenAIEmbeddingsResponse) GetApplicationProblemJSON504() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON504
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r OpenAIEmbeddingsResponse) GetApplicationProblemJSONDefault() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r OpenAIEmbeddingsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r OpenAIEmbeddingsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r OpenAIEmbeddingsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r OpenAIEmbeddingsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// OpenAIMessagesResponse429Headers the declared response headers of an HTTP 429 response for OpenAIMessages
+type OpenAIMessagesResponse429Headers struct {
+	RetryAfter *int64
+}
+
+type OpenAIMessagesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OpenAIAnswer
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *OpenAIProblemResponse
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *OpenAIProblemResponse
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *OpenAIProblemResponse
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *OpenAIProblemResponse
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *OpenAIProblemResponse
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *OpenAIProblemResponse
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *OpenAIProblemResponse
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *OpenAIProblemResponse
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *OpenAITooMany
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *OpenAIProblemResponse
+	// ApplicationProblemJSON502 the response for an HTTP 502 `application/problem+json` response
+	ApplicationProblemJSON502 *OpenAIProblemResponse
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *OpenAIProblemResponse
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *OpenAIProblemResponse
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *OpenAIMessagesResponse429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r OpenAIMessagesResponse) GetJSON200() *OpenAIAnswer {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r OpenAIMessagesResponse) GetApplicationProblemJSON400() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r OpenAIMessagesResponse) GetApplicationProblemJSON401() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r OpenAIMessagesResponse) GetApplicationProblemJSON403() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r OpenAIMessagesResponse) GetApplicationProblemJSON404() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r OpenAIMessagesResponse) GetApplicationProblemJSON409() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r OpenAIMessagesResponse) GetApplicationProblemJSON413() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r OpenAIMessagesResponse) GetApplicationProblemJSON415() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r OpenAIMessagesResponse) GetApplicationProblemJSON422() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r OpenAIMessagesResponse) GetApplicationProblemJSON429() *OpenAITooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r OpenAIMessagesResponse) GetApplicationProblemJSON500() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON502 returns the response for an HTTP 502 `application/problem+json` response
+func (r OpenAIMessagesResponse) GetApplicationProblemJSON502() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON502
+}
+
+// GetApplicationProblemJSON504 returns the response for an HTTP 504 `application/problem+json` response
+func (r OpenAIMessagesResponse) GetApplicationProblemJSON504() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON504
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r OpenAIMessagesResponse) GetApplicationProblemJSONDefault() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r OpenAIMessagesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r OpenAIMessagesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r OpenAIMessagesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r OpenAIMessagesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// OpenAIModelsResponse429Headers the declared response headers of an HTTP 429 response for OpenAIModels
+type OpenAIModelsResponse429Headers struct {
+	RetryAfter *int64
+}
+
+type OpenAIModelsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OpenAIAnswer
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *OpenAIProblemResponse
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *OpenAIProblemResponse
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *OpenAIProblemResponse
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *OpenAIProblemResponse
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *OpenAIProblemResponse
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *OpenAITooMany
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *OpenAIProblemResponse
+	// ApplicationProblemJSON502 the response for an HTTP 502 `application/problem+json` response
+	ApplicationProblemJSON502 *OpenAIProblemResponse
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *OpenAIProblemResponse
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *OpenAIProblemResponse
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *OpenAIModelsResponse429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r OpenAIModelsResponse) GetJSON200() *OpenAIAnswer {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r OpenAIModelsResponse) GetApplicationProblemJSON401() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r OpenAIModelsResponse) GetApplicationProblemJSON403() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r OpenAIModelsResponse) GetApplicationProblemJSON404() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r OpenAIModelsResponse) GetApplicationProblemJSON409() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r OpenAIModelsResponse) GetApplicationProblemJSON422() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r OpenAIModelsResponse) GetApplicationProblemJSON429() *OpenAITooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r OpenAIModelsResponse) GetApplicationProblemJSON500() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON502 returns the response for an HTTP 502 `application/problem+json` response
+func (r OpenAIModelsResponse) GetApplicationProblemJSON502() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON502
+}
+
+// GetApplicationProblemJSON504 returns the response for an HTTP 504 `application/problem+json` response
+func (r OpenAIModelsResponse) GetApplicationProblemJSON504() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON504
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r OpenAIModelsResponse) GetApplicationProblemJSONDefault() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r OpenAIModelsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r OpenAIModelsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r OpenAIModelsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r OpenAIModelsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// OpenAIResponsesResponse429Headers the declared response headers of an HTTP 429 response for OpenAIResponses
+type OpenAIResponsesResponse429Headers struct {
+	RetryAfter *int64
+}
+
+type OpenAIResponsesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OpenAIAnswer
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *OpenAIProblemResponse
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *OpenAIProblemResponse
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *OpenAIProblemResponse
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *OpenAIProblemResponse
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *OpenAIProblemResponse
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *OpenAIProblemResponse
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *OpenAIProblemResponse
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *OpenAIProblemResponse
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *OpenAITooMany
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *OpenAIProblemResponse
+	// ApplicationProblemJSON502 the response for an HTTP 502 `application/problem+json` response
+	ApplicationProblemJSON502 *OpenAIProblemResponse
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *OpenAIProblemResponse
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *OpenAIProblemResponse
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *OpenAIResponsesResponse429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r OpenAIResponsesResponse) GetJSON200() *OpenAIAnswer {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r OpenAIResponsesResponse) GetApplicationProblemJSON400() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r OpenAIResponsesResponse) GetApplicationProblemJSON401() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r OpenAIResponsesResponse) GetApplicationProblemJSON403() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r OpenAIResponsesResponse) GetApplicationProblemJSON404() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r OpenAIResponsesResponse) GetApplicationProblemJSON409() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r OpenAIResponsesResponse) GetApplicationProblemJSON413() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r OpenAIResponsesResponse) GetApplicationProblemJSON415() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r OpenAIResponsesResponse) GetApplicationProblemJSON422() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r OpenAIResponsesResponse) GetApplicationProblemJSON429() *OpenAITooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r OpenAIResponsesResponse) GetApplicationProblemJSON500() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON502 returns the response for an HTTP 502 `application/problem+json` response
+func (r OpenAIResponsesResponse) GetApplicationProblemJSON502() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON502
+}
+
+// GetApplicationProblemJSON504 returns the response for an HTTP 504 `application/problem+json` response
+func (r OpenAIResponsesResponse) GetApplicationProblemJSON504() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON504
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r OpenAIResponsesResponse) GetApplicationProblemJSONDefault() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r OpenAIResponsesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r OpenAIResponsesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r OpenAIResponsesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r OpenAIResponsesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PurgeQueueResponse429Headers the declared response headers of an HTTP 429 response for PurgeQueue
+type PurgeQueueResponse429Headers struct {
+	RetryAfter *int64
+}
+
 type PurgeQueueResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -1810,8 +3349,12 @@ type PurgeQueueResponse struct {
 	ApplicationProblemJSON404 *ProblemResponse
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ProblemResponse
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *PurgeQueueResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -1837,6 +3380,11 @@ func (r PurgeQueueResponse) GetApplicationProblemJSON404() *ProblemResponse {
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
 func (r PurgeQueueResponse) GetApplicationProblemJSON422() *ProblemResponse {
 	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r PurgeQueueResponse) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -1956,6 +3504,11 @@ func (r RetryResponse) ContentType() string {
 	return ""
 }
 
+// RunResponse429Headers the declared response headers of an HTTP 429 response for Run
+type RunResponse429Headers struct {
+	RetryAfter *int64
+}
+
 type RunResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -1975,8 +3528,12 @@ type RunResponse struct {
 	ApplicationProblemJSON415 *ProblemResponse
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ProblemResponse
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *RunResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -2019,6 +3576,11 @@ func (r RunResponse) GetApplicationProblemJSON422() *ProblemResponse {
 	return r.ApplicationProblemJSON422
 }
 
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r RunResponse) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
 func (r RunResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
 	return r.ApplicationProblemJSONDefault
@@ -2053,6 +3615,11 @@ func (r RunResponse) ContentType() string {
 	return ""
 }
 
+// RunSyncResponse429Headers the declared response headers of an HTTP 429 response for RunSync
+type RunSyncResponse429Headers struct {
+	RetryAfter *int64
+}
+
 type RunSyncResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -2072,8 +3639,12 @@ type RunSyncResponse struct {
 	ApplicationProblemJSON415 *ProblemResponse
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ProblemResponse
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *RunSyncResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -2114,6 +3685,11 @@ func (r RunSyncResponse) GetApplicationProblemJSON415() *ProblemResponse {
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
 func (r RunSyncResponse) GetApplicationProblemJSON422() *ProblemResponse {
 	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r RunSyncResponse) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -2454,6 +4030,11 @@ func (r StatusPostResponse) ContentType() string {
 	return ""
 }
 
+// StreamResponse429Headers the declared response headers of an HTTP 429 response for Stream
+type StreamResponse429Headers struct {
+	RetryAfter *int64
+}
+
 type StreamResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -2467,8 +4048,12 @@ type StreamResponse struct {
 	ApplicationProblemJSON404 *ProblemResponse
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ProblemResponse
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *StreamResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -2494,6 +4079,11 @@ func (r StreamResponse) GetApplicationProblemJSON404() *ProblemResponse {
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
 func (r StreamResponse) GetApplicationProblemJSON422() *ProblemResponse {
 	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r StreamResponse) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -2530,6 +4120,11 @@ func (r StreamResponse) ContentType() string {
 	return ""
 }
 
+// StreamPostResponse429Headers the declared response headers of an HTTP 429 response for StreamPost
+type StreamPostResponse429Headers struct {
+	RetryAfter *int64
+}
+
 type StreamPostResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -2543,8 +4138,12 @@ type StreamPostResponse struct {
 	ApplicationProblemJSON404 *ProblemResponse
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ProblemResponse
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *StreamPostResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -2570,6 +4169,11 @@ func (r StreamPostResponse) GetApplicationProblemJSON404() *ProblemResponse {
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
 func (r StreamPostResponse) GetApplicationProblemJSON422() *ProblemResponse {
 	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r StreamPostResponse) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -2634,6 +4238,171 @@ func (c *ClientWithResponses) HealthWithResponse(ctx context.Context, endpointID
 		return nil, err
 	}
 	return ParseHealthResponse(rsp)
+}
+
+// OpenAIChatCompletionsWithBodyWithResponse Have a worker that speaks the OpenAI API answer
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/chat/completions (the `OpenAIChatCompletions` operationId).
+func (c *ClientWithResponses) OpenAIChatCompletionsWithBodyWithResponse(ctx context.Context, endpointID EndpointID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OpenAIChatCompletionsResponse, error) {
+	rsp, err := c.OpenAIChatCompletionsWithBody(ctx, endpointID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenAIChatCompletionsResponse(rsp)
+}
+
+// OpenAIChatCompletionsWithResponse Have a worker that speaks the OpenAI API answer
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/chat/completions (the `OpenAIChatCompletions` operationId).
+func (c *ClientWithResponses) OpenAIChatCompletionsWithResponse(ctx context.Context, endpointID EndpointID, body OpenAIChatCompletionsJSONRequestBody, reqEditors ...RequestEditorFn) (*OpenAIChatCompletionsResponse, error) {
+	rsp, err := c.OpenAIChatCompletions(ctx, endpointID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenAIChatCompletionsResponse(rsp)
+}
+
+// OpenAICompletionsWithBodyWithResponse Have a worker that speaks the OpenAI API answer
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/completions (the `OpenAICompletions` operationId).
+func (c *ClientWithResponses) OpenAICompletionsWithBodyWithResponse(ctx context.Context, endpointID EndpointID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OpenAICompletionsResponse, error) {
+	rsp, err := c.OpenAICompletionsWithBody(ctx, endpointID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenAICompletionsResponse(rsp)
+}
+
+// OpenAICompletionsWithResponse Have a worker that speaks the OpenAI API answer
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/completions (the `OpenAICompletions` operationId).
+func (c *ClientWithResponses) OpenAICompletionsWithResponse(ctx context.Context, endpointID EndpointID, body OpenAICompletionsJSONRequestBody, reqEditors ...RequestEditorFn) (*OpenAICompletionsResponse, error) {
+	rsp, err := c.OpenAICompletions(ctx, endpointID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenAICompletionsResponse(rsp)
+}
+
+// OpenAIEmbeddingsWithBodyWithResponse Have a worker that speaks the OpenAI API answer
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/embeddings (the `OpenAIEmbeddings` operationId).
+func (c *ClientWithResponses) OpenAIEmbeddingsWithBodyWithResponse(ctx context.Context, endpointID EndpointID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OpenAIEmbeddingsResponse, error) {
+	rsp, err := c.OpenAIEmbeddingsWithBody(ctx, endpointID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenAIEmbeddingsResponse(rsp)
+}
+
+// OpenAIEmbeddingsWithResponse Have a worker that speaks the OpenAI API answer
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/embeddings (the `OpenAIEmbeddings` operationId).
+func (c *ClientWithResponses) OpenAIEmbeddingsWithResponse(ctx context.Context, endpointID EndpointID, body OpenAIEmbeddingsJSONRequestBody, reqEditors ...RequestEditorFn) (*OpenAIEmbeddingsResponse, error) {
+	rsp, err := c.OpenAIEmbeddings(ctx, endpointID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenAIEmbeddingsResponse(rsp)
+}
+
+// OpenAIMessagesWithBodyWithResponse Have a worker that speaks the OpenAI API answer
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/messages (the `OpenAIMessages` operationId).
+func (c *ClientWithResponses) OpenAIMessagesWithBodyWithResponse(ctx context.Context, endpointID EndpointID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OpenAIMessagesResponse, error) {
+	rsp, err := c.OpenAIMessagesWithBody(ctx, endpointID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenAIMessagesResponse(rsp)
+}
+
+// OpenAIMessagesWithResponse Have a worker that speaks the OpenAI API answer
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/messages (the `OpenAIMessages` operationId).
+func (c *ClientWithResponses) OpenAIMessagesWithResponse(ctx context.Context, endpointID EndpointID, body OpenAIMessagesJSONRequestBody, reqEditors ...RequestEditorFn) (*OpenAIMessagesResponse, error) {
+	rsp, err := c.OpenAIMessages(ctx, endpointID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenAIMessagesResponse(rsp)
+}
+
+// OpenAIModelsWithResponse Have a worker that speaks the OpenAI API list its models
+//
+// The input of the job has openai_route alone.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/{endpointId}/openai/v1/models (the `OpenAIModels` operationId).
+func (c *ClientWithResponses) OpenAIModelsWithResponse(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*OpenAIModelsResponse, error) {
+	rsp, err := c.OpenAIModels(ctx, endpointID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenAIModelsResponse(rsp)
+}
+
+// OpenAIResponsesWithBodyWithResponse Have a worker that speaks the OpenAI API answer
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/responses (the `OpenAIResponses` operationId).
+func (c *ClientWithResponses) OpenAIResponsesWithBodyWithResponse(ctx context.Context, endpointID EndpointID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OpenAIResponsesResponse, error) {
+	rsp, err := c.OpenAIResponsesWithBody(ctx, endpointID, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenAIResponsesResponse(rsp)
+}
+
+// OpenAIResponsesWithResponse Have a worker that speaks the OpenAI API answer
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/responses (the `OpenAIResponses` operationId).
+func (c *ClientWithResponses) OpenAIResponsesWithResponse(ctx context.Context, endpointID EndpointID, body OpenAIResponsesJSONRequestBody, reqEditors ...RequestEditorFn) (*OpenAIResponsesResponse, error) {
+	rsp, err := c.OpenAIResponses(ctx, endpointID, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenAIResponsesResponse(rsp)
 }
 
 // PurgeQueueWithResponse Cancel every waiting job
@@ -2938,6 +4707,783 @@ func ParseHealthResponse(rsp *http.Response) (*HealthResponse, error) {
 	return response, nil
 }
 
+// ParseOpenAIChatCompletionsResponse parses an HTTP response from a OpenAIChatCompletionsWithResponse call
+func ParseOpenAIChatCompletionsResponse(rsp *http.Response) (*OpenAIChatCompletionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &OpenAIChatCompletionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OpenAIAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest OpenAITooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 502:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON502 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/event-stream) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers OpenAIChatCompletionsResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseOpenAICompletionsResponse parses an HTTP response from a OpenAICompletionsWithResponse call
+func ParseOpenAICompletionsResponse(rsp *http.Response) (*OpenAICompletionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &OpenAICompletionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OpenAIAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest OpenAITooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 502:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON502 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/event-stream) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers OpenAICompletionsResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseOpenAIEmbeddingsResponse parses an HTTP response from a OpenAIEmbeddingsWithResponse call
+func ParseOpenAIEmbeddingsResponse(rsp *http.Response) (*OpenAIEmbeddingsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &OpenAIEmbeddingsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OpenAIAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest OpenAITooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 502:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON502 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/event-stream) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers OpenAIEmbeddingsResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseOpenAIMessagesResponse parses an HTTP response from a OpenAIMessagesWithResponse call
+func ParseOpenAIMessagesResponse(rsp *http.Response) (*OpenAIMessagesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &OpenAIMessagesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OpenAIAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest OpenAITooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 502:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON502 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/event-stream) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers OpenAIMessagesResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseOpenAIModelsResponse parses an HTTP response from a OpenAIModelsWithResponse call
+func ParseOpenAIModelsResponse(rsp *http.Response) (*OpenAIModelsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &OpenAIModelsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OpenAIAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest OpenAITooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 502:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON502 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/event-stream) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers OpenAIModelsResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseOpenAIResponsesResponse parses an HTTP response from a OpenAIResponsesWithResponse call
+func ParseOpenAIResponsesResponse(rsp *http.Response) (*OpenAIResponsesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &OpenAIResponsesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OpenAIAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest OpenAITooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 502:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON502 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/event-stream) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers OpenAIResponsesResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
 // ParsePurgeQueueResponse parses an HTTP response from a PurgeQueueWithResponse call
 func ParsePurgeQueueResponse(rsp *http.Response) (*PurgeQueueResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -2987,6 +5533,13 @@ func ParsePurgeQueueResponse(rsp *http.Response) (*PurgeQueueResponse, error) {
 		}
 		response.ApplicationProblemJSON422 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest ProblemResponse
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -2994,6 +5547,19 @@ func ParsePurgeQueueResponse(rsp *http.Response) (*PurgeQueueResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers PurgeQueueResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
 	}
 
 	return response, nil
@@ -3137,6 +5703,13 @@ func ParseRunResponse(rsp *http.Response) (*RunResponse, error) {
 		}
 		response.ApplicationProblemJSON422 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest ProblemResponse
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -3144,6 +5717,19 @@ func ParseRunResponse(rsp *http.Response) (*RunResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers RunResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
 	}
 
 	return response, nil
@@ -3219,6 +5805,13 @@ func ParseRunSyncResponse(rsp *http.Response) (*RunSyncResponse, error) {
 		}
 		response.ApplicationProblemJSON422 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest ProblemResponse
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -3226,6 +5819,19 @@ func ParseRunSyncResponse(rsp *http.Response) (*RunSyncResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers RunSyncResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
 	}
 
 	return response, nil
@@ -3524,6 +6130,13 @@ func ParseStreamResponse(rsp *http.Response) (*StreamResponse, error) {
 		}
 		response.ApplicationProblemJSON422 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest ProblemResponse
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -3531,6 +6144,19 @@ func ParseStreamResponse(rsp *http.Response) (*StreamResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers StreamResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
 	}
 
 	return response, nil
@@ -3585,6 +6211,13 @@ func ParseStreamPostResponse(rsp *http.Response) (*StreamPostResponse, error) {
 		}
 		response.ApplicationProblemJSON422 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest ProblemResponse
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -3592,6 +6225,19 @@ func ParseStreamPostResponse(rsp *http.Response) (*StreamPostResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers StreamPostResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
 	}
 
 	return response, nil
@@ -3605,6 +6251,24 @@ type ServerInterface interface {
 	// Health Count jobs and workers
 	// (GET /v2/{endpointId}/health)
 	Health(ctx echo.Context, endpointID EndpointID) error
+	// OpenAIChatCompletions Have a worker that speaks the OpenAI API answer
+	// (POST /v2/{endpointId}/openai/v1/chat/completions)
+	OpenAIChatCompletions(ctx echo.Context, endpointID EndpointID) error
+	// OpenAICompletions Have a worker that speaks the OpenAI API answer
+	// (POST /v2/{endpointId}/openai/v1/completions)
+	OpenAICompletions(ctx echo.Context, endpointID EndpointID) error
+	// OpenAIEmbeddings Have a worker that speaks the OpenAI API answer
+	// (POST /v2/{endpointId}/openai/v1/embeddings)
+	OpenAIEmbeddings(ctx echo.Context, endpointID EndpointID) error
+	// OpenAIMessages Have a worker that speaks the OpenAI API answer
+	// (POST /v2/{endpointId}/openai/v1/messages)
+	OpenAIMessages(ctx echo.Context, endpointID EndpointID) error
+	// OpenAIModels Have a worker that speaks the OpenAI API list its models
+	// (GET /v2/{endpointId}/openai/v1/models)
+	OpenAIModels(ctx echo.Context, endpointID EndpointID) error
+	// OpenAIResponses Have a worker that speaks the OpenAI API answer
+	// (POST /v2/{endpointId}/openai/v1/responses)
+	OpenAIResponses(ctx echo.Context, endpointID EndpointID) error
 	// PurgeQueue Cancel every waiting job
 	// (POST /v2/{endpointId}/purge-queue)
 	PurgeQueue(ctx echo.Context, endpointID EndpointID) error
@@ -3679,6 +6343,102 @@ func (w *ServerInterfaceWrapper) Health(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.Health(ctx, endpointID)
+	return err
+}
+
+// OpenAIChatCompletions converts echo context to params.
+func (w *ServerInterfaceWrapper) OpenAIChatCompletions(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID EndpointID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.OpenAIChatCompletions(ctx, endpointID)
+	return err
+}
+
+// OpenAICompletions converts echo context to params.
+func (w *ServerInterfaceWrapper) OpenAICompletions(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID EndpointID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.OpenAICompletions(ctx, endpointID)
+	return err
+}
+
+// OpenAIEmbeddings converts echo context to params.
+func (w *ServerInterfaceWrapper) OpenAIEmbeddings(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID EndpointID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.OpenAIEmbeddings(ctx, endpointID)
+	return err
+}
+
+// OpenAIMessages converts echo context to params.
+func (w *ServerInterfaceWrapper) OpenAIMessages(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID EndpointID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.OpenAIMessages(ctx, endpointID)
+	return err
+}
+
+// OpenAIModels converts echo context to params.
+func (w *ServerInterfaceWrapper) OpenAIModels(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID EndpointID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.OpenAIModels(ctx, endpointID)
+	return err
+}
+
+// OpenAIResponses converts echo context to params.
+func (w *ServerInterfaceWrapper) OpenAIResponses(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID EndpointID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.OpenAIResponses(ctx, endpointID)
 	return err
 }
 
@@ -4010,6 +6770,12 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 
 	router.POST(options.BaseURL+"/v2/:endpointId/cancel/:jobId", wrapper.Cancel, options.OperationMiddlewares["cancel"]...)
 	router.GET(options.BaseURL+"/v2/:endpointId/health", wrapper.Health, options.OperationMiddlewares["health"]...)
+	router.POST(options.BaseURL+"/v2/:endpointId/openai/v1/chat/completions", wrapper.OpenAIChatCompletions, options.OperationMiddlewares["openAIChatCompletions"]...)
+	router.POST(options.BaseURL+"/v2/:endpointId/openai/v1/completions", wrapper.OpenAICompletions, options.OperationMiddlewares["openAICompletions"]...)
+	router.POST(options.BaseURL+"/v2/:endpointId/openai/v1/embeddings", wrapper.OpenAIEmbeddings, options.OperationMiddlewares["openAIEmbeddings"]...)
+	router.POST(options.BaseURL+"/v2/:endpointId/openai/v1/messages", wrapper.OpenAIMessages, options.OperationMiddlewares["openAIMessages"]...)
+	router.GET(options.BaseURL+"/v2/:endpointId/openai/v1/models", wrapper.OpenAIModels, options.OperationMiddlewares["openAIModels"]...)
+	router.POST(options.BaseURL+"/v2/:endpointId/openai/v1/responses", wrapper.OpenAIResponses, options.OperationMiddlewares["openAIResponses"]...)
 	router.POST(options.BaseURL+"/v2/:endpointId/purge-queue", wrapper.PurgeQueue, options.OperationMiddlewares["purgeQueue"]...)
 	router.POST(options.BaseURL+"/v2/:endpointId/retry/:jobId", wrapper.Retry, options.OperationMiddlewares["retry"]...)
 	router.POST(options.BaseURL+"/v2/:endpointId/run", wrapper.Run, options.OperationMiddlewares["run"]...)

@@ -21,6 +21,7 @@ import (
 const (
 	ctxCaller = "berth.caller"
 	ctxBody   = "berth.body"
+	ctxRaw    = "berth.raw"
 
 	ctxExceeded = "berth.exceeded" // the compute.Rate that is exceeded, if one is
 )
@@ -35,6 +36,9 @@ func callerOf(c echo.Context) caller { return c.Get(ctxCaller).(caller) }
 
 // bodyOf gives the body that the generated validator decoded.
 func bodyOf[T any](c echo.Context) T { return *c.Get(ctxBody).(*T) }
+
+// rawBodyOf gives the body as it was sent.
+func rawBodyOf(c echo.Context) []byte { return c.Get(ctxRaw).([]byte) }
 
 // logged gives the request its id and logs its outcome: method, route and status, never a query, which may hold a key.
 func (s Services) logged(next echo.HandlerFunc) echo.HandlerFunc {
@@ -130,6 +134,7 @@ func check(op validate.Op, c echo.Context) error {
 		}
 		violations = append(violations, more...)
 		c.Set(ctxBody, decoded)
+		c.Set(ctxRaw, body)
 	}
 	if len(violations) == 0 {
 		return nil
@@ -197,6 +202,12 @@ func isQueuePath(path string) bool {
 	}
 	first, _, more := strings.Cut(rest, "/")
 	return more && !compute.Reserved(first)
+}
+
+// isOpenAIPath tells the paths of the OpenAI API: /v2/<endpoint>/openai/<route>.
+func isOpenAIPath(path string) bool {
+	_, operation, _ := strings.Cut(strings.TrimPrefix(path, "/v2/"), "/")
+	return isQueuePath(path) && strings.HasPrefix(operation, "openai/")
 }
 
 // contextOf gives the request's context.

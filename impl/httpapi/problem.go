@@ -19,7 +19,8 @@ import (
 const problemJSON = "application/problem+json"
 
 // writeError is the only place that writes a failure. Queue and worker paths get a body without an integer status, which
-// one official client would take for a job's status and poll on (rule queue.errors.body).
+// one official client would take for a job's status and poll on (rule queue.errors.body); those of the OpenAI API have the
+// error object that its clients read (rule openai.errors.body).
 func (s Services) writeError(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
@@ -29,14 +30,20 @@ func (s Services) writeError(err error, c echo.Context) {
 		return
 	}
 	p := problemOf(err)
-	if p.Status >= http.StatusInternalServerError {
+	ofWorker, isOfWorker := errors.AsType[*workerError](err)
+	if p.Status >= http.StatusInternalServerError && !isOfWorker {
 		s.Log.Error("request failed", "id", c.Response().Header().Get(echo.HeaderXRequestID), "method", c.Request().Method, "route", c.Path(), "error", err)
 	}
 	if p.Status == http.StatusUnauthorized {
 		c.Response().Header().Set(echo.HeaderWWWAuthenticate, "Bearer")
 	}
 	var body any = rest.Problem{Title: p.Title, Status: int64(p.Status), Detail: p.Detail, Errors: p.Errors}
-	if isQueuePath(c.Request().URL.Path) {
+	switch path := c.Request().URL.Path; {
+	case isOfWorker:
+		body = queue.OpenAIProblem{Title: p.Title, Detail: p.Detail, Error: ofWorker.object}
+	case isOpenAIPath(path):
+		body = queue.OpenAIProblem{Title: p.Title, Detail: p.Detail, Error: openAIError(p), Errors: p.Errors}
+	case isQueuePath(path):
 		body = queue.Problem{Title: p.Title, Detail: p.Detail, Error: p.Detail, Errors: p.Errors}
 	}
 	c.Response().Header().Set(echo.HeaderContentType, problemJSON)
@@ -50,6 +57,9 @@ func (s Services) writeError(err error, c echo.Context) {
 func problemOf(err error) problem.Problem {
 	if fault, ok := errors.AsType[*scripted](err); ok {
 		return problem.Problem{Entry: problem.Entry{Status: fault.status, Title: cmp.Or(http.StatusText(fault.status), "Scripted Fault")}, Detail: fault.Error()}
+	}
+	if of, ok := errors.AsType[*workerError](err); ok {
+		return problem.Problem{Entry: problem.Entry{Status: of.status, Title: cmp.Or(http.StatusText(of.status), "Worker Error")}, Detail: of.message}
 	}
 	var he *echo.HTTPError
 	var own *compute.Error

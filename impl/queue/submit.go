@@ -38,15 +38,21 @@ func (q *Queue) Run(ctx context.Context, user compute.UserID, e compute.Endpoint
 
 // RunSync stores the job and waits for its end, for at most wait; then it gives the job as it is.
 func (q *Queue) RunSync(ctx context.Context, user compute.UserID, e compute.EndpointID, s Submission, wait time.Duration) (compute.Job, error) {
-	j := compute.Job{Sync: true, Retention: syncRetention}
-	if wait > DefaultWait {
-		j.Retention = longSyncRetention
-	}
-	j, err := q.submit(ctx, user, e, s, j)
+	j, err := q.SubmitSync(ctx, user, e, s, wait)
 	if err != nil {
 		return j, err
 	}
 	return q.Wait(ctx, user, e, j.ID, wait)
+}
+
+// SubmitSync stores the job as RunSync does and gives it, IN_QUEUE: the wait, which is the caller's, decides how long the
+// result is kept.
+func (q *Queue) SubmitSync(ctx context.Context, user compute.UserID, e compute.EndpointID, s Submission, wait time.Duration) (compute.Job, error) {
+	j := compute.Job{Sync: true, Retention: syncRetention}
+	if wait > DefaultWait {
+		j.Retention = longSyncRetention
+	}
+	return q.submit(ctx, user, e, s, j)
 }
 
 func (q *Queue) submit(ctx context.Context, user compute.UserID, e compute.EndpointID, s Submission, j compute.Job) (compute.Job, error) {

@@ -1,0 +1,184 @@
+package httpapi
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/problem"
+)
+
+// openAIInput gives the input that public workers expect: the route, and the body as it was sent, unless the call has none.
+func openAIInput(route string, body []byte) json.RawMessage {
+	input := slices.Concat([]byte(`{"openai_route":`), []byte(strconv.Quote(route)))
+	if body != nil {
+		input = slices.Concat(input, []byte(`,"openai_input":`), body)
+	}
+	return append(input, '}')
+}
+
+// elements gives the parts of an output: those of a list, or the output itself. It has none if it is absent or null.
+func elements(output json.RawMessage) []json.RawMessage {
+	var list []json.RawMessage
+	if len(output) == 0 || json.Unmarshal(output, &list) == nil {
+		return list
+	}
+	return []json.RawMessage{output}
+}
+
+func outputsOf(chunks []compute.Chunk) []json.RawMessage {
+	outputs := make([]json.RawMessage, len(chunks))
+	for i, c := range chunks {
+		outputs[i] = c.Output
+	}
+	return outputs
+}
+
+// answerOf gives the JSON object among what a worker gave: the first part, or the text of which the parts are pieces.
+func answerOf(outputs []json.RawMessage) (json.RawMessage, bool) {
+	if len(outputs) == 0 {
+		return nil, false
+	}
+	first := outputs[0]
+	if text, ok := textOf(first); ok {
+		for _, output := range outputs[1:] {
+			more, _ := textOf(output)
+			text = append(text, more...)
+		}
+		first = bytes.TrimSpace(text)
+	}
+	return first, isObject(first) && json.Valid(first)
+}
+
+func isObject(value []byte) bool { return len(value) > 0 && value[0] == '{' }
+
+// textOf gives the text of a JSON string.
+func textOf(value json.RawMessage) ([]byte, bool) {
+	var text string
+	if len(value) == 0 || value[0] != '"' || json.Unmarshal(value, &text) != nil {
+		return nil, false
+	}
+	return []byte(text), true
+}
+
+// eventOf gives what is streamed of a chunk: text as it is, since workers yield ready-made events, anything else as an event.
+func eventOf(output json.RawMessage) []byte {
+	if text, ok := textOf(output); ok {
+		return text
+	}
+	var b bytes.Buffer
+	b.WriteString("data: ")
+	_ = json.Compact(&b, output) // which is JSON; a line break would end the event
+	b.WriteString("\n\n")
+	return b.Bytes()
+}
+
+func errorEvent(object json.RawMessage) []byte {
+	return eventOf(slices.Concat([]byte(`{"error":`), object, []byte("}")))
+}
+
+// workerError is the failure of a call that became a job.
+type workerError struct {
+	status  int
+	message string
+	object  json.RawMessage // the error object of the OpenAI API
+}
+
+func (e *workerError) Error() string { return e.message }
+
+func newWorkerError(status int, code, message string) *workerError {
+	return &workerError{status, message, errorObject(status, code, message)}
+}
+
+// errorObject gives the error object of the OpenAI API.
+func errorObject(status int, code, message string) json.RawMessage {
+	kind := "server_error"
+	switch {
+	case status == http.StatusTooManyRequests:
+		kind = "rate_limit_error"
+	case status < http.StatusInternalServerError:
+		kind = "invalid_request_error"
+	}
+	var b bytes.Buffer
+	_ = encode(&b, struct { // strings, into memory
+		Message string  `json:"message"`
+		Type    string  `json:"type"`
+		Param   *string `json:"param"`
+		Code    string  `json:"code"`
+	}{message, kind, nil, code})
+	return b.Bytes()
+}
+
+// openAIError gives a problem of ours as an error object, with all that is wrong in its message, the one member that the
+// clients show.
+func openAIError(p problem.Problem) json.RawMessage {
+	message := p.Detail
+	if len(p.Errors) > 0 {
+		message += ": " + strings.Join(p.Errors, "; ")
+	}
+	return errorObject(p.Status, strings.ReplaceAll(strings.ToLower(p.Title), " ", "_"), message)
+}
+
+// workerErrorOf gives the failure of a job that ended without a result. A worker's own error object is carried.
+func workerErrorOf(j compute.Job) *workerError {
+	switch j.Status {
+	case compute.JobTimedOut:
+		return newWorkerError(http.StatusGatewayTimeout, "job_timed_out", cmp.Or(j.Error, "the job timed out"))
+	case compute.JobCancelled:
+		return newWorkerError(http.StatusConflict, "job_cancelled", "the job was cancelled")
+	}
+	raw := json.RawMessage(j.Error)
+	if of, ok := workerErrorIn(raw); ok {
+		return of
+	}
+	var said struct {
+		Message string `json:"message"`
+		Raised  string `json:"error_message"` // of a handler that raised; the rest is for its author
+	}
+	if json.Unmarshal(raw, &said) == nil && said.Message != "" {
+		return carried(raw)
+	}
+	return newWorkerError(http.StatusInternalServerError, "job_failed", cmp.Or(said.Raised, j.Error, "the job failed"))
+}
+
+// workerErrorIn gives the error that a worker answered with, as {"error": {...}} or as {"object": "error", ...}. An error
+// inside an object of another kind is that object's own affair.
+func workerErrorIn(value json.RawMessage) (*workerError, bool) {
+	var said struct {
+		Object string          `json:"object"`
+		Error  json.RawMessage `json:"error"`
+	}
+	switch {
+	case !isObject(value) || json.Unmarshal(value, &said) != nil:
+		return nil, false
+	case said.Object == "error":
+		return carried(value), true
+	case said.Object == "" && isObject(said.Error):
+		return carried(said.Error), true
+	}
+	return nil, false
+}
+
+// carried makes an error of a worker's error object, whose code is the status where it is one.
+func carried(object json.RawMessage) *workerError {
+	e := &workerError{status: http.StatusInternalServerError, message: "the worker answered with an error", object: object}
+	var said struct {
+		Message json.RawMessage `json:"message"`
+		Code    json.RawMessage `json:"code"`
+	}
+	if json.Unmarshal(object, &said) != nil {
+		return e
+	}
+	if text, ok := textOf(said.Message); ok && len(text) > 0 {
+		e.message = string(text)
+	}
+	if code, err := strconv.Atoi(strings.Trim(string(said.Code), `"`)); err == nil && code >= 400 && code <= 599 {
+		e.status = code
+	}
+	return e
+}
