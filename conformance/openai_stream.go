@@ -1,0 +1,99 @@
+package conformance
+
+import (
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The rules of answers that come as server-sent events.
+
+func init() {
+	add("openai.stream", append([]string{"streamJob"}, openAIOps[:5]...), func(c *Check) {
+		for _, r := range openAIRoutes[:5] {
+			e := c.stream(r.path, streaming)
+			j := c.takeAny()
+			require.Equal(c, map[string]any{"model": "m", "stream": true}, j.input["openai_input"])
+			c.yield(j.id, `"data: {\"n\":1}\n\ndata: {\"n\":2}\n\n"`)
+			require.Equal(c, "data: {\"n\":1}\n\ndata: {\"n\":2}\n\n", e.next(30), "while the job runs")
+			c.yield(j.id, `"event: x\r\ndata: é`+`"`)
+			require.Equal(c, "event: x\r\ndata: é", e.next(18), "an event in two chunks")
+			c.yield(j.id, `"\r\n\r\n"`)
+			c.yield(j.id, `"data: [DONE]\n\n"`)
+			c.done(openAIWorker, j.id, `{"output":["data: 1\n\n"]}`)
+			require.Equal(c, "\r\n\r\n"+doneEvent, e.rest(), "no more than the chunks")
+		}
+	})
+	add("openai.stream.json", openAIOps[:1], func(c *Check) {
+		e := c.stream(chat, streaming)
+		id := c.takeAny().id
+		c.yield(id, "{\"a\": 9007199254740993,\n \"b\": \"<&>\"}")
+		c.yield(id, `[1, 2]`)
+		c.done(openAIWorker, id, `{"output":[]}`)
+		require.Equal(c, "data: {\"a\":9007199254740993,\"b\":\"<&>\"}\n\ndata: [1,2]\n\n"+doneEvent, e.rest())
+	})
+	add("openai.stream.unstreamed", openAIOps[:1], func(c *Check) {
+		for output, want := range map[string]string{
+			`{"a":1}`:                 "data: {\"a\":1}\n\n",
+			`["data: 1\n\n",{"b":2}]`: "data: 1\n\ndata: {\"b\":2}\n\n",
+		} {
+			e := c.stream(chat, streaming)
+			c.done(openAIWorker, c.takeAny().id, `{"output":`+output+`}`)
+			require.Equal(c, want+doneEvent, e.rest())
+		}
+	})
+	add("openai.stream.done", openAIOps[:5], func(c *Check) {
+		for _, r := range openAIRoutes[:5] {
+			e := c.stream(r.path, streaming)
+			id := c.takeAny().id
+			c.yield(id, `"data: 1\n\n"`)
+			c.done(openAIWorker, id, `{}`)
+			want := "data: 1\n\n"
+			if strings.HasSuffix(r.path, "completions") {
+				want += doneEvent
+			}
+			require.Equal(c, want, e.rest())
+		}
+	})
+	add("openai.stream.failure", append([]string{"cancel"}, openAIOps[:1]...), func(c *Check) {
+		stream := openAIRoute{"POST", chat, streaming}
+		a := c.openAI(stream, func(id string) { c.done(openAIWorker, id, `{"error":{"message":"too long","code":400}}`) })
+		require.Equal(c, "too long", c.openAIFails(a, 400)["message"], "nothing was sent: the answer still has a status")
+		a = c.openAI(stream, func(id string) {
+			c.yield(id, `{"error":{"message":"no such model","code":404}}`)
+			c.done(openAIWorker, id, `{}`)
+		})
+		c.openAIFails(a, 404)
+		e := c.stream(chat, streaming)
+		id := c.takeAny().id
+		c.yield(id, `"data: half"`)
+		require.Equal(c, "data: half", e.next(10))
+		c.cancel(id)
+		text := e.rest()
+		require.True(c, strings.HasPrefix(text, "\n\ndata: {\"error\":{"), text)
+		require.True(c, strings.HasSuffix(text, "}}\n\n"), text)
+		require.Contains(c, text, `"code":"job_cancelled"`)
+	})
+	add("openai.stream.wait", openAIOps[:1], func(c *Check) {
+		c.frozen(func() {
+			e := c.stream(chat, streaming)
+			id := c.takeAny().id
+			c.yield(id, `"data: 1\n\n"`)
+			require.Equal(c, "data: 1\n\n", e.next(9))
+			ended := make(chan string, 1)
+			go func() {
+				defer close(ended)
+				ended <- e.rest()
+			}()
+			c.Eventually(func() bool {
+				c.Queue("GET", "ping/"+openAIWorker+"?x=1&job_id="+id, "") // or the job would go back to the queue
+				c.advance(10 * time.Second)
+				return len(ended) > 0
+			}, "the wait is over")
+			require.Contains(c, <-ended, `"code":"job_unheard"`)
+			require.Equal(c, "CANCELLED", c.status(id)["status"])
+			c.stopped(id)
+		})
+	})
+}
