@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/compute"
 )
 
 // serverFlags are the flags that every command with a server in it has.
@@ -25,6 +26,7 @@ type serverFlags struct {
 	queueListen string
 	drain       time.Duration
 	quotas      app.Quotas
+	queueRates  string
 	verbose     bool
 	controls    bool
 	private     bool // webhooks may go to private addresses
@@ -38,6 +40,7 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Int64Var(&f.quotas.Minute, "quota-minute", 1_000, "REST requests that a user may make in a minute")
 	cmd.Flags().Int64Var(&f.quotas.Hour, "quota-hour", 30_000, "REST requests that a user may make in an hour")
 	cmd.Flags().Int64Var(&f.quotas.Day, "quota-day", 500_000, "REST requests that a user may make in a day")
+	cmd.Flags().StringVar(&f.queueRates, "queue-rates", "none", "limits on the requests of queues: none, or published for the published numbers in 10 s")
 	cmd.Flags().BoolVar(&f.private, "private-webhooks", f.private, "permit webhooks on loopback and private addresses")
 	cmd.Flags().BoolVar(&f.controls, "test-controls", false, "serve /_berth/ for tests: the clock, reset, keys, quotas, faults; its key is printed")
 	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "log every request")
@@ -50,7 +53,8 @@ func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
 	}
 	data, err := filepath.Abs(f.data)
 	return app.Config{
-		Data: data, Listen: f.listen, QueueListen: f.queueListen, Drain: f.drain, Quotas: f.quotas, TestControls: f.controls, PrivateWebhooks: f.private,
+		Data: data, Listen: f.listen, QueueListen: f.queueListen, Drain: f.drain, Quotas: f.quotas, QueueRates: compute.QueuePreset(f.queueRates),
+		TestControls: f.controls, PrivateWebhooks: f.private,
 		Log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level})),
 	}, err
 }

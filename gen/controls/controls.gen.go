@@ -19,6 +19,24 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for QuotasQueue.
+const (
+	QuotasQueueNone      QuotasQueue = "none"
+	QuotasQueuePublished QuotasQueue = "published"
+)
+
+// Valid indicates whether the value is a known member of the QuotasQueue enum.
+func (e QuotasQueue) Valid() bool {
+	switch e {
+	case QuotasQueueNone:
+		return true
+	case QuotasQueuePublished:
+		return true
+	default:
+		return false
+	}
+}
+
 // Advance defines model for Advance.
 type Advance struct {
 	// Milliseconds At most a year.
@@ -104,7 +122,13 @@ type Quotas struct {
 	Day    int64 `json:"day"`
 	Hour   int64 `json:"hour"`
 	Minute int64 `json:"minute"`
+
+	// Queue The limits on requests of the queue; absent leaves them.
+	Queue *QuotasQueue `json:"queue,omitempty"`
 }
+
+// QuotasQueue The limits on requests of the queue; absent leaves them.
+type QuotasQueue string
 
 // ShownFault defines model for ShownFault.
 type ShownFault struct {
@@ -343,7 +367,7 @@ type ClientInterface interface {
 	// Corresponds with DELETE /_berth/keys/{keyId} (the `RevokeKey` operationId).
 	RevokeKey(ctx context.Context, keyID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SetQuotasWithBody Set how many REST requests a user may make
+	// SetQuotasWithBody Set how many requests a user may make
 	//
 	// The counts of the present windows start anew.
 	//
@@ -352,7 +376,7 @@ type ClientInterface interface {
 	// Corresponds with PUT /_berth/quotas (the `SetQuotas` operationId).
 	SetQuotasWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SetQuotas Set how many REST requests a user may make
+	// SetQuotas Set how many requests a user may make
 	//
 	// The counts of the present windows start anew.
 	//
@@ -613,7 +637,7 @@ func (c *Client) RevokeKey(ctx context.Context, keyID string, reqEditors ...Requ
 	return c.Client.Do(req)
 }
 
-// SetQuotasWithBody Set how many REST requests a user may make
+// SetQuotasWithBody Set how many requests a user may make
 //
 // The counts of the present windows start anew.
 //
@@ -632,7 +656,7 @@ func (c *Client) SetQuotasWithBody(ctx context.Context, contentType string, body
 	return c.Client.Do(req)
 }
 
-// SetQuotas Set how many REST requests a user may make
+// SetQuotas Set how many requests a user may make
 //
 // The counts of the present windows start anew.
 //
@@ -1242,7 +1266,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with DELETE /_berth/keys/{keyId} (the `RevokeKey` operationId).
 	RevokeKeyWithResponse(ctx context.Context, keyID string, reqEditors ...RequestEditorFn) (*RevokeKeyResponse, error)
 
-	// SetQuotasWithBodyWithResponse Set how many REST requests a user may make
+	// SetQuotasWithBodyWithResponse Set how many requests a user may make
 	//
 	// The counts of the present windows start anew.
 	//
@@ -1251,7 +1275,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /_berth/quotas (the `SetQuotas` operationId).
 	SetQuotasWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetQuotasResponse, error)
 
-	// SetQuotasWithResponse Set how many REST requests a user may make
+	// SetQuotasWithResponse Set how many requests a user may make
 	//
 	// The counts of the present windows start anew.
 	//
@@ -2379,7 +2403,7 @@ func (c *ClientWithResponses) RevokeKeyWithResponse(ctx context.Context, keyID s
 	return ParseRevokeKeyResponse(rsp)
 }
 
-// SetQuotasWithBodyWithResponse Set how many REST requests a user may make
+// SetQuotasWithBodyWithResponse Set how many requests a user may make
 //
 // The counts of the present windows start anew.
 //
@@ -2394,7 +2418,7 @@ func (c *ClientWithResponses) SetQuotasWithBodyWithResponse(ctx context.Context,
 	return ParseSetQuotasResponse(rsp)
 }
 
-// SetQuotasWithResponse Set how many REST requests a user may make
+// SetQuotasWithResponse Set how many requests a user may make
 //
 // The counts of the present windows start anew.
 //
@@ -3208,7 +3232,7 @@ type ServerInterface interface {
 	// RevokeKey Revoke a key
 	// (DELETE /_berth/keys/{keyId})
 	RevokeKey(ctx echo.Context, keyID string) error
-	// SetQuotas Set how many REST requests a user may make
+	// SetQuotas Set how many requests a user may make
 	// (PUT /_berth/quotas)
 	SetQuotas(ctx echo.Context) error
 	// ResetState Forget all pods, jobs and request counts

@@ -31,17 +31,18 @@ import (
 
 // Config is what a server is started with. The zero value of a field is its default.
 type Config struct {
-	Data            string        // directory of the database and of what belongs to it; required
-	Listen          string        // address of all interfaces; 127.0.0.1:0 picks a port
-	QueueListen     string        // a second address, for the queue and the workers; empty: none
-	Endpoints       []Endpoint    // declared at the start; jobs of others are kept
-	Drain           time.Duration // how long requests may take to end at shutdown; 10 s
-	Quotas          Quotas        // of REST requests for each user
-	TestControls    bool          // serve /_berth/ and run on a clock that it can set
-	PrivateWebhooks bool          // permit webhooks on loopback and private addresses
-	WorkerOutput    io.Writer     // gets what workers print; nil: kept for their logs only
-	Clock           compute.Clock // nil: the machine's; with TestControls it is ours
-	Log             *slog.Logger  // nil: silent
+	Data            string              // directory of the database and of what belongs to it; required
+	Listen          string              // address of all interfaces; 127.0.0.1:0 picks a port
+	QueueListen     string              // a second address, for the queue and the workers; empty: none
+	Endpoints       []Endpoint          // declared at the start; jobs of others are kept
+	Drain           time.Duration       // how long requests may take to end at shutdown; 10 s
+	Quotas          Quotas              // of REST requests for each user
+	QueueRates      compute.QueuePreset // limits on requests of the queue; empty: none
+	TestControls    bool                // serve /_berth/ and run on a clock that it can set
+	PrivateWebhooks bool                // permit webhooks on loopback and private addresses
+	WorkerOutput    io.Writer           // gets what workers print; nil: kept for their logs only
+	Clock           compute.Clock       // nil: the machine's; with TestControls it is ours
+	Log             *slog.Logger        // nil: silent
 }
 
 // Endpoint is a serverless endpoint whose workers are processes on this machine.
@@ -75,19 +76,20 @@ type Server struct {
 	controlsKey   string
 	endpoints     map[string]compute.EndpointID
 
-	config  Config
-	store   store.Store
-	queue   *queue.Queue
-	rates   *control.Rates
-	keyring *control.Keyring
-	servers []*http.Server
-	failed  chan error
-	unlock  func() error
-	stop    context.CancelFunc
-	loops   sync.WaitGroup
-	fleet   *sim.Fleet
-	process *process.Runtime
-	poster  *webhook.Poster
+	config     Config
+	store      store.Store
+	queue      *queue.Queue
+	rates      *control.Rates
+	queueRates *control.QueueRates
+	keyring    *control.Keyring
+	servers    []*http.Server
+	failed     chan error
+	unlock     func() error
+	stop       context.CancelFunc
+	loops      sync.WaitGroup
+	fleet      *sim.Fleet
+	process    *process.Runtime
+	poster     *webhook.Poster
 }
 
 // URL is the base of the REST interface, without a slash at the end.
@@ -145,6 +147,11 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if s.rates, err = control.NewRates(ctx, s.store, c.Clock, compute.Windows(c.Quotas.Minute, c.Quotas.Hour, c.Quotas.Day)); err != nil {
 		return nil, err
 	}
+	queueQuotas, err := compute.QueueQuotas(c.QueueRates)
+	if err != nil {
+		return nil, err
+	}
+	s.queueRates = control.NewQueueRates(c.Clock, queueQuotas)
 	if err = s.startRuntimes(c); err != nil {
 		return nil, err
 	}
@@ -166,7 +173,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	pods := loop.NewPods(s.store, s.fleet, c.Clock, c.Log)
 	ctl := control.New(s.store, ids, catalog, control.Hints{Pod: pods.Hint, Endpoint: s.queue.SetEndpoint})
 	services := httpapi.Services{
-		Control: ctl, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, IDs: ids, Clock: c.Clock, Log: c.Log,
+		Control: ctl, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids, Clock: c.Clock, Log: c.Log,
 		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
 	}
 	if c.TestControls {

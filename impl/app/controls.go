@@ -48,7 +48,7 @@ func (c *controls) Reset(ctx context.Context) error {
 	c.SetBoot(sim.DefaultBoot)
 	q := c.server.config.Quotas
 	c.SetQuotas(q.Minute, q.Hour, q.Day)
-	return nil
+	return c.SetQueueRates(c.server.config.QueueRates)
 }
 
 // webhookLog is how many deliveries the log shows.
@@ -64,6 +64,14 @@ func (c *controls) Webhooks(ctx context.Context) (log []compute.Webhook, err err
 
 func (c *controls) SetQuotas(minute, hour, day int64) {
 	c.server.rates.SetQuotas(compute.Windows(minute, hour, day))
+}
+
+func (c *controls) SetQueueRates(p compute.QueuePreset) error {
+	quotas, err := compute.QueueQuotas(p)
+	if err == nil {
+		c.server.queueRates.SetQuotas(quotas)
+	}
+	return err
 }
 
 func (c *controls) SetBoot(d time.Duration) { c.server.fleet.SetBoot(d) }

@@ -59,14 +59,7 @@ func (r *Rates) Count(u compute.UserID) []compute.Rate {
 	rates := make([]compute.Rate, len(r.windows))
 	r.changed[u] = true
 	for i, w := range r.windows {
-		c := &r.user(u)[i]
-		if start := now.Truncate(w.Length); !c.Start.Equal(start) {
-			c.Start, c.Requests = start, 0
-		}
-		c.Requests++
-		rates[i] = compute.Rate{
-			Window: w, Remaining: max(0, w.Quota-c.Requests), Reset: c.Start.Add(w.Length).Sub(now), Exceeded: c.Requests > w.Quota,
-		}
+		rates[i] = w.Count(&r.user(u)[i], now)
 	}
 	return rates
 }

@@ -25,6 +25,8 @@ type Controls interface {
 	Webhooks(ctx context.Context) ([]compute.Webhook, error)
 	// SetQuotas sets how many REST requests a user may make in each window.
 	SetQuotas(minute, hour, day int64)
+	// SetQueueRates sets the limits of the queue's requests. Rejected for a preset that does not exist.
+	SetQueueRates(p compute.QueuePreset) error
 	// SetBoot sets how long a pod takes to come up.
 	SetBoot(d time.Duration)
 }
@@ -101,6 +103,11 @@ func (h controlsHandlers) RevokeKey(c echo.Context, id string) error {
 // SetQuotas is PUT /_berth/quotas.
 func (h controlsHandlers) SetQuotas(c echo.Context) error {
 	q := bodyOf[controls.Quotas](c)
+	if q.Queue != nil {
+		if err := h.Controls.SetQueueRates(compute.QueuePreset(*q.Queue)); err != nil {
+			return err
+		}
+	}
 	h.Controls.SetQuotas(q.Minute, q.Hour, q.Day)
 	return c.NoContent(http.StatusNoContent)
 }

@@ -103,6 +103,9 @@ func (s Services) operations(ops map[string]validate.Op, scope func(validate.Op,
 				if err := limited(c); err != nil {
 					return err
 				}
+				if err := s.limitedQueue(id, c); err != nil {
+					return err
+				}
 				if err := s.faulty(id, c); err != nil {
 					return err
 				}

@@ -38,13 +38,41 @@ func (s Services) counted(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// limited refuses a request that is over a limit.
+// limited refuses a REST request that is over a limit.
 func limited(c echo.Context) error {
 	worst, exceeded := c.Get(ctxExceeded).(compute.Rate)
 	if !exceeded {
 		return nil
 	}
-	wait := control.Seconds(worst.Reset)
+	return tooMany(c, worst, "requests")
+}
+
+// queueOperations are the operations of the queue that can have a limit, by operationId: those that do the same share it.
+var queueOperations = map[string]string{
+	"run": "run", "runSync": "runsync", "cancel": "cancel", "purgeQueue": "purge-queue",
+	"status": "status", "statusPost": "status", "statusSync": "status", "statusSyncPost": "status",
+	"stream": "stream", "streamPost": "stream",
+	"openAIChatCompletions": "openai", "openAICompletions": "openai", "openAIResponses": "openai", "openAIMessages": "openai",
+	"openAIEmbeddings": "openai", "openAIModels": "openai",
+}
+
+// limitedQueue counts a request of the queue for the caller and the endpoint, unless the key is exempt.
+func (s Services) limitedQueue(id string, c echo.Context) error {
+	operation, ok := queueOperations[id]
+	who := callerOf(c)
+	if !ok || who.Exempt {
+		return nil
+	}
+	rate, limited := s.QueueRates.Count(who.UserID, compute.EndpointID(c.Param("endpointId")), operation)
+	if !limited || !rate.Exceeded {
+		return nil
+	}
+	return tooMany(c, rate, operation+" requests")
+}
+
+// tooMany tells when the window ends that the caller exceeded.
+func tooMany(c echo.Context, r compute.Rate, what string) error {
+	wait := control.Seconds(r.Reset)
 	c.Response().Header().Set(echo.HeaderRetryAfter, strconv.FormatInt(wait, 10))
-	return compute.Errorf(compute.TooMany, "the limit of %d requests each %s is exceeded; try again in %d s", worst.Quota, worst.Name, wait)
+	return compute.Errorf(compute.TooMany, "the limit of %d %s each %s is exceeded; try again in %d s", r.Quota, what, r.Name, wait)
 }

@@ -22,14 +22,15 @@ import (
 
 // Services are what the edge calls.
 type Services struct {
-	Control *control.Control
-	Queue   *jobs.Queue
-	Keyring *control.Keyring
-	Rates   *control.Rates
-	IDs     *compute.IDs
-	Clock   compute.Clock
-	Log     *slog.Logger
-	Ready   func(context.Context) error // tells whether the store answers
+	Control    *control.Control
+	Queue      *jobs.Queue
+	Keyring    *control.Keyring
+	Rates      *control.Rates
+	QueueRates *control.QueueRates
+	IDs        *compute.IDs
+	Clock      compute.Clock
+	Log        *slog.Logger
+	Ready      func(context.Context) error // tells whether the store answers
 
 	Controls Controls // nil: there are no test controls
 	faults   *faults
