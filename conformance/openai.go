@@ -213,6 +213,28 @@ func init() {
 		require.Equal(c, 200, a.Status, "an error inside an object of another kind is that object's own affair")
 		require.Equal(c, response, string(a.Body))
 	})
+	add("openai.error.literal", openAIOps[:1], func(c *Check) {
+		for literal, status := range map[string]int{
+			`{'message': "The model `+"`none`"+` doesn't exist.", 'type': 'NotFoundError', 'param': None, 'code': 404}`: 404,
+			`{'message': 'it\'s \\ \xe9 \u20ac \U0001f600 "é" \n', 'type': 'x', 'ok': [True, 1.5], 'code': 422}`: 422,
+			`{'message': 'cut off`: 500,
+			`{'message': open}`:    500,
+		} {
+			text, err := json.Marshal(literal)
+			require.NoError(c, err)
+			a := c.openAI(openAIRoutes[0], func(id string) { c.done(openAIWorker, id, `{"error":`+string(text)+`}`) })
+			object := c.openAIFails(a, status)
+			switch status {
+			case 404:
+				require.Equal(c, "The model `none` doesn't exist.", object["message"])
+				require.Equal(c, "NotFoundError", object["type"])
+			case 422:
+				require.Equal(c, "it's \\ é € 😀 \"é\" \n", object["message"])
+			default:
+				require.Equal(c, literal, object["message"], "text like any other")
+			}
+		}
+	})
 	add("openai.failed", append([]string{"cancel"}, openAIOps...), func(c *Check) {
 		for _, r := range openAIRoutes {
 			object := c.openAIFails(c.openAI(r, func(id string) { c.done(openAIWorker, id, `{"error":"it broke"}`) }), 500)

@@ -132,7 +132,10 @@ func workerErrorOf(j compute.Job) *workerError {
 	case compute.JobCancelled:
 		return newWorkerError(http.StatusConflict, "job_cancelled", "the job was cancelled")
 	}
-	raw := json.RawMessage(j.Error)
+	raw, ok := fromLiteral(j.Error)
+	if !ok {
+		raw = json.RawMessage(j.Error)
+	}
 	if of, ok := workerErrorIn(raw); ok {
 		return of
 	}
