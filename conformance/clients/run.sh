@@ -73,6 +73,8 @@ for version in older newest; do
 	stop
 done
 
+checked python "$here/python/openai_client.py" "$berth" "$tmp/openai"
+
 start dev --listen 127.0.0.1:0 --data "$tmp/dev-curl" "$here/python/handler.py"
 checked bash -c 'until grep -q curl "$1"; do sleep 0.1; done' wait "$tmp/ready"
 checked bash -c "$(grep -o 'curl .*' "$tmp/ready")" >"$tmp/answer"

@@ -118,3 +118,14 @@ func TestAnErrorKeepsItsCauseInside(t *testing.T) {
 	require.Equal(t, compute.Internal, compute.CodeOf(cause))
 	require.Empty(t, compute.CodeOf(nil))
 }
+
+func TestAnUnknownPresetOfQueueRatesIsRejected(t *testing.T) {
+	t.Parallel()
+	_, err := compute.QueueQuotas("many")
+	require.Equal(t, compute.Rejected, compute.CodeOf(err))
+	for _, p := range []compute.QueuePreset{"", compute.QueueUnlimited} {
+		quotas, err := compute.QueueQuotas(p)
+		require.NoError(t, err)
+		require.Empty(t, quotas)
+	}
+}
