@@ -96,7 +96,7 @@ func (c *Check) stream(path, body string) *events {
 	e := &events{c: c, opened: make(chan *http.Response, 1), hangUp: cancel}
 	go func() {
 		defer close(e.opened)
-		if response, err := client.Do(req); err == nil {
+		if response, err := client.Do(req); err == nil { //nolint:bodyclose // rest closes it
 			e.opened <- response
 		}
 	}()
@@ -215,8 +215,8 @@ func init() {
 	})
 	add("openai.error.literal", openAIOps[:1], func(c *Check) {
 		for literal, status := range map[string]int{
-			`{'message': "The model `+"`none`"+` doesn't exist.", 'type': 'NotFoundError', 'param': None, 'code': 404}`: 404,
-			`{'message': 'it\'s \\ \xe9 \u20ac \U0001f600 "é" \n', 'type': 'x', 'ok': [True, 1.5], 'code': 422}`: 422,
+			`{'message': "The model ` + "`none`" + ` doesn't exist.", 'type': 'NotFoundError', 'param': None, 'code': 404}`: 404,
+			`{'message': 'it\'s \\ \xe9 \u20ac \U0001f600 "é" \n', 'type': 'x', 'ok': [True, 1.5], 'code': 422}`:            422,
 			`{'message': 'cut off`: 500,
 			`{'message': open}`:    500,
 		} {

@@ -57,7 +57,7 @@ func open(t *testing.T) *edge {
 	rates, err := control.NewRates(t.Context(), db, e.clock, compute.Windows(20, 30, 40))
 	require.NoError(t, err)
 	e.echo, err = httpapi.New(httpapi.Services{
-		Control: ctl, Queue: q, Keyring: e.keyring, Rates: rates, IDs: ids, Clock: e.clock,
+		Control: ctl, Queue: q, Keyring: e.keyring, Rates: rates, QueueRates: control.NewQueueRates(e.clock, nil), IDs: ids, Clock: e.clock,
 		Log:   slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Ready: func(context.Context) error { return errors.New("the secret reason") },
 	})
