@@ -32,13 +32,9 @@ var openAIOps = []string{
 
 // openAI calls a route and plays the worker of the job that the call becomes.
 func (c *Check) openAI(r openAIRoute, work func(id string)) Answer {
-	answers := make(chan Answer, 1)
-	go func() {
-		defer close(answers) // a failed call gives an empty answer
-		answers <- c.Queue(r.method, "openai"+r.path, r.body)
-	}()
+	call := c.call(r, "Bearer "+c.Key)
 	work(c.takeAny().id)
-	return <-answers
+	return call.answer()
 }
 
 // openAIWorker is a worker of these rules alone: what it is told to stop must not reach those of other rules.
@@ -80,6 +76,7 @@ func (c *Check) openAIFails(a Answer, status int) map[string]any {
 // events is an answer that is read while it comes.
 type events struct {
 	c        *Check
+	request  *http.Request
 	opened   chan *http.Response
 	response *http.Response
 	lines    *bufio.Reader
@@ -88,19 +85,38 @@ type events struct {
 
 // stream posts to a route; the answer may begin only after the worker's first chunk.
 func (c *Check) stream(path, body string) *events {
+	return c.call(openAIRoute{"POST", path, body}, "Bearer "+c.Key)
+}
+
+// call sends a request to a route. Whoever asks for the answer holds it against the documents, which are not for two at a time.
+func (c *Check) call(r openAIRoute, authorization string) *events {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	req, err := http.NewRequestWithContext(ctx, "POST", c.QueueURL+"/v2/"+c.Endpoint+"/openai"+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, r.method, c.QueueURL+"/v2/"+c.Endpoint+"/openai"+r.path, strings.NewReader(r.body))
 	require.NoError(c, err)
-	req.Header.Set("Authorization", "Bearer "+c.Key)
+	req.Header.Set("Authorization", authorization)
 	req.Header.Set("Content-Type", "application/json")
-	e := &events{c: c, opened: make(chan *http.Response, 1), hangUp: cancel}
+	e := &events{c: c, request: req, opened: make(chan *http.Response, 1), hangUp: cancel}
 	go func() {
 		defer close(e.opened)
-		if response, err := client.Do(req); err == nil { //nolint:bodyclose // rest closes it
+		if response, err := client.Do(req); err == nil { //nolint:bodyclose // rest and answer close it
 			e.opened <- response
 		}
 	}()
 	return e
+}
+
+// answer waits for an answer that is no stream.
+func (e *events) answer() Answer {
+	defer e.hangUp()
+	response := <-e.opened
+	require.NotNil(e.c, response, "the call failed")
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(e.c, err)
+	a := Answer{Status: response.StatusCode, Header: response.Header, Body: body}
+	require.NoError(e.c, json.Unmarshal(body, &a.JSON))
+	e.c.Spec.Check(e.c, e.request, a)
+	return a
 }
 
 // next reads n bytes of the stream as soon as they come.
@@ -144,11 +160,7 @@ func init() {
 			if r.body != "" {
 				r.body = `{"big":9007199254740993,"text":"<&>","twice":1,"twice":2,"stream":null}`
 			}
-			answers := make(chan Answer, 1)
-			go func() {
-				defer close(answers)
-				answers <- c.Queue(r.method, "openai"+r.path, r.body)
-			}()
+			call := c.call(r, "Bearer "+c.Key)
 			j := c.takeAny()
 			require.Equal(c, r.path, j.input["openai_route"])
 			if r.body == "" {
@@ -157,7 +169,7 @@ func init() {
 				require.Contains(c, j.raw, `"openai_input":`+r.body)
 			}
 			c.done(openAIWorker, j.id, `{"output":{"id":"x"}}`)
-			require.Equal(c, 200, (<-answers).Status)
+			require.Equal(c, 200, call.answer().Status)
 		}
 	})
 	add("openai.answer", openAIOps, func(c *Check) {
@@ -264,19 +276,15 @@ func init() {
 		c.set("POST", "reset", "")
 		c.frozen(func() {
 			for _, body := range []string{`{}`, streaming} {
-				answers := make(chan Answer, 1)
-				go func() {
-					defer close(answers)
-					answers <- c.Queue("POST", "openai"+chat, body)
-				}()
+				call := c.stream(chat, body)
 				c.Eventually(func() bool { return c.jobs("inQueue") == 1 }, "the call is a job")
 				c.advance(299 * time.Second)
-				require.Empty(c, answers, "it waits for 300 s")
+				require.Empty(c, call.opened, "it waits for 300 s")
 				c.Eventually(func() bool {
 					c.advance(time.Second)
-					return len(answers) > 0
+					return len(call.opened) > 0
 				}, "the wait is over")
-				require.Equal(c, "job_unheard", c.openAIFails(<-answers, 504)["code"])
+				require.Equal(c, "job_unheard", c.openAIFails(call.answer(), 504)["code"])
 				require.Zero(c, c.jobs("inQueue"), "the job is cancelled")
 			}
 		})
@@ -317,17 +325,11 @@ func init() {
 		_, other := c.newKey("", "queue:aaaaaaaaaaaaaa:invoke")
 		for _, r := range openAIRoutes {
 			for _, authorization := range []string{key, "Bearer " + key} {
-				answers := make(chan Answer, 1)
-				request := Request{Method: r.method, URL: c.QueueURL + "/v2/" + c.Endpoint + "/openai" + r.path, Body: r.body, Key: authorization}
-				go func() {
-					defer close(answers)
-					answers <- c.Send(request)
-				}()
+				call := c.call(r, authorization)
 				c.done(openAIWorker, c.takeAny().id, `{"output":{}}`)
-				require.Equal(c, 200, (<-answers).Status)
-				request.Key = other
-				c.openAIFails(c.Send(request), 403)
+				require.Equal(c, 200, call.answer().Status)
 			}
+			c.openAIFails(c.call(r, other).answer(), 403)
 		}
 	})
 	add("openai.limits", openAIOps[:5], func(c *Check) {
