@@ -71,7 +71,7 @@ type Check struct {
 
 	pods []string // that the test created
 	mu   sync.Mutex
-	jobs []string // that the test submitted or took, perhaps while another request was held
+	ran  []string // that the test submitted or took, perhaps while another request was held
 }
 
 // begin takes back what a rule that failed may have left, and lets a rule make as many requests as it likes.
@@ -88,7 +88,7 @@ func (c *Check) cleanUp() {
 		c.REST("DELETE", "/v2/pods/"+id, "")
 	}
 	c.mu.Lock()
-	jobs := slices.Clone(c.jobs)
+	jobs := slices.Clone(c.ran)
 	c.mu.Unlock()
 	for _, id := range jobs {
 		c.Queue("POST", "cancel/"+id, "")
@@ -180,7 +180,7 @@ func (c *Check) Queue(method, operation, body string) Answer {
 	a := c.Send(Request{Method: method, URL: c.QueueURL + "/v2/" + c.Endpoint + "/" + operation, Body: body})
 	if id, ok := a.JSON["id"].(string); ok && (strings.HasPrefix(operation, "run") || strings.HasPrefix(operation, "job-take/")) {
 		c.mu.Lock()
-		c.jobs = append(c.jobs, id)
+		c.ran = append(c.ran, id)
 		c.mu.Unlock()
 	}
 	return a

@@ -58,8 +58,8 @@ func (c *Check) takeAny() takenJob {
 	return takenJob{a.JSON["id"].(string), string(a.Body), a.JSON["input"].(map[string]any)}
 }
 
-// yield streams one chunk of the job.
-func (c *Check) yield(id, output string) {
+// streamsChunk streams one chunk of the job.
+func (c *Check) streamsChunk(id, output string) {
 	a := c.Queue("POST", "job-stream/"+openAIWorker+"/"+id+"?isStream=false", `{"output":`+output+`}`)
 	require.Equal(c, 200, a.Status, "%s", a.Body)
 }
@@ -83,8 +83,8 @@ type events struct {
 	hangUp   context.CancelFunc
 }
 
-// stream posts to a route; the answer may begin only after the worker's first chunk.
-func (c *Check) stream(path, body string) *events {
+// asStream posts to a route; the answer may begin only after the worker's first chunk.
+func (c *Check) asStream(path, body string) *events {
 	return c.call(openAIRoute{"POST", path, body}, "Bearer "+c.Key)
 }
 
@@ -186,7 +186,7 @@ func init() {
 		}
 		for _, report := range []string{`{}`, `{"output":[]}`} {
 			a := c.openAI(openAIRoutes[0], func(id string) {
-				c.yield(id, want)
+				c.streamsChunk(id, want)
 				c.done(openAIWorker, id, report)
 			})
 			require.Equal(c, want, string(a.Body))
@@ -276,8 +276,8 @@ func init() {
 		c.set("POST", "reset", "")
 		c.frozen(func() {
 			for _, body := range []string{`{}`, streaming} {
-				call := c.stream(chat, body)
-				c.Eventually(func() bool { return c.jobs("inQueue") == 1 }, "the call is a job")
+				call := c.asStream(chat, body)
+				c.Eventually(func() bool { return c.counted("inQueue") == 1 }, "the call is a job")
 				c.advance(299 * time.Second)
 				require.Empty(c, call.opened, "it waits for 300 s")
 				c.Eventually(func() bool {
@@ -285,16 +285,16 @@ func init() {
 					return len(call.opened) > 0
 				}, "the wait is over")
 				require.Equal(c, "job_unheard", c.openAIFails(call.answer(), 504)["code"])
-				require.Zero(c, c.jobs("inQueue"), "the job is cancelled")
+				require.Zero(c, c.counted("inQueue"), "the job is cancelled")
 			}
 		})
 	})
 	add("openai.hangup", append([]string{"status"}, openAIOps[:1]...), func(c *Check) {
 		for _, body := range []string{`{}`, streaming} {
-			e := c.stream(chat, body)
+			e := c.asStream(chat, body)
 			j := c.takeAny()
 			if body == streaming {
-				c.yield(j.id, `"data: 1\n\n"`)
+				c.streamsChunk(j.id, `"data: 1\n\n"`)
 				require.Equal(c, "data: 1\n\n", e.next(9))
 			}
 			e.hangUp()
@@ -342,7 +342,7 @@ func init() {
 	})
 }
 
-// jobs gives a count of the endpoint's jobs.
-func (c *Check) jobs(count string) float64 {
+// counted gives a count of the endpoint's jobs.
+func (c *Check) counted(count string) float64 {
 	return c.Queue("GET", "health", "").JSON["jobs"].(map[string]any)[count].(float64)
 }

@@ -12,24 +12,24 @@ import (
 func init() {
 	add("openai.stream", append([]string{"streamJob"}, openAIOps[:5]...), func(c *Check) {
 		for _, r := range openAIRoutes[:5] {
-			e := c.stream(r.path, streaming)
+			e := c.asStream(r.path, streaming)
 			j := c.takeAny()
 			require.Equal(c, map[string]any{"model": "m", "stream": true}, j.input["openai_input"])
-			c.yield(j.id, `"data: {\"n\":1}\n\ndata: {\"n\":2}\n\n"`)
+			c.streamsChunk(j.id, `"data: {\"n\":1}\n\ndata: {\"n\":2}\n\n"`)
 			require.Equal(c, "data: {\"n\":1}\n\ndata: {\"n\":2}\n\n", e.next(30), "while the job runs")
-			c.yield(j.id, `"event: x\r\ndata: é`+`"`)
+			c.streamsChunk(j.id, `"event: x\r\ndata: é`+`"`)
 			require.Equal(c, "event: x\r\ndata: é", e.next(18), "an event in two chunks")
-			c.yield(j.id, `"\r\n\r\n"`)
-			c.yield(j.id, `"data: [DONE]\n\n"`)
+			c.streamsChunk(j.id, `"\r\n\r\n"`)
+			c.streamsChunk(j.id, `"data: [DONE]\n\n"`)
 			c.done(openAIWorker, j.id, `{"output":["data: 1\n\n"]}`)
 			require.Equal(c, "\r\n\r\n"+doneEvent, e.rest(), "no more than the chunks")
 		}
 	})
 	add("openai.stream.json", openAIOps[:1], func(c *Check) {
-		e := c.stream(chat, streaming)
+		e := c.asStream(chat, streaming)
 		id := c.takeAny().id
-		c.yield(id, "{\"a\": 9007199254740993,\n \"b\": \"<&>\"}")
-		c.yield(id, `[1, 2]`)
+		c.streamsChunk(id, "{\"a\": 9007199254740993,\n \"b\": \"<&>\"}")
+		c.streamsChunk(id, `[1, 2]`)
 		c.done(openAIWorker, id, `{"output":[]}`)
 		require.Equal(c, "data: {\"a\":9007199254740993,\"b\":\"<&>\"}\n\ndata: [1,2]\n\n"+doneEvent, e.rest())
 	})
@@ -38,16 +38,16 @@ func init() {
 			`{"a":1}`:                 "data: {\"a\":1}\n\n",
 			`["data: 1\n\n",{"b":2}]`: "data: 1\n\ndata: {\"b\":2}\n\n",
 		} {
-			e := c.stream(chat, streaming)
+			e := c.asStream(chat, streaming)
 			c.done(openAIWorker, c.takeAny().id, `{"output":`+output+`}`)
 			require.Equal(c, want+doneEvent, e.rest())
 		}
 	})
 	add("openai.stream.done", openAIOps[:5], func(c *Check) {
 		for _, r := range openAIRoutes[:5] {
-			e := c.stream(r.path, streaming)
+			e := c.asStream(r.path, streaming)
 			id := c.takeAny().id
-			c.yield(id, `"data: 1\n\n"`)
+			c.streamsChunk(id, `"data: 1\n\n"`)
 			c.done(openAIWorker, id, `{}`)
 			want := "data: 1\n\n"
 			if strings.HasSuffix(r.path, "completions") {
@@ -61,13 +61,13 @@ func init() {
 		a := c.openAI(stream, func(id string) { c.done(openAIWorker, id, `{"error":{"message":"too long","code":400}}`) })
 		require.Equal(c, "too long", c.openAIFails(a, 400)["message"], "nothing was sent: the answer still has a status")
 		a = c.openAI(stream, func(id string) {
-			c.yield(id, `{"error":{"message":"no such model","code":404}}`)
+			c.streamsChunk(id, `{"error":{"message":"no such model","code":404}}`)
 			c.done(openAIWorker, id, `{}`)
 		})
 		c.openAIFails(a, 404)
-		e := c.stream(chat, streaming)
+		e := c.asStream(chat, streaming)
 		id := c.takeAny().id
-		c.yield(id, `"data: half"`)
+		c.streamsChunk(id, `"data: half"`)
 		require.Equal(c, "data: half", e.next(10))
 		c.cancel(id)
 		text := e.rest()
@@ -77,9 +77,9 @@ func init() {
 	})
 	add("openai.stream.wait", openAIOps[:1], func(c *Check) {
 		c.frozen(func() {
-			e := c.stream(chat, streaming)
+			e := c.asStream(chat, streaming)
 			id := c.takeAny().id
-			c.yield(id, `"data: 1\n\n"`)
+			c.streamsChunk(id, `"data: 1\n\n"`)
 			require.Equal(c, "data: 1\n\n", e.next(9))
 			ended := make(chan string, 1)
 			go func() {

@@ -32,8 +32,8 @@ func (c *Check) queueRates(f func()) {
 	c.frozen(f)
 }
 
-// refusals sends the request n times, and gives how many were refused with 429.
-func (c *Check) refusals(n int, r Request) int {
+// overLimit sends the request n times, and gives how many were refused with 429.
+func (c *Check) overLimit(n int, r Request) int {
 	const workers = 8
 	refused := make(chan bool, n)
 	var all sync.WaitGroup
@@ -85,8 +85,8 @@ func init() {
 			base := c.QueueURL + "/v2/" + c.Endpoint + "/"
 			for _, l := range queueLimits {
 				r := Request{Method: l.method, URL: base + l.path, Body: l.body, Key: key}
-				require.Zero(c, c.refusals(l.n, r), l.operation)
-				require.Equal(c, 8, c.refusals(8, r), l.operation)
+				require.Zero(c, c.overLimit(l.n, r), l.operation)
+				require.Equal(c, 8, c.overLimit(8, r), l.operation)
 			}
 			for _, op := range c.Operations() {
 				if op.Document != "queue" {
