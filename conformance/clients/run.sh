@@ -1,87 +1,111 @@
 #!/usr/bin/env bash
-# Runs the unmodified SDKs, from their registries, against a server: clients of Python (sync, asyncio) and JavaScript, the
-# Python worker, and berth dev with an unmodified handler; those of Python in the newest version and in an older one.
-# Everything it installs goes to a directory that it removes.
+# Runs the unmodified SDKs, from their registries, against servers: the Python worker in three versions, with each kind of
+# handler; the clients of Python (sync, asyncio) and JavaScript, with each of these; and berth dev. Each version has a server of
+# its own. Everything that is installed goes to a directory that is removed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-berth=$here/../../bin/berth
+berth=$(cd "$here/../.." && pwd)/bin/berth
 tmp=$(mktemp -d)
-server=
-finish() {
-	[ -z "$server" ] || kill "$server" 2>/dev/null || true
-	wait 2>/dev/null || true
-	rm -rf "$tmp"
+trap 'trap - TERM; kill 0 2>/dev/null; wait; rm -rf "$tmp"' EXIT
+trap 'exit 1' INT TERM
+
+install() {
+	python3 -m venv "$tmp/$1"
+	"$tmp/$1/bin/pip" install --quiet --disable-pip-version-check -r "$here/python/requirements-$1.txt"
 }
-trap finish EXIT
 
-make -s -C "$here/../.." build
-for version in older newest; do
-	python3 -m venv "$tmp/$version"
-	"$tmp/$version/bin/pip" install --quiet --disable-pip-version-check -r "$here/python/requirements-$version.txt"
-done
-cp -r "$here/js" "$tmp/js"
-(cd "$tmp/js" && npm ci --no-audit --no-fund --loglevel=error)
-path=$PATH
-
-# start NAME ARGS: starts berth and reads what it printed once it was ready.
+# start NAME ARGS: starts berth as NAME and waits for what it prints once it is ready.
 start() {
-	: >"$tmp/ready"
-	"$berth" "$@" >"$tmp/ready" 2>"$tmp/log" &
+	name=$1
+	shift
+	: >"$tmp/$name.ready"
+	"$berth" "$@" --listen 127.0.0.1:0 --data "$tmp/$name.data" >"$tmp/$name.ready" 2>"$tmp/$name.log" &
 	server=$!
-	for _ in $(seq 200); do
-		[ -s "$tmp/ready" ] && return
+	for _ in $(seq 300); do
+		[ -s "$tmp/$name.ready" ] && return
 		kill -0 "$server" 2>/dev/null || break
 		sleep 0.1
 	done
-	cat "$tmp/log"
+	cat "$tmp/$name.log"
 	exit 1
 }
 stop() {
 	kill "$server"
 	wait "$server"
-	server=
 }
-field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(eval("d"+sys.argv[2]))' "$tmp/ready" "$1"; }
-# checked COMMAND: runs it within two minutes, the most that any check may take; shows the server's log when it fails.
+field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); v=eval("d"+sys.argv[2]); print(v if isinstance(v, str) else json.dumps(v))' "$tmp/$name.ready" "$1"; }
+# checked COMMAND: runs it within three minutes, the most that any check may take; shows the server's log when it fails.
 checked() {
-	timeout 120 "$@" || {
+	timeout 180 "$@" || {
 		echo "FAILED ($?): $*"
-		cat "$tmp/log"
+		tail -n 100 "$tmp/$name.log"
 		exit 1
 	}
 }
 
-for version in older newest; do
-	export PATH="$tmp/$version/bin:$path"
-	start serve --json --listen 127.0.0.1:0 --data "$tmp/data-$version" --endpoint "echo=$berth worker --handler echo" \
-		--endpoint "python=python -u $here/python/handler.py" --endpoint "idle="
+# version NAME: the worker of one version with each kind of handler, the clients with that worker and the built-in one.
+version() {
+	python=$tmp/$1/bin/python
+	endpoints=(--endpoint idle= --endpoint "echo=$berth worker --handler echo")
+	# SDKs before 1.10.1 keep the jobs that they work on in a file of the working directory: two workers there take each other's
+	# jobs for their own, and one that follows a killed one believes that it is busy for ever. So each gets an empty directory.
+	for kind in sync asynchronous generator async_generator aggregate concurrent refresh cancelled:asynchronous blocked:sync; do
+		endpoints+=(--endpoint "${kind%:*}=sh -c 'cd \$(mktemp -d -p $tmp) && exec $python -u $here/python/handlers.py ${kind#*:}'")
+	done
+	start "$1" serve --json "${endpoints[@]}"
 	url=$(field '["url"]')/v2 key=$(field '["key"]')
 	export RUNPOD_ENDPOINT_BASE_URL=$url
-	idle=$(field '["endpoints"]["idle"]')
-	for name in echo python; do
-		endpoint=$(field "[\"endpoints\"][\"$name\"]")
-		checked python "$here/python/sync_client.py" "$key" "$endpoint" "$idle"
-		checked python "$here/python/asyncio_client.py" "$key" "$endpoint" "$idle"
-		checked node "$tmp/js/client.mjs" "$url" "$key" "$endpoint" "$idle"
+	idle=$(field '["endpoints"]["idle"]') stream=$(field '["endpoints"]["async_generator"]')
+	checked "$python" "$here/python/workers.py" "$url" "$key" "$(field '["endpoints"]')"
+	for kind in echo sync; do
+		endpoint=$(field "[\"endpoints\"][\"$kind\"]")
+		checked "$python" "$here/python/sync_client.py" "$key" "$endpoint" "$stream" "$idle"
+		checked "$python" "$here/python/asyncio_client.py" "$key" "$endpoint" "$stream" "$idle"
+		checked node "$tmp/js/client.mjs" "$url" "$key" "$endpoint" "$stream" "$idle"
 	done
-	checked python "$here/python/failing_job.py" "$key" "$endpoint"
 	stop
-
-	start dev --json --listen 127.0.0.1:0 --data "$tmp/dev-$version" "$here/python/handler.py"
-	export RUNPOD_ENDPOINT_BASE_URL=$(field '["url"]')/v2
-	checked python "$here/python/failing_job.py" "$(field '["key"]')" "$(field '["endpoints"]["dev"]')"
-	stop
-done
-
-checked python "$here/python/openai_client.py" "$berth" "$tmp/openai"
-
-start dev --listen 127.0.0.1:0 --data "$tmp/dev-curl" "$here/python/handler.py"
-checked bash -c 'until grep -q curl "$1"; do sleep 0.1; done' wait "$tmp/ready"
-checked bash -c "$(grep -o 'curl .*' "$tmp/ready")" >"$tmp/answer"
-grep -q COMPLETED "$tmp/answer" || {
-	echo "FAILED: berth dev's printed curl answered: $(cat "$tmp/answer")"
-	cat "$tmp/log"
-	exit 1
 }
-echo "ok: berth dev, its printed curl, an unmodified worker"
-stop
+
+# idle: how often a worker with nothing to do asks for work.
+idle() {
+	export PATH="$tmp/newest/bin:$PATH"
+	start idle dev -v --json "$here/python/handlers.py" sync
+	sleep 62
+	checked python "$here/python/idle_worker.py" "$tmp/idle.log" 60
+	stop
+}
+
+# pasted: berth dev's printed curl.
+pasted() {
+	export PATH="$tmp/newest/bin:$PATH"
+	start dev dev "$here/python/handlers.py" sync
+	checked bash -c 'until grep -q curl "$1"; do sleep 0.1; done' wait "$tmp/dev.ready"
+	checked bash -c "$(grep -o 'curl .*' "$tmp/dev.ready")" >"$tmp/answer"
+	grep -q COMPLETED "$tmp/answer" || {
+		echo "FAILED: berth dev's printed curl answered: $(cat "$tmp/answer")"
+		cat "$tmp/dev.log"
+		exit 1
+	}
+	echo "ok: berth dev, its printed curl, an unmodified worker"
+	stop
+}
+
+# together COMMAND...: runs them at once, shows what each printed in turn, and fails if one did.
+together() {
+	pids=() n=0 failed=0
+	for command in "$@"; do
+		n=$((n + 1))
+		$command >"$tmp/out.$n" 2>&1 &
+		pids+=($!)
+	done
+	for i in "${!pids[@]}"; do
+		wait "${pids[$i]}" || failed=1
+		cat "$tmp/out.$((i + 1))"
+	done
+	[ $failed = 0 ] || exit 1
+}
+
+make -s -C "$here/../.." build
+cp -r "$here/js" "$tmp/js"
+together "install oldest" "install older" "install newest" "npm --prefix $tmp/js ci --no-audit --no-fund --loglevel=error"
+together "version oldest" "version older" "version newest" idle pasted

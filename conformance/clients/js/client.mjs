@@ -1,9 +1,9 @@
-// The unmodified JavaScript client: run, runSync, status, cancel, health.
-// usage: node client.mjs BASE_URL KEY ENDPOINT IDLE
+// The unmodified JavaScript client: run, runSync, status, stream, cancel, health, purgeQueue.
+// usage: node client.mjs BASE_URL KEY ENDPOINT STREAM IDLE
 import assert from "node:assert/strict";
 import runpodSdk from "runpod-sdk";
 
-const [baseUrl, key, busy, idle] = process.argv.slice(2);
+const [baseUrl, key, busy, streaming, idle] = process.argv.slice(2);
 const sdk = runpodSdk(key, { baseUrl });
 const endpoint = sdk.endpoint(busy);
 
@@ -19,11 +19,20 @@ do {
 } while (!status.completed);
 assert.equal(status.status, "COMPLETED");
 
+const values = [1, "two", { three: [3] }];
+const streamed = await sdk.endpoint(streaming).run({ input: { values, sleep: 0.7 } });
+const got = [];
+for await (const chunk of sdk.endpoint(streaming).stream(streamed.id)) got.push(chunk.output);
+assert.deepEqual(got, values);
+
 const waiting = sdk.endpoint(idle);
 const held = await waiting.run({ input: { n: 3 } });
 assert.equal((await waiting.status(held.id)).status, "IN_QUEUE");
 assert.ok((await waiting.health()).jobs.inQueue >= 1);
 assert.equal((await waiting.cancel(held.id)).status, "CANCELLED");
 assert.equal((await waiting.status(held.id)).status, "CANCELLED");
+await waiting.run({ input: { n: 4 } });
+const purged = await waiting.purgeQueue();
+assert.deepEqual([purged.removed, purged.status], [1, "completed"], JSON.stringify(purged));
 await assert.rejects(sdk.endpoint("nosuchendpoint").run({ input: {} }));
 console.log("ok: javascript client");

@@ -1,6 +1,6 @@
-"""The unmodified asyncio client: run, status, output, cancel, health.
+"""The unmodified asyncio client: run, status, output, stream, cancel, health, purge_queue.
 
-usage: asyncio_client.py KEY ENDPOINT IDLE, as sync_client.py.
+usage: asyncio_client.py KEY ENDPOINT STREAM IDLE, as sync_client.py.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import aiohttp
 import runpod
 from runpod.endpoint.asyncio.asyncio_runner import Endpoint
 
-key, busy, idle = sys.argv[1:4]
+key, busy, streaming, idle = sys.argv[1:5]
 runpod.api_key = key
 
 
@@ -20,8 +20,12 @@ async def main():
         jobs = [await endpoint.run({"n": n}) for n in range(5)]
         for n, job in enumerate(jobs):
             output = await job.output(timeout=60)
-            assert output in ({"n": n}, {"echo": {"n": n}}), output
+            assert output == {"n": n} or output.get("echo") == {"n": n}, output
             assert await job.status() == "COMPLETED"
+        values = [1, "two", {"three": [3]}]
+        job = await Endpoint(streaming, session).run({"values": values, "sleep": 0.7})
+        assert (got := [value async for value in job.stream()]) == values, got
+        assert await job.status() == "COMPLETED"
         waiting = Endpoint(idle, session)
         job = await waiting.run({"n": 9})
         assert await job.status() == "IN_QUEUE"
@@ -29,6 +33,8 @@ async def main():
         assert health["jobs"]["inQueue"] >= 1, health
         assert (await job.cancel())["status"] == "CANCELLED"
         assert await job.status() == "CANCELLED"
+        await waiting.run({"n": 10})
+        assert (purged := await waiting.purge_queue()) == {"removed": 1, "status": "completed"}, purged
 
 
 asyncio.run(main())

@@ -1,19 +1,19 @@
-"""The unmodified synchronous client: run, run_sync, status, output, cancel, health.
+"""The unmodified synchronous client: run, run_sync, status, output, stream, cancel, health, purge_queue.
 
-usage: sync_client.py KEY ENDPOINT IDLE, with RUNPOD_ENDPOINT_BASE_URL set. ENDPOINT echoes its input, as it is or under
-"echo"; IDLE is an endpoint without workers, where jobs wait.
+usage: sync_client.py KEY ENDPOINT STREAM IDLE, with RUNPOD_ENDPOINT_BASE_URL set. ENDPOINT echoes its input, as it is or under
+"echo"; STREAM streams input.values, input.sleep seconds apart; IDLE is without workers: jobs wait there.
 """
 
 import sys
 
 import runpod
 
-key, busy, idle = sys.argv[1:4]
+key, busy, streaming, idle = sys.argv[1:5]
 runpod.api_key = key
 
 
 def same(output, given):
-    assert output in (given, {"echo": given}), output
+    assert output == given or output.get("echo") == given, output
 
 
 endpoint = runpod.Endpoint(busy)
@@ -23,6 +23,11 @@ job = endpoint.run({"input": {"n": 2}})
 same(job.output(timeout=60), {"n": 2})
 assert job.status() == "COMPLETED", job.status()
 
+values = [1, "two", {"three": [3]}]
+job = runpod.Endpoint(streaming).run({"input": {"values": values, "sleep": 0.7}})
+assert (got := list(job.stream())) == values, got
+assert job.status() == "COMPLETED", job.status()
+
 waiting = runpod.Endpoint(idle)
 job = waiting.run({"input": {"n": 3}})
 assert job.status() == "IN_QUEUE", job.status()
@@ -30,6 +35,9 @@ health = waiting.health()
 assert health["jobs"]["inQueue"] >= 1, health
 assert set(health["workers"]) == {"idle", "initializing", "ready", "running", "throttled", "unhealthy"}, health
 assert job.cancel()["status"] == "CANCELLED"
+assert job.status() == "CANCELLED", job.status()
+job = waiting.run({"input": {"n": 4}})
+assert (purged := waiting.purge_queue()) == {"removed": 1, "status": "completed"}, purged
 assert job.status() == "CANCELLED", job.status()
 
 try:
