@@ -22,9 +22,7 @@ func (q *Queue) Finish(ctx context.Context, user compute.UserID, e compute.Endpo
 	if err := q.heardOf(user, e, w); err != nil {
 		return err
 	}
-	if r.Leave {
-		q.leave(e, w)
-	}
+	q.reported(e, w, id, r.Leave)
 	return q.end(ctx, e, id, w, func(j *compute.Job) compute.JobEvent {
 		limit := q.settings.RunOutputLimit
 		if j.Sync {

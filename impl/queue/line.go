@@ -26,6 +26,13 @@ type taker struct {
 	given  chan compute.JobID
 }
 
+// stopping is a job that its worker is to stop and may still be running.
+type stopping struct {
+	id    compute.JobID
+	since time.Time
+	told  bool // the worker has asked what to stop
+}
+
 // seat is what is known of one worker.
 type seat struct {
 	managed   bool // started by us
@@ -37,8 +44,7 @@ type seat struct {
 	leaving   bool                   // to be replaced: it gets nothing more
 	jobs      map[compute.JobID]bool // that it holds; whether they are of low priority
 	named     []compute.JobID        // by its last ping
-	stops     []compute.JobID
-	stopsFrom time.Time     // when the first of them was put there
+	stops     []stopping
 	stopped   chan struct{} // receives when stops grew
 	lastHeard time.Time
 	idleSince time.Time

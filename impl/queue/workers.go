@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -39,6 +40,7 @@ func (q *Queue) Ping(user compute.UserID, e compute.EndpointID, w compute.Worker
 	}
 	s := q.hear(l, w)
 	s.pinged, s.named = true, ids
+	s.stillRuns(ids, q.clock.Now())
 	for _, id := range ids {
 		q.extendHeld(id, w)
 	}
@@ -84,8 +86,7 @@ func (q *Queue) Stops(ctx context.Context, user compute.UserID, e compute.Endpoi
 			return nil, err
 		}
 		s := q.hear(l, w)
-		ids := s.stops
-		s.stops = nil
+		ids := s.tell()
 		q.mu.Unlock()
 		if len(ids) > 0 {
 			return ids, nil
@@ -113,14 +114,38 @@ func (q *Queue) awaitStop(ctx context.Context, s *seat, timeout <-chan time.Time
 
 // stop tells the worker to stop a job. The caller has the lock.
 func (s *seat) stop(id compute.JobID, now time.Time) {
-	if len(s.stops) == 0 {
-		s.stopsFrom = now
-	}
-	s.stops = append(s.stops, id)
+	s.stops = append(s.stops, stopping{id: id, since: now})
 	select {
 	case s.stopped <- struct{}{}:
 	default:
 	}
+}
+
+// tell gives the jobs to stop that the worker was not told of before.
+func (s *seat) tell() (ids []compute.JobID) {
+	for i := range s.stops {
+		if !s.stops[i].told {
+			s.stops[i].told = true
+			ids = append(ids, s.stops[i].id)
+		}
+	}
+	return ids
+}
+
+// stillRuns notes which jobs the worker names. One that it was told to stop and does not name has stopped; one that it still
+// names after a while holds it up, as a handler does that nothing can interrupt: the worker is to be replaced.
+func (s *seat) stillRuns(named []compute.JobID, now time.Time) {
+	s.stops = slices.DeleteFunc(s.stops, func(j stopping) bool { return j.told && !slices.Contains(named, j.id) })
+	for _, j := range s.stops {
+		if j.told && s.managed && now.Sub(j.since) >= stopPatience {
+			s.leaving = true
+		}
+	}
+}
+
+// hasEnded notes a worker's own report of a job's end: there is nothing left to stop.
+func (s *seat) hasEnded(id compute.JobID) {
+	s.stops = slices.DeleteFunc(s.stops, func(j stopping) bool { return j.id == id })
 }
 
 // Demand is what an endpoint's scaling is decided on.
@@ -141,16 +166,18 @@ type WorkerView struct {
 	IdleSince time.Time
 }
 
-// stopPatience is how long a worker that berth started may leave a job to stop unasked for.
+// stopPatience is how long a worker that berth started may leave a job to stop unasked for, or still run it.
 const stopPatience = 10 * time.Second
 
-// leave notes that a worker which berth started is to be replaced: it gets nothing more. Others end by themselves.
-func (q *Queue) leave(e compute.EndpointID, w compute.WorkerID) {
+// reported notes that the worker is done with a job. One that berth started and that asks to leave is to be replaced: it gets
+// nothing more. Others end by themselves.
+func (q *Queue) reported(e compute.EndpointID, w compute.WorkerID, id compute.JobID, leave bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if l := q.lines[e]; l != nil {
-		if s := l.seats[w]; s != nil && s.managed {
-			s.leaving = true
+		if s := l.seats[w]; s != nil {
+			s.hasEnded(id)
+			s.leaving = s.leaving || leave && s.managed
 		}
 	}
 }
@@ -182,8 +209,10 @@ func (q *Queue) Demands() []Demand {
 			if !s.managed {
 				continue
 			}
-			if len(s.stops) > 0 && now.Sub(s.stopsFrom) >= stopPatience {
-				s.leaving = true // it never asks what to stop, as old workers do not
+			for _, j := range s.stops {
+				if !j.told && now.Sub(j.since) >= stopPatience {
+					s.leaving = true // it never asks what to stop, as old workers do not
+				}
 			}
 			d.Workers = append(d.Workers, WorkerView{
 				ID: id, Status: s.status(), Draining: s.draining, Leaving: s.leaving, IdleSince: s.idleSince,

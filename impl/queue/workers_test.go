@@ -1,0 +1,136 @@
+package queue_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/queue"
+)
+
+// managed gives a bench with a worker "w" that berth started, which holds one job.
+func managed(t *testing.T) (*bench, compute.JobID) {
+	b := open(t)
+	b.queue.WorkerStarted(b.endpoint, "w")
+	id := b.run(queue.Submission{})
+	require.Equal(t, []compute.JobID{id}, b.take("w", 1))
+	return b, id
+}
+
+func (b *bench) cancel(id compute.JobID) {
+	j, err := b.queue.Cancel(b.Context(), user, b.endpoint, id)
+	require.NoError(b, err)
+	require.Equal(b, compute.JobCancelled, j.Status)
+}
+
+func (b *bench) ping(ids ...compute.JobID) {
+	require.NoError(b, b.queue.Ping(user, b.endpoint, "w", ids))
+}
+
+// leaving tells whether the worker is to be replaced.
+func (b *bench) leaving() bool {
+	workers := b.queue.Demands()[0].Workers
+	require.Len(b, workers, 1)
+	return workers[0].Leaving
+}
+
+func (b *bench) requireStops(want ...compute.JobID) {
+	ids, err := b.queue.Stops(b.Context(), user, b.endpoint, "w")
+	require.NoError(b, err)
+	require.Equal(b, want, ids)
+}
+
+func TestAWorkerThatNeverAsksWhatToStopIsReplaced(t *testing.T) {
+	t.Parallel()
+	b, id := managed(t)
+	b.cancel(id)
+	b.clock.Advance(9 * time.Second)
+	b.ping(id)
+	require.False(t, b.leaving())
+	b.clock.Advance(time.Second)
+	require.True(t, b.leaving())
+}
+
+func TestAWorkerThatStillNamesAJobItWasToldToStopIsReplaced(t *testing.T) {
+	t.Parallel()
+	b, id := managed(t)
+	b.cancel(id)
+	b.requireStops(id)
+	b.clock.Advance(9 * time.Second)
+	b.ping(id)
+	require.False(t, b.leaving())
+	b.clock.Advance(time.Second)
+	require.False(t, b.leaving(), "it may have stopped it since its last ping")
+	b.ping(id)
+	require.True(t, b.leaving())
+}
+
+func TestAWorkerThatStoppedItsJobStays(t *testing.T) {
+	t.Parallel()
+	b, id := managed(t)
+	b.cancel(id)
+	b.requireStops(id)
+	b.ping()
+	b.clock.Advance(time.Minute)
+	b.ping(id)
+	require.False(t, b.leaving(), "a later attempt at the same job")
+}
+
+func TestAWorkerThatReportsTheEndOfAJobToStopStays(t *testing.T) {
+	t.Parallel()
+	b, id := managed(t)
+	b.cancel(id)
+	b.finish("w", id, queue.Report{Output: json.RawMessage(`1`)})
+	b.clock.Advance(time.Minute)
+	require.False(t, b.leaving())
+	require.Nil(t, b.status(id).Output)
+	require.Equal(t, compute.JobCancelled, b.status(id).Status)
+}
+
+func TestAWorkerThatAsksToLeaveGetsNothingMoreAndEndsWhenItHoldsNothing(t *testing.T) {
+	t.Parallel()
+	b, id := managed(t)
+	other := b.run(queue.Submission{})
+	require.Equal(t, []compute.JobID{other}, b.take("w", 1))
+	b.finish("w", id, queue.Report{Leave: true})
+	require.True(t, b.leaving())
+	require.False(t, b.queue.Drain(b.endpoint, "w"), "it still holds a job")
+	next := b.run(queue.Submission{})
+	b.finish("w", other, queue.Report{})
+	require.True(t, b.queue.Drain(b.endpoint, "w"))
+	require.Empty(t, b.take("w", 1), "a drained worker's take ends at once")
+	require.Equal(t, []compute.JobID{next}, b.take("other", 1))
+}
+
+func TestAWorkerThatIsHeardOfButNeverPingsKeepsItsJob(t *testing.T) {
+	t.Parallel()
+	b, id := managed(t)
+	b.sweepAfter(9 * time.Minute)
+	require.Equal(t, compute.JobInProgress, b.status(id).Status)
+	b.sweepAfter(time.Minute)
+	require.Equal(t, compute.JobTimedOut, b.status(id).Status, "its execution timeout bounds it")
+}
+
+func TestPingsOfADeadWorkersPingerRenewNothing(t *testing.T) {
+	t.Parallel()
+	b, id := managed(t)
+	b.queue.WorkerGone(t.Context(), b.endpoint, "w")
+	require.Equal(t, []compute.JobID{id}, b.take("other", 1))
+	require.NoError(t, b.queue.Ping(user, b.endpoint, "other", []compute.JobID{id}))
+	b.clock.Advance(20 * time.Second)
+	b.ping(id)
+	b.sweepAfter(10 * time.Second)
+	require.Equal(t, compute.JobInQueue, b.status(id).Status)
+}
+
+func TestLateProgressOfAnEndedJobChangesNothing(t *testing.T) {
+	t.Parallel()
+	b, id := managed(t)
+	b.finish("w", id, queue.Report{})
+	require.NoError(t, b.queue.Progress(t.Context(), user, b.endpoint, "w", id, json.RawMessage(`"half"`)))
+	require.Nil(t, b.status(id).Output)
+	require.Equal(t, compute.JobCompleted, b.status(id).Status)
+}
