@@ -6,21 +6,21 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 berth=$(cd "$here/../.." && pwd)/bin/berth
 tmp=$(mktemp -d)
-trap 'trap - TERM; kill 0 2>/dev/null; wait; rm -rf "$tmp"' EXIT
-trap 'exit 1' INT TERM
+trap 'rm -rf "$tmp"' EXIT
 
 install() {
 	python3 -m venv "$tmp/$1"
 	"$tmp/$1/bin/pip" install --quiet --disable-pip-version-check -r "$here/python/requirements-$1.txt"
 }
 
-# start NAME ARGS: starts berth as NAME and waits for what it prints once it is ready.
+# start NAME ARGS: starts berth as NAME, for as long as this subshell lives, and waits for what it prints once it is ready.
 start() {
 	name=$1
 	shift
 	: >"$tmp/$name.ready"
 	"$berth" "$@" --listen 127.0.0.1:0 --data "$tmp/$name.data" >"$tmp/$name.ready" 2>"$tmp/$name.log" &
 	server=$!
+	trap 'kill "$server" 2>/dev/null; wait' EXIT
 	for _ in $(seq 300); do
 		[ -s "$tmp/$name.ready" ] && return
 		kill -0 "$server" 2>/dev/null || break
@@ -49,7 +49,7 @@ version() {
 	endpoints=(--endpoint idle= --endpoint "echo=$berth worker --handler echo")
 	# SDKs before 1.10.1 keep the jobs that they work on in a file of the working directory: two workers there take each other's
 	# jobs for their own, and one that follows a killed one believes that it is busy for ever. So each gets an empty directory.
-	for kind in sync asynchronous generator async_generator aggregate concurrent refresh cancelled:asynchronous blocked:sync; do
+	for kind in sync asynchronous generator async_generator aggregate concurrent refresh cancelled:asynchronous blocked:sync progress:sync; do
 		endpoints+=(--endpoint "${kind%:*}=sh -c 'cd \$(mktemp -d -p $tmp) && exec $python -u $here/python/handlers.py ${kind#*:}'")
 	done
 	start "$1" serve --json "${endpoints[@]}"

@@ -1,7 +1,7 @@
 """What an unmodified SDK worker does with each kind of handler, as a client sees it.
 
 usage: workers.py URL KEY ENDPOINTS, ENDPOINTS being JSON of names and ids; the workers of each run handlers.py with its name,
-but for cancelled (asynchronous) and blocked (sync).
+but for cancelled (asynchronous), blocked and progress (both sync).
 """
 
 import json
@@ -105,13 +105,13 @@ def concurrent_handler():
 
 
 def progress():
-    job = submit("sync", progress=["a third", {"of": 3}], sleep=1, last_progress="late")
+    job = submit("progress", progress=["a third", {"of": 3}], sleep=3, last_progress="late")
     for step in ("a third", {"of": 3}):
-        until(lambda: (now := status("sync", job)).get("output") == step and now["status"] == "IN_PROGRESS", 60, step)
-    end = ended("sync", job)
+        until(lambda: (now := status("progress", job)).get("output") == step and now["status"] == "IN_PROGRESS", 150, step)
+    end = ended("progress", job)
     assert end["status"] == "COMPLETED" and end["output"]["echo"]["last_progress"] == "late", end
     time.sleep(2)
-    assert status("sync", job) == end, "the late one changed it"
+    assert status("progress", job) == end, "the late one changed it"
 
 
 def refreshing():
@@ -127,7 +127,7 @@ def cancel(kind, **given):
     """Cancels a job that runs, and gives the process that ran it and when."""
     pid = run(kind)["output"]["pid"]
     job = submit(kind, sleep=600, **given)
-    until(lambda: status(kind, job)["status"] == "IN_PROGRESS", 60, "a worker took it")
+    until(lambda: status(kind, job)["status"] == "IN_PROGRESS", 120, "a worker took it")
     time.sleep(1)
     answer = call("POST", f"/{endpoints[kind]}/cancel/{job}")
     assert answer["status"] == "CANCELLED", answer
