@@ -23,7 +23,7 @@ hears_stops = version >= (1, 10)
 def call(method, path, body=None):
     data = None if body is None else json.dumps(body).encode()
     headers = {"Authorization": "Bearer " + key, "Content-Type": "application/json"}
-    with urllib.request.urlopen(urllib.request.Request(url + path, data, headers, method=method), timeout=100) as answer:
+    with urllib.request.urlopen(urllib.request.Request(url + path, data, headers, method=method), timeout=320) as answer:
         return json.load(answer)
 
 
@@ -36,11 +36,11 @@ def status(kind, job):
 
 
 def ended(kind, job):
-    return call("GET", f"/{endpoints[kind]}/status-sync/{job}")
+    return call("GET", f"/{endpoints[kind]}/status-sync/{job}?wait=300000")
 
 
 def run(kind, **given):
-    return call("POST", f"/{endpoints[kind]}/runsync", {"input": given})
+    return call("POST", f"/{endpoints[kind]}/runsync?wait=300000", {"input": given})
 
 
 def until(true, seconds, what):
@@ -52,7 +52,7 @@ def until(true, seconds, what):
 
 def stream(kind, job):
     """Reads the stream to its end."""
-    values, end = [], time.monotonic() + 100
+    values, end = [], time.monotonic() + 200
     while True:
         assert time.monotonic() < end, f"{kind}: the stream does not end, after {str(values)[:200]}"
         read = call("GET", f"/{endpoints[kind]}/stream/{job}")
@@ -107,7 +107,7 @@ def concurrent_handler():
 def progress():
     job = submit("progress", progress=["a third", {"of": 3}], sleep=3, last_progress="late")
     for step in ("a third", {"of": 3}):
-        until(lambda: (now := status("progress", job)).get("output") == step and now["status"] == "IN_PROGRESS", 150, step)
+        until(lambda: (now := status("progress", job)).get("output") == step and now["status"] == "IN_PROGRESS", 200, step)
     end = ended("progress", job)
     assert end["status"] == "COMPLETED" and end["output"]["echo"]["last_progress"] == "late", end
     time.sleep(2)
@@ -127,7 +127,7 @@ def cancel(kind, **given):
     """Cancels a job that runs, and gives the process that ran it and when."""
     pid = run(kind)["output"]["pid"]
     job = submit(kind, sleep=600, **given)
-    until(lambda: status(kind, job)["status"] == "IN_PROGRESS", 120, "a worker took it")
+    until(lambda: status(kind, job)["status"] == "IN_PROGRESS", 200, "a worker took it")
     time.sleep(1)
     answer = call("POST", f"/{endpoints[kind]}/cancel/{job}")
     assert answer["status"] == "CANCELLED", answer
