@@ -90,6 +90,14 @@ pasted() {
 	stop
 }
 
+# openai: the client of another API, before a worker that speaks it.
+openai() {
+	export PATH="$tmp/newest/bin:$PATH"
+	name=openai
+	: >"$tmp/openai.log"
+	checked python "$here/python/openai_client.py" "$berth" "$tmp/openai"
+}
+
 # together COMMAND...: runs them at once, shows what each printed in turn, and fails if one did.
 together() {
 	pids=() n=0 failed=0
@@ -108,4 +116,4 @@ together() {
 make -s -C "$here/../.." build
 cp -r "$here/js" "$tmp/js"
 together "install oldest" "install older" "install newest" "npm --prefix $tmp/js ci --no-audit --no-fund --loglevel=error"
-together "version oldest" "version older" "version newest" idle pasted
+together "version oldest" "version older" "version newest" idle pasted openai
