@@ -26,6 +26,10 @@ test: ## run all tests
 race: ## run all tests under the race detector
 	go test -race ./...
 
+.PHONY: model
+model: ## hold the queue against its reference in 10,000 random lives (SEEDS=n; BERTH_SEED=n replays one)
+	BERTH_SEEDS=$(or $(SEEDS),10000) go test -count=1 -run Model ./impl/queue
+
 .PHONY: generate
 generate: ## generate gen/ from spec/, and what validgen is tested with
 	go generate ./gen
@@ -59,8 +63,8 @@ fuzz-contract: ## fuzz a server over its documents: FUZZ_EXAMPLES=300 of each op
 	conformance/fuzz/run.sh
 
 .PHONY: crash
-crash: build ## kill the server in the middle of a burst, three times
-	go run ./conformance/crash -berth bin/berth -rounds 3
+crash: build ## kill the server and workers under load, 20 times each (ROUNDS=n WORKERS=n SEED=n)
+	go run ./conformance/crash -berth bin/berth -rounds $(or $(ROUNDS),20) -workers $(or $(WORKERS),20) $(if $(SEED),-seed $(SEED))
 
 .PHONY: bench
 bench: build ## cold start, memory and size beside a bare echo + SQLite program

@@ -8,10 +8,11 @@ import (
 
 // waiting is one job in a line: its id and when it began to wait. Its input stays on disk.
 type waiting struct {
-	id      compute.JobID
-	since   int64 // milliseconds since 1970
-	in      *fifo
-	dropped bool
+	id       compute.JobID
+	since    int64 // milliseconds since 1970
+	returned bool  // it came back to the front: it may wait for less long than those behind it
+	in       *fifo
+	dropped  bool
 }
 
 // fifo is a queue of waiting jobs that gives its memory back as it drains. One that is dropped in the middle is passed over
@@ -70,11 +71,14 @@ func (w *waiting) drop() {
 // before counts those that have waited since before the time, in milliseconds since 1970, but not further than most.
 func (f *fifo) before(since int64, most int) (n int) {
 	for _, w := range f.all[f.head:] {
-		if n == most || !w.dropped && w.since >= since {
+		switch {
+		case n == most:
 			return n
-		}
-		if !w.dropped {
+		case w.dropped:
+		case w.since < since:
 			n++
+		case !w.returned:
+			return n // none behind it has waited longer
 		}
 	}
 	return n

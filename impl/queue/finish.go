@@ -40,12 +40,14 @@ func (q *Queue) Finish(ctx context.Context, user compute.UserID, e compute.Endpo
 	})
 }
 
-// Progress shows the value as the output of a job in progress. It never touches an ended one.
+// Progress shows the value as the output of a job in progress. A late report changes nothing and is no error.
 func (q *Queue) Progress(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, id compute.JobID, output json.RawMessage) error {
 	if err := q.heardOf(user, e, w); err != nil {
 		return err
 	}
-	q.extend(id, w)
+	if !q.extend(e, id, w) {
+		return nil
+	}
 	return q.store.Write(ctx, func(tx store.Tx) error {
 		_, err := tx.SetJobOutput(id, w, output)
 		return err
@@ -105,7 +107,11 @@ func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID,
 		if from == compute.JobInQueue {
 			l.leave(id)
 		} else if holder == anyHolder {
-			l.seat(j.WorkerID).stop(id, j.EndedAt)
+			s := l.seat(j.WorkerID)
+			s.stop(id, j.EndedAt)
+			if s.pinged { // it will tell when it has stopped
+				l.lose(id, j.WorkerID)
+			}
 		}
 	}
 	q.mu.Unlock()

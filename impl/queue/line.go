@@ -12,9 +12,9 @@ type line struct {
 	endpoint compute.Endpoint
 	normal   fifo
 	low      fifo
-	places   map[compute.JobID]*waiting         // of the jobs in normal and low
-	avoid    map[compute.JobID]compute.WorkerID // jobs that a silent worker may still hold
-	takers   []*taker                           // workers that wait for a job, longest first
+	places   map[compute.JobID]*waiting           // of the jobs in normal and low
+	lost     map[compute.JobID][]compute.WorkerID // workers that a job was taken from and that may still run it
+	takers   []*taker                             // workers that wait for a job, longest first
 	seats    map[compute.WorkerID]*seat
 
 	throttled int // workers that should be there and cannot be started now
@@ -53,7 +53,7 @@ type seat struct {
 
 func newLine(e compute.Endpoint) *line {
 	return &line{
-		endpoint: e, places: map[compute.JobID]*waiting{}, avoid: map[compute.JobID]compute.WorkerID{}, seats: map[compute.WorkerID]*seat{},
+		endpoint: e, places: map[compute.JobID]*waiting{}, lost: map[compute.JobID][]compute.WorkerID{}, seats: map[compute.WorkerID]*seat{},
 	}
 }
 
@@ -68,23 +68,20 @@ func (l *line) seat(w compute.WorkerID) *seat {
 }
 
 // push gives the job to the worker that waits longest, or puts it in the line of its priority: at the end, or at the front
-// if it has waited before. It never goes to the worker named by avoid.
-func (l *line) push(j compute.Job, front bool, avoid compute.WorkerID) {
+// if it has waited before.
+func (l *line) push(j compute.Job, front bool) {
 	for i, t := range l.takers {
-		if t.worker != avoid || avoid == "" {
+		if !l.mayHold(t.worker, j.ID) {
 			l.takers = slices.Delete(l.takers, i, i+1)
 			t.given <- j.ID
 			return
 		}
 	}
-	if avoid != "" {
-		l.avoid[j.ID] = avoid
-	}
 	f := &l.normal
 	if j.LowPriority {
 		f = &l.low
 	}
-	w := &waiting{id: j.ID, since: j.QueuedAt.UnixMilli()}
+	w := &waiting{id: j.ID, since: j.QueuedAt.UnixMilli(), returned: front}
 	l.places[j.ID] = w
 	if front {
 		f.unshift(w)
@@ -96,32 +93,31 @@ func (l *line) push(j compute.Job, front bool, avoid compute.WorkerID) {
 // putBack puts jobs back at the front, whatever their priority: it was their turn.
 func (l *line) putBack(ids []compute.JobID, now time.Time) {
 	for _, id := range slices.Backward(ids) {
-		w := &waiting{id: id, since: now.UnixMilli()}
+		w := &waiting{id: id, since: now.UnixMilli(), returned: true}
 		l.places[id] = w
 		l.normal.unshift(w)
 	}
 }
 
-// pop takes at most n jobs that the worker may have, those of normal priority first.
+// pop takes at most n jobs that the worker cannot be holding, those of normal priority first.
 func (l *line) pop(w compute.WorkerID, n int) []compute.JobID {
 	var ids []compute.JobID
 	for _, f := range []*fifo{&l.normal, &l.low} {
-		var avoided []*waiting
+		var passed []*waiting
 		for len(ids) < n {
 			next := f.pop()
 			if next == nil {
 				break
 			}
-			if l.avoid[next.id] == w && w != "" {
-				avoided = append(avoided, next)
+			if l.mayHold(w, next.id) {
+				passed = append(passed, next)
 				continue
 			}
-			delete(l.avoid, next.id)
 			delete(l.places, next.id)
 			ids = append(ids, next.id)
 		}
-		for _, a := range slices.Backward(avoided) {
-			f.unshift(a)
+		for _, p := range slices.Backward(passed) {
+			f.unshift(p)
 		}
 	}
 	return ids
@@ -129,7 +125,6 @@ func (l *line) pop(w compute.WorkerID, n int) []compute.JobID {
 
 // leave takes a waiting job out of the line without handing it to anybody.
 func (l *line) leave(id compute.JobID) {
-	delete(l.avoid, id)
 	if w := l.places[id]; w != nil {
 		delete(l.places, id)
 		w.drop()
@@ -138,19 +133,35 @@ func (l *line) leave(id compute.JobID) {
 
 // empty takes every waiting job out of the line and gives them, those of normal priority first.
 func (l *line) empty() []compute.JobID {
-	clear(l.avoid)
 	return l.pop("", len(l.places))
 }
 
-// mayHave forgets that the worker may still hold jobs that it did not name: they may go to it again.
-func (l *line) mayHave(w compute.WorkerID, named []compute.JobID) (freed bool) {
-	for id, avoided := range l.avoid {
-		if avoided == w && !slices.Contains(named, id) {
-			delete(l.avoid, id)
-			freed = true
-		}
+// lose notes that a job was taken from a worker that may still run it.
+func (l *line) lose(id compute.JobID, w compute.WorkerID) {
+	if !slices.Contains(l.lost[id], w) {
+		l.lost[id] = append(l.lost[id], w)
 	}
-	return freed
+}
+
+// mayHold tells whether the worker may run the job, though it does not hold it: the job was taken from it, or its last ping
+// named it. It must not get the job anew (rule queue.lease.other).
+func (l *line) mayHold(w compute.WorkerID, id compute.JobID) bool {
+	if slices.Contains(l.lost[id], w) {
+		return true
+	}
+	s := l.seats[w]
+	return s != nil && slices.Contains(s.named, id)
+}
+
+// stopped notes that the worker does not run the job any more.
+func (l *line) stopped(w compute.WorkerID, id compute.JobID) {
+	if s := l.seats[w]; s != nil {
+		s.named = slices.DeleteFunc(s.named, func(other compute.JobID) bool { return other == id })
+	}
+	l.lost[id] = slices.DeleteFunc(l.lost[id], func(other compute.WorkerID) bool { return other == w })
+	if len(l.lost[id]) == 0 {
+		delete(l.lost, id)
+	}
 }
 
 // forgetTaker withdraws a held take, and gives the job that it was given in the meantime, if any.

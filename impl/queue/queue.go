@@ -3,6 +3,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -41,6 +42,7 @@ type Queue struct {
 	mu     sync.Mutex
 	lines  map[compute.EndpointID]*line
 	held   map[compute.JobID]*lease
+	takes  int64         // so far
 	ends   watchers      // of the ends of jobs
 	chunks watchers      // of the chunks of jobs
 	closed chan struct{} // closed when the server stops: every hold ends
@@ -57,6 +59,7 @@ type Hooks struct {
 type lease struct {
 	endpoint compute.EndpointID
 	worker   compute.WorkerID
+	turn     int64     // its place among the takes
 	until    time.Time // not heard of since: lost
 	overrun  time.Time // end of its execution timeout
 }
@@ -93,7 +96,7 @@ func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.I
 		waiting, err := tx.WaitingJobs()
 		for _, j := range waiting {
 			if l := q.lines[j.EndpointID]; l != nil {
-				l.push(j, false, "")
+				l.push(j, false)
 			}
 		}
 		return err
@@ -103,12 +106,35 @@ func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.I
 
 // hold notes a job in progress. The caller has the lock, or is New.
 func (q *Queue) hold(j compute.Job, now time.Time) {
+	q.takes++
 	q.held[j.ID] = &lease{
-		endpoint: j.EndpointID, worker: j.WorkerID, until: now.Add(q.settings.Lease), overrun: j.TakenAt.Add(j.ExecutionTimeout),
+		endpoint: j.EndpointID, worker: j.WorkerID, turn: q.takes, until: now.Add(q.settings.Lease), overrun: j.TakenAt.Add(j.ExecutionTimeout),
 	}
 	if l := q.lines[j.EndpointID]; l != nil {
-		l.seat(j.WorkerID).jobs[j.ID] = j.LowPriority
+		s := l.seat(j.WorkerID)
+		s.jobs[j.ID] = j.LowPriority
+		s.hasEnded(j.ID) // an earlier attempt
 	}
+}
+
+// heldJob is a job in progress, and how it was held when that was asked.
+type heldJob struct {
+	id compute.JobID
+	lease
+}
+
+// heldThat gives the jobs in progress of which the condition holds, the last one taken first: each goes back to the front
+// of its line, and so they wait again in the order in which they were taken.
+func (q *Queue) heldThat(condition func(*lease) bool) (jobs []heldJob) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for id, h := range q.held {
+		if condition(h) {
+			jobs = append(jobs, heldJob{id, *h})
+		}
+	}
+	slices.SortFunc(jobs, func(a, b heldJob) int { return cmp.Compare(b.turn, a.turn) })
+	return jobs
 }
 
 // release forgets a job in progress. The caller has the lock.

@@ -257,3 +257,88 @@ func TestAnUnknownEndpointAndSomebodyElsesAreNotFound(t *testing.T) {
 	_, err = b.queue.Take(t.Context(), "stranger", b.endpoint, "w", 1)
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
 }
+
+func TestAJobThatIsCancelledAfterItsWorkerWasLostHasNoExecutionTime(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	id := b.run(queue.Submission{})
+	b.take("w", 1)
+	b.queue.WorkerGone(t.Context(), b.endpoint, "w")
+	b.clock.Advance(time.Minute)
+	j, err := b.queue.Cancel(t.Context(), user, b.endpoint, id)
+	require.NoError(t, err)
+	require.Equal(t, compute.JobCancelled, j.Status)
+	require.Zero(t, j.ExecutionTime(), "it was waiting")
+}
+
+func TestJobsThatGoBackTogetherKeepTheirOrder(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	var ids []compute.JobID
+	for range 8 {
+		ids = append(ids, b.run(queue.Submission{}))
+	}
+	require.Equal(t, ids, b.take("silent", 8))
+	require.NoError(t, b.queue.Ping(user, b.endpoint, "silent", nil))
+	b.sweepAfter(31 * time.Second)
+	require.Equal(t, ids, b.take("gone", 8))
+	b.queue.WorkerGone(t.Context(), b.endpoint, "gone")
+	taken, err := b.queue.Take(t.Context(), user, b.endpoint, "hung up", 8)
+	require.NoError(t, err)
+	b.queue.HandBack(taken)
+	require.Equal(t, ids, b.take("w", 8))
+}
+
+func TestALostJobIsHandedToNoneOfTheWorkersThatMayStillHoldIt(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	id := b.run(queue.Submission{})
+	for _, w := range []compute.WorkerID{"first", "second"} {
+		require.Equal(t, []compute.JobID{id}, b.take(w, 1))
+		require.NoError(t, b.queue.Ping(user, b.endpoint, w, []compute.JobID{id}))
+		b.sweepAfter(31 * time.Second)
+	}
+	other := b.run(queue.Submission{})
+	require.NoError(t, b.queue.Ping(user, b.endpoint, "first", []compute.JobID{id}))
+	require.Equal(t, []compute.JobID{other}, b.take("first", 2), "it is late, and still runs the job")
+	b.finish("first", id, queue.Report{Output: json.RawMessage(`1`)})
+	require.Equal(t, []compute.JobID{id}, b.take("first", 2), "a report that came too late is an end too")
+}
+
+func TestAWorkerThatGetsAJobAnewIsNotToldToStopIt(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	id := b.run(queue.Submission{ExecutionTimeout: 5 * time.Second})
+	b.take("w", 1)
+	b.sweepAfter(5 * time.Second)
+	_, err := b.queue.Retry(t.Context(), user, b.endpoint, id)
+	require.NoError(t, err)
+	require.Equal(t, []compute.JobID{id}, b.take("w", 1), "it never pings: nobody knows what it holds")
+	b.queue.Close()
+	stops, err := b.queue.Stops(t.Context(), user, b.endpoint, "w")
+	require.NoError(t, err)
+	require.Empty(t, stops)
+}
+
+func TestAJobThatCameBackDoesNotHideThatTheOthersAreOverdue(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	b.queue.SetEndpoint(compute.Endpoint{ID: b.endpoint, UserID: user, Name: "one", Image: "one", WorkersMax: 3, ScalerValue: 4})
+	b.run(queue.Submission{})
+	b.take("w", 1)
+	b.run(queue.Submission{})
+	b.clock.Advance(4 * time.Second)
+	b.queue.WorkerGone(t.Context(), b.endpoint, "w")
+	require.Equal(t, 2, b.queue.Demands()[0].Waiting)
+	require.Equal(t, 1, b.queue.Demands()[0].Overdue)
+}
+
+func TestTheExecutionTimeoutIsDueAlsoAtTheMomentOfALeaseThatDoesNotCount(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	b.run(queue.Submission{ExecutionTimeout: 30 * time.Second})
+	b.take("never pings", 1)
+	next, err := b.queue.Next(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, b.clock.Now().Add(30*time.Second), next)
+}

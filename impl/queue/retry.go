@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -16,13 +15,11 @@ func (q *Queue) Retry(ctx context.Context, user compute.UserID, e compute.Endpoi
 		return compute.Job{}, err
 	}
 	var j compute.Job
-	var holder compute.WorkerID
 	err := q.store.Write(ctx, func(tx store.Tx) (err error) {
 		if j, err = ownJob(tx, e, id); err != nil {
 			return err
 		}
-		from := j.Status
-		holder = j.WorkerID
+		from, holder := j.Status, j.WorkerID
 		if j.Status, err = compute.JobMachine.Next(from, compute.JobRetry); err != nil {
 			return err
 		}
@@ -34,18 +31,6 @@ func (q *Queue) Retry(ctx context.Context, user compute.UserID, e compute.Endpoi
 	if err != nil {
 		return j, err
 	}
-	q.enqueue(j, false, q.mayHold(e, holder, id))
+	q.enqueue(j, false)
 	return j, nil
-}
-
-// mayHold gives the worker if its last ping still named the job: it may not have stopped it yet.
-func (q *Queue) mayHold(e compute.EndpointID, w compute.WorkerID, id compute.JobID) compute.WorkerID {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if l := q.lines[e]; l != nil {
-		if s := l.seats[w]; s != nil && slices.Contains(s.named, id) {
-			return w
-		}
-	}
-	return ""
 }

@@ -20,12 +20,15 @@ const (
 	readLimit  = 20_000_000 // of one read
 )
 
-// StreamJob appends one chunk to a job that the worker holds. One over the limit becomes several.
+// StreamJob appends one chunk to a job that the worker holds; a late one changes nothing and is no error. One over the limit
+// becomes several.
 func (q *Queue) StreamJob(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, id compute.JobID, c compute.Chunk) error {
 	if err := q.heardOf(user, e, w); err != nil {
 		return err
 	}
-	q.extend(id, w)
+	if !q.extend(e, id, w) {
+		return nil
+	}
 	pieces := split(c)
 	err := q.store.Write(ctx, func(tx store.Tx) error {
 		for _, piece := range pieces {

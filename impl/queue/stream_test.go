@@ -220,3 +220,22 @@ func TestAPurgeCancelsWhatWaitsAndNothingElse(t *testing.T) {
 	after := b.run(queue.Submission{})
 	require.Equal(t, []compute.JobID{after}, b.take("w", 9))
 }
+
+func TestAReportThroughAnotherEndpointChangesNothing(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	const other compute.EndpointID = "endpointtwo000"
+	b.queue.SetEndpoint(compute.Endpoint{ID: other, UserID: "stranger", Name: "two", Image: "two"})
+	id := b.run(queue.Submission{})
+	b.take("w", 1)
+	require.NoError(t, b.queue.Ping(user, b.endpoint, "w", nil))
+	b.clock.Advance(20 * time.Second)
+	require.NoError(t, b.queue.Ping("stranger", other, "w", []compute.JobID{id}))
+	require.NoError(t, b.queue.Progress(t.Context(), "stranger", other, "w", id, json.RawMessage(`1`)))
+	require.NoError(t, b.queue.StreamJob(t.Context(), "stranger", other, "w", id, compute.Chunk{Output: json.RawMessage(`2`)}))
+	require.Nil(t, b.status(id).Output)
+	_, chunks := b.read(id)
+	require.Empty(t, chunks)
+	b.sweepAfter(11 * time.Second)
+	require.Equal(t, compute.JobInQueue, b.status(id).Status, "its lease was not renewed")
+}

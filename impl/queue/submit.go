@@ -75,15 +75,15 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, e compute.Endpo
 	if err != nil {
 		return j, err
 	}
-	q.enqueue(j, false, "")
+	q.enqueue(j, false)
 	return j, nil
 }
 
 // enqueue hands a job that is IN_QUEUE on disk to the dispatcher, as line.push.
-func (q *Queue) enqueue(j compute.Job, front bool, avoid compute.WorkerID) {
+func (q *Queue) enqueue(j compute.Job, front bool) {
 	q.mu.Lock()
 	if l := q.lines[j.EndpointID]; l != nil {
-		l.push(j, front, avoid)
+		l.push(j, front)
 	}
 	q.mu.Unlock()
 	q.hooks.Demand()

@@ -47,10 +47,12 @@ func (q *Queue) Next(ctx context.Context) (time.Time, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, h := range q.held {
-		for due, counts := range map[time.Time]bool{h.overrun: true, h.until: q.judged(h)} {
-			if counts && (next.IsZero() || due.Before(next)) {
-				next = due
-			}
+		due := h.overrun
+		if q.judged(h) && h.until.Before(due) {
+			due = h.until
+		}
+		if next.IsZero() || due.Before(next) {
+			next = due
 		}
 	}
 	return next, err
@@ -62,6 +64,7 @@ func (q *Queue) Clear() {
 	clear(q.held)
 	for _, l := range q.lines {
 		l.empty()
+		clear(l.lost)
 		for _, s := range l.seats {
 			for id := range s.jobs {
 				s.stop(id, q.clock.Now())
@@ -81,19 +84,8 @@ func (q *Queue) Clear() {
 
 // sweepHeld ends what ran too long and takes jobs from workers that went silent.
 func (q *Queue) sweepHeld(ctx context.Context, now time.Time) {
-	type due struct {
-		id compute.JobID
-		lease
-	}
-	var dues []due
-	q.mu.Lock()
-	for id, h := range q.held {
-		if !now.Before(h.until) && q.judged(h) || !now.Before(h.overrun) {
-			dues = append(dues, due{id, *h})
-		}
-	}
-	q.mu.Unlock()
-	for _, d := range dues {
+	due := func(h *lease) bool { return !now.Before(h.until) && q.judged(h) || !now.Before(h.overrun) }
+	for _, d := range q.heldThat(due) {
 		if !now.Before(d.overrun) {
 			_ = q.end(ctx, d.endpoint, d.id, anyHolder, func(j *compute.Job) compute.JobEvent {
 				if now.Before(j.TakenAt.Add(j.ExecutionTimeout)) {
@@ -141,7 +133,9 @@ func (q *Queue) expire(ctx context.Context, now time.Time, due []compute.Job) er
 	if len(ended) == 0 {
 		return nil
 	}
-	return q.store.Write(ctx, func(tx store.Tx) error {
+	var deleted []compute.Job
+	err := q.store.Write(ctx, func(tx store.Tx) error {
+		deleted = deleted[:0]
 		for _, id := range ended {
 			j, err := tx.Job(id)
 			if err != nil && compute.CodeOf(err) != compute.NotFound {
@@ -153,9 +147,21 @@ func (q *Queue) expire(ctx context.Context, now time.Time, due []compute.Job) er
 			if err := tx.DeleteJob(id); err != nil {
 				return err
 			}
+			deleted = append(deleted, j)
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, j := range deleted {
+		if l := q.lines[j.EndpointID]; l != nil {
+			delete(l.lost, j.ID)
+		}
+	}
+	return nil
 }
 
 func (q *Queue) forgetSilent(now time.Time) {

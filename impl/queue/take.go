@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -150,16 +151,16 @@ func (q *Queue) lease(ctx context.Context, e compute.EndpointID, w compute.Worke
 
 // HandBack puts jobs that could not be handed over back in the queue as if they had never been taken.
 func (q *Queue) HandBack(taken []Taken) {
-	for _, t := range taken {
+	for _, t := range slices.Backward(taken) { // each to the front
 		q.giveBack(t.ID, t.WorkerID, func(j *compute.Job) {
 			j.Attempt--
-			j.QueuedAt, j.TakenAt = t.QueuedAt, time.Time{}
-		}, "")
+			j.QueuedAt = t.QueuedAt
+		}, false)
 	}
 }
 
-// giveBack moves a held job back to the front of the queue, and tells whether the worker still held it.
-func (q *Queue) giveBack(id compute.JobID, w compute.WorkerID, change func(*compute.Job), avoid compute.WorkerID) bool {
+// giveBack moves a held job back to the front of the queue. If it was lost, the worker may still run it.
+func (q *Queue) giveBack(id compute.JobID, w compute.WorkerID, change func(*compute.Job), lost bool) {
 	var j compute.Job
 	moved := false
 	err := q.store.Write(context.Background(), func(tx store.Tx) (err error) {
@@ -174,7 +175,7 @@ func (q *Queue) giveBack(id compute.JobID, w compute.WorkerID, change func(*comp
 		if j.Status, err = compute.JobMachine.Next(from, compute.JobLeaseLost); err != nil {
 			return nil // ended meanwhile
 		}
-		j.WorkerID, j.Output, j.QueuedAt = "", nil, tx.Now()
+		j.WorkerID, j.Output, j.QueuedAt, j.TakenAt = "", nil, tx.Now(), time.Time{}
 		change(&j)
 		moved, err = tx.MoveJob(j, from, holder)
 		return err
@@ -183,9 +184,11 @@ func (q *Queue) giveBack(id compute.JobID, w compute.WorkerID, change func(*comp
 	if h := q.held[id]; h != nil && h.worker == w {
 		q.release(id)
 	}
+	if l := q.lines[j.EndpointID]; l != nil && moved && lost {
+		l.lose(id, w)
+	}
 	q.mu.Unlock()
 	if err == nil && moved {
-		q.enqueue(j, true, avoid)
+		q.enqueue(j, true)
 	}
-	return moved
 }

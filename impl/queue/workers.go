@@ -39,28 +39,34 @@ func (q *Queue) Ping(user compute.UserID, e compute.EndpointID, w compute.Worker
 		return err
 	}
 	s := q.hear(l, w)
+	for id := range l.lost {
+		if !slices.Contains(ids, id) {
+			l.stopped(w, id)
+		}
+	}
 	s.pinged, s.named = true, ids
 	s.stillRuns(ids, q.clock.Now())
 	for _, id := range ids {
-		q.extendHeld(id, w)
+		q.extendHeld(e, id, w)
 	}
-	if l.mayHave(w, ids) {
-		l.wake()
-	}
+	l.wake()
 	return nil
 }
 
-// extend renews the lease of one job: a report of the job is a sign of its life.
-func (q *Queue) extend(id compute.JobID, w compute.WorkerID) {
+// extend renews the lease of one job, since a report of the job is a sign of its life, and tells whether the worker holds it.
+func (q *Queue) extend(e compute.EndpointID, id compute.JobID, w compute.WorkerID) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.extendHeld(id, w)
+	return q.extendHeld(e, id, w)
 }
 
-func (q *Queue) extendHeld(id compute.JobID, w compute.WorkerID) {
-	if h := q.held[id]; h != nil && h.worker == w {
+func (q *Queue) extendHeld(e compute.EndpointID, id compute.JobID, w compute.WorkerID) bool {
+	h := q.held[id]
+	holds := h != nil && h.endpoint == e && h.worker == w
+	if holds {
 		h.until = q.clock.Now().Add(q.settings.Lease)
 	}
+	return holds
 }
 
 // Unhealthy notes why a worker is about to exit. It is no sign of life.
@@ -169,7 +175,7 @@ type WorkerView struct {
 // stopPatience is how long a worker that berth started may leave a job to stop unasked for, or still run it.
 const stopPatience = 10 * time.Second
 
-// reported notes that the worker is done with a job. One that berth started and that asks to leave is to be replaced: it gets
+// reported notes that the worker is done with a job, and may have it again. One that berth started and that asks to leave is to be replaced: it gets
 // nothing more. Others end by themselves.
 func (q *Queue) reported(e compute.EndpointID, w compute.WorkerID, id compute.JobID, leave bool) {
 	q.mu.Lock()
@@ -179,6 +185,8 @@ func (q *Queue) reported(e compute.EndpointID, w compute.WorkerID, id compute.Jo
 			s.hasEnded(id)
 			s.leaving = s.leaving || leave && s.managed
 		}
+		l.stopped(w, id)
+		l.wake()
 	}
 }
 
@@ -255,16 +263,8 @@ func (q *Queue) Drain(e compute.EndpointID, w compute.WorkerID) bool {
 // WorkerGone forgets a worker that has ended, and puts the jobs that it held back in the queue or, with their attempts
 // spent, fails them.
 func (q *Queue) WorkerGone(ctx context.Context, e compute.EndpointID, w compute.WorkerID) {
-	q.mu.Lock()
-	var ids []compute.JobID
-	for id, h := range q.held {
-		if h.endpoint == e && h.worker == w {
-			ids = append(ids, id)
-		}
-	}
-	q.mu.Unlock()
-	for _, id := range ids {
-		q.lost(ctx, e, id, w, "the worker ended")
+	for _, j := range q.heldThat(func(h *lease) bool { return h.endpoint == e && h.worker == w }) {
+		q.lost(ctx, e, j.id, w, "the worker ended")
 	}
 	q.mu.Lock()
 	if l := q.lines[e]; l != nil {
@@ -286,6 +286,12 @@ func (q *Queue) lost(ctx context.Context, e compute.EndpointID, id compute.JobID
 		return compute.JobGiveUp
 	})
 	if !gaveUp {
-		q.giveBack(id, w, func(j *compute.Job) { j.Retries++ }, w)
+		q.giveBack(id, w, func(j *compute.Job) { j.Retries++ }, true)
+		return
 	}
+	q.mu.Lock()
+	if l := q.lines[e]; l != nil {
+		l.lose(id, w) // it may be retried
+	}
+	q.mu.Unlock()
 }

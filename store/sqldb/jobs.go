@@ -17,8 +17,8 @@ const (
 	selectJob      = `SELECT ` + jobColumns + `, s3_config, output FROM jobs WHERE id = ?`
 	selectJobInput = `SELECT i.body FROM jobs j JOIN job_inputs i ON i.seq = j.seq WHERE j.id = ?`
 	selectRetries  = `SELECT retries FROM jobs WHERE id = ? AND status = ? AND worker_id = ?`
-	moveJob        = `UPDATE jobs SET status = ?, worker_id = ?, attempt = ?, retries = ?, retention = ?, queued_at = ?, taken_at = ?,
-ended_at = ?, expires_at = ?, error = ?, output = ?, final_reads = 0
+	moveJob        = `UPDATE jobs SET status = ?1, worker_id = ?, attempt = ?, retries = ?, retention = ?, queued_at = ?, taken_at = ?,
+ended_at = ?, expires_at = ?, error = ?, output = ?, final_reads = CASE WHEN ?1 = 'IN_QUEUE' THEN 0 ELSE final_reads END
 WHERE id = ? AND status = ? AND worker_id = ? RETURNING seq, endpoint_id`
 	setJobOutput  = `UPDATE jobs SET output = ? WHERE id = ? AND status = 'IN_PROGRESS' AND worker_id = ?`
 	selectWaiting = `SELECT ` + jobColumns + ` FROM jobs WHERE status = 'IN_QUEUE' ORDER BY queued_at, seq`

@@ -60,6 +60,8 @@ func chunks(t *testing.T, open Open) {
 	move(t, s, "j", to(compute.JobFailed))
 	require.Equal(t, 1, count())
 	require.Equal(t, 2, count())
+	move(t, s, "j", to(compute.JobFailed))
+	require.Equal(t, 3, count(), "a new time to live is no new end")
 	move(t, s, "j", to(compute.JobInQueue))
 	require.False(t, has(), "a retry begins anew")
 	move(t, s, "j", take("w", start))

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// receiver takes webhooks.
+type receiver struct {
+	url  string
+	mu   sync.Mutex
+	got  map[string]int // documents, and how often each came
+	http *http.Server
+}
+
+func listenForWebhooks() (*receiver, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	r := &receiver{url: "http://" + l.Addr().String() + "/", got: map[string]int{}}
+	r.http = &http.Server{Handler: r, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = r.http.Serve(l) }() // until close
+	return r, nil
+}
+
+// ServeHTTP takes one delivery.
+func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest) // cut off by a kill: it comes again
+		return
+	}
+	r.mu.Lock()
+	r.got[string(bytes.TrimSpace(body))]++
+	r.mu.Unlock()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// times tells how often a document came: a webhook gets what a read of the status gets.
+func (r *receiver) times(document string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.got[document]
+}
+
+func (r *receiver) close() { _ = r.http.Close() }

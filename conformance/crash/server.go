@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// ready is how long the server may take to say that it is ready.
+const ready = 30 * time.Second
+
+// server is a running berth.
+type server struct {
+	cmd       *exec.Cmd
+	URL       string            `json:"url"`
+	Key       string            `json:"key"` // of the first start of a data directory
+	Endpoints map[string]string `json:"endpoints"`
+}
+
+// launch starts berth on the data directory. What it logs goes to the end of a file beside the data, which log reads.
+func launch(berth, data, listen string, endpoints []string) (*server, io.Reader, error) {
+	args := []string{"serve", "--json", "--private-webhooks", "--data", data, "--listen", listen}
+	for _, e := range endpoints {
+		args = append(args, "--endpoint", e)
+	}
+	s := &server{cmd: exec.Command(berth, args...)}
+	logs, err := os.OpenFile(data+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = logs.Close() }()
+	s.cmd.Stderr = logs
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, out, s.cmd.Start()
+}
+
+// start is launch, and waits until the server is ready.
+func start(berth, data, listen string, endpoints []string) (*server, error) {
+	s, out, err := launch(berth, data, listen, endpoints)
+	if err != nil {
+		return nil, err
+	}
+	late := time.AfterFunc(ready, func() { _ = s.cmd.Process.Kill() }) // ends the read below
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	late.Stop()
+	if err == nil {
+		err = json.Unmarshal(line, s)
+	}
+	if err != nil {
+		s.kill()
+		return nil, fmt.Errorf("the server did not say that it is ready: %w", err)
+	}
+	return s, nil
+}
+
+// kill sends SIGKILL and waits until the server is gone, so that its port and its data are free.
+func (s *server) kill() {
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+}
+
+// log gives the end of what the servers of a data directory logged.
+func log(data string) string {
+	text, err := os.ReadFile(data + ".log")
+	if err != nil {
+		return err.Error()
+	}
+	return string(text[max(0, len(text)-4000):])
+}
+
+// service is where a server is, up or down.
+type service struct {
+	url, key  string
+	endpoints map[string]string // ids by name
+	http      *http.Client
+}
+
+func (s *server) service() *service {
+	return &service{
+		url: s.URL, key: s.Key, endpoints: s.Endpoints,
+		http: &http.Client{Timeout: 60 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
+	}
+}
+
+// call makes a request of an endpoint's queue. Status 0 means that no answer came: what was asked may have been done or not.
+func (s *service) call(ctx context.Context, method, endpoint, operation, body string) (status int, answer []byte) {
+	req, err := http.NewRequestWithContext(ctx, method, s.url+"/v2/"+s.endpoints[endpoint]+"/"+operation, strings.NewReader(body))
+	if err != nil {
+		panic(err) // the address is ours
+	}
+	req.Header.Set("Authorization", "Bearer "+s.key)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := s.http.Do(req)
+	if err != nil {
+		return 0, nil
+	}
+	defer func() { _ = res.Body.Close() }()
+	answer, err = io.ReadAll(res.Body)
+	if err != nil {
+		return 0, nil
+	}
+	return res.StatusCode, bytes.TrimSpace(answer)
+}
