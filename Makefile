@@ -67,8 +67,8 @@ crash: build ## kill the server and workers under load, 20 times each (ROUNDS=n 
 	go run ./conformance/crash -berth bin/berth -rounds $(or $(ROUNDS),20) -workers $(or $(WORKERS),20) $(if $(SEED),-seed $(SEED))
 
 .PHONY: bench
-bench: build ## cold start, memory and size beside a bare echo + SQLite program
-	cd conformance/bench && go run . -berth ../../bin/berth
+bench: build ## speed beside references, as ratios; PARTS="requests peers" for some
+	cd conformance/bench && go run . -berth ../../bin/berth $(PARTS)
 
 .PHONY: bench-validate
 bench-validate: ## the generated validators beside encoding/json and kin-openapi: medians and ratios

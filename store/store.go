@@ -76,6 +76,9 @@ type Jobs interface {
 	Job(compute.JobID) (compute.Job, error)
 	// JobInput gives NotFound for an unknown id.
 	JobInput(compute.JobID) (json.RawMessage, error)
+	// TakeJob makes a job IN_QUEUE IN_PROGRESS, the holder's, with one attempt more and TakenAt at Now, and gives it and its
+	// input; taken tells whether it was IN_QUEUE.
+	TakeJob(id compute.JobID, holder compute.WorkerID) (j compute.Job, input json.RawMessage, taken bool, err error)
 	// MoveJob writes every field of j that can change (all but id, endpoint, Sync, Webhook, S3Config, LowPriority,
 	// timeouts and CreatedAt) if the stored status and worker id are still from and holder; it tells whether they were. A move
 	// to IN_QUEUE forgets the chunks and how often the end was read.
@@ -84,8 +87,9 @@ type Jobs interface {
 	SetJobOutput(id compute.JobID, holder compute.WorkerID, output json.RawMessage) (bool, error)
 	// CountJobs gives the counts of an endpoint; COMPLETED, FAILED and retried ones include jobs deleted since.
 	CountJobs(compute.EndpointID) (compute.JobCounts, error)
-	// WaitingJobs gives every endpoint's jobs IN_QUEUE without their JSON, in the order in which they began to wait.
-	WaitingJobs() ([]compute.Job, error)
+	// WaitingJobs gives to each every endpoint's jobs IN_QUEUE in the order in which they began to wait, with ID, EndpointID,
+	// Status, LowPriority, Retries and QueuedAt alone. Like HeldJobs it finds only jobs without EndedAt.
+	WaitingJobs(each func(compute.Job)) error
 	// HeldJobs gives the jobs IN_PROGRESS without their JSON, of every worker, oldest take first.
 	HeldJobs() ([]compute.Job, error)
 }
@@ -124,9 +128,9 @@ type JobExpiry interface {
 	ExpiringJobs(now time.Time, limit int) ([]compute.Job, error)
 	// NextExpiry gives the earliest ExpiresAt of all jobs; zero if there is none.
 	NextExpiry() (time.Time, error)
-	// DeleteJob removes an ended job with its input and chunks. It leaves alone, without an error, a job that has not
-	// ended: it may have been retried since it was listed.
-	DeleteJob(compute.JobID) error
+	// DeleteJob removes an ended job whose ExpiresAt is not after now, with its input and chunks, and tells whether it did. It
+	// leaves alone any other: it may have been retried or given more time since it was listed.
+	DeleteJob(id compute.JobID, now time.Time) (bool, error)
 }
 
 // Keys stores API keys.

@@ -1,159 +1,113 @@
-// Command bench measures berth beside a bare echo + SQLite program, in interleaved rounds of one run: time from the start
-// of the process to the first answered request, resident memory after it, and the size of the program. Only the ratios
-// mean anything on another machine.
+// Command bench measures berth beside its references, in interleaved rounds of one run. Every row is a ratio: the median of
+// the rounds with the smallest and the largest. Only ratios mean anything on another machine, and nothing here fails for
+// being slow. What cannot run here is printed as SKIPPED, with the reason.
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"flag"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
 
-// program is one of the two that are measured.
-type program struct {
-	name string
-	path string
-	args func(data string) []string
+// bench is one run.
+type bench struct {
+	berth  string // program
+	tmp    string // directory of everything that the run makes
+	rounds int
+	length time.Duration // of one measurement
+	jobs   int           // of the backlog
+	only   string        // rows whose names contain it
+	seq    int           // data directories made so far
 }
 
-// sample is one start.
-type sample struct {
-	start  time.Duration // to the first answer
-	memory int64         // resident bytes
+// part is a group of measurements.
+type part struct {
+	name, about string
+	run         func(*bench) error
+}
+
+var parts = []part{
+	{"start", "cold start, memory and size beside a bare echo + SQLite program", (*bench).start},
+	{"requests", "requests beside a bare echo server", (*bench).requests},
+	{"peers", "jobs from enqueue to done beside asynq on Redis and River on PostgreSQL", (*bench).peers},
+	{"fsync", "group commit on a disk whose fsync takes 1 ms, and that no answer leaves before its commit", (*bench).fsync},
+	{"backlog", "memory, speed and restart with very many jobs waiting", (*bench).backlog},
+	{"large", "fifty inputs of 20 MB at once, and one of a byte more", (*bench).large},
+	{"shrink", "the file and the longest pause while very many results expire", (*bench).shrink},
 }
 
 func main() {
-	berth := flag.String("berth", "../../bin/berth", "berth's program")
-	rounds := flag.Int("rounds", 9, "starts of each program")
+	b := bench{}
+	flag.StringVar(&b.berth, "berth", "../../bin/berth", "berth's program")
+	flag.IntVar(&b.rounds, "rounds", 7, "interleaved rounds of each measurement")
+	flag.DurationVar(&b.length, "length", time.Second, "of one measurement")
+	flag.StringVar(&b.only, "row", "", "only the rows of requests and peers whose names contain this")
+	flag.IntVar(&b.jobs, "jobs", 1_000_000, "jobs of the backlog")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "bench [flags] [part ...]")
+		for _, p := range parts {
+			fmt.Fprintf(flag.CommandLine.Output(), "  %-10s %s\n", p.name, p.about)
+		}
+		flag.PrintDefaults()
+	}
 	flag.Parse()
-	if err := run(*berth, *rounds); err != nil {
+	if err := b.run(flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(berth string, rounds int) error {
-	tmp, err := os.MkdirTemp("", "berth-bench-")
-	if err != nil {
+func (b *bench) run(names []string) (err error) {
+	for _, name := range names {
+		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
+			return fmt.Errorf("there is no part %q", name)
+		}
+	}
+	if b.berth, err = filepath.Abs(b.berth); err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(tmp) }()
-	bare := filepath.Join(tmp, "bare")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", bare, "./bare")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("bare: %w: %s", err, out)
+	if b.tmp, err = os.MkdirTemp("", "berth-bench-"); err != nil {
+		return err
 	}
-	programs := []program{
-		{"bare echo + SQLite", bare, func(data string) []string { return []string{data + ".db"} }},
-		{"berth", berth, func(data string) []string {
-			return []string{"serve", "--json", "--listen", "127.0.0.1:0", "--data", data}
-		}},
-	}
-	samples := make([][]sample, len(programs))
-	for round := range rounds {
-		for i, p := range programs {
-			s, err := p.measure(filepath.Join(tmp, fmt.Sprintf("%d-%d", round, i)))
-			if err != nil {
-				return fmt.Errorf("%s: %w", p.name, err)
-			}
-			samples[i] = append(samples[i], s)
+	defer func() { _ = os.RemoveAll(b.tmp) }()
+	for _, p := range parts {
+		if len(names) > 0 && !slices.Contains(names, p.name) {
+			continue
 		}
-	}
-	return report(programs, samples)
-}
-
-// measure starts the program on a new database, asks it once, and ends it.
-func (p program) measure(data string) (s sample, err error) {
-	cmd := exec.Command(p.path, p.args(data)...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return s, err
-	}
-	start := time.Now()
-	if err := cmd.Start(); err != nil {
-		return s, err
-	}
-	defer func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	}()
-	line, err := bufio.NewReader(out).ReadBytes('\n')
-	if err != nil {
-		return s, err
-	}
-	var ready struct{ URL string }
-	if err := json.Unmarshal(line, &ready); err != nil {
-		return s, err
-	}
-	res, err := http.Get(ready.URL + "/healthz")
-	if err != nil {
-		return s, err
-	}
-	s.start = time.Since(start)
-	_ = res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		return s, fmt.Errorf("it answered %s", res.Status)
-	}
-	s.memory, err = resident(cmd.Process.Pid)
-	return s, err
-}
-
-// resident reads the resident memory of a process in bytes; 0 where the system has no /proc.
-func resident(pid int) (int64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if os.IsNotExist(err) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kb, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			return kb << 10, err
+		fmt.Printf("## %s: %s\n\n", p.name, p.about)
+		if err := p.run(b); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
 		}
-	}
-	return 0, nil
-}
-
-func report(programs []program, samples [][]sample) error {
-	fmt.Printf("Medians of %d interleaved starts on a new database.\n\n", len(samples[0]))
-	fmt.Println("| | first answer, ms | ratio | resident, MB | ratio | program, MB | ratio |\n|---|---|---|---|---|---|---|")
-	var first [3]float64
-	for i, p := range programs {
-		stat, err := os.Stat(p.path)
-		if err != nil {
-			return err
-		}
-		row := [3]float64{
-			median(samples[i], func(s sample) float64 { return float64(s.start.Microseconds()) / 1000 }),
-			median(samples[i], func(s sample) float64 { return float64(s.memory) / 1e6 }),
-			float64(stat.Size()) / 1e6,
-		}
-		if i == 0 {
-			first = row
-		}
-		fmt.Printf("| %s | %.1f | %.2f | %.1f | %.2f | %.1f | %.2f |\n", p.name,
-			row[0], row[0]/first[0], row[1], row[1]/first[1], row[2], row[2]/first[2])
+		fmt.Println()
 	}
 	return nil
 }
 
-func median(samples []sample, of func(sample) float64) float64 {
-	values := make([]float64, len(samples))
-	for i, s := range samples {
-		values[i] = of(s)
+// build builds a reference program of this module.
+func (b *bench) build(name string) (string, error) {
+	path := filepath.Join(b.tmp, name)
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
 	}
-	slices.Sort(values)
-	return values[len(values)/2]
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "./"+name)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%s: %w: %s", name, err, out)
+	}
+	return path, nil
+}
+
+// directory makes a new path for data; whoever uses it makes the directory.
+func (b *bench) directory() string {
+	b.seq++
+	return filepath.Join(b.tmp, fmt.Sprintf("data-%d", b.seq))
+}
+
+func skipped(row, reason string) {
+	fmt.Printf("| %s | SKIPPED: %s |\n", row, strings.TrimSpace(reason))
 }

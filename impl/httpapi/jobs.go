@@ -18,13 +18,13 @@ var _ queue.ServerInterface = queueHandlers{}
 
 // Run is POST /v2/{endpointId}/run.
 func (h queueHandlers) Run(c echo.Context, e queue.EndpointID) error {
-	j, err := h.Queue.Run(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), submission(bodyOf[queue.Submission](c)))
+	j, err := h.Queue.Run(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), submission(c))
 	return answerJob(c, j, err)
 }
 
 // RunSync is POST /v2/{endpointId}/runsync.
 func (h queueHandlers) RunSync(c echo.Context, e queue.EndpointID, p queue.RunSyncParams) error {
-	j, err := h.Queue.RunSync(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), submission(bodyOf[queue.Submission](c)), waitOf(p.Wait))
+	j, err := h.Queue.RunSync(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), submission(c), waitOf(p.Wait))
 	return answerJob(c, j, err)
 }
 
@@ -111,7 +111,7 @@ func answerJob(c echo.Context, j compute.Job, err error) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, jobView(j))
+	return documentOf(j).write(c)
 }
 
 func waitOf(ms *queue.Wait) time.Duration {

@@ -22,6 +22,7 @@ const (
 	ctxCaller = "berth.caller"
 	ctxBody   = "berth.body"
 	ctxRaw    = "berth.raw"
+	ctxLarge  = "berth.large"
 
 	ctxExceeded = "berth.exceeded" // the compute.Rate that is exceeded, if one is
 )
@@ -108,6 +109,14 @@ func (s Services) operations(ops map[string]validate.Op, scope func(validate.Op,
 				}
 				if err := s.faulty(id, c); err != nil {
 					return err
+				}
+				if size := c.Request().ContentLength; op.HasBody && (size < 0 || size > largeBody) && size <= op.MaxBody {
+					leave, err := s.large.enter(contextOf(c))
+					if err != nil {
+						return err
+					}
+					defer leave()
+					c.Set(ctxLarge, leave)
 				}
 				if err := check(op, c); err != nil {
 					return err

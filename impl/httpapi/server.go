@@ -34,11 +34,12 @@ type Services struct {
 
 	Controls Controls // nil: there are no test controls
 	faults   *faults
+	large    gate
 }
 
 // New makes the handler of all interfaces.
 func New(s Services) (*echo.Echo, error) {
-	s.faults = &faults{}
+	s.faults, s.large = &faults{}, make(gate, largeBodies)
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.JSONSerializer = serializer{}

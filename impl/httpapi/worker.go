@@ -30,7 +30,13 @@ func seatOf(c echo.Context, id worker.WorkerID) (compute.UserID, compute.WorkerI
 
 // TakeJob is GET /v2/{endpointId}/job-take/{workerId}.
 func (h workerHandlers) TakeJob(c echo.Context, e worker.EndpointID, w worker.WorkerID, _ worker.TakeJobParams) error {
-	return h.take(c, e, w, 1, func(taken []jobs.Taken) any { return takenView(taken[0]) })
+	return h.take(c, e, w, 1, func(taken []jobs.Taken) error {
+		d, err := takenDocument(taken[0])
+		if err != nil {
+			return err
+		}
+		return d.write(c)
+	})
 }
 
 // TakeJobs is GET /v2/{endpointId}/job-take-batch/{workerId}.
@@ -39,16 +45,16 @@ func (h workerHandlers) TakeJobs(c echo.Context, e worker.EndpointID, w worker.W
 	if p.BatchSize != nil {
 		n = int(*p.BatchSize)
 	}
-	return h.take(c, e, w, n, func(taken []jobs.Taken) any {
+	return h.take(c, e, w, n, func(taken []jobs.Taken) error {
 		list := make([]worker.TakenJob, len(taken))
 		for i, t := range taken {
 			list[i] = takenView(t)
 		}
-		return list
+		return c.JSON(http.StatusOK, list)
 	})
 }
 
-func (h workerHandlers) take(c echo.Context, e worker.EndpointID, w worker.WorkerID, n int, view func([]jobs.Taken) any) error {
+func (h workerHandlers) take(c echo.Context, e worker.EndpointID, w worker.WorkerID, n int, answer func([]jobs.Taken) error) error {
 	user, id, err := seatOf(c, w)
 	if err != nil {
 		return err
@@ -60,7 +66,7 @@ func (h workerHandlers) take(c echo.Context, e worker.EndpointID, w worker.Worke
 	if len(taken) == 0 {
 		return c.NoContent(http.StatusNoContent)
 	}
-	if err := c.JSON(http.StatusOK, view(taken)); err != nil {
+	if err := answer(taken); err != nil {
 		h.Queue.HandBack(taken) // the worker has hung up
 		return err
 	}

@@ -10,9 +10,10 @@ import (
 type waiting struct {
 	id       compute.JobID
 	since    int64 // milliseconds since 1970
-	returned bool  // it came back to the front: it may wait for less long than those behind it
 	in       *fifo
+	returned bool // it came back to the front: it may wait for less long than those behind it
 	dropped  bool
+	plain    bool // nothing but its id, its status and since is to be said of it
 }
 
 // fifo is a queue of waiting jobs that gives its memory back as it drains. One that is dropped in the middle is passed over

@@ -23,7 +23,7 @@ func (q *Queue) Finish(ctx context.Context, user compute.UserID, e compute.Endpo
 		return err
 	}
 	q.reported(e, w, id, r.Leave)
-	return q.end(ctx, e, id, w, func(j *compute.Job) compute.JobEvent {
+	return q.end(ctx, e, id, w, q.heldBy(id, w), func(j *compute.Job) compute.JobEvent {
 		limit := q.settings.RunOutputLimit
 		if j.Sync {
 			limit = q.settings.SyncLimit
@@ -60,7 +60,7 @@ func (q *Queue) Cancel(ctx context.Context, user compute.UserID, e compute.Endpo
 	if err != nil {
 		return j, err
 	}
-	err = q.end(ctx, e, id, anyHolder, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
+	err = q.end(ctx, e, id, anyHolder, compute.Job{}, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
 	if err != nil {
 		return j, err
 	}
@@ -71,14 +71,17 @@ func (q *Queue) Cancel(ctx context.Context, user compute.UserID, e compute.Endpo
 const anyHolder compute.WorkerID = "*"
 
 // end moves a job to a final status by the event that decide gives, which may fill in output and error. It does nothing
-// when the table has no such move (or decide gives none) or the holder is another one. Everything that ends a job goes through here.
-func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID, holder compute.WorkerID, decide func(*compute.Job) compute.JobEvent) error {
+// when the table has no such move (or decide gives none) or the holder is another one. known saves reading the job, which it
+// does unless it is zero. Everything that ends a job goes through here.
+func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID, holder compute.WorkerID, known compute.Job, decide func(*compute.Job) compute.JobEvent) error {
 	var j compute.Job
 	var from compute.JobStatus
 	moved := false
 	err := q.store.Write(ctx, func(tx store.Tx) (err error) {
 		moved = false
-		j, err = tx.Job(id)
+		if j = known; j.ID == "" {
+			j, err = tx.Job(id)
+		}
 		if compute.CodeOf(err) == compute.NotFound {
 			return nil // swept: nobody needs it
 		}
@@ -103,6 +106,7 @@ func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID,
 		return err
 	}
 	q.mu.Lock()
+	q.recent.keep(j)
 	if l := q.lines[e]; l != nil {
 		if from == compute.JobInQueue {
 			l.leave(id)
@@ -120,6 +124,17 @@ func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID,
 		q.hooks.Delivery()
 	}
 	return nil
+}
+
+// heldBy gives a job in progress as the worker took it, so that its report costs no read: the move tells whether the worker
+// still holds it. It gives the zero job if the worker does not.
+func (q *Queue) heldBy(id compute.JobID, w compute.WorkerID) compute.Job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if h := q.held[id]; h != nil && h.worker == w {
+		return h.job
+	}
+	return compute.Job{}
 }
 
 // moveToEnd stores the end of a job whose Status is set, and with it what is to be delivered to its webhook: neither is

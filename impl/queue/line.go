@@ -22,8 +22,27 @@ type line struct {
 
 // taker is one held take. given is buffered, so that giving never blocks.
 type taker struct {
-	worker compute.WorkerID
-	given  chan compute.JobID
+	worker   compute.WorkerID
+	given    chan handed
+	reserved bool // a job is being stored for it: something will be given
+}
+
+// handed is what a held take gets: the id of a job that waited, or a job that was stored as taken; neither if it could not
+// be stored.
+type handed struct {
+	id    compute.JobID
+	taken *Taken
+}
+
+// reserve takes the worker that waits longest out of the line, for a new job; nil if none waits.
+func (l *line) reserve() *taker {
+	if len(l.takers) == 0 {
+		return nil
+	}
+	t := l.takers[0]
+	l.takers = slices.Delete(l.takers, 0, 1)
+	t.reserved = true
+	return t
 }
 
 // stopping is a job that its worker is to stop and may still be running.
@@ -73,7 +92,7 @@ func (l *line) push(j compute.Job, front bool) {
 	for i, t := range l.takers {
 		if !l.mayHold(t.worker, j.ID) {
 			l.takers = slices.Delete(l.takers, i, i+1)
-			t.given <- j.ID
+			t.given <- handed{id: j.ID}
 			return
 		}
 	}
@@ -81,7 +100,7 @@ func (l *line) push(j compute.Job, front bool) {
 	if j.LowPriority {
 		f = &l.low
 	}
-	w := &waiting{id: j.ID, since: j.QueuedAt.UnixMilli(), returned: front}
+	w := &waiting{id: j.ID, since: j.QueuedAt.UnixMilli(), returned: front, plain: j.Retries == 0}
 	l.places[j.ID] = w
 	if front {
 		f.unshift(w)
@@ -164,14 +183,14 @@ func (l *line) stopped(w compute.WorkerID, id compute.JobID) {
 	}
 }
 
-// forgetTaker withdraws a held take, and gives the job that it was given in the meantime, if any.
-func (l *line) forgetTaker(t *taker) (compute.JobID, bool) {
+// forgetTaker withdraws a held take that no job is being stored for, and gives what it was given in the meantime, if anything.
+func (l *line) forgetTaker(t *taker) handed {
 	l.takers = slices.DeleteFunc(l.takers, func(other *taker) bool { return other == t })
 	select {
-	case id := <-t.given:
-		return id, true
+	case h := <-t.given:
+		return h
 	default:
-		return "", false
+		return handed{}
 	}
 }
 
@@ -183,7 +202,7 @@ func (l *line) wake() {
 			i++ // nothing waits, or nothing that this one may have
 			continue
 		}
-		l.takers[i].given <- ids[0]
+		l.takers[i].given <- handed{id: ids[0]}
 		l.takers = slices.Delete(l.takers, i, i+1)
 	}
 }

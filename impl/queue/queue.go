@@ -42,7 +42,8 @@ type Queue struct {
 	mu     sync.Mutex
 	lines  map[compute.EndpointID]*line
 	held   map[compute.JobID]*lease
-	takes  int64         // so far
+	takes  int64 // so far
+	recent recent
 	ends   watchers      // of the ends of jobs
 	chunks watchers      // of the chunks of jobs
 	closed chan struct{} // closed when the server stops: every hold ends
@@ -57,6 +58,7 @@ type Hooks struct {
 
 // lease is a job in progress.
 type lease struct {
+	job      compute.Job // as it was taken
 	endpoint compute.EndpointID
 	worker   compute.WorkerID
 	turn     int64     // its place among the takes
@@ -75,7 +77,7 @@ func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.I
 	}
 	q := &Queue{
 		store: s, clock: clock, ids: ids, settings: settings, hooks: hooks,
-		lines: map[compute.EndpointID]*line{}, held: map[compute.JobID]*lease{},
+		lines: map[compute.EndpointID]*line{}, held: map[compute.JobID]*lease{}, recent: newRecent(),
 		ends: watchers{}, chunks: watchers{}, closed: make(chan struct{}),
 	}
 	err := s.Read(ctx, func(tx store.Tx) error {
@@ -93,22 +95,22 @@ func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.I
 		for _, j := range held {
 			q.hold(j, tx.Now())
 		}
-		waiting, err := tx.WaitingJobs()
-		for _, j := range waiting {
+		return tx.WaitingJobs(func(j compute.Job) {
 			if l := q.lines[j.EndpointID]; l != nil {
 				l.push(j, false)
 			}
-		}
-		return err
+		})
 	})
 	return q, err
 }
 
 // hold notes a job in progress. The caller has the lock, or is New.
 func (q *Queue) hold(j compute.Job, now time.Time) {
+	j.S3Config = nil // handed over
 	q.takes++
 	q.held[j.ID] = &lease{
-		endpoint: j.EndpointID, worker: j.WorkerID, turn: q.takes, until: now.Add(q.settings.Lease), overrun: j.TakenAt.Add(j.ExecutionTimeout),
+		job: j, endpoint: j.EndpointID, worker: j.WorkerID, turn: q.takes, until: now.Add(q.settings.Lease),
+		overrun: j.TakenAt.Add(j.ExecutionTimeout),
 	}
 	if l := q.lines[j.EndpointID]; l != nil {
 		s := l.seat(j.WorkerID)

@@ -8,17 +8,36 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// Status gives the job. NotFound for an unknown endpoint or job, and for one whose time is over.
+// Status gives the job, of a waiting one no more than its ids, status and QueuedAt. NotFound for an unknown endpoint or job,
+// and for one whose time is over. What memory knows costs no read: of a waiting job and of one that ended just now.
 func (q *Queue) Status(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID) (compute.Job, error) {
-	if err := q.Known(user, e); err != nil {
+	q.mu.Lock()
+	l, err := q.line(user, e)
+	if err != nil {
+		q.mu.Unlock()
 		return compute.Job{}, err
 	}
-	var j compute.Job
-	err := q.store.Read(ctx, func(tx store.Tx) (err error) {
+	w := l.places[id]
+	j, known := q.recent.find(id)
+	q.mu.Unlock()
+	if w != nil && w.plain {
+		return compute.Job{ID: id, EndpointID: e, Status: compute.JobInQueue, QueuedAt: time.UnixMilli(w.since).UTC()}, nil
+	}
+	if known && j.EndpointID == e && q.clock.Now().Before(j.ExpiresAt) {
+		return j, nil
+	}
+	err = q.store.Read(ctx, func(tx store.Tx) (err error) {
 		j, err = ownJob(tx, e, id)
 		return err
 	})
 	return j, err
+}
+
+// forget has the job's status read from disk from now on.
+func (q *Queue) forget(id compute.JobID) {
+	q.mu.Lock()
+	q.recent.forget(id)
+	q.mu.Unlock()
 }
 
 // ownJob hides a job of another endpoint and one whose retention is over but which was not swept yet.
@@ -44,25 +63,36 @@ func (q *Queue) SetTTL(ctx context.Context, user compute.UserID, e compute.Endpo
 		_, err = tx.MoveJob(j, j.Status, j.WorkerID)
 		return err
 	})
+	q.forget(id)
 	return j, err
 }
 
 // Wait gives the job once it has ended, or as it is after wait.
 func (q *Queue) Wait(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID, wait time.Duration) (compute.Job, error) {
-	q.mu.Lock()
-	end := q.ends.add(id)
-	q.mu.Unlock()
-	defer func() {
-		q.mu.Lock()
-		q.ends.remove(id, end)
-		q.mu.Unlock()
-	}()
-
+	end := q.watchEnd(id)
+	defer q.unwatchEnd(id, end)
 	// Read after registering: an end between the two is not missed.
 	j, err := q.Status(ctx, user, e, id)
 	if err != nil || j.Status.Ended() {
 		return j, err
 	}
+	return q.awaitEnd(ctx, user, j, end, wait)
+}
+
+func (q *Queue) watchEnd(id compute.JobID) chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.ends.add(id)
+}
+
+func (q *Queue) unwatchEnd(id compute.JobID, end chan struct{}) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.ends.remove(id, end)
+}
+
+// awaitEnd gives the job once its end has come, or as it is after wait.
+func (q *Queue) awaitEnd(ctx context.Context, user compute.UserID, j compute.Job, end chan struct{}, wait time.Duration) (compute.Job, error) {
 	timeout, stop := q.clock.After(wait)
 	defer stop()
 	defer q.holds()()
@@ -73,7 +103,7 @@ func (q *Queue) Wait(ctx context.Context, user compute.UserID, e compute.Endpoin
 	case <-ctx.Done():
 		return j, ctx.Err()
 	}
-	return q.Status(ctx, user, e, id)
+	return q.Status(ctx, user, j.EndpointID, j.ID)
 }
 
 // Health is an endpoint in numbers.

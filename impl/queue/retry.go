@@ -31,6 +31,7 @@ func (q *Queue) Retry(ctx context.Context, user compute.UserID, e compute.Endpoi
 	if err != nil {
 		return j, err
 	}
+	q.forget(id)
 	q.enqueue(j, false)
 	return j, nil
 }

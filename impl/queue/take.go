@@ -26,11 +26,16 @@ func (q *Queue) Take(ctx context.Context, user compute.UserID, e compute.Endpoin
 			return nil, err
 		}
 		if t != nil {
-			id, ok := q.await(ctx, t, s, e, timeout)
-			if !ok {
+			h, over := q.await(ctx, t, s, e, timeout)
+			switch {
+			case h.taken != nil:
+				return []Taken{*h.taken}, nil
+			case over:
 				return nil, ctx.Err()
+			case h.id == "":
+				continue
 			}
-			ids = []compute.JobID{id}
+			ids = []compute.JobID{h.id}
 		}
 		taken, err := q.lease(ctx, e, w, ids)
 		if err != nil || len(taken) > 0 {
@@ -55,7 +60,7 @@ func (q *Queue) queueUp(user compute.UserID, e compute.EndpointID, w compute.Wor
 			return ids, nil, s, nil
 		}
 	}
-	t := &taker{worker: w, given: make(chan compute.JobID, 1)}
+	t := &taker{worker: w, given: make(chan handed, 1)}
 	if served { // one that is to end is held, and gets nothing
 		l.takers = append(l.takers, t)
 	}
@@ -63,66 +68,64 @@ func (q *Queue) queueUp(user compute.UserID, e compute.EndpointID, w compute.Wor
 	return nil, t, s, nil
 }
 
-// await holds a take until a job is given to it. A job given too late goes back to the line.
-func (q *Queue) await(ctx context.Context, t *taker, s *seat, e compute.EndpointID, timeout <-chan time.Time) (compute.JobID, bool) {
-	var id compute.JobID
-	given := false
-	over := q.holds()
+// await holds a take until a job is given to it; over tells that it ends without one. A job given too late goes back to the
+// line.
+func (q *Queue) await(ctx context.Context, t *taker, s *seat, e compute.EndpointID, timeout <-chan time.Time) (h handed, over bool) {
+	release := q.holds()
 	select {
-	case id = <-t.given:
-		given = true
+	case h = <-t.given:
 	case <-timeout:
+		over = true
 	case <-s.drain:
+		over = true
 	case <-q.closed:
+		over = true
 	case <-ctx.Done():
+		over = true
 	}
-	over()
+	release()
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	if over && t.reserved {
+		q.mu.Unlock()
+		h = <-t.given // soon: its commit is under way
+		q.mu.Lock()
+	} else if over {
+		h = q.lines[e].forgetTaker(t)
+	}
 	s.polls--
-	l := q.lines[e]
-	if !given {
-		id, given = l.forgetTaker(t)
-	}
-	if given && (ctx.Err() != nil || s.draining || s.leaving) {
-		l.putBack([]compute.JobID{id}, q.clock.Now())
+	late := ctx.Err() != nil || s.draining || s.leaving
+	if late && h.id != "" {
+		l := q.lines[e]
+		l.putBack([]compute.JobID{h.id}, q.clock.Now())
 		l.wake()
-		return "", false
 	}
-	return id, given
+	q.mu.Unlock()
+	if late && h.taken != nil {
+		q.HandBack([]Taken{*h.taken})
+	}
+	if late {
+		return handed{}, true
+	}
+	return h, over && h == handed{}
 }
 
 // lease makes those of the jobs that still wait the worker's, in one transaction. A worker that hung up meanwhile loses
 // them again at once.
 func (q *Queue) lease(ctx context.Context, e compute.EndpointID, w compute.WorkerID, ids []compute.JobID) ([]Taken, error) {
+	if _, err := compute.JobMachine.Next(compute.JobInQueue, compute.JobTake); err != nil {
+		return nil, err // the move that TakeJob makes is the table's
+	}
 	var taken []Taken
 	now := q.clock.Now()
 	err := q.store.Write(context.WithoutCancel(ctx), func(tx store.Tx) error {
 		taken, now = taken[:0], tx.Now()
 		for _, id := range ids {
-			j, err := tx.Job(id)
-			if compute.CodeOf(err) == compute.NotFound {
-				continue // cancelled, expired and swept while it stood in the line
-			}
+			j, input, ok, err := tx.TakeJob(id, w)
 			if err != nil {
 				return err
 			}
-			from := j.Status
-			if j.Status, err = compute.JobMachine.Next(from, compute.JobTake); err != nil {
-				continue // left the queue by another way
-			}
-			j.WorkerID, j.TakenAt, j.EndedAt = w, now, time.Time{}
-			j.Attempt++
-			moved, err := tx.MoveJob(j, from, "")
-			if err != nil {
-				return err
-			}
-			if !moved {
-				continue
-			}
-			input, err := tx.JobInput(id)
-			if err != nil {
-				return err
+			if !ok {
+				continue // cancelled, expired or swept while it stood in the line
 			}
 			taken = append(taken, Taken{Job: j, Input: input})
 		}

@@ -11,7 +11,7 @@ WHERE j.id = ? AND j.status = 'IN_PROGRESS' AND j.worker_id = ?`
 	hasChunks      = `SELECT 1 FROM jobs j JOIN chunks c ON c.job_seq = j.seq WHERE j.id = ? LIMIT 1`
 	selectChunks   = `SELECT c.job_seq, c.n, c.output, c.metrics FROM jobs j JOIN chunks c ON c.job_seq = j.seq WHERE j.id = ? ORDER BY c.n LIMIT ?`
 	deleteChunksTo = `DELETE FROM chunks WHERE job_seq = ? AND n <= ?`
-	deleteChunks   = `DELETE FROM chunks WHERE job_seq = ?`
+	deleteChunks   = `DELETE FROM chunks WHERE job_seq = (SELECT seq FROM jobs WHERE id = ?)`
 	countFinalRead = `UPDATE jobs SET final_reads = final_reads + 1 WHERE id = ? RETURNING final_reads`
 )
 

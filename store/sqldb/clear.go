@@ -8,6 +8,6 @@ func (tx *Tx) Clear() error {
 		}
 	}
 	clear(tx.counts) // of the callers before this one: those jobs are gone
-	tx.moves = nil
+	tx.moves, tx.deleted = nil, true
 	return nil
 }

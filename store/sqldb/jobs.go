@@ -2,35 +2,50 @@ package sqldb
 
 import (
 	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 )
 
-// jobColumns are the columns without JSON.
-const jobColumns = `id, endpoint_id, status, sync, low_priority, worker_id, attempt, retries, execution_timeout, ttl, retention,
-created_at, queued_at, taken_at, ended_at, expires_at, webhook, error`
-
 const (
+	// jobColumns are the columns without JSON.
+	jobColumns = `id, endpoint_id, status, worker_id, webhook, error, sync, low_priority, attempt, retries, execution_timeout, ttl,
+retention, created_at, queued_at, taken_at, ended_at, expires_at`
+
+	// jobFields are the same to be read, the numbers as one text: the driver asks for the name and the type of each column of
+	// each answer. A read of seven columns takes 0.9 of the processor time of one of eighteen.
+	jobFields = `id, endpoint_id, status, worker_id, webhook, error, concat_ws(' ', sync, low_priority, attempt, retries,
+execution_timeout, ttl, retention, coalesce(created_at, 0), coalesce(queued_at, 0), coalesce(taken_at, 0), coalesce(ended_at, 0),
+coalesce(expires_at, 0))`
+
 	insertJob = `INSERT INTO jobs (` + jobColumns + `, s3_config, output) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 ?, ?, ?)`
 	insertJobInput = `INSERT INTO job_inputs (seq, body) VALUES (?, ?)`
-	selectJob      = `SELECT ` + jobColumns + `, s3_config, output FROM jobs WHERE id = ?`
+	selectJob      = `SELECT ` + jobFields + `, s3_config, output FROM jobs WHERE id = ?`
 	selectJobInput = `SELECT i.body FROM jobs j JOIN job_inputs i ON i.seq = j.seq WHERE j.id = ?`
 	selectRetries  = `SELECT retries FROM jobs WHERE id = ? AND status = ? AND worker_id = ?`
+	takeJob        = `UPDATE jobs SET status = 'IN_PROGRESS', worker_id = ?, attempt = attempt + 1, taken_at = ? WHERE id = ? AND status = 'IN_QUEUE'`
+	selectTaken    = `SELECT ` + jobFields + `, s3_config, output, (SELECT body FROM job_inputs i WHERE i.seq = jobs.seq) FROM jobs WHERE id = ?`
 	moveJob        = `UPDATE jobs SET status = ?1, worker_id = ?, attempt = ?, retries = ?, retention = ?, queued_at = ?, taken_at = ?,
 ended_at = ?, expires_at = ?, error = ?, output = ?, final_reads = CASE WHEN ?1 = 'IN_QUEUE' THEN 0 ELSE final_reads END
-WHERE id = ? AND status = ? AND worker_id = ? RETURNING seq, endpoint_id`
+WHERE id = ? AND status = ? AND worker_id = ?`
 	setJobOutput  = `UPDATE jobs SET output = ? WHERE id = ? AND status = 'IN_PROGRESS' AND worker_id = ?`
-	selectWaiting = `SELECT ` + jobColumns + ` FROM jobs WHERE status = 'IN_QUEUE' ORDER BY queued_at, seq`
-	selectHeld    = `SELECT ` + jobColumns + ` FROM jobs WHERE status = 'IN_PROGRESS' ORDER BY taken_at, seq`
+	selectWaiting = `SELECT id, endpoint_id, low_priority, retries, queued_at FROM jobs INDEXED BY jobs_open
+WHERE ended_at IS NULL AND status = 'IN_QUEUE' ORDER BY queued_at, seq`
+	selectHeld = `SELECT ` + jobFields + ` FROM jobs INDEXED BY jobs_open
+WHERE ended_at IS NULL AND status = 'IN_PROGRESS' ORDER BY taken_at, seq`
 )
 
 // InsertJob stores a new job and its input. Conflict when the id is taken.
 func (tx *Tx) InsertJob(j compute.Job, input json.RawMessage) error {
-	r, err := tx.exec("insert job", insertJob, string(j.ID), string(j.EndpointID), string(j.Status), j.Sync, j.LowPriority,
-		string(j.WorkerID), j.Attempt, j.Retries, j.ExecutionTimeout.Milliseconds(), j.TTL.Milliseconds(), j.Retention.Milliseconds(),
+	r, err := tx.exec("insert job", insertJob, string(j.ID), string(j.EndpointID), string(j.Status),
+		string(j.WorkerID), j.Webhook, j.Error, j.Sync, j.LowPriority, j.Attempt, j.Retries,
+		j.ExecutionTimeout.Milliseconds(), j.TTL.Milliseconds(), j.Retention.Milliseconds(),
 		millis(j.CreatedAt), millis(j.QueuedAt), millis(j.TakenAt), millis(j.EndedAt), millis(j.ExpiresAt),
-		j.Webhook, j.Error, blob(j.S3Config), blob(j.Output))
+		blob(j.S3Config), blob(j.Output))
 	if err != nil {
 		return err
 	}
@@ -45,22 +60,53 @@ func (tx *Tx) InsertJob(j compute.Job, input json.RawMessage) error {
 	return nil
 }
 
-// jobFields gives where the columns without JSON go.
-func jobFields(j *compute.Job) []any {
-	return []any{&j.ID, &j.EndpointID, &j.Status, &j.Sync, &j.LowPriority, &j.WorkerID, &j.Attempt, &j.Retries,
-		span{&j.ExecutionTimeout}, span{&j.TTL}, span{&j.Retention}, instant{&j.CreatedAt}, instant{&j.QueuedAt},
-		instant{&j.TakenAt}, instant{&j.EndedAt}, instant{&j.ExpiresAt}, &j.Webhook, &j.Error}
+// jobInto gives where jobFields go.
+func jobInto(j *compute.Job) []any {
+	return []any{&j.ID, &j.EndpointID, &j.Status, &j.WorkerID, &j.Webhook, &j.Error, jobNumbers{j}}
+}
+
+// jobNumbers reads the numbers of jobFields.
+type jobNumbers struct{ to *compute.Job }
+
+// Scan reads them.
+func (n jobNumbers) Scan(v any) error {
+	text, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("numbers of type %T", v)
+	}
+	var err error
+	next := func() int64 {
+		var word string
+		word, text, _ = strings.Cut(text, " ")
+		number, e := strconv.ParseInt(word, 10, 64)
+		if e != nil {
+			err = e
+		}
+		return number
+	}
+	j := n.to
+	j.Sync, j.LowPriority, j.Attempt, j.Retries = next() != 0, next() != 0, int(next()), int(next())
+	for _, d := range []*time.Duration{&j.ExecutionTimeout, &j.TTL, &j.Retention} {
+		*d = time.Duration(next()) * time.Millisecond
+	}
+	for _, t := range []*time.Time{&j.CreatedAt, &j.QueuedAt, &j.TakenAt, &j.EndedAt, &j.ExpiresAt} {
+		*t = time.Time{}
+		if ms := next(); ms != 0 {
+			*t = time.UnixMilli(ms).UTC()
+		}
+	}
+	return err
 }
 
 func scanJobWithoutJSON(row scanner) (j compute.Job, err error) {
-	err = row.Scan(jobFields(&j)...)
+	err = row.Scan(jobInto(&j)...)
 	return j, err
 }
 
 // Job gives one job. NotFound for an unknown id.
 func (tx *Tx) Job(id compute.JobID) (j compute.Job, err error) {
 	found, err := tx.one("read job", func(row scanner) error {
-		return row.Scan(append(jobFields(&j), (*[]byte)(&j.S3Config), (*[]byte)(&j.Output))...)
+		return row.Scan(append(jobInto(&j), (*[]byte)(&j.S3Config), (*[]byte)(&j.Output))...)
 	}, selectJob, string(id))
 	if err == nil && !found {
 		err = compute.Errorf(compute.NotFound, "job %q does not exist", id)
@@ -75,6 +121,19 @@ func (tx *Tx) JobInput(id compute.JobID) (input json.RawMessage, err error) {
 		err = compute.Errorf(compute.NotFound, "job %q does not exist", id)
 	}
 	return input, err
+}
+
+// TakeJob makes a waiting job the holder's and gives it and its input; it tells whether it still waited.
+func (tx *Tx) TakeJob(id compute.JobID, holder compute.WorkerID) (j compute.Job, input json.RawMessage, taken bool, err error) {
+	taken, err = tx.changed("take job", takeJob, string(holder), tx.now.UnixMilli(), string(id))
+	if err != nil || !taken {
+		return j, nil, false, err
+	}
+	_, err = tx.one("read job", func(row scanner) error {
+		return row.Scan(append(jobInto(&j), (*[]byte)(&j.S3Config), (*[]byte)(&j.Output), (*[]byte)(&input))...)
+	}, selectTaken, string(id))
+	tx.moves = append(tx.moves, countMove{endpoint: j.EndpointID, from: compute.JobInQueue, to: compute.JobInProgress})
+	return j, input, true, err
 }
 
 // MoveJob writes what can change of a job if its status and its worker are still from and holder. On the way back to the
@@ -92,18 +151,16 @@ func (tx *Tx) MoveJob(j compute.Job, from compute.JobStatus, holder compute.Work
 			return false, err
 		}
 	}
-	m := countMove{from: from, to: j.Status, lost: lost}
-	var seq int64
-	moved, err := tx.one("move job", func(row scanner) error { return row.Scan(&seq, &m.endpoint) }, moveJob,
+	moved, err := tx.changed("move job", moveJob,
 		string(j.Status), string(j.WorkerID), j.Attempt, j.Retries, j.Retention.Milliseconds(), millis(j.QueuedAt), millis(j.TakenAt),
 		millis(j.EndedAt), millis(j.ExpiresAt), j.Error, blob(j.Output),
 		string(j.ID), string(from), string(holder))
 	if err != nil || !moved {
 		return false, err
 	}
-	tx.moves = append(tx.moves, m)
+	tx.moves = append(tx.moves, countMove{endpoint: j.EndpointID, from: from, to: j.Status, lost: lost})
 	if from != j.Status && j.Status == compute.JobInQueue {
-		if _, err := tx.exec("delete chunks", deleteChunks, seq); err != nil {
+		if _, err := tx.exec("delete chunks", deleteChunks, string(j.ID)); err != nil {
 			return false, err
 		}
 	}
@@ -115,9 +172,15 @@ func (tx *Tx) SetJobOutput(id compute.JobID, holder compute.WorkerID, output jso
 	return tx.changed("set job output", setJobOutput, blob(output), string(id), string(holder))
 }
 
-// WaitingJobs gives the jobs IN_QUEUE without their JSON, in the order in which they began to wait.
-func (tx *Tx) WaitingJobs() ([]compute.Job, error) {
-	return list(tx, "list waiting jobs", scanJobWithoutJSON, selectWaiting)
+// WaitingJobs gives to each the jobs IN_QUEUE in the order in which they began to wait, with ID, EndpointID, LowPriority,
+// Retries and QueuedAt alone: there may be very many.
+func (tx *Tx) WaitingJobs(each func(compute.Job)) error {
+	return tx.each("list waiting jobs", func(row scanner) error {
+		j := compute.Job{Status: compute.JobInQueue}
+		err := row.Scan(&j.ID, &j.EndpointID, &j.LowPriority, &j.Retries, instant{&j.QueuedAt})
+		each(j)
+		return err
+	}, selectWaiting)
 }
 
 // HeldJobs gives the jobs IN_PROGRESS without their JSON, oldest take first.

@@ -21,6 +21,8 @@ type Tx struct {
 	counts Counts      // of the callers before this one in the same database transaction
 	moves  []countMove // this caller's
 	err    error       // once set, no statement runs
+
+	deleted bool // jobs
 }
 
 // NewTx makes a Tx at a time, which it cuts to whole milliseconds. counts holds what the callers before it changed in the
@@ -40,6 +42,9 @@ func (tx *Tx) End() error {
 	tx.err = errOver
 	return err
 }
+
+// Deleted tells whether jobs were deleted.
+func (tx *Tx) Deleted() bool { return tx.deleted }
 
 // fail notes an error that the Tx cannot outlive.
 func (tx *Tx) fail(what string, err error) error {

@@ -96,7 +96,9 @@ func prepareFile(path string) error {
 // dsn names the file and everything that a connection is set to.
 func dsn(path string, write bool) string {
 	q := url.Values{"_pragma": {
-		"busy_timeout(5000)", // ms, for another program such as a backup; first, so that the others wait too
+		"busy_timeout(5000)",           // ms, for another program such as a backup; first, so that the others wait too
+		"auto_vacuum(INCREMENTAL)",     // of a new file, before anything is in it: what is deleted can be given back
+		"journal_size_limit(33554432)", // bytes: a log that a burst made longer is cut again
 		"journal_mode(WAL)",
 		"synchronous(FULL)", // an answer means that the bytes are on disk
 		"foreign_keys(1)",

@@ -139,7 +139,7 @@ func TestInputAndChunksGoWithTheirJob(t *testing.T) {
 		require.NoError(t, other.QueryRow("SELECT COUNT(*) FROM "+table).Scan(&n))
 		return n
 	}
-	j := compute.Job{ID: "j", Status: compute.JobInProgress, WorkerID: "w"}
+	j := compute.Job{ID: "j", Status: compute.JobInProgress, WorkerID: "w", ExpiresAt: time.UnixMilli(1)}
 	move := func(to compute.JobStatus) {
 		require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error {
 			from := j.Status
@@ -172,7 +172,10 @@ func TestInputAndChunksGoWithTheirJob(t *testing.T) {
 	move(compute.JobInProgress)
 	stream()
 	move(compute.JobCompleted)
-	require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error { return tx.DeleteJob("j") }))
+	require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error {
+		_, err := tx.DeleteJob("j", time.UnixMilli(1))
+		return err
+	}))
 	require.Zero(t, count("jobs"))
 	require.Zero(t, count("job_inputs"))
 	require.Zero(t, count("chunks"))

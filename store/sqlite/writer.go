@@ -46,6 +46,8 @@ type writer struct {
 	begun  bool         // a database transaction is open
 	kept   int          // calls of the group whose changes are in it
 	counts sqldb.Counts // of the kept ones
+	loose  bool         // jobs were deleted: the file may have become too large
+	shrunk bool         // since the log last went into the file
 	over   bool
 }
 
@@ -116,6 +118,7 @@ func (w *writer) loop() {
 	}()
 	for {
 		if len(w.group) == 0 {
+			w.shrink()
 			c, ok := <-w.calls
 			if !ok {
 				w.over = true
@@ -125,6 +128,18 @@ func (w *writer) loop() {
 		}
 		w.fill()
 		w.commit()
+	}
+}
+
+// shrink gives unused pages back as long as nobody waits. The log goes into the file at the end: only that cuts the file.
+func (w *writer) shrink() {
+	for w.loose && len(w.calls) == 0 {
+		if w.loose = shrink(w.conn); w.loose {
+			w.shrunk = true
+		} else if w.shrunk {
+			w.shrunk = false
+			_, _ = number(w.conn, "PRAGMA wal_checkpoint") // or the next one does it
+		}
 	}
 }
 
@@ -197,6 +212,7 @@ func (w *writer) settle(c *call, tx *sqldb.Tx, nested bool, err error) {
 		}
 		w.counts.Add(tx)
 		w.kept++
+		w.loose = w.loose || tx.Deleted()
 		return
 	}
 	c.err = err

@@ -119,10 +119,42 @@ func jobHolder(t *testing.T, open Open) {
 	all(false, "w")
 }
 
+// waitingJobs gives the jobs that wait.
+func waitingJobs(tx store.Tx) (jobs []compute.Job, err error) {
+	err = tx.WaitingJobs(func(j compute.Job) { jobs = append(jobs, j) })
+	return jobs, err
+}
+
+func jobTake(t *testing.T, open Open) {
+	s, clock := begin(t, open)
+	j := job("j")
+	j.S3Config, j.Webhook, j.Attempt, j.Retries = json.RawMessage(`{"b":1}`), "https://x/", 1, 1
+	write(t, s, func(tx store.Tx) error { return tx.InsertJob(j, json.RawMessage(`{"a": 1}`)) })
+	clock.Advance(time.Second)
+	try := func(id compute.JobID) (got compute.Job, input json.RawMessage, taken bool) {
+		write(t, s, func(tx store.Tx) (err error) {
+			got, input, taken, err = tx.TakeJob(id, "w")
+			return err
+		})
+		return got, input, taken
+	}
+	_, _, taken := try("none")
+	require.False(t, taken, "an unknown job")
+	got, input, taken := try("j")
+	require.True(t, taken)
+	j.Status, j.WorkerID, j.Attempt, j.TakenAt = compute.JobInProgress, "w", 2, start.Add(time.Second)
+	require.Equal(t, j, got)
+	require.Equal(t, `{"a": 1}`, string(input), "byte for byte")
+	require.Equal(t, j, getJob(t, s, "j"))
+	require.Equal(t, compute.JobCounts{InProgress: 1}, counts(t, s))
+	_, _, taken = try("j")
+	require.False(t, taken, "once only")
+}
+
 func jobsWaiting(t *testing.T, open Open) {
 	s, _ := begin(t, open)
 	waiting := func() []compute.Job {
-		return read(t, s, func(tx store.Tx) ([]compute.Job, error) { return tx.WaitingJobs() })
+		return read(t, s, waitingJobs)
 	}
 	require.Empty(t, waiting())
 	first, late, other := job("z"), job("a"), job("m")
@@ -132,8 +164,8 @@ func jobsWaiting(t *testing.T, open Open) {
 	move(t, s, "taken", take("w", start))
 	got := waiting()
 	require.Equal(t, []compute.JobID{"z", "m", "b", "a"}, jobIDsOf(got))
-	first.Output, first.S3Config = nil, nil
-	require.Equal(t, first, got[0], "without its JSON")
+	want := compute.Job{ID: "z", EndpointID: first.EndpointID, Status: compute.JobInQueue, LowPriority: true, QueuedAt: first.QueuedAt}
+	require.Equal(t, want, got[0])
 
 	move(t, s, "z", take("w", start))
 	move(t, s, "z", func(j *compute.Job) {
@@ -174,14 +206,14 @@ func jobCounts(t *testing.T, open Open) {
 		move(t, s, id, take("w", start))
 	}
 	require.Equal(t, compute.JobCounts{InQueue: 1, InProgress: 3}, counts(t, s))
-	move(t, s, "a", to(compute.JobCompleted))
+	move(t, s, "a", func(j *compute.Job) { j.Status, j.ExpiresAt = compute.JobCompleted, start })
 	move(t, s, "b", to(compute.JobFailed))
 	move(t, s, "c", to(compute.JobTimedOut))
 	move(t, s, "d", to(compute.JobCancelled))
 	require.Equal(t, compute.JobCounts{Completed: 1, Failed: 1}, counts(t, s), "TIMED_OUT and CANCELLED are not counted")
 	move(t, s, "b", func(j *compute.Job) { j.ExpiresAt = start })
 	require.Equal(t, compute.JobCounts{Completed: 1, Failed: 1}, counts(t, s), "it stayed where it was")
-	write(t, s, func(tx store.Tx) error { return tx.DeleteJob("a") })
+	require.True(t, guarded(t, s, func(tx store.Tx) (bool, error) { return tx.DeleteJob("a", start) }))
 	require.Equal(t, compute.JobCounts{Completed: 1, Failed: 1}, counts(t, s), "deleted ones count")
 	move(t, s, "b", to(compute.JobInQueue))
 	require.Equal(t, compute.JobCounts{Completed: 1, InQueue: 1}, counts(t, s), "a retried one has not failed")
@@ -229,18 +261,21 @@ func jobsExpire(t *testing.T, open Open) {
 
 func jobDelete(t *testing.T, open Open) {
 	s, _ := begin(t, open)
-	insertJobs(t, s, job("waits"), job("runs"), job("ends"))
-	move(t, s, "runs", take("w", start))
-	move(t, s, "ends", take("w", start))
+	insertJobs(t, s, job("waits"), job("runs"), job("ends"), job("kept"))
+	for _, id := range []compute.JobID{"runs", "ends", "kept"} {
+		move(t, s, id, take("w", start))
+	}
 	require.True(t, guarded(t, s, func(tx store.Tx) (bool, error) {
 		return tx.AppendChunk("ends", "w", compute.Chunk{Output: json.RawMessage(`1`)})
 	}))
-	move(t, s, "ends", to(compute.JobCompleted))
-	for _, id := range []compute.JobID{"waits", "runs", "ends", "none"} {
-		write(t, s, func(tx store.Tx) error { return tx.DeleteJob(id) })
+	move(t, s, "ends", func(j *compute.Job) { j.Status, j.ExpiresAt = compute.JobCompleted, start })
+	move(t, s, "kept", func(j *compute.Job) { j.Status, j.ExpiresAt = compute.JobCompleted, start.Add(time.Millisecond) })
+	for _, id := range []compute.JobID{"waits", "runs", "ends", "kept", "none"} {
+		guarded(t, s, func(tx store.Tx) (bool, error) { return tx.DeleteJob(id, start) })
 	}
 	require.True(t, exists(t, s, "waits"))
 	require.True(t, exists(t, s, "runs"))
+	require.True(t, exists(t, s, "kept"), "its time has not come")
 	require.False(t, exists(t, s, "ends"))
 	_, err := tryRead(t, s, func(tx store.Tx) (json.RawMessage, error) { return tx.JobInput("ends") })
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
@@ -257,7 +292,7 @@ func clears(t *testing.T, open Open) {
 		return tx.Clear()
 	})
 	require.Zero(t, counts(t, s))
-	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Job, error) { return tx.WaitingJobs() }))
+	require.Empty(t, read(t, s, waitingJobs))
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Pod, error) { return tx.ListPods("u") }))
 	require.Len(t, read(t, s, func(tx store.Tx) ([]compute.Key, error) { return tx.ListKeys() }), 1)
 	insertJobs(t, s, job("a"))

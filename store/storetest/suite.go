@@ -29,6 +29,7 @@ func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store)
 		"a job comes back as it was stored":                          jobRoundTrip,
 		"a job's JSON comes back byte for byte":                      jobJSON,
 		"a job's id is unique":                                       jobIDs,
+		"a job is taken once":                                        jobTake,
 		"a job moves only from the status and holder that were read": jobMove,
 		"output, lease and chunks are their holder's":                jobHolder,
 		"waiting jobs are listed in the order of queueing":           jobsWaiting,

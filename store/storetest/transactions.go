@@ -149,7 +149,7 @@ func concurrent(t *testing.T, open Open) {
 	}
 	const kept = callers * each * 4 / 5
 	require.Equal(t, compute.JobCounts{InQueue: kept}, counts(t, s))
-	require.Len(t, read(t, s, func(tx store.Tx) ([]compute.Job, error) { return tx.WaitingJobs() }), kept)
+	require.Len(t, read(t, s, waitingJobs), kept)
 }
 
 func withdrawn(t *testing.T, open Open) {
@@ -191,11 +191,11 @@ func readEnded(t *testing.T, open Open) {
 func snapshot(t *testing.T, open Open) {
 	s, _ := begin(t, open)
 	require.NoError(t, s.Read(t.Context(), func(tx store.Tx) error {
-		before, err := tx.WaitingJobs()
+		before, err := waitingJobs(tx)
 		require.NoError(t, err)
 		require.Empty(t, before)
 		write(t, s, insert("a"))
-		after, err := tx.WaitingJobs()
+		after, err := waitingJobs(tx)
 		require.Empty(t, after)
 		return err
 	}))
@@ -241,7 +241,7 @@ func reopened(t *testing.T, open Open) {
 	require.Equal(t, before, getJob(t, s, "b"))
 	require.Equal(t, compute.JobCounts{InQueue: 1, InProgress: 1}, counts(t, s))
 	require.Equal(t, []compute.JobID{"a"},
-		jobIDsOf(read(t, s, func(tx store.Tx) ([]compute.Job, error) { return tx.WaitingJobs() })))
+		jobIDsOf(read(t, s, waitingJobs)))
 }
 
 func closed(t *testing.T, open Open) {

@@ -1,9 +1,10 @@
-// Command bare is the reference: an echo server with one SQLite table, and nothing else.
+// Command bare is the reference: an echo server with one SQLite table, which reads a body, answers, and does nothing else.
 package main
 
 import (
 	"database/sql"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -11,6 +12,9 @@ import (
 	"github.com/labstack/echo/v4"
 	_ "modernc.org/sqlite"
 )
+
+// answer is as long as the answer to /run.
+var answer = []byte(`{"id":"01a2b3c4-d5e6-7f80-9102-030405060708","status":"IN_QUEUE"}`)
 
 func main() {
 	db, err := sql.Open("sqlite", "file:"+os.Args[1]+"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
@@ -26,6 +30,13 @@ func main() {
 		}
 		return c.NoContent(http.StatusOK)
 	})
+	e.POST("/", func(c echo.Context) error {
+		if _, err := io.Copy(io.Discard, c.Request().Body); err != nil {
+			return err
+		}
+		return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, answer)
+	})
+	e.GET("/", func(c echo.Context) error { return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, answer) })
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
 	e.Listener = l

@@ -81,8 +81,8 @@ CREATE TABLE jobs (
   output            BLOB
 ) STRICT;
 
-CREATE INDEX jobs_waiting ON jobs (endpoint_id, queued_at) WHERE status = 'IN_QUEUE'; -- then by seq, as every index
-CREATE INDEX jobs_held ON jobs (taken_at) WHERE status = 'IN_PROGRESS';
+-- Read at the start alone. By ended_at, not by status, so that a take leaves it as it is.
+CREATE INDEX jobs_open ON jobs (queued_at) WHERE ended_at IS NULL; -- then by seq, as every index
 CREATE INDEX jobs_expiring ON jobs (expires_at) WHERE expires_at IS NOT NULL;
 
 -- Inputs are up to 20 MB: apart from the jobs, so that no move rewrites one.

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// largest is how long a /runsync body may be in bytes.
+const largest = 20_000_000
+
+// large sends the largest inputs, fifty at once, to a worker for each, and one that is a byte longer.
+func (b *bench) large() error {
+	s, err := b.serve(b.directory())
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	frame := []byte(`{"input":{"image":""}}`)
+	body := append(append(append([]byte{}, frame[:len(frame)-3]...), bytes.Repeat([]byte("x"), largest-len(frame))...), frame[len(frame)-3:]...)
+	req := s.post("runsync", body)
+	peak := make(chan int64)
+	over := make(chan struct{})
+	go func() {
+		most := int64(0)
+		for {
+			select {
+			case <-over:
+				peak <- most
+				return
+			case <-time.After(10 * time.Millisecond):
+				now, _ := resident(s.cmd.Process.Pid) // 0 once it has ended
+				most = max(most, now)
+			}
+		}
+	}()
+	start := time.Now()
+	_, err = withWorkers(s, 50, func() (reading, error) {
+		return reading{}, each(s.address, 50, func(_ int, c *conn) error {
+			answer, err := c.ask(req, http.StatusOK)
+			if err == nil && !bytes.Contains(answer, []byte(`"COMPLETED"`)) {
+				err = fmt.Errorf("an input of %d bytes: %s", len(body), answer)
+			}
+			return err
+		})
+	})
+	took := time.Since(start)
+	close(over)
+	most := <-peak
+	if err != nil {
+		return err
+	}
+	health, err := s.once(s.get("health"))
+	if err != nil {
+		return err
+	}
+	completed, err := numberOf(health, `"completed":`)
+	if err != nil {
+		return err
+	}
+	// The body follows only after the refusal: a server that refuses by the length alone need not read it.
+	tooLong := bytes.Replace(req[:bytes.Index(req, headerEnd)+len(headerEnd)], []byte(strconv.Itoa(largest)), []byte(strconv.Itoa(largest+1)), 1)
+	status := 0
+	err = each(s.address, 1, func(_ int, c *conn) (err error) {
+		status, _, err = c.do(tooLong)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if health, err = s.once(s.get("health")); err != nil {
+		return err
+	}
+	queued, err := numberOf(health, `"inQueue":`)
+	if err != nil {
+		return err
+	}
+	if status != http.StatusRequestEntityTooLarge || queued != 0 {
+		return fmt.Errorf("a body of %d bytes: status %d, %d jobs in the queue", largest+1, status, queued)
+	}
+	fmt.Println("| | result |\n|---|---|")
+	fmt.Printf("| %d inputs of %d bytes at once, all COMPLETED | %.1f s |\n", completed, largest, took.Seconds())
+	fmt.Printf("| resident at most | %.0f MB |\n", float64(most)/1e6)
+	fmt.Printf("| a byte more | 413, nothing stored |\n")
+	return nil
+}

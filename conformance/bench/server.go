@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// server is a running program that printed where it listens.
+type server struct {
+	cmd     *exec.Cmd
+	address string // host:port
+	ready   ready
+	key     string // of berth: not limited in its rate
+	data    string
+}
+
+// ready is what a program prints when it listens.
+type ready struct {
+	URL       string
+	Key       string
+	Endpoints map[string]string
+}
+
+// run starts a program and waits until it listens.
+func run(path string, args ...string) (*server, error) {
+	s := &server{cmd: exec.Command(path, args...)}
+	s.cmd.Stderr = os.Stderr
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &s.ready)
+	}
+	if err != nil {
+		s.stop()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	s.address = strings.TrimPrefix(s.ready.URL, "http://")
+	return s, nil
+}
+
+// stop ends the program and waits for it.
+func (s *server) stop() {
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	ended := time.AfterFunc(20*time.Second, func() { _ = s.cmd.Process.Kill() })
+	_ = s.cmd.Wait()
+	ended.Stop()
+}
+
+// cpu gives the processor time that the program has used; 0 where the system has no /proc.
+func (s *server) cpu() time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(fields[11]) // fields 14 and 15 of proc(5), in hundredths of a second
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+// bare starts the echo server.
+func (b *bench) bare() (*server, error) {
+	path, err := b.build("bare")
+	if err != nil {
+		return nil, err
+	}
+	return run(path, b.directory()+".db")
+}
+
+// serve starts berth on a data directory with one endpoint, whose workers are ours, and makes a key without rate limits.
+// Before the program's path come the words of a tracer, if any.
+func (b *bench) serve(data string, tracer ...string) (*server, error) {
+	s, err := b.restart(data, "", tracer...)
+	if err != nil {
+		return nil, err
+	}
+	create := exec.Command(b.berth, "keys", "create", "--data", data, "--name", "bench", "--exempt")
+	create.Stderr = os.Stderr
+	key, err := create.Output()
+	if err != nil {
+		s.stop()
+		return nil, fmt.Errorf("keys create: %w", err)
+	}
+	s.key = strings.TrimSpace(string(key))
+	for start := time.Now(); ; time.Sleep(50 * time.Millisecond) { // the server looks for new keys now and then
+		if _, err = s.once(s.get("health")); err == nil || time.Since(start) > 10*time.Second {
+			break
+		}
+	}
+	if err != nil {
+		s.stop()
+	}
+	return s, err
+}
+
+// restart starts berth on a data directory that serve has used, with the key that it gave.
+func (b *bench) restart(data, key string, tracer ...string) (*server, error) {
+	words := append(tracer, b.berth, "serve", "--json", "--listen", "127.0.0.1:0", "--data", data, "--endpoint", "bench=")
+	s, err := run(words[0], words[1:]...)
+	if err != nil {
+		return nil, err
+	}
+	s.key, s.data = key, data
+	return s, nil
+}
+
+// path gives a path of the endpoint's queue.
+func (s *server) path(rest string) string { return "/v2/" + s.ready.Endpoints["bench"] + "/" + rest }
+
+// post and get make requests to the endpoint's queue.
+func (s *server) post(rest string, body []byte) []byte {
+	return request(http.MethodPost, s.path(rest), s.key, body)
+}
+
+func (s *server) get(rest string) []byte { return request(http.MethodGet, s.path(rest), s.key, nil) }
+
+// once asks on a connection of its own.
+func (s *server) once(req []byte) (body []byte, err error) {
+	err = each(s.address, 1, func(_ int, c *conn) error {
+		body, err = c.ask(req, http.StatusOK)
+		return err
+	})
+	return body, err
+}
+
+// purge empties the queue, so that one measurement does not leave its jobs to the next.
+func (s *server) purge() error {
+	_, err := s.once(s.post("purge-queue", nil))
+	return err
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+// shrink finishes a tenth of the backlog's jobs through /runsync, whose results are kept for a minute, and watches the file
+// and the slowest answers while they expire.
+func (b *bench) shrink() error {
+	s, err := b.serve(b.directory())
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	size := func() (bytes int64) {
+		for _, name := range []string{"berth.db", "berth.db-wal"} {
+			if f, err := os.Stat(filepath.Join(s.data, name)); err == nil {
+				bytes += f.Size()
+			}
+		}
+		return bytes
+	}
+	empty := size()
+	jobs := b.jobs / 10
+	start := time.Now()
+	_, err = withWorkers(s, connections, func() (reading, error) {
+		req := s.post("runsync", kilobyte)
+		return reading{}, each(s.address, connections, func(_ int, c *conn) error {
+			for range jobs / connections {
+				if _, err := c.ask(req, http.StatusOK); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	most, filled := size(), time.Since(start)
+	var slowest, before []float64
+	var mu sync.Mutex
+	stop := make(chan struct{})
+	var watch sync.WaitGroup
+	var failed error
+	watch.Go(func() { // one /run after the other, as somebody who must not be held up
+		failed = each(s.address, 1, func(_ int, c *conn) error {
+			for {
+				select {
+				case <-stop:
+					return nil
+				case <-time.After(2 * time.Millisecond):
+				}
+				asked := time.Now()
+				if _, err := c.ask(s.post("run", []byte(`{"input":{}}`)), http.StatusOK); err != nil {
+					return err
+				}
+				mu.Lock()
+				took := float64(time.Since(asked).Microseconds()) / 1000
+				if time.Since(start) < 50*time.Second {
+					before = append(before, took)
+				} else {
+					slowest = append(slowest, took)
+				}
+				mu.Unlock()
+			}
+		})
+	})
+	least := most
+	for time.Since(start) < filled+90*time.Second {
+		time.Sleep(500 * time.Millisecond)
+		least = min(least, size())
+	}
+	close(stop)
+	watch.Wait()
+	if failed != nil {
+		return failed
+	}
+	if len(slowest) == 0 {
+		return errors.New("no answer while results expired")
+	}
+	fmt.Println("| | result |\n|---|---|")
+	fmt.Printf("| file and log, empty / with %d results / when they had expired | %.1f / %.1f / %.1f MB |\n", jobs, float64(empty)/1e6, float64(most)/1e6, float64(least)/1e6)
+	slices.Sort(slowest)
+	fmt.Printf("| /run while they expire: median, 99th of 100, slowest | %.2f, %.2f, %.2f ms |\n", median(slowest), slowest[len(slowest)*99/100], slowest[len(slowest)-1])
+	if len(before) > 0 {
+		slices.Sort(before)
+		fmt.Printf("| the same before | %.2f, %.2f, %.2f ms |\n", median(before), before[len(before)*99/100], before[len(before)-1])
+	}
+	return nil
+}
