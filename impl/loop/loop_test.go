@@ -98,9 +98,13 @@ func (f *fleet) Inspect(context.Context, string) (runtime.State, error) {
 	return runtime.State{Phase: runtime.Ended, ExitCode: 1}, nil
 }
 
-func (f *fleet) Logs(context.Context, string, io.Writer) error { return nil }
-func (f *fleet) Ended() <-chan string                          { return f.ended }
-func (f *fleet) Close() error                                  { return nil }
+func (f *fleet) Stats(context.Context, string) (runtime.Stats, error) { return runtime.Stats{}, nil }
+func (f *fleet) List(context.Context) ([]string, error)               { return nil, nil }
+func (f *fleet) Logs(context.Context, string, runtime.LogQuery, func(runtime.Line) error) error {
+	return nil
+}
+func (f *fleet) Ended() <-chan string { return f.ended }
+func (f *fleet) Close() error         { return nil }
 
 func (f *fleet) allocations() map[string]runtime.Allocation {
 	f.mu.Lock()

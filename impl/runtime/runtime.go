@@ -5,42 +5,89 @@ package runtime
 import (
 	"context"
 	"errors"
-	"io"
 	"time"
+
+	"github.com/berthdev/berth/impl/compute"
 )
 
-// ErrUnknown says that the runtime knows no allocation of that id.
-var ErrUnknown = errors.New("runtime: unknown allocation")
+var (
+	// ErrUnknown says that the runtime knows no allocation of that id.
+	ErrUnknown = errors.New("runtime: unknown allocation")
+	// ErrUnavailable says that the runtime does not answer now. It tells nothing about the allocation: ask again later.
+	ErrUnavailable = errors.New("the runtime does not answer")
+	// ErrNoGPU says that the runtime cannot give a container a GPU.
+	ErrNoGPU = errors.New("there is no GPU runtime on this host")
+	// ErrNoMounts says that the runtime cannot mount anything.
+	ErrNoMounts = errors.New("this runtime has no mounts")
+	// ErrNoStats says that the runtime does not measure what an allocation uses.
+	ErrNoStats = errors.New("this runtime does not measure")
+)
 
-// Runtime starts and stops allocations. It is safe for concurrent use.
+// Runtime starts and stops allocations. It is safe for concurrent use. Every call may give ErrUnavailable.
 type Runtime interface {
 	// Start begins to start the allocation and returns without waiting for it to be up. Starting one that is up or
-	// starting changes nothing; starting one that has ended runs it again.
+	// starting changes nothing; starting one that has ended runs it again, as it is asked for now, on an empty container
+	// disk and with the data of its mounts. What shows only later, such as an image that cannot be had, ends the allocation
+	// with a Reason.
 	Start(ctx context.Context, a Allocation) error
 	// Stop asks the allocation to end (SIGTERM where there is a process) and kills it after grace. It returns once it has
 	// ended. Stopping one that has ended changes nothing. ErrUnknown.
 	Stop(ctx context.Context, id string, grace time.Duration) error
-	// Remove kills the allocation if it is up and forgets it; an unknown id is no error.
+	// Remove kills the allocation if it is up and forgets it with its persistent mount; an unknown id is no error. Network
+	// volumes stay.
 	Remove(ctx context.Context, id string) error
-	// Inspect tells how the allocation is. ErrUnknown.
+	// Inspect tells how the allocation is. It is up once its process runs: what the process is at is not looked at. ErrUnknown.
 	Inspect(ctx context.Context, id string) (State, error)
-	// Logs copies what the allocation wrote so far, oldest first, at most the last limit bytes kept. ErrUnknown.
-	Logs(ctx context.Context, id string, w io.Writer) error
-	// Ended delivers the id of each allocation that ended by itself; a hint, so that nobody needs to poll. The channel
+	// Stats tells what an allocation uses; zero if it is not up. ErrUnknown, ErrNoStats.
+	Stats(ctx context.Context, id string) (Stats, error)
+	// Logs calls emit with each line that is asked for, oldest first, until there is none left or, if it is to follow, until
+	// the allocation has ended. It returns what emit returns if that is an error, or the error of ctx. The runtime keeps the
+	// end of what the present run wrote, and may keep that of earlier runs. ErrUnknown.
+	Logs(ctx context.Context, id string, q LogQuery, emit func(Line) error) error
+	// List gives the ids of all allocations that it knows, those of an earlier run of berth too, and of those of which there
+	// is only a persistent mount left, for Remove.
+	List(ctx context.Context) ([]string, error)
+	// Ended delivers the id of each allocation that ended by itself; a hint, so that nobody needs to poll often. The channel
 	// is the runtime's own and is never closed.
 	Ended() <-chan string
-	// Close kills what is up.
+	// Close lets go of everything. What can live without berth, stays up and is known to the next runtime of the same owner;
+	// everything else is killed.
 	Close() error
 }
 
-// Allocation is what is to run.
+// Allocation is what is to run. In numbers, zero is no bound.
 type Allocation struct {
-	ID        string // unique among all pods and workers
-	Image     string
-	Args      string
-	Env       map[string]string
-	StartedAt time.Time // set when it was up before a restart of berth: the simulated fleet takes it as up since then
+	ID          string // unique among all pods and workers
+	Generation  int64  // which of the runs of this id it is; State gives it back
+	Image       string
+	Args        string // arguments of the image's entrypoint, see Words; empty: the image's own
+	Env         map[string]string
+	Ports       []string // to be published, each port/protocol
+	VCPUs       int64
+	MemoryBytes int64
+	DiskGB      int64 // of the container disk
+	Pids        int64 // processes and threads
+	Persistent  *compute.PersistentMount
+	Network     *compute.NetworkMount
+	Credential  Credential // for the image's registry
+	GPUs        []string   // device ids, as the vendor's tools give them
+	Labels      map[string]string
+	StartedAt   time.Time // set when it was up before a restart of berth: the simulated fleet takes it as up since then
 }
+
+// Credential is what a registry asks for. It prints without the password.
+type Credential struct{ User, Password string }
+
+// String hides the password, also from %v and the log.
+func (c Credential) String() string {
+	if c == (Credential{}) {
+		return "none"
+	}
+	return c.User + ":***"
+}
+
+// GoString hides the password from %#v.
+func (c Credential) GoString() string { return c.String() }
 
 // Phase is how far an allocation is.
 type Phase string
@@ -54,7 +101,17 @@ const (
 
 // State is how an allocation is.
 type State struct {
-	Phase     Phase
-	ExitCode  int       // when Ended; -1 if a signal ended it
-	StartedAt time.Time // when it came up; zero while Starting
+	Phase      Phase
+	Generation int64
+	ExitCode   int                     // when Ended; -1, or 128 and the signal's number, if a signal ended it; -1 if it never came up
+	OOM        bool                    // when Ended: it was killed because it used more memory than it may
+	Reason     string                  // when Ended: why, if more is known than the exit code tells
+	StartedAt  time.Time               // when it came up; zero while Starting
+	Ports      []compute.PublishedPort // while Up; a new start may publish on others
+}
+
+// Stats is what an allocation uses.
+type Stats struct {
+	CPUPercent    float64 // of the vCPUs it may use, 0 to 100, since the last call or, at the first, since it came up
+	MemoryPercent float64 // of the memory it may use, 0 to 100
 }

@@ -1,5 +1,7 @@
 // Package process is a runtime that maps an image's name to a local command and runs that, so that a laptop runs a real
-// handler with no container engine. It limits nothing: a process may read what the user that runs berth may read.
+// handler with no container engine. It limits nothing and measures nothing: a process may read what the user that runs
+// berth may read, and use what there is. It listens on the machine's own ports and has the machine's own disk, which
+// nobody wipes; Start refuses mounts and GPUs.
 //
 // Each allocation is a process group of its own. When its first process has ended, whatever is left of the group is
 // killed: a child that lives on, such as the pinger of the Python SDK, would claim jobs that nobody works on.
@@ -13,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,7 +55,7 @@ type Runtime struct {
 	owner   string
 	workDir string
 	output  *lines
-	ends    *ends
+	ends    *runtime.Ends
 
 	mu       sync.Mutex
 	closed   bool
@@ -85,7 +88,7 @@ func New(c Config) (*Runtime, error) {
 		return nil, fmt.Errorf("process: leftovers: %w", err)
 	}
 	h := &Runtime{
-		owner: owner, workDir: workDir, output: &lines{to: c.Output}, ends: newEnds(),
+		owner: owner, workDir: workDir, output: &lines{to: c.Output}, ends: runtime.NewEnds(),
 		commands: map[string][]string{}, runs: map[string]*run{},
 	}
 	for image, argv := range c.Commands {
@@ -105,8 +108,8 @@ func (h *Runtime) Map(image string, argv []string) {
 	h.commands[image] = slices.Clone(argv)
 }
 
-// Start runs the image's command, followed by the allocation's arguments split at white space: no shell sees them, and
-// quotes mean nothing. If the allocation is being stopped, Start waits until it has ended, then runs it again.
+// Start runs the image's command, followed by the words of the allocation's arguments. If the allocation is being stopped,
+// Start waits until it has ended, then runs it again.
 func (h *Runtime) Start(ctx context.Context, a runtime.Allocation) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -141,8 +144,17 @@ func (h *Runtime) tryStart(a runtime.Allocation) (stopping <-chan struct{}, err 
 	if argv == nil {
 		return nil, fmt.Errorf("image %q is not mapped to a command", a.Image)
 	}
-	r := newRun(a.ID, last)
-	if err := h.launch(r, slices.Concat(argv, strings.Fields(a.Args)), h.environment(a)); err != nil {
+	words, err := runtime.Words(a.Args)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Persistent != nil || a.Network != nil:
+		return nil, runtime.ErrNoMounts
+	case len(a.GPUs) > 0:
+		return nil, runtime.ErrNoGPU
+	}
+	r := newRun(a, last)
+	if err := h.launch(r, slices.Concat(argv, words), h.environment(a)); err != nil {
 		return nil, fmt.Errorf("process: image %q: %w", a.Image, err)
 	}
 	h.runs[a.ID] = r
@@ -215,9 +227,16 @@ func (h *Runtime) Inspect(ctx context.Context, id string) (runtime.State, error)
 	return r.state(), nil
 }
 
-// Logs writes the last 256 KiB that the allocation's processes wrote to standard output and standard error, over all of
-// its runs. They are kept in memory only.
-func (h *Runtime) Logs(ctx context.Context, id string, w io.Writer) error {
+// Stats gives ErrNoStats.
+func (h *Runtime) Stats(_ context.Context, id string) (runtime.Stats, error) {
+	if _, err := h.run(id); err != nil {
+		return runtime.Stats{}, err
+	}
+	return runtime.Stats{}, runtime.ErrNoStats
+}
+
+// Logs gives the last 256 KiB, or some more, that the allocation's processes wrote, over all of its runs. They are kept in memory only.
+func (h *Runtime) Logs(ctx context.Context, id string, q runtime.LogQuery, emit func(runtime.Line) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -225,12 +244,18 @@ func (h *Runtime) Logs(ctx context.Context, id string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(r.log.tail())
-	return err
+	return r.log.follow(ctx, q, r.done, emit)
+}
+
+// List gives the allocations of this runtime: none is left of an earlier one.
+func (h *Runtime) List(ctx context.Context) ([]string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Sorted(maps.Keys(h.runs)), ctx.Err()
 }
 
 // Ended delivers the ids of allocations whose process ended without Stop, Remove or Close.
-func (h *Runtime) Ended() <-chan string { return h.ends.out }
+func (h *Runtime) Ended() <-chan string { return h.ends.Out() }
 
 // Close kills every process, returns once they have ended, and refuses further starts.
 func (h *Runtime) Close() error {
@@ -247,6 +272,6 @@ func (h *Runtime) Close() error {
 	for _, r := range runs {
 		<-r.done
 	}
-	h.ends.close()
+	h.ends.Close()
 	return nil
 }

@@ -18,11 +18,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kballard/go-shellquote"
 	"github.com/stretchr/testify/require"
 
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/runtime/process"
 	"github.com/berthdev/berth/impl/runtime/runtimetest"
+	"github.com/berthdev/berth/impl/runtime/runtimetest/play"
 )
 
 const (
@@ -34,16 +37,18 @@ const (
 
 func TestMain(m *testing.M) {
 	if r := os.Getenv(role); r != "" {
-		os.Exit(play(r))
+		os.Exit(act(r))
 	}
 	os.Exit(m.Run())
 }
 
-// play is the program.
-func play(what string) int {
+// act is the program.
+func act(what string) int {
 	terms := make(chan os.Signal, 1)
 	signal.Notify(terms, syscall.SIGTERM)
 	switch name, argument, _ := strings.Cut(what, " "); name {
+	case "steps":
+		return play.Run(os.Args[1:])
 	case "stay":
 		fmt.Println("hello")
 		<-terms
@@ -124,7 +129,10 @@ func playing(id, what string) runtime.Allocation {
 func logs(t *testing.T, h *process.Runtime, id string) string {
 	t.Helper()
 	var text strings.Builder
-	require.NoError(t, h.Logs(t.Context(), id, &text))
+	require.NoError(t, h.Logs(t.Context(), id, runtime.LogQuery{}, func(l runtime.Line) error {
+		text.WriteString(l.Text + "\n")
+		return nil
+	}))
 	return text.String()
 }
 
@@ -148,11 +156,41 @@ func TestTheRuntimePassesTheSuite(t *testing.T) {
 			Exits: func(id string, code int) runtime.Allocation {
 				return playing(id, "exit "+strconv.Itoa(code))
 			},
-			Fails:   func(id string) runtime.Allocation { return runtime.Allocation{ID: id, Image: "unknown"} },
-			Line:    "hello",
-			Reports: true,
+			Fails: func(id string) runtime.Allocation { return runtime.Allocation{ID: id, Image: "unknown"} },
+			Plays: func(id string, steps ...string) runtime.Allocation {
+				a := playing(id, "steps")
+				a.Args = shellquote.Join(steps...)
+				return a
+			},
+			Line: "hello",
+			Lacks: map[runtimetest.Ability]string{
+				runtimetest.Mounts:    "a process has the machine's own disk",
+				runtimetest.Limits:    "a process may use what there is",
+				runtimetest.Ports:     "a process listens on the machine's own ports",
+				runtimetest.Stats:     "a process is not measured",
+				runtimetest.Outliving: "no process outlives berth",
+			},
 		}
 	})
+}
+
+func TestWhatAProcessCannotHaveIsRefused(t *testing.T) {
+	t.Parallel()
+	host := newRuntime(t, process.Config{})
+	a := playing("a", "stay")
+	a.Persistent = &compute.PersistentMount{SizeGB: 10, Path: "/data"}
+	require.ErrorIs(t, host.Start(t.Context(), a), runtime.ErrNoMounts)
+	a.Persistent, a.Network = nil, &compute.NetworkMount{VolumeID: "v", Path: "/data"}
+	require.ErrorIs(t, host.Start(t.Context(), a), runtime.ErrNoMounts)
+	a.Network, a.GPUs = nil, []string{"0"}
+	require.ErrorIs(t, host.Start(t.Context(), a), runtime.ErrNoGPU)
+	a.GPUs, a.Ports = nil, []string{"8080/http"}
+	require.NoError(t, host.Start(t.Context(), a))
+	state, err := host.Inspect(t.Context(), "a")
+	require.NoError(t, err)
+	require.Equal(t, []compute.PublishedPort{{Private: 8080, Public: 8080, Type: "http", IP: "127.0.0.1"}}, state.Ports)
+	_, err = host.Stats(t.Context(), "a")
+	require.ErrorIs(t, err, runtime.ErrNoStats)
 }
 
 func TestAnImageWithoutACommandIsNamed(t *testing.T) {
@@ -197,13 +235,13 @@ func TestTheProcessGetsArgumentsDirectoryAndEnvironment(t *testing.T) {
 	dir, work := t.TempDir(), t.TempDir()
 	host := newRuntime(t, process.Config{Dir: dir, WorkDir: work, Commands: map[string][]string{"self": {os.Args[0], "first"}}})
 	a := playing("a", "show")
-	a.Args = " --flag  'not quoted'\n"
+	a.Args = " --flag  'one word'\n"
 	a.Env["RUNPOD_POD_ID"] = "a"
 	a.Env["BERTH_OWNER"] = "somebody else"
 	require.NoError(t, host.Start(t.Context(), a))
 	awaitEnd(t, host)
 	text := logs(t, host, "a")
-	require.Contains(t, text, "[first --flag 'not quoted']\n")
+	require.Contains(t, text, "[first --flag one word]\n")
 	require.Contains(t, text, work)
 	require.Contains(t, text, "\nORDINARY=kept\n")
 	require.Contains(t, text, "\nRUNPOD_POD_ID=a\n")
@@ -220,7 +258,8 @@ func TestOnlyTheEndOfALongOutputIsKept(t *testing.T) {
 	require.NoError(t, host.Start(t.Context(), playing("a", "flood 100000")))
 	awaitEnd(t, host)
 	text := logs(t, host, "a")
-	require.Len(t, text, 256<<10)
+	require.Less(t, len(text), 512<<10)
+	require.Greater(t, strings.Count(text, "\n"), 3000)
 	require.True(t, strings.HasSuffix(text, "line 99998\nline 99999\n"))
 }
 

@@ -2,14 +2,15 @@ package process
 
 import (
 	"context"
-	"io"
-	"os"
 	"os/exec"
 	goruntime "runtime"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 )
 
@@ -19,10 +20,12 @@ const drainTime = time.Second
 
 // run is one run of an allocation: a process group.
 type run struct {
-	id        string
-	log       *ring // shared by all runs of the allocation
-	startedAt time.Time
-	done      chan struct{} // closed once the process has ended and its output is in the log
+	id         string
+	generation int64
+	ports      []compute.PublishedPort
+	log        *book // shared by all runs of the allocation
+	startedAt  time.Time
+	done       chan struct{} // closed once the process has ended and its output is in the log
 
 	mu       sync.Mutex
 	pid      int  // the first process's, and so the group's
@@ -31,14 +34,24 @@ type run struct {
 	exitCode int
 }
 
-func newRun(id string, last *run) *run {
-	r := &run{id: id, done: make(chan struct{})}
+func newRun(a runtime.Allocation, last *run) *run {
+	r := &run{id: a.ID, generation: a.Generation, ports: published(a.Ports), done: make(chan struct{})}
 	if last != nil {
 		r.log = last.log
 	} else {
-		r.log = &ring{}
+		r.log = newBook()
 	}
 	return r
+}
+
+// published gives where the ports are: a process listens on the ports of the machine itself.
+func published(ports []string) (all []compute.PublishedPort) {
+	for _, p := range ports {
+		number, kind, _ := strings.Cut(p, "/")
+		private, _ := strconv.Atoi(number)
+		all = append(all, compute.PublishedPort{Private: private, Public: private, Type: kind, IP: "127.0.0.1"})
+	}
+	return all
 }
 
 // launch starts the process and a goroutine that waits for its end.
@@ -53,37 +66,36 @@ func (h *Runtime) launch(r *run, argv, env []string) error {
 		defer goruntime.UnlockOSThread()
 		cmd := exec.Command(argv[0], argv[1:]...)
 		cmd.Dir, cmd.Env, cmd.SysProcAttr = h.workDir, env, attributes()
-		output, input, err := os.Pipe() // our own, since Cmd.Wait would wait for all who hold it open
+		pipes, err := newPipes() // our own, since Cmd.Wait would wait for all who hold them open
 		if err != nil {
 			started <- err
 			return
 		}
-		cmd.Stdout, cmd.Stderr = input, input
+		cmd.Stdout, cmd.Stderr = pipes[0].in, pipes[1].in
 		err = cmd.Start()
-		_ = input.Close()
+		pipes.closeIn()
 		if err != nil {
-			_ = output.Close()
+			pipes.closeOut()
 			started <- err
 			return
 		}
 		r.pid, r.startedAt = cmd.Process.Pid, time.Now().UTC()
 		started <- nil // before it no other goroutine has r
 
-		copied := make(chan struct{})
-		go func() {
-			defer close(copied)
-			to := h.output.from(r.id)
-			_, _ = io.Copy(io.MultiWriter(r.log, to), output)
-			to.flush()
-		}()
+		var copied sync.WaitGroup
+		for _, p := range pipes {
+			copied.Go(func() { h.copy(r, p.stream, p.out) })
+		}
 		state, err := awaitEnd(cmd.Process, r.signalLast)
 		code := -1
 		if err == nil {
 			code = state.ExitCode()
 		}
-		_ = output.SetReadDeadline(time.Now().Add(drainTime))
-		<-copied
-		_ = output.Close()
+		for _, p := range pipes {
+			_ = p.out.SetReadDeadline(time.Now().Add(drainTime))
+		}
+		copied.Wait()
+		pipes.closeOut()
 
 		r.mu.Lock()
 		r.exitCode = code
@@ -91,7 +103,7 @@ func (h *Runtime) launch(r *run, argv, env []string) error {
 		close(r.done)
 		r.mu.Unlock()
 		if unasked {
-			h.ends.add(r.id)
+			h.ends.Add(r.id)
 		}
 	}()
 	return <-started
@@ -164,7 +176,7 @@ func (r *run) state() runtime.State {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.over() {
-		return runtime.State{Phase: runtime.Up, StartedAt: r.startedAt}
+		return runtime.State{Phase: runtime.Up, Generation: r.generation, StartedAt: r.startedAt, Ports: r.ports}
 	}
-	return runtime.State{Phase: runtime.Ended, StartedAt: r.startedAt, ExitCode: r.exitCode}
+	return runtime.State{Phase: runtime.Ended, Generation: r.generation, StartedAt: r.startedAt, ExitCode: r.exitCode}
 }

@@ -22,12 +22,41 @@ type Fixture struct {
 	Exits func(id string, code int) runtime.Allocation
 	// Fails makes an allocation that Start refuses.
 	Fails func(id string) runtime.Allocation
+	// Plays makes an allocation that runs the steps, see package play.
+	Plays func(id string, steps ...string) runtime.Allocation
+	// Reopen gives a runtime of the same owner in place of the one that was closed.
+	Reopen func(*testing.T) runtime.Runtime
 	// Line is a part of a line that Stays and Exits write.
 	Line string
 	// Advance lets time pass on the runtime's clock; nil if it runs on the machine's.
 	Advance func(time.Duration)
-	// Reports tells that Ended delivers ends as they happen, and does not leave it to callers to Inspect.
-	Reports bool
+	// Lacks says what the runtime does not do, and why. The tests of that are skipped, with the reason.
+	Lacks map[Ability]string
+}
+
+// Ability is something that not every runtime does.
+type Ability string
+
+// The abilities.
+const (
+	Reporting Ability = "reporting" // Ended delivers ends as they happen, and does not leave it to callers to Inspect
+	Programs  Ability = "programs"  // what is started really runs
+	Mounts    Ability = "mounts"    // and disks that are wiped
+	Limits    Ability = "limits"    // of memory, CPU and processes
+	Ports     Ability = "ports"     // that are published
+	Stats     Ability = "stats"
+	OldLogs   Ability = "old logs"  // of earlier runs
+	Outliving Ability = "outliving" // what is up outlives the runtime, and the next one knows it
+)
+
+// needs skips the test of what the runtime does not do.
+func (f Fixture) needs(t *testing.T, abilities ...Ability) {
+	t.Helper()
+	for _, a := range abilities {
+		if why, lacks := f.Lacks[a]; lacks {
+			t.Skipf("this runtime has no %s: %s", a, why)
+		}
+	}
 }
 
 const (
@@ -46,13 +75,28 @@ func Run(t *testing.T, f func(t *testing.T) Fixture) {
 		"a removed allocation is unknown":                                 removeForgets,
 		"an unknown id is ErrUnknown, and Remove does not mind":           unknownID,
 		"the exit code is the program's":                                  exitCode,
-		"the logs hold what was written, over every run":                  logs,
+		"the logs hold what was written":                                  logs,
+		"the logs hold what earlier runs wrote":                           oldLogs,
 		"an allocation that cannot start is an error and leaves no trace": failsToStart,
 		"allocations do not disturb each other":                           apart,
 		"an end by itself is reported, a stop is not":                     reports,
 		"a call whose context has ended fails":                            ended,
 		"everything may be called at once":                                concurrent,
-		"a closed runtime has nothing up and starts nothing":              closes,
+		"a closed runtime starts nothing":                                 closes,
+		"what is up outlives a runtime that is closed":                    outlives,
+		"the generation is the one that was asked for":                    generations,
+		"arguments whose quotes are not closed are refused":               refusesArguments,
+		"the list holds what was started and not removed":                 lists,
+		"lines have positions to go on from":                              positions,
+		"the logs can be followed":                                        follows,
+		"a follower can leave":                                            leaves,
+		"arguments and environment reach the program":                     hands,
+		"a persistent mount outlives a stop, the disk does not":           persists,
+		"a network volume is shared and outlives everybody":               shares,
+		"memory is limited":                                               limitsMemory,
+		"processes are limited":                                           limitsProcesses,
+		"what an allocation uses is measured":                             measures,
+		"ports are published, anew at each start":                         publishes,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -99,8 +143,19 @@ func (f Fixture) start(t *testing.T, a runtime.Allocation) {
 func (f Fixture) log(t *testing.T, id string) string {
 	t.Helper()
 	var text strings.Builder
-	require.NoError(t, f.Runtime.Logs(t.Context(), id, &text))
+	for _, l := range f.lines(t, id, runtime.LogQuery{}) {
+		text.WriteString(l.Text + "\n")
+	}
 	return text.String()
+}
+
+func (f Fixture) lines(t *testing.T, id string, q runtime.LogQuery) (lines []runtime.Line) {
+	t.Helper()
+	require.NoError(t, f.Runtime.Logs(t.Context(), id, q, func(l runtime.Line) error {
+		lines = append(lines, l)
+		return nil
+	}))
+	return lines
 }
 
 // awaitLines waits until Line was written n times: a program that is up need not have written yet.
@@ -175,7 +230,9 @@ func unknownID(t *testing.T, f Fixture) {
 	require.ErrorIs(t, f.Runtime.Stop(t.Context(), "a", grace), runtime.ErrUnknown)
 	_, err := f.Runtime.Inspect(t.Context(), "a")
 	require.ErrorIs(t, err, runtime.ErrUnknown)
-	require.ErrorIs(t, f.Runtime.Logs(t.Context(), "a", &strings.Builder{}), runtime.ErrUnknown)
+	require.ErrorIs(t, f.Runtime.Logs(t.Context(), "a", runtime.LogQuery{}, nil), runtime.ErrUnknown)
+	_, err = f.Runtime.Stats(t.Context(), "a")
+	require.ErrorIs(t, err, runtime.ErrUnknown)
 	require.NoError(t, f.Runtime.Remove(t.Context(), "a"))
 }
 
@@ -196,6 +253,13 @@ func logs(t *testing.T, f Fixture) {
 	first := f.log(t, "a") // complete once it has ended
 	require.Equal(t, 1, strings.Count(first, f.Line))
 	require.Equal(t, first, f.log(t, "a"))
+}
+
+func oldLogs(t *testing.T, f Fixture) {
+	f.needs(t, OldLogs)
+	f.start(t, f.Exits("a", 0))
+	f.await(t, "a", runtime.Ended)
+	first := f.log(t, "a")
 	f.start(t, f.Exits("a", 0))
 	f.await(t, "a", runtime.Ended)
 	require.True(t, strings.HasPrefix(f.log(t, "a"), first))
@@ -223,9 +287,7 @@ func apart(t *testing.T, f Fixture) {
 }
 
 func reports(t *testing.T, f Fixture) {
-	if !f.Reports {
-		t.Skip("this runtime leaves it to its callers to look")
-	}
+	f.needs(t, Reporting)
 	f.start(t, f.Stays("stopped"))
 	f.await(t, "stopped", runtime.Up)
 	require.NoError(t, f.Runtime.Stop(t.Context(), "stopped", grace))
@@ -254,7 +316,7 @@ func concurrent(t *testing.T, f Fixture) {
 			for range 3 {
 				_ = f.Runtime.Start(t.Context(), f.Stays(id))
 				_, _ = f.Runtime.Inspect(t.Context(), id)
-				_ = f.Runtime.Logs(t.Context(), id, &strings.Builder{})
+				_ = f.Runtime.Logs(t.Context(), id, runtime.LogQuery{}, func(runtime.Line) error { return nil })
 				_ = f.Runtime.Stop(t.Context(), id, 0)
 				_ = f.Runtime.Remove(t.Context(), id)
 			}
@@ -272,7 +334,9 @@ func closes(t *testing.T, f Fixture) {
 	f.await(t, "a", runtime.Up)
 	require.NoError(t, f.Runtime.Close())
 	require.NoError(t, f.Runtime.Close())
-	require.Equal(t, runtime.Ended, f.state(t, "a").Phase)
 	require.Error(t, f.Runtime.Start(t.Context(), f.Stays("a")))
 	require.Error(t, f.Runtime.Start(t.Context(), f.Stays("b")))
+	if _, lacks := f.Lacks[Outliving]; lacks {
+		require.Equal(t, runtime.Ended, f.state(t, "a").Phase)
+	}
 }

@@ -8,6 +8,9 @@
 //	BERTH_SIM_EXIT_AFTER   the allocation ends by itself this long after it came up: a Go duration such as 90s
 //	BERTH_SIM_EXIT_CODE    the exit code of that end, 0 to 255; 0 if it is not set
 //
+// Limits, mounts, credentials and GPUs are accepted and mean nothing. Nothing runs, so Stats are zero, and published ports
+// are those of an address that is set aside for documentation.
+//
 // Since nothing runs, nothing can report an end that is due: Ended stays silent, and callers see the end when they
 // Inspect. They tick anyway.
 package sim
@@ -16,8 +19,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -55,6 +60,8 @@ type Fleet struct {
 // run is one run of an allocation. Its future is fixed when it starts; only Stop and Close change it.
 type run struct {
 	image, args string
+	ports       []string
+	generation  int64
 	startAt     time.Time
 	upAt        time.Time
 	endAt       time.Time // zero: it stays up until it is stopped
@@ -85,7 +92,10 @@ func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 	if text := a.Env[EnvStartError]; text != "" {
 		return errors.New(text)
 	}
-	r := run{image: a.Image, args: a.Args, startAt: now, upAt: now.Add(f.boot)}
+	if _, err := runtime.Words(a.Args); err != nil {
+		return err
+	}
+	r := run{image: a.Image, args: a.Args, ports: a.Ports, generation: a.Generation, startAt: now, upAt: now.Add(f.boot)}
 	if !known && !a.StartedAt.IsZero() {
 		r.upAt = a.StartedAt
 		if r.upAt.After(now) { // the clock was set back; "up at once" still holds
@@ -123,15 +133,30 @@ func (r *run) plan(env map[string]string) error {
 }
 
 func (r run) state(now time.Time) runtime.State {
-	s := runtime.State{Phase: runtime.Starting}
+	s := runtime.State{Phase: runtime.Starting, Generation: r.generation}
 	ended := !r.endAt.IsZero() && !r.endAt.After(now)
 	if !r.upAt.After(now) && (!ended || !r.endAt.Before(r.upAt)) {
-		s = runtime.State{Phase: runtime.Up, StartedAt: r.upAt}
+		s.Phase, s.StartedAt, s.Ports = runtime.Up, r.upAt, published(r.ports)
 	}
 	if ended {
-		s.Phase, s.ExitCode = runtime.Ended, r.exitCode
+		s.Phase, s.ExitCode, s.Ports = runtime.Ended, r.exitCode, nil
 	}
 	return s
+}
+
+// The simulated address that ports are published on (RFC 5737), and the first of the ports.
+const (
+	publicIP   = "192.0.2.1"
+	publicPort = 40_000
+)
+
+func published(ports []string) (all []compute.PublishedPort) {
+	for i, p := range ports {
+		number, kind, _ := strings.Cut(p, "/")
+		private, _ := strconv.Atoi(number)
+		all = append(all, compute.PublishedPort{Private: private, Public: publicPort + i, Type: kind, IP: publicIP})
+	}
+	return all
 }
 
 // Stop ends the allocation at once with exit code 0, as a program that heeds SIGTERM.
@@ -214,30 +239,52 @@ func (f *Fleet) Clear() {
 	clear(f.allocations)
 }
 
-// Logs writes a line for each thing that happened until now. They name no value of the environment: it holds secrets.
-func (f *Fleet) Logs(ctx context.Context, id string, w io.Writer) error {
+// Stats gives zero: nothing runs.
+func (f *Fleet) Stats(ctx context.Context, id string) (runtime.Stats, error) {
+	_, err := f.Inspect(ctx, id)
+	return runtime.Stats{}, err
+}
+
+// List gives the allocations that were started and not removed.
+func (f *Fleet) List(ctx context.Context) ([]string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Sorted(maps.Keys(f.allocations)), ctx.Err()
+}
+
+// Logs gives a line for each thing that happened until now. They name no value of the environment: it holds secrets. There
+// is nothing to follow, since nothing runs: it ends with what there is now.
+func (f *Fleet) Logs(ctx context.Context, id string, q runtime.LogQuery, emit func(runtime.Line) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	f.mu.Lock()
 	now := f.clock.Now()
 	runs, ok := f.allocations[id]
-	var text []byte
+	var lines []runtime.Line
 	for _, r := range runs {
-		text = r.log(text, now)
+		lines = r.log(lines, now)
 	}
 	f.mu.Unlock()
 	if !ok {
 		return runtime.ErrUnknown
 	}
-	_, err := w.Write(text)
-	return err
+	for _, l := range q.Select(lines) {
+		if err := emit(l); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (r run) log(text []byte, now time.Time) []byte {
+func (r run) log(lines []runtime.Line, now time.Time) []runtime.Line {
 	line := func(at time.Time, format string, args ...any) {
-		text = at.UTC().AppendFormat(text, time.RFC3339)
-		text = fmt.Appendf(text, " sim: "+format+"\n", args...)
+		var last int64
+		if len(lines) > 0 {
+			last = lines[len(lines)-1].Position
+		}
+		text := fmt.Sprintf("sim: "+format, args...)
+		lines = append(lines, runtime.Line{At: at.UTC(), Position: runtime.Number(at, last), Stream: runtime.Stdout, Text: text})
 	}
 	s := r.state(now)
 	line(r.startAt, "starting %q with arguments %q", r.image, r.args)
@@ -247,7 +294,7 @@ func (r run) log(text []byte, now time.Time) []byte {
 	if s.Phase == runtime.Ended {
 		line(r.endAt, "ended with exit code %d", r.exitCode)
 	}
-	return text
+	return lines
 }
 
 // Ended gives a channel that stays silent: see the package's comment.

@@ -2,13 +2,13 @@ package sim_test
 
 import (
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/runtime/runtimetest"
 	"github.com/berthdev/berth/impl/runtime/sim"
@@ -56,6 +56,15 @@ func TestTheFleetPassesTheSuite(t *testing.T) {
 			},
 			Line:    "sim: starting",
 			Advance: clock.Advance,
+			Lacks: map[runtimetest.Ability]string{
+				runtimetest.Reporting: "nothing runs, so callers see an end when they look",
+				runtimetest.Programs:  "nothing runs",
+				runtimetest.Mounts:    "nothing runs",
+				runtimetest.Limits:    "nothing runs",
+				runtimetest.Ports:     "nothing listens on them",
+				runtimetest.Stats:     "nothing runs, they are zero",
+				runtimetest.Outliving: "it is in memory",
+			},
 		}
 	})
 }
@@ -133,10 +142,38 @@ func TestTheLogsAreTheSameEveryTime(t *testing.T) {
 		ID: "a", Image: "repo/image:1", Args: "-v", Env: map[string]string{sim.EnvExitAfter: "1m", sim.EnvExitCode: "9", "SECRET": "s3cret"},
 	}))
 	clock.Advance(time.Hour)
-	var text strings.Builder
-	require.NoError(t, fleet.Logs(t.Context(), "a", &text))
-	require.Equal(t, `2026-01-02T03:04:05Z sim: starting "repo/image:1" with arguments "-v"
-2026-01-02T03:04:07Z sim: up
-2026-01-02T03:05:07Z sim: ended with exit code 9
-`, text.String())
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	line := func(after time.Duration, text string) runtime.Line {
+		at := start.Add(after)
+		return runtime.Line{At: at, Position: at.UnixNano(), Stream: runtime.Stdout, Text: text}
+	}
+	want := []runtime.Line{
+		line(0, `sim: starting "repo/image:1" with arguments "-v"`),
+		line(2*time.Second, "sim: up"),
+		line(62*time.Second, "sim: ended with exit code 9"),
+	}
+	for range 2 {
+		var lines []runtime.Line
+		require.NoError(t, fleet.Logs(t.Context(), "a", runtime.LogQuery{Follow: true}, func(l runtime.Line) error {
+			lines = append(lines, l)
+			return nil
+		}))
+		require.Equal(t, want, lines)
+	}
+}
+
+func TestPortsAreThoseOfASimulatedAddressWhileItIsUp(t *testing.T) {
+	t.Parallel()
+	clock := newClock()
+	fleet := sim.New(clock)
+	require.NoError(t, fleet.Start(t.Context(), runtime.Allocation{ID: "a", Ports: []string{"8888/http", "22/tcp"}}))
+	state, err := fleet.Inspect(t.Context(), "a")
+	require.NoError(t, err)
+	require.Empty(t, state.Ports)
+	clock.Advance(sim.DefaultBoot)
+	state, err = fleet.Inspect(t.Context(), "a")
+	require.NoError(t, err)
+	require.Equal(t, []compute.PublishedPort{
+		{Private: 8888, Public: 40_000, Type: "http", IP: "192.0.2.1"}, {Private: 22, Public: 40_001, Type: "tcp", IP: "192.0.2.1"},
+	}, state.Ports)
 }

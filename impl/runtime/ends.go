@@ -1,12 +1,13 @@
-package process
+package runtime
 
 import (
 	"slices"
 	"sync"
 )
 
-// ends hands ids to whoever reads out, and never makes the one who adds wait. An id that waits already is not added again.
-type ends struct {
+// Ends hands the ids of allocations that ended to whoever reads Out, and never makes the one who adds wait. An id that
+// waits already is not added again.
+type Ends struct {
 	out    chan string
 	closed chan struct{}
 
@@ -15,9 +16,14 @@ type ends struct {
 	handing bool // a goroutine is at it
 }
 
-func newEnds() *ends { return &ends{out: make(chan string), closed: make(chan struct{})} }
+// NewEnds makes an empty one.
+func NewEnds() *Ends { return &Ends{out: make(chan string), closed: make(chan struct{})} }
 
-func (e *ends) add(id string) {
+// Out delivers the ids. It is never closed.
+func (e *Ends) Out() <-chan string { return e.out }
+
+// Add adds an id.
+func (e *Ends) Add(id string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if slices.Contains(e.waiting, id) {
@@ -30,7 +36,7 @@ func (e *ends) add(id string) {
 	}
 }
 
-func (e *ends) hand() {
+func (e *Ends) hand() {
 	for {
 		e.mu.Lock()
 		if len(e.waiting) == 0 {
@@ -49,8 +55,8 @@ func (e *ends) hand() {
 	}
 }
 
-// close ends the handing over; out stays open. Closing again changes nothing.
-func (e *ends) close() {
+// Close ends the handing over. Closing again changes nothing.
+func (e *Ends) Close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	select {
