@@ -48,6 +48,7 @@ var rooms = map[string]struct {
 	"impl/queue":                    {may: []string{"impl/compute", "store"}},
 	"impl/runtime":                  {may: []string{"impl/compute"}},
 	"impl/runtime/sim":              {may: []string{"impl/compute", "impl/runtime"}},
+	"impl/runtime/docker":           {may: []string{"impl/compute", "impl/runtime"}, uses: []string{moby}},
 	"impl/runtime/process":          {may: []string{"impl/compute", "impl/runtime"}},
 	"impl/runtime/runtimetest":      {may: []string{"impl/compute", "impl/runtime"}},
 	"impl/runtime/runtimetest/play": {},
@@ -73,6 +74,7 @@ const (
 	http = "net/http"
 	echo = "github.com/labstack/echo/v4"
 	sql  = "database/sql"
+	moby = "github.com/moby/moby" // the Docker client
 )
 
 func TestImportsGoDownward(t *testing.T) {
@@ -109,7 +111,7 @@ func TestImportsGoDownward(t *testing.T) {
 			if ours, ok := strings.CutPrefix(i, module); ok {
 				assert.Contains(t, room.may, ours, "%s imports %s", name, ours)
 			}
-			for _, technology := range []string{http, echo, sql} {
+			for _, technology := range []string{http, echo, sql, moby} {
 				if i == technology || strings.HasPrefix(i, technology+"/") {
 					assert.Contains(t, room.uses, technology, "%s imports %s", name, i)
 				}

@@ -4,7 +4,7 @@
 //	control   what an operator asks for
 //	queue     a job's life
 //	loop      what happens unasked
-//	runtime   what pods and workers run on: sim, process
+//	runtime   what pods and workers run on: sim, process, docker
 //	problem   error code to HTTP status
 //	validate  what the generated validators call
 //	httpapi   the HTTP edge

@@ -1,0 +1,232 @@
+package docker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/runtime"
+)
+
+// find gives the allocation's container, in whatever state; ErrUnknown if there is none.
+func (h *Runtime) find(ctx context.Context, id string) (container.InspectResponse, error) {
+	answer, err := ask(ctx, func(ctx context.Context) (client.ContainerInspectResult, error) {
+		return h.engine.ContainerInspect(ctx, h.name(id), client.ContainerInspectOptions{})
+	})
+	if errdefs.IsNotFound(err) {
+		err = runtime.ErrUnknown
+	}
+	return answer.Container, err
+}
+
+// isUp tells whether the container's process runs; a paused one does.
+func isUp(c container.InspectResponse) bool {
+	return c.State.Running || c.State.Paused || c.State.Restarting
+}
+
+// discard removes the allocation's container with its disk.
+func (h *Runtime) discard(ctx context.Context, id string) error {
+	_, err := ask(ctx, func(ctx context.Context) (client.ContainerRemoveResult, error) {
+		return h.engine.ContainerRemove(ctx, h.name(id), client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+	})
+	if errdefs.IsNotFound(err) {
+		err = nil
+	}
+	return err
+}
+
+// abort ends a start that is on its way, and waits for that. The caller has the lock.
+func (h *Runtime) abort(ctx context.Context, id string) error {
+	h.mu.Lock()
+	s := h.starts[id]
+	h.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	s.cancel()
+	select {
+	case <-s.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// hush keeps the end of a container that is asked for from being reported.
+func (h *Runtime) hush(c container.InspectResponse) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.quiet[c.ID] = true
+}
+
+// Stop sends SIGTERM and, after grace in whole seconds, SIGKILL.
+func (h *Runtime) Stop(ctx context.Context, id string, grace time.Duration) error {
+	unlock, err := h.locks.lock(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := h.abort(ctx, id); err != nil {
+		return err
+	}
+	c, err := h.find(ctx, id)
+	if errors.Is(err, runtime.ErrUnknown) && h.hasFailed(id) {
+		return nil
+	}
+	if err != nil || !isUp(c) {
+		return err
+	}
+	h.hush(c)
+	seconds := int(math.Ceil(grace.Seconds()))
+	_, err = h.engine.ContainerStop(ctx, c.ID, client.ContainerStopOptions{Timeout: &seconds})
+	return fault(err)
+}
+
+// Remove kills and removes the container, and removes the volume of the persistent mount.
+func (h *Runtime) Remove(ctx context.Context, id string) error {
+	unlock, err := h.locks.lock(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := h.abort(ctx, id); err != nil {
+		return err
+	}
+	c, err := h.find(ctx, id)
+	switch {
+	case err == nil:
+		h.hush(c)
+		if err := h.discard(ctx, id); err != nil {
+			return err
+		}
+	case !errors.Is(err, runtime.ErrUnknown):
+		return err
+	}
+	_, err = ask(ctx, func(ctx context.Context) (client.VolumeRemoveResult, error) {
+		return h.engine.VolumeRemove(ctx, h.name(id), client.VolumeRemoveOptions{})
+	})
+	if err != nil && !errdefs.IsNotFound(err) {
+		return fmt.Errorf("persistent mount: %w", err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.failed, id)
+	delete(h.samples, id)
+	return nil
+}
+
+func (h *Runtime) hasFailed(id string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, has := h.failed[id]
+	return has
+}
+
+// Inspect asks the engine, unless the allocation is still being started. One whose container was made and never started,
+// because berth ended in between, is unknown.
+func (h *Runtime) Inspect(ctx context.Context, id string) (runtime.State, error) {
+	if err := ctx.Err(); err != nil {
+		return runtime.State{}, err
+	}
+	h.mu.Lock()
+	s, failed := h.starts[id], h.failed[id]
+	h.mu.Unlock()
+	switch {
+	case s != nil:
+		return runtime.State{Phase: runtime.Starting, Generation: s.generation}, nil
+	case failed.Phase != "":
+		return failed, nil
+	}
+	c, err := h.find(ctx, id)
+	if err == nil && c.State.Status == container.StateCreated {
+		err = runtime.ErrUnknown
+	}
+	if err != nil {
+		return runtime.State{}, err
+	}
+	return state(c), nil
+}
+
+func state(c container.InspectResponse) runtime.State {
+	s := runtime.State{Phase: runtime.Up, StartedAt: startedAt(c)}
+	s.Generation, _ = strconv.ParseInt(c.Config.Labels[labelGeneration], 10, 64)
+	if isUp(c) {
+		s.Ports = published(c)
+		return s
+	}
+	s.Phase, s.ExitCode, s.OOM, s.Reason = runtime.Ended, c.State.ExitCode, c.State.OOMKilled, c.State.Error
+	if s.OOM {
+		s.Reason = cmp.Or(s.Reason, "it used more memory than it may")
+	}
+	return s
+}
+
+func startedAt(c container.InspectResponse) time.Time {
+	at, _ := time.Parse(time.RFC3339Nano, c.State.StartedAt)
+	return at.UTC()
+}
+
+// published gives the ports in the order in which they were asked for.
+func published(c container.InspectResponse) (all []compute.PublishedPort) {
+	for text := range strings.SplitSeq(c.Config.Labels[labelPorts], ",") {
+		port, err := private(text)
+		if err != nil {
+			continue
+		}
+		_, kind, _ := strings.Cut(text, "/")
+		one := compute.PublishedPort{Private: int(port.Num()), Type: kind}
+		if bound := c.NetworkSettings.Ports[port]; len(bound) > 0 {
+			one.Public, _ = strconv.Atoi(bound[0].HostPort)
+			if ip := bound[0].HostIP; ip.IsValid() && !ip.IsUnspecified() {
+				one.IP = ip.String()
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// List gives the allocations of this owner of which there is a container or a persistent mount, and those that are being
+// started or could not be.
+func (h *Runtime) List(ctx context.Context) ([]string, error) {
+	containers, err := ask(ctx, func(ctx context.Context) (client.ContainerListResult, error) {
+		return h.engine.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: h.label()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	volumes, err := ask(ctx, func(ctx context.Context) (client.VolumeListResult, error) {
+		return h.engine.VolumeList(ctx, client.VolumeListOptions{Filters: h.label().Add("label", labelAllocation)})
+	})
+	if err != nil {
+		return nil, err
+	}
+	ids := map[string]bool{}
+	for _, c := range containers.Items {
+		ids[c.Labels[labelAllocation]] = true
+	}
+	for _, v := range volumes.Items {
+		ids[v.Labels[labelAllocation]] = true
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id := range h.starts {
+		ids[id] = true
+	}
+	for id := range h.failed {
+		ids[id] = true
+	}
+	return slices.Sorted(maps.Keys(ids)), nil
+}

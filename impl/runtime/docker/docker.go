@@ -1,0 +1,191 @@
+// Package docker is a runtime that runs allocations as containers of a Docker Engine, or of what speaks its API, such as
+// Podman's socket. It uses the engine's own Go client, which agrees with the engine on a version of the API, 1.40 or later.
+//
+// The engine is the truth. Everything that a runtime makes carries two labels, the owner's and the allocation's id, so that
+// the next runtime of the same owner finds it: a container outlives the runtime and a restart of berth. A container is never
+// restarted by the engine.
+//
+//   - The container disk is the container's own: Start makes a new container in place of one that has ended. Its size is
+//     limited where the storage driver can do that (btrfs, zfs, overlay2 on xfs with pquota), and not limited elsewhere.
+//   - A persistent mount is a volume of the allocation, a network mount a volume of the owner. The engine's local volumes
+//     have no limit to their size.
+//   - The logs are those of the present run, the last 30 MB.
+//   - An image that is there is not pulled again (see Config.Pull); a private one that somebody else pulled is there, too.
+//   - GPUs need the NVIDIA runtime in the engine. A container that asks for none sees none, whatever its environment says.
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/system"
+	"github.com/moby/moby/client"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/runtime"
+)
+
+// The labels of containers and volumes.
+const (
+	labelOwner      = "dev.berth.owner"
+	labelAllocation = "dev.berth.allocation"
+	labelVolume     = "dev.berth.volume" // the id of a network volume
+	labelGeneration = "dev.berth.generation"
+	labelPorts      = "dev.berth.ports" // as asked for, with commas between
+)
+
+const (
+	callTime = 30 * time.Second // for an answer of the engine that should come at once
+	pause    = time.Second      // before an engine that did not answer is asked again
+)
+
+var errClosed = errors.New("docker: the runtime is closed")
+
+var _ runtime.Runtime = (*Runtime)(nil)
+
+// PullPolicy says when an image is pulled.
+type PullPolicy string
+
+// The pull policies.
+const (
+	PullIfAbsent PullPolicy = "if-absent"
+	PullAlways   PullPolicy = "always"
+	PullNever    PullPolicy = "never"
+)
+
+// Config is what a runtime is made of.
+type Config struct {
+	Owner   string        // tells whose containers they are; only one runtime of an owner may be open
+	Host    string        // address of the engine; empty: DOCKER_HOST, or the usual socket
+	Publish netip.Addr    // address of this host that ports are published on; zero: 127.0.0.1
+	Pull    PullPolicy    // empty: if-absent
+	Clock   compute.Clock // for pauses; it must run
+	Log     *slog.Logger  // nil: silent
+}
+
+// Runtime runs allocations as containers.
+type Runtime struct {
+	config Config
+	engine *client.Client
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+	ends   *runtime.Ends
+	locks  locks
+
+	mu      sync.Mutex
+	closed  bool
+	known   *system.Info             // what the engine said of itself since it was last connected to
+	noSizes bool                     // the engine could not limit a disk that it should be able to
+	starts  map[string]*start        // what is being started
+	failed  map[string]runtime.State // what could not be started, or was stopped before it was up
+	quiet   map[string]bool          // containers whose end was asked for, by the engine's id
+	samples map[string]sample        // the last measurement of each allocation
+}
+
+// New makes a runtime. The engine need not answer yet.
+func New(c Config) (*Runtime, error) {
+	if c.Owner == "" {
+		return nil, errors.New("docker: owner must not be empty")
+	}
+	if !c.Publish.IsValid() {
+		c.Publish = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	if c.Pull == "" {
+		c.Pull = PullIfAbsent
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	engine, err := dial(c.Host)
+	if err != nil {
+		return nil, err
+	}
+	h := &Runtime{
+		config: c, engine: engine, ends: runtime.NewEnds(), locks: locks{held: map[string]*lock{}},
+		starts: map[string]*start{}, failed: map[string]runtime.State{}, quiet: map[string]bool{}, samples: map[string]sample{},
+	}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	h.work.Go(h.listen)
+	return h, nil
+}
+
+func dial(host string) (*client.Client, error) {
+	options := []client.Opt{client.FromEnv}
+	if host != "" {
+		options = append(options, client.WithHost(host))
+	}
+	engine, err := client.New(options...)
+	if err != nil {
+		return nil, fmt.Errorf("docker: %w", err)
+	}
+	return engine, nil
+}
+
+// Ended delivers the ids of allocations whose container ended without Stop or Remove, or could not be started.
+func (h *Runtime) Ended() <-chan string { return h.ends.Out() }
+
+// Close leaves every container as it is. What is being started is started by whoever takes it up next.
+func (h *Runtime) Close() error {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.cancel()
+	h.work.Wait()
+	h.ends.Close()
+	return h.engine.Close()
+}
+
+// label filters for what is ours.
+func (h *Runtime) label() client.Filters {
+	return make(client.Filters).Add("label", labelOwner+"="+h.config.Owner)
+}
+
+// ask calls the engine, which should answer at once, and tells when it did not.
+func ask[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
+	short, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	answer, err := f(short)
+	if err != nil && ctx.Err() == nil && short.Err() != nil {
+		err = fmt.Errorf("%w within %s", runtime.ErrUnavailable, callTime)
+	}
+	return answer, fault(err)
+}
+
+// fault marks the errors that mean that the engine cannot be reached.
+func fault(err error) error {
+	switch {
+	case err == nil || errors.Is(err, runtime.ErrUnavailable):
+		return err
+	case client.IsErrConnectionFailed(err), errdefs.IsUnavailable(err), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%w: %w", runtime.ErrUnavailable, err)
+	}
+	return err
+}
+
+// info gives what the engine says of itself.
+func (h *Runtime) info(ctx context.Context) (system.Info, error) {
+	h.mu.Lock()
+	known := h.known
+	h.mu.Unlock()
+	if known != nil {
+		return *known, nil
+	}
+	answer, err := ask(ctx, func(ctx context.Context) (client.SystemInfoResult, error) {
+		return h.engine.Info(ctx, client.InfoOptions{})
+	})
+	if err != nil {
+		return system.Info{}, err
+	}
+	h.mu.Lock()
+	h.known = &answer.Info
+	h.mu.Unlock()
+	return answer.Info, nil
+}

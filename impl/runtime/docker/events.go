@@ -1,0 +1,41 @@
+package docker
+
+import (
+	"github.com/moby/moby/api/types/events"
+	"github.com/moby/moby/client"
+)
+
+// listen reports what the engine says has ended, until Close. What ends while the engine does not answer is not reported:
+// an end is a hint, and callers look from time to time.
+func (h *Runtime) listen() {
+	filters := h.label().Add("type", string(events.ContainerEventType))
+	filters.Add("event", string(events.ActionDie), string(events.ActionDestroy), string(events.ActionRemove))
+	for h.ctx.Err() == nil {
+		stream := h.engine.Events(h.ctx, client.EventsListOptions{Filters: filters})
+		for open := true; open; {
+			select {
+			case m := <-stream.Messages:
+				h.heard(m)
+			case <-stream.Err:
+				open = false
+			}
+		}
+		h.mu.Lock()
+		h.known = nil // the next engine may be another one
+		h.mu.Unlock()
+		h.wait(h.ctx)
+	}
+}
+
+// heard takes in one event. Podman says remove for destroy.
+func (h *Runtime) heard(m events.Message) {
+	h.mu.Lock()
+	quiet := h.quiet[m.Actor.ID]
+	if m.Action != events.ActionDie {
+		delete(h.quiet, m.Actor.ID)
+	}
+	h.mu.Unlock()
+	if id := m.Actor.Attributes[labelAllocation]; m.Action == events.ActionDie && !quiet && id != "" {
+		h.ends.Add(id)
+	}
+}
