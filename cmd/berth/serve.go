@@ -30,6 +30,9 @@ type serverFlags struct {
 	verbose     bool
 	controls    bool
 	private     bool // webhooks may go to private addresses
+	runtime     string
+	pull        string
+	publishOn   string
 }
 
 func (f *serverFlags) add(cmd *cobra.Command) {
@@ -42,6 +45,9 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Int64Var(&f.quotas.Day, "quota-day", 500_000, "REST requests that a user may make in a day")
 	cmd.Flags().StringVar(&f.queueRates, "queue-rates", "none", "limits on the requests of queues: none, or published for the published numbers in 10 s")
 	cmd.Flags().BoolVar(&f.private, "private-webhooks", f.private, "permit webhooks on loopback and private addresses")
+	cmd.Flags().StringVar(&f.runtime, "runtime", app.RuntimeSim, "what pods run on: sim, process or docker; see berth doctor")
+	cmd.Flags().StringVar(&f.pull, "pull", "if-absent", "when docker pulls images: if-absent, always or never")
+	cmd.Flags().StringVar(&f.publishOn, "publish-on", "127.0.0.1", "address of this host that docker publishes the ports of pods on")
 	cmd.Flags().BoolVar(&f.controls, "test-controls", false, "serve /_berth/ for tests: the clock, reset, keys, quotas, faults; its key is printed")
 	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "log every request")
 }
@@ -55,6 +61,7 @@ func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
 	return app.Config{
 		Data: data, Listen: f.listen, QueueListen: f.queueListen, Drain: f.drain, Quotas: f.quotas, QueueRates: compute.QueuePreset(f.queueRates),
 		TestControls: f.controls, PrivateWebhooks: f.private,
+		Runtime: f.runtime, Pull: f.pull, PublishOn: f.publishOn,
 		Log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level})),
 	}, err
 }
@@ -69,7 +76,11 @@ func newServeCommand() *cobra.Command {
 		Long: `Run the server: the REST API for pods, the queue API for jobs and the worker protocol, on one address.
 
 Without flags it keeps its database in ./berth-data and listens on 127.0.0.1:8765. The first start of a data directory
-makes a key and prints it, once. Pods run on a simulated fleet; the workers of an endpoint are processes of this machine.`,
+makes a key and prints it, once. The workers of an endpoint are processes of this machine.
+
+Pods run on a simulated fleet, where nothing is started, or with --runtime docker as containers of a Docker Engine, which
+outlive berth and are taken up again by it; with --runtime process they are processes of this machine, where a pod's image is
+the name of an endpoint and means its command.`,
 		Example: `  berth serve
   berth serve --endpoint 'echo=berth worker --handler echo'
   berth serve --endpoint 'images=python handler.py' --listen 0.0.0.0:8765`,

@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"github.com/berthdev/berth/impl/httpapi"
 	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/queue"
+	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/runtime/process"
 	"github.com/berthdev/berth/impl/runtime/sim"
 	"github.com/berthdev/berth/impl/webhook"
@@ -40,6 +40,10 @@ type Config struct {
 	QueueRates      compute.QueuePreset // limits on requests of the queue; empty: none
 	TestControls    bool                // serve /_berth/ and run on a clock that it can set
 	PrivateWebhooks bool                // permit webhooks on loopback and private addresses
+	Runtime         string              // what pods run on: RuntimeSim, which is the default, RuntimeProcess or RuntimeDocker
+	DockerHost      string              // address of the engine; empty: DOCKER_HOST, or the usual socket
+	Pull            string              // when images are pulled: if-absent, which is the default, always or never
+	PublishOn       string              // address of this host that the ports of containers are published on; 127.0.0.1
 	WorkerOutput    io.Writer           // gets what workers print; nil: kept for their logs only
 	Clock           compute.Clock       // nil: the machine's; with TestControls it is ours
 	Log             *slog.Logger        // nil: silent
@@ -87,7 +91,8 @@ type Server struct {
 	unlock     func() error
 	stop       context.CancelFunc
 	loops      sync.WaitGroup
-	fleet      *sim.Fleet
+	fleet      *sim.Fleet      // nil if pods do not run on it
+	pods       runtime.Runtime // what pods run on
 	process    *process.Runtime
 	poster     *webhook.Poster
 }
@@ -152,7 +157,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		return nil, err
 	}
 	s.queueRates = control.NewQueueRates(c.Clock, queueQuotas)
-	if err = s.startRuntimes(c); err != nil {
+	if err = s.startRuntimes(c, ids); err != nil {
 		return nil, err
 	}
 	catalog, err := control.BuiltInCatalog()
@@ -170,7 +175,10 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	workers = loop.NewWorkers(loop.Fleet{
 		Queue: s.queue, Keyring: s.keyring, Runtime: s.process, IDs: ids, Clock: c.Clock, Log: c.Log, URL: s.QueueURL,
 	})
-	pods := loop.NewPods(s.store, s.fleet, c.Clock, c.Log)
+	pods := loop.NewPods(s.store, s.pods, c.Clock, c.Log)
+	if s.fleet == nil {
+		pods.Devices = noDevices
+	}
 	ctl := control.New(s.store, ids, catalog, control.Hints{Pod: pods.Hint, Endpoint: s.queue.SetEndpoint})
 	services := httpapi.Services{
 		Control: ctl, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids, Clock: c.Clock, Log: c.Log,
@@ -226,6 +234,7 @@ func (c Config) withDefaults() Config {
 	if c.Listen == "" {
 		c.Listen = defaultListen
 	}
+	c.Runtime = cmp.Or(c.Runtime, RuntimeSim)
 	if c.Drain == 0 {
 		c.Drain = defaultDrain
 	}
@@ -239,27 +248,6 @@ func (c Config) withDefaults() Config {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	return c
-}
-
-// startRuntimes makes the simulated fleet for pods, and local processes for workers.
-func (s *Server) startRuntimes(c Config) (err error) {
-	commands := map[string][]string{}
-	for _, e := range c.Endpoints {
-		if len(e.Command) > 0 {
-			commands[e.Name] = e.Command
-		}
-	}
-	dir := filepath.Join(c.Data, "process")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	s.fleet = sim.New(c.Clock)
-	here, err := os.Getwd() // a command may name files relative to where berth was started
-	if err != nil {
-		return err
-	}
-	s.process, err = process.New(process.Config{Dir: dir, WorkDir: here, Commands: commands, Output: c.WorkerOutput})
-	return err
 }
 
 func (s *Server) declare(ctx context.Context, ctl *control.Control) error {
@@ -336,7 +324,7 @@ func (s *Server) Close() error {
 			errs = append(errs, err, server.Close())
 		}
 	}
-	return errors.Join(append(errs, s.rates.Save(context.Background()), s.process.Close(), s.fleet.Close(), s.store.Close(), s.unlock())...)
+	return errors.Join(append(errs, s.rates.Save(context.Background()), s.process.Close(), s.pods.Close(), s.store.Close(), s.unlock())...)
 }
 
 // abandon closes what a failed start had opened.
@@ -346,6 +334,9 @@ func (s *Server) abandon() {
 	}
 	if s.process != nil {
 		_ = s.process.Close()
+	}
+	if s.pods != nil {
+		_ = s.pods.Close()
 	}
 	if s.store != nil {
 		_ = s.store.Close()

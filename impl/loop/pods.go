@@ -2,7 +2,6 @@ package loop
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -12,9 +11,11 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// podTick is how often pods on their way, and running ones, are looked at. Inspecting is cheap; nothing else tells when a
-// container is up.
+// podTick is how often pods on their way are looked at: nothing else tells when a container is up.
 const podTick = 100 * time.Millisecond
+
+// watchTick is how often a RUNNING pod is looked at, whatever the runtime reports.
+const watchTick = time.Second
 
 // stopGrace is what a container gets between SIGTERM and SIGKILL.
 const stopGrace = 10 * time.Second
@@ -25,35 +26,62 @@ type Pods struct {
 	Runtime runtime.Runtime
 	Clock   compute.Clock
 	Log     *slog.Logger
+	// Devices gives a GPU pod the ids of its devices; nil if the runtime needs none.
+	Devices func(compute.Pod) ([]string, error)
 
-	stepping sync.Mutex // held over a Step
+	adopting sync.Mutex
+	adopted  bool           // what was there before was taken up
+	looks    sync.WaitGroup // of Run
+	wake     chan struct{}
 
-	mu     sync.Mutex
-	hinted map[compute.PodID]bool
-	wake   chan struct{}
+	mu       sync.Mutex
+	free     sync.Cond              // a pod is not busy any more
+	busy     map[compute.PodID]bool // somebody looks at it
+	hinted   map[compute.PodID]bool // to be looked at
+	watched  map[compute.PodID]bool // to be looked at from time to time
+	troubled map[compute.PodID]bool // its last look failed
 }
 
 // NewPods makes the loop.
 func NewPods(s store.Store, r runtime.Runtime, clock compute.Clock, log *slog.Logger) *Pods {
-	return &Pods{Store: s, Runtime: r, Clock: clock, Log: log, hinted: map[compute.PodID]bool{}, wake: make(chan struct{}, 1)}
+	l := &Pods{
+		Store: s, Runtime: r, Clock: clock, Log: log, wake: make(chan struct{}, 1),
+		busy: map[compute.PodID]bool{}, hinted: map[compute.PodID]bool{},
+		watched: map[compute.PodID]bool{}, troubled: map[compute.PodID]bool{},
+	}
+	l.free.L = &l.mu
+	return l
 }
 
 // Hint asks for a look at the pod, soon.
 func (l *Pods) Hint(id compute.PodID) {
-	l.mu.Lock()
-	l.hinted[id] = true
-	l.mu.Unlock()
+	l.hint(id)
 	select {
 	case l.wake <- struct{}{}:
 	default:
 	}
 }
 
-// Run works until ctx ends. It begins by taking up the pods that were there before a restart.
+func (l *Pods) hint(id compute.PodID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hinted[id] = true
+}
+
+// Run works until ctx ends. It looks at each pod on its own: one that takes its time to stop holds up no other.
 func (l *Pods) Run(ctx context.Context) {
-	l.adopt(ctx)
+	defer l.looks.Wait()
+	var watch time.Time // when the running ones are looked at next
 	for {
-		l.Step(ctx)
+		now := l.Clock.Now()
+		full := !now.Before(watch)
+		if full {
+			watch = now.Add(watchTick)
+			l.adopt(ctx)
+		}
+		for _, id := range l.claim(full) {
+			l.looks.Go(func() { l.lookClaimed(ctx, id) })
+		}
 		tick, stop := l.Clock.After(podTick)
 		select {
 		case <-ctx.Done():
@@ -61,115 +89,114 @@ func (l *Pods) Run(ctx context.Context) {
 			return
 		case <-tick:
 		case id := <-l.Runtime.Ended():
-			stop()
-			l.Hint(compute.PodID(id))
+			l.hint(compute.PodID(id))
 		case <-l.wake:
-			stop()
 		}
+		stop()
 	}
 }
 
-// active are the statuses in which a pod has, or is to get, a container.
-var active = []compute.PodStatus{compute.PodProvisioning, compute.PodStarting, compute.PodRunning}
+// Step takes up what was there before, then looks once at every pod that has something to do or is RUNNING. It begins when
+// looks that are under way have ended.
+func (l *Pods) Step(ctx context.Context) {
+	l.adopt(ctx)
+	l.mu.Lock()
+	for len(l.busy) > 0 {
+		l.free.Wait()
+	}
+	l.mu.Unlock()
+	var looks sync.WaitGroup
+	for _, id := range l.claim(true) {
+		looks.Go(func() { l.lookClaimed(ctx, id) })
+	}
+	looks.Wait()
+}
 
-// adopt looks at every pod that has a container, and gives those that were up to the runtime again.
-func (l *Pods) adopt(ctx context.Context) {
-	for _, p := range l.list(ctx, active...) {
-		if p.Status != compute.PodProvisioning {
-			if err := l.Runtime.Start(ctx, allocation(p)); err != nil {
-				l.Log.Error("pod could not be taken up again", "pod", p.ID, "error", err)
+// claim takes the pods that are to be looked at and that nobody looks at: the hinted ones and, if full, the watched ones.
+func (l *Pods) claim(full bool) (ids []compute.PodID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	take := func(from map[compute.PodID]bool) {
+		for id := range from {
+			if !l.busy[id] {
+				l.busy[id] = true
+				ids = append(ids, id)
 			}
 		}
-		l.Hint(p.ID)
 	}
+	take(l.hinted)
+	if full {
+		take(l.watched)
+	}
+	for _, id := range ids {
+		delete(l.hinted, id)
+		delete(l.watched, id)
+	}
+	return ids
 }
 
-// Step does everything that can be done now.
-func (l *Pods) Step(ctx context.Context) {
-	l.stepping.Lock()
-	defer l.stepping.Unlock()
+// lookClaimed looks at a pod and notes when to look again.
+func (l *Pods) lookClaimed(ctx context.Context, id compute.PodID) {
+	next, err := l.look(ctx, id)
 	l.mu.Lock()
-	hinted := l.hinted
-	l.hinted = map[compute.PodID]bool{}
-	l.mu.Unlock()
-	for id := range hinted {
-		again, err := l.look(ctx, id)
-		if err != nil && ctx.Err() == nil {
-			l.Log.Error("pod", "pod", id, "error", err)
+	defer l.mu.Unlock()
+	delete(l.busy, id)
+	l.free.Broadcast()
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err != nil:
+		if !l.troubled[id] { // and not at every look
+			l.Log.Error("pod: it is tried again", "pod", id, "error", err)
 		}
-		if again {
-			l.mu.Lock()
-			l.hinted[id] = true // at the next tick
-			l.mu.Unlock()
-		}
+		l.troubled[id], l.watched[id] = true, true
+		return
+	case l.troubled[id]:
+		l.Log.Info("pod: the trouble is over", "pod", id)
+		delete(l.troubled, id)
+	}
+	switch next {
+	case soon:
+		l.hinted[id] = true
+	case later:
+		l.watched[id] = true
 	}
 }
 
-// look moves one pod by one step, and tells whether there is more to come.
-func (l *Pods) look(ctx context.Context, id compute.PodID) (again bool, err error) {
+// again says when to look at a pod the next time.
+type again int
+
+const (
+	never again = iota
+	soon
+	later
+)
+
+// look moves one pod by one step, and tells when there is more to come.
+func (l *Pods) look(ctx context.Context, id compute.PodID) (again, error) {
 	var p compute.Pod
-	err = l.Store.Read(ctx, func(tx store.Tx) (err error) {
+	err := l.Store.Read(ctx, func(tx store.Tx) (err error) {
 		p, err = tx.Pod(id)
 		return err
 	})
-	if err != nil {
-		return false, err
+	switch {
+	case compute.CodeOf(err) == compute.NotFound: // left over from a store that was cleared
+		return never, l.Runtime.Remove(ctx, string(id))
+	case err != nil:
+		return soon, err
 	}
 	switch p.Status {
 	case compute.PodProvisioning:
-		return true, l.place(ctx, p)
-	case compute.PodStarting, compute.PodRunning:
-		return true, l.inspect(ctx, p)
+		return soon, l.place(ctx, p)
+	case compute.PodStarting:
+		return soon, l.inspect(ctx, p)
+	case compute.PodRunning:
+		return later, l.inspect(ctx, p)
 	case compute.PodTerminated:
-		return false, l.Runtime.Remove(ctx, string(id))
+		return never, l.Runtime.Remove(ctx, string(id))
 	default:
-		err = l.Runtime.Stop(ctx, string(id), stopGrace)
-		if errors.Is(err, runtime.ErrUnknown) {
-			err = nil
-		}
-		return false, err
+		return never, l.stop(ctx, p)
 	}
-}
-
-func (l *Pods) place(ctx context.Context, p compute.Pod) error {
-	p.StartedAt = time.Time{}
-	if err := l.Runtime.Start(ctx, allocation(p)); err != nil {
-		l.Log.Warn("pod could not be started", "pod", p.ID, "error", err)
-		p.Reason = err.Error()
-		return l.move(ctx, p, compute.PodFailed)
-	}
-	return l.move(ctx, p, compute.PodPlaced)
-}
-
-func (l *Pods) inspect(ctx context.Context, p compute.Pod) error {
-	state, err := l.Runtime.Inspect(ctx, string(p.ID))
-	switch {
-	case errors.Is(err, runtime.ErrUnknown):
-		p.Reason = "its container is gone"
-		return l.move(ctx, p, compute.PodFailed)
-	case err != nil:
-		return err
-	case state.Phase == runtime.Up && !p.RestartAt.IsZero() && !state.StartedAt.After(p.RestartAt):
-		return l.again(ctx, p)
-	case state.Phase == runtime.Up && p.Status == compute.PodStarting:
-		p.StartedAt = state.StartedAt
-		return l.move(ctx, p, compute.PodHealthy)
-	case state.Phase == runtime.Ended && state.ExitCode == 0:
-		return l.move(ctx, p, compute.PodFinished)
-	case state.Phase == runtime.Ended:
-		p.Reason = "its container failed"
-		return l.move(ctx, p, compute.PodFailed)
-	}
-	return nil
-}
-
-// again ends a container that was up before the last start or restart was asked for, and starts the one that was.
-func (l *Pods) again(ctx context.Context, p compute.Pod) error {
-	if err := l.Runtime.Stop(ctx, string(p.ID), stopGrace); err != nil {
-		return err
-	}
-	p.StartedAt = time.Time{}
-	return l.Runtime.Start(ctx, allocation(p))
 }
 
 // move records an event, unless somebody moved the pod meanwhile: then the next look sees what they did.
@@ -179,30 +206,16 @@ func (l *Pods) move(ctx context.Context, p compute.Pod, on compute.PodEvent) err
 		return err
 	}
 	p.Status = next
-	return l.Store.Write(ctx, func(tx store.Tx) error {
+	return l.write(ctx, p)
+}
+
+func (l *Pods) write(ctx context.Context, p compute.Pod) error {
+	err := l.Store.Write(ctx, func(tx store.Tx) error {
 		_, err := tx.MovePod(p)
 		return err
 	})
-}
-
-func (l *Pods) list(ctx context.Context, statuses ...compute.PodStatus) []compute.Pod {
-	var pods []compute.Pod
-	err := l.Store.Read(ctx, func(tx store.Tx) error {
-		for _, s := range statuses {
-			some, err := tx.ListPodsByStatus(s)
-			if err != nil {
-				return err
-			}
-			pods = append(pods, some...)
-		}
-		return nil
-	})
-	if err != nil && ctx.Err() == nil {
-		l.Log.Error("pods could not be listed", "error", err)
+	if err == nil {
+		l.hint(p.ID)
 	}
-	return pods
-}
-
-func allocation(p compute.Pod) runtime.Allocation {
-	return runtime.Allocation{ID: string(p.ID), Image: p.Image, Args: p.Args, Env: p.Env, StartedAt: p.StartedAt}
+	return err
 }

@@ -98,8 +98,12 @@ func New(c Config) (*Runtime, error) {
 	if !c.Publish.IsValid() {
 		c.Publish = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	}
-	if c.Pull == "" {
+	switch c.Pull {
+	case "":
 		c.Pull = PullIfAbsent
+	case PullIfAbsent, PullAlways, PullNever:
+	default:
+		return nil, fmt.Errorf("docker: pull must be %s, %s or %s, and not %q", PullIfAbsent, PullAlways, PullNever, c.Pull)
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

@@ -20,6 +20,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/runtime/docker"
+	"github.com/berthdev/berth/impl/runtime/docker/dockertest"
 	"github.com/berthdev/berth/impl/runtime/runtimetest"
 )
 
@@ -34,7 +35,7 @@ func kept() runtime.Allocation {
 
 func TestAContainerOutlivesTheDeathOfBerthAndIsTakenUpAgain(t *testing.T) {
 	t.Parallel()
-	c, owner := needEngine(t)
+	c, owner := dockertest.Need(t)
 	berth := exec.Command(os.Args[0])
 	berth.Env = append(os.Environ(), role+"="+owner)
 	out, err := berth.StdoutPipe()
@@ -80,9 +81,9 @@ func TestAContainerOutlivesTheDeathOfBerthAndIsTakenUpAgain(t *testing.T) {
 
 func TestTheRuntimePassesTheSuite(t *testing.T) {
 	t.Parallel()
-	needEngine(t)
+	dockertest.Need(t)
 	runtimetest.Run(t, func(t *testing.T) runtimetest.Fixture {
-		_, owner := needEngine(t)
+		_, owner := dockertest.Need(t)
 		return runtimetest.Fixture{
 			Runtime: open(t, docker.Config{Owner: owner}),
 			Reopen:  func(t *testing.T) runtime.Runtime { return open(t, docker.Config{Owner: owner}) },
@@ -100,7 +101,7 @@ func TestTheRuntimePassesTheSuite(t *testing.T) {
 
 func TestAnImageThatIsNotThereEndsTheAllocationWithAReason(t *testing.T) {
 	t.Parallel()
-	_, owner := needEngine(t)
+	_, owner := dockertest.Need(t)
 	for policy, reason := range map[docker.PullPolicy]string{
 		docker.PullNever:    "not pulled",
 		docker.PullIfAbsent: "cannot be pulled",
@@ -126,7 +127,7 @@ func TestAnImageThatIsNotThereEndsTheAllocationWithAReason(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, stats)
 		require.NoError(t, host.Stop(t.Context(), "a", time.Second))
-		a.Image, a.Args = image, "stay"
+		a.Image, a.Args = dockertest.Image(), "stay"
 		if policy == docker.PullAlways {
 			continue // the player comes from no registry
 		}
@@ -138,7 +139,7 @@ func TestAnImageThatIsNotThereEndsTheAllocationWithAReason(t *testing.T) {
 
 func TestAProgramThatCannotBeStartedLeavesNoContainer(t *testing.T) {
 	t.Parallel()
-	c, owner := needEngine(t)
+	c, owner := dockertest.Need(t)
 	host := open(t, docker.Config{Owner: owner})
 	a := playing("a", "stay")
 	a.Persistent = &compute.PersistentMount{SizeGB: 10, Path: "/player"} // a directory in place of the program
@@ -156,7 +157,7 @@ func TestAProgramThatCannotBeStartedLeavesNoContainer(t *testing.T) {
 
 func TestAContainerGetsItsLimitsLabelsAndNoGPU(t *testing.T) {
 	t.Parallel()
-	c, owner := needEngine(t)
+	c, owner := dockertest.Need(t)
 	host := open(t, docker.Config{Owner: owner})
 	a := playing("a", "env NVIDIA_VISIBLE_DEVICES", "stay")
 	a.VCPUs, a.MemoryBytes, a.Pids, a.DiskGB = 1, 64<<20, 100, 20
@@ -177,7 +178,7 @@ func TestAContainerGetsItsLimitsLabelsAndNoGPU(t *testing.T) {
 
 func TestAGPUThatTheEngineCannotGiveIsAClearError(t *testing.T) {
 	t.Parallel()
-	c, owner := needEngine(t)
+	c, owner := dockertest.Need(t)
 	info, err := c.Info(t.Context(), client.InfoOptions{})
 	require.NoError(t, err)
 	if _, has := info.Info.Runtimes["nvidia"]; has {
@@ -193,7 +194,7 @@ func TestAGPUThatTheEngineCannotGiveIsAClearError(t *testing.T) {
 
 func TestAProgramThatIgnoresSIGTERMIsKilledAfterTheGrace(t *testing.T) {
 	t.Parallel()
-	_, owner := needEngine(t)
+	_, owner := dockertest.Need(t)
 	host := open(t, docker.Config{Owner: owner})
 	require.NoError(t, host.Start(t.Context(), playing("a", "say hello", "tick 100000")))
 	require.Eventually(t, func() bool { return strings.Contains(logs(t, host, "a"), "tick") }, patience, look)
@@ -205,7 +206,7 @@ func TestAProgramThatIgnoresSIGTERMIsKilledAfterTheGrace(t *testing.T) {
 
 func TestALongLineComesWithoutAGapAndAFollowerGoesOnWhereItLeftOff(t *testing.T) {
 	t.Parallel()
-	_, owner := needEngine(t)
+	_, owner := dockertest.Need(t)
 	host := open(t, docker.Config{Owner: owner})
 	long := strings.Repeat("x", 40_000) // the engine passes 16 KB on at a time
 	require.NoError(t, host.Start(t.Context(), playing("a", "say "+long, "tick 30")))
@@ -293,7 +294,7 @@ func (g *gate) close() {
 
 func TestAnEngineThatGoesAndComesBackLosesNothing(t *testing.T) {
 	t.Parallel()
-	c, owner := needEngine(t)
+	c, owner := dockertest.Need(t)
 	socket, ok := strings.CutPrefix(c.DaemonHost(), "unix://")
 	if !ok {
 		t.Skip("the engine is not at a socket of this machine")

@@ -1,0 +1,98 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/impl/runtime/docker"
+	"github.com/berthdev/berth/impl/runtime/process"
+	"github.com/berthdev/berth/impl/runtime/sim"
+)
+
+// The runtimes that pods can run on.
+const (
+	RuntimeSim     = "sim"     // a simulated fleet: nothing runs
+	RuntimeProcess = "process" // processes of this machine; an image is the name of an endpoint, whose command it means
+	RuntimeDocker  = "docker"  // containers of a Docker Engine
+)
+
+// errNoDevices is why a GPU pod fails where nothing is simulated.
+var errNoDevices = errors.New("this server has no GPUs to give to pods")
+
+// noDevices refuses GPU pods.
+func noDevices(compute.Pod) ([]string, error) { return nil, errNoDevices }
+
+// startRuntimes makes the runtime of the pods, and local processes for workers.
+func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
+	commands := map[string][]string{}
+	for _, e := range c.Endpoints {
+		if len(e.Command) > 0 {
+			commands[e.Name] = e.Command
+		}
+	}
+	here, err := os.Getwd() // a command may name files relative to where berth was started
+	if err != nil {
+		return err
+	}
+	s.process, err = process.New(process.Config{Dir: filepath.Join(c.Data, "process"), WorkDir: here, Commands: commands, Output: c.WorkerOutput})
+	if err != nil {
+		return err
+	}
+	if c.Runtime != RuntimeSim && c.TestControls {
+		return errors.New("the test controls need the simulated fleet: runtime must be " + RuntimeSim)
+	}
+	switch c.Runtime {
+	case RuntimeSim:
+		s.fleet = sim.New(c.Clock)
+		s.pods = s.fleet
+		return nil
+	case RuntimeProcess:
+		s.pods, err = keep(process.New(process.Config{Dir: filepath.Join(c.Data, "pods"), WorkDir: here, Commands: commands}))
+		return err
+	case RuntimeDocker:
+		owner, err := s.runtimeOwner(ids)
+		if err != nil {
+			return err
+		}
+		var publish netip.Addr
+		if c.PublishOn != "" {
+			if publish, err = netip.ParseAddr(c.PublishOn); err != nil {
+				return fmt.Errorf("address to publish ports on: %w", err)
+			}
+		}
+		// The engine does not live on a clock that a test has set.
+		s.pods, err = keep(docker.New(docker.Config{
+			Owner: owner, Host: c.DockerHost, Publish: publish, Pull: docker.PullPolicy(c.Pull), Clock: compute.SystemClock{}, Log: c.Log,
+		}))
+		return err
+	}
+	return fmt.Errorf("runtime must be %s, %s or %s, and not %q", RuntimeSim, RuntimeProcess, RuntimeDocker, c.Runtime)
+}
+
+// keep makes an interface of what was made, and nil of nothing.
+func keep[R runtime.Runtime](made R, err error) (runtime.Runtime, error) {
+	if err != nil {
+		return nil, err
+	}
+	return made, nil
+}
+
+// runtimeOwner gives the name by which the data directory's containers are found again, also when it was moved.
+func (s *Server) runtimeOwner(ids *compute.IDs) (string, error) {
+	file := filepath.Join(s.config.Data, "runtime-owner")
+	text, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		text = []byte(ids.Word(12))
+		err = os.WriteFile(file, text, 0o600)
+	}
+	if err == nil && len(strings.TrimSpace(string(text))) == 0 {
+		err = fmt.Errorf("%s is empty", file)
+	}
+	return strings.TrimSpace(string(text)), err
+}

@@ -1,0 +1,221 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/store"
+)
+
+// podPids is how many processes and threads a pod may have.
+const podPids = 32_768
+
+// labelName tells a person whose container it is.
+const labelName = "dev.berth.name"
+
+// active are the statuses in which a pod has, or is to get, a container.
+var active = []compute.PodStatus{compute.PodProvisioning, compute.PodStarting, compute.PodRunning}
+
+// adopt takes up, once, what was there before: it looks at everything that the runtime has, also at what belongs to a pod that
+// is no more, and gives the runtime again what should be up and is not known to it. It is tried again until the runtime
+// answers.
+func (l *Pods) adopt(ctx context.Context) {
+	l.adopting.Lock()
+	defer l.adopting.Unlock()
+	if l.adopted {
+		return
+	}
+	ids, err := l.Runtime.List(ctx) // before the pods: a pod is stored before it gets a container
+	for _, id := range ids {
+		l.hint(compute.PodID(id))
+	}
+	pods, readErr := l.list(ctx, active...)
+	if err = cmp.Or(err, readErr); err == nil {
+		for _, p := range pods {
+			if err = l.resume(ctx, p); err != nil {
+				break
+			}
+			l.hint(p.ID)
+		}
+	}
+	l.adopted = err == nil
+	if err != nil && ctx.Err() == nil && !l.noted(podsOfBefore) {
+		l.Log.Error("pods of before could not be taken up: it is tried again", "error", err)
+	}
+}
+
+// podsOfBefore stands for all pods where trouble is noted.
+const podsOfBefore compute.PodID = ""
+
+// noted notes trouble, and tells whether it was noted before.
+func (l *Pods) noted(id compute.PodID) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	was := l.troubled[id]
+	l.troubled[id] = true
+	return was
+}
+
+// resume starts what should be up and is not known to the runtime, because it ended with the last berth or was being started.
+func (l *Pods) resume(ctx context.Context, p compute.Pod) error {
+	if p.Status == compute.PodProvisioning {
+		return nil
+	}
+	_, err := l.Runtime.Inspect(ctx, string(p.ID))
+	if !errors.Is(err, runtime.ErrUnknown) {
+		return err
+	}
+	err = l.start(ctx, p)
+	if err != nil && !errors.Is(err, runtime.ErrUnavailable) {
+		l.Log.Error("pod could not be taken up again", "pod", p.ID, "error", err)
+		err = nil // its look will find nothing, and say so
+	}
+	return err
+}
+
+// place starts the pod's container. A runtime that does not answer is asked again later.
+func (l *Pods) place(ctx context.Context, p compute.Pod) error {
+	p.StartedAt = time.Time{}
+	err := l.start(ctx, p)
+	switch {
+	case errors.Is(err, runtime.ErrUnavailable) || ctx.Err() != nil:
+		return err
+	case err != nil:
+		return l.fail(ctx, p, err)
+	}
+	return l.move(ctx, p, compute.PodPlaced)
+}
+
+func (l *Pods) fail(ctx context.Context, p compute.Pod, err error) error {
+	l.Log.Warn("pod could not be started", "pod", p.ID, "error", err)
+	p.Reason = err.Error()
+	return l.move(ctx, p, compute.PodFailed)
+}
+
+func (l *Pods) inspect(ctx context.Context, p compute.Pod) error {
+	state, err := l.Runtime.Inspect(ctx, string(p.ID))
+	switch {
+	case errors.Is(err, runtime.ErrUnknown):
+		p.Reason = "its container is gone"
+		return l.move(ctx, p, compute.PodFailed)
+	case err != nil:
+		return err
+	case state.Generation != generation(p):
+		return l.replace(ctx, p)
+	case state.Phase == runtime.Up && p.Status == compute.PodStarting:
+		p.StartedAt = state.StartedAt
+		return l.move(ctx, p, compute.PodHealthy)
+	case state.Phase == runtime.Up && p.StartedAt.UnixMilli() != state.StartedAt.UnixMilli():
+		p.StartedAt = state.StartedAt // it was started again with berth
+		return l.write(ctx, p)
+	case state.Phase == runtime.Ended && state.ExitCode == 0:
+		return l.move(ctx, p, compute.PodFinished)
+	case state.Phase == runtime.Ended:
+		p.Reason = reason(state)
+		return l.move(ctx, p, compute.PodFailed)
+	}
+	return nil
+}
+
+// reason tells a person why a container ended.
+func reason(s runtime.State) string {
+	if s.StartedAt.IsZero() {
+		return cmp.Or(s.Reason, "its container did not come up")
+	}
+	text := fmt.Sprintf("its container ended with exit code %d", s.ExitCode)
+	if s.Reason != "" {
+		text += ": " + s.Reason
+	}
+	return text
+}
+
+// replace ends a container from before the last start or restart that was asked for, and starts the one that was.
+func (l *Pods) replace(ctx context.Context, p compute.Pod) error {
+	if err := l.stop(ctx, p); err != nil {
+		return err
+	}
+	p.StartedAt = time.Time{}
+	err := l.start(ctx, p)
+	if err == nil || errors.Is(err, runtime.ErrUnavailable) || ctx.Err() != nil {
+		return err
+	}
+	return l.fail(ctx, p, err)
+}
+
+func (l *Pods) stop(ctx context.Context, p compute.Pod) error {
+	err := l.Runtime.Stop(ctx, string(p.ID), stopGrace)
+	if errors.Is(err, runtime.ErrUnknown) {
+		err = nil
+	}
+	return err
+}
+
+func (l *Pods) start(ctx context.Context, p compute.Pod) error {
+	a := allocation(p)
+	if p.GPU != nil && l.Devices != nil {
+		var err error
+		if a.GPUs, err = l.Devices(p); err != nil {
+			return err
+		}
+	}
+	return l.Runtime.Start(ctx, a)
+}
+
+// generation tells the runs of a pod apart: by when the last one was asked for.
+func generation(p compute.Pod) int64 {
+	if p.RestartAt.IsZero() {
+		return 0
+	}
+	return p.RestartAt.UnixMilli()
+}
+
+func allocation(p compute.Pod) runtime.Allocation {
+	a := runtime.Allocation{
+		ID: string(p.ID), Generation: generation(p), Image: p.Image, Args: p.Args, Env: p.Env, Ports: p.Ports,
+		DiskGB: p.DiskGB, Pids: podPids, Persistent: p.Persistent, Network: p.Network,
+		Labels: map[string]string{labelName: p.Name}, StartedAt: p.StartedAt,
+	}
+	if p.CPU != nil {
+		a.VCPUs, a.MemoryBytes = p.CPU.VCPUCount, p.CPU.MemoryGB<<30
+	}
+	return a
+}
+
+func (l *Pods) list(ctx context.Context, statuses ...compute.PodStatus) (pods []compute.Pod, err error) {
+	err = l.Store.Read(ctx, func(tx store.Tx) error {
+		for _, s := range statuses {
+			some, err := tx.ListPodsByStatus(s)
+			if err != nil {
+				return err
+			}
+			pods = append(pods, some...)
+		}
+		return nil
+	})
+	return pods, err
+}
+
+// Live tells what a pod does now; zero if it is not up.
+func (l *Pods) Live(ctx context.Context, id compute.PodID) (compute.PodRuntime, error) {
+	state, err := l.Runtime.Inspect(ctx, string(id))
+	if errors.Is(err, runtime.ErrUnknown) || err == nil && state.Phase != runtime.Up {
+		return compute.PodRuntime{}, nil
+	}
+	if err != nil {
+		return compute.PodRuntime{}, err
+	}
+	live := compute.PodRuntime{Ports: state.Ports}
+	stats, err := l.Runtime.Stats(ctx, string(id))
+	switch {
+	case err == nil:
+		live.CPUPercent, live.MemoryPercent = &stats.CPUPercent, &stats.MemoryPercent
+	case !errors.Is(err, runtime.ErrNoStats) && !errors.Is(err, runtime.ErrUnknown):
+		return compute.PodRuntime{}, err
+	}
+	return live, nil
+}

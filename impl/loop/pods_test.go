@@ -1,0 +1,297 @@
+package loop_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/loop"
+	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/impl/runtime/sim"
+	"github.com/berthdev/berth/store"
+)
+
+// host is a simulated fleet that can be away, counts what it is told, and holds up the stop of one allocation.
+type host struct {
+	*sim.Fleet
+	away   atomic.Bool
+	starts atomic.Int64
+	slow   compute.PodID
+	stops  chan struct{} // receives when that one is being stopped
+	state  func(runtime.State) runtime.State
+}
+
+func (h *host) fails() error {
+	if h.away.Load() {
+		return runtime.ErrUnavailable
+	}
+	return nil
+}
+
+func (h *host) Start(ctx context.Context, a runtime.Allocation) error {
+	h.starts.Add(1)
+	if err := h.fails(); err != nil {
+		return err
+	}
+	return h.Fleet.Start(ctx, a)
+}
+
+func (h *host) Stop(ctx context.Context, id string, grace time.Duration) error {
+	if compute.PodID(id) == h.slow {
+		h.stops <- struct{}{}
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return errors.Join(h.fails(), h.Fleet.Stop(ctx, id, grace))
+}
+
+func (h *host) Remove(ctx context.Context, id string) error {
+	return errors.Join(h.fails(), h.Fleet.Remove(ctx, id))
+}
+
+func (h *host) Inspect(ctx context.Context, id string) (runtime.State, error) {
+	if err := h.fails(); err != nil {
+		return runtime.State{}, err
+	}
+	s, err := h.Fleet.Inspect(ctx, id)
+	if h.state != nil {
+		s = h.state(s)
+	}
+	return s, err
+}
+
+func (h *host) List(ctx context.Context) ([]string, error) {
+	if err := h.fails(); err != nil {
+		return nil, err
+	}
+	return h.Fleet.List(ctx)
+}
+
+// yard is a pods loop and what it works with.
+type yard struct {
+	*testing.T
+	store store.Store
+	clock *compute.SettableClock
+	host  *host
+	pods  *loop.Pods
+	ctl   *control.Control
+}
+
+func newYard(t *testing.T) *yard {
+	db, clock := openStore(t)
+	y := &yard{T: t, store: db, clock: clock, host: &host{Fleet: sim.New(clock)}}
+	y.restart()
+	return y
+}
+
+// restart puts a new loop in place of the old one, as a restart of berth does.
+func (y *yard) restart() {
+	y.pods = loop.NewPods(y.store, y.host, y.clock, slog.New(slog.DiscardHandler))
+	catalog, err := control.BuiltInCatalog()
+	require.NoError(y, err)
+	y.ctl = control.New(y.store, compute.NewIDs(rand.Reader, y.clock), catalog, control.Hints{Pod: y.pods.Hint})
+}
+
+func (y *yard) create(env map[string]string) compute.PodID {
+	p, err := y.ctl.CreatePod(y.Context(), "u", control.NewPod{
+		Name: "a", Image: "i", Env: env, Ports: []string{"8888/http"}, CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 2},
+	})
+	require.NoError(y, err)
+	return p.ID
+}
+
+func (y *yard) pod(id compute.PodID) compute.Pod {
+	p, err := y.ctl.GetPod(y.Context(), "u", id)
+	require.NoError(y, err)
+	return p
+}
+
+func (y *yard) act(id compute.PodID, action compute.PodEvent) {
+	_, err := y.ctl.ActOnPod(y.Context(), "u", id, action)
+	require.NoError(y, err)
+}
+
+// step lets the time pass, then the loop work.
+func (y *yard) step(d time.Duration) {
+	y.clock.Advance(d)
+	y.pods.Step(y.Context())
+}
+
+// running creates a pod that is RUNNING.
+func (y *yard) running(env map[string]string) compute.PodID {
+	id := y.create(env)
+	y.step(0)
+	y.step(sim.DefaultBoot)
+	require.Equal(y, compute.PodRunning, y.pod(id).Status)
+	return id
+}
+
+func TestAPodWaitsForARuntimeThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	y.host.away.Store(true)
+	id := y.create(nil)
+	for range 3 {
+		y.step(time.Second)
+		require.Equal(t, compute.PodProvisioning, y.pod(id).Status)
+	}
+	y.host.away.Store(false)
+	y.step(time.Second)
+	y.step(sim.DefaultBoot)
+	require.Equal(t, compute.PodRunning, y.pod(id).Status)
+	y.host.away.Store(true)
+	y.step(time.Minute)
+	require.Equal(t, compute.PodRunning, y.pod(id).Status, "nothing is known of it")
+	y.act(id, compute.PodStop)
+	y.step(time.Second)
+	y.host.away.Store(false)
+	y.step(time.Second)
+	state, err := y.host.Inspect(t.Context(), string(id))
+	require.NoError(t, err)
+	require.Equal(t, runtime.Ended, state.Phase, "it is stopped when the runtime is back")
+}
+
+func TestWhatIsUpIsTakenUpAgainAsItIs(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	id := y.running(nil)
+	before, starts := y.pod(id), y.host.starts.Load()
+	y.clock.Advance(time.Hour)
+	y.restart()
+	y.host.away.Store(true)
+	y.step(0)
+	y.host.away.Store(false)
+	y.step(time.Second)
+	y.step(time.Second)
+	require.Equal(t, before, y.pod(id))
+	require.Equal(t, starts, y.host.starts.Load(), "it is not started again")
+}
+
+func TestWhatEndedWithTheRuntimeIsStartedAgain(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	running, starting := y.running(nil), y.create(nil)
+	y.step(0)
+	require.Equal(t, compute.PodStarting, y.pod(starting).Status)
+	y.host.Fleet = sim.New(y.clock)
+	y.restart()
+	y.step(0)
+	require.Equal(t, compute.PodRunning, y.pod(running).Status)
+	y.step(sim.DefaultBoot)
+	require.Equal(t, compute.PodRunning, y.pod(starting).Status)
+}
+
+func TestAContainerThatCameUpAnewShowsInStartedAt(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	id := y.running(nil)
+	later := y.clock.Now().Add(time.Minute)
+	y.host.state = func(s runtime.State) runtime.State {
+		s.StartedAt = later
+		return s
+	}
+	y.step(0)
+	require.True(t, later.Equal(y.pod(id).StartedAt))
+	require.Equal(t, compute.PodRunning, y.pod(id).Status)
+}
+
+func TestLeftoversAreRemovedAndOfAStoppedPodNothingIsUp(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	stopped, terminated := y.running(nil), y.running(nil)
+	require.NoError(t, y.host.Fleet.Start(t.Context(), runtime.Allocation{ID: "nobody"}))
+	y.act(stopped, compute.PodStop)
+	y.act(terminated, compute.PodTerminate)
+	y.restart() // before the loop did anything about it
+	y.step(0)
+	ids, err := y.host.List(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{string(stopped)}, ids)
+	state, err := y.host.Inspect(t.Context(), string(stopped))
+	require.NoError(t, err)
+	require.Equal(t, runtime.Ended, state.Phase)
+}
+
+func TestTheEndOfAnEarlierRunIsNotThatOfTheOneThatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	id := y.running(map[string]string{"BERTH_SIM_EXIT_AFTER": "1h"})
+	y.clock.Advance(time.Hour) // it has ended, and nobody has looked
+	y.act(id, compute.PodRestart)
+	y.step(0)
+	y.step(sim.DefaultBoot)
+	require.Equal(t, compute.PodRunning, y.pod(id).Status)
+	state, err := y.host.Inspect(t.Context(), string(id))
+	require.NoError(t, err)
+	require.Equal(t, y.pod(id).RestartAt.UnixMilli(), state.Generation)
+}
+
+func TestTheReasonSaysHowAContainerEnded(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	id := y.running(map[string]string{"BERTH_SIM_EXIT_AFTER": "1m", "BERTH_SIM_EXIT_CODE": "137"})
+	y.host.state = func(s runtime.State) runtime.State {
+		s.OOM, s.Reason = true, "it used more memory than it may"
+		return s
+	}
+	y.step(time.Minute)
+	p := y.pod(id)
+	require.Equal(t, compute.PodError, p.Status)
+	require.Equal(t, "its container ended with exit code 137: it used more memory than it may", p.Reason)
+}
+
+func TestAGPUPodThatGetsNoDevicesFailsWithTheReason(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	y.pods.Devices = func(compute.Pod) ([]string, error) { return nil, errors.New("no GPU is free") }
+	p, err := y.ctl.CreatePod(t.Context(), "u", control.NewPod{Name: "a", Image: "i", GPU: &compute.GPU{ID: "NVIDIA GeForce RTX 3090", Count: 1}})
+	require.NoError(t, err)
+	cpu := y.create(nil)
+	y.step(0)
+	require.Equal(t, compute.PodError, y.pod(p.ID).Status)
+	require.Equal(t, "no GPU is free", y.pod(p.ID).Reason)
+	require.Equal(t, compute.PodStarting, y.pod(cpu).Status)
+}
+
+func TestAPodThatTakesItsTimeToStopHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	slow := y.running(nil)
+	y.host.slow, y.host.stops = slow, make(chan struct{}, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	var run sync.WaitGroup
+	run.Go(func() { y.pods.Run(ctx) })
+	y.act(slow, compute.PodStop)
+	<-y.host.stops
+	other := y.create(nil)
+	require.Eventually(t, func() bool { return y.pod(other).Status == compute.PodStarting }, 10*time.Second, time.Millisecond)
+	cancel()
+	run.Wait()
+}
+
+func TestLiveTellsPortsAndUseOfAPodThatIsUp(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	id := y.create(nil)
+	live, err := y.pods.Live(t.Context(), id)
+	require.NoError(t, err)
+	require.Zero(t, live)
+	y.step(0)
+	y.step(sim.DefaultBoot)
+	live, err = y.pods.Live(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, []compute.PublishedPort{{Private: 8888, Public: 40_000, Type: "http", IP: "192.0.2.1"}}, live.Ports)
+	require.Zero(t, *live.CPUPercent)
+	y.host.away.Store(true)
+	_, err = y.pods.Live(t.Context(), id)
+	require.ErrorIs(t, err, runtime.ErrUnavailable)
+}

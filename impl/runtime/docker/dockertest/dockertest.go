@@ -1,0 +1,136 @@
+// Package dockertest gives tests a real container engine and an image to run on it.
+package dockertest
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/moby/moby/client"
+	"github.com/stretchr/testify/require"
+)
+
+// required, set to anything, makes an engine that does not answer a failure and not a reason to skip.
+const required = "BERTH_TEST_DOCKER"
+
+const player = "github.com/berthdev/berth/impl/runtime/docker/dockertest/testdata/player"
+
+// found is the engine and the name of the image in it.
+type found struct {
+	engine *client.Client
+	image  string
+}
+
+// find looks once for an engine that answers, and makes the image there.
+var find = sync.OnceValues(func() (f found, err error) {
+	if f.engine, err = client.New(client.FromEnv); err != nil {
+		return f, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	if _, err = f.engine.Ping(ctx, client.PingOptions{}); err != nil {
+		return f, err
+	}
+	f.image, err = importPlayer(ctx, f.engine)
+	return f, err
+})
+
+// Image is the name of an image whose entrypoint carries out the steps of package play, and in which there is nothing else. It
+// is made here, since no registry may be in reach.
+func Image() string {
+	f, _ := find()
+	return f.image
+}
+
+// Need gives the engine, and a name for an owner. It skips the test if no engine answers, and removes what the owner has
+// when the test has ended.
+func Need(t testing.TB) (engine *client.Client, owner string) {
+	t.Helper()
+	f, err := find()
+	if err != nil && os.Getenv(required) == "" {
+		t.Skip("no container engine: ", err)
+	}
+	require.NoError(t, err)
+	owner = strings.ToLower(rand.Text())[:10]
+	t.Cleanup(func() { Sweep(t, owner) })
+	return f.engine, owner
+}
+
+// Sweep removes all containers and volumes of the owner.
+func Sweep(t testing.TB, owner string) {
+	ctx := context.Background()
+	f, err := find()
+	require.NoError(t, err)
+	ours := make(client.Filters).Add("label", "dev.berth.owner="+owner)
+	containers, err := f.engine.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: ours})
+	require.NoError(t, err)
+	for _, one := range containers.Items {
+		_, err := f.engine.ContainerRemove(ctx, one.ID, client.ContainerRemoveOptions{Force: true})
+		require.NoError(t, err)
+	}
+	volumes, err := f.engine.VolumeList(ctx, client.VolumeListOptions{Filters: ours})
+	require.NoError(t, err)
+	for _, one := range volumes.Items {
+		_, err := f.engine.VolumeRemove(ctx, one.Name, client.VolumeRemoveOptions{})
+		require.NoError(t, err)
+	}
+}
+
+// importPlayer makes an image of the player, unless one of this very program is there.
+func importPlayer(ctx context.Context, c *client.Client) (image string, err error) {
+	dir, err := os.MkdirTemp("", "player")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	file := filepath.Join(dir, "player")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", file, player)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOFLAGS=")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	program, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(program)
+	image = "berth-test-player:" + hex.EncodeToString(sum[:6])
+	if _, err := c.ImageInspect(ctx, image); err == nil {
+		return image, nil
+	}
+	archive, err := pack(program)
+	if err != nil {
+		return "", err
+	}
+	answer, err := c.ImageImport(ctx, client.ImageImportSource{Source: archive, SourceName: "-"}, image,
+		client.ImageImportOptions{Changes: []string{`ENTRYPOINT ["/player"]`}})
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(io.Discard, answer)
+	return image, errors.Join(err, answer.Close())
+}
+
+// pack makes the file system of the image.
+func pack(program []byte) (*bytes.Buffer, error) {
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	err := w.WriteHeader(&tar.Header{Name: "player", Mode: 0o755, Size: int64(len(program))})
+	if err == nil {
+		_, err = w.Write(program)
+	}
+	return &archive, errors.Join(err, w.Close())
+}
