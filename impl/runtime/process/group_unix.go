@@ -4,7 +4,8 @@ package process
 
 import "syscall"
 
-func supported() error { return nil }
+// Supported tells why this runtime cannot run on this system.
+func Supported() error { return nil }
 
 // signalGroup signals every process of the group. The caller makes sure that its leader has not been reaped, since only
 // then the number is certain to be the group's still.

@@ -65,7 +65,7 @@ type Runtime struct {
 
 // New makes a runtime and kills what an earlier one of the same Dir left behind. It fails on Windows.
 func New(c Config) (*Runtime, error) {
-	if err := supported(); err != nil {
+	if err := Supported(); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/impl/app"
+)
+
+func newDoctorCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Tell which runtimes and GPUs this machine has, or why not",
+		Long: `Tell which runtimes this machine has for pods (berth serve --runtime), what they cannot do, and which GPUs there are.
+It changes nothing, and it is no failure if something is missing.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			findings := app.Examine(cmd.Context())
+			if asJSON {
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(findings)
+			}
+			return printFindings(cmd.OutOrStdout(), findings)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array of {name, available, detail, warnings}")
+	return cmd
+}
+
+func printFindings(out io.Writer, findings []app.Finding) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "WHAT\tHERE\tDETAIL")
+	for _, f := range findings {
+		here := "no"
+		if f.Available {
+			here = "yes"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, here, f.Detail)
+		for _, warning := range f.Warnings {
+			fmt.Fprintf(w, "\t\t! %s\n", warning)
+		}
+	}
+	return w.Flush()
+}

@@ -1,0 +1,50 @@
+package app_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/runtime/docker/dockertest"
+)
+
+// finding gives what the examination says of the name.
+func finding(t *testing.T, name string) app.Finding {
+	for _, f := range app.Examine(t.Context()) {
+		if f.Name == name {
+			return f
+		}
+	}
+	require.Fail(t, "nothing is said of "+name)
+	return app.Finding{}
+}
+
+func TestTheExaminationListsTheGPUs(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	tool := func(script string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "nvidia-smi"), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	}
+	tool(`echo 'NVIDIA A40, 46068 MiB, 550.54.15'; echo 'NVIDIA A40, 46068 MiB, 550.54.15'`)
+	require.Equal(t, app.Finding{
+		Name: "gpu", Available: true, Warnings: []string{},
+		Detail: "0: NVIDIA A40, 46068 MiB, driver 550.54.15; 1: NVIDIA A40, 46068 MiB, driver 550.54.15",
+	}, finding(t, "gpu"))
+	tool(`exit 9`)
+	require.Equal(t, "none found: nvidia-smi: exit status 9", finding(t, "gpu").Detail)
+	tool(`echo No devices were found`)
+	require.False(t, finding(t, "gpu").Available)
+}
+
+func TestTheExaminationNamesTheEngineAndWhatItCannotDo(t *testing.T) {
+	engine, _ := dockertest.Need(t)
+	f := finding(t, "docker")
+	require.True(t, f.Available)
+	require.Contains(t, f.Detail, engine.DaemonHost())
+	require.Contains(t, f.Detail, "API "+engine.ClientVersion())
+	require.Contains(t, strings.Join(f.Warnings, "\n"), "does not limit the size of persistent mounts")
+}
