@@ -62,6 +62,10 @@ clients: ## the unmodified SDK clients and workers against a server (needs Pytho
 fuzz-contract: ## fuzz a server over its documents: FUZZ_EXAMPLES=300 of each operation, FUZZ_SEEDS='1 2 3' (needs Python)
 	conformance/fuzz/run.sh
 
+.PHONY: containers
+containers: ## the tests that need a Docker Engine; without one they fail
+	BERTH_TEST_DOCKER=1 go test -count=1 ./impl/runtime/docker ./impl/app
+
 .PHONY: crash
 crash: build ## kill the server and workers under load, 20 times each (ROUNDS=n WORKERS=n SEED=n)
 	go run ./conformance/crash -berth bin/berth -rounds $(or $(ROUNDS),20) -workers $(or $(WORKERS),20) $(if $(SEED),-seed $(SEED))
