@@ -50,8 +50,8 @@ type Pods interface {
 	// ChangePod writes what a user may change (name, container settings, mounts but for the volume's id, lock) and adds one
 	// to the version, if id and p.Version still match; it tells whether they did.
 	ChangePod(p compute.Pod) (bool, error)
-	// MovePod sets status, reason, StartedAt, RestartAt and DataCenterID from p, MovedAt to Now and adds one to the version, if id
-	// and p.Version still match; it tells whether they did.
+	// MovePod sets status, reason, StartedAt, RestartAt, DataCenterID and HostID from p, MovedAt to Now and adds one to the version,
+	// if id and p.Version still match; it tells whether they did.
 	MovePod(p compute.Pod) (bool, error)
 }
 

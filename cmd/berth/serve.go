@@ -33,6 +33,8 @@ type serverFlags struct {
 	runtime     string
 	pull        string
 	publishOn   string
+	catalog     string
+	fleet       string
 }
 
 func (f *serverFlags) add(cmd *cobra.Command) {
@@ -44,6 +46,8 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Int64Var(&f.quotas.Hour, "quota-hour", 30_000, "REST requests that a user may make in an hour")
 	cmd.Flags().Int64Var(&f.quotas.Day, "quota-day", 500_000, "REST requests that a user may make in a day")
 	cmd.Flags().StringVar(&f.queueRates, "queue-rates", "none", "limits on the requests of queues: none, or published for the published numbers in 10 s")
+	cmd.Flags().StringVar(&f.catalog, "catalog", "", "file with the GPU types, CPU flavors, data centers and public templates; without it the built-in one")
+	cmd.Flags().StringVar(&f.fleet, "fleet", "", "file with the hosts that pods are placed on, or the word machine for this one; without it a simulated fleet with plenty of everything")
 	cmd.Flags().BoolVar(&f.private, "private-webhooks", f.private, "permit webhooks on loopback and private addresses")
 	cmd.Flags().StringVar(&f.runtime, "runtime", app.RuntimeSim, "what pods run on: sim, process or docker; see berth doctor")
 	cmd.Flags().StringVar(&f.pull, "pull", "if-absent", "when docker pulls images: if-absent, always or never")
@@ -62,6 +66,7 @@ func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
 		Data: data, Listen: f.listen, QueueListen: f.queueListen, Drain: f.drain, Quotas: f.quotas, QueueRates: compute.QueuePreset(f.queueRates),
 		TestControls: f.controls, PrivateWebhooks: f.private,
 		Runtime: f.runtime, Pull: f.pull, PublishOn: f.publishOn,
+		Catalog: f.catalog, Fleet: f.fleet,
 		Log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level})),
 	}, err
 }

@@ -158,17 +158,20 @@ func TestParametersAreCheckedLikeBodies(t *testing.T) {
 		path := map[string]string{"kind": kind, "number": number}
 		return lines(keywords.Ops["makeThing"].Params(func(name string) string { return path[name] }, query, func(name string) []string { return header[name] }))
 	}
-	require.Empty(t, check("red", "9", "limit=100&price=0.1&deep=false&sure=true&since="+url.QueryEscape("2024-01-01T00:00:00+01:00")+"&colors=red&colors=green&sizes=1&sizes=1", map[string][]string{
+	require.Empty(t, check("red", "9", "limit=100&price=0.1&deep=false&sure=true&since="+url.QueryEscape("2024-01-01T00:00:00+01:00")+"&colors=red&colors=green&sizes=1&sizes=1&labels=red,green", map[string][]string{
 		"X-Callback": {"https://example.org/"}, "X-Trace": {"beef"},
 	}))
 	require.Equal(t, []string{
 		"path.kind: must be one of red, green, bleu clair, 3", "path.number: must be <= 9", "query.limit: must be <= 100", "query.price: must be >= 0.1",
-		"query.deep: must be true or false", "query.sure: must be true", "query.since: must be an RFC 3339 date-time", "query.colors: must have unique items", "query.sizes: must be an integer",
+		"query.deep: must be true or false", "query.sure: must be true", "query.since: must be an RFC 3339 date-time", "query.colors: must have unique items", "query.sizes: must be an integer", "query.labels: must be one of red, green, bleu clair, 3",
 		"header.X-Callback: must be an absolute URI", "header.X-Trace: must match ^[0-9a-f]{4}$",
-	}, check("blue", "10", "limit=101&price=0.09999999999999999999&deep=1&sure=false&since=now&colors=red&colors=red&sizes=1&sizes=x", map[string][]string{
+	}, check("blue", "10", "limit=101&price=0.09999999999999999999&deep=1&sure=false&since=now&colors=red&colors=red&sizes=1&sizes=x&labels=red,blue", map[string][]string{
 		"X-Callback": {"here"}, "X-Trace": {"beefs"},
 	}))
 	require.Equal(t, []string{"query.price: must be a number", "query.colors: must have at most 2 items"}, check("red", "1", "price=1.&colors=red&colors=green&colors=3", nil))
+	require.Equal(t, []string{"query.labels: must be given once"}, check("red", "1", "labels=red&labels=green", nil))
+	require.Equal(t, []string{"query.labels: must have at most 2 items"}, check("red", "1", "labels=red,green%2C3", nil))
+	require.Equal(t, []string{"query.labels: must be one of red, green, bleu clair, 3"}, check("red", "1", "labels=", nil))
 	require.Equal(t, []string{"path.number: must be an integer", "query.since: must be UTF-8"}, check("red", "", "since=%ff", nil))
 }
 

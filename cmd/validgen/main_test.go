@@ -134,11 +134,12 @@ func TestAParameterOrBodyThatCannotBeCheckedStopsGeneration(t *testing.T) {
 	for change, want := range map[[2]string]string{
 		{"required: true", "required: false"}: `spec.yaml:8: #/paths/~1things/post/requestBody: keyword "required": a body that may be missing is not handled`,
 		{"application/json", "text/plain"}:    `spec.yaml:8: #/paths/~1things/post/requestBody: keyword "content": only application/json is handled`,
-		{"operationId: make\n", "operationId: make\n      parameters: [{name: p, in: cookie, schema: {type: string}}]\n"}:                                         `spec.yaml:7: #/paths/~1things/post/parameters/0: keyword "in": "cookie" is not handled`,
-		{"operationId: make\n", "operationId: make\n      parameters: [{name: p, in: query, explode: false, schema: {type: array, items: {type: string}}}]\n"}:    `spec.yaml:7: #/paths/~1things/post/parameters/0: keyword "explode" of a parameter is not handled`,
-		{"operationId: make\n", "operationId: make\n      parameters: [{name: p, in: query, schema: {type: object}}]\n"}:                                          `spec.yaml:7: #/paths/~1things/post/parameters/0: keyword "type": parameters of type "object" are not handled`,
-		{"operationId: make\n", "operationId: make\n      parameters: [{name: p, in: query, schema: {type: [string, 'null']}}]\n"}:                                `spec.yaml:7: #/paths/~1things/post/parameters/0: keyword "type": parameters of type "string, null" are not handled`,
-		{"operationId: make\n", "operationId: make\n      parameters: [{name: p, in: query, schema: {type: array, uniqueItems: true, items: {type: number}}}]\n"}: `spec.yaml:7: #/paths/~1things/post/parameters/0: keyword "uniqueItems": only strings, integers and booleans are handled`,
+		{"operationId: make\n", "operationId: make\n      parameters: [{name: p, in: cookie, schema: {type: string}}]\n"}:                                            `spec.yaml:7: #/paths/~1things/post/parameters/0: keyword "in": "cookie" is not handled`,
+		{"operationId: make\n", "operationId: make\n      parameters: [{name: p, in: query, explode: false, schema: {type: string}}]\n"}:                             `spec.yaml:7: #/paths/~1things/post/parameters/0: keyword "explode": only an array in the query has it`,
+		{"operationId: make\n", "operationId: make\n      parameters: [{name: p, in: query, style: pipeDelimited, schema: {type: array, items: {type: string}}}]\n"}: `spec.yaml:7: #/paths/~1things/post/parameters/0: keyword "style": only form, in the query, is handled`,
+		{"operationId: make\n", "operationId: make\n      parameters: [{name: p, in: query, schema: {type: object}}]\n"}:                                             `spec.yaml:7: #/paths/~1things/post/parameters/0: keyword "type": parameters of type "object" are not handled`,
+		{"operationId: make\n", "operationId: make\n      parameters: [{name: p, in: query, schema: {type: [string, 'null']}}]\n"}:                                   `spec.yaml:7: #/paths/~1things/post/parameters/0: keyword "type": parameters of type "string, null" are not handled`,
+		{"operationId: make\n", "operationId: make\n      parameters: [{name: p, in: query, schema: {type: array, uniqueItems: true, items: {type: number}}}]\n"}:    `spec.yaml:7: #/paths/~1things/post/parameters/0: keyword "uniqueItems": only strings, integers and booleans are handled`,
 	} {
 		text := frame("{type: string}")
 		require.Contains(t, text, change[0])

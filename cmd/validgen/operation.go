@@ -123,8 +123,8 @@ func (g *generator) parameterList(holder *yaml.Node) (params []*yaml.Node) {
 	return params
 }
 
-// ofParameters are the keywords of a parameter that are handled; the styles are those that it has without the keyword.
-var ofParameters = []string{"name", "in", "required", "description", "deprecated", "example", "examples", "schema"}
+// ofParameters are the keywords of a parameter that are handled; the style is the one that it has without the keyword.
+var ofParameters = []string{"name", "in", "required", "description", "deprecated", "example", "examples", "schema", "style", "explode"}
 
 func (g *generator) parameter(p *yaml.Node, place string) (string, error) {
 	for _, m := range members(p) {
@@ -141,8 +141,15 @@ func (g *generator) parameter(p *yaml.Node, place string) (string, error) {
 		return "", g.failf(p, place, "keyword \"$ref\": %q does not exist", name)
 	}
 	parts := []string{fmt.Sprintf("In: %q, Name: %q, Required: %t", in, text(get(p, "name")), text(get(p, "required")) == "true")}
-	if kinds := g.kinds(schema); len(kinds) == 1 && kinds[0] == "array" && in == "query" {
-		items, err := g.parameterItems(schema, place)
+	list := slices.Equal(g.kinds(schema), []string{"array"}) && in == "query"
+	if n := get(p, "explode"); n != nil && !list {
+		return "", g.failf(n, place, "keyword \"explode\": only an array in the query has it")
+	}
+	if n := get(p, "style"); n != nil && (in != "query" || n.Value != "form") {
+		return "", g.failf(n, place, "keyword \"style\": only form, in the query, is handled")
+	}
+	if list {
+		items, err := g.parameterItems(schema, text(get(p, "explode")) == "false", place)
 		if err != nil {
 			return "", err
 		}
@@ -158,8 +165,8 @@ func (g *generator) parameter(p *yaml.Node, place string) (string, error) {
 	return "{" + strings.Join(append(parts, check...), ", ") + "},\n", nil
 }
 
-// parameterItems gives the checks of a query parameter that is given once for each item.
-func (g *generator) parameterItems(schema *yaml.Node, place string) (string, error) {
+// parameterItems gives the checks of a query parameter that is given once for each item, or once with commas between them.
+func (g *generator) parameterItems(schema *yaml.Node, commas bool, place string) (string, error) {
 	lowest, err := g.limit(schema, "minItems", place, 0)
 	if err != nil {
 		return "", err
@@ -172,7 +179,7 @@ func (g *generator) parameterItems(schema *yaml.Node, place string) (string, err
 	if get(schema, "items") == nil {
 		return "", g.failf(schema, place, "keyword \"items\" is missing")
 	}
-	return fmt.Sprintf("Items: &validate.Items{Min: %d, Max: %d, Unique: %t}", lowest, highest, unique), err
+	return fmt.Sprintf("Items: &validate.Items{Min: %d, Max: %d, Unique: %t, Commas: %t}", lowest, highest, unique, commas), err
 }
 
 // parameterCheck gives the type of a parameter, or of its items, and what is checked.

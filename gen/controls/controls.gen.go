@@ -19,6 +19,24 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for CapacityCloud.
+const (
+	CapacityCloudCOMMUNITY CapacityCloud = "COMMUNITY"
+	CapacityCloudSECURE    CapacityCloud = "SECURE"
+)
+
+// Valid indicates whether the value is a known member of the CapacityCloud enum.
+func (e CapacityCloud) Valid() bool {
+	switch e {
+	case CapacityCloudCOMMUNITY:
+		return true
+	case CapacityCloudSECURE:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for QuotasQueue.
 const (
 	QuotasQueueNone      QuotasQueue = "none"
@@ -42,6 +60,30 @@ type Advance struct {
 	// Milliseconds At most a year.
 	Milliseconds int64 `json:"milliseconds"`
 }
+
+// Capacity defines model for Capacity.
+type Capacity struct {
+	Cloud *CapacityCloud `json:"cloud,omitempty"`
+
+	// Count GPUs, or vCPUs.
+	Count int64 `json:"count"`
+
+	// CPU CPU flavor id.
+	CPU *string `json:"cpu,omitempty"`
+
+	// CudaVersion None if it is absent.
+	CudaVersion  *string `json:"cudaVersion,omitempty"`
+	DataCenterID string  `json:"dataCenterId"`
+
+	// Disk GB; plenty if it is absent.
+	Disk *int64 `json:"disk,omitempty"`
+
+	// Gpu GPU type id. Exactly one of gpu and cpu must be set.
+	Gpu *string `json:"gpu,omitempty"`
+}
+
+// CapacityCloud defines model for Capacity.Cloud.
+type CapacityCloud string
 
 // Clock defines model for Clock.
 type Clock struct {
@@ -86,7 +128,10 @@ type Faults struct {
 // FleetSettings defines model for FleetSettings.
 type FleetSettings struct {
 	// Boot Milliseconds until a pod that is started from now on is up.
-	Boot int64 `json:"boot"`
+	Boot *int64 `json:"boot,omitempty"`
+
+	// Capacity One host for each item. Of the GPU types and CPU flavors that are named here the fleet has these hosts alone, of all others what it was started with; an empty list takes back what was set. Pods keep what they hold.
+	Capacity []Capacity `json:"capacity,omitempty"`
 }
 
 // Key defines model for Key.
@@ -326,7 +371,7 @@ type ClientInterface interface {
 
 	// SetFleetWithBody Set how the simulated fleet behaves
 	//
-	// It holds for pods that are started from now on.
+	// It holds for pods that are created or started from now on.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -335,7 +380,7 @@ type ClientInterface interface {
 
 	// SetFleet Set how the simulated fleet behaves
 	//
-	// It holds for pods that are started from now on.
+	// It holds for pods that are created or started from now on.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -546,7 +591,7 @@ func (c *Client) SetFaults(ctx context.Context, body SetFaultsJSONRequestBody, r
 
 // SetFleetWithBody Set how the simulated fleet behaves
 //
-// It holds for pods that are started from now on.
+// It holds for pods that are created or started from now on.
 //
 // Takes any type of body and a specified content type.
 //
@@ -565,7 +610,7 @@ func (c *Client) SetFleetWithBody(ctx context.Context, contentType string, body 
 
 // SetFleet Set how the simulated fleet behaves
 //
-// It holds for pods that are started from now on.
+// It holds for pods that are created or started from now on.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -1223,7 +1268,7 @@ type ClientWithResponsesInterface interface {
 
 	// SetFleetWithBodyWithResponse Set how the simulated fleet behaves
 	//
-	// It holds for pods that are started from now on.
+	// It holds for pods that are created or started from now on.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -1232,7 +1277,7 @@ type ClientWithResponsesInterface interface {
 
 	// SetFleetWithResponse Set how the simulated fleet behaves
 	//
-	// It holds for pods that are started from now on.
+	// It holds for pods that are created or started from now on.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -2330,7 +2375,7 @@ func (c *ClientWithResponses) SetFaultsWithResponse(ctx context.Context, body Se
 
 // SetFleetWithBodyWithResponse Set how the simulated fleet behaves
 //
-// It holds for pods that are started from now on.
+// It holds for pods that are created or started from now on.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -2345,7 +2390,7 @@ func (c *ClientWithResponses) SetFleetWithBodyWithResponse(ctx context.Context, 
 
 // SetFleetWithResponse Set how the simulated fleet behaves
 //
-// It holds for pods that are started from now on.
+// It holds for pods that are created or started from now on.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

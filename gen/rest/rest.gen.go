@@ -19,6 +19,30 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for AvailabilityLevel.
+const (
+	AvailabilityLevelHIGH   AvailabilityLevel = "HIGH"
+	AvailabilityLevelLOW    AvailabilityLevel = "LOW"
+	AvailabilityLevelMEDIUM AvailabilityLevel = "MEDIUM"
+	AvailabilityLevelNONE   AvailabilityLevel = "NONE"
+)
+
+// Valid indicates whether the value is a known member of the AvailabilityLevel enum.
+func (e AvailabilityLevel) Valid() bool {
+	switch e {
+	case AvailabilityLevelHIGH:
+		return true
+	case AvailabilityLevelLOW:
+		return true
+	case AvailabilityLevelMEDIUM:
+		return true
+	case AvailabilityLevelNONE:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Cloud.
 const (
 	CloudCOMMUNITY Cloud = "COMMUNITY"
@@ -31,6 +55,72 @@ func (e Cloud) Valid() bool {
 	case CloudCOMMUNITY:
 		return true
 	case CloudSECURE:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CloudFilter.
+const (
+	CloudFilterCOMMUNITY CloudFilter = "COMMUNITY"
+	CloudFilterSECURE    CloudFilter = "SECURE"
+)
+
+// Valid indicates whether the value is a known member of the CloudFilter enum.
+func (e CloudFilter) Valid() bool {
+	switch e {
+	case CloudFilterCOMMUNITY:
+		return true
+	case CloudFilterSECURE:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Compliance.
+const (
+	ComplianceFISMAHIGH   Compliance = "FISMA_HIGH"
+	ComplianceGDPR        Compliance = "GDPR"
+	ComplianceHIPAA       Compliance = "HIPAA"
+	ComplianceHITRUST     Compliance = "HITRUST"
+	ComplianceISO14001    Compliance = "ISO_14001"
+	ComplianceISOIEC27001 Compliance = "ISO_IEC_27001"
+	ComplianceITAR        Compliance = "ITAR"
+	CompliancePCIDSS      Compliance = "PCI_DSS"
+	ComplianceRENEWABLE   Compliance = "RENEWABLE"
+	ComplianceSOC1TYPE2   Compliance = "SOC_1_TYPE_2"
+	ComplianceSOC2TYPE2   Compliance = "SOC_2_TYPE_2"
+	ComplianceSOC3TYPE2   Compliance = "SOC_3_TYPE_2"
+)
+
+// Valid indicates whether the value is a known member of the Compliance enum.
+func (e Compliance) Valid() bool {
+	switch e {
+	case ComplianceFISMAHIGH:
+		return true
+	case ComplianceGDPR:
+		return true
+	case ComplianceHIPAA:
+		return true
+	case ComplianceHITRUST:
+		return true
+	case ComplianceISO14001:
+		return true
+	case ComplianceISOIEC27001:
+		return true
+	case ComplianceITAR:
+		return true
+	case CompliancePCIDSS:
+		return true
+	case ComplianceRENEWABLE:
+		return true
+	case ComplianceSOC1TYPE2:
+		return true
+	case ComplianceSOC2TYPE2:
+		return true
+	case ComplianceSOC3TYPE2:
 		return true
 	default:
 		return false
@@ -67,6 +157,66 @@ func (e CreateCPUConfigVcpuCount) Valid() bool {
 	case CreateCPUConfigVcpuCountN64:
 		return true
 	case CreateCPUConfigVcpuCountN8:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DataCenterRegion.
+const (
+	DataCenterRegionAFRICA       DataCenterRegion = "AFRICA"
+	DataCenterRegionANTARCTICA   DataCenterRegion = "ANTARCTICA"
+	DataCenterRegionASIA         DataCenterRegion = "ASIA"
+	DataCenterRegionEUROPE       DataCenterRegion = "EUROPE"
+	DataCenterRegionMIDDLEEAST   DataCenterRegion = "MIDDLE_EAST"
+	DataCenterRegionNORTHAMERICA DataCenterRegion = "NORTH_AMERICA"
+	DataCenterRegionOCEANIA      DataCenterRegion = "OCEANIA"
+	DataCenterRegionSOUTHAMERICA DataCenterRegion = "SOUTH_AMERICA"
+	DataCenterRegionUNKNOWN      DataCenterRegion = "UNKNOWN"
+)
+
+// Valid indicates whether the value is a known member of the DataCenterRegion enum.
+func (e DataCenterRegion) Valid() bool {
+	switch e {
+	case DataCenterRegionAFRICA:
+		return true
+	case DataCenterRegionANTARCTICA:
+		return true
+	case DataCenterRegionASIA:
+		return true
+	case DataCenterRegionEUROPE:
+		return true
+	case DataCenterRegionMIDDLEEAST:
+		return true
+	case DataCenterRegionNORTHAMERICA:
+		return true
+	case DataCenterRegionOCEANIA:
+		return true
+	case DataCenterRegionSOUTHAMERICA:
+		return true
+	case DataCenterRegionUNKNOWN:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GpuTypeManufacturer.
+const (
+	GpuTypeManufacturerAMD     GpuTypeManufacturer = "AMD"
+	GpuTypeManufacturerNVIDIA  GpuTypeManufacturer = "NVIDIA"
+	GpuTypeManufacturerUNKNOWN GpuTypeManufacturer = "UNKNOWN"
+)
+
+// Valid indicates whether the value is a known member of the GpuTypeManufacturer enum.
+func (e GpuTypeManufacturer) Valid() bool {
+	switch e {
+	case GpuTypeManufacturerAMD:
+		return true
+	case GpuTypeManufacturerNVIDIA:
+		return true
+	case GpuTypeManufacturerUNKNOWN:
 		return true
 	default:
 		return false
@@ -127,8 +277,272 @@ func (e PodStatus) Valid() bool {
 	}
 }
 
+// Defines values for PublicTemplateCategory.
+const (
+	PublicTemplateCategoryAMD    PublicTemplateCategory = "AMD"
+	PublicTemplateCategoryCPU    PublicTemplateCategory = "CPU"
+	PublicTemplateCategoryNVIDIA PublicTemplateCategory = "NVIDIA"
+)
+
+// Valid indicates whether the value is a known member of the PublicTemplateCategory enum.
+func (e PublicTemplateCategory) Valid() bool {
+	switch e {
+	case PublicTemplateCategoryAMD:
+		return true
+	case PublicTemplateCategoryCPU:
+		return true
+	case PublicTemplateCategoryNVIDIA:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for VolumeType.
+const (
+	VolumeTypeHIGHPERFORMANCE VolumeType = "HIGH_PERFORMANCE"
+	VolumeTypeSTANDARD        VolumeType = "STANDARD"
+)
+
+// Valid indicates whether the value is a known member of the VolumeType enum.
+func (e VolumeType) Valid() bool {
+	switch e {
+	case VolumeTypeHIGHPERFORMANCE:
+		return true
+	case VolumeTypeSTANDARD:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TemplateSource.
+const (
+	TemplateSourceCommunity TemplateSource = "community"
+	TemplateSourceOfficial  TemplateSource = "official"
+	TemplateSourceVerified  TemplateSource = "verified"
+)
+
+// Valid indicates whether the value is a known member of the TemplateSource enum.
+func (e TemplateSource) Valid() bool {
+	switch e {
+	case TemplateSourceCommunity:
+		return true
+	case TemplateSourceOfficial:
+		return true
+	case TemplateSourceVerified:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListCPUTypesParamsInclude.
+const (
+	ListCPUTypesParamsIncludeAVAILABILITY ListCPUTypesParamsInclude = "AVAILABILITY"
+)
+
+// Valid indicates whether the value is a known member of the ListCPUTypesParamsInclude enum.
+func (e ListCPUTypesParamsInclude) Valid() bool {
+	switch e {
+	case ListCPUTypesParamsIncludeAVAILABILITY:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListCPUTypesParamsProduct.
+const (
+	ListCPUTypesParamsProductPOD        ListCPUTypesParamsProduct = "POD"
+	ListCPUTypesParamsProductSERVERLESS ListCPUTypesParamsProduct = "SERVERLESS"
+)
+
+// Valid indicates whether the value is a known member of the ListCPUTypesParamsProduct enum.
+func (e ListCPUTypesParamsProduct) Valid() bool {
+	switch e {
+	case ListCPUTypesParamsProductPOD:
+		return true
+	case ListCPUTypesParamsProductSERVERLESS:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetCPUTypeParamsInclude.
+const (
+	GetCPUTypeParamsIncludeAVAILABILITY GetCPUTypeParamsInclude = "AVAILABILITY"
+)
+
+// Valid indicates whether the value is a known member of the GetCPUTypeParamsInclude enum.
+func (e GetCPUTypeParamsInclude) Valid() bool {
+	switch e {
+	case GetCPUTypeParamsIncludeAVAILABILITY:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetCPUTypeParamsProduct.
+const (
+	GetCPUTypeParamsProductPOD        GetCPUTypeParamsProduct = "POD"
+	GetCPUTypeParamsProductSERVERLESS GetCPUTypeParamsProduct = "SERVERLESS"
+)
+
+// Valid indicates whether the value is a known member of the GetCPUTypeParamsProduct enum.
+func (e GetCPUTypeParamsProduct) Valid() bool {
+	switch e {
+	case GetCPUTypeParamsProductPOD:
+		return true
+	case GetCPUTypeParamsProductSERVERLESS:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListDataCentersParamsInclude.
+const (
+	ListDataCentersParamsIncludeCPUAVAILABILITY ListDataCentersParamsInclude = "CPU_AVAILABILITY"
+	ListDataCentersParamsIncludeGPUAVAILABILITY ListDataCentersParamsInclude = "GPU_AVAILABILITY"
+)
+
+// Valid indicates whether the value is a known member of the ListDataCentersParamsInclude enum.
+func (e ListDataCentersParamsInclude) Valid() bool {
+	switch e {
+	case ListDataCentersParamsIncludeCPUAVAILABILITY:
+		return true
+	case ListDataCentersParamsIncludeGPUAVAILABILITY:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetDataCenterParamsInclude.
+const (
+	GetDataCenterParamsIncludeCPUAVAILABILITY GetDataCenterParamsInclude = "CPU_AVAILABILITY"
+	GetDataCenterParamsIncludeGPUAVAILABILITY GetDataCenterParamsInclude = "GPU_AVAILABILITY"
+)
+
+// Valid indicates whether the value is a known member of the GetDataCenterParamsInclude enum.
+func (e GetDataCenterParamsInclude) Valid() bool {
+	switch e {
+	case GetDataCenterParamsIncludeCPUAVAILABILITY:
+		return true
+	case GetDataCenterParamsIncludeGPUAVAILABILITY:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListGpuTypesParamsInclude.
+const (
+	ListGpuTypesParamsIncludeAVAILABILITY ListGpuTypesParamsInclude = "AVAILABILITY"
+)
+
+// Valid indicates whether the value is a known member of the ListGpuTypesParamsInclude enum.
+func (e ListGpuTypesParamsInclude) Valid() bool {
+	switch e {
+	case ListGpuTypesParamsIncludeAVAILABILITY:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListGpuTypesParamsProduct.
+const (
+	ListGpuTypesParamsProductCLUSTER    ListGpuTypesParamsProduct = "CLUSTER"
+	ListGpuTypesParamsProductPOD        ListGpuTypesParamsProduct = "POD"
+	ListGpuTypesParamsProductSERVERLESS ListGpuTypesParamsProduct = "SERVERLESS"
+)
+
+// Valid indicates whether the value is a known member of the ListGpuTypesParamsProduct enum.
+func (e ListGpuTypesParamsProduct) Valid() bool {
+	switch e {
+	case ListGpuTypesParamsProductCLUSTER:
+		return true
+	case ListGpuTypesParamsProductPOD:
+		return true
+	case ListGpuTypesParamsProductSERVERLESS:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetGpuTypeParamsInclude.
+const (
+	GetGpuTypeParamsIncludeAVAILABILITY GetGpuTypeParamsInclude = "AVAILABILITY"
+)
+
+// Valid indicates whether the value is a known member of the GetGpuTypeParamsInclude enum.
+func (e GetGpuTypeParamsInclude) Valid() bool {
+	switch e {
+	case GetGpuTypeParamsIncludeAVAILABILITY:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetGpuTypeParamsProduct.
+const (
+	GetGpuTypeParamsProductCLUSTER    GetGpuTypeParamsProduct = "CLUSTER"
+	GetGpuTypeParamsProductPOD        GetGpuTypeParamsProduct = "POD"
+	GetGpuTypeParamsProductSERVERLESS GetGpuTypeParamsProduct = "SERVERLESS"
+)
+
+// Valid indicates whether the value is a known member of the GetGpuTypeParamsProduct enum.
+func (e GetGpuTypeParamsProduct) Valid() bool {
+	switch e {
+	case GetGpuTypeParamsProductCLUSTER:
+		return true
+	case GetGpuTypeParamsProductPOD:
+		return true
+	case GetGpuTypeParamsProductSERVERLESS:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListPublicTemplatesParamsSource.
+const (
+	ListPublicTemplatesParamsSourceCommunity ListPublicTemplatesParamsSource = "community"
+	ListPublicTemplatesParamsSourceOfficial  ListPublicTemplatesParamsSource = "official"
+	ListPublicTemplatesParamsSourceVerified  ListPublicTemplatesParamsSource = "verified"
+)
+
+// Valid indicates whether the value is a known member of the ListPublicTemplatesParamsSource enum.
+func (e ListPublicTemplatesParamsSource) Valid() bool {
+	switch e {
+	case ListPublicTemplatesParamsSourceCommunity:
+		return true
+	case ListPublicTemplatesParamsSourceOfficial:
+		return true
+	case ListPublicTemplatesParamsSourceVerified:
+		return true
+	default:
+		return false
+	}
+}
+
+// AvailabilityLevel How many pods as asked for there is place for now: LOW is 1 to 4, MEDIUM 5 to 15, HIGH more.
+type AvailabilityLevel string
+
 // Cloud defines model for Cloud.
 type Cloud string
+
+// CloudFilter defines model for CloudFilter.
+type CloudFilter string
+
+// Compliance defines model for Compliance.
+type Compliance string
 
 // CPUConfig defines model for CpuConfig.
 type CPUConfig struct {
@@ -137,6 +551,37 @@ type CPUConfig struct {
 	// Memory GB.
 	Memory    int64 `json:"memory"`
 	VcpuCount int64 `json:"vcpuCount"`
+}
+
+// CPUPrice USD an hour for one vCPU.
+type CPUPrice struct {
+	SecurePerVcpu     float64 `json:"securePerVcpu"`
+	ServerlessPerVcpu float64 `json:"serverlessPerVcpu"`
+}
+
+// CPUType defines model for CpuType.
+type CPUType struct {
+	// Availability How many pods as asked for there is place for now: LOW is 1 to 4, MEDIUM 5 to 15, HIGH more.
+	Availability *AvailabilityLevel `json:"availability,omitempty"`
+
+	// DataCenters Those that have it; only with include=AVAILABILITY.
+	DataCenters []ResourceAvailability `json:"dataCenters,omitzero"`
+	Group       string                 `json:"group"`
+	ID          string                 `json:"id"`
+	Name        string                 `json:"name"`
+
+	// Price USD an hour for one vCPU.
+	Price        CPUPrice `json:"price"`
+	RAMGbPerVcpu float64  `json:"ramGbPerVcpu"`
+
+	// Vcpu The smallest and the largest pod; the powers of two between them are offered too.
+	Vcpu CPUVcpu `json:"vcpu"`
+}
+
+// CPUVcpu The smallest and the largest pod; the powers of two between them are offered too.
+type CPUVcpu struct {
+	Max int64 `json:"max"`
+	Min int64 `json:"min"`
 }
 
 // CreateCPUConfig defines model for CreateCpuConfig.
@@ -181,6 +626,33 @@ type CreatePodRequest struct {
 	Registry nullable.Nullable[string] `json:"registry,omitempty"`
 }
 
+// CudaVersionAvailability defines model for CudaVersionAvailability.
+type CudaVersionAvailability struct {
+	Available bool   `json:"available"`
+	Version   string `json:"version"`
+}
+
+// DataCenter defines model for DataCenter.
+type DataCenter struct {
+	Compliance []Compliance `json:"compliance"`
+
+	// CPUAvailability Every CPU flavor; only with include=CPU_AVAILABILITY.
+	CPUAvailability []ResourceAvailability `json:"cpuAvailability,omitzero"`
+
+	// GlobalNetwork Global networking is possible here.
+	GlobalNetwork bool `json:"globalNetwork"`
+
+	// GpuAvailability Every GPU type; only with include=GPU_AVAILABILITY.
+	GpuAvailability    []ResourceAvailability `json:"gpuAvailability,omitzero"`
+	ID                 string                 `json:"id"`
+	Name               string                 `json:"name"`
+	NetworkVolumeTypes []VolumeType           `json:"networkVolumeTypes"`
+	Region             DataCenterRegion       `json:"region"`
+}
+
+// DataCenterRegion defines model for DataCenterRegion.
+type DataCenterRegion string
+
 // GpuConfig defines model for GpuConfig.
 type GpuConfig struct {
 	Count *int64 `json:"count,omitempty"`
@@ -189,9 +661,80 @@ type GpuConfig struct {
 	ID string `json:"id"`
 }
 
+// GpuMaxCount The most that one pod can have.
+type GpuMaxCount struct {
+	Community int64 `json:"community"`
+	Secure    int64 `json:"secure"`
+}
+
+// GpuPrice USD an hour for one GPU; 0 where it is not offered.
+type GpuPrice struct {
+	Community float64 `json:"community"`
+	Secure    float64 `json:"secure"`
+
+	// Serverless Absent where no pool has it.
+	Serverless *float64 `json:"serverless,omitempty"`
+}
+
+// GpuType defines model for GpuType.
+type GpuType struct {
+	// Availability How many pods as asked for there is place for now: LOW is 1 to 4, MEDIUM 5 to 15, HIGH more.
+	Availability *AvailabilityLevel `json:"availability,omitempty"`
+
+	// Community Offered in cloud COMMUNITY.
+	Community bool `json:"community"`
+
+	// CudaVersions Those that its hosts have; only with include=AVAILABILITY.
+	CudaVersions []CudaVersionAvailability `json:"cudaVersions,omitzero"`
+
+	// DataCenters Those that have it; only with include=AVAILABILITY.
+	DataCenters  []ResourceAvailability `json:"dataCenters,omitzero"`
+	ID           string                 `json:"id"`
+	Manufacturer GpuTypeManufacturer    `json:"manufacturer"`
+
+	// MaxCount The most that one pod can have.
+	MaxCount GpuMaxCount `json:"maxCount"`
+
+	// Memory GB of one GPU.
+	Memory int64  `json:"memory"`
+	Name   string `json:"name"`
+
+	// Pool The pool of which endpoints take it; null if none does.
+	Pool nullable.Nullable[string] `json:"pool"`
+
+	// Price USD an hour for one GPU; 0 where it is not offered.
+	Price GpuPrice `json:"price"`
+
+	// Secure Offered in cloud SECURE.
+	Secure bool `json:"secure"`
+}
+
+// GpuTypeManufacturer defines model for GpuType.Manufacturer.
+type GpuTypeManufacturer string
+
+// ListCPUTypesResponse defines model for ListCpuTypesResponse.
+type ListCPUTypesResponse struct {
+	Cpus []CPUType `json:"cpus"`
+}
+
+// ListDataCentersResponse defines model for ListDataCentersResponse.
+type ListDataCentersResponse struct {
+	DataCenters []DataCenter `json:"dataCenters"`
+}
+
+// ListGpuTypesResponse defines model for ListGpuTypesResponse.
+type ListGpuTypesResponse struct {
+	Gpus []GpuType `json:"gpus"`
+}
+
 // ListPodsResponse defines model for ListPodsResponse.
 type ListPodsResponse struct {
 	Pods []Pod `json:"pods"`
+}
+
+// ListPublicTemplatesResponse defines model for ListPublicTemplatesResponse.
+type ListPublicTemplatesResponse struct {
+	Templates []PublicTemplate `json:"templates"`
 }
 
 // Mounts At most one of the two kinds.
@@ -317,6 +860,45 @@ type Problem struct {
 	Title string `json:"title"`
 }
 
+// PublicTemplate defines model for PublicTemplate.
+type PublicTemplate struct {
+	AllowedCudaVersions []string               `json:"allowedCudaVersions"`
+	Args                string                 `json:"args"`
+	Category            PublicTemplateCategory `json:"category"`
+
+	// Disk GB.
+	Disk         int64                     `json:"disk"`
+	Env          map[string]string         `json:"env"`
+	ID           string                    `json:"id"`
+	Image        string                    `json:"image"`
+	Mounts       PublicTemplateMounts      `json:"mounts"`
+	Name         string                    `json:"name"`
+	Ports        []string                  `json:"ports"`
+	Public       bool                      `json:"public"`
+	Registry     nullable.Nullable[string] `json:"registry"`
+	Serverless   bool                      `json:"serverless"`
+	StartJupyter bool                      `json:"startJupyter"`
+	StartSSH     bool                      `json:"startSsh"`
+}
+
+// PublicTemplateCategory defines model for PublicTemplate.Category.
+type PublicTemplateCategory string
+
+// PublicTemplateMounts defines model for PublicTemplateMounts.
+type PublicTemplateMounts struct {
+	// Persistent Host-local storage; prefer a network mount.
+	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
+	Persistent *PersistentMount `json:"persistent,omitempty"`
+}
+
+// ResourceAvailability defines model for ResourceAvailability.
+type ResourceAvailability struct {
+	// Availability How many pods as asked for there is place for now: LOW is 1 to 4, MEDIUM 5 to 15, HIGH more.
+	Availability AvailabilityLevel `json:"availability"`
+	ID           string            `json:"id"`
+	Name         string            `json:"name"`
+}
+
 // UpdatePodRequest defines model for UpdatePodRequest.
 type UpdatePodRequest struct {
 	Args *string `json:"args,omitempty"`
@@ -342,6 +924,54 @@ type Utilization struct {
 	// Util Percent.
 	Util *int64 `json:"util,omitempty"`
 }
+
+// VolumeType defines model for VolumeType.
+type VolumeType string
+
+// CatalogInclude defines model for CatalogInclude.
+type CatalogInclude = []string
+
+// ComplianceFilter defines model for ComplianceFilter.
+type ComplianceFilter = []Compliance
+
+// CountryCodes defines model for CountryCodes.
+type CountryCodes = []string
+
+// CPUProduct defines model for CpuProduct.
+type CPUProduct = []string
+
+// CudaVersions defines model for CudaVersions.
+type CudaVersions = []string
+
+// DataCenterInclude defines model for DataCenterInclude.
+type DataCenterInclude = []string
+
+// GlobalNetwork defines model for GlobalNetwork.
+type GlobalNetwork = bool
+
+// GpuCloud defines model for GpuCloud.
+type GpuCloud = CloudFilter
+
+// GpuCount defines model for GpuCount.
+type GpuCount = int64
+
+// GpuProduct defines model for GpuProduct.
+type GpuProduct = []string
+
+// MinCudaVersion defines model for MinCudaVersion.
+type MinCudaVersion = string
+
+// NetworkVolumeTypes defines model for NetworkVolumeTypes.
+type NetworkVolumeTypes = []VolumeType
+
+// Regions defines model for Regions.
+type Regions = []DataCenterRegion
+
+// TemplateSource defines model for TemplateSource.
+type TemplateSource string
+
+// VcpuCount defines model for VcpuCount.
+type VcpuCount = int64
 
 // Conflict What went wrong, as application/problem+json.
 type Conflict = Problem
@@ -372,6 +1002,141 @@ type Unauthenticated = Problem
 
 // UnsupportedMediaType What went wrong, as application/problem+json.
 type UnsupportedMediaType = Problem
+
+// ListCPUTypesParams defines parameters for ListCPUTypes.
+type ListCPUTypesParams struct {
+	// Include AVAILABILITY needs product.
+	Include CatalogInclude `form:"include,omitempty" json:"include,omitempty"`
+
+	// Product What it is wanted for; with several, the best availability of them counts.
+	Product CPUProduct `form:"product,omitempty" json:"product,omitempty"`
+
+	// VcpuCount vCPUs of one pod or worker; the flavor's minimum without it.
+	VcpuCount *VcpuCount `form:"vcpuCount,omitempty" json:"vcpuCount,omitempty"`
+}
+
+// ListCPUTypesParamsInclude defines parameters for ListCPUTypes.
+type ListCPUTypesParamsInclude string
+
+// ListCPUTypesParamsProduct defines parameters for ListCPUTypes.
+type ListCPUTypesParamsProduct string
+
+// GetCPUTypeParams defines parameters for GetCPUType.
+type GetCPUTypeParams struct {
+	// Include AVAILABILITY needs product.
+	Include CatalogInclude `form:"include,omitempty" json:"include,omitempty"`
+
+	// Product What it is wanted for; with several, the best availability of them counts.
+	Product CPUProduct `form:"product,omitempty" json:"product,omitempty"`
+
+	// VcpuCount vCPUs of one pod or worker; the flavor's minimum without it.
+	VcpuCount *VcpuCount `form:"vcpuCount,omitempty" json:"vcpuCount,omitempty"`
+}
+
+// GetCPUTypeParamsInclude defines parameters for GetCPUType.
+type GetCPUTypeParamsInclude string
+
+// GetCPUTypeParamsProduct defines parameters for GetCPUType.
+type GetCPUTypeParamsProduct string
+
+// ListDataCentersParams defines parameters for ListDataCenters.
+type ListDataCentersParams struct {
+	// Include What is to be shown of what is free.
+	Include DataCenterInclude `form:"include,omitempty" json:"include,omitempty"`
+
+	// Regions One of them.
+	Regions Regions `form:"regions,omitempty" json:"regions,omitempty"`
+
+	// NetworkVolumeTypes All of them.
+	NetworkVolumeTypes NetworkVolumeTypes `form:"networkVolumeTypes,omitempty" json:"networkVolumeTypes,omitempty"`
+
+	// Compliance All of them.
+	Compliance ComplianceFilter `form:"compliance,omitempty" json:"compliance,omitempty"`
+
+	// GlobalNetwork With global networking, or without.
+	GlobalNetwork *GlobalNetwork `form:"globalNetwork,omitempty" json:"globalNetwork,omitempty"`
+}
+
+// ListDataCentersParamsInclude defines parameters for ListDataCenters.
+type ListDataCentersParamsInclude string
+
+// GetDataCenterParams defines parameters for GetDataCenter.
+type GetDataCenterParams struct {
+	// Include What is to be shown of what is free.
+	Include DataCenterInclude `form:"include,omitempty" json:"include,omitempty"`
+}
+
+// GetDataCenterParamsInclude defines parameters for GetDataCenter.
+type GetDataCenterParamsInclude string
+
+// ListGpuTypesParams defines parameters for ListGpuTypes.
+type ListGpuTypesParams struct {
+	// Include AVAILABILITY needs product.
+	Include CatalogInclude `form:"include,omitempty" json:"include,omitempty"`
+
+	// Product What it is wanted for; with several, the best availability of them counts.
+	Product GpuProduct `form:"product,omitempty" json:"product,omitempty"`
+
+	// Count GPUs of one pod or worker; 1 without it.
+	Count *GpuCount `form:"count,omitempty" json:"count,omitempty"`
+
+	// Cloud Hosts of that cloud alone.
+	Cloud *GpuCloud `form:"cloud,omitempty" json:"cloud,omitempty"`
+
+	// CountryCodes Hosts in one of these countries alone.
+	CountryCodes CountryCodes `form:"countryCodes,omitempty" json:"countryCodes,omitempty"`
+
+	// CudaVersions Hosts with one of these versions alone.
+	CudaVersions CudaVersions `form:"cudaVersions,omitempty" json:"cudaVersions,omitempty"`
+
+	// MinCudaVersion Hosts with this version or a later one alone; versions are compared number by number.
+	MinCudaVersion *MinCudaVersion `form:"minCudaVersion,omitempty" json:"minCudaVersion,omitempty"`
+}
+
+// ListGpuTypesParamsInclude defines parameters for ListGpuTypes.
+type ListGpuTypesParamsInclude string
+
+// ListGpuTypesParamsProduct defines parameters for ListGpuTypes.
+type ListGpuTypesParamsProduct string
+
+// GetGpuTypeParams defines parameters for GetGpuType.
+type GetGpuTypeParams struct {
+	// Include AVAILABILITY needs product.
+	Include CatalogInclude `form:"include,omitempty" json:"include,omitempty"`
+
+	// Product What it is wanted for; with several, the best availability of them counts.
+	Product GpuProduct `form:"product,omitempty" json:"product,omitempty"`
+
+	// Count GPUs of one pod or worker; 1 without it.
+	Count *GpuCount `form:"count,omitempty" json:"count,omitempty"`
+
+	// Cloud Hosts of that cloud alone.
+	Cloud *GpuCloud `form:"cloud,omitempty" json:"cloud,omitempty"`
+
+	// CountryCodes Hosts in one of these countries alone.
+	CountryCodes CountryCodes `form:"countryCodes,omitempty" json:"countryCodes,omitempty"`
+
+	// CudaVersions Hosts with one of these versions alone.
+	CudaVersions CudaVersions `form:"cudaVersions,omitempty" json:"cudaVersions,omitempty"`
+
+	// MinCudaVersion Hosts with this version or a later one alone; versions are compared number by number.
+	MinCudaVersion *MinCudaVersion `form:"minCudaVersion,omitempty" json:"minCudaVersion,omitempty"`
+}
+
+// GetGpuTypeParamsInclude defines parameters for GetGpuType.
+type GetGpuTypeParamsInclude string
+
+// GetGpuTypeParamsProduct defines parameters for GetGpuType.
+type GetGpuTypeParamsProduct string
+
+// ListPublicTemplatesParams defines parameters for ListPublicTemplates.
+type ListPublicTemplatesParams struct {
+	// Source Who answers for them.
+	Source *ListPublicTemplatesParamsSource `form:"source,omitempty" json:"source,omitempty"`
+}
+
+// ListPublicTemplatesParamsSource defines parameters for ListPublicTemplates.
+type ListPublicTemplatesParamsSource string
 
 // ListPodsParams defines parameters for ListPods.
 type ListPodsParams struct {
@@ -462,6 +1227,55 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
+	// ListCPUTypes List the CPU flavors
+	//
+	// As listGpuTypes.
+	//
+	// Corresponds with GET /v2/catalog/cpus (the `ListCPUTypes` operationId).
+	ListCPUTypes(ctx context.Context, params *ListCPUTypesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetCPUType Read a CPU flavor
+	//
+	// As a row of listCpuTypes.
+	//
+	// Corresponds with GET /v2/catalog/cpus/{id} (the `GetCPUType` operationId).
+	GetCPUType(ctx context.Context, id string, params *GetCPUTypeParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListDataCenters List the data centers
+	//
+	// Of regions one must match, of networkVolumeTypes and compliance all; where several parameters are given, each must match.
+	//
+	// Corresponds with GET /v2/catalog/datacenters (the `ListDataCenters` operationId).
+	ListDataCenters(ctx context.Context, params *ListDataCentersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetDataCenter Read a data center
+	//
+	// As a row of listDataCenters.
+	//
+	// Corresponds with GET /v2/catalog/datacenters/{id} (the `GetDataCenter` operationId).
+	GetDataCenter(ctx context.Context, id string, params *GetDataCenterParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListGpuTypes List the GPU types
+	//
+	// How many are free now only with include=AVAILABILITY; the parameters but include say what availability is asked for.
+	//
+	// Corresponds with GET /v2/catalog/gpus (the `ListGpuTypes` operationId).
+	ListGpuTypes(ctx context.Context, params *ListGpuTypesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetGpuType Read a GPU type
+	//
+	// As a row of listGpuTypes.
+	//
+	// Corresponds with GET /v2/catalog/gpus/{id} (the `GetGpuType` operationId).
+	GetGpuType(ctx context.Context, id string, params *GetGpuTypeParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPublicTemplates List the public templates
+	//
+	// Those of one source; at most 100.
+	//
+	// Corresponds with GET /v2/catalog/templates (the `ListPublicTemplates` operationId).
+	ListPublicTemplates(ctx context.Context, params *ListPublicTemplatesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListPods List pods
 	//
 	// All pods of the caller that are not terminated, newest first.
@@ -536,6 +1350,125 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v2/pods/{id}/action (the `PodAction` operationId).
 	PodAction(ctx context.Context, id string, body PodActionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+}
+
+// ListCPUTypes List the CPU flavors
+//
+// As listGpuTypes.
+//
+// Corresponds with GET /v2/catalog/cpus (the `ListCPUTypes` operationId).
+func (c *Client) ListCPUTypes(ctx context.Context, params *ListCPUTypesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListCPUTypesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetCPUType Read a CPU flavor
+//
+// As a row of listCpuTypes.
+//
+// Corresponds with GET /v2/catalog/cpus/{id} (the `GetCPUType` operationId).
+func (c *Client) GetCPUType(ctx context.Context, id string, params *GetCPUTypeParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetCPUTypeRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListDataCenters List the data centers
+//
+// Of regions one must match, of networkVolumeTypes and compliance all; where several parameters are given, each must match.
+//
+// Corresponds with GET /v2/catalog/datacenters (the `ListDataCenters` operationId).
+func (c *Client) ListDataCenters(ctx context.Context, params *ListDataCentersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListDataCentersRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetDataCenter Read a data center
+//
+// As a row of listDataCenters.
+//
+// Corresponds with GET /v2/catalog/datacenters/{id} (the `GetDataCenter` operationId).
+func (c *Client) GetDataCenter(ctx context.Context, id string, params *GetDataCenterParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetDataCenterRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListGpuTypes List the GPU types
+//
+// How many are free now only with include=AVAILABILITY; the parameters but include say what availability is asked for.
+//
+// Corresponds with GET /v2/catalog/gpus (the `ListGpuTypes` operationId).
+func (c *Client) ListGpuTypes(ctx context.Context, params *ListGpuTypesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListGpuTypesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetGpuType Read a GPU type
+//
+// As a row of listGpuTypes.
+//
+// Corresponds with GET /v2/catalog/gpus/{id} (the `GetGpuType` operationId).
+func (c *Client) GetGpuType(ctx context.Context, id string, params *GetGpuTypeParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetGpuTypeRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPublicTemplates List the public templates
+//
+// Those of one source; at most 100.
+//
+// Corresponds with GET /v2/catalog/templates (the `ListPublicTemplates` operationId).
+func (c *Client) ListPublicTemplates(ctx context.Context, params *ListPublicTemplatesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPublicTemplatesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
 }
 
 // ListPods List pods
@@ -701,6 +1634,645 @@ func (c *Client) PodAction(ctx context.Context, id string, body PodActionJSONReq
 		return nil, err
 	}
 	return c.Client.Do(req)
+}
+
+// NewListCPUTypesRequest constructs an http.Request for the ListCPUTypes method
+func NewListCPUTypesRequest(server string, params *ListCPUTypesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/catalog/cpus")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Include != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "include", params.Include, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Product != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "product", params.Product, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.VcpuCount != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "vcpuCount", *params.VcpuCount, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetCPUTypeRequest constructs an http.Request for the GetCPUType method
+func NewGetCPUTypeRequest(server string, id string, params *GetCPUTypeParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/catalog/cpus/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Include != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "include", params.Include, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Product != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "product", params.Product, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.VcpuCount != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "vcpuCount", *params.VcpuCount, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListDataCentersRequest constructs an http.Request for the ListDataCenters method
+func NewListDataCentersRequest(server string, params *ListDataCentersParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/catalog/datacenters")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Include != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "include", params.Include, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Regions != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "regions", params.Regions, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.NetworkVolumeTypes != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "networkVolumeTypes", params.NetworkVolumeTypes, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Compliance != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "compliance", params.Compliance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.GlobalNetwork != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "globalNetwork", *params.GlobalNetwork, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetDataCenterRequest constructs an http.Request for the GetDataCenter method
+func NewGetDataCenterRequest(server string, id string, params *GetDataCenterParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/catalog/datacenters/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Include != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "include", params.Include, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListGpuTypesRequest constructs an http.Request for the ListGpuTypes method
+func NewListGpuTypesRequest(server string, params *ListGpuTypesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/catalog/gpus")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Include != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "include", params.Include, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Product != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "product", params.Product, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Count != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "count", *params.Count, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cloud != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cloud", *params.Cloud, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CountryCodes != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "countryCodes", params.CountryCodes, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CudaVersions != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cudaVersions", params.CudaVersions, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.MinCudaVersion != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "minCudaVersion", *params.MinCudaVersion, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetGpuTypeRequest constructs an http.Request for the GetGpuType method
+func NewGetGpuTypeRequest(server string, id string, params *GetGpuTypeParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/catalog/gpus/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Include != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "include", params.Include, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Product != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "product", params.Product, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Count != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "count", *params.Count, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cloud != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cloud", *params.Cloud, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CountryCodes != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "countryCodes", params.CountryCodes, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CudaVersions != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cudaVersions", params.CudaVersions, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.MinCudaVersion != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "minCudaVersion", *params.MinCudaVersion, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListPublicTemplatesRequest constructs an http.Request for the ListPublicTemplates method
+func NewListPublicTemplatesRequest(server string, params *ListPublicTemplatesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/catalog/templates")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Source != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "source", *params.Source, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
 }
 
 // NewListPodsRequest constructs an http.Request for the ListPods method
@@ -1003,6 +2575,69 @@ func WithBaseURL(baseURL string) ClientOption {
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
 
+	// ListCPUTypesWithResponse List the CPU flavors
+	//
+	// As listGpuTypes.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/catalog/cpus (the `ListCPUTypes` operationId).
+	ListCPUTypesWithResponse(ctx context.Context, params *ListCPUTypesParams, reqEditors ...RequestEditorFn) (*ListCPUTypesResponse2, error)
+
+	// GetCPUTypeWithResponse Read a CPU flavor
+	//
+	// As a row of listCpuTypes.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/catalog/cpus/{id} (the `GetCPUType` operationId).
+	GetCPUTypeWithResponse(ctx context.Context, id string, params *GetCPUTypeParams, reqEditors ...RequestEditorFn) (*GetCPUTypeResponse, error)
+
+	// ListDataCentersWithResponse List the data centers
+	//
+	// Of regions one must match, of networkVolumeTypes and compliance all; where several parameters are given, each must match.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/catalog/datacenters (the `ListDataCenters` operationId).
+	ListDataCentersWithResponse(ctx context.Context, params *ListDataCentersParams, reqEditors ...RequestEditorFn) (*ListDataCentersResponse2, error)
+
+	// GetDataCenterWithResponse Read a data center
+	//
+	// As a row of listDataCenters.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/catalog/datacenters/{id} (the `GetDataCenter` operationId).
+	GetDataCenterWithResponse(ctx context.Context, id string, params *GetDataCenterParams, reqEditors ...RequestEditorFn) (*GetDataCenterResponse, error)
+
+	// ListGpuTypesWithResponse List the GPU types
+	//
+	// How many are free now only with include=AVAILABILITY; the parameters but include say what availability is asked for.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/catalog/gpus (the `ListGpuTypes` operationId).
+	ListGpuTypesWithResponse(ctx context.Context, params *ListGpuTypesParams, reqEditors ...RequestEditorFn) (*ListGpuTypesResponse2, error)
+
+	// GetGpuTypeWithResponse Read a GPU type
+	//
+	// As a row of listGpuTypes.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/catalog/gpus/{id} (the `GetGpuType` operationId).
+	GetGpuTypeWithResponse(ctx context.Context, id string, params *GetGpuTypeParams, reqEditors ...RequestEditorFn) (*GetGpuTypeResponse, error)
+
+	// ListPublicTemplatesWithResponse List the public templates
+	//
+	// Those of one source; at most 100.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/catalog/templates (the `ListPublicTemplates` operationId).
+	ListPublicTemplatesWithResponse(ctx context.Context, params *ListPublicTemplatesParams, reqEditors ...RequestEditorFn) (*ListPublicTemplatesResponse2, error)
+
 	// ListPodsWithResponse List pods
 	//
 	// All pods of the caller that are not terminated, newest first.
@@ -1083,6 +2718,706 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v2/pods/{id}/action (the `PodAction` operationId).
 	PodActionWithResponse(ctx context.Context, id string, body PodActionJSONRequestBody, reqEditors ...RequestEditorFn) (*PodActionResponse, error)
+}
+
+// ListCPUTypesResponse2200Headers the declared response headers of an HTTP 200 response for ListCPUTypes
+type ListCPUTypesResponse2200Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
+// ListCPUTypesResponse2429Headers the declared response headers of an HTTP 429 response for ListCPUTypes
+type ListCPUTypesResponse2429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type ListCPUTypesResponse2 struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListCPUTypesResponse
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Rejected
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListCPUTypesResponse2200Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListCPUTypesResponse2429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListCPUTypesResponse2) GetJSON200() *ListCPUTypesResponse {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListCPUTypesResponse2) GetApplicationProblemJSON400() *Rejected {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ListCPUTypesResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListCPUTypesResponse2) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ListCPUTypesResponse2) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r ListCPUTypesResponse2) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListCPUTypesResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListCPUTypesResponse2) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListCPUTypesResponse2) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListCPUTypesResponse2) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListCPUTypesResponse2) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetCPUTypeResponse200Headers the declared response headers of an HTTP 200 response for GetCPUType
+type GetCPUTypeResponse200Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
+// GetCPUTypeResponse429Headers the declared response headers of an HTTP 429 response for GetCPUType
+type GetCPUTypeResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type GetCPUTypeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CPUType
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Rejected
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetCPUTypeResponse200Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *GetCPUTypeResponse429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetCPUTypeResponse) GetJSON200() *CPUType {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetCPUTypeResponse) GetApplicationProblemJSON400() *Rejected {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r GetCPUTypeResponse) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r GetCPUTypeResponse) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetCPUTypeResponse) GetApplicationProblemJSON404() *NotFound {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r GetCPUTypeResponse) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r GetCPUTypeResponse) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetCPUTypeResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetCPUTypeResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetCPUTypeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetCPUTypeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetCPUTypeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListDataCentersResponse2200Headers the declared response headers of an HTTP 200 response for ListDataCenters
+type ListDataCentersResponse2200Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
+// ListDataCentersResponse2429Headers the declared response headers of an HTTP 429 response for ListDataCenters
+type ListDataCentersResponse2429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type ListDataCentersResponse2 struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListDataCentersResponse
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListDataCentersResponse2200Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListDataCentersResponse2429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListDataCentersResponse2) GetJSON200() *ListDataCentersResponse {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ListDataCentersResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListDataCentersResponse2) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ListDataCentersResponse2) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r ListDataCentersResponse2) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListDataCentersResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListDataCentersResponse2) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListDataCentersResponse2) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListDataCentersResponse2) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListDataCentersResponse2) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetDataCenterResponse200Headers the declared response headers of an HTTP 200 response for GetDataCenter
+type GetDataCenterResponse200Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
+// GetDataCenterResponse429Headers the declared response headers of an HTTP 429 response for GetDataCenter
+type GetDataCenterResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type GetDataCenterResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DataCenter
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetDataCenterResponse200Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *GetDataCenterResponse429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetDataCenterResponse) GetJSON200() *DataCenter {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r GetDataCenterResponse) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r GetDataCenterResponse) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetDataCenterResponse) GetApplicationProblemJSON404() *NotFound {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r GetDataCenterResponse) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r GetDataCenterResponse) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetDataCenterResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetDataCenterResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetDataCenterResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetDataCenterResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetDataCenterResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListGpuTypesResponse2200Headers the declared response headers of an HTTP 200 response for ListGpuTypes
+type ListGpuTypesResponse2200Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
+// ListGpuTypesResponse2429Headers the declared response headers of an HTTP 429 response for ListGpuTypes
+type ListGpuTypesResponse2429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type ListGpuTypesResponse2 struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListGpuTypesResponse
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Rejected
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListGpuTypesResponse2200Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListGpuTypesResponse2429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListGpuTypesResponse2) GetJSON200() *ListGpuTypesResponse {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListGpuTypesResponse2) GetApplicationProblemJSON400() *Rejected {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ListGpuTypesResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListGpuTypesResponse2) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ListGpuTypesResponse2) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r ListGpuTypesResponse2) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListGpuTypesResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListGpuTypesResponse2) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListGpuTypesResponse2) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListGpuTypesResponse2) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListGpuTypesResponse2) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetGpuTypeResponse200Headers the declared response headers of an HTTP 200 response for GetGpuType
+type GetGpuTypeResponse200Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
+// GetGpuTypeResponse429Headers the declared response headers of an HTTP 429 response for GetGpuType
+type GetGpuTypeResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type GetGpuTypeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GpuType
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Rejected
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetGpuTypeResponse200Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *GetGpuTypeResponse429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetGpuTypeResponse) GetJSON200() *GpuType {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetGpuTypeResponse) GetApplicationProblemJSON400() *Rejected {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r GetGpuTypeResponse) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r GetGpuTypeResponse) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetGpuTypeResponse) GetApplicationProblemJSON404() *NotFound {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r GetGpuTypeResponse) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r GetGpuTypeResponse) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetGpuTypeResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetGpuTypeResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetGpuTypeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetGpuTypeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetGpuTypeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListPublicTemplatesResponse2200Headers the declared response headers of an HTTP 200 response for ListPublicTemplates
+type ListPublicTemplatesResponse2200Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
+// ListPublicTemplatesResponse2429Headers the declared response headers of an HTTP 429 response for ListPublicTemplates
+type ListPublicTemplatesResponse2429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type ListPublicTemplatesResponse2 struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListPublicTemplatesResponse
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListPublicTemplatesResponse2200Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListPublicTemplatesResponse2429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListPublicTemplatesResponse2) GetJSON200() *ListPublicTemplatesResponse {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ListPublicTemplatesResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListPublicTemplatesResponse2) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ListPublicTemplatesResponse2) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r ListPublicTemplatesResponse2) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListPublicTemplatesResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListPublicTemplatesResponse2) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListPublicTemplatesResponse2) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListPublicTemplatesResponse2) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListPublicTemplatesResponse2) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
 }
 
 // ListPodsResponse2200Headers the declared response headers of an HTTP 200 response for ListPods
@@ -1749,6 +4084,111 @@ func (r PodActionResponse) ContentType() string {
 	return ""
 }
 
+// ListCPUTypesWithResponse List the CPU flavors
+//
+// As listGpuTypes.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/catalog/cpus (the `ListCPUTypes` operationId).
+func (c *ClientWithResponses) ListCPUTypesWithResponse(ctx context.Context, params *ListCPUTypesParams, reqEditors ...RequestEditorFn) (*ListCPUTypesResponse2, error) {
+	rsp, err := c.ListCPUTypes(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListCPUTypesResponse2(rsp)
+}
+
+// GetCPUTypeWithResponse Read a CPU flavor
+//
+// As a row of listCpuTypes.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/catalog/cpus/{id} (the `GetCPUType` operationId).
+func (c *ClientWithResponses) GetCPUTypeWithResponse(ctx context.Context, id string, params *GetCPUTypeParams, reqEditors ...RequestEditorFn) (*GetCPUTypeResponse, error) {
+	rsp, err := c.GetCPUType(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetCPUTypeResponse(rsp)
+}
+
+// ListDataCentersWithResponse List the data centers
+//
+// Of regions one must match, of networkVolumeTypes and compliance all; where several parameters are given, each must match.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/catalog/datacenters (the `ListDataCenters` operationId).
+func (c *ClientWithResponses) ListDataCentersWithResponse(ctx context.Context, params *ListDataCentersParams, reqEditors ...RequestEditorFn) (*ListDataCentersResponse2, error) {
+	rsp, err := c.ListDataCenters(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListDataCentersResponse2(rsp)
+}
+
+// GetDataCenterWithResponse Read a data center
+//
+// As a row of listDataCenters.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/catalog/datacenters/{id} (the `GetDataCenter` operationId).
+func (c *ClientWithResponses) GetDataCenterWithResponse(ctx context.Context, id string, params *GetDataCenterParams, reqEditors ...RequestEditorFn) (*GetDataCenterResponse, error) {
+	rsp, err := c.GetDataCenter(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetDataCenterResponse(rsp)
+}
+
+// ListGpuTypesWithResponse List the GPU types
+//
+// How many are free now only with include=AVAILABILITY; the parameters but include say what availability is asked for.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/catalog/gpus (the `ListGpuTypes` operationId).
+func (c *ClientWithResponses) ListGpuTypesWithResponse(ctx context.Context, params *ListGpuTypesParams, reqEditors ...RequestEditorFn) (*ListGpuTypesResponse2, error) {
+	rsp, err := c.ListGpuTypes(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListGpuTypesResponse2(rsp)
+}
+
+// GetGpuTypeWithResponse Read a GPU type
+//
+// As a row of listGpuTypes.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/catalog/gpus/{id} (the `GetGpuType` operationId).
+func (c *ClientWithResponses) GetGpuTypeWithResponse(ctx context.Context, id string, params *GetGpuTypeParams, reqEditors ...RequestEditorFn) (*GetGpuTypeResponse, error) {
+	rsp, err := c.GetGpuType(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetGpuTypeResponse(rsp)
+}
+
+// ListPublicTemplatesWithResponse List the public templates
+//
+// Those of one source; at most 100.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/catalog/templates (the `ListPublicTemplates` operationId).
+func (c *ClientWithResponses) ListPublicTemplatesWithResponse(ctx context.Context, params *ListPublicTemplatesParams, reqEditors ...RequestEditorFn) (*ListPublicTemplatesResponse2, error) {
+	rsp, err := c.ListPublicTemplates(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListPublicTemplatesResponse2(rsp)
+}
+
 // ListPodsWithResponse List pods
 //
 // All pods of the caller that are not terminated, newest first.
@@ -1882,6 +4322,790 @@ func (c *ClientWithResponses) PodActionWithResponse(ctx context.Context, id stri
 		return nil, err
 	}
 	return ParsePodActionResponse(rsp)
+}
+
+// ParseListCPUTypesResponse2 parses an HTTP response from a ListCPUTypesWithResponse call
+func ParseListCPUTypesResponse2(rsp *http.Response) (*ListCPUTypesResponse2, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListCPUTypesResponse2{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListCPUTypesResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Rejected
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListCPUTypesResponse2200Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListCPUTypesResponse2429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetCPUTypeResponse parses an HTTP response from a GetCPUTypeWithResponse call
+func ParseGetCPUTypeResponse(rsp *http.Response) (*GetCPUTypeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetCPUTypeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CPUType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Rejected
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetCPUTypeResponse200Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 429:
+		var headers GetCPUTypeResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListDataCentersResponse2 parses an HTTP response from a ListDataCentersWithResponse call
+func ParseListDataCentersResponse2(rsp *http.Response) (*ListDataCentersResponse2, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListDataCentersResponse2{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListDataCentersResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListDataCentersResponse2200Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListDataCentersResponse2429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetDataCenterResponse parses an HTTP response from a GetDataCenterWithResponse call
+func ParseGetDataCenterResponse(rsp *http.Response) (*GetDataCenterResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetDataCenterResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DataCenter
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetDataCenterResponse200Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 429:
+		var headers GetDataCenterResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListGpuTypesResponse2 parses an HTTP response from a ListGpuTypesWithResponse call
+func ParseListGpuTypesResponse2(rsp *http.Response) (*ListGpuTypesResponse2, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListGpuTypesResponse2{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListGpuTypesResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Rejected
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListGpuTypesResponse2200Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListGpuTypesResponse2429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetGpuTypeResponse parses an HTTP response from a GetGpuTypeWithResponse call
+func ParseGetGpuTypeResponse(rsp *http.Response) (*GetGpuTypeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetGpuTypeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GpuType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Rejected
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetGpuTypeResponse200Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 429:
+		var headers GetGpuTypeResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListPublicTemplatesResponse2 parses an HTTP response from a ListPublicTemplatesWithResponse call
+func ParseListPublicTemplatesResponse2(rsp *http.Response) (*ListPublicTemplatesResponse2, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListPublicTemplatesResponse2{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListPublicTemplatesResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListPublicTemplatesResponse2200Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListPublicTemplatesResponse2429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
 }
 
 // ParseListPodsResponse2 parses an HTTP response from a ListPodsWithResponse call
@@ -2637,6 +5861,27 @@ func ParsePodActionResponse(rsp *http.Response) (*PodActionResponse, error) {
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ListCPUTypes List the CPU flavors
+	// (GET /v2/catalog/cpus)
+	ListCPUTypes(ctx echo.Context, params ListCPUTypesParams) error
+	// GetCPUType Read a CPU flavor
+	// (GET /v2/catalog/cpus/{id})
+	GetCPUType(ctx echo.Context, id string, params GetCPUTypeParams) error
+	// ListDataCenters List the data centers
+	// (GET /v2/catalog/datacenters)
+	ListDataCenters(ctx echo.Context, params ListDataCentersParams) error
+	// GetDataCenter Read a data center
+	// (GET /v2/catalog/datacenters/{id})
+	GetDataCenter(ctx echo.Context, id string, params GetDataCenterParams) error
+	// ListGpuTypes List the GPU types
+	// (GET /v2/catalog/gpus)
+	ListGpuTypes(ctx echo.Context, params ListGpuTypesParams) error
+	// GetGpuType Read a GPU type
+	// (GET /v2/catalog/gpus/{id})
+	GetGpuType(ctx echo.Context, id string, params GetGpuTypeParams) error
+	// ListPublicTemplates List the public templates
+	// (GET /v2/catalog/templates)
+	ListPublicTemplates(ctx echo.Context, params ListPublicTemplatesParams) error
 	// ListPods List pods
 	// (GET /v2/pods)
 	ListPods(ctx echo.Context, params ListPodsParams) error
@@ -2660,6 +5905,293 @@ type ServerInterface interface {
 // ServerInterfaceWrapper converts echo contexts to parameters.
 type ServerInterfaceWrapper struct {
 	Handler ServerInterface
+}
+
+// ListCPUTypes converts echo context to params.
+func (w *ServerInterfaceWrapper) ListCPUTypes(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCPUTypesParams
+	// ------------- Optional query parameter "include" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "include", ctx.QueryParams(), &params.Include, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter include: %s", err))
+	}
+
+	// ------------- Optional query parameter "product" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "product", ctx.QueryParams(), &params.Product, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter product: %s", err))
+	}
+
+	// ------------- Optional query parameter "vcpuCount" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "vcpuCount", ctx.QueryParams(), &params.VcpuCount, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter vcpuCount: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListCPUTypes(ctx, params)
+	return err
+}
+
+// GetCPUType converts echo context to params.
+func (w *ServerInterfaceWrapper) GetCPUType(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetCPUTypeParams
+	// ------------- Optional query parameter "include" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "include", ctx.QueryParams(), &params.Include, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter include: %s", err))
+	}
+
+	// ------------- Optional query parameter "product" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "product", ctx.QueryParams(), &params.Product, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter product: %s", err))
+	}
+
+	// ------------- Optional query parameter "vcpuCount" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "vcpuCount", ctx.QueryParams(), &params.VcpuCount, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter vcpuCount: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetCPUType(ctx, id, params)
+	return err
+}
+
+// ListDataCenters converts echo context to params.
+func (w *ServerInterfaceWrapper) ListDataCenters(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDataCentersParams
+	// ------------- Optional query parameter "include" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "include", ctx.QueryParams(), &params.Include, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter include: %s", err))
+	}
+
+	// ------------- Optional query parameter "regions" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "regions", ctx.QueryParams(), &params.Regions, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter regions: %s", err))
+	}
+
+	// ------------- Optional query parameter "networkVolumeTypes" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "networkVolumeTypes", ctx.QueryParams(), &params.NetworkVolumeTypes, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter networkVolumeTypes: %s", err))
+	}
+
+	// ------------- Optional query parameter "compliance" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "compliance", ctx.QueryParams(), &params.Compliance, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter compliance: %s", err))
+	}
+
+	// ------------- Optional query parameter "globalNetwork" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "globalNetwork", ctx.QueryParams(), &params.GlobalNetwork, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter globalNetwork: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListDataCenters(ctx, params)
+	return err
+}
+
+// GetDataCenter converts echo context to params.
+func (w *ServerInterfaceWrapper) GetDataCenter(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetDataCenterParams
+	// ------------- Optional query parameter "include" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "include", ctx.QueryParams(), &params.Include, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter include: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetDataCenter(ctx, id, params)
+	return err
+}
+
+// ListGpuTypes converts echo context to params.
+func (w *ServerInterfaceWrapper) ListGpuTypes(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListGpuTypesParams
+	// ------------- Optional query parameter "include" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "include", ctx.QueryParams(), &params.Include, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter include: %s", err))
+	}
+
+	// ------------- Optional query parameter "product" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "product", ctx.QueryParams(), &params.Product, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter product: %s", err))
+	}
+
+	// ------------- Optional query parameter "count" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "count", ctx.QueryParams(), &params.Count, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter count: %s", err))
+	}
+
+	// ------------- Optional query parameter "cloud" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cloud", ctx.QueryParams(), &params.Cloud, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cloud: %s", err))
+	}
+
+	// ------------- Optional query parameter "countryCodes" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "countryCodes", ctx.QueryParams(), &params.CountryCodes, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter countryCodes: %s", err))
+	}
+
+	// ------------- Optional query parameter "cudaVersions" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "cudaVersions", ctx.QueryParams(), &params.CudaVersions, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cudaVersions: %s", err))
+	}
+
+	// ------------- Optional query parameter "minCudaVersion" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "minCudaVersion", ctx.QueryParams(), &params.MinCudaVersion, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter minCudaVersion: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListGpuTypes(ctx, params)
+	return err
+}
+
+// GetGpuType converts echo context to params.
+func (w *ServerInterfaceWrapper) GetGpuType(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetGpuTypeParams
+	// ------------- Optional query parameter "include" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "include", ctx.QueryParams(), &params.Include, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter include: %s", err))
+	}
+
+	// ------------- Optional query parameter "product" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "product", ctx.QueryParams(), &params.Product, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter product: %s", err))
+	}
+
+	// ------------- Optional query parameter "count" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "count", ctx.QueryParams(), &params.Count, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter count: %s", err))
+	}
+
+	// ------------- Optional query parameter "cloud" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cloud", ctx.QueryParams(), &params.Cloud, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cloud: %s", err))
+	}
+
+	// ------------- Optional query parameter "countryCodes" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "countryCodes", ctx.QueryParams(), &params.CountryCodes, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter countryCodes: %s", err))
+	}
+
+	// ------------- Optional query parameter "cudaVersions" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "cudaVersions", ctx.QueryParams(), &params.CudaVersions, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cudaVersions: %s", err))
+	}
+
+	// ------------- Optional query parameter "minCudaVersion" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "minCudaVersion", ctx.QueryParams(), &params.MinCudaVersion, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter minCudaVersion: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetGpuType(ctx, id, params)
+	return err
+}
+
+// ListPublicTemplates converts echo context to params.
+func (w *ServerInterfaceWrapper) ListPublicTemplates(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListPublicTemplatesParams
+	// ------------- Optional query parameter "source" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source", ctx.QueryParams(), &params.Source, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter source: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListPublicTemplates(ctx, params)
+	return err
 }
 
 // ListPods converts echo context to params.
@@ -2800,6 +6332,13 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 		Handler: si,
 	}
 
+	router.GET(options.BaseURL+"/v2/catalog/cpus", wrapper.ListCPUTypes, options.OperationMiddlewares["listCpuTypes"]...)
+	router.GET(options.BaseURL+"/v2/catalog/cpus/:id", wrapper.GetCPUType, options.OperationMiddlewares["getCpuType"]...)
+	router.GET(options.BaseURL+"/v2/catalog/datacenters", wrapper.ListDataCenters, options.OperationMiddlewares["listDataCenters"]...)
+	router.GET(options.BaseURL+"/v2/catalog/datacenters/:id", wrapper.GetDataCenter, options.OperationMiddlewares["getDataCenter"]...)
+	router.GET(options.BaseURL+"/v2/catalog/gpus", wrapper.ListGpuTypes, options.OperationMiddlewares["listGpuTypes"]...)
+	router.GET(options.BaseURL+"/v2/catalog/gpus/:id", wrapper.GetGpuType, options.OperationMiddlewares["getGpuType"]...)
+	router.GET(options.BaseURL+"/v2/catalog/templates", wrapper.ListPublicTemplates, options.OperationMiddlewares["listPublicTemplates"]...)
 	router.GET(options.BaseURL+"/v2/pods", wrapper.ListPods, options.OperationMiddlewares["listPods"]...)
 	router.POST(options.BaseURL+"/v2/pods", wrapper.CreatePod, options.OperationMiddlewares["createPod"]...)
 	router.DELETE(options.BaseURL+"/v2/pods/:id", wrapper.DeletePod, options.OperationMiddlewares["deletePod"]...)

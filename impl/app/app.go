@@ -38,6 +38,8 @@ type Config struct {
 	Drain           time.Duration       // how long requests may take to end at shutdown; 10 s
 	Quotas          Quotas              // of REST requests for each user
 	QueueRates      compute.QueuePreset // limits on requests of the queue; empty: none
+	Catalog         string              // file of the catalog; empty: the built-in one
+	Fleet           string              // file of the hosts that pods are placed on, or FleetMachine; empty: a simulated fleet that has plenty of everything
 	TestControls    bool                // serve /_berth/ and run on a clock that it can set
 	PrivateWebhooks bool                // permit webhooks on loopback and private addresses
 	Runtime         string              // what pods run on: RuntimeSim, which is the default, RuntimeProcess or RuntimeDocker
@@ -93,6 +95,7 @@ type Server struct {
 	loops      sync.WaitGroup
 	fleet      *sim.Fleet      // nil if pods do not run on it
 	pods       runtime.Runtime // what pods run on
+	placement  *control.Placement
 	process    *process.Runtime
 	poster     *webhook.Poster
 }
@@ -160,8 +163,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err = s.startRuntimes(c, ids); err != nil {
 		return nil, err
 	}
-	catalog, err := control.BuiltInCatalog()
-	if err != nil {
+	if err = s.openPlacement(ctx, c); err != nil {
 		return nil, err
 	}
 	s.poster = webhook.New(c.PrivateWebhooks)
@@ -175,11 +177,11 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	workers = loop.NewWorkers(loop.Fleet{
 		Queue: s.queue, Keyring: s.keyring, Runtime: s.process, IDs: ids, Clock: c.Clock, Log: c.Log, URL: s.QueueURL,
 	})
-	pods := loop.NewPods(s.store, s.pods, c.Clock, c.Log)
+	pods := loop.NewPods(s.store, s.placement, s.pods, c.Clock, c.Log)
 	if s.fleet == nil {
 		pods.Devices = noDevices
 	}
-	ctl := control.New(s.store, ids, catalog, control.Hints{Pod: pods.Hint, Endpoint: s.queue.SetEndpoint})
+	ctl := control.New(s.store, ids, s.placement, control.Hints{Pod: pods.Hint, Endpoint: s.queue.SetEndpoint})
 	services := httpapi.Services{
 		Control: ctl, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids, Clock: c.Clock, Log: c.Log,
 		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
@@ -217,6 +219,33 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	every(compute.SystemClock{}, loop.KeepTick, "keys", s.keyring.Refresh)
 	every(compute.SystemClock{}, loop.KeepTick, "request counts", s.rates.Save)
 	return s, nil
+}
+
+// openPlacement reads the catalog and the fleet, and from the store what pods hold of it.
+func (s *Server) openPlacement(ctx context.Context, c Config) error {
+	catalog, err := control.BuiltInCatalog()
+	if c.Catalog != "" {
+		catalog, err = control.LoadCatalog(c.Catalog)
+	}
+	if err != nil {
+		return err
+	}
+	fleet := control.SimulatedFleet(catalog)
+	switch c.Fleet {
+	case "":
+	case FleetMachine:
+		host, err := machine(ctx, c.Data, catalog)
+		if err != nil {
+			return err
+		}
+		fleet = []control.Host{host}
+	default:
+		if fleet, err = control.LoadFleet(c.Fleet, catalog); err != nil {
+			return err
+		}
+	}
+	s.placement, err = control.NewPlacement(ctx, s.store, catalog, fleet)
+	return err
 }
 
 func soonest(next func() time.Time) func(context.Context) (time.Time, error) {

@@ -158,3 +158,40 @@ func TestARestartGrantsNoFreshWindowAndAnotherProcessMayChangeKeys(t *testing.T)
 	require.NoError(t, keys.Close())
 	require.NoError(t, s.Close())
 }
+
+func TestTheOperatorsCatalogAndFleetHoldAndAreStillHeldAfterARestart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		return filepath.Join(dir, name)
+	}
+	c := app.Config{
+		Data: t.TempDir(),
+		Catalog: file("catalog.json", `{"dataCenters":[{"id":"HOME-1","name":"home","region":"EUROPE","country":"DE"}],
+			"cpus":[{"id":"own","name":"own","memoryPerVcpuGb":2,"minVcpu":2,"maxVcpu":8,"pricePerVcpu":0.5}]}`),
+		Fleet: file("fleet.json", `{"hosts":[{"id":"desk","dataCenterId":"HOME-1","cloud":"SECURE","cpus":["own"],"vcpus":4,"memoryGb":8,"diskGb":100}]}`),
+	}
+	const pod = `{"name":"a","image":"i","cpu":{"id":"own","vcpuCount":4}}`
+	s := start(t, c)
+	key := s.FirstKey()
+	status, made := call(t, "POST", s.URL()+"/v2/pods", key, pod)
+	require.Equal(t, 201, status)
+	require.Equal(t, "HOME-1", made["dataCenterId"])
+	require.InDelta(t, 2, made["cost"], 1e-9)
+	require.NoError(t, s.Close())
+
+	s = start(t, c)
+	status, problem := call(t, "POST", s.URL()+"/v2/pods", key, pod)
+	require.Equal(t, 400, status)
+	require.Contains(t, problem["detail"], "nothing can hold the pod now")
+	status, _ = call(t, "DELETE", s.URL()+"/v2/pods/"+made["id"].(string), key, "")
+	require.Equal(t, 204, status)
+	status, _ = call(t, "POST", s.URL()+"/v2/pods", key, pod)
+	require.Equal(t, 201, status)
+	require.NoError(t, s.Close())
+
+	c.Fleet = file("fleet.json", `{"hosts":[{"id":"desk"}]}`)
+	_, err := app.Start(t.Context(), c)
+	require.ErrorContains(t, err, `fleet.json: hosts[0].dataCenterId "" is not in the catalog`)
+}

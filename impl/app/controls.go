@@ -45,6 +45,7 @@ func (c *controls) Reset(ctx context.Context) error {
 	}
 	c.server.queue.Clear()
 	c.server.fleet.Clear()
+	c.server.placement.Clear()
 	c.SetBoot(sim.DefaultBoot)
 	q := c.server.config.Quotas
 	c.SetQuotas(q.Minute, q.Hour, q.Day)
@@ -75,3 +76,7 @@ func (c *controls) SetQueueRates(p compute.QueuePreset) error {
 }
 
 func (c *controls) SetBoot(d time.Duration) { c.server.fleet.SetBoot(d) }
+
+func (c *controls) SetCapacity(capacity []control.Capacity) error {
+	return c.server.placement.SetCapacity(capacity)
+}

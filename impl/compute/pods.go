@@ -19,6 +19,7 @@ type Pod struct {
 	CPU              *CPU
 	Cloud            Cloud
 	DataCenterID     string // empty until placed
+	HostID           string // that it was placed on last; a persistent mount is there
 	TemplateID       string // empty: none
 	GlobalNetworking bool
 	Locked           bool
@@ -119,10 +120,15 @@ var PodMachine = NewMachine("pod", PodProvisioning, []PodStatus{PodTerminated}, 
 	{PodError, PodTerminate, PodTerminated, "pods.action.error.terminate"},
 })
 
+// HoldsHost tells whether a pod in the status holds its part of a host: from PROVISIONING until it ends (rule
+// placement.released).
+func (s PodStatus) HoldsHost() bool {
+	return s == PodProvisioning || s == PodStarting || s == PodRunning
+}
+
 // Cost is what the pod costs now, in USD an hour: nothing once it is EXITED, TERMINATED or ERROR (rule pods.cost).
 func (p Pod) Cost() float64 {
-	switch p.Status {
-	case PodExited, PodTerminated, PodError:
+	if !p.Status.HoldsHost() {
 		return 0
 	}
 	return p.CostPerHour

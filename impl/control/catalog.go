@@ -2,34 +2,99 @@ package control
 
 import (
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/berthdev/berth/impl/compute"
 )
 
-// Catalog is what can be had: GPU types, CPU flavors and data centers. Prices are USD an hour.
+// Catalog is what can be had and what it costs. Prices are USD an hour.
 type Catalog struct {
-	GPUs []struct {
-		ID           string  `json:"id"`
-		Manufacturer string  `json:"manufacturer"`
-		MemoryGB     int64   `json:"memoryGb"`
-		MaxCount     int64   `json:"maxCount"`
-		Secure       float64 `json:"secure"`    // 0: not offered there
-		Community    float64 `json:"community"` // 0: not offered there
-	} `json:"gpus"`
-	CPUs []struct {
-		ID            string  `json:"id"`
-		MemoryPerVCPU int64   `json:"memoryPerVcpuGb"`
-		MinVCPU       int64   `json:"minVcpu"`
-		MaxVCPU       int64   `json:"maxVcpu"`
-		PerVCPU       float64 `json:"pricePerVcpu"`
-	} `json:"cpus"`
-	DataCenters []struct {
-		ID            string `json:"id"`
-		GlobalNetwork bool   `json:"globalNetwork"`
-	} `json:"dataCenters"`
+	GPUs        []GPUType        `json:"gpus"`
+	CPUs        []CPUFlavor      `json:"cpus"`
+	DataCenters []DataCenter     `json:"dataCenters"`
+	Templates   []PublicTemplate `json:"templates"`
+}
+
+// GPUType is a kind of GPU. A cloud that does not offer it is nil.
+type GPUType struct {
+	ID              string    `json:"id"`
+	Name            string    `json:"name"`
+	Manufacturer    string    `json:"manufacturer"` // NVIDIA or AMD
+	MemoryGB        int64     `json:"memoryGb"`
+	Pool            string    `json:"pool"` // of which endpoints take it; empty: none does
+	Secure          *GPUOffer `json:"secure"`
+	Community       *GPUOffer `json:"community"`
+	ServerlessPrice float64   `json:"serverlessPrice"` // 0: none
+	VCPUPerGPU      int64     `json:"vcpuPerGpu"`      // of a typical host
+	MemoryGBPerGPU  int64     `json:"memoryGbPerGpu"`  // of a typical host
+}
+
+// GPUOffer is what a cloud asks for one GPU, and how many one pod can have.
+type GPUOffer struct {
+	Price    float64 `json:"price"`
+	MaxCount int64   `json:"maxCount"`
+}
+
+// Offer gives what the cloud offers, nil for nothing.
+func (t GPUType) Offer(cloud compute.Cloud) *GPUOffer {
+	if cloud == compute.Community {
+		return t.Community
+	}
+	return t.Secure
+}
+
+// CPUFlavor is a kind of CPU. It is offered in powers of two.
+type CPUFlavor struct {
+	ID                     string  `json:"id"`
+	Name                   string  `json:"name"`
+	Group                  string  `json:"group"`
+	MemoryPerVCPU          int64   `json:"memoryPerVcpuGb"`
+	MinVCPU                int64   `json:"minVcpu"`
+	MaxVCPU                int64   `json:"maxVcpu"`
+	DiskPerVCPU            int64   `json:"diskGbPerVcpu"`
+	PricePerVCPU           float64 `json:"pricePerVcpu"`
+	ServerlessPricePerVCPU float64 `json:"serverlessPricePerVcpu"`
+}
+
+// offers tells whether a pod can have so many vCPUs.
+func (f CPUFlavor) offers(vcpus int64) bool {
+	return vcpus >= f.MinVCPU && vcpus <= f.MaxVCPU && powerOfTwo(vcpus)
+}
+
+// DataCenter is where hosts stand.
+type DataCenter struct {
+	ID            string   `json:"id"`
+	Name          string   `json:"name"`
+	Region        string   `json:"region"`
+	Country       string   `json:"country"` // two letters
+	GlobalNetwork bool     `json:"globalNetwork"`
+	VolumeTypes   []string `json:"networkVolumeTypes"`
+	Compliance    []string `json:"compliance"`
+}
+
+// PublicTemplate is a template that everybody may read.
+type PublicTemplate struct {
+	ID           string                 `json:"id"`
+	Source       string                 `json:"source"` // official, verified or community
+	Name         string                 `json:"name"`
+	Category     string                 `json:"category"` // CPU, NVIDIA or AMD
+	Image        string                 `json:"image"`
+	Args         string                 `json:"args"`
+	DiskGB       int64                  `json:"diskGb"`
+	Persistent   *PublicTemplateStorage `json:"persistent"` // nil: none
+	Ports        []string               `json:"ports"`
+	Env          map[string]string      `json:"env"`
+	Serverless   bool                   `json:"serverless"` // for endpoints, not for pods
+	StartSSH     bool                   `json:"startSsh"`
+	StartJupyter bool                   `json:"startJupyter"`
+	CUDAVersions []string               `json:"allowedCudaVersions"`
+}
+
+// PublicTemplateStorage is the persistent mount that a template proposes.
+type PublicTemplateStorage struct {
+	SizeGB int64  `json:"sizeGb"`
+	Path   string `json:"path"`
 }
 
 //go:embed catalog.json
@@ -37,82 +102,100 @@ var catalogJSON []byte
 
 // BuiltInCatalog gives the catalog that ships with berth.
 func BuiltInCatalog() (Catalog, error) {
-	var c Catalog
-	if err := json.Unmarshal(catalogJSON, &c); err != nil {
-		return c, fmt.Errorf("the built-in catalog: %w", err)
+	c, err := parseCatalog(catalogJSON)
+	if err != nil {
+		err = fmt.Errorf("the built-in catalog: %w", err)
 	}
-	return c, nil
+	return c, err
+}
+
+// LoadCatalog reads a catalog from a file of the built-in one's form. The error names what does not make sense.
+func LoadCatalog(path string) (Catalog, error) { return load(path, parseCatalog) }
+
+func parseCatalog(text []byte) (c Catalog, err error) {
+	if err = decodeStrictly(text, &c); err == nil {
+		err = c.check()
+	}
+	return c, err
+}
+
+// GPU gives the type of that id.
+func (c Catalog) GPU(id string) (GPUType, bool) {
+	return find(c.GPUs, func(t GPUType) bool { return t.ID == id })
+}
+
+// CPU gives the flavor of that id.
+func (c Catalog) CPU(id string) (CPUFlavor, bool) {
+	return find(c.CPUs, func(f CPUFlavor) bool { return f.ID == id })
+}
+
+// DataCenter gives the data center of that id.
+func (c Catalog) DataCenter(id string) (DataCenter, bool) {
+	return find(c.DataCenters, func(d DataCenter) bool { return d.ID == id })
+}
+
+func find[T any](list []T, is func(T) bool) (found T, ok bool) {
+	i := slices.IndexFunc(list, is)
+	if i < 0 {
+		return found, false
+	}
+	return list[i], true
 }
 
 // priceGPU gives the price of the GPUs. Rejected for what the catalog does not offer.
 func (c Catalog) priceGPU(g compute.GPU, cloud compute.Cloud) (float64, error) {
-	for _, t := range c.GPUs {
-		if t.ID != g.ID {
-			continue
-		}
-		price := t.Secure
-		if cloud == compute.Community {
-			price = t.Community
-		}
-		if price == 0 {
-			return 0, compute.Errorf(compute.Rejected, "gpu.id: %q is not offered in cloud %s", g.ID, cloud)
-		}
-		if g.Count > t.MaxCount {
-			return 0, compute.Errorf(compute.Rejected, "gpu.count: asked for %d of %q, a pod can have %d", g.Count, g.ID, t.MaxCount)
-		}
-		return price * float64(g.Count), nil
+	t, ok := c.GPU(g.ID)
+	if !ok {
+		return 0, compute.Errorf(compute.Rejected, "gpu.id: there is no GPU type %q", g.ID)
 	}
-	return 0, compute.Errorf(compute.Rejected, "gpu.id: there is no GPU type %q", g.ID)
+	offer := t.Offer(cloud)
+	switch {
+	case offer == nil:
+		return 0, compute.Errorf(compute.Rejected, "gpu.id: %q is not offered in cloud %s", g.ID, cloud)
+	case g.Count > offer.MaxCount:
+		return 0, compute.Errorf(compute.Rejected, "gpu.count: asked for %d of %q, a pod can have %d", g.Count, g.ID, offer.MaxCount)
+	}
+	return offer.Price * float64(g.Count), nil
 }
 
 // priceCPU gives the price and the memory in GB. Rejected for what the catalog does not offer.
 func (c Catalog) priceCPU(cpu compute.CPU) (float64, int64, error) {
-	for _, f := range c.CPUs {
-		if f.ID != cpu.ID {
-			continue
-		}
-		if cpu.VCPUCount < f.MinVCPU || cpu.VCPUCount > f.MaxVCPU {
-			return 0, 0, compute.Errorf(compute.Rejected, "cpu.vcpuCount: flavor %q offers %d to %d, not %d", cpu.ID, f.MinVCPU, f.MaxVCPU, cpu.VCPUCount)
-		}
-		return f.PerVCPU * float64(cpu.VCPUCount), f.MemoryPerVCPU * cpu.VCPUCount, nil
+	f, ok := c.CPU(cpu.ID)
+	if !ok {
+		return 0, 0, compute.Errorf(compute.Rejected, "cpu.id: there is no CPU flavor %q", cpu.ID)
 	}
-	return 0, 0, compute.Errorf(compute.Rejected, "cpu.id: there is no CPU flavor %q", cpu.ID)
+	if !f.offers(cpu.VCPUCount) {
+		return 0, 0, compute.Errorf(compute.Rejected, "cpu.vcpuCount: flavor %q offers the powers of two from %d to %d, not %d", cpu.ID, f.MinVCPU, f.MaxVCPU, cpu.VCPUCount)
+	}
+	return f.PricePerVCPU * float64(cpu.VCPUCount), f.MemoryPerVCPU * cpu.VCPUCount, nil
 }
 
-// place chooses the data center: the first preferred one that fits, or the catalog's first one.
-func (c Catalog) place(n NewPod) (string, error) {
-	if n.GlobalNetworking && !c.canNetwork(n.GPU) {
-		return "", compute.Errorf(compute.Rejected, "globalNetworking needs an NVIDIA GPU")
-	}
-	for _, id := range n.DataCenterIDs {
-		if !slices.Contains(c.dataCenterIDs(), id) {
-			return "", compute.Errorf(compute.Rejected, "dataCenterIds: there is no data center %q", id)
+// checkPlace refuses data centers that do not exist, and global networking where it is not possible.
+func (c Catalog) checkPlace(gpu *compute.GPU, dataCenterIDs []string, globalNetworking bool) error {
+	possible := len(dataCenterIDs) == 0
+	for _, id := range dataCenterIDs {
+		d, ok := c.DataCenter(id)
+		if !ok {
+			return compute.Errorf(compute.Rejected, "dataCenterIds: there is no data center %q", id)
 		}
+		possible = possible || d.GlobalNetwork
 	}
-	for _, d := range c.DataCenters {
-		if (len(n.DataCenterIDs) == 0 || slices.Contains(n.DataCenterIDs, d.ID)) && (!n.GlobalNetworking || d.GlobalNetwork) {
-			return d.ID, nil
-		}
+	if !globalNetworking {
+		return nil
 	}
-	return "", compute.Errorf(compute.Rejected, "globalNetworking: none of the data centers asked for has it")
-}
-
-func (c Catalog) dataCenterIDs() []string {
-	ids := make([]string, len(c.DataCenters))
-	for i, d := range c.DataCenters {
-		ids[i] = d.ID
+	if !c.canNetwork(gpu) {
+		return compute.Errorf(compute.Rejected, "globalNetworking needs an NVIDIA GPU")
 	}
-	return ids
+	if !possible {
+		return compute.Errorf(compute.Rejected, "globalNetworking: none of the data centers asked for has it")
+	}
+	return nil
 }
 
 func (c Catalog) canNetwork(g *compute.GPU) bool {
 	if g == nil {
 		return false
 	}
-	for _, t := range c.GPUs {
-		if t.ID == g.ID {
-			return t.Manufacturer == "Nvidia"
-		}
-	}
-	return false
+	t, _ := c.GPU(g.ID)
+	return t.Manufacturer == manufacturerNVIDIA
 }

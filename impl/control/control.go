@@ -9,6 +9,7 @@ import (
 type Control struct {
 	store     store.Store
 	ids       *compute.IDs
+	placement *Placement
 	catalog   Catalog
 	podHint   func(compute.PodID)
 	endpoints func(compute.Endpoint)
@@ -20,7 +21,7 @@ type Hints struct {
 	Endpoint func(compute.Endpoint)
 }
 
-// New makes a Control.
-func New(s store.Store, ids *compute.IDs, catalog Catalog, hints Hints) *Control {
-	return &Control{store: s, ids: ids, catalog: catalog, podHint: hints.Pod, endpoints: hints.Endpoint}
+// New makes a Control over the placement's catalog.
+func New(s store.Store, ids *compute.IDs, p *Placement, hints Hints) *Control {
+	return &Control{store: s, ids: ids, placement: p, catalog: p.catalog, podHint: hints.Pod, endpoints: hints.Endpoint}
 }

@@ -38,7 +38,22 @@ func (c *Control) CreatePod(ctx context.Context, user compute.UserID, n NewPod) 
 	if err != nil {
 		return compute.Pod{}, err
 	}
-	err = c.store.Write(ctx, func(tx store.Tx) error {
+	err = c.placement.Write(ctx, func(tx store.Tx, b *Booking) error {
+		dataCenters, err := dataCentersFor(tx, user, n)
+		if err != nil {
+			return err
+		}
+		w := wantOf(pod)
+		w.DataCenterIDs = dataCenters
+		if n.RegistryID != "" {
+			return compute.Errorf(compute.NotFound, "registry: credential %q does not exist", n.RegistryID)
+		}
+		if pod.Persistent != nil {
+			w.PersistentGB = pod.Persistent.SizeGB
+		}
+		if err := b.place(&pod, w); err != nil {
+			return err
+		}
 		pod.CreatedAt, pod.MovedAt = tx.Now(), tx.Now()
 		return tx.InsertPod(pod)
 	})
@@ -93,17 +108,32 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 		return p, err
 	}
 	p.CostPerHour = price
-	if p.DataCenterID, err = c.catalog.place(n); err != nil {
+	if err = c.catalog.checkPlace(n.GPU, n.DataCenterIDs, n.GlobalNetworking); err != nil {
 		return p, err
-	}
-	if len(n.Network) > 0 {
-		return p, compute.Errorf(compute.NotFound, "mounts.network: network volume %q does not exist", n.Network[0].VolumeID)
-	}
-	if n.RegistryID != "" {
-		return p, compute.Errorf(compute.NotFound, "registry: credential %q does not exist", n.RegistryID)
 	}
 	p.ID = c.ids.Pod()
 	return p, nil
+}
+
+// dataCentersFor gives the data centers in which the pod may be, in the order of preference: with a network volume that of
+// the volume. Rejected when the volume is in none of those asked for, NotFound when it is not the user's.
+func dataCentersFor(tx store.Tx, user compute.UserID, n NewPod) ([]string, error) {
+	if len(n.Network) == 0 {
+		return n.DataCenterIDs, nil
+	}
+	id, err := volumeDataCenter(tx, user, n.Network[0].VolumeID)
+	if err != nil {
+		return nil, err
+	}
+	if len(n.DataCenterIDs) > 0 && !slices.Contains(n.DataCenterIDs, id) {
+		return nil, compute.Errorf(compute.Rejected, "dataCenterIds: network volume %q is in %s", n.Network[0].VolumeID, id)
+	}
+	return []string{id}, nil
+}
+
+// volumeDataCenter gives where the user's network volume is. NotFound when it is not the user's.
+func volumeDataCenter(_ store.Tx, _ compute.UserID, volumeID string) (string, error) {
+	return "", compute.Errorf(compute.NotFound, "mounts.network: network volume %q does not exist", volumeID)
 }
 
 // checkPorts refuses the same private port twice (rule pods.ports.twice).
@@ -173,12 +203,15 @@ type PodChange struct {
 // mounts that is not possible, NotFound as for GetPod.
 func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute.PodID, change PodChange) (compute.Pod, error) {
 	var pod compute.Pod
-	err := c.store.Write(ctx, func(tx store.Tx) (err error) {
+	err := c.placement.Write(ctx, func(tx store.Tx, b *Booking) (err error) {
 		if pod, err = ownPod(tx, user, id); err != nil {
 			return err
 		}
 		before := pod
 		if err := c.change(&pod, change); err != nil {
+			return err
+		}
+		if err := b.resize(before, pod); err != nil {
 			return err
 		}
 		if _, err := tx.ChangePod(pod); err != nil {
@@ -188,7 +221,7 @@ func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute
 		if pod.Status != compute.PodRunning || !concernsContainer(before, pod) {
 			return nil
 		}
-		return move(tx, &pod, compute.PodRestart)
+		return move(tx, b, &pod, compute.PodRestart)
 	})
 	if err == nil {
 		c.podHint(id)
@@ -221,6 +254,9 @@ func (c *Control) change(p *compute.Pod, n PodChange) error {
 	if n.GlobalNetworking != nil {
 		if *n.GlobalNetworking && !c.catalog.canNetwork(p.GPU) {
 			return compute.Errorf(compute.Rejected, "globalNetworking needs an NVIDIA GPU")
+		}
+		if d, _ := c.catalog.DataCenter(p.DataCenterID); *n.GlobalNetworking && !d.GlobalNetwork {
+			return compute.Errorf(compute.Rejected, "globalNetworking: data center %s, where the pod is, does not have it", p.DataCenterID)
 		}
 		p.GlobalNetworking = *n.GlobalNetworking
 	}
@@ -261,18 +297,18 @@ func set[T any](to *T, from *T) {
 	}
 }
 
-// ActOnPod carries out an action that the user asked for. Conflict when the status or the lock does not allow it, NotFound
-// as for GetPod.
+// ActOnPod carries out an action that the user asked for. Conflict when the status or the lock does not allow it, Rejected
+// when nothing can hold a pod that is to be started, NotFound as for GetPod.
 func (c *Control) ActOnPod(ctx context.Context, user compute.UserID, id compute.PodID, action compute.PodEvent) (compute.Pod, error) {
 	var pod compute.Pod
-	err := c.store.Write(ctx, func(tx store.Tx) (err error) {
+	err := c.placement.Write(ctx, func(tx store.Tx, b *Booking) (err error) {
 		if pod, err = ownPod(tx, user, id); err != nil {
 			return err
 		}
 		if pod.Locked && (action == compute.PodStop || action == compute.PodRestart) {
 			return compute.Errorf(compute.Conflict, "the pod is locked: it cannot be stopped or restarted")
 		}
-		return move(tx, &pod, action)
+		return move(tx, b, &pod, action)
 	})
 	if err == nil {
 		c.podHint(id)
@@ -280,15 +316,26 @@ func (c *Control) ActOnPod(ctx context.Context, user compute.UserID, id compute.
 	return pod, err
 }
 
-// move moves the pod by an action. A container that is up from before is then not the one that was asked for.
-func move(tx store.Tx, p *compute.Pod, action compute.PodEvent) (err error) {
+// move moves the pod by an action. A container that is up from before is then not the one that was asked for. A pod that
+// is started is placed anew: in its data center, and with a persistent mount on the host where that is.
+func move(tx store.Tx, b *Booking, p *compute.Pod, action compute.PodEvent) (err error) {
 	if p.Status, err = compute.PodMachine.Next(p.Status, action); err != nil {
 		return err
 	}
 	if action == compute.PodStart || action == compute.PodRestart {
 		p.StartedAt, p.RestartAt, p.Reason = time.Time{}, tx.Now(), ""
 	}
+	if action == compute.PodStart {
+		w := wantOf(*p)
+		w.DataCenterIDs = []string{p.DataCenterID}
+		if p.Persistent != nil {
+			w.HostID = p.HostID
+		}
+		if err := b.place(p, w); err != nil {
+			return err
+		}
+	}
 	p.MovedAt = tx.Now()
-	_, err = tx.MovePod(*p)
+	_, err = b.Move(tx, *p)
 	return err
 }

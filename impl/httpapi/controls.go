@@ -29,6 +29,8 @@ type Controls interface {
 	SetQueueRates(p compute.QueuePreset) error
 	// SetBoot sets how long a pod takes to come up.
 	SetBoot(d time.Duration)
+	// SetCapacity sets what the fleet has of the named types and flavors. Rejected for what the catalog does not know.
+	SetCapacity(capacity []control.Capacity) error
 }
 
 // controlsHandlers implements the generated interface of the test controls.
@@ -114,7 +116,22 @@ func (h controlsHandlers) SetQuotas(c echo.Context) error {
 
 // SetFleet is PUT /_berth/fleet.
 func (h controlsHandlers) SetFleet(c echo.Context) error {
-	h.Controls.SetBoot(milliseconds(bodyOf[controls.FleetSettings](c).Boot))
+	r := bodyOf[controls.FleetSettings](c)
+	if r.Capacity != nil {
+		var capacity []control.Capacity
+		for _, n := range r.Capacity {
+			capacity = append(capacity, control.Capacity{
+				GPU: value(n.Gpu), CPU: value(n.CPU), DataCenterID: n.DataCenterID, Count: n.Count,
+				Cloud: compute.Cloud(value(n.Cloud)), CUDAVersion: value(n.CudaVersion), DiskGB: n.Disk,
+			})
+		}
+		if err := h.Controls.SetCapacity(capacity); err != nil {
+			return err
+		}
+	}
+	if r.Boot != nil {
+		h.Controls.SetBoot(milliseconds(*r.Boot))
+	}
 	return c.NoContent(http.StatusNoContent)
 }
 

@@ -50,7 +50,9 @@ func open(t *testing.T) *edge {
 	require.NoError(t, err)
 	catalog, err := control.BuiltInCatalog()
 	require.NoError(t, err)
-	ctl := control.New(db, ids, catalog, control.Hints{Pod: func(compute.PodID) {}, Endpoint: q.SetEndpoint})
+	placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog))
+	require.NoError(t, err)
+	ctl := control.New(db, ids, placement, control.Hints{Pod: func(compute.PodID) {}, Endpoint: q.SetEndpoint})
 	made, err := ctl.DeclareEndpoint(t.Context(), "u", control.NewEndpoint{Name: "one", Image: "one"})
 	require.NoError(t, err)
 	e.endpoint = made.ID

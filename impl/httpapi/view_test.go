@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
 	jobs "github.com/berthdev/berth/impl/queue"
 )
 
@@ -72,6 +73,10 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 	pod.Status = compute.PodRunning
 	require.Empty(t, missing(podView(pod, pod.StartedAt)))
 	require.NotEqual(t, nullable.NewNullNullable[time.Time](), podView(pod, pod.StartedAt).StartedAt)
+	require.Empty(t, missing(gpuTypeView(filled[control.GPUTypeStock]())))
+	require.Empty(t, missing(cpuTypeView(filled[control.CPUFlavorStock]())))
+	require.Empty(t, missing(dataCenterView(filled[control.DataCenterStock]())))
+	require.Empty(t, missing(publicTemplateView(filled[control.PublicTemplate]())))
 	job := filled[compute.Job]()
 	job.Status = compute.JobFailed
 	require.Empty(t, missing(jobView(job)))

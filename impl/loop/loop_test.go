@@ -34,10 +34,12 @@ func openStore(t *testing.T) (store.Store, *compute.SettableClock) {
 func TestAPodGoesFromProvisioningToRunningAndEndsAsItsContainerDoes(t *testing.T) {
 	t.Parallel()
 	db, clock := openStore(t)
-	pods := loop.NewPods(db, sim.New(clock), clock, slog.New(slog.DiscardHandler))
 	catalog, err := control.BuiltInCatalog()
 	require.NoError(t, err)
-	ctl := control.New(db, compute.NewIDs(rand.Reader, clock), catalog, control.Hints{Pod: pods.Hint})
+	placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog))
+	require.NoError(t, err)
+	pods := loop.NewPods(db, placement, sim.New(clock), clock, slog.New(slog.DiscardHandler))
+	ctl := control.New(db, compute.NewIDs(rand.Reader, clock), placement, control.Hints{Pod: pods.Hint})
 	create := func(env map[string]string) compute.PodID {
 		p, err := ctl.CreatePod(t.Context(), "u", control.NewPod{Name: "a", Image: "i", Env: env, CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 2}})
 		require.NoError(t, err)
@@ -120,7 +122,9 @@ func scaled(t *testing.T, f *fleet, most int) (*loop.Workers, *compute.SettableC
 	require.NoError(t, err)
 	keyring, err := control.NewKeyring(t.Context(), db, ids, clock)
 	require.NoError(t, err)
-	ctl := control.New(db, ids, control.Catalog{}, control.Hints{Endpoint: q.SetEndpoint})
+	placement, err := control.NewPlacement(t.Context(), db, control.Catalog{}, nil)
+	require.NoError(t, err)
+	ctl := control.New(db, ids, placement, control.Hints{Endpoint: q.SetEndpoint})
 	e, err := ctl.DeclareEndpoint(t.Context(), "u", control.NewEndpoint{Name: "one", Image: "one", WorkersMax: most, IdleTimeout: 10 * time.Second})
 	require.NoError(t, err)
 	return loop.NewWorkers(loop.Fleet{

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 )
@@ -22,10 +23,11 @@ const stopGrace = 10 * time.Second
 
 // Pods moves pods along: PROVISIONING → STARTING → RUNNING → EXITED or ERROR.
 type Pods struct {
-	Store   store.Store
-	Runtime runtime.Runtime
-	Clock   compute.Clock
-	Log     *slog.Logger
+	Store     store.Store
+	Placement *control.Placement
+	Runtime   runtime.Runtime
+	Clock     compute.Clock
+	Log       *slog.Logger
 	// Devices gives a GPU pod the ids of its devices; nil if the runtime needs none.
 	Devices func(compute.Pod) ([]string, error)
 
@@ -43,9 +45,9 @@ type Pods struct {
 }
 
 // NewPods makes the loop.
-func NewPods(s store.Store, r runtime.Runtime, clock compute.Clock, log *slog.Logger) *Pods {
+func NewPods(s store.Store, p *control.Placement, r runtime.Runtime, clock compute.Clock, log *slog.Logger) *Pods {
 	l := &Pods{
-		Store: s, Runtime: r, Clock: clock, Log: log, wake: make(chan struct{}, 1),
+		Store: s, Placement: p, Runtime: r, Clock: clock, Log: log, wake: make(chan struct{}, 1),
 		busy: map[compute.PodID]bool{}, hinted: map[compute.PodID]bool{},
 		watched: map[compute.PodID]bool{}, troubled: map[compute.PodID]bool{},
 	}
@@ -210,8 +212,8 @@ func (l *Pods) move(ctx context.Context, p compute.Pod, on compute.PodEvent) err
 }
 
 func (l *Pods) write(ctx context.Context, p compute.Pod) error {
-	err := l.Store.Write(ctx, func(tx store.Tx) error {
-		_, err := tx.MovePod(p)
+	err := l.Placement.Write(ctx, func(tx store.Tx, b *control.Booking) error {
+		_, err := b.Move(tx, p)
 		return err
 	})
 	if err == nil {

@@ -95,10 +95,12 @@ func newYard(t *testing.T) *yard {
 
 // restart puts a new loop in place of the old one, as a restart of berth does.
 func (y *yard) restart() {
-	y.pods = loop.NewPods(y.store, y.host, y.clock, slog.New(slog.DiscardHandler))
 	catalog, err := control.BuiltInCatalog()
 	require.NoError(y, err)
-	y.ctl = control.New(y.store, compute.NewIDs(rand.Reader, y.clock), catalog, control.Hints{Pod: y.pods.Hint})
+	placement, err := control.NewPlacement(y.Context(), y.store, catalog, control.SimulatedFleet(catalog))
+	require.NoError(y, err)
+	y.pods = loop.NewPods(y.store, placement, y.host, y.clock, slog.New(slog.DiscardHandler))
+	y.ctl = control.New(y.store, compute.NewIDs(rand.Reader, y.clock), placement, control.Hints{Pod: y.pods.Hint})
 }
 
 func (y *yard) create(env map[string]string) compute.PodID {

@@ -44,13 +44,14 @@ type Param struct {
 	Integer  *Integer
 	Number   *Number
 	Only     *bool  // the one boolean that is allowed
-	Items    *Items // of a query parameter that may be given several times
+	Items    *Items // of a query parameter that is a list
 }
 
-// Items are the checks of how often a parameter is given. A Max of -1 means no maximum.
+// Items are the checks of how many values a parameter has. A Max of -1 means no maximum.
 type Items struct {
 	Min, Max int
 	Unique   bool
+	Commas   bool // it is given once, with commas between the values; otherwise once for each value
 }
 
 // Bool gives a pointer to a boolean, for generated code.
@@ -117,8 +118,10 @@ func (p *Param) check(given []string) string {
 		return "is required"
 	case len(given) == 0:
 		return ""
-	case p.Items == nil && len(given) > 1:
+	case (p.Items == nil || p.Items.Commas) && len(given) > 1:
 		return "must be given once"
+	case p.Items != nil && p.Items.Commas:
+		given = strings.Split(given[0], ",")
 	}
 	for _, text := range given {
 		if fault := p.checkOne(text); fault != "" {

@@ -5,16 +5,16 @@ import (
 )
 
 const podColumns = `id, user_id, name, image, args, disk_gb, ports, env, registry_id, persistent_gb, persistent_path,
-network_volume_id, network_path, gpu_id, gpu_count, cpu_id, cpu_vcpus, cpu_memory_gb, cloud, data_center_id, template_id,
+network_volume_id, network_path, gpu_id, gpu_count, cpu_id, cpu_vcpus, cpu_memory_gb, cloud, data_center_id, host_id, template_id,
 global_networking, locked, cost_per_hour, status, reason, version, created_at, started_at, restart_at, moved_at`
 
 const (
 	insertPod = `INSERT INTO pods (` + podColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	selectPod          = `SELECT ` + podColumns + ` FROM pods WHERE id = ?`
 	selectPodsOfUser   = `SELECT ` + podColumns + ` FROM pods WHERE user_id = ? AND status <> 'TERMINATED' ORDER BY created_at DESC, seq DESC`
 	selectPodsByStatus = `SELECT ` + podColumns + ` FROM pods WHERE status = ? ORDER BY created_at, seq`
-	movePod            = `UPDATE pods SET status = ?, reason = ?, started_at = ?, restart_at = ?, data_center_id = ?, moved_at = ?, version = version + 1
+	movePod            = `UPDATE pods SET status = ?, reason = ?, started_at = ?, restart_at = ?, data_center_id = ?, host_id = ?, moved_at = ?, version = version + 1
 WHERE id = ? AND version = ?`
 	changePod = `UPDATE pods SET name = ?, image = ?, args = ?, disk_gb = ?, ports = ?, env = ?, registry_id = ?, persistent_gb = ?,
 persistent_path = ?, network_path = ?, global_networking = ?, locked = ?, version = version + 1 WHERE id = ? AND version = ?`
@@ -38,7 +38,7 @@ func (tx *Tx) InsertPod(p compute.Pod) error {
 	_, err := tx.exec("insert pod "+string(p.ID), insertPod,
 		string(p.ID), string(p.UserID), p.Name, p.Image, p.Args, p.DiskGB, text(p.Ports), text(p.Env), p.RegistryID,
 		persistentGB, persistentPath, networkID, networkPath, gpuID, gpuCount, cpuID, vcpus, memory,
-		string(p.Cloud), p.DataCenterID, p.TemplateID, p.GlobalNetworking, p.Locked, p.CostPerHour,
+		string(p.Cloud), p.DataCenterID, p.HostID, p.TemplateID, p.GlobalNetworking, p.Locked, p.CostPerHour,
 		string(p.Status), p.Reason, p.Version, millis(p.CreatedAt), millis(p.StartedAt), millis(p.RestartAt), millis(p.MovedAt))
 	return err
 }
@@ -51,7 +51,7 @@ func scanPod(row scanner) (compute.Pod, error) {
 	)
 	err := row.Scan(&p.ID, &p.UserID, &p.Name, &p.Image, &p.Args, &p.DiskGB, words[[]string]{&p.Ports},
 		words[map[string]string]{&p.Env}, &p.RegistryID, &persistentGB, &persistentPath, &networkID, &networkPath,
-		&gpu, &gpuCount, &cpuID, &vcpus, &memory, &p.Cloud, &p.DataCenterID, &p.TemplateID,
+		&gpu, &gpuCount, &cpuID, &vcpus, &memory, &p.Cloud, &p.DataCenterID, &p.HostID, &p.TemplateID,
 		&p.GlobalNetworking, &p.Locked, &p.CostPerHour, &p.Status, &p.Reason, &p.Version,
 		instant{&p.CreatedAt}, instant{&p.StartedAt}, instant{&p.RestartAt}, instant{&p.MovedAt})
 	if persistentGB.Valid {
@@ -93,7 +93,7 @@ func (tx *Tx) ListPodsByStatus(s compute.PodStatus) ([]compute.Pod, error) {
 
 // MovePod moves the pod if its version is still p's.
 func (tx *Tx) MovePod(p compute.Pod) (bool, error) {
-	return tx.changed("move pod "+string(p.ID), movePod, string(p.Status), p.Reason, millis(p.StartedAt), millis(p.RestartAt), p.DataCenterID,
+	return tx.changed("move pod "+string(p.ID), movePod, string(p.Status), p.Reason, millis(p.StartedAt), millis(p.RestartAt), p.DataCenterID, p.HostID,
 		millis(tx.now), string(p.ID), p.Version)
 }
 

@@ -23,6 +23,7 @@ CREATE TABLE pods (
   cpu_memory_gb     INTEGER,
   cloud             TEXT NOT NULL,
   data_center_id    TEXT NOT NULL,    -- '': not placed
+  host_id           TEXT NOT NULL,    -- '': not placed; with an active status, what the pod holds
   template_id       TEXT NOT NULL,    -- '': none
   global_networking INTEGER NOT NULL,
   locked            INTEGER NOT NULL,

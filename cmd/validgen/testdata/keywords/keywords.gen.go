@@ -345,6 +345,7 @@ type MakeThingParams struct {
 	Since     *time.Time           `form:"since,omitempty" json:"since,omitempty"`
 	Colors    []Color              `form:"colors,omitempty" json:"colors,omitempty"`
 	Sizes     []int64              `form:"sizes,omitempty" json:"sizes,omitempty"`
+	Labels    []Color              `form:"labels,omitempty" json:"labels,omitempty"`
 	XCallback *string              `json:"X-Callback,omitempty"`
 	XTrace    *string              `json:"X-Trace,omitempty"`
 }

@@ -1,0 +1,38 @@
+package app
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/control"
+)
+
+func TestThisMachineIsAHostOfItsOwn(t *testing.T) {
+	t.Parallel()
+	c, err := control.BuiltInCatalog()
+	require.NoError(t, err)
+	h, err := machine(t.Context(), t.TempDir(), c)
+	require.NoError(t, err)
+	require.Positive(t, h.VCPUs)
+	require.Positive(t, h.MemoryGB)
+	require.Positive(t, h.DiskGB)
+	require.Contains(t, h.CPUs, "cpu3g")
+}
+
+func TestTheGPUsOfThisMachineAreThoseThatTheCatalogKnows(t *testing.T) {
+	t.Parallel()
+	c, err := control.BuiltInCatalog()
+	require.NoError(t, err)
+	const summary = "| NVIDIA-SMI 570.86  Driver Version: 570.86  CUDA Version: 12.8 |"
+	for names, want := range map[string]control.Host{
+		"NVIDIA GeForce RTX 4090\nNVIDIA GeForce RTX 4090\n": {GPU: "NVIDIA GeForce RTX 4090", GPUCount: 2, CUDAVersion: "12.8"},
+		"NVIDIA T1000\nNVIDIA L4\nNVIDIA GeForce RTX 4090\n": {GPU: "NVIDIA L4", GPUCount: 1, CUDAVersion: "12.8"},
+		"NVIDIA T1000\n": {},
+		"":               {},
+	} {
+		var h control.Host
+		withGPUs(&h, names, summary, c)
+		require.Equal(t, want, h, names)
+	}
+}

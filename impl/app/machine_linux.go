@@ -1,0 +1,16 @@
+package app
+
+import "golang.org/x/sys/unix"
+
+// machineBytes gives the memory of this machine and what is free of the disk that the directory is on.
+func machineBytes(dir string) (memory, disk uint64, err error) {
+	var system unix.Sysinfo_t
+	if err := unix.Sysinfo(&system); err != nil {
+		return 0, 0, err
+	}
+	var files unix.Statfs_t
+	if err := unix.Statfs(dir, &files); err != nil {
+		return 0, 0, err
+	}
+	return uint64(system.Totalram) * uint64(system.Unit), files.Bavail * uint64(files.Bsize), nil
+}

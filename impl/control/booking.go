@@ -1,0 +1,138 @@
+package control
+
+import (
+	"context"
+	"slices"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// Booking is what one transaction takes of the hosts and gives back to them.
+type Booking struct {
+	placement *Placement
+	taken     []*claim // counted already; uncounted if the transaction fails
+	given     []*claim // counted still; uncounted when the transaction is on disk
+}
+
+// Write runs f in a transaction of the store. What f books is in effect if and only if what f writes is.
+func (p *Placement) Write(ctx context.Context, f func(store.Tx, *Booking) error) (err error) {
+	b := &Booking{placement: p}
+	kept := false
+	defer func() { b.settle(kept) }() // also when f panicked
+	err = p.store.Write(ctx, func(tx store.Tx) error { return f(tx, b) })
+	kept = err == nil
+	return err
+}
+
+// place takes room for the pod and sets its host and data center. Rejected when nothing can hold it now.
+func (b *Booking) place(pod *compute.Pod, w want) error {
+	p := b.placement
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h := p.choose(w)
+	if h == nil {
+		return p.full(w)
+	}
+	pod.HostID, pod.DataCenterID = h.ID, h.DataCenterID
+	b.take(&claim{pod: pod.ID, host: h, amount: h.share(w)})
+	if w.PersistentGB > 0 {
+		b.take(&claim{pod: pod.ID, host: h, amount: amount{diskGB: w.PersistentGB}, stays: true})
+	}
+	return nil
+}
+
+// Move moves the pod as store.Tx does, and gives back what it does not hold in its new status.
+func (b *Booking) Move(tx store.Tx, pod compute.Pod) (bool, error) {
+	moved, err := tx.MovePod(pod)
+	if moved && !pod.Status.HoldsHost() {
+		b.give(pod.ID, pod.Status == compute.PodTerminated)
+	}
+	return moved, err
+}
+
+// resize brings what the pod holds of its host's disk from before to after. Rejected when the disk has no room.
+func (b *Booking) resize(before, after compute.Pod) error {
+	disk := int64(0)
+	if after.Status.HoldsHost() { // else its container disk is gone
+		disk = after.DiskGB - before.DiskGB
+	}
+	storage := int64(0)
+	if before.Persistent != nil && after.Persistent != nil {
+		storage = after.Persistent.SizeGB - before.Persistent.SizeGB
+	}
+	p := b.placement
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h := p.hosts[after.HostID]
+	if h == nil {
+		return nil // it holds nothing of the fleet
+	}
+	if free := h.free.diskGB; max(0, disk) > free || max(0, storage) > free-max(0, disk) {
+		return compute.Errorf(compute.Rejected, "disk: the host of the pod has %d GB left; asked for %d GB more of disk and %d GB more of persistent storage", free, disk, storage)
+	}
+	b.change(after.ID, h, disk, false)
+	b.change(after.ID, h, storage, true)
+	return nil
+}
+
+// take counts a claim now. The caller has the lock.
+func (b *Booking) take(c *claim) {
+	b.placement.hold(c)
+	b.taken = append(b.taken, c)
+}
+
+// change books a difference of what the pod has of a disk. The caller has the lock.
+func (b *Booking) change(pod compute.PodID, h *host, gb int64, stays bool) {
+	p := b.placement
+	if gb > 0 {
+		b.take(&claim{pod: pod, host: h, amount: amount{diskGB: gb}, stays: stays})
+	}
+	for _, c := range slices.Clone(p.held[pod]) { // what is less is split off, to be given back alone
+		if part := min(-gb, c.amount.diskGB); part > 0 && c.stays == stays {
+			gb += part
+			c.amount.diskGB -= part
+			split := &claim{pod: pod, host: c.host, amount: amount{diskGB: part}, stays: stays}
+			p.held[pod] = append(p.held[pod], split)
+			b.given = append(b.given, split)
+		}
+	}
+}
+
+// give notes that the pod holds nothing any more but, unless all is set, its persistent storage.
+func (b *Booking) give(pod compute.PodID, all bool) {
+	p := b.placement
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.held[pod] {
+		if all || !c.stays {
+			b.given = append(b.given, c)
+		}
+	}
+}
+
+// settle ends the booking.
+func (b *Booking) settle(kept bool) {
+	p := b.placement
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	over := b.taken
+	if kept {
+		over = b.given
+	}
+	for _, c := range over {
+		p.release(c)
+	}
+}
+
+// release uncounts a claim, unless another booking did so already.
+func (p *Placement) release(c *claim) {
+	i := slices.Index(p.held[c.pod], c)
+	if i < 0 {
+		return
+	}
+	c.host.free = c.host.free.plus(c.amount, 1)
+	if p.held[c.pod] = slices.Delete(p.held[c.pod], i, i+1); len(p.held[c.pod]) == 0 {
+		delete(p.held, c.pod)
+	}
+}

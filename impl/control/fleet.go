@@ -1,0 +1,161 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// Host is a machine that pods are placed on. It has GPUs of one type, or none.
+type Host struct {
+	ID           string        `json:"id"`
+	DataCenterID string        `json:"dataCenterId"`
+	Cloud        compute.Cloud `json:"cloud"`
+	GPU          string        `json:"gpu"` // type; empty: none
+	GPUCount     int64         `json:"gpuCount"`
+	CUDAVersion  string        `json:"cudaVersion"` // empty: none
+	CPUs         []string      `json:"cpus"`        // flavors of the CPU pods that it takes
+	VCPUs        int64         `json:"vcpus"`
+	MemoryGB     int64         `json:"memoryGb"`
+	DiskGB       int64         `json:"diskGb"`
+}
+
+// LoadFleet reads a file with the hosts, {"hosts": [...]}, which must fit the catalog. The error names what does not make
+// sense.
+func LoadFleet(path string, c Catalog) ([]Host, error) {
+	return load(path, func(text []byte) ([]Host, error) {
+		var file struct {
+			Hosts []Host `json:"hosts"`
+		}
+		if err := decodeStrictly(text, &file); err != nil {
+			return nil, err
+		}
+		return file.Hosts, c.checkHosts(file.Hosts)
+	})
+}
+
+func (c Catalog) checkHosts(hosts []Host) error {
+	var f faults
+	seen := map[string]bool{}
+	for i, h := range hosts {
+		at := fmt.Sprintf("hosts[%d].", i)
+		f.unique(seen, h.ID, at+"id")
+		_, ok := c.DataCenter(h.DataCenterID)
+		f.must(ok, at+"dataCenterId", "%q is not in the catalog", h.DataCenterID)
+		f.oneOf(string(h.Cloud), []string{string(compute.Secure), string(compute.Community)}, at+"cloud")
+		if h.GPU != "" {
+			_, ok = c.GPU(h.GPU)
+			f.must(ok, at+"gpu", "%q is not in the catalog", h.GPU)
+		}
+		f.must(h.GPUCount >= 0 && (h.GPUCount == 0 || h.GPU != ""), at+"gpuCount", "must be 0 without a gpu, and never negative")
+		_, ok = parseCUDA(h.CUDAVersion)
+		f.must(ok || h.CUDAVersion == "", at+"cudaVersion", "is %q; it must be like 12.8", h.CUDAVersion)
+		for j, id := range h.CPUs {
+			_, ok = c.CPU(id)
+			f.must(ok, fmt.Sprintf("%scpus[%d]", at, j), "%q is not in the catalog", id)
+		}
+		f.must(h.VCPUs >= 0, at+"vcpus", "must not be negative")
+		f.must(h.MemoryGB >= 0, at+"memoryGb", "must not be negative")
+		f.must(h.DiskGB >= 0, at+"diskGb", "must not be negative")
+	}
+	return errors.Join(f.list...)
+}
+
+// The simulated fleet is as large as nobody asks for: contract tests must not run out of it by accident. Each of its hosts
+// stands for a hall full of machines.
+const (
+	simulatedGPUs   = 10_000
+	simulatedVCPUs  = 500_000
+	simulatedDiskGB = 1_000_000_000_000
+)
+
+// SimulatedFleet makes a fleet that has everything of the catalog in every data center.
+func SimulatedFleet(c Catalog) []Host {
+	var hosts []Host
+	var flavors []string
+	var memory int64
+	for _, f := range c.CPUs {
+		flavors = append(flavors, f.ID)
+		memory = max(memory, f.MemoryPerVCPU)
+	}
+	for _, d := range c.DataCenters {
+		for _, cloud := range []compute.Cloud{compute.Secure, compute.Community} {
+			hosts = append(hosts, Host{
+				ID: fmt.Sprintf("%s/%s/cpu", d.ID, cloud), DataCenterID: d.ID, Cloud: cloud, CPUs: flavors,
+				VCPUs: simulatedVCPUs, MemoryGB: simulatedVCPUs * memory, DiskGB: simulatedDiskGB,
+			})
+			for _, t := range c.GPUs {
+				if t.Offer(cloud) == nil {
+					continue
+				}
+				versions := []string{"12.4", "12.8", "13.0"}
+				if t.Manufacturer != manufacturerNVIDIA {
+					versions = []string{""}
+				}
+				for _, version := range versions {
+					hosts = append(hosts, Host{
+						ID: fmt.Sprintf("%s/%s/%s/%s", d.ID, cloud, t.ID, version), DataCenterID: d.ID, Cloud: cloud, GPU: t.ID, GPUCount: simulatedGPUs,
+						CUDAVersion: version, VCPUs: simulatedGPUs * t.VCPUPerGPU, MemoryGB: simulatedGPUs * t.MemoryGBPerGPU, DiskGB: simulatedDiskGB,
+					})
+				}
+			}
+		}
+	}
+	return hosts
+}
+
+// Capacity is one host that a test asks for. Exactly one of GPU and CPU is set.
+type Capacity struct {
+	GPU, CPU     string // type or flavor
+	DataCenterID string
+	Count        int64         // GPUs or vCPUs
+	Cloud        compute.Cloud // empty: SECURE
+	CUDAVersion  string        // empty: none
+	DiskGB       *int64        // nil: plenty
+}
+
+// withCapacity gives a fleet that has of the named types and flavors nothing but the capacity. Rejected for what the
+// catalog does not know.
+func (c Catalog) withCapacity(hosts []Host, capacity []Capacity) ([]Host, error) {
+	named := map[string]bool{}
+	var added []Host
+	for i, n := range capacity {
+		h := Host{
+			ID:           fmt.Sprintf("capacity/%d/%s/%s%s", i, n.DataCenterID, n.GPU, n.CPU),
+			DataCenterID: n.DataCenterID, Cloud: n.Cloud, CUDAVersion: n.CUDAVersion, DiskGB: simulatedDiskGB,
+		}
+		if h.Cloud == "" {
+			h.Cloud = compute.Secure
+		}
+		if n.DiskGB != nil {
+			h.DiskGB = *n.DiskGB
+		}
+		if _, ok := c.DataCenter(n.DataCenterID); !ok {
+			return nil, compute.Errorf(compute.Rejected, "capacity[%d].dataCenterId: there is no data center %q", i, n.DataCenterID)
+		}
+		t, isGPU := c.GPU(n.GPU)
+		f, isCPU := c.CPU(n.CPU)
+		switch {
+		case (n.GPU == "") == (n.CPU == ""):
+			return nil, compute.Errorf(compute.Rejected, "capacity[%d]: exactly one of gpu and cpu must be set", i)
+		case isGPU:
+			h.GPU, h.GPUCount, h.VCPUs, h.MemoryGB = t.ID, n.Count, n.Count*t.VCPUPerGPU, n.Count*t.MemoryGBPerGPU
+		case isCPU:
+			h.CPUs, h.VCPUs, h.MemoryGB = []string{f.ID}, n.Count, n.Count*f.MemoryPerVCPU
+		default:
+			return nil, compute.Errorf(compute.Rejected, "capacity[%d]: there is no %q in the catalog", i, n.GPU+n.CPU)
+		}
+		named[n.GPU+n.CPU] = true
+		added = append(added, h)
+	}
+	var kept []Host
+	for _, h := range hosts {
+		h.CPUs = slices.DeleteFunc(slices.Clone(h.CPUs), func(id string) bool { return named[id] })
+		if !named[h.GPU] {
+			kept = append(kept, h)
+		}
+	}
+	return append(kept, added...), nil
+}

@@ -1,0 +1,249 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// Placement knows the hosts and what pods hold of them. The pods' rows are the truth: this is a picture of them in memory,
+// made from the store at the start, so that placing a pod costs no query. What a transaction takes counts at once, and
+// what it gives back only once it is on disk; so the picture may show too little room for a moment, but never too much.
+// It is safe for concurrent use.
+type Placement struct {
+	store   store.Store
+	catalog Catalog
+	fleet   []Host // as the operator has it
+
+	mu    sync.Mutex
+	hosts map[string]*host
+	kinds map[kind][]*host           // in the order of the fleet
+	held  map[compute.PodID][]*claim // what pods hold
+}
+
+// kind is what a host is looked for by: a GPU type or a CPU flavor.
+type kind struct{ gpu, cpu string }
+
+// amount is a part of a host.
+type amount struct{ gpus, vcpus, memoryGB, diskGB int64 }
+
+func (a amount) plus(b amount, times int64) amount {
+	return amount{a.gpus + times*b.gpus, a.vcpus + times*b.vcpus, a.memoryGB + times*b.memoryGB, a.diskGB + times*b.diskGB}
+}
+
+// covers tells whether there is room for b.
+func (a amount) covers(b amount) bool {
+	return b.gpus <= a.gpus && b.vcpus <= a.vcpus && b.memoryGB <= a.memoryGB && b.diskGB <= a.diskGB
+}
+
+// host is a Host with what is free of it.
+type host struct {
+	Host
+	center DataCenter
+	rank   int // of the data center in the catalog
+	cuda   cudaVersion
+	free   amount
+}
+
+// claim is a part of a host that a pod holds.
+type claim struct {
+	pod    compute.PodID
+	host   *host
+	amount amount
+	stays  bool // while the pod is stopped: its persistent storage
+}
+
+// NewPlacement makes the picture of the fleet from the pods in the store.
+func NewPlacement(ctx context.Context, s store.Store, c Catalog, fleet []Host) (*Placement, error) {
+	p := &Placement{store: s, catalog: c, fleet: fleet, held: map[compute.PodID][]*claim{}}
+	p.setHosts(fleet)
+	return p, s.Read(ctx, func(tx store.Tx) error {
+		for _, status := range []compute.PodStatus{
+			compute.PodProvisioning, compute.PodStarting, compute.PodRunning, compute.PodExited, compute.PodError,
+		} {
+			pods, err := tx.ListPodsByStatus(status)
+			if err != nil {
+				return err
+			}
+			for _, pod := range pods {
+				p.adopt(pod)
+			}
+		}
+		return nil
+	})
+}
+
+// adopt counts what a stored pod holds. One whose host is not in the fleet any more holds nothing of it.
+func (p *Placement) adopt(pod compute.Pod) {
+	h := p.hosts[pod.HostID]
+	if h == nil {
+		return
+	}
+	if pod.Status.HoldsHost() {
+		p.hold(&claim{pod: pod.ID, host: h, amount: h.share(wantOf(pod))})
+	}
+	if pod.Persistent != nil {
+		p.hold(&claim{pod: pod.ID, host: h, amount: amount{diskGB: pod.Persistent.SizeGB}, stays: true})
+	}
+}
+
+func (p *Placement) hold(c *claim) {
+	c.host.free = c.host.free.plus(c.amount, -1)
+	p.held[c.pod] = append(p.held[c.pod], c)
+}
+
+// setHosts replaces the hosts. Pods keep what they hold of those that stay.
+func (p *Placement) setHosts(hosts []Host) {
+	p.hosts, p.kinds = map[string]*host{}, map[kind][]*host{}
+	for _, n := range hosts {
+		h := &host{Host: n, free: amount{n.GPUCount, n.VCPUs, n.MemoryGB, n.DiskGB}}
+		h.rank = slices.IndexFunc(p.catalog.DataCenters, func(d DataCenter) bool { return d.ID == n.DataCenterID })
+		h.center = p.catalog.DataCenters[h.rank]
+		h.cuda, _ = parseCUDA(n.CUDAVersion)
+		p.hosts[h.ID] = h
+		if h.GPU != "" {
+			p.kinds[kind{gpu: h.GPU}] = append(p.kinds[kind{gpu: h.GPU}], h)
+		}
+		for _, id := range h.CPUs {
+			p.kinds[kind{cpu: id}] = append(p.kinds[kind{cpu: id}], h)
+		}
+	}
+	for _, claims := range p.held {
+		for _, c := range claims {
+			if h := p.hosts[c.host.ID]; h != nil {
+				c.host = h
+				h.free = h.free.plus(c.amount, -1)
+			}
+		}
+	}
+}
+
+// SetCapacity makes the fleet have of the named types and flavors nothing but the capacity, and of all others what the
+// operator has. Rejected for what the catalog does not know.
+func (p *Placement) SetCapacity(capacity []Capacity) error {
+	hosts, err := p.catalog.withCapacity(p.fleet, capacity)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.setHosts(hosts)
+	return nil
+}
+
+// Clear forgets what pods hold and what capacity was set: the pods are gone.
+func (p *Placement) Clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(p.held)
+	p.setHosts(p.fleet)
+}
+
+// want is what is to be placed.
+type want struct {
+	GPU, CPU      string        // type or flavor: one of them
+	Count         int64         // GPUs or vCPUs
+	MemoryGB      int64         // with vCPUs; GPUs bring theirs
+	Cloud         compute.Cloud // empty: either
+	DataCenterIDs []string      // in the order of preference; empty: any, in the order of the catalog
+	Countries     []string      // empty: any
+	GlobalNetwork bool          // only where it is possible
+	CUDAVersions  []string      // a host with one of them; empty: any
+	LeastCUDA     string        // a host with this one or a later one; empty: any
+	DiskGB        int64
+	PersistentGB  int64
+	HostID        string // this host alone; empty: any
+}
+
+// wantOf is what a pod needs to run. What it keeps while it is stopped is not in it.
+func wantOf(p compute.Pod) want {
+	w := want{Cloud: p.Cloud, DiskGB: p.DiskGB, GlobalNetwork: p.GlobalNetworking}
+	if p.GPU != nil {
+		w.GPU, w.Count = p.GPU.ID, p.GPU.Count
+	}
+	if p.CPU != nil {
+		w.CPU, w.Count, w.MemoryGB = p.CPU.ID, p.CPU.VCPUCount, p.CPU.MemoryGB
+	}
+	return w
+}
+
+// suits tells whether the host is of the asked sort, free or not.
+func (h *host) suits(w want) bool {
+	return (w.HostID == "" || w.HostID == h.ID) && (w.Cloud == "" || w.Cloud == h.Cloud) &&
+		(len(w.DataCenterIDs) == 0 || slices.Contains(w.DataCenterIDs, h.DataCenterID)) &&
+		(len(w.Countries) == 0 || slices.Contains(w.Countries, h.center.Country)) &&
+		(!w.GlobalNetwork || h.center.GlobalNetwork) && h.cuda.allowed(w.CUDAVersions, w.LeastCUDA)
+}
+
+// share is what the pod takes of the host but for its persistent storage. With its GPUs it gets as much of the host's
+// vCPUs and memory.
+func (h *host) share(w want) amount {
+	if w.GPU != "" {
+		n := max(1, h.GPUCount)
+		return amount{w.Count, h.VCPUs / n * w.Count, h.MemoryGB / n * w.Count, w.DiskGB}
+	}
+	return amount{vcpus: w.Count, memoryGB: w.MemoryGB, diskGB: w.DiskGB}
+}
+
+// fits tells whether there is room for it now.
+func (h *host) fits(w want) bool {
+	return h.free.covers(h.share(w)) && w.PersistentGB <= h.free.diskGB-w.DiskGB
+}
+
+// choose gives the host: in the first data center by preference in which there is room, that with the least left, so that
+// large pods find large gaps. Nil if there is no room. The caller has the lock.
+func (p *Placement) choose(w want) *host {
+	var best *host
+	bestRank := 0
+	for _, h := range p.kinds[kind{w.GPU, w.CPU}] {
+		if !h.suits(w) || !h.fits(w) {
+			continue
+		}
+		rank := h.rank
+		if len(w.DataCenterIDs) > 0 {
+			rank = slices.Index(w.DataCenterIDs, h.DataCenterID)
+		}
+		if best == nil || rank < bestRank || rank == bestRank && (h.free.gpus < best.free.gpus || h.free.gpus == best.free.gpus && h.free.vcpus < best.free.vcpus) {
+			best, bestRank = h, rank
+		}
+	}
+	return best
+}
+
+// full says what was asked and what is free (rule placement.full). The caller has the lock.
+func (p *Placement) full(w want) error {
+	unit, name := "GPUs of", w.GPU
+	if w.CPU != "" {
+		unit, name = "vCPUs of", w.CPU
+	}
+	asked := fmt.Sprintf("asked for %d %s %s and %d GB of disk in cloud %s", w.Count, unit, name, w.DiskGB, w.Cloud)
+	if w.PersistentGB > 0 {
+		asked += fmt.Sprintf(", %d GB of persistent storage", w.PersistentGB)
+	}
+	if len(w.DataCenterIDs) > 0 {
+		asked += ", data center " + strings.Join(w.DataCenterIDs, " or ")
+	}
+	if w.GlobalNetwork {
+		asked += ", with global networking"
+	}
+	if w.HostID != "" {
+		asked += ", on the host that holds its data"
+	}
+	var all, most, disk int64
+	for _, h := range p.kinds[kind{w.GPU, w.CPU}] {
+		if !h.suits(w) {
+			continue
+		}
+		free := h.free.gpus
+		if w.CPU != "" {
+			free = h.free.vcpus
+		}
+		all, most, disk = all+max(0, free), max(most, free), max(disk, h.free.diskGB)
+	}
+	return compute.Errorf(compute.Rejected, "nothing can hold the pod now: %s; free there: %d in all, at most %d and %d GB of disk on one host", asked, all, most, disk)
+}

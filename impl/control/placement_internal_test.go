@@ -1,0 +1,273 @@
+package control
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	mathrand "math/rand/v2"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/sqlite"
+)
+
+var errFlaky = errors.New("the commit failed")
+
+// flaky is a store in which a part of the writes fails, or panics, after it has run.
+type flaky struct {
+	store.Store
+	calls atomic.Int64
+}
+
+func (s *flaky) Write(ctx context.Context, f func(store.Tx) error) error {
+	n := s.calls.Add(1)
+	return s.Store.Write(ctx, func(tx store.Tx) error {
+		err := f(tx)
+		switch {
+		case err != nil:
+			return err
+		case n%11 == 0:
+			return errFlaky
+		case n%37 == 0:
+			panic(errFlaky) // what Write gives on to its caller
+		}
+		return nil
+	})
+}
+
+// small is a fleet that is soon full.
+func small() []Host {
+	return []Host{
+		{ID: "a", DataCenterID: "EU-RO-1", Cloud: compute.Secure, GPU: "NVIDIA L4", GPUCount: 4, VCPUs: 32, MemoryGB: 180, DiskGB: 300},
+		{ID: "b", DataCenterID: "EU-RO-1", Cloud: compute.Secure, GPU: "NVIDIA L4", GPUCount: 2, VCPUs: 16, MemoryGB: 90, DiskGB: 100},
+		{ID: "c", DataCenterID: "AP-JP-1", Cloud: compute.Secure, GPU: "NVIDIA L4", GPUCount: 1, CPUs: []string{"cpu3g"}, VCPUs: 24, MemoryGB: 96, DiskGB: 200},
+		{ID: "d", DataCenterID: "US-KS-2", Cloud: compute.Secure, CPUs: []string{"cpu3g", "cpu5c"}, VCPUs: 10, MemoryGB: 40, DiskGB: 100},
+	}
+}
+
+func openStore(t testing.TB) store.Store {
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func openControl(t testing.TB, s store.Store, fleet []Host) *Control {
+	catalog, err := BuiltInCatalog()
+	require.NoError(t, err)
+	p, err := NewPlacement(t.Context(), s, catalog, fleet)
+	require.NoError(t, err)
+	return New(s, compute.NewIDs(rand.Reader, compute.SystemClock{}), p, Hints{Pod: func(compute.PodID) {}})
+}
+
+// free is what the picture shows.
+func (p *Placement) freeNow() map[string]amount {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := map[string]amount{}
+	for id, h := range p.hosts {
+		all[id] = h.free
+	}
+	return all
+}
+
+// audit works out from the rows alone what is free of each host.
+func audit(ctx context.Context, s store.Store, fleet []Host) (map[string]amount, error) {
+	all, by := map[string]amount{}, map[string]Host{}
+	for _, h := range fleet {
+		all[h.ID], by[h.ID] = amount{h.GPUCount, h.VCPUs, h.MemoryGB, h.DiskGB}, h
+	}
+	return all, s.Read(ctx, func(tx store.Tx) error {
+		pods, err := tx.ListPods("u")
+		for _, p := range pods {
+			h, left := by[p.HostID], all[p.HostID]
+			if p.Persistent != nil {
+				left.diskGB -= p.Persistent.SizeGB
+			}
+			switch p.Status {
+			case compute.PodProvisioning, compute.PodStarting, compute.PodRunning:
+				left.diskGB -= p.DiskGB
+				if p.GPU != nil {
+					left.gpus -= p.GPU.Count
+					left.vcpus -= h.VCPUs / h.GPUCount * p.GPU.Count
+					left.memoryGB -= h.MemoryGB / h.GPUCount * p.GPU.Count
+				} else {
+					left.vcpus -= p.CPU.VCPUCount
+					left.memoryGB -= p.CPU.MemoryGB
+				}
+			}
+			all[p.HostID] = left
+		}
+		return err
+	})
+}
+
+// randomPod is a pod of some size.
+func randomPod(r *mathrand.Rand) NewPod {
+	n := NewPod{Name: "a", Image: "i", DiskGB: 1 + r.Int64N(60)}
+	if r.IntN(3) == 0 {
+		n.CPU = &compute.CPU{ID: []string{"cpu3g", "cpu5c"}[r.IntN(2)], VCPUCount: 2 << r.IntN(3)}
+		return n
+	}
+	n.GPU = &compute.GPU{ID: "NVIDIA L4", Count: 1 + r.Int64N(3)}
+	if r.IntN(2) == 0 {
+		n.Persistent = &compute.PersistentMount{SizeGB: 10 + r.Int64N(50), Path: "/d"}
+	}
+	return n
+}
+
+// act does one random thing to the user's pods.
+func act(ctx context.Context, c *Control, r *mathrand.Rand) error {
+	pods, err := c.ListPods(ctx, "u")
+	if err != nil || len(pods) == 0 || r.IntN(3) == 0 {
+		_, err := c.CreatePod(ctx, "u", randomPod(r))
+		return err
+	}
+	pod := pods[r.IntN(len(pods))]
+	switch r.IntN(6) {
+	case 0:
+		_, err = c.ActOnPod(ctx, "u", pod.ID, compute.PodStop)
+	case 1, 2:
+		_, err = c.ActOnPod(ctx, "u", pod.ID, compute.PodStart)
+	case 3:
+		err = c.DeletePod(ctx, "u", pod.ID)
+	case 4:
+		disk := 1 + r.Int64N(100)
+		_, err = c.UpdatePod(ctx, "u", pod.ID, PodChange{DiskGB: &disk})
+	case 5: // as the loop does when a container failed
+		next, impossible := compute.PodMachine.Next(pod.Status, compute.PodFailed)
+		if impossible != nil {
+			return nil
+		}
+		pod.Status = next
+		err = c.placement.Write(ctx, func(tx store.Tx, b *Booking) error {
+			_, err := b.Move(tx, pod)
+			return err
+		})
+	}
+	return err
+}
+
+// calmly gives the error of f, also when it panicked with one.
+func calmly(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = v.(error)
+		}
+	}()
+	return f()
+}
+
+func TestNoHostIsEverGivenAwayTwiceWhateverHappensAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	s := &flaky{Store: openStore(t)}
+	fleet := small()
+	c := openControl(t, s, fleet)
+	var workers, auditor sync.WaitGroup
+	var made, refused, failed atomic.Int64
+	for worker := range uint64(8) {
+		workers.Go(func() {
+			r := mathrand.New(mathrand.NewPCG(1, worker))
+			for range 120 {
+				err := calmly(func() error { return act(t.Context(), c, r) })
+				switch {
+				case err == nil:
+					made.Add(1)
+				case errors.Is(err, errFlaky):
+					failed.Add(1)
+				case compute.CodeOf(err) == compute.Rejected:
+					refused.Add(1)
+				default: // another worker was faster
+					assert.Contains(t, []compute.Code{compute.Conflict, compute.NotFound}, compute.CodeOf(err), "%v", err)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	auditor.Go(func() {
+		for {
+			left, err := audit(t.Context(), s, fleet)
+			assert.NoError(t, err)
+			for id, free := range left {
+				assert.True(t, free.covers(amount{}), "host %s: %+v", id, free)
+			}
+			select {
+			case <-done:
+				return
+			default:
+			}
+		}
+	})
+	workers.Wait()
+	close(done)
+	auditor.Wait()
+	require.Positive(t, made.Load())
+	require.Positive(t, refused.Load())
+	require.Positive(t, failed.Load())
+
+	left, err := audit(t.Context(), s, fleet)
+	require.NoError(t, err)
+	require.Equal(t, left, c.placement.freeNow(), "the picture is that of the rows")
+	again, err := NewPlacement(t.Context(), s, c.catalog, fleet)
+	require.NoError(t, err)
+	require.Equal(t, left, again.freeNow(), "so is the one after a restart")
+}
+
+func TestAPictureOfAnotherFleetKeepsWhatPodsHoldOfTheHostsThatStay(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	c := openControl(t, s, small())
+	for range 3 {
+		_, err := c.CreatePod(t.Context(), "u", NewPod{Name: "a", Image: "i", GPU: &compute.GPU{ID: "NVIDIA L4", Count: 2}})
+		require.NoError(t, err)
+	}
+	fewer := small()[:1]
+	fewer[0].GPUCount = 3
+	p, err := NewPlacement(t.Context(), s, c.catalog, fewer)
+	require.NoError(t, err)
+	require.EqualValues(t, -1, p.freeNow()["a"].gpus)
+	require.Zero(t, p.room(want{GPU: "NVIDIA L4", Count: 1}).all)
+}
+
+func BenchmarkPlaceInTheSimulatedFleet(b *testing.B) {
+	catalog, err := BuiltInCatalog()
+	require.NoError(b, err)
+	p, err := NewPlacement(b.Context(), openStore(b), catalog, SimulatedFleet(catalog))
+	require.NoError(b, err)
+	for b.Loop() {
+		booking := &Booking{placement: p}
+		require.NoError(b, booking.place(&compute.Pod{ID: "p"}, want{GPU: "NVIDIA GeForce RTX 4090", Count: 1, Cloud: compute.Secure, DiskGB: 20}))
+		booking.settle(false)
+	}
+}
+
+func BenchmarkCreatePod(b *testing.B) {
+	catalog, err := BuiltInCatalog()
+	require.NoError(b, err)
+	c := openControl(b, openStore(b), SimulatedFleet(catalog))
+	b.SetParallelism(16)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := c.CreatePod(b.Context(), "u", NewPod{Name: "a", Image: "i", CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 2}}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkAvailabilityOfAllGPUTypes(b *testing.B) {
+	catalog, err := BuiltInCatalog()
+	require.NoError(b, err)
+	c := openControl(b, openStore(b), SimulatedFleet(catalog))
+	for b.Loop() {
+		_, err := c.GPUTypes(AvailabilityQuery{Include: true, Products: []Product{ForPod}})
+		require.NoError(b, err)
+	}
+}
