@@ -70,6 +70,7 @@ type Check struct {
 	Skip func(why string) // ends the test: the target lacks what it needs
 
 	pods []string // that the test created
+	made []string // paths of what else it created
 	mu   sync.Mutex
 	ran  []string // that the test submitted or took, perhaps while another request was held
 }
@@ -82,10 +83,14 @@ func (c *Check) begin() {
 	}
 }
 
-// cleanUp deletes the pods and cancels the jobs that a test left, so that one that fails disturbs no other.
+// cleanUp deletes what a test left, pods first because they use the rest, and cancels its jobs, so that one that fails
+// disturbs no other.
 func (c *Check) cleanUp() {
 	for _, id := range c.pods {
 		c.REST("DELETE", "/v2/pods/"+id, "")
+	}
+	for _, path := range slices.Backward(c.made) {
+		c.REST("DELETE", path, "")
 	}
 	c.mu.Lock()
 	jobs := slices.Clone(c.ran)

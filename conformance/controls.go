@@ -107,10 +107,21 @@ func init() {
 	})
 	add("controls.reset", []string{"resetState"}, func(c *Check) {
 		pod, id := c.newPod(gpuPod), c.submit(job)
+		lists := map[string]string{clusters: "clusters", templates: "templates", registries: "registries", delegations: "delegations", sshKeyPath: "keys"}
+		lists["/v2/network-volumes"] = "networkVolumes"
+		c.newVolume()
+		c.newCluster(cluster)
+		c.newTemplate(plainTemplate)
+		c.newRegistry()
+		c.make(delegations, repository)
+		require.Equal(c, 200, c.putKeys("", ed25519Key).Status)
 		c.set("POST", "reset", "")
+		for path, name := range lists {
+			require.Equal(c, []any{}, c.read(path)[name], path)
+		}
 		c.Refused(c.REST("GET", "/v2/pods/"+pod, ""), 404)
 		c.Refused(c.Queue("GET", "status/"+id, ""), 404)
-		require.Equal(c, []any{}, c.REST("GET", "/v2/pods", "").JSON["pods"])
+		require.Equal(c, []any{}, c.REST("GET", "/v2/pods?includeClusterPods=true", "").JSON["pods"])
 		require.EqualValues(c, 0, c.Queue("GET", "health", "").JSON["jobs"].(map[string]any)["inQueue"])
 		again := c.submit(job)
 		c.takeJob("w", again)

@@ -34,7 +34,12 @@ type Tx interface {
 	Webhooks
 	Keys
 	RequestCounts
-	// Clear removes all pods, jobs and counts; endpoints and keys stay.
+	Volumes
+	Registries
+	Templates
+	SSHKeys
+	Clusters
+	// Clear removes everything but endpoints and keys.
 	Clear() error
 }
 
@@ -150,4 +155,80 @@ type RequestCounts interface {
 	SetRequestCount(compute.RequestCount) error
 	// RequestCounts gives all counts, by user and window.
 	RequestCounts() ([]compute.RequestCount, error)
+}
+
+// Volumes stores network volumes.
+type Volumes interface {
+	InsertVolume(compute.Volume) error
+	// Volume gives NotFound for an unknown id.
+	Volume(compute.VolumeID) (compute.Volume, error)
+	// ListVolumes gives the user's volumes, newest first.
+	ListVolumes(compute.UserID) ([]compute.Volume, error)
+	// UpdateVolume writes name and size; NotFound for an unknown id.
+	UpdateVolume(compute.Volume) error
+	// DeleteVolume removes the volume, known or not.
+	DeleteVolume(compute.VolumeID) error
+	// VolumePods gives the pods that mount the volume and are not TERMINATED, oldest first.
+	VolumePods(compute.VolumeID) ([]compute.PodID, error)
+}
+
+// Registries stores registry credentials and delegations.
+type Registries interface {
+	InsertRegistry(compute.Registry) error
+	// Registry gives NotFound for an unknown id.
+	Registry(compute.RegistryID) (compute.Registry, error)
+	// NewestRegistry gives the credential that was stored last, of whatever user, and whether there is one.
+	NewestRegistry() (r compute.Registry, found bool, err error)
+	// ListRegistries gives the user's credentials, newest first.
+	ListRegistries(compute.UserID) ([]compute.Registry, error)
+	// DeleteRegistry removes the credential, known or not.
+	DeleteRegistry(compute.RegistryID) error
+	// RegistryPods gives the pods that use the credential and are not TERMINATED, oldest first.
+	RegistryPods(compute.RegistryID) ([]compute.PodID, error)
+
+	InsertDelegation(compute.Delegation) error
+	// ListDelegations gives the user's delegations, newest first.
+	ListDelegations(compute.UserID) ([]compute.Delegation, error)
+	// DeleteDelegation removes the user's delegation and tells whether there was one.
+	DeleteDelegation(compute.UserID, compute.DelegationID) (bool, error)
+}
+
+// Templates stores templates.
+type Templates interface {
+	InsertTemplate(compute.Template) error
+	// Template gives NotFound for an unknown id.
+	Template(compute.TemplateID) (compute.Template, error)
+	// ListTemplates gives the user's templates, newest first.
+	ListTemplates(compute.UserID) ([]compute.Template, error)
+	// UpdateTemplate writes all but UserID and CreatedAt; NotFound for an unknown id.
+	UpdateTemplate(compute.Template) error
+	// DeleteTemplate removes the template, known or not.
+	DeleteTemplate(compute.TemplateID) error
+	// TemplatePods gives the pods that were made from the template and are not TERMINATED, oldest first.
+	TemplatePods(compute.TemplateID) ([]compute.PodID, error)
+	// ForgetRegistry takes the credential from every template that names it.
+	ForgetRegistry(compute.RegistryID) error
+}
+
+// SSHKeys stores the public keys of users, each a line of an authorized_keys file.
+type SSHKeys interface {
+	// SSHKeys gives the user's keys in their order.
+	SSHKeys(compute.UserID) ([]string, error)
+	// SetSSHKeys replaces the user's keys.
+	SetSSHKeys(compute.UserID, []string) error
+}
+
+// Clusters stores clusters; their pods are pods.
+type Clusters interface {
+	InsertCluster(compute.Cluster) error
+	// Cluster gives NotFound for an unknown id.
+	Cluster(compute.ClusterID) (compute.Cluster, error)
+	// ListClusters gives the user's clusters, newest first.
+	ListClusters(compute.UserID) ([]compute.Cluster, error)
+	// RenameCluster gives NotFound for an unknown id.
+	RenameCluster(id compute.ClusterID, name string) error
+	// DeleteCluster removes the cluster, known or not, and leaves its pods.
+	DeleteCluster(compute.ClusterID) error
+	// ClusterPods gives the cluster's pods that are not TERMINATED, in the order of their insertion.
+	ClusterPods(compute.ClusterID) ([]compute.Pod, error)
 }

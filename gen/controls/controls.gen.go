@@ -430,7 +430,7 @@ type ClientInterface interface {
 	// Corresponds with PUT /_berth/quotas (the `SetQuotas` operationId).
 	SetQuotas(ctx context.Context, body SetQuotasJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ResetState Forget all pods, jobs and request counts
+	// ResetState Forget everything but keys and endpoints
 	//
 	// Keys, declared endpoints and the clock stay. Quotas, faults and the fleet go back to what the server was started with.
 	//
@@ -720,7 +720,7 @@ func (c *Client) SetQuotas(ctx context.Context, body SetQuotasJSONRequestBody, r
 	return c.Client.Do(req)
 }
 
-// ResetState Forget all pods, jobs and request counts
+// ResetState Forget everything but keys and endpoints
 //
 // Keys, declared endpoints and the clock stay. Quotas, faults and the fleet go back to what the server was started with.
 //
@@ -1329,7 +1329,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /_berth/quotas (the `SetQuotas` operationId).
 	SetQuotasWithResponse(ctx context.Context, body SetQuotasJSONRequestBody, reqEditors ...RequestEditorFn) (*SetQuotasResponse, error)
 
-	// ResetStateWithResponse Forget all pods, jobs and request counts
+	// ResetStateWithResponse Forget everything but keys and endpoints
 	//
 	// Keys, declared endpoints and the clock stay. Quotas, faults and the fleet go back to what the server was started with.
 	//
@@ -2478,7 +2478,7 @@ func (c *ClientWithResponses) SetQuotasWithResponse(ctx context.Context, body Se
 	return ParseSetQuotasResponse(rsp)
 }
 
-// ResetStateWithResponse Forget all pods, jobs and request counts
+// ResetStateWithResponse Forget everything but keys and endpoints
 //
 // Keys, declared endpoints and the clock stay. Quotas, faults and the fleet go back to what the server was started with.
 //
@@ -3280,7 +3280,7 @@ type ServerInterface interface {
 	// SetQuotas Set how many requests a user may make
 	// (PUT /_berth/quotas)
 	SetQuotas(ctx echo.Context) error
-	// ResetState Forget all pods, jobs and request counts
+	// ResetState Forget everything but keys and endpoints
 	// (POST /_berth/reset)
 	ResetState(ctx echo.Context) error
 	// GetWebhooks Read the log of webhooks

@@ -166,6 +166,18 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err = s.openPlacement(ctx, c); err != nil {
 		return nil, err
 	}
+	key, err := secretKey(c.Data)
+	if err != nil {
+		return nil, err
+	}
+	secrets, err := control.NewSecrets(key)
+	if err != nil {
+		return nil, err
+	}
+	registries, err := control.NewRegistries(ctx, s.store, ids, secrets)
+	if err != nil {
+		return nil, err
+	}
 	s.poster = webhook.New(c.PrivateWebhooks)
 	webhooks := loop.NewWebhooks(s.store, s.poster.Post, c.Clock, c.Log)
 	var workers *loop.Workers
@@ -183,7 +195,8 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	}
 	ctl := control.New(s.store, ids, s.placement, control.Hints{Pod: pods.Hint, Endpoint: s.queue.SetEndpoint})
 	services := httpapi.Services{
-		Control: ctl, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids, Clock: c.Clock, Log: c.Log,
+		Control: ctl, Registries: registries, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids,
+		Clock: c.Clock, Log: c.Log,
 		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
 	}
 	if c.TestControls {

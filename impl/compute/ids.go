@@ -21,10 +21,20 @@ type (
 	WorkerID string
 	// JobID names a job.
 	JobID string
+	// ClusterID names a cluster.
+	ClusterID string
+	// VolumeID names a network volume.
+	VolumeID string
+	// RegistryID names a registry credential.
+	RegistryID string
+	// DelegationID names a delegation.
+	DelegationID string
+	// TemplateID names a template.
+	TemplateID string
 )
 
 // reservedIDs are the first path segments after /v2 that belong to resources; no endpoint may be named so.
-var reservedIDs = []string{"account", "billing", "catalog", "clusters", "network", "openapi", "pods", "registries", "serverless", "templates"}
+var reservedIDs = []string{"account", "billing", "catalog", "clusters", "network-volumes", "openapi", "pods", "registries", "serverless", "templates"}
 
 const idAlphabet = "abcdefghijklmnopqrstuvwxyz0123456789"
 
@@ -80,6 +90,21 @@ func (s *IDs) Pod() PodID { return PodID(s.resource()) }
 
 // Endpoint makes an endpoint's id (rule rest.ids).
 func (s *IDs) Endpoint() EndpointID { return EndpointID(s.resource()) }
+
+// Volume makes a network volume's id.
+func (s *IDs) Volume() VolumeID { return VolumeID(s.resource()) }
+
+// Registry makes a registry credential's id.
+func (s *IDs) Registry() RegistryID { return RegistryID(s.resource()) }
+
+// Delegation makes a delegation's id.
+func (s *IDs) Delegation() DelegationID { return DelegationID(s.resource()) }
+
+// Template makes a template's id.
+func (s *IDs) Template() TemplateID { return TemplateID(s.resource()) }
+
+// Cluster makes a cluster's id.
+func (s *IDs) Cluster() ClusterID { return ClusterID(s.resource()) }
 
 // Worker makes a worker's id.
 func (s *IDs) Worker() WorkerID { return WorkerID(s.resource()) }

@@ -12,15 +12,16 @@ type Pod struct {
 	DiskGB           int64
 	Ports            []string // each port/protocol
 	Env              map[string]string
-	RegistryID       string // empty: none
+	RegistryID       RegistryID // empty: none
 	Persistent       *PersistentMount
 	Network          *NetworkMount
 	GPU              *GPU // exactly one of GPU and CPU is set
 	CPU              *CPU
 	Cloud            Cloud
-	DataCenterID     string // empty until placed
-	HostID           string // that it was placed on last; a persistent mount is there
-	TemplateID       string // empty: none
+	DataCenterID     string     // empty until placed
+	HostID           string     // that it was placed on last; a persistent mount is there
+	TemplateID       TemplateID // empty: none
+	ClusterID        ClusterID  // empty: none
 	GlobalNetworking bool
 	Locked           bool
 	CostPerHour      float64 // USD while it holds its machine; see Cost
@@ -54,7 +55,7 @@ type PersistentMount struct {
 
 // NetworkMount is a network volume at a path.
 type NetworkMount struct {
-	VolumeID string
+	VolumeID VolumeID
 	Path     string
 }
 

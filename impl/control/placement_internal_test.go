@@ -125,7 +125,7 @@ func randomPod(r *mathrand.Rand) NewPod {
 
 // act does one random thing to the user's pods.
 func act(ctx context.Context, c *Control, r *mathrand.Rand) error {
-	pods, err := c.ListPods(ctx, "u")
+	pods, err := c.ListPods(ctx, "u", true)
 	if err != nil || len(pods) == 0 || r.IntN(3) == 0 {
 		_, err := c.CreatePod(ctx, "u", randomPod(r))
 		return err

@@ -19,7 +19,7 @@ type NewPod struct {
 	DiskGB           int64 // 0: the default
 	Ports            []string
 	Env              map[string]string
-	RegistryID       string
+	RegistryID       compute.RegistryID
 	Persistent       *compute.PersistentMount
 	Network          []compute.NetworkMount
 	GPU              *compute.GPU
@@ -39,22 +39,9 @@ func (c *Control) CreatePod(ctx context.Context, user compute.UserID, n NewPod) 
 		return compute.Pod{}, err
 	}
 	err = c.placement.Write(ctx, func(tx store.Tx, b *Booking) error {
-		dataCenters, err := dataCentersFor(tx, user, n)
-		if err != nil {
+		if err := c.settle(tx, b, &pod, n); err != nil {
 			return err
 		}
-		w := wantOf(pod)
-		w.DataCenterIDs = dataCenters
-		if n.RegistryID != "" {
-			return compute.Errorf(compute.NotFound, "registry: credential %q does not exist", n.RegistryID)
-		}
-		if pod.Persistent != nil {
-			w.PersistentGB = pod.Persistent.SizeGB
-		}
-		if err := b.place(&pod, w); err != nil {
-			return err
-		}
-		pod.CreatedAt, pod.MovedAt = tx.Now(), tx.Now()
 		return tx.InsertPod(pod)
 	})
 	if err != nil {
@@ -111,29 +98,35 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 	if err = c.catalog.checkPlace(n.GPU, n.DataCenterIDs, n.GlobalNetworking); err != nil {
 		return p, err
 	}
+	if len(n.Network) > 0 {
+		p.Network = &n.Network[0]
+	}
 	p.ID = c.ids.Pod()
 	return p, nil
 }
 
-// dataCentersFor gives the data centers in which the pod may be, in the order of preference: with a network volume that of
-// the volume. Rejected when the volume is in none of those asked for, NotFound when it is not the user's.
-func dataCentersFor(tx store.Tx, user compute.UserID, n NewPod) ([]string, error) {
-	if len(n.Network) == 0 {
-		return n.DataCenterIDs, nil
-	}
-	id, err := volumeDataCenter(tx, user, n.Network[0].VolumeID)
+// settle applies the rules that need the store, and places the pod.
+func (c *Control) settle(tx store.Tx, b *Booking, p *compute.Pod, n NewPod) error {
+	dataCenters, err := dataCentersFor(tx, p.UserID, n)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if len(n.DataCenterIDs) > 0 && !slices.Contains(n.DataCenterIDs, id) {
-		return nil, compute.Errorf(compute.Rejected, "dataCenterIds: network volume %q is in %s", n.Network[0].VolumeID, id)
+	if err := checkRegistry(tx, p.UserID, n.RegistryID); err != nil {
+		return err
 	}
-	return []string{id}, nil
-}
-
-// volumeDataCenter gives where the user's network volume is. NotFound when it is not the user's.
-func volumeDataCenter(_ store.Tx, _ compute.UserID, volumeID string) (string, error) {
-	return "", compute.Errorf(compute.NotFound, "mounts.network: network volume %q does not exist", volumeID)
+	if err := c.catalog.checkPlace(n.GPU, dataCenters, n.GlobalNetworking); err != nil {
+		return err // a volume may have left only data centers without it
+	}
+	w := wantOf(*p)
+	w.DataCenterIDs = dataCenters
+	if p.Persistent != nil {
+		w.PersistentGB = p.Persistent.SizeGB
+	}
+	if err := b.place(p, w); err != nil {
+		return err
+	}
+	p.CreatedAt, p.MovedAt = tx.Now(), tx.Now()
+	return nil
 }
 
 // checkPorts refuses the same private port twice (rule pods.ports.twice).
@@ -159,17 +152,20 @@ func (c *Control) GetPod(ctx context.Context, user compute.UserID, id compute.Po
 	return pod, err
 }
 
-// ListPods gives the user's pods, newest first.
-func (c *Control) ListPods(ctx context.Context, user compute.UserID) ([]compute.Pod, error) {
+// ListPods gives the user's pods, newest first, those of clusters only if asked for.
+func (c *Control) ListPods(ctx context.Context, user compute.UserID, clusters bool) ([]compute.Pod, error) {
 	var pods []compute.Pod
 	err := c.store.Read(ctx, func(tx store.Tx) (err error) {
 		pods, err = tx.ListPods(user)
 		return err
 	})
+	if !clusters {
+		pods = withoutClusters(pods)
+	}
 	return pods, err
 }
 
-// DeletePod terminates the pod. NotFound as for GetPod.
+// DeletePod terminates the pod. Conflict for one of a cluster, NotFound as for GetPod.
 func (c *Control) DeletePod(ctx context.Context, user compute.UserID, id compute.PodID) error {
 	_, err := c.ActOnPod(ctx, user, id, compute.PodTerminate)
 	return err
@@ -190,9 +186,9 @@ type PodChange struct {
 	Image            *string
 	Args             *string
 	DiskGB           *int64
-	Ports            []string          // empty: none any more
-	Env              map[string]string // empty: none any more
-	RegistryID       *string           // empty: none any more
+	Ports            []string            // empty: none any more
+	Env              map[string]string   // empty: none any more
+	RegistryID       *compute.RegistryID // empty: none any more
 	Persistent       *compute.PersistentMount
 	Network          []compute.NetworkMount // empty but not nil is refused
 	Locked           *bool
@@ -200,15 +196,18 @@ type PodChange struct {
 }
 
 // UpdatePod changes what is present, and restarts a running pod whose container it concerns. Rejected for a change of
-// mounts that is not possible, NotFound as for GetPod.
+// mounts that is not possible, Conflict for a pod of a cluster, NotFound as for GetPod.
 func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute.PodID, change PodChange) (compute.Pod, error) {
 	var pod compute.Pod
 	err := c.placement.Write(ctx, func(tx store.Tx, b *Booking) (err error) {
 		if pod, err = ownPod(tx, user, id); err != nil {
 			return err
 		}
+		if err := checkAlone(pod); err != nil {
+			return err
+		}
 		before := pod
-		if err := c.change(&pod, change); err != nil {
+		if err := c.change(tx, &pod, change); err != nil {
 			return err
 		}
 		if err := b.resize(before, pod); err != nil {
@@ -230,7 +229,7 @@ func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute
 }
 
 // change applies the change to the pod, in the order of its members.
-func (c *Control) change(p *compute.Pod, n PodChange) error {
+func (c *Control) change(tx store.Tx, p *compute.Pod, n PodChange) error {
 	set(&p.Name, n.Name)
 	set(&p.Image, n.Image)
 	set(&p.Args, n.Args)
@@ -246,10 +245,10 @@ func (c *Control) change(p *compute.Pod, n PodChange) error {
 		p.Env = n.Env
 	}
 	if n.RegistryID != nil {
-		if *n.RegistryID != "" {
-			return compute.Errorf(compute.NotFound, "registry: credential %q does not exist", *n.RegistryID)
+		if err := checkRegistry(tx, p.UserID, *n.RegistryID); err != nil {
+			return err
 		}
-		p.RegistryID = ""
+		p.RegistryID = *n.RegistryID
 	}
 	if n.GlobalNetworking != nil {
 		if *n.GlobalNetworking && !c.catalog.canNetwork(p.GPU) {
@@ -304,6 +303,11 @@ func (c *Control) ActOnPod(ctx context.Context, user compute.UserID, id compute.
 	err := c.placement.Write(ctx, func(tx store.Tx, b *Booking) (err error) {
 		if pod, err = ownPod(tx, user, id); err != nil {
 			return err
+		}
+		if action == compute.PodTerminate {
+			if err := checkAlone(pod); err != nil {
+				return err
+			}
 		}
 		if pod.Locked && (action == compute.PodStop || action == compute.PodRestart) {
 			return compute.Errorf(compute.Conflict, "the pod is locked: it cannot be stopped or restarted")

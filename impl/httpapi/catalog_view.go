@@ -8,7 +8,7 @@ import (
 	"github.com/berthdev/berth/impl/control"
 )
 
-// views gives the view of each.
+// views gives the view of each; never nil, so that nothing is written as an empty list.
 func views[T, V any](list []T, view func(T) V) []V {
 	all := make([]V, len(list))
 	for i, v := range list {

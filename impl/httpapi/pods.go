@@ -32,17 +32,19 @@ func (h restHandlers) GetPod(c echo.Context, id string) error {
 	return c.JSON(http.StatusOK, podView(pod, h.Clock.Now()))
 }
 
-// ListPods is GET /v2/pods. There are no clusters whose members includeClusterPods could add.
-func (h restHandlers) ListPods(c echo.Context, _ rest.ListPodsParams) error {
-	pods, err := h.Control.ListPods(contextOf(c), callerOf(c).UserID)
+// ListPods is GET /v2/pods.
+func (h restHandlers) ListPods(c echo.Context, params rest.ListPodsParams) error {
+	pods, err := h.Control.ListPods(contextOf(c), callerOf(c).UserID, value(params.IncludeClusterPods))
 	if err != nil {
 		return err
 	}
-	list := rest.ListPodsResponse{Pods: make([]rest.Pod, len(pods))}
-	for i, p := range pods {
-		list.Pods[i] = podView(p, h.Clock.Now())
-	}
-	return c.JSON(http.StatusOK, list)
+	return c.JSON(http.StatusOK, h.podList(pods))
+}
+
+// podList views the pods.
+func (h restHandlers) podList(pods []compute.Pod) rest.ListPodsResponse {
+	now := h.Clock.Now()
+	return rest.ListPodsResponse{Pods: views(pods, func(p compute.Pod) rest.Pod { return podView(p, now) })}
 }
 
 // DeletePod is DELETE /v2/pods/{id}.

@@ -20,7 +20,7 @@ func newPod(r rest.CreatePodRequest) control.NewPod {
 		Cloud: compute.Cloud(value(r.Cloud)), DataCenterIDs: r.DataCenterIds, GlobalNetworking: value(r.GlobalNetworking),
 	}
 	if id, err := r.Registry.Get(); err == nil {
-		n.RegistryID = id
+		n.RegistryID = compute.RegistryID(id)
 	}
 	n.Persistent, n.Network = mounts(r.Mounts)
 	if r.Gpu != nil {
@@ -42,7 +42,8 @@ func podChange(r rest.UpdatePodRequest) control.PodChange {
 		Locked: r.Locked, GlobalNetworking: r.GlobalNetworking,
 	}
 	if r.Registry.IsSpecified() {
-		id, _ := r.Registry.Get() // null: the empty id
+		text, _ := r.Registry.Get() // null: the empty id
+		id := compute.RegistryID(text)
 		n.RegistryID = &id
 	}
 	n.Persistent, n.Network = mounts(r.Mounts)
@@ -61,7 +62,7 @@ func mounts(m *rest.Mounts) (persistent *compute.PersistentMount, network []comp
 		network = []compute.NetworkMount{}
 	}
 	for _, one := range m.Network {
-		network = append(network, compute.NetworkMount{VolumeID: one.VolumeID, Path: one.Path})
+		network = append(network, compute.NetworkMount{VolumeID: compute.VolumeID(one.VolumeID), Path: one.Path})
 	}
 	return persistent, network
 }
@@ -83,7 +84,7 @@ func podView(p compute.Pod, now time.Time) rest.Pod {
 		v.Mounts.Persistent = &rest.PersistentMount{Size: p.Persistent.SizeGB, Path: p.Persistent.Path}
 	}
 	if p.Network != nil {
-		v.Mounts.Network = []rest.NetworkMount{{VolumeID: p.Network.VolumeID, Path: p.Network.Path}}
+		v.Mounts.Network = []rest.NetworkMount{{VolumeID: string(p.Network.VolumeID), Path: p.Network.Path}}
 	}
 	if p.GPU != nil {
 		v.Gpu = &rest.GpuConfig{ID: p.GPU.ID, Count: &p.GPU.Count}
@@ -114,9 +115,9 @@ func value[T any](p *T) T {
 	return *p
 }
 
-func orNull(s string) nullable.Nullable[string] {
+func orNull[T ~string](s T) nullable.Nullable[string] {
 	if s == "" {
 		return nullable.NewNullNullable[string]()
 	}
-	return nullable.NewNullableWithValue(s)
+	return nullable.NewNullableWithValue(string(s))
 }

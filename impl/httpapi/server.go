@@ -6,6 +6,8 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -23,6 +25,7 @@ import (
 // Services are what the edge calls.
 type Services struct {
 	Control    *control.Control
+	Registries *control.Registries
 	Queue      *jobs.Queue
 	Keyring    *control.Keyring
 	Rates      *control.Rates
@@ -57,6 +60,8 @@ func New(s Services) (*echo.Echo, error) {
 			return compute.ScopeRESTWrite
 		}),
 	})
+	permit(e, "/v2/registries/delegations", http.MethodGet, http.MethodPost)
+	permit(e, "/v2/registries/delegations/:id", http.MethodDelete)
 	queue.RegisterHandlersWithOptions(e, queueHandlers{s}, queue.RegisterHandlersOptions{
 		OperationMiddlewares: s.operations(queue.Ops, func(_ validate.Op, c echo.Context) compute.Scope {
 			return compute.ScopeInvoke(compute.EndpointID(c.Param("endpointId")))
@@ -73,6 +78,20 @@ func New(s Services) (*echo.Echo, error) {
 		})
 	}
 	return e, nil
+}
+
+// permit refuses all but the methods at a path that the router would else take for another one: it goes on to
+// /v2/registries/:id, whose id may have slashes, where a method is missing.
+func permit(e *echo.Echo, path string, methods ...string) {
+	refuse := func(c echo.Context) error {
+		c.Response().Header().Set(echo.HeaderAllow, strings.Join(methods, ", "))
+		return echo.ErrMethodNotAllowed
+	}
+	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		if !slices.Contains(methods, m) {
+			e.Add(m, path, refuse)
+		}
+	}
 }
 
 const healthPath = "/healthz"

@@ -58,8 +58,13 @@ func open(t *testing.T) *edge {
 	e.endpoint = made.ID
 	rates, err := control.NewRates(t.Context(), db, e.clock, compute.Windows(20, 30, 40))
 	require.NoError(t, err)
+	secrets, err := control.NewSecrets(make([]byte, control.SecretKeySize))
+	require.NoError(t, err)
+	registries, err := control.NewRegistries(t.Context(), db, ids, secrets)
+	require.NoError(t, err)
 	e.echo, err = httpapi.New(httpapi.Services{
-		Control: ctl, Queue: q, Keyring: e.keyring, Rates: rates, QueueRates: control.NewQueueRates(e.clock, nil), IDs: ids, Clock: e.clock,
+		Control: ctl, Registries: registries, Queue: q, Keyring: e.keyring, Rates: rates,
+		QueueRates: control.NewQueueRates(e.clock, nil), IDs: ids, Clock: e.clock,
 		Log:   slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Ready: func(context.Context) error { return errors.New("the secret reason") },
 	})

@@ -77,6 +77,16 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 	require.Empty(t, missing(cpuTypeView(filled[control.CPUFlavorStock]())))
 	require.Empty(t, missing(dataCenterView(filled[control.DataCenterStock]())))
 	require.Empty(t, missing(publicTemplateView(filled[control.PublicTemplate]())))
+	require.Empty(t, missing(volumeView(filled[compute.Volume]())))
+	require.Empty(t, missing(registryView(filled[compute.Registry]())))
+	require.Empty(t, missing(delegationView(filled[compute.Delegation]())))
+	template := filled[compute.Template]()
+	require.Empty(t, missing(templateView(template, template.UserID)))
+	cluster := clusterView(filled[control.Cluster]())
+	require.Empty(t, missing(cluster))
+	for _, part := range []any{cluster.Compute, cluster.Pods, cluster.Primary} {
+		require.Empty(t, missing(part))
+	}
 	job := filled[compute.Job]()
 	job.Status = compute.JobFailed
 	require.Empty(t, missing(jobView(job)))

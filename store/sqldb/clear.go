@@ -1,8 +1,8 @@
 package sqldb
 
-// Clear removes all pods, jobs and counts; endpoints and keys stay. What the schema joins to a job goes with it.
+// Clear removes everything but endpoints and keys. What the schema joins to a job goes with it.
 func (tx *Tx) Clear() error {
-	for _, table := range []string{"pods", "jobs", "webhooks", "job_counts", "request_counts"} {
+	for _, table := range []string{"pods", "jobs", "webhooks", "job_counts", "request_counts", "volumes", "registries", "delegations", "templates", "ssh_keys", "clusters"} {
 		if _, err := tx.exec("clear "+table, "DELETE FROM "+table); err != nil {
 			return err
 		}

@@ -6,11 +6,12 @@ import (
 
 const podColumns = `id, user_id, name, image, args, disk_gb, ports, env, registry_id, persistent_gb, persistent_path,
 network_volume_id, network_path, gpu_id, gpu_count, cpu_id, cpu_vcpus, cpu_memory_gb, cloud, data_center_id, host_id, template_id,
+cluster_id,
 global_networking, locked, cost_per_hour, status, reason, version, created_at, started_at, restart_at, moved_at`
 
 const (
 	insertPod = `INSERT INTO pods (` + podColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	selectPod          = `SELECT ` + podColumns + ` FROM pods WHERE id = ?`
 	selectPodsOfUser   = `SELECT ` + podColumns + ` FROM pods WHERE user_id = ? AND status <> 'TERMINATED' ORDER BY created_at DESC, seq DESC`
 	selectPodsByStatus = `SELECT ` + podColumns + ` FROM pods WHERE status = ? ORDER BY created_at, seq`
@@ -27,7 +28,7 @@ func (tx *Tx) InsertPod(p compute.Pod) error {
 		persistentGB, persistentPath = m.SizeGB, m.Path
 	}
 	if m := p.Network; m != nil {
-		networkID, networkPath = m.VolumeID, m.Path
+		networkID, networkPath = string(m.VolumeID), m.Path
 	}
 	if g := p.GPU; g != nil {
 		gpuID, gpuCount = g.ID, g.Count
@@ -36,9 +37,9 @@ func (tx *Tx) InsertPod(p compute.Pod) error {
 		cpuID, vcpus, memory = c.ID, c.VCPUCount, c.MemoryGB
 	}
 	_, err := tx.exec("insert pod "+string(p.ID), insertPod,
-		string(p.ID), string(p.UserID), p.Name, p.Image, p.Args, p.DiskGB, text(p.Ports), text(p.Env), p.RegistryID,
+		string(p.ID), string(p.UserID), p.Name, p.Image, p.Args, p.DiskGB, text(p.Ports), text(p.Env), string(p.RegistryID),
 		persistentGB, persistentPath, networkID, networkPath, gpuID, gpuCount, cpuID, vcpus, memory,
-		string(p.Cloud), p.DataCenterID, p.HostID, p.TemplateID, p.GlobalNetworking, p.Locked, p.CostPerHour,
+		string(p.Cloud), p.DataCenterID, p.HostID, string(p.TemplateID), string(p.ClusterID), p.GlobalNetworking, p.Locked, p.CostPerHour,
 		string(p.Status), p.Reason, p.Version, millis(p.CreatedAt), millis(p.StartedAt), millis(p.RestartAt), millis(p.MovedAt))
 	return err
 }
@@ -51,14 +52,14 @@ func scanPod(row scanner) (compute.Pod, error) {
 	)
 	err := row.Scan(&p.ID, &p.UserID, &p.Name, &p.Image, &p.Args, &p.DiskGB, words[[]string]{&p.Ports},
 		words[map[string]string]{&p.Env}, &p.RegistryID, &persistentGB, &persistentPath, &networkID, &networkPath,
-		&gpu, &gpuCount, &cpuID, &vcpus, &memory, &p.Cloud, &p.DataCenterID, &p.HostID, &p.TemplateID,
+		&gpu, &gpuCount, &cpuID, &vcpus, &memory, &p.Cloud, &p.DataCenterID, &p.HostID, &p.TemplateID, &p.ClusterID,
 		&p.GlobalNetworking, &p.Locked, &p.CostPerHour, &p.Status, &p.Reason, &p.Version,
 		instant{&p.CreatedAt}, instant{&p.StartedAt}, instant{&p.RestartAt}, instant{&p.MovedAt})
 	if persistentGB.Valid {
 		p.Persistent = &compute.PersistentMount{SizeGB: persistentGB.V, Path: persistentPath.V}
 	}
 	if networkID.Valid {
-		p.Network = &compute.NetworkMount{VolumeID: networkID.V, Path: networkPath.V}
+		p.Network = &compute.NetworkMount{VolumeID: compute.VolumeID(networkID.V), Path: networkPath.V}
 	}
 	if gpu.Valid {
 		p.GPU = &compute.GPU{ID: gpu.V, Count: gpuCount.V}
@@ -107,5 +108,5 @@ func (tx *Tx) ChangePod(p compute.Pod) (bool, error) {
 		networkPath = m.Path
 	}
 	return tx.changed("change pod "+string(p.ID), changePod, p.Name, p.Image, p.Args, p.DiskGB, text(p.Ports), text(p.Env),
-		p.RegistryID, persistentGB, persistentPath, networkPath, p.GlobalNetworking, p.Locked, string(p.ID), p.Version)
+		string(p.RegistryID), persistentGB, persistentPath, networkPath, p.GlobalNetworking, p.Locked, string(p.ID), p.Version)
 }

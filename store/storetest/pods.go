@@ -45,7 +45,8 @@ func podRoundTrip(t *testing.T, open Open) {
 		ID: "full", UserID: "u", Name: "a 'name'", Image: "img:1", Args: "-x \"y\"", DiskGB: 20, Ports: []string{"80/http", "22/tcp"},
 		Env: map[string]string{"A": "1", "Ü": ""}, RegistryID: "r", Persistent: &compute.PersistentMount{SizeGB: 5, Path: "/p"},
 		Network: &compute.NetworkMount{VolumeID: "v", Path: "/n"}, GPU: &compute.GPU{ID: "NVIDIA A40", Count: 2}, Cloud: compute.Community,
-		DataCenterID: "dc", HostID: "h", TemplateID: "t", GlobalNetworking: true, Locked: true, CostPerHour: 0.39, Status: compute.PodRunning,
+		DataCenterID: "dc", HostID: "h", TemplateID: "t", ClusterID: "c", GlobalNetworking: true, Locked: true, CostPerHour: 0.39,
+		Status: compute.PodRunning,
 		Reason: "because", Version: 7, CreatedAt: start, StartedAt: start.Add(time.Millisecond), MovedAt: start.Add(time.Second),
 	}
 	cpu := pod("cpu", "u", compute.PodProvisioning)

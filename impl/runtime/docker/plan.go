@@ -122,7 +122,7 @@ func (h *Runtime) mounts(a runtime.Allocation) (mounts []mount.Mount, volumes []
 		add(h.name(a.ID), a.Persistent.Path, labelAllocation, a.ID)
 	}
 	if a.Network != nil {
-		add(h.volumeName(a.Network.VolumeID), a.Network.Path, labelVolume, a.Network.VolumeID)
+		add(h.volumeName(string(a.Network.VolumeID)), a.Network.Path, labelVolume, string(a.Network.VolumeID))
 	}
 	return mounts, volumes
 }

@@ -25,6 +25,7 @@ CREATE TABLE pods (
   data_center_id    TEXT NOT NULL,    -- '': not placed
   host_id           TEXT NOT NULL,    -- '': not placed; with an active status, what the pod holds
   template_id       TEXT NOT NULL,    -- '': none
+  cluster_id        TEXT NOT NULL,    -- '': none
   global_networking INTEGER NOT NULL,
   locked            INTEGER NOT NULL,
   cost_per_hour     REAL NOT NULL,    -- USD
@@ -147,3 +148,90 @@ CREATE TABLE request_counts (
   requests     INTEGER NOT NULL,
   PRIMARY KEY (user_id, window_name)
 ) STRICT;
+
+CREATE TABLE volumes (
+  seq            INTEGER PRIMARY KEY,
+  id             TEXT NOT NULL UNIQUE,
+  user_id        TEXT NOT NULL,
+  name           TEXT NOT NULL,
+  size_gb        INTEGER NOT NULL,
+  data_center_id TEXT NOT NULL,
+  type           TEXT NOT NULL,
+  created_at     INTEGER
+) STRICT;
+
+CREATE INDEX volumes_of_user ON volumes (user_id, created_at);
+CREATE INDEX pods_of_volume ON pods (network_volume_id) WHERE network_volume_id IS NOT NULL AND status <> 'TERMINATED';
+
+CREATE TABLE registries (
+  seq        INTEGER PRIMARY KEY,
+  id         TEXT NOT NULL UNIQUE,
+  user_id    TEXT NOT NULL,
+  name       TEXT NOT NULL,
+  login      BLOB, -- sealed
+  created_at INTEGER
+) STRICT;
+
+CREATE INDEX registries_of_user ON registries (user_id, created_at);
+CREATE INDEX pods_of_registry ON pods (registry_id) WHERE registry_id <> '' AND status <> 'TERMINATED';
+
+CREATE TABLE delegations (
+  seq        INTEGER PRIMARY KEY,
+  id         TEXT NOT NULL UNIQUE,
+  user_id    TEXT NOT NULL,
+  name       TEXT NOT NULL, -- '': none
+  account    TEXT NOT NULL,
+  region     TEXT NOT NULL,
+  repository TEXT NOT NULL,
+  tag        TEXT NOT NULL,
+  created_at INTEGER
+) STRICT;
+
+CREATE INDEX delegations_of_user ON delegations (user_id, created_at);
+
+CREATE TABLE templates (
+  seq             INTEGER PRIMARY KEY,
+  id              TEXT NOT NULL UNIQUE,
+  user_id         TEXT NOT NULL,
+  name            TEXT NOT NULL,
+  image           TEXT NOT NULL,
+  args            TEXT NOT NULL,
+  disk_gb         INTEGER NOT NULL,
+  ports           TEXT NOT NULL,    -- JSON
+  env             TEXT NOT NULL,    -- JSON
+  registry_id     TEXT NOT NULL,    -- '': none
+  persistent_gb   INTEGER,          -- NULL: no persistent mount
+  persistent_path TEXT,
+  category        TEXT NOT NULL,
+  public          INTEGER NOT NULL,
+  serverless      INTEGER NOT NULL,
+  start_ssh       INTEGER NOT NULL,
+  start_jupyter   INTEGER NOT NULL,
+  cuda_versions   TEXT NOT NULL,    -- JSON
+  created_at      INTEGER
+) STRICT;
+
+CREATE INDEX templates_of_user ON templates (user_id, created_at);
+CREATE INDEX templates_of_registry ON templates (registry_id) WHERE registry_id <> '';
+CREATE INDEX pods_of_template ON pods (template_id) WHERE template_id <> '' AND status <> 'TERMINATED';
+
+CREATE TABLE ssh_keys (
+  user_id TEXT PRIMARY KEY NOT NULL,
+  lines   TEXT NOT NULL -- JSON
+) STRICT;
+
+CREATE TABLE clusters (
+  seq            INTEGER PRIMARY KEY,
+  id             TEXT NOT NULL UNIQUE,
+  user_id        TEXT NOT NULL,
+  name           TEXT NOT NULL,
+  type           TEXT NOT NULL,
+  gpu_id         TEXT NOT NULL,
+  gpu_count      INTEGER NOT NULL, -- of each pod
+  pod_count      INTEGER NOT NULL,
+  data_center_id TEXT NOT NULL,
+  created_at     INTEGER
+) STRICT;
+
+CREATE INDEX clusters_of_user ON clusters (user_id, created_at);
+CREATE INDEX pods_of_cluster ON pods (cluster_id) WHERE cluster_id <> '' AND status <> 'TERMINATED';

@@ -1,0 +1,64 @@
+package app_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/app"
+)
+
+func TestARegistryCredentialIsStoredEncryptedAndOutlivesARestart(t *testing.T) {
+	t.Parallel()
+	c := app.Config{Data: t.TempDir()}
+	s := start(t, c)
+	status, made := call(t, "POST", s.URL()+"/v2/registries", s.FirstKey(), `{"name":"n","username":"special-user","password":"special-password"}`)
+	require.Equal(t, 201, status)
+	require.NoError(t, s.Close())
+	files, err := filepath.Glob(filepath.Join(c.Data, "*"))
+	require.NoError(t, err)
+	for _, name := range files {
+		if text, err := os.ReadFile(name); err == nil { // a directory is no file
+			require.False(t, bytes.Contains(text, []byte("special-user")), name)
+			require.False(t, bytes.Contains(text, []byte("special-password")), name)
+		}
+	}
+	key := filepath.Join(c.Data, "secret.key")
+	info, err := os.Stat(key)
+	require.NoError(t, err)
+	if runtime.GOOS != "windows" {
+		require.Equal(t, os.FileMode(0o600), info.Mode())
+	}
+	first, err := os.ReadFile(key)
+	require.NoError(t, err)
+
+	again := start(t, c)
+	status, _ = call(t, "GET", again.URL()+"/v2/registries/"+made["id"].(string), s.FirstKey(), "")
+	require.Equal(t, 200, status)
+	require.NoError(t, again.Close())
+	second, err := os.ReadFile(key)
+	require.NoError(t, err)
+	require.Equal(t, first, second)
+}
+
+func TestAServerDoesNotStartWithAKeyThatDoesNotOpenWhatIsStored(t *testing.T) {
+	t.Parallel()
+	c := app.Config{Data: t.TempDir(), Listen: "127.0.0.1:0"}
+	s := start(t, c)
+	status, _ := call(t, "POST", s.URL()+"/v2/registries", s.FirstKey(), `{"name":"n","username":"u","password":"p"}`)
+	require.Equal(t, 201, status)
+	require.NoError(t, s.Close())
+	key := filepath.Join(c.Data, "secret.key")
+	for _, wrong := range []string{"short", "another key of thirty-two bytes."} {
+		require.NoError(t, os.WriteFile(key, []byte(wrong), 0o600))
+		_, err := app.Start(t.Context(), c)
+		require.ErrorContains(t, err, "key")
+	}
+	require.NoError(t, os.Remove(key))
+	_, err := app.Start(t.Context(), c)
+	require.ErrorContains(t, err, "secret key")
+}

@@ -1,0 +1,169 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// Cluster is a cluster with its pods, in the order of their ranks.
+type Cluster struct {
+	compute.Cluster
+	Pods []compute.Pod
+}
+
+// NewCluster is what createCluster asks for. Pod is what each of its pods is made from.
+type NewCluster struct {
+	Name     string
+	Type     compute.ClusterType
+	PodCount int64
+	Pod      NewPod
+}
+
+// CreateCluster stores the cluster and its pods, PROVISIONING, all or none (rules clusters.together,
+// clusters.create.nothing). Errors as for CreatePod.
+func (c *Control) CreateCluster(ctx context.Context, user compute.UserID, n NewCluster) (Cluster, error) {
+	pod, err := c.newPod(user, n.Pod)
+	if err != nil {
+		return Cluster{}, err
+	}
+	made := Cluster{Cluster: compute.Cluster{
+		ID: c.ids.Cluster(), UserID: user, Name: n.Name, Type: n.Type, GPU: *n.Pod.GPU, PodCount: n.PodCount,
+	}}
+	candidates := n.Pod.DataCenterIDs
+	if len(candidates) == 0 {
+		for _, d := range c.catalog.DataCenters {
+			candidates = append(candidates, d.ID)
+		}
+	}
+	var full error // of the first data center that cannot hold all of them
+	for _, id := range candidates {
+		n.Pod.DataCenterIDs = []string{id}
+		err := c.insertCluster(ctx, &made, pod, n)
+		if err == nil {
+			c.hintPods(made.Pods)
+			return made, nil
+		}
+		if compute.CodeOf(err) != compute.Rejected {
+			return Cluster{}, err
+		}
+		full = cmp.Or(full, err)
+	}
+	return Cluster{}, full
+}
+
+// insertCluster places the pods in the data center and stores them with their cluster, all or none.
+func (c *Control) insertCluster(ctx context.Context, made *Cluster, pod compute.Pod, n NewCluster) error {
+	return c.placement.Write(ctx, func(tx store.Tx, b *Booking) error {
+		made.Pods = nil
+		for i := range n.PodCount {
+			member := pod
+			member.ID, member.Name, member.ClusterID = c.ids.Pod(), fmt.Sprintf("%s-%d", n.Name, i), made.ID
+			if err := c.settle(tx, b, &member, n.Pod); err != nil {
+				return err
+			}
+			if err := tx.InsertPod(member); err != nil {
+				return err
+			}
+			made.Pods = append(made.Pods, member)
+		}
+		made.DataCenterID, made.CreatedAt = made.Pods[0].DataCenterID, tx.Now()
+		return tx.InsertCluster(made.Cluster)
+	})
+}
+
+// GetCluster gives the user's cluster. NotFound for an unknown and for somebody else's one.
+func (c *Control) GetCluster(ctx context.Context, user compute.UserID, id compute.ClusterID) (one Cluster, err error) {
+	err = c.store.Read(ctx, func(tx store.Tx) error {
+		one, err = ownCluster(tx, user, id)
+		return err
+	})
+	return one, err
+}
+
+// ListClusters gives the user's clusters, newest first.
+func (c *Control) ListClusters(ctx context.Context, user compute.UserID) (all []Cluster, err error) {
+	err = c.store.Read(ctx, func(tx store.Tx) error {
+		stored, err := tx.ListClusters(user)
+		if err != nil {
+			return err
+		}
+		for _, one := range stored {
+			pods, err := tx.ClusterPods(one.ID)
+			if err != nil {
+				return err
+			}
+			all = append(all, Cluster{one, pods})
+		}
+		return nil
+	})
+	return all, err
+}
+
+// RenameCluster gives the cluster another name. NotFound as for GetCluster.
+func (c *Control) RenameCluster(ctx context.Context, user compute.UserID, id compute.ClusterID, name string) (one Cluster, err error) {
+	err = c.store.Write(ctx, func(tx store.Tx) error {
+		if one, err = ownCluster(tx, user, id); err != nil {
+			return err
+		}
+		one.Name = name
+		return tx.RenameCluster(id, name)
+	})
+	return one, err
+}
+
+// DeleteCluster deletes the cluster and terminates its pods (rule clusters.delete.pods). NotFound as for GetCluster.
+func (c *Control) DeleteCluster(ctx context.Context, user compute.UserID, id compute.ClusterID) error {
+	var one Cluster
+	err := c.placement.Write(ctx, func(tx store.Tx, b *Booking) (err error) {
+		if one, err = ownCluster(tx, user, id); err != nil {
+			return err
+		}
+		for i := range one.Pods {
+			if err := move(tx, b, &one.Pods[i], compute.PodTerminate); err != nil {
+				return err
+			}
+		}
+		return tx.DeleteCluster(id)
+	})
+	if err == nil {
+		c.hintPods(one.Pods)
+	}
+	return err
+}
+
+func (c *Control) hintPods(pods []compute.Pod) {
+	for _, p := range pods {
+		c.podHint(p.ID)
+	}
+}
+
+// ownCluster hides from a user what is not theirs.
+func ownCluster(tx store.Tx, user compute.UserID, id compute.ClusterID) (Cluster, error) {
+	one, err := tx.Cluster(id)
+	if err == nil && one.UserID != user {
+		err = compute.Errorf(compute.NotFound, "cluster %q does not exist", id)
+	}
+	if err != nil {
+		return Cluster{}, err
+	}
+	pods, err := tx.ClusterPods(id)
+	return Cluster{one, pods}, err
+}
+
+// withoutClusters gives the pods that belong to no cluster (rule clusters.pods.hidden).
+func withoutClusters(pods []compute.Pod) []compute.Pod {
+	return slices.DeleteFunc(pods, func(p compute.Pod) bool { return p.ClusterID != "" })
+}
+
+// checkAlone refuses to change or delete a pod of a cluster by itself (rules clusters.pods.patch, clusters.pods.delete).
+func checkAlone(p compute.Pod) error {
+	if p.ClusterID == "" {
+		return nil
+	}
+	return compute.Errorf(compute.Conflict, "the pod belongs to cluster %q: it cannot be changed or deleted by itself", p.ClusterID)
+}

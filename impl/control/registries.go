@@ -1,0 +1,123 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// Registries keeps the credentials of container registries, which it alone can open, and the delegations. It is safe for
+// concurrent use.
+type Registries struct {
+	store   store.Store
+	ids     *compute.IDs
+	secrets *Secrets
+}
+
+// NewRegistries makes Registries. It fails when the secrets do not open what is stored: then the key is a wrong one.
+func NewRegistries(ctx context.Context, s store.Store, ids *compute.IDs, secrets *Secrets) (*Registries, error) {
+	r := &Registries{store: s, ids: ids, secrets: secrets}
+	err := s.Read(ctx, func(tx store.Tx) error {
+		newest, found, err := tx.NewestRegistry()
+		if err == nil && found {
+			_, err = r.login(newest)
+		}
+		return err
+	})
+	return r, err
+}
+
+// Create seals the login and stores the credential (rule registries.create).
+func (r *Registries) Create(ctx context.Context, user compute.UserID, name string, l compute.Login) (compute.Registry, error) {
+	text, err := json.Marshal(l) //nolint:gosec // to be sealed
+	if err != nil {
+		return compute.Registry{}, err
+	}
+	made := compute.Registry{ID: r.ids.Registry(), UserID: user, Name: name}
+	made.Login = r.secrets.seal(text, string(made.ID))
+	err = r.store.Write(ctx, func(tx store.Tx) error {
+		made.CreatedAt = tx.Now()
+		return tx.InsertRegistry(made)
+	})
+	return made, err
+}
+
+// Get gives the user's credential. NotFound for an unknown and for somebody else's one.
+func (r *Registries) Get(ctx context.Context, user compute.UserID, id compute.RegistryID) (one compute.Registry, err error) {
+	err = r.store.Read(ctx, func(tx store.Tx) error {
+		one, err = ownRegistry(tx, user, id)
+		return err
+	})
+	return one, err
+}
+
+// List gives the user's credentials, newest first.
+func (r *Registries) List(ctx context.Context, user compute.UserID) (all []compute.Registry, err error) {
+	err = r.store.Read(ctx, func(tx store.Tx) error {
+		all, err = tx.ListRegistries(user)
+		return err
+	})
+	return all, err
+}
+
+// Delete deletes the credential. Rejected while a pod that is not terminated uses it (rule registries.delete.used);
+// templates lose it (rule templates.credential.deleted). NotFound as for Get.
+func (r *Registries) Delete(ctx context.Context, user compute.UserID, id compute.RegistryID) error {
+	return r.store.Write(ctx, func(tx store.Tx) error {
+		if _, err := ownRegistry(tx, user, id); err != nil {
+			return err
+		}
+		pods, err := tx.RegistryPods(id)
+		if err != nil {
+			return err
+		}
+		if len(pods) > 0 {
+			return compute.Errorf(compute.Rejected, "credential %q is used by pod %q", id, pods[0])
+		}
+		if err := tx.ForgetRegistry(id); err != nil {
+			return err
+		}
+		return tx.DeleteRegistry(id)
+	})
+}
+
+// Login gives user name and password in clear, for a runtime that pulls an image. NotFound for an unknown credential.
+func (r *Registries) Login(ctx context.Context, id compute.RegistryID) (l compute.Login, err error) {
+	err = r.store.Read(ctx, func(tx store.Tx) error {
+		one, err := tx.Registry(id)
+		if err == nil {
+			l, err = r.login(one)
+		}
+		return err
+	})
+	return l, err
+}
+
+func (r *Registries) login(one compute.Registry) (l compute.Login, err error) {
+	text, err := r.secrets.open(one.Login, string(one.ID))
+	if err == nil {
+		err = json.Unmarshal(text, &l)
+	}
+	return l, err
+}
+
+// ownRegistry hides from a user what is not theirs.
+func ownRegistry(tx store.Tx, user compute.UserID, id compute.RegistryID) (compute.Registry, error) {
+	one, err := tx.Registry(id)
+	if err == nil && one.UserID != user {
+		err = compute.Errorf(compute.NotFound, "registry: credential %q does not exist", id)
+	}
+	return one, err
+}
+
+// checkRegistry gives NotFound for a credential that is not the user's; the empty id is none (rule
+// registries.use.ownership).
+func checkRegistry(tx store.Tx, user compute.UserID, id compute.RegistryID) error {
+	if id == "" {
+		return nil
+	}
+	_, err := ownRegistry(tx, user, id)
+	return err
+}

@@ -1,0 +1,42 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"golang.org/x/crypto/ssh" // it reads the lines as OpenSSH does
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// SSHKeys gives the user's public keys in their order, each a line of an authorized_keys file.
+func (c *Control) SSHKeys(ctx context.Context, user compute.UserID) (lines []string, err error) {
+	err = c.store.Read(ctx, func(tx store.Tx) error {
+		lines, err = tx.SSHKeys(user)
+		return err
+	})
+	return lines, err
+}
+
+// SetSSHKeys replaces the user's public keys. Invalid, with a line for each, for those that are none (rule
+// account.ssh-keys.parsed).
+func (c *Control) SetSSHKeys(ctx context.Context, user compute.UserID, lines []string) error {
+	invalid := compute.Errorf(compute.Invalid, "some of the keys are not SSH public keys")
+	for i, line := range lines {
+		if !isSSHKey(line) {
+			invalid.Fields = append(invalid.Fields, fmt.Sprintf("/keys/%d: must be an SSH public key", i))
+		}
+	}
+	if invalid.Fields != nil {
+		return invalid
+	}
+	return c.store.Write(ctx, func(tx store.Tx) error { return tx.SetSSHKeys(user, lines) })
+}
+
+// isSSHKey tells whether the line is a public key of the type that it begins with: the parser looks at the key alone.
+func isSSHKey(line string) bool {
+	key, _, options, rest, err := ssh.ParseAuthorizedKey([]byte(line))
+	return err == nil && len(options) == 0 && len(rest) == 0 && strings.HasPrefix(line, key.Type()+" ")
+}

@@ -1,0 +1,145 @@
+package control
+
+import (
+	"context"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// TemplateChange is what createTemplate sets and updateTemplate changes. Nil is the default, or unchanged.
+type TemplateChange struct {
+	Name         *string
+	Image        *string
+	Args         *string
+	DiskGB       *int64
+	Ports        []string            // empty: none any more
+	Env          map[string]string   // empty: none any more
+	RegistryID   *compute.RegistryID // empty: none any more
+	Mounts       *TemplateMounts
+	Category     *compute.TemplateCategory
+	Public       *bool
+	Serverless   *bool
+	StartSSH     *bool
+	StartJupyter *bool
+	CUDAVersions []string // empty: any
+}
+
+// TemplateMounts are the mounts of a template as a whole.
+type TemplateMounts struct{ Persistent *compute.PersistentMount }
+
+// CreateTemplate stores a template (rules templates.defaults, templates.create.*). Rejected names the field; NotFound for a
+// credential that is not the user's.
+func (c *Control) CreateTemplate(ctx context.Context, user compute.UserID, change TemplateChange) (compute.Template, error) {
+	t := compute.Template{
+		ID: c.ids.Template(), UserID: user, DiskGB: defaultDiskGB, Ports: []string{}, Env: map[string]string{}, Category: compute.ForNVIDIA,
+		StartSSH: true, StartJupyter: true, CUDAVersions: []string{},
+	}
+	err := c.store.Write(ctx, func(tx store.Tx) error {
+		t.CreatedAt = tx.Now()
+		if err := changeTemplate(tx, &t, change); err != nil {
+			return err
+		}
+		return tx.InsertTemplate(t)
+	})
+	return t, err
+}
+
+// GetTemplate gives a template that is the user's or public. NotFound for every other one.
+func (c *Control) GetTemplate(ctx context.Context, user compute.UserID, id compute.TemplateID) (t compute.Template, err error) {
+	err = c.store.Read(ctx, func(tx store.Tx) error {
+		t, err = readableTemplate(tx, user, id)
+		return err
+	})
+	return t, err
+}
+
+// ListTemplates gives the user's templates, newest first.
+func (c *Control) ListTemplates(ctx context.Context, user compute.UserID) (all []compute.Template, err error) {
+	err = c.store.Read(ctx, func(tx store.Tx) error {
+		all, err = tx.ListTemplates(user)
+		return err
+	})
+	return all, err
+}
+
+// UpdateTemplate changes what is present. Rejected and NotFound as for CreateTemplate; NotFound for an unknown template
+// and for somebody else's, a public one too (rule templates.public.write).
+func (c *Control) UpdateTemplate(ctx context.Context, user compute.UserID, id compute.TemplateID, change TemplateChange) (t compute.Template, err error) {
+	err = c.store.Write(ctx, func(tx store.Tx) error {
+		if t, err = ownTemplate(tx, user, id); err != nil {
+			return err
+		}
+		if err := changeTemplate(tx, &t, change); err != nil {
+			return err
+		}
+		return tx.UpdateTemplate(t)
+	})
+	return t, err
+}
+
+// DeleteTemplate deletes the template. Rejected while a pod that was made from it is not terminated (rule
+// templates.delete.used), NotFound as for UpdateTemplate.
+func (c *Control) DeleteTemplate(ctx context.Context, user compute.UserID, id compute.TemplateID) error {
+	return c.store.Write(ctx, func(tx store.Tx) error {
+		if _, err := ownTemplate(tx, user, id); err != nil {
+			return err
+		}
+		pods, err := tx.TemplatePods(id)
+		if err != nil {
+			return err
+		}
+		if len(pods) > 0 {
+			return compute.Errorf(compute.Rejected, "template %q is bound to pod %q", id, pods[0])
+		}
+		return tx.DeleteTemplate(id)
+	})
+}
+
+// changeTemplate applies the change to the template, in the order of its members.
+func changeTemplate(tx store.Tx, t *compute.Template, n TemplateChange) error {
+	set(&t.Name, n.Name)
+	set(&t.Image, n.Image)
+	set(&t.Args, n.Args)
+	set(&t.DiskGB, n.DiskGB)
+	set(&t.RegistryID, n.RegistryID)
+	set(&t.Category, n.Category)
+	set(&t.Public, n.Public)
+	set(&t.Serverless, n.Serverless)
+	set(&t.StartSSH, n.StartSSH)
+	set(&t.StartJupyter, n.StartJupyter)
+	if n.Ports != nil {
+		t.Ports = n.Ports
+	}
+	if n.Env != nil {
+		t.Env = n.Env
+	}
+	if n.CUDAVersions != nil {
+		t.CUDAVersions = n.CUDAVersions
+	}
+	if n.Mounts != nil {
+		t.Persistent = n.Mounts.Persistent
+	}
+	if err := checkPorts(t.Ports); err != nil {
+		return err
+	}
+	return checkRegistry(tx, t.UserID, t.RegistryID)
+}
+
+// readableTemplate hides from a user what is neither theirs nor public.
+func readableTemplate(tx store.Tx, user compute.UserID, id compute.TemplateID) (compute.Template, error) {
+	t, err := tx.Template(id)
+	if err == nil && t.UserID != user && !t.Public {
+		err = compute.Errorf(compute.NotFound, "template %q does not exist", id)
+	}
+	return t, err
+}
+
+// ownTemplate hides from a user what is not theirs to change.
+func ownTemplate(tx store.Tx, user compute.UserID, id compute.TemplateID) (compute.Template, error) {
+	t, err := tx.Template(id)
+	if err == nil && t.UserID != user {
+		err = compute.Errorf(compute.NotFound, "template %q does not exist", id)
+	}
+	return t, err
+}

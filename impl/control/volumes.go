@@ -1,0 +1,121 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// NewVolume is what createNetworkVolume asks for.
+type NewVolume struct {
+	Name         string
+	SizeGB       int64
+	DataCenterID string
+	Type         compute.VolumeType // empty: StandardVolume
+}
+
+// CreateVolume stores a network volume. Rejected for an unknown data center (rule volumes.create.data-center).
+func (c *Control) CreateVolume(ctx context.Context, user compute.UserID, n NewVolume) (compute.Volume, error) {
+	if _, known := c.catalog.DataCenter(n.DataCenterID); !known {
+		return compute.Volume{}, compute.Errorf(compute.Rejected, "dataCenter: there is no data center %q", n.DataCenterID)
+	}
+	v := compute.Volume{
+		ID: c.ids.Volume(), UserID: user, Name: n.Name, SizeGB: n.SizeGB, DataCenterID: n.DataCenterID,
+		Type: cmp.Or(n.Type, compute.StandardVolume),
+	}
+	err := c.store.Write(ctx, func(tx store.Tx) error {
+		v.CreatedAt = tx.Now()
+		return tx.InsertVolume(v)
+	})
+	return v, err
+}
+
+// GetVolume gives the user's volume. NotFound for an unknown and for somebody else's one.
+func (c *Control) GetVolume(ctx context.Context, user compute.UserID, id compute.VolumeID) (v compute.Volume, err error) {
+	err = c.store.Read(ctx, func(tx store.Tx) error {
+		v, err = ownVolume(tx, user, id)
+		return err
+	})
+	return v, err
+}
+
+// ListVolumes gives the user's volumes, newest first.
+func (c *Control) ListVolumes(ctx context.Context, user compute.UserID) (all []compute.Volume, err error) {
+	err = c.store.Read(ctx, func(tx store.Tx) error {
+		all, err = tx.ListVolumes(user)
+		return err
+	})
+	return all, err
+}
+
+// VolumeChange is what updateNetworkVolume asks for. Nil is unchanged.
+type VolumeChange struct {
+	Name   *string
+	SizeGB *int64
+}
+
+// UpdateVolume renames or enlarges the volume. Rejected for a smaller size (rule volumes.update.shrink), NotFound as for
+// GetVolume.
+func (c *Control) UpdateVolume(ctx context.Context, user compute.UserID, id compute.VolumeID, change VolumeChange) (v compute.Volume, err error) {
+	err = c.store.Write(ctx, func(tx store.Tx) error {
+		if v, err = ownVolume(tx, user, id); err != nil {
+			return err
+		}
+		if change.SizeGB != nil && *change.SizeGB < v.SizeGB {
+			return compute.Errorf(compute.Rejected, "size: %d GB cannot shrink to %d", v.SizeGB, *change.SizeGB)
+		}
+		set(&v.Name, change.Name)
+		set(&v.SizeGB, change.SizeGB)
+		return tx.UpdateVolume(v)
+	})
+	return v, err
+}
+
+// DeleteVolume deletes the volume. Rejected while a pod that is not terminated mounts it (rule volumes.delete.used),
+// NotFound as for GetVolume.
+func (c *Control) DeleteVolume(ctx context.Context, user compute.UserID, id compute.VolumeID) error {
+	return c.store.Write(ctx, func(tx store.Tx) error {
+		if _, err := ownVolume(tx, user, id); err != nil {
+			return err
+		}
+		pods, err := tx.VolumePods(id)
+		if err != nil {
+			return err
+		}
+		if len(pods) > 0 {
+			return compute.Errorf(compute.Rejected, "network volume %q is mounted by pod %q", id, pods[0])
+		}
+		return tx.DeleteVolume(id)
+	})
+}
+
+// ownVolume hides from a user what is not theirs.
+func ownVolume(tx store.Tx, user compute.UserID, id compute.VolumeID) (compute.Volume, error) {
+	v, err := tx.Volume(id)
+	if err == nil && v.UserID != user {
+		err = compute.Errorf(compute.NotFound, "network volume %q does not exist", id)
+	}
+	return v, err
+}
+
+// dataCentersFor gives the data centers in which the pod may be placed, none for all: that of its network volume, or those
+// that it asks for. NotFound for a volume that is not the user's, Rejected for one elsewhere (rule volumes.data-center).
+func dataCentersFor(tx store.Tx, user compute.UserID, n NewPod) ([]string, error) {
+	if len(n.Network) == 0 {
+		return n.DataCenterIDs, nil
+	}
+	v, err := ownVolume(tx, user, n.Network[0].VolumeID)
+	if compute.CodeOf(err) == compute.NotFound {
+		return nil, compute.Errorf(compute.NotFound, "mounts.network: network volume %q does not exist", n.Network[0].VolumeID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(n.DataCenterIDs) > 0 && !slices.Contains(n.DataCenterIDs, v.DataCenterID) {
+		return nil, compute.Errorf(compute.Rejected, "mounts.network: network volume %q is in data center %s, which is not among dataCenterIds", v.ID, v.DataCenterID)
+	}
+	return []string{v.DataCenterID}, nil
+}

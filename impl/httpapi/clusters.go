@@ -1,0 +1,64 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/berthdev/berth/gen/rest"
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// ListClusters is GET /v2/clusters.
+func (h restHandlers) ListClusters(c echo.Context) error {
+	clusters, err := h.Control.ListClusters(contextOf(c), callerOf(c).UserID)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, rest.ListClustersResponse{Clusters: views(clusters, clusterView)})
+}
+
+// CreateCluster is POST /v2/clusters.
+func (h restHandlers) CreateCluster(c echo.Context) error {
+	cluster, err := h.Control.CreateCluster(contextOf(c), callerOf(c).UserID, newCluster(bodyOf[rest.CreateClusterRequest](c)))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusCreated, clusterView(cluster))
+}
+
+// GetCluster is GET /v2/clusters/{id}.
+func (h restHandlers) GetCluster(c echo.Context, id string) error {
+	cluster, err := h.Control.GetCluster(contextOf(c), callerOf(c).UserID, compute.ClusterID(id))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, clusterView(cluster))
+}
+
+// UpdateCluster is PATCH /v2/clusters/{id}. Its one member is there: the schema asks for one at least.
+func (h restHandlers) UpdateCluster(c echo.Context, id string) error {
+	name := value(bodyOf[rest.UpdateClusterRequest](c).Name)
+	cluster, err := h.Control.RenameCluster(contextOf(c), callerOf(c).UserID, compute.ClusterID(id), name)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, clusterView(cluster))
+}
+
+// DeleteCluster is DELETE /v2/clusters/{id}.
+func (h restHandlers) DeleteCluster(c echo.Context, id string) error {
+	if err := h.Control.DeleteCluster(contextOf(c), callerOf(c).UserID, compute.ClusterID(id)); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// ListClusterPods is GET /v2/clusters/{id}/pods.
+func (h restHandlers) ListClusterPods(c echo.Context, id string) error {
+	cluster, err := h.Control.GetCluster(contextOf(c), callerOf(c).UserID, compute.ClusterID(id))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, h.podList(cluster.Pods))
+}

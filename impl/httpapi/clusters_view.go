@@ -1,0 +1,31 @@
+package httpapi
+
+import (
+	"github.com/berthdev/berth/gen/rest"
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+)
+
+// newCluster translates a request. What is absent stays zero: the defaults are control's.
+func newCluster(r rest.CreateClusterRequest) control.NewCluster {
+	n := control.NewCluster{Name: r.Name, Type: compute.ClusterType(r.Type), PodCount: r.Compute.PodCount, Pod: control.NewPod{
+		Name: r.Name, Image: r.Image, Args: value(r.Args), DiskGB: value(r.Disk), Ports: r.Ports, Env: r.Env, DataCenterIDs: r.DataCenterIds,
+		GPU: &compute.GPU{ID: r.Compute.GpuTypeID, Count: r.Compute.GpuCountPerPod},
+	}}
+	n.Pod.Persistent, n.Pod.Network = mounts(r.Mounts)
+	return n
+}
+
+// clusterView fills every field of the published cluster. It has pods: none goes before the cluster does.
+func clusterView(c control.Cluster) rest.Cluster {
+	v := rest.Cluster{
+		ID: string(c.ID), Name: c.Name, Type: rest.ClusterType(c.Type), DataCenterID: c.DataCenterID, CreatedAt: c.CreatedAt,
+		Compute: rest.ClusterCompute{GpuTypeID: c.GPU.ID, GpuCountPerPod: c.GPU.Count, PodCount: c.PodCount},
+		Pods:    rest.ClusterPodsSummary{Total: int64(len(c.Pods)), ByStatus: map[string]int64{}},
+	}
+	for _, p := range c.Pods {
+		v.Pods.ByStatus[string(p.Status)]++
+	}
+	v.Primary = rest.ClusterPrimary{PodID: string(c.Pods[0].ID), Status: rest.PodStatus(c.Pods[0].Status)}
+	return v
+}
