@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import runpod
+from runpod.serverless.modules.rp_progress import progress_update  # 1.7.12 has no runpod.serverless.progress_update
 
 
 def sync(job):
@@ -19,10 +20,10 @@ def sync(job):
     if "error" in given:
         return given
     for step in given.get("progress", []):
-        runpod.serverless.progress_update(job, step)
+        progress_update(job, step)
         time.sleep(given["sleep"])
     if "last_progress" in given:  # sent beside the result, and often after it
-        runpod.serverless.progress_update(job, given["last_progress"])
+        progress_update(job, given["last_progress"])
     elif "sleep" in given:
         time.sleep(given["sleep"])
     if "size" in given:
