@@ -36,6 +36,9 @@ var rooms = map[string]struct {
 	"gen/queue":                      {may: []string{"impl/validate"}, uses: []string{http, echo}},
 	"gen/worker":                     {may: []string{"impl/validate"}, uses: []string{http, echo}},
 	"gen/controls":                   {may: []string{"impl/validate"}, uses: []string{http, echo}},
+	"gen/graph":                      {may: []string{"graphql/scalar"}},
+	"gen/graphclient":                {},
+	"graphql/scalar":                 {},
 	"impl":                           {},
 	"impl/validate":                  {},
 	"impl/compute":                   {},
@@ -59,11 +62,15 @@ var rooms = map[string]struct {
 		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/problem", "impl/queue", "impl/validate", "spec"},
 		uses: []string{http, echo},
 	},
-	"impl/app": {
-		may:  []string{"impl/compute", "impl/control", "impl/httpapi", "impl/loop", "impl/queue", "impl/runtime", "impl/runtime/docker", "impl/runtime/process", "impl/runtime/sim", "impl/webhook", "store", "store/sqlite"},
+	"graphql": {
+		may:  []string{"gen/graph", "impl/compute", "impl/control", "impl/problem"},
 		uses: []string{http},
 	},
-	"conformance":       {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "impl/app"}, uses: []string{http}},
+	"impl/app": {
+		may:  []string{"graphql", "impl/compute", "impl/control", "impl/httpapi", "impl/loop", "impl/queue", "impl/runtime", "impl/runtime/docker", "impl/runtime/process", "impl/runtime/sim", "impl/webhook", "store", "store/sqlite"},
+		uses: []string{http},
+	},
+	"conformance":       {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "impl/app"}, uses: []string{http}},
 	"conformance/crash": {uses: []string{http}},
 	"cmd/berth":         {may: []string{"conformance", "impl/app", "impl/compute", "gen/rest", "gen/queue", "gen/worker"}, uses: []string{http}},
 	"cmd/validgen":      {},

@@ -115,6 +115,10 @@ func (d *Documents) Operations() []Operation {
 // operation, a refusal is a problem all the same.
 func (d *Documents) Check(c require.TestingT, r *http.Request, a Answer) {
 	doc, path, op := d.find(r)
+	if op == nil && strings.HasSuffix(r.URL.Path, graphqlPath) && !strings.HasPrefix(r.URL.Path, "/v2/") {
+		checkGraphQL(c, a)
+		return
+	}
 	if op == nil {
 		if a.Status >= http.StatusBadRequest {
 			require.Equal(c, "application/problem+json", a.Header.Get("Content-Type"), "%s %s", r.Method, r.URL.Path)

@@ -11,6 +11,9 @@ package gen
 //go:generate sh -c "cd .. && go run ./cmd/validgen -spec spec/worker.yaml -model gen/worker/worker.gen.go -package worker -o gen/worker/validate.gen.go"
 //go:generate sh -c "cd .. && go run ./cmd/validgen -spec spec/controls.yaml -model gen/controls/controls.gen.go -package controls -o gen/controls/validate.gen.go"
 
+//go:generate sh -c "cd .. && go tool -modfile=gen/tools.mod gqlgen generate --config gen/graph.gqlgen.yaml"
+//go:generate sh -c "cd .. && go tool -modfile=gen/tools.mod genqlient gen/graphclient.genqlient.yaml"
+
 // The document that uses every keyword, which the tests of validgen compare with an independent validator.
 //go:generate sh -c "cd .. && go tool -modfile=gen/tools.mod oapi-codegen -config cmd/validgen/testdata/keywords/oapi-codegen.yaml cmd/validgen/testdata/keywords/keywords.yaml"
 //go:generate sh -c "cd ../cmd/validgen/testdata/keywords && go run ../.. -spec keywords.yaml -model keywords.gen.go -package keywords -o validate.gen.go"

@@ -7,7 +7,8 @@
 //	runtime   what pods and workers run on: sim, process, docker
 //	problem   error code to HTTP status
 //	validate  what the generated validators call
-//	httpapi   the HTTP edge
+//	httpapi   the HTTP edge of REST, the queue and workers
+//	graphql   (beside this folder) the GraphQL edge
 //	webhook   the edge to the receivers of webhooks
 //	app       wiring
 //
@@ -22,5 +23,6 @@
 //  3. make generate. The build now fails where the server interface grew.
 //  4. Write the use case in control or queue; new words in compute; new rows in store, with a case in storetest.
 //  5. Write the handler and the view in httpapi.
-//  6. make test lint. Break the rule once and see its test fail.
+//  6. GraphQL goes the same way: the schema is spec/graphql, the resolvers and views are in graphql.
+//  7. make test lint. Break the rule once and see its test fail.
 package impl

@@ -13,7 +13,7 @@ import (
 )
 
 func newDevCommand() *cobra.Command {
-	flags := serverFlags{private: true}
+	flags := serverFlags{private: true, graphql: app.GraphQL{Introspection: true, Playground: true}}
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "dev HANDLER.py | dev -- COMMAND [ARG...]",

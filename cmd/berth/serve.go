@@ -35,6 +35,7 @@ type serverFlags struct {
 	publishOn   string
 	catalog     string
 	fleet       string
+	graphql     app.GraphQL
 }
 
 func (f *serverFlags) add(cmd *cobra.Command) {
@@ -53,6 +54,10 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.pull, "pull", "if-absent", "when docker pulls images: if-absent, always or never")
 	cmd.Flags().StringVar(&f.publishOn, "publish-on", "127.0.0.1", "address of this host that docker publishes the ports of pods on")
 	cmd.Flags().BoolVar(&f.controls, "test-controls", false, "serve /_berth/ for tests: the clock, reset, keys, quotas, faults; its key is printed")
+	cmd.Flags().BoolVar(&f.graphql.Introspection, "graphql-introspection", f.graphql.Introspection, "let clients of GraphQL read the schema")
+	cmd.Flags().IntVar(&f.graphql.Limits.Depth, "graphql-depth", 20, "how deep the fields of a GraphQL document may nest")
+	cmd.Flags().IntVar(&f.graphql.Limits.Fields, "graphql-fields", 500, "how many fields a GraphQL document may ask for")
+	cmd.Flags().IntVar(&f.graphql.Limits.Aliases, "graphql-aliases", 50, "how many aliases a GraphQL document may have")
 	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "log every request")
 }
 
@@ -67,7 +72,8 @@ func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
 		TestControls: f.controls, PrivateWebhooks: f.private,
 		Runtime: f.runtime, Pull: f.pull, PublishOn: f.publishOn,
 		Catalog: f.catalog, Fleet: f.fleet,
-		Log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level})),
+		GraphQL: f.graphql,
+		Log:     slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level})),
 	}, err
 }
 
@@ -78,7 +84,7 @@ func newServeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the server",
-		Long: `Run the server: the REST API for pods, the queue API for jobs and the worker protocol, on one address.
+		Long: `Run the server: the REST and GraphQL APIs for pods, the queue API for jobs and the worker protocol, on one address.
 
 Without flags it keeps its database in ./berth-data and listens on 127.0.0.1:8765. The first start of a data directory
 makes a key and prints it, once. The workers of an endpoint are processes of this machine.

@@ -63,6 +63,7 @@ version() {
 		checked "$python" "$here/python/asyncio_client.py" "$key" "$endpoint" "$stream" "$idle"
 		checked node "$tmp/js/client.mjs" "$url" "$key" "$endpoint" "$stream" "$idle"
 	done
+	checked "$python" "$here/python/graphql_client.py" "${url%/v2}" "$key"
 	stop
 }
 

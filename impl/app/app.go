@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/berthdev/berth/graphql"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/httpapi"
@@ -42,6 +43,7 @@ type Config struct {
 	Fleet           string              // file of the hosts that pods are placed on, or FleetMachine; empty: a simulated fleet that has plenty of everything
 	TestControls    bool                // serve /_berth/ and run on a clock that it can set
 	PrivateWebhooks bool                // permit webhooks on loopback and private addresses
+	GraphQL         GraphQL             // bounds of documents, and what helps in developing
 	Runtime         string              // what pods run on: RuntimeSim, which is the default, RuntimeProcess or RuntimeDocker
 	DockerHost      string              // address of the engine; empty: DOCKER_HOST, or the usual socket
 	Pull            string              // when images are pulled: if-absent, which is the default, always or never
@@ -64,6 +66,13 @@ type Endpoint struct {
 
 // Quotas are how many REST requests a user may make. Zero means the default: 1,000 a minute, 30,000 an hour, 500,000 a day.
 type Quotas struct{ Minute, Hour, Day int64 }
+
+// GraphQL is how the GraphQL interface is set. A limit that is zero means its default.
+type GraphQL struct {
+	Limits        graphql.Limits
+	Introspection bool // clients may read the schema; they always may with TestControls
+	Playground    bool // GET /graphql answers a page to try queries on
+}
 
 const (
 	defaultListen      = "127.0.0.1:8765"
@@ -209,6 +218,10 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 			return nil, err
 		}
 	}
+	services.GraphQL = graphql.New(graphql.Services{
+		Control: ctl, Keyring: s.keyring, Clock: c.Clock, Log: c.Log, Limits: c.GraphQL.Limits,
+		Introspection: c.GraphQL.Introspection || c.TestControls, Playground: c.GraphQL.Playground,
+	})
 	handler, err := httpapi.New(services)
 	if err != nil {
 		return nil, err
@@ -283,6 +296,7 @@ func (c Config) withDefaults() Config {
 	c.Quotas.Minute = cmp.Or(c.Quotas.Minute, 1_000)
 	c.Quotas.Hour = cmp.Or(c.Quotas.Hour, 30_000)
 	c.Quotas.Day = cmp.Or(c.Quotas.Day, 500_000)
+	c.GraphQL.Limits = c.GraphQL.Limits.WithDefaults()
 	if c.Clock == nil {
 		c.Clock = compute.SystemClock{}
 	}

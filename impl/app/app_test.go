@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -194,4 +196,33 @@ func TestTheOperatorsCatalogAndFleetHoldAndAreStillHeldAfterARestart(t *testing.
 	c.Fleet = file("fleet.json", `{"hosts":[{"id":"desk"}]}`)
 	_, err := app.Start(t.Context(), c)
 	require.ErrorContains(t, err, `fleet.json: hosts[0].dataCenterId "" is not in the catalog`)
+}
+
+// lines is a log that several goroutines write.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func TestTheKeyInTheQueryOfGraphQLIsNotLogged(t *testing.T) {
+	t.Parallel()
+	var log lines
+	s := start(t, app.Config{Data: t.TempDir(), Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	secret := s.FirstKey()[len(s.FirstKey())-40:]
+	for _, body := range []string{`{"query":"{myself{id}}"}`, `{"query":"{myself{"}`, `nonsense`} {
+		for _, path := range []string{"/graphql", "/graphql/", "/nosuchpath"} {
+			for _, method := range []string{"POST", "GET"} {
+				_, _ = call(t, method, s.URL()+path+"?api_key="+s.FirstKey(), s.FirstKey(), body)
+			}
+		}
+	}
+	require.NoError(t, s.Close())
+	require.Contains(t, log.text.String(), "/graphql")
+	require.NotContains(t, log.text.String(), secret)
 }

@@ -167,7 +167,11 @@ func (c Catalog) priceCPU(cpu compute.CPU) (float64, int64, error) {
 	if !f.offers(cpu.VCPUCount) {
 		return 0, 0, compute.Errorf(compute.Rejected, "cpu.vcpuCount: flavor %q offers the powers of two from %d to %d, not %d", cpu.ID, f.MinVCPU, f.MaxVCPU, cpu.VCPUCount)
 	}
-	return f.PricePerVCPU * float64(cpu.VCPUCount), f.MemoryPerVCPU * cpu.VCPUCount, nil
+	memory := f.MemoryPerVCPU * cpu.VCPUCount
+	if cpu.MemoryGB != 0 && cpu.MemoryGB != memory {
+		return 0, 0, compute.Errorf(compute.Rejected, "cpu.memory: flavor %q has %d GB with %d vCPUs, not %d", cpu.ID, memory, cpu.VCPUCount, cpu.MemoryGB)
+	}
+	return f.PricePerVCPU * float64(cpu.VCPUCount), memory, nil
 }
 
 // checkPlace refuses data centers that do not exist, and global networking where it is not possible.

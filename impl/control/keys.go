@@ -130,18 +130,24 @@ func (r *Keyring) Authenticate(header string, bareToo bool) (key compute.Key, be
 		}
 		token = header
 	}
+	key, err = r.Find(token)
+	return key, bearer, err
+}
+
+// Find gives the key of a token. Unauthenticated as for Authenticate.
+func (r *Keyring) Find(token string) (compute.Key, error) {
 	id, ok := compute.ParseToken(token)
 	if !ok {
-		return key, bearer, compute.Errorf(compute.Unauthenticated, "malformed API key")
+		return compute.Key{}, compute.Errorf(compute.Unauthenticated, "malformed API key")
 	}
 	r.mu.RLock()
-	key = r.keys[id]
+	key := r.keys[id]
 	r.mu.RUnlock()
 	if !key.Matches(token) || !key.RevokedAt.IsZero() {
-		return compute.Key{}, bearer, compute.Errorf(compute.Unauthenticated, "invalid API key")
+		return compute.Key{}, compute.Errorf(compute.Unauthenticated, "invalid API key")
 	}
 	if !key.ExpiresAt.IsZero() && !r.clock.Now().Before(key.ExpiresAt) {
-		return compute.Key{}, bearer, compute.Errorf(compute.Unauthenticated, "expired API key")
+		return compute.Key{}, compute.Errorf(compute.Unauthenticated, "expired API key")
 	}
-	return key, bearer, nil
+	return key, nil
 }

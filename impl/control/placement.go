@@ -155,6 +155,8 @@ type want struct {
 	GlobalNetwork bool          // only where it is possible
 	CUDAVersions  []string      // a host with one of them; empty: any
 	LeastCUDA     string        // a host with this one or a later one; empty: any
+	LeastVCPUs    int64         // that the pod must get with its GPUs
+	LeastMemoryGB int64         // that the pod must get with its GPUs
 	DiskGB        int64
 	PersistentGB  int64
 	HostID        string // this host alone; empty: any
@@ -174,7 +176,8 @@ func wantOf(p compute.Pod) want {
 
 // suits tells whether the host is of the asked sort, free or not.
 func (h *host) suits(w want) bool {
-	return (w.HostID == "" || w.HostID == h.ID) && (w.Cloud == "" || w.Cloud == h.Cloud) &&
+	share := h.share(w)
+	return share.vcpus >= w.LeastVCPUs && share.memoryGB >= w.LeastMemoryGB && (w.HostID == "" || w.HostID == h.ID) && (w.Cloud == "" || w.Cloud == h.Cloud) &&
 		(len(w.DataCenterIDs) == 0 || slices.Contains(w.DataCenterIDs, h.DataCenterID)) &&
 		(len(w.Countries) == 0 || slices.Contains(w.Countries, h.center.Country)) &&
 		(!w.GlobalNetwork || h.center.GlobalNetwork) && h.cuda.allowed(w.CUDAVersions, w.LeastCUDA)
@@ -231,6 +234,15 @@ func (p *Placement) full(w want) error {
 	if w.GlobalNetwork {
 		asked += ", with global networking"
 	}
+	if w.LeastVCPUs > 0 || w.LeastMemoryGB > 0 {
+		asked += fmt.Sprintf(", with %d vCPUs and %d GB of memory at least", w.LeastVCPUs, w.LeastMemoryGB)
+	}
+	if len(w.CUDAVersions) > 0 || w.LeastCUDA != "" {
+		asked += ", CUDA " + strings.Join(w.CUDAVersions, " or ")
+		if w.LeastCUDA != "" {
+			asked += " from " + w.LeastCUDA
+		}
+	}
 	if w.HostID != "" {
 		asked += ", on the host that holds its data"
 	}
@@ -245,5 +257,7 @@ func (p *Placement) full(w want) error {
 		}
 		all, most, disk = all+max(0, free), max(most, free), max(disk, h.free.diskGB)
 	}
-	return compute.Errorf(compute.Rejected, "nothing can hold the pod now: %s; free there: %d in all, at most %d and %d GB of disk on one host", asked, all, most, disk)
+	e := compute.Errorf(compute.Rejected, "nothing can hold the pod now: %s; free there: %d in all, at most %d and %d GB of disk on one host", asked, all, most, disk)
+	e.Cause = ErrFull
+	return e
 }

@@ -23,10 +23,16 @@ type NewPod struct {
 	Persistent       *compute.PersistentMount
 	Network          []compute.NetworkMount
 	GPU              *compute.GPU
-	CPU              *compute.CPU // MemoryGB is derived
+	CPU              *compute.CPU // MemoryGB is derived; not 0: refused unless it is that
 	Cloud            compute.Cloud
 	DataCenterIDs    []string
 	GlobalNetworking bool
+	LeastVCPUs       int64 // of a GPU pod; so are the next three
+	LeastMemoryGB    int64
+	CUDAVersions     []string // any of them; empty: all
+	LeastCUDA        string
+	StartSSH         bool    // the container gets the user's SSH keys
+	MaxCost          float64 // USD an hour; 0: whatever it costs
 }
 
 const defaultDiskGB = 20 // rule pods.defaults
@@ -41,6 +47,11 @@ func (c *Control) CreatePod(ctx context.Context, user compute.UserID, n NewPod) 
 	err = c.placement.Write(ctx, func(tx store.Tx, b *Booking) error {
 		if err := c.settle(tx, b, &pod, n); err != nil {
 			return err
+		}
+		if n.StartSSH {
+			if err := addPublicKeys(tx, &pod); err != nil {
+				return err
+			}
 		}
 		return tx.InsertPod(pod)
 	})
@@ -95,6 +106,9 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 		return p, err
 	}
 	p.CostPerHour = price
+	if n.MaxCost > 0 && price > n.MaxCost {
+		return p, compute.Errorf(compute.Rejected, "the pod would cost %g USD an hour, over the limit of %g", price, n.MaxCost)
+	}
 	if err = c.catalog.checkPlace(n.GPU, n.DataCenterIDs, n.GlobalNetworking); err != nil {
 		return p, err
 	}
@@ -119,6 +133,7 @@ func (c *Control) settle(tx store.Tx, b *Booking, p *compute.Pod, n NewPod) erro
 	}
 	w := wantOf(*p)
 	w.DataCenterIDs = dataCenters
+	w.LeastVCPUs, w.LeastMemoryGB, w.CUDAVersions, w.LeastCUDA = n.LeastVCPUs, n.LeastMemoryGB, n.CUDAVersions, n.LeastCUDA
 	if p.Persistent != nil {
 		w.PersistentGB = p.Persistent.SizeGB
 	}
@@ -322,7 +337,8 @@ func (c *Control) ActOnPod(ctx context.Context, user compute.UserID, id compute.
 
 // move moves the pod by an action. A container that is up from before is then not the one that was asked for. A pod that
 // is started is placed anew: in its data center, and with a persistent mount on the host where that is.
-func move(tx store.Tx, b *Booking, p *compute.Pod, action compute.PodEvent) (err error) {
+// With versions of CUDA it is placed on a host that has one of them.
+func move(tx store.Tx, b *Booking, p *compute.Pod, action compute.PodEvent, cudaVersions ...string) (err error) {
 	if p.Status, err = compute.PodMachine.Next(p.Status, action); err != nil {
 		return err
 	}
@@ -331,7 +347,7 @@ func move(tx store.Tx, b *Booking, p *compute.Pod, action compute.PodEvent) (err
 	}
 	if action == compute.PodStart {
 		w := wantOf(*p)
-		w.DataCenterIDs = []string{p.DataCenterID}
+		w.DataCenterIDs, w.CUDAVersions = []string{p.DataCenterID}, cudaVersions
 		if p.Persistent != nil {
 			w.HostID = p.HostID
 		}

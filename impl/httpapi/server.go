@@ -35,7 +35,8 @@ type Services struct {
 	Log        *slog.Logger
 	Ready      func(context.Context) error // tells whether the store answers
 
-	Controls Controls // nil: there are no test controls
+	Controls Controls     // nil: there are no test controls
+	GraphQL  http.Handler // authenticates by itself; nil: it is not served
 	faults   *faults
 	large    gate
 }
@@ -52,6 +53,9 @@ func New(s Services) (*echo.Echo, error) {
 		return nil, err
 	}
 	e.GET(healthPath, s.healthz)
+	if s.GraphQL != nil {
+		e.Any(graphqlPath, echo.WrapHandler(s.GraphQL))
+	}
 	rest.RegisterHandlersWithOptions(e, restHandlers{s}, rest.RegisterHandlersOptions{
 		OperationMiddlewares: s.operations(rest.Ops, func(op validate.Op, _ echo.Context) compute.Scope {
 			if op.Method == http.MethodGet {
@@ -94,7 +98,10 @@ func permit(e *echo.Echo, path string, methods ...string) {
 	}
 }
 
-const healthPath = "/healthz"
+const (
+	healthPath  = "/healthz"
+	graphqlPath = "/graphql"
+)
 
 // published are the paths of the documents, which anybody may read.
 var published = map[string]string{

@@ -13,7 +13,7 @@ type Entry struct {
 	Title  string
 }
 
-// Table has a row for each code (rules errors.*).
+// Table has a row for each code, which GraphQL says as it is (rules errors.*).
 var Table = map[compute.Code]Entry{
 	compute.Invalid:         {422, "Unprocessable Entity"},
 	compute.Rejected:        {400, "Bad Request"},
@@ -29,6 +29,7 @@ var Table = map[compute.Code]Entry{
 // Problem is a failure, ready to be written.
 type Problem struct {
 	Entry
+	Code   compute.Code
 	Detail string
 	Errors []string
 }
@@ -37,7 +38,7 @@ type Problem struct {
 func Of(err error) Problem {
 	var e *compute.Error
 	if !errors.As(err, &e) || e.Code == compute.Internal {
-		return Problem{Entry: Table[compute.Internal], Detail: "an internal error occurred; the log of the server has it"}
+		return Problem{Entry: Table[compute.Internal], Code: compute.Internal, Detail: "an internal error occurred; the log of the server has it"}
 	}
-	return Problem{Entry: Table[e.Code], Detail: e.Detail, Errors: e.Fields}
+	return Problem{Entry: Table[e.Code], Code: e.Code, Detail: e.Detail, Errors: e.Fields}
 }

@@ -1,0 +1,150 @@
+package graphql
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// checkArguments holds the values of all arguments against their types, whether they stand in the document or came as
+// variables. The libraries would make text of a number and a number of text, and find a number that is too large only
+// while they execute (rule graphql.variables).
+func checkArguments(schema *ast.Schema, o *graphql.OperationContext) error {
+	a := arguments{schema: schema, variables: o.Variables, seen: map[*ast.FragmentDefinition]bool{}}
+	a.selection(o.Operation.SelectionSet)
+	if len(a.fields) == 0 {
+		return nil
+	}
+	return &compute.Error{Code: compute.Invalid, Detail: a.fields[0], Fields: a.fields}
+}
+
+type arguments struct {
+	schema    *ast.Schema
+	variables map[string]any
+	seen      map[*ast.FragmentDefinition]bool
+	fields    []string // one line for each violation
+}
+
+func (a *arguments) wrong(place, format string, args ...any) {
+	a.fields = append(a.fields, place+": "+fmt.Sprintf(format, args...))
+}
+
+func (a *arguments) selection(set ast.SelectionSet) {
+	for _, s := range set {
+		switch s := s.(type) {
+		case *ast.Field:
+			for _, given := range s.Arguments {
+				value, err := given.Value.Value(a.variables)
+				if err != nil {
+					a.wrong(given.Name, "cannot be read")
+					continue
+				}
+				a.value(given.Name, s.Definition.Arguments.ForName(given.Name).Type, value)
+			}
+			a.selection(s.SelectionSet)
+		case *ast.InlineFragment:
+			a.selection(s.SelectionSet)
+		case *ast.FragmentSpread:
+			if !a.seen[s.Definition] {
+				a.seen[s.Definition] = true
+				a.selection(s.Definition.SelectionSet)
+			}
+		}
+	}
+}
+
+func (a *arguments) value(place string, t *ast.Type, value any) {
+	switch {
+	case value == nil:
+		if t.NonNull {
+			a.wrong(place, "must not be null")
+		}
+	case t.Elem != nil:
+		list := reflect.ValueOf(value) // of whatever type the library made of it
+		if list.Kind() != reflect.Slice {
+			a.value(place, t.Elem, value) // one value stands for a list of one
+			return
+		}
+		for i := range list.Len() {
+			a.value(place+"."+strconv.Itoa(i), t.Elem, list.Index(i).Interface())
+		}
+	default:
+		a.named(place, a.schema.Types[t.NamedType], value)
+	}
+}
+
+func (a *arguments) named(place string, d *ast.Definition, value any) {
+	text, isText := value.(string)
+	switch {
+	case d.Kind == ast.InputObject:
+		object, ok := value.(map[string]any)
+		if !ok {
+			a.wrong(place, "must be an object")
+			return
+		}
+		for _, field := range d.Fields {
+			if member, given := object[field.Name]; given {
+				a.value(place+"."+field.Name, field.Type, member)
+			}
+		}
+	case d.Kind == ast.Enum:
+		if !isText || !slices.ContainsFunc(d.EnumValues, func(v *ast.EnumValueDefinition) bool { return v.Name == text }) {
+			a.wrong(place, "must be one of the values of %s", d.Name)
+		}
+	case d.Name == "Int":
+		if !isInt(value) {
+			a.wrong(place, "must be a whole number of 32 bits")
+		}
+	case d.Name == "Float":
+		if !isFloat(value) {
+			a.wrong(place, "must be a number")
+		}
+	case d.Name == "Boolean":
+		if _, ok := value.(bool); !ok {
+			a.wrong(place, "must be true or false")
+		}
+	case d.Name == "DateTime":
+		if _, err := time.Parse(time.RFC3339Nano, text); !isText || err != nil {
+			a.wrong(place, "must be a time as RFC 3339 text")
+		}
+	case d.Name == "Port":
+		if !isText && !isInt(value) {
+			a.wrong(place, "must be a number or text")
+		}
+	case !isText: // String, ID
+		a.wrong(place, "must be text")
+	}
+}
+
+func isInt(value any) bool {
+	switch n := value.(type) {
+	case int64:
+		return n >= math.MinInt32 && n <= math.MaxInt32
+	case json.Number:
+		_, err := strconv.ParseInt(n.String(), 10, 32)
+		return err == nil
+	}
+	return false
+}
+
+func isFloat(value any) bool {
+	switch n := value.(type) {
+	case int64:
+		return true
+	case float64:
+		return !math.IsInf(n, 0) && !math.IsNaN(n)
+	case json.Number:
+		_, err := n.Float64()
+		return err == nil
+	}
+	return false
+}

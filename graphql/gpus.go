@@ -1,0 +1,107 @@
+package graphql
+
+import (
+	"context"
+	"slices"
+
+	"github.com/berthdev/berth/gen/graph"
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+)
+
+// GpuTypes is the query gpuTypes.
+func (q queries) GpuTypes(_ context.Context, input *graph.GpuTypeFilter) ([]*graph.GpuType, error) {
+	list := []*graph.GpuType{}
+	var ids []string
+	if input != nil {
+		if value(input.Cluster) {
+			return list, nil
+		}
+		ids = append(texts(input.Ids), texts([]*string{input.ID})...)
+	}
+	for _, t := range q.Control.Catalog().GPUs {
+		if len(ids) == 0 || slices.Contains(ids, t.ID) {
+			list = append(list, gpuTypeView(t))
+		}
+	}
+	return list, nil
+}
+
+func gpuTypeView(t control.GPUType) *graph.GpuType {
+	manufacturer := t.Manufacturer
+	if words[manufacturer] != "" {
+		manufacturer = words[manufacturer]
+	}
+	v := &graph.GpuType{
+		ID: t.ID, DisplayName: &t.Name, Manufacturer: &manufacturer, MemoryInGb: number(t.MemoryGB), MaxGpuCount: number(0), MinPodGpuCount: number(1),
+	}
+	v.SecureCloud, v.SecurePrice, v.MaxGpuCountSecureCloud = offerView(t.Secure)
+	v.CommunityCloud, v.CommunityPrice, v.MaxGpuCountCommunityCloud = offerView(t.Community)
+	*v.MaxGpuCount = max(*v.MaxGpuCountSecureCloud, *v.MaxGpuCountCommunityCloud)
+	return v
+}
+
+// words are those of GraphQL for manufacturers, where they are others than those of REST.
+var words = map[string]string{"NVIDIA": "Nvidia"}
+
+func offerView(o *control.GPUOffer) (offered *bool, price *float64, most *int) {
+	if o == nil {
+		return yes(false), new(float64), number(0)
+	}
+	return yes(true), &o.Price, number(o.MaxCount)
+}
+
+// LowestPrice is GpuType.lowestPrice.
+func (g gpuTypes) LowestPrice(_ context.Context, t *graph.GpuType, input *graph.GpuLowestPriceInput) (*graph.LowestPrice, error) {
+	if input == nil {
+		input = &graph.GpuLowestPriceInput{}
+	}
+	count := 1
+	if input.GpuCount != nil {
+		count = *input.GpuCount
+	}
+	var bad violations
+	bad.must(count >= 1, "gpuCount", "must be >= 1")
+	if err := bad.err(); err != nil {
+		return nil, err
+	}
+	w := control.Wanted{
+		GPU: compute.GPU{ID: t.ID, Count: int64(count)}, Clouds: []compute.Cloud{compute.Secure, compute.Community},
+		DataCenterIDs: commas(value(input.DataCenterID)), VCPUs: int64(value(input.MinVcpuCount)), MemoryGB: int64(value(input.MinMemoryInGb)),
+		CUDAVersions: cudaVersions(input.AllowedCudaVersions, input.CudaVersion), LeastCUDA: value(input.MinCudaVersion),
+	}
+	if secure := input.SecureCloud; secure != nil {
+		w.Clouds = []compute.Cloud{compute.Community}
+		if *secure {
+			w.Clouds = []compute.Cloud{compute.Secure}
+		}
+	}
+	gpu, _ := g.Control.Catalog().GPU(t.ID)
+	return lowestPriceView(gpu, int64(count), g.Control.Deal(w)), nil
+}
+
+func cudaVersions(list []*string, one *string) []string {
+	return append(texts(list), texts([]*string{one})...)
+}
+
+func lowestPriceView(t control.GPUType, count int64, d control.Deal) *graph.LowestPrice {
+	status := string(d.Stock)
+	v := &graph.LowestPrice{StockStatus: &status, AvailableGpuCounts: []*int{}}
+	for _, n := range d.Counts {
+		v.AvailableGpuCounts = append(v.AvailableGpuCounts, number(n))
+	}
+	if d.Cloud == "" {
+		return v
+	}
+	most := d.Counts[len(d.Counts)-1]
+	v.GpuName, v.GpuTypeID, v.MaxGpuCount, v.MaxUnreservedGpuCount = &t.Name, &t.ID, number(most), number(most)
+	v.UninterruptablePrice, v.MinMemory, v.MinVcpu = &d.Price, number(t.MemoryGBPerGPU*count), number(t.VCPUPerGPU*count)
+	return v
+}
+
+func number(n int64) *int {
+	i := int(n)
+	return &i
+}
+
+func yes(b bool) *bool { return &b }

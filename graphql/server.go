@@ -1,0 +1,185 @@
+// Package graphql is the GraphQL edge: it authenticates, bounds and checks the document, calls the use cases that REST
+// calls, and writes what they gave. It decides nothing. Gqlgen executes (its code is generated from spec/graphql); reading
+// the request is ours, since its transport answers other statuses and repeats the body in its errors.
+package graphql
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"slices"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/errcode"
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/berthdev/berth/gen/graph"
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/problem"
+)
+
+// Limits bound what one document may ask for.
+type Limits struct {
+	Tokens  int   // of the document
+	Depth   int   // of nested fields
+	Fields  int   // with those of fragments, each time they are used: the complexity
+	Aliases int   // fields under another name
+	Body    int64 // bytes
+}
+
+// WithDefaults puts the default in place of each zero. It holds every document of the known clients.
+func (l Limits) WithDefaults() Limits {
+	return Limits{
+		Tokens: cmp.Or(l.Tokens, 5_000), Depth: cmp.Or(l.Depth, 20), Fields: cmp.Or(l.Fields, 500),
+		Aliases: cmp.Or(l.Aliases, 50), Body: cmp.Or(l.Body, 1<<20),
+	}
+}
+
+// Services are what the edge calls and how it is set.
+type Services struct {
+	Control       *control.Control
+	Keyring       *control.Keyring
+	Clock         compute.Clock
+	Log           *slog.Logger
+	Limits        Limits
+	Introspection bool
+	Playground    bool // GET answers a page to try queries on
+}
+
+// Handler answers POST /graphql.
+type Handler struct {
+	Services
+	exec *executor.Executor
+}
+
+// New makes the handler.
+func New(s Services) *Handler {
+	h := &Handler{Services: s}
+	schema := graph.NewExecutableSchema(graph.Config{Resolvers: resolvers{s}})
+	h.exec = executor.New(schema)
+	h.exec.SetParserTokenLimit(s.Limits.Tokens)
+	h.exec.SetDisableSuggestion(true)
+	h.exec.SetErrorPresenter(h.present)
+	h.exec.SetRecoverFunc(func(_ context.Context, r any) error { return fmt.Errorf("panic: %v\n%s", r, debug.Stack()) })
+	h.exec.Use(gate{s, schema.Schema()})
+	return h
+}
+
+//go:embed playground.html
+var playground []byte
+
+// call is what a resolver may ask about the request.
+type call struct {
+	key       *compute.Key // nil: none was sent
+	requestID string
+}
+
+type callKey struct{}
+
+func callOf(ctx context.Context) call { return ctx.Value(callKey{}).(call) }
+
+// user gives whose key was sent. The gate lets nobody without a key to a resolver that asks.
+func user(ctx context.Context) compute.UserID { return callOf(ctx).key.UserID }
+
+// ServeHTTP checks in the order of REST: key, method, media type, size, syntax, document.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := call{requestID: w.Header().Get("X-Request-Id")}
+	ctx := context.WithValue(r.Context(), callKey{}, c)
+	defer func() {
+		if p := recover(); p != nil {
+			h.refuse(ctx, w, http.StatusInternalServerError, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		}
+	}()
+	if h.Playground && r.Method == http.MethodGet {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(playground) // the client has gone
+		return
+	}
+	key, err := h.authenticate(r)
+	if err != nil {
+		h.refuse(ctx, w, http.StatusUnauthorized, err)
+		return
+	}
+	c.key = key
+	ctx = graphql.StartOperationTrace(context.WithValue(ctx, callKey{}, c))
+	params, status, err := h.read(w, r)
+	if err != nil {
+		h.refuse(ctx, w, status, err)
+		return
+	}
+	h.execute(ctx, w, params)
+}
+
+// execute answers a document: 200, or what a document that does not come to be executed gets.
+func (h *Handler) execute(ctx context.Context, w http.ResponseWriter, params *graphql.RawParams) {
+	operation, errs := h.exec.CreateOperationContext(ctx, params)
+	if len(errs) > 0 {
+		status := http.StatusBadRequest
+		switch compute.CodeOf(errs[0]) {
+		case compute.Unauthenticated:
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			status = http.StatusUnauthorized
+		case compute.Forbidden:
+			status = http.StatusOK
+		}
+		write(w, status, h.exec.DispatchError(graphql.WithOperationContext(ctx, operation), errs))
+		return
+	}
+	next, ctx := h.exec.DispatchOperation(ctx, operation)
+	if answer := next(ctx); answer != nil { // nil: the client has gone
+		write(w, http.StatusOK, answer)
+	}
+}
+
+// refuse answers a request that has no document to execute.
+func (h *Handler) refuse(ctx context.Context, w http.ResponseWriter, status int, err error) {
+	if status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	write(w, status, &graphql.Response{Errors: gqlerror.List{h.present(ctx, err)}})
+}
+
+// present makes the error that the wire shows: the code of the table and words, or for an unknown error neither.
+func (h *Handler) present(ctx context.Context, err error) *gqlerror.Error {
+	e := &gqlerror.Error{Path: graphql.GetPath(ctx)}
+	var document *gqlerror.Error
+	var own *compute.Error
+	if !errors.As(err, &own) && errors.As(err, &document) {
+		switch document.Extensions["code"] {
+		case errcode.ParseFailed:
+			own = compute.Errorf(compute.Rejected, "%s", document.Message)
+		case errcode.ValidationFailed:
+			own = compute.Errorf(compute.Invalid, "%s", document.Message)
+		}
+		if own != nil {
+			e.Locations, e.Path, err = document.Locations, document.Path, own
+		}
+	}
+	p := problem.Of(err)
+	if p.Code == compute.Internal && ctx.Err() == nil {
+		h.Log.Error("request failed", "id", callOf(ctx).requestID, "route", "/graphql", "path", e.Path.String(), "error", err)
+	}
+	e.Message = p.Detail
+	e.Extensions = map[string]any{"code": string(p.Code)}
+	if len(p.Errors) > 0 {
+		e.Extensions["errors"] = slices.Clone(p.Errors)
+	}
+	return e
+}
+
+// write writes JSON without escaping < > &.
+func write(w http.ResponseWriter, status int, answer *graphql.Response) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(answer) // the client has gone
+}

@@ -1,0 +1,225 @@
+package graphql_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/graphql"
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/sqlite"
+)
+
+// edge is the GraphQL edge over a real file, without loops and listeners.
+type edge struct {
+	*testing.T
+	handler *graphql.Handler
+	db      *watched
+	token   string
+	log     bytes.Buffer
+}
+
+// open makes an edge with what set says.
+func open(t *testing.T, set func(*graphql.Services)) *edge {
+	e := &edge{T: t}
+	clock := compute.NewFrozenClock(time.UnixMilli(1_700_000_000_000))
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), clock)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	e.db = &watched{Store: db}
+	ids := compute.NewIDs(rand.Reader, clock)
+	keyring, err := control.NewKeyring(t.Context(), db, ids, clock)
+	require.NoError(t, err)
+	_, e.token, err = keyring.Create(t.Context(), control.NewKey{UserID: "u", Scopes: []compute.Scope{compute.ScopeAll}})
+	require.NoError(t, err)
+	catalog, err := control.BuiltInCatalog()
+	require.NoError(t, err)
+	placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog))
+	require.NoError(t, err)
+	s := graphql.Services{
+		Control: control.New(e.db, ids, placement, control.Hints{Pod: func(compute.PodID) {}}), Keyring: keyring, Clock: clock,
+		Log: slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	if set != nil {
+		set(&s)
+	}
+	s.Limits = s.Limits.WithDefaults()
+	e.handler = graphql.New(s)
+	return e
+}
+
+// send sends a document and gives the status and the body.
+func (e *edge) send(document string) (int, string) {
+	body, err := json.Marshal(map[string]string{"query": document})
+	require.NoError(e, err)
+	return e.do(http.MethodPost, "/graphql?api_key="+e.token, string(body))
+}
+
+func (e *edge) do(method, target, body string) (int, string) {
+	r := httptest.NewRequestWithContext(e.Context(), method, target, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	e.handler.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+// watched is a store that counts the statements of its reads, and fails when it is told to. A transaction knows only the
+// methods that are counted, each of which is one statement: any other one panics.
+type watched struct {
+	store.Store
+	fault      error
+	statements int
+}
+
+func (w *watched) Read(ctx context.Context, f func(store.Tx) error) error {
+	if w.fault != nil {
+		return w.fault
+	}
+	return w.Store.Read(ctx, func(tx store.Tx) error { return f(counted{real: tx, w: w}) })
+}
+
+type counted struct {
+	store.Tx
+	real store.Tx
+	w    *watched
+}
+
+func (c counted) Pod(id compute.PodID) (compute.Pod, error) {
+	c.w.statements++
+	return c.real.Pod(id)
+}
+
+func (c counted) ListPods(user compute.UserID) ([]compute.Pod, error) {
+	c.w.statements++
+	return c.real.ListPods(user)
+}
+
+func (c counted) SSHKeys(user compute.UserID) ([]string, error) {
+	c.w.statements++
+	return c.real.SSHKeys(user)
+}
+
+func TestTenThousandPodsTakeAsManyStatementsAsOne(t *testing.T) {
+	t.Parallel()
+	e := open(t, nil)
+	insert := func(from, to int) {
+		require.NoError(t, e.db.Write(t.Context(), func(tx store.Tx) error {
+			for i := from; i < to; i++ {
+				p := compute.Pod{
+					ID: compute.PodID(fmt.Sprintf("pod%011d", i)), UserID: "u", Name: "a", Image: "i", Ports: []string{"22/tcp"}, Env: map[string]string{"A": "1"},
+					GPU: &compute.GPU{ID: "NVIDIA L4", Count: 1}, Cloud: compute.Secure, DataCenterID: "EU-RO-1", Status: compute.PodRunning,
+					CreatedAt: tx.Now(), StartedAt: tx.Now(), MovedAt: tx.Now(),
+				}
+				if err := tx.InsertPod(p); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	}
+	ask := func(pods int) (statements int) {
+		e.db.statements = 0
+		status, body := e.send(`{myself{id pubKey currentSpendPerHr networkVolumes{id} pods{id name env machine{podHostId} runtime{ports{privatePort} gpus{id}}}}}`)
+		require.Equal(t, 200, status, body)
+		require.Equal(t, pods, strings.Count(body, "podHostId"))
+		return e.db.statements
+	}
+	insert(0, 1)
+	one := ask(1)
+	require.Equal(t, 3, one, "the pods, the spend and the keys")
+	insert(1, 10_000)
+	require.Equal(t, one, ask(10_000))
+}
+
+func TestAnUnknownErrorKeepsItsTextInside(t *testing.T) {
+	t.Parallel()
+	e := open(t, nil)
+	e.db.fault = errors.New("the secret reason")
+	status, body := e.send(`{a:pod(input:{podId:"x"}){id} gpuTypes(input:{id:"none"}){id}}`)
+	require.Equal(t, 200, status)
+	require.NotContains(t, body, "secret")
+	require.Contains(t, body, `"code":"INTERNAL"`)
+	require.Contains(t, body, `"data":{"a":null,"gpuTypes":[]}`)
+	require.Contains(t, e.log.String(), "the secret reason")
+	require.Contains(t, e.log.String(), "path=a")
+}
+
+func TestAPanicIsAnInternalError(t *testing.T) {
+	t.Parallel()
+	e := open(t, func(s *graphql.Services) { s.Control = nil })
+	status, body := e.send(`{pod(input:{podId:"x"}){id}}`)
+	require.Equal(t, 200, status)
+	require.Contains(t, body, `"code":"INTERNAL"`)
+	require.NotContains(t, body, "goroutine")
+	require.Contains(t, e.log.String(), "panic")
+}
+
+func TestNoKeyIsEverLogged(t *testing.T) {
+	t.Parallel()
+	e := open(t, nil)
+	for _, fault := range []error{nil, errors.New("broken")} {
+		e.db.fault = fault
+		for _, document := range []string{`{myself{pods{id}}}`, `{pod(input:`, `{nosuch}`, `{pod(input:{podId:"x"}){id}}`, `mutation{podTerminate(input:{podId:"x"})}`} {
+			e.send(document)
+			e.do(http.MethodGet, "/graphql?api_key="+e.token, "")
+			e.do(http.MethodPost, "/graphql?api_key="+e.token+"x", document)
+		}
+	}
+	require.Contains(t, e.log.String(), "broken")
+	require.NotContains(t, e.log.String(), e.token[len(e.token)-40:])
+}
+
+func TestBoundsAreSettings(t *testing.T) {
+	t.Parallel()
+	for document, set := range map[string]func(*graphql.Limits){
+		`{myself{pods{id}}}`:                                       func(l *graphql.Limits) { l.Depth = 2 },
+		`{gpuTypes{id} myself{id}}`:                                func(l *graphql.Limits) { l.Fields = 3 },
+		`{...a ...a} fragment a on Query{gpuTypes{id} myself{id}}`: func(l *graphql.Limits) { l.Fields = 7 },
+		`{a:gpuTypes{id} b:gpuTypes{id}}`:                          func(l *graphql.Limits) { l.Aliases = 1 },
+		`{gpuTypes{id id id}}`:                                     func(l *graphql.Limits) { l.Tokens = 5 },
+		`{gpuTypes { id } }`:                                       func(l *graphql.Limits) { l.Body = 20 },
+	} {
+		status, body := open(t, func(s *graphql.Services) { set(&s.Limits) }).send(document)
+		require.NotEqual(t, 200, status, "%s", document)
+		require.Contains(t, body, `"code":"REJECTED"`, "%s", document)
+		status, body = open(t, nil).send(document)
+		require.Equal(t, 200, status, "%s: %s", document, body)
+	}
+}
+
+func TestIntrospectionAndThePlaygroundAreOffUnlessSet(t *testing.T) {
+	t.Parallel()
+	const schema, hidden = `{__schema{queryType{name}}}`, `{...a} fragment a on Query{...{__type(name:"Pod"){name}}}`
+	off := open(t, nil)
+	for _, document := range []string{schema, hidden} {
+		status, body := off.send(document)
+		require.Equal(t, 400, status)
+		require.Contains(t, body, "introspection is off")
+	}
+	status, _ := off.send(`{__typename}`)
+	require.Equal(t, 200, status)
+	status, _ = off.do(http.MethodGet, "/graphql?api_key="+off.token, "")
+	require.Equal(t, 405, status)
+	on := open(t, func(s *graphql.Services) { s.Introspection, s.Playground = true, true })
+	for _, document := range []string{schema, hidden} {
+		status, _ = on.send(document)
+		require.Equal(t, 200, status)
+	}
+	status, body := on.do(http.MethodGet, "/graphql", "")
+	require.Equal(t, 200, status)
+	require.Contains(t, body, "<html")
+}

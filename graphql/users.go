@@ -1,0 +1,69 @@
+package graphql
+
+import (
+	"context"
+
+	"github.com/berthdev/berth/gen/graph"
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// Myself is the query myself: null without a key.
+func (queries) Myself(ctx context.Context) (*graph.User, error) {
+	if callOf(ctx).key == nil {
+		return nil, nil //nolint:nilnil // rule graphql.anonymous.myself
+	}
+	return userView(user(ctx)), nil
+}
+
+// UpdateUserSettings is the mutation updateUserSettings.
+func (m mutations) UpdateUserSettings(ctx context.Context, input *graph.UpdateUserSettingsInput) (*graph.User, error) {
+	if input != nil && input.PubKey != nil {
+		if err := m.Control.SetPublicKeys(ctx, user(ctx), *input.PubKey); err != nil {
+			return nil, err
+		}
+	}
+	return userView(user(ctx)), nil
+}
+
+func userView(id compute.UserID) *graph.User {
+	text := string(id)
+	return &graph.User{ID: &text, AuthID: &text}
+}
+
+// PubKey is User.pubKey.
+func (u users) PubKey(ctx context.Context, _ *graph.User) (*string, error) {
+	keys, err := u.Control.PublicKeys(ctx, user(ctx))
+	return orNull(keys), err
+}
+
+// CurrentSpendPerHr is User.currentSpendPerHr.
+func (u users) CurrentSpendPerHr(ctx context.Context, _ *graph.User) (*float64, error) {
+	pods, err := u.Control.ListPods(ctx, user(ctx), true)
+	if err != nil {
+		return nil, err
+	}
+	spend := 0.0
+	for _, p := range pods {
+		spend += p.Cost()
+	}
+	return &spend, nil
+}
+
+// Pods is User.pods: one read, however many there are.
+func (u users) Pods(ctx context.Context, _ *graph.User) ([]*graph.Pod, error) {
+	pods, err := u.Control.ListPods(ctx, user(ctx), true)
+	if err != nil {
+		return nil, err
+	}
+	now := u.Clock.Now()
+	list := make([]*graph.Pod, len(pods))
+	for i, p := range pods {
+		list[i] = u.podView(p, now)
+	}
+	return list, nil
+}
+
+// NetworkVolumes is User.networkVolumes: no volume can be made yet.
+func (users) NetworkVolumes(context.Context, *graph.User) ([]*graph.NetworkVolume, error) {
+	return []*graph.NetworkVolume{}, nil
+}

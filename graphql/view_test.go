@@ -1,0 +1,84 @@
+package graphql
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/graphql/scalar"
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/store"
+)
+
+// missing names the fields of a view that are nil, in the structs that it points to, too.
+func missing(at string, v reflect.Value) (names []string) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return []string{at}
+		}
+		return missing(at, v.Elem())
+	case reflect.Slice:
+		if v.Len() == 0 {
+			return []string{at}
+		}
+		return missing(at, v.Index(0))
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			return nil
+		}
+		for i := range v.NumField() {
+			names = append(names, missing(at+"."+v.Type().Field(i).Name, v.Field(i))...)
+		}
+	}
+	return names
+}
+
+// empty is a store without anything: no function is run.
+type empty struct{ store.Store }
+
+func (empty) Read(context.Context, func(store.Tx) error) error { return nil }
+
+func TestAPodIsShownWhole(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_700_000_000_000)
+	p := compute.Pod{
+		ID: "p", UserID: "u", Name: "a", Image: "i", Args: "x", DiskGB: 20, Ports: []string{"22/tcp"}, Env: map[string]string{"A": "1"}, RegistryID: "r",
+		Network: &compute.NetworkMount{VolumeID: "v", Path: "/a"}, GPU: &compute.GPU{ID: "NVIDIA L4", Count: 1}, Cloud: compute.Secure, DataCenterID: "d",
+		TemplateID: "t", CostPerHour: 1, Status: compute.PodRunning, Reason: "why", CreatedAt: now, StartedAt: now, MovedAt: now,
+	}
+	// What the schema says is null: not told, not measured, not mapped, no clusters.
+	catalog, err := control.BuiltInCatalog()
+	require.NoError(t, err)
+	placement, err := control.NewPlacement(t.Context(), empty{}, catalog, nil)
+	require.NoError(t, err)
+	s := Services{Control: control.New(empty{}, nil, placement, control.Hints{})}
+	require.ElementsMatch(t, []string{
+		".DockerID", ".Port", ".ClusterIP", ".ClusterIdx", ".ClusterRole", ".Runtime.Ports.IP", ".Runtime.Ports.PublicPort",
+		".Runtime.Gpus.GpuUtilPercent", ".Runtime.Gpus.MemoryUtilPercent", ".Runtime.Container.CPUPercent", ".Runtime.Container.MemoryPercent",
+	}, missing("", reflect.ValueOf(s.podView(p, now))))
+}
+
+func TestEveryStatusHasADesiredOne(t *testing.T) {
+	t.Parallel()
+	for _, s := range []compute.PodStatus{
+		compute.PodProvisioning, compute.PodStarting, compute.PodRunning, compute.PodExited, compute.PodError, compute.PodTerminated,
+	} {
+		require.True(t, desired[s].IsValid(), s)
+	}
+}
+
+func TestNumbersAreWrittenWithoutAnExponent(t *testing.T) {
+	t.Parallel()
+	for number, want := range map[float64]string{29: "29", 1e21: "1000000000000000000000", 0.43: "0.43", 1e-7: "0.0000001", -2: "-2", math.Inf(1): "0"} {
+		var b bytes.Buffer
+		scalar.MarshalFloat(number).MarshalGQL(&b)
+		require.Equal(t, want, b.String())
+	}
+}

@@ -1,0 +1,119 @@
+package control
+
+import (
+	"context"
+	"errors"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// ErrFull is the cause of a refusal because no host has room for the pod now.
+var ErrFull = errors.New("no host has room")
+
+// Wanted is what a GPU pod needs of the host that is to hold it.
+type Wanted struct {
+	GPU           compute.GPU
+	Clouds        []compute.Cloud // any of them
+	DataCenterIDs []string        // any of them; empty: all
+	VCPUs         int64           // at least, for the pod
+	MemoryGB      int64           // at least, for the pod
+	CUDAVersions  []string        // any of them; empty: all
+	LeastCUDA     string          // no earlier one; empty: any
+}
+
+// Deal is the cheapest way to have now what is wanted.
+type Deal struct {
+	Cloud  compute.Cloud // empty: it cannot be had
+	Price  float64       // USD an hour for all the GPUs
+	Stock  Stock
+	Counts []int64 // of GPUs that a pod can have now in one of the clouds, ascending
+}
+
+// Deal looks for the cheapest cloud with room.
+func (c *Control) Deal(w Wanted) Deal {
+	d := Deal{Stock: StockNone, Counts: []int64{}}
+	t, _ := c.catalog.GPU(w.GPU.ID)
+	can := map[int64]bool{}
+	most := int64(0)
+	for _, cloud := range w.Clouds {
+		offer := t.Offer(cloud)
+		if offer == nil {
+			continue
+		}
+		x := want{
+			GPU: w.GPU.ID, Cloud: cloud, DataCenterIDs: w.DataCenterIDs, CUDAVersions: w.CUDAVersions, LeastCUDA: w.LeastCUDA,
+			LeastVCPUs: w.VCPUs, LeastMemoryGB: w.MemoryGB,
+		}
+		for x.Count = 1; x.Count <= offer.MaxCount; x.Count++ {
+			places := c.placement.room(x).all
+			if places == 0 {
+				continue
+			}
+			can[x.Count], most = true, max(most, x.Count)
+			price := offer.Price * float64(x.Count)
+			if x.Count == w.GPU.Count && (d.Cloud == "" || price < d.Price) {
+				d.Cloud, d.Price, d.Stock = cloud, price, stockOf(places)
+			}
+		}
+	}
+	for n := int64(1); n <= most; n++ {
+		if can[n] {
+			d.Counts = append(d.Counts, n)
+		}
+	}
+	return d
+}
+
+// Choose completes what is asked for: the first of the GPU types that can be had, in the cheapest of the clouds. When none
+// can be had it takes the first of each, and CreatePod says why it cannot be.
+func (c *Control) Choose(n NewPod, types []string, clouds []compute.Cloud) NewPod {
+	for _, id := range types {
+		w := Wanted{
+			GPU: compute.GPU{ID: id, Count: n.GPU.Count}, Clouds: clouds, DataCenterIDs: n.DataCenterIDs, VCPUs: n.LeastVCPUs,
+			MemoryGB: n.LeastMemoryGB, CUDAVersions: n.CUDAVersions, LeastCUDA: n.LeastCUDA,
+		}
+		if d := c.Deal(w); d.Cloud != "" {
+			n.GPU, n.Cloud = &w.GPU, d.Cloud
+			return n
+		}
+	}
+	n.GPU, n.Cloud = &compute.GPU{ID: types[0], Count: n.GPU.Count}, clouds[0]
+	return n
+}
+
+// Catalog gives what can be had and what it costs.
+func (c *Control) Catalog() Catalog { return c.catalog }
+
+// SmallestCPU is the first flavor of the catalog in its smallest size: what a CPU pod gets that names none.
+func (c *Control) SmallestCPU() compute.CPU {
+	f := c.catalog.CPUs[0]
+	return compute.CPU{ID: f.ID, VCPUCount: f.MinVCPU}
+}
+
+// Resume is what may be asked of a pod that is to start again.
+type Resume struct {
+	GPUs         *int     // nil: as many as it has
+	CUDAVersions []string // any of them; empty: all
+}
+
+// ResumePod starts the pod. Rejected for another number of GPUs than the pod has; otherwise as for ActOnPod.
+func (c *Control) ResumePod(ctx context.Context, user compute.UserID, id compute.PodID, r Resume) (pod compute.Pod, err error) {
+	err = c.placement.Write(ctx, func(tx store.Tx, b *Booking) (err error) {
+		if pod, err = ownPod(tx, user, id); err != nil {
+			return err
+		}
+		has := int64(0)
+		if pod.GPU != nil {
+			has = pod.GPU.Count
+		}
+		if r.GPUs != nil && int64(*r.GPUs) != has {
+			return compute.Errorf(compute.Rejected, "gpuCount: the pod has %d, which cannot change", has)
+		}
+		return move(tx, b, &pod, compute.PodStart, r.CUDAVersions...)
+	})
+	if err == nil {
+		c.podHint(id)
+	}
+	return pod, err
+}
