@@ -96,6 +96,10 @@ func permit(e *echo.Echo, path string, methods ...string) {
 			e.Add(m, path, refuse)
 		}
 	}
+	e.OPTIONS(path, func(c echo.Context) error { // the router would name those that are refused
+		c.Response().Header().Set(echo.HeaderAllow, strings.Join(append([]string{http.MethodOptions}, methods...), ", "))
+		return c.NoContent(http.StatusNoContent)
+	})
 }
 
 const (
