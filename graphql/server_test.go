@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -82,7 +83,7 @@ func (e *edge) do(method, target, body string) (int, string) {
 type watched struct {
 	store.Store
 	fault      error
-	statements int
+	statements atomic.Int64 // fields are resolved side by side
 }
 
 func (w *watched) Read(ctx context.Context, f func(store.Tx) error) error {
@@ -99,17 +100,17 @@ type counted struct {
 }
 
 func (c counted) Pod(id compute.PodID) (compute.Pod, error) {
-	c.w.statements++
+	c.w.statements.Add(1)
 	return c.real.Pod(id)
 }
 
 func (c counted) ListPods(user compute.UserID) ([]compute.Pod, error) {
-	c.w.statements++
+	c.w.statements.Add(1)
 	return c.real.ListPods(user)
 }
 
 func (c counted) SSHKeys(user compute.UserID) ([]string, error) {
-	c.w.statements++
+	c.w.statements.Add(1)
 	return c.real.SSHKeys(user)
 }
 
@@ -131,16 +132,16 @@ func TestTenThousandPodsTakeAsManyStatementsAsOne(t *testing.T) {
 			return nil
 		}))
 	}
-	ask := func(pods int) (statements int) {
-		e.db.statements = 0
+	ask := func(pods int) (statements int64) {
+		e.db.statements.Store(0)
 		status, body := e.send(`{myself{id pubKey currentSpendPerHr networkVolumes{id} pods{id name env machine{podHostId} runtime{ports{privatePort} gpus{id}}}}}`)
 		require.Equal(t, 200, status, body)
 		require.Equal(t, pods, strings.Count(body, "podHostId"))
-		return e.db.statements
+		return e.db.statements.Load()
 	}
 	insert(0, 1)
 	one := ask(1)
-	require.Equal(t, 3, one, "the pods, the spend and the keys")
+	require.EqualValues(t, 3, one, "the pods, the spend and the keys")
 	insert(1, 10_000)
 	require.Equal(t, one, ask(10_000))
 }
