@@ -86,8 +86,16 @@ def fail(case):
     case.path_parameters = {"endpointId": os.environ["FUZZ_TAKEN"], "jobId": job}
 
 
+def known(case):
+    """Every other call is of a job that there is."""
+    if next(turns) % 2:
+        job = session.post(QUEUE + "/run", json={"input": {}}).json()["id"]
+        case.path_parameters = {**case.path_parameters, "jobId": job}
+
+
 turns = itertools.count()
 FEED = {"takeJob": submit, "takeJobs": submit, "stopJobs": cancel, "retry": fail}
+FEED |= dict.fromkeys(["status", "statusPost", "statusSync", "statusSyncPost", "stream", "streamPost", "cancel"], known)
 
 
 def too_large(case, operation):
