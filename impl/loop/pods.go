@@ -58,6 +58,11 @@ func NewPods(s store.Store, p *control.Placement, r runtime.Runtime, clock compu
 // Hint asks for a look at the pod, soon.
 func (l *Pods) Hint(id compute.PodID) {
 	l.hint(id)
+	l.rouse()
+}
+
+// rouse has Run look at what is hinted now.
+func (l *Pods) rouse() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -144,6 +149,9 @@ func (l *Pods) lookClaimed(ctx context.Context, id compute.PodID) {
 	defer l.mu.Unlock()
 	delete(l.busy, id)
 	l.free.Broadcast()
+	if l.hinted[id] { // while it was looked at, when nobody else could
+		l.rouse()
+	}
 	switch {
 	case ctx.Err() != nil:
 		return

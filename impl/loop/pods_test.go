@@ -297,3 +297,29 @@ func TestLiveTellsPortsAndUseOfAPodThatIsUp(t *testing.T) {
 	_, err = y.pods.Live(t.Context(), id)
 	require.ErrorIs(t, err, runtime.ErrUnavailable)
 }
+
+func TestAHintDuringALookIsTakenUpWhenTheLookEnds(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	id := y.running(nil)
+	looking, goOn := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	y.host.state = func(s runtime.State) runtime.State {
+		once.Do(func() { close(looking); <-goOn })
+		return s
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var run sync.WaitGroup
+	run.Go(func() { y.pods.Run(ctx) })
+	<-looking
+	y.act(id, compute.PodStop)
+	other := y.create(nil)
+	require.Eventually(t, func() bool { return y.pod(other).Status == compute.PodStarting }, 10*time.Second, time.Millisecond)
+	close(goOn)
+	require.Eventually(t, func() bool {
+		s, err := y.host.Fleet.Inspect(t.Context(), string(id))
+		return errors.Is(err, runtime.ErrUnknown) || s.Phase == runtime.Ended
+	}, 10*time.Second, time.Millisecond)
+	cancel()
+	run.Wait()
+}
