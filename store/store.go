@@ -18,6 +18,9 @@ type Store interface {
 	// undoes f alone and is returned as it is. f must not block on anything but the transaction. A ctx that ends before f
 	// began withdraws the call; afterwards the call is seen through.
 	Write(ctx context.Context, f func(Tx) error) error
+	// WriteSure is a cheaper Write for an f that fails, if at all, before it changes anything. If it fails afterwards all the
+	// same, or panics, all that share the commit are undone with it and fail.
+	WriteSure(ctx context.Context, f func(Tx) error) error
 	// Close waits for what was begun.
 	Close() error
 }

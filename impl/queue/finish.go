@@ -48,7 +48,7 @@ func (q *Queue) Progress(ctx context.Context, user compute.UserID, e compute.End
 	if !q.extend(e, id, w) {
 		return nil
 	}
-	return q.store.Write(ctx, func(tx store.Tx) error {
+	return q.store.WriteSure(ctx, func(tx store.Tx) error {
 		_, err := tx.SetJobOutput(id, w, output)
 		return err
 	})
@@ -77,7 +77,7 @@ func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID,
 	var j compute.Job
 	var from compute.JobStatus
 	moved := false
-	err := q.store.Write(ctx, func(tx store.Tx) (err error) {
+	err := q.store.WriteSure(ctx, func(tx store.Tx) (err error) {
 		moved = false
 		if j = known; j.ID == "" {
 			j, err = tx.Job(id)

@@ -30,7 +30,7 @@ func (q *Queue) StreamJob(ctx context.Context, user compute.UserID, e compute.En
 		return nil
 	}
 	pieces := split(c)
-	err := q.store.Write(ctx, func(tx store.Tx) error {
+	err := q.store.WriteSure(ctx, func(tx store.Tx) error {
 		for _, piece := range pieces {
 			if added, err := tx.AppendChunk(id, w, piece); err != nil || !added {
 				return err

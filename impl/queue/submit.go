@@ -90,7 +90,7 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 	t := l.reserve()
 	q.mu.Unlock()
 	var taken compute.Job
-	err = q.store.Write(ctx, func(tx store.Tx) (err error) {
+	err = q.store.WriteSure(ctx, func(tx store.Tx) (err error) {
 		j.CreatedAt, j.QueuedAt, j.ExpiresAt = tx.Now(), tx.Now(), tx.Now().Add(j.TTL)
 		if t == nil {
 			return tx.InsertJob(j, s.Input)

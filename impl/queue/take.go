@@ -117,7 +117,7 @@ func (q *Queue) lease(ctx context.Context, e compute.EndpointID, w compute.Worke
 	}
 	var taken []Taken
 	now := q.clock.Now()
-	err := q.store.Write(context.WithoutCancel(ctx), func(tx store.Tx) error {
+	err := q.store.WriteSure(context.WithoutCancel(ctx), func(tx store.Tx) error {
 		taken, now = taken[:0], tx.Now()
 		for _, id := range ids {
 			j, input, ok, err := tx.TakeJob(id, w)

@@ -58,6 +58,6 @@ func (tx *Tx) DrainChunks(id compute.JobID, limit int) (chunks []compute.Chunk, 
 
 // CountFinalRead counts a read of an ended job's stream.
 func (tx *Tx) CountFinalRead(id compute.JobID) (reads int, err error) {
-	_, err = tx.one("count final read", func(row scanner) error { return row.Scan(&reads) }, countFinalRead, string(id))
+	_, err = tx.gave("count final read", func(row scanner) error { return row.Scan(&reads) }, countFinalRead, string(id))
 	return reads, err
 }

@@ -27,9 +27,10 @@ coalesce(expires_at, 0))`
 	selectJob      = `SELECT ` + jobFields + `, s3_config, output FROM jobs WHERE id = ?`
 	selectJobInput = `SELECT i.body FROM jobs j JOIN job_inputs i ON i.seq = j.seq WHERE j.id = ?`
 	selectRetries  = `SELECT retries FROM jobs WHERE id = ? AND status = ? AND worker_id = ?`
-	takeJob        = `UPDATE jobs SET status = 'IN_PROGRESS', worker_id = ?, attempt = attempt + 1, taken_at = ? WHERE id = ? AND status = 'IN_QUEUE'`
-	selectTaken    = `SELECT ` + jobFields + `, s3_config, output, (SELECT body FROM job_inputs i WHERE i.seq = jobs.seq) FROM jobs WHERE id = ?`
-	moveJob        = `UPDATE jobs SET status = ?1, worker_id = ?, attempt = ?, retries = ?, retention = ?, queued_at = ?, taken_at = ?,
+	takeJob        = `UPDATE jobs SET status = 'IN_PROGRESS', worker_id = ?, attempt = attempt + 1, taken_at = ?
+WHERE id = ? AND status = 'IN_QUEUE'
+RETURNING ` + jobFields + `, s3_config, output, (SELECT body FROM job_inputs i WHERE i.seq = jobs.seq)`
+	moveJob = `UPDATE jobs SET status = ?1, worker_id = ?, attempt = ?, retries = ?, retention = ?, queued_at = ?, taken_at = ?,
 ended_at = ?, expires_at = ?, error = ?, output = ?, final_reads = CASE WHEN ?1 = 'IN_QUEUE' THEN 0 ELSE final_reads END
 WHERE id = ? AND status = ? AND worker_id = ?`
 	setJobOutput  = `UPDATE jobs SET output = ? WHERE id = ? AND status = 'IN_PROGRESS' AND worker_id = ?`
@@ -125,13 +126,12 @@ func (tx *Tx) JobInput(id compute.JobID) (input json.RawMessage, err error) {
 
 // TakeJob makes a waiting job the holder's and gives it and its input; it tells whether it still waited.
 func (tx *Tx) TakeJob(id compute.JobID, holder compute.WorkerID) (j compute.Job, input json.RawMessage, taken bool, err error) {
-	taken, err = tx.changed("take job", takeJob, string(holder), tx.now.UnixMilli(), string(id))
+	taken, err = tx.gave("take job", func(row scanner) error {
+		return row.Scan(append(jobInto(&j), (*[]byte)(&j.S3Config), (*[]byte)(&j.Output), (*[]byte)(&input))...)
+	}, takeJob, string(holder), tx.now.UnixMilli(), string(id))
 	if err != nil || !taken {
 		return j, nil, false, err
 	}
-	_, err = tx.one("read job", func(row scanner) error {
-		return row.Scan(append(jobInto(&j), (*[]byte)(&j.S3Config), (*[]byte)(&j.Output), (*[]byte)(&input))...)
-	}, selectTaken, string(id))
 	tx.moves = append(tx.moves, countMove{endpoint: j.EndpointID, from: compute.JobInQueue, to: compute.JobInProgress})
 	return j, input, true, err
 }

@@ -22,6 +22,7 @@ type Tx struct {
 	moves  []countMove // this caller's
 	err    error       // once set, no statement runs
 
+	altered bool // something
 	deleted bool // jobs
 }
 
@@ -43,12 +44,16 @@ func (tx *Tx) End() error {
 	return err
 }
 
+// Changed tells whether a statement changed something, or may have.
+func (tx *Tx) Changed() bool { return tx.altered }
+
 // Deleted tells whether jobs were deleted.
 func (tx *Tx) Deleted() bool { return tx.deleted }
 
 // fail notes an error that the Tx cannot outlive.
 func (tx *Tx) fail(what string, err error) error {
 	tx.err = fmt.Errorf("%s: %w", what, err)
+	tx.altered = true // nobody knows
 	return tx.err
 }
 
@@ -61,6 +66,7 @@ func (tx *Tx) exec(what, query string, args ...any) (sql.Result, error) {
 	if err != nil {
 		return nil, tx.refused(what, err)
 	}
+	tx.altered = true
 	return r, nil
 }
 
@@ -87,7 +93,7 @@ func (tx *Tx) changed(what, query string, args ...any) (bool, error) {
 // scanner is a row.
 type scanner interface{ Scan(dest ...any) error }
 
-// each calls scan for every row and stops at its error.
+// each calls scan for every row of a query that changes nothing, and stops at its error.
 func (tx *Tx) each(what string, scan func(scanner) error, query string, args ...any) error {
 	if tx.err != nil {
 		return tx.err
@@ -116,6 +122,12 @@ func (tx *Tx) one(what string, scan func(scanner) error, query string, args ...a
 		return scan(row)
 	}, query, args...)
 	return found, err
+}
+
+// gave is one, of a statement that changes the row.
+func (tx *Tx) gave(what string, scan func(scanner) error, query string, args ...any) (bool, error) {
+	tx.altered = true
+	return tx.one(what, scan, query, args...)
 }
 
 // list reads all rows of a query.

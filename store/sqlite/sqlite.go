@@ -176,7 +176,14 @@ func (d *DB) Read(ctx context.Context, f func(store.Tx) error) (err error) {
 // Write runs f in a transaction that it may share with other callers, and returns once it is on disk. A panic in f is
 // raised again here. A ctx that ends before f began withdraws the call: Write returns its error and f never runs.
 // Unavailable once the store is closed.
-func (d *DB) Write(ctx context.Context, f func(store.Tx) error) error { return d.writer.write(ctx, f) }
+func (d *DB) Write(ctx context.Context, f func(store.Tx) error) error {
+	return d.writer.write(ctx, false, f)
+}
+
+// WriteSure is Write without the savepoint that undoes f alone, which is a tenth of the work of a small write.
+func (d *DB) WriteSure(ctx context.Context, f func(store.Tx) error) error {
+	return d.writer.write(ctx, true, f)
+}
 
 // Close refuses new calls and waits for those that were begun or stand in line. Closing twice does no harm.
 func (d *DB) Close() error {

@@ -49,6 +49,7 @@ func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store)
 		"only an ended job is deleted":                                 jobDelete,
 		"what a failing function did is undone":                        undone,
 		"a failing function undoes itself alone":                       undoneAlone,
+		"a sure function that fails before its change harms nobody":    sure,
 		"a panic reaches the caller and undoes itself alone":           panics,
 		"a function that exits its goroutine undoes itself alone":      exits,
 		"concurrent writes are all kept":                               concurrent,

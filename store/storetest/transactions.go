@@ -123,6 +123,53 @@ func exits(t *testing.T, open Open) {
 	around(t, open, func() error { runtime.Goexit(); return nil }, outcome{exited: true})
 }
 
+// sure checks that a sure function that fails before its change harms nobody, and that one that fails afterwards undoes all
+// who share its commit, and tells them.
+func sure(t *testing.T, open Open) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := begin(t, open)
+		gate := make(chan struct{})
+		var wg sync.WaitGroup
+		first := make(chan error, 1)
+		wg.Go(func() { first <- s.Write(t.Context(), func(store.Tx) error { <-gate; return nil }) })
+		synctest.Wait()
+		errs := make([]error, 4)
+		for i, f := range []func(store.Tx) error{
+			insert("a"), func(store.Tx) error { return errNo }, insert("a"), insert("b"),
+		} {
+			wg.Go(func() { errs[i] = s.WriteSure(t.Context(), f) })
+			synctest.Wait()
+		}
+		close(gate)
+		wg.Wait()
+		require.NoError(t, <-first)
+		require.NoError(t, errs[0])
+		require.Same(t, errNo, errs[1])
+		require.Equal(t, compute.Conflict, compute.CodeOf(errs[2]))
+		require.NoError(t, errs[3])
+		require.True(t, exists(t, s, "a"))
+		require.Equal(t, compute.JobCounts{InQueue: 2}, counts(t, s))
+
+		gate = make(chan struct{})
+		wg.Go(func() { first <- s.Write(t.Context(), func(store.Tx) error { <-gate; return nil }) })
+		synctest.Wait()
+		for i, f := range []func(store.Tx) error{
+			insert("c"), func(tx store.Tx) error { return errors.Join(insert("d")(tx), errNo) },
+		} {
+			wg.Go(func() { errs[i] = s.WriteSure(t.Context(), f) })
+			synctest.Wait()
+		}
+		close(gate)
+		wg.Wait()
+		require.NoError(t, <-first)
+		require.ErrorIs(t, errs[0], errNo)
+		require.ErrorIs(t, errs[1], errNo)
+		require.False(t, exists(t, s, "c"))
+		require.False(t, exists(t, s, "d"))
+		require.Equal(t, compute.JobCounts{InQueue: 2}, counts(t, s))
+	})
+}
+
 func concurrent(t *testing.T, open Open) {
 	const callers, each = 64, 20
 	s, _ := begin(t, open)
