@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -103,7 +104,10 @@ func (h workerHandlers) FinishJob(c echo.Context, e worker.EndpointID, w worker.
 	if value(r.Status) == string(compute.JobInProgress) {
 		err = h.Queue.Progress(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(j), r.Output)
 	} else {
-		report := jobs.Report{Output: present(r.Output), Error: errorText(r.Error), Leave: value(r.StopPod)}
+		report := jobs.Report{
+			Output: present(r.Output), Error: errorText(r.Error), Leave: value(r.StopPod),
+			Stored: func() { hearNow(c) },
+		}
 		err = h.Queue.Finish(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(j), report)
 	}
 	return heard(c, err)
@@ -137,8 +141,16 @@ func (h workerHandlers) Ping(c echo.Context, e worker.EndpointID, w worker.Worke
 	return heard(c, h.Queue.Ping(user, compute.EndpointID(e), id, ids))
 }
 
+// hearNow answers before the request is over.
+func hearNow(c echo.Context) {
+	const body = "{}"
+	c.Response().Header().Set(echo.HeaderContentLength, strconv.Itoa(len(body)))
+	_ = c.JSONBlob(http.StatusOK, []byte(body)) // a worker that hung up needs no answer
+	c.Response().Flush()
+}
+
 func heard(c echo.Context, err error) error {
-	if err != nil {
+	if err != nil || c.Response().Committed {
 		return err
 	}
 	return c.JSON(http.StatusOK, worker.Heard{})

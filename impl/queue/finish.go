@@ -14,6 +14,9 @@ type Report struct {
 	Output json.RawMessage
 	Error  string // not empty: the job failed
 	Leave  bool   // the worker asks to be replaced
+	// Stored is called once the end is on disk, and before those who wait for it hear of it: a worker that is answered here
+	// is back before the job that they send next. It is not called if the report changes nothing; it may be nil.
+	Stored func()
 }
 
 // Finish ends the job if the worker holds it; a late or repeated report changes nothing and is no error. An output over
@@ -23,7 +26,7 @@ func (q *Queue) Finish(ctx context.Context, user compute.UserID, e compute.Endpo
 		return err
 	}
 	q.reported(e, w, id, r.Leave)
-	return q.end(ctx, e, id, w, q.heldBy(id, w), func(j *compute.Job) compute.JobEvent {
+	return q.end(ctx, e, id, w, q.heldBy(id, w), r.Stored, func(j *compute.Job) compute.JobEvent {
 		limit := q.settings.RunOutputLimit
 		if j.Sync {
 			limit = q.settings.SyncLimit
@@ -60,7 +63,7 @@ func (q *Queue) Cancel(ctx context.Context, user compute.UserID, e compute.Endpo
 	if err != nil {
 		return j, err
 	}
-	err = q.end(ctx, e, id, anyHolder, compute.Job{}, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
+	err = q.end(ctx, e, id, anyHolder, compute.Job{}, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
 	if err != nil {
 		return j, err
 	}
@@ -72,8 +75,8 @@ const anyHolder compute.WorkerID = "*"
 
 // end moves a job to a final status by the event that decide gives, which may fill in output and error. It does nothing
 // when the table has no such move (or decide gives none) or the holder is another one. known saves reading the job, which it
-// does unless it is zero. Everything that ends a job goes through here.
-func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID, holder compute.WorkerID, known compute.Job, decide func(*compute.Job) compute.JobEvent) error {
+// does unless it is zero. stored, unless it is nil, is called before anybody hears of the end. Everything that ends a job goes through here.
+func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID, holder compute.WorkerID, known compute.Job, stored func(), decide func(*compute.Job) compute.JobEvent) error {
 	var j compute.Job
 	var from compute.JobStatus
 	moved := false
@@ -95,11 +98,11 @@ func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID,
 		if from.Ended() {
 			return nil
 		}
-		stored := j.WorkerID
+		worker := j.WorkerID
 		if j.Status, err = compute.JobMachine.Next(from, decide(&j)); err != nil {
 			return nil // the table says no: the report came too late
 		}
-		moved, err = q.moveToEnd(tx, &j, from, stored)
+		moved, err = q.moveToEnd(tx, &j, from, worker)
 		return err
 	})
 	if err != nil || !moved {
@@ -119,6 +122,9 @@ func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID,
 		}
 	}
 	q.mu.Unlock()
+	if stored != nil {
+		stored()
+	}
 	q.ended(id)
 	if j.Webhook != "" {
 		q.hooks.Delivery()

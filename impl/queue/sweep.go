@@ -88,7 +88,7 @@ func (q *Queue) sweepHeld(ctx context.Context, now time.Time) {
 	due := func(h *lease) bool { return !now.Before(h.until) && q.judged(h) || !now.Before(h.overrun) }
 	for _, d := range q.heldThat(due) {
 		if !now.Before(d.overrun) {
-			_ = q.end(ctx, d.endpoint, d.id, anyHolder, compute.Job{}, func(j *compute.Job) compute.JobEvent {
+			_ = q.end(ctx, d.endpoint, d.id, anyHolder, compute.Job{}, nil, func(j *compute.Job) compute.JobEvent {
 				if now.Before(j.TakenAt.Add(j.ExecutionTimeout)) {
 					return "" // taken anew meanwhile
 				}
@@ -120,7 +120,7 @@ func (q *Queue) expire(ctx context.Context, now time.Time, due []compute.Job) er
 			ended = append(ended, j)
 			continue
 		}
-		err := q.end(ctx, j.EndpointID, j.ID, anyHolder, compute.Job{}, func(j *compute.Job) compute.JobEvent {
+		err := q.end(ctx, j.EndpointID, j.ID, anyHolder, compute.Job{}, nil, func(j *compute.Job) compute.JobEvent {
 			if now.Before(j.ExpiresAt) {
 				return "" // given more time meanwhile
 			}

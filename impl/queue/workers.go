@@ -277,7 +277,7 @@ func (q *Queue) WorkerGone(ctx context.Context, e compute.EndpointID, w compute.
 // lost takes a job from a worker that was not heard of (rules queue.lease, queue.attempts).
 func (q *Queue) lost(ctx context.Context, e compute.EndpointID, id compute.JobID, w compute.WorkerID, why string) {
 	gaveUp := false
-	_ = q.end(ctx, e, id, w, compute.Job{}, func(j *compute.Job) compute.JobEvent {
+	_ = q.end(ctx, e, id, w, compute.Job{}, nil, func(j *compute.Job) compute.JobEvent {
 		if j.Attempt < q.settings.MaxAttempts {
 			return "" // no row: it goes back to the queue below
 		}
