@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -135,12 +137,20 @@ the name of an endpoint and means its command.`,
 	return cmd
 }
 
+// heapFloor is address space, in bytes, that is never touched and so takes no memory. The collector counts it as live: it runs
+// once as much garbage is there, in place of once the small live heap of a server has doubled, 20 times a second under load;
+// /run takes 0.8 of the processor time. A factor (GOGC) would grow with a million waiting jobs; this does not.
+const heapFloor = 64 << 20
+
 // serve runs a server, calls ready once it is up, and keeps serving until ctx ends.
 func serve(ctx context.Context, config app.Config, ready func(*app.Server) error) error {
+	floor := make([]byte, heapFloor)
+	defer runtime.KeepAlive(&floor[0])
 	s, err := app.Start(ctx, config)
 	if err != nil {
 		return err
 	}
+	go debug.FreeOSMemory() // what starting took
 	if err := ready(s); err != nil && ctx.Err() == nil {
 		return errors.Join(err, s.Close())
 	}
