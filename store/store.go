@@ -84,6 +84,8 @@ type Jobs interface {
 	Job(compute.JobID) (compute.Job, error)
 	// JobInput gives NotFound for an unknown id.
 	JobInput(compute.JobID) (json.RawMessage, error)
+	// LastJob gives the id that is the latest in time of those that IDs.Job made; "" if there is none.
+	LastJob() (compute.JobID, error)
 	// TakeJob makes a job IN_QUEUE IN_PROGRESS, the holder's, with one attempt more and TakenAt at Now, and gives it and its
 	// input; taken tells whether it was IN_QUEUE.
 	TakeJob(id compute.JobID, holder compute.WorkerID) (j compute.Job, input json.RawMessage, taken bool, err error)
@@ -95,8 +97,8 @@ type Jobs interface {
 	SetJobOutput(id compute.JobID, holder compute.WorkerID, output json.RawMessage) (bool, error)
 	// CountJobs gives the counts of an endpoint; COMPLETED, FAILED and retried ones include jobs deleted since.
 	CountJobs(compute.EndpointID) (compute.JobCounts, error)
-	// WaitingJobs gives to each every endpoint's jobs IN_QUEUE in the order in which they began to wait, with ID, EndpointID,
-	// Status, LowPriority, Retries and QueuedAt alone. Like HeldJobs it finds only jobs without EndedAt.
+	// WaitingJobs gives to each every endpoint's jobs IN_QUEUE in the order in which they began to wait, then of their ids, with ID,
+	// EndpointID, Status, LowPriority, Retries and QueuedAt alone. Like HeldJobs it finds only jobs without EndedAt.
 	WaitingJobs(each func(compute.Job)) error
 	// HeldJobs gives the jobs IN_PROGRESS without their JSON, of every worker, oldest take first.
 	HeldJobs() ([]compute.Job, error)

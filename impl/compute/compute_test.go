@@ -81,6 +81,17 @@ func TestJobIDsAreOrderedByTimeAndUnique(t *testing.T) {
 	require.True(t, strings.HasPrefix(string(ids.Job(true)), "sync-"))
 }
 
+func TestJobIDsFollowThoseOfAnEarlierRunWhoseClockWasAhead(t *testing.T) {
+	t.Parallel()
+	const last = "ffffffff-0000-7abc-8000-000000000000"
+	ids := compute.NewIDs(rand.Reader, compute.SystemClock{})
+	ids.Follow("no-id")
+	require.Less(t, string(ids.Job(false)), last)
+	ids.Follow("sync-" + last)
+	ids.Follow("01900000-0000-7000-8000-000000000000")
+	require.True(t, strings.HasPrefix(string(ids.Job(false)), "ffffffff-0000-7abd-"))
+}
+
 func TestATokenIsGoodForItsKeyOnly(t *testing.T) {
 	t.Parallel()
 	ids := compute.NewIDs(rand.Reader, compute.SystemClock{})

@@ -1,9 +1,11 @@
 package compute
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -144,6 +146,20 @@ func (s *IDs) Job(sync bool) JobID {
 		return JobID(text[:])
 	}
 	return JobID(t)
+}
+
+// Follow makes the ids of jobs that come later in order than id, even if the clock says that it is earlier. Anything but an id
+// that Job made changes nothing.
+func (s *IDs) Follow(id JobID) {
+	text := strings.ReplaceAll(strings.TrimPrefix(string(id), "sync-"), "-", "")
+	u, err := hex.DecodeString(text)
+	if err != nil || len(u) != 16 || u[6]>>4 != 7 {
+		return
+	}
+	prefix := binary.BigEndian.Uint64(u)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = max(s.last, prefix>>16<<12|prefix&0xfff)
 }
 
 // Reserved tells whether a first path segment after /v2 belongs to a resource and so cannot be an endpoint's id.

@@ -88,6 +88,11 @@ func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.I
 		for _, e := range endpoints {
 			q.lines[e.ID] = newLine(e)
 		}
+		last, err := tx.LastJob()
+		if err != nil {
+			return err
+		}
+		ids.Follow(last)
 		held, err := tx.HeldJobs()
 		if err != nil {
 			return err

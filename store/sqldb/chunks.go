@@ -7,22 +7,22 @@ import (
 const (
 	appendChunk = `INSERT INTO chunks (job_seq, n, output, metrics)
 SELECT j.seq, COALESCE((SELECT MAX(n) FROM chunks WHERE job_seq = j.seq), 0) + 1, ?, ? FROM jobs j
-WHERE j.id = ? AND j.status = 'IN_PROGRESS' AND j.worker_id = ?`
-	hasChunks      = `SELECT 1 FROM jobs j JOIN chunks c ON c.job_seq = j.seq WHERE j.id = ? LIMIT 1`
-	selectChunks   = `SELECT c.job_seq, c.n, c.output, c.metrics FROM jobs j JOIN chunks c ON c.job_seq = j.seq WHERE j.id = ? ORDER BY c.n LIMIT ?`
+WHERE j.seq = ? AND j.id = ? AND j.status = 'IN_PROGRESS' AND j.worker_id = ?`
+	hasChunks      = `SELECT 1 FROM jobs j JOIN chunks c ON c.job_seq = j.seq WHERE j.seq = ? AND j.id = ? LIMIT 1`
+	selectChunks   = `SELECT c.job_seq, c.n, c.output, c.metrics FROM jobs j JOIN chunks c ON c.job_seq = j.seq WHERE j.seq = ? AND j.id = ? ORDER BY c.n LIMIT ?`
 	deleteChunksTo = `DELETE FROM chunks WHERE job_seq = ? AND n <= ?`
-	deleteChunks   = `DELETE FROM chunks WHERE job_seq = (SELECT seq FROM jobs WHERE id = ?)`
-	countFinalRead = `UPDATE jobs SET final_reads = final_reads + 1 WHERE id = ? RETURNING final_reads`
+	deleteChunks   = `DELETE FROM chunks WHERE job_seq = ?`
+	countFinalRead = `UPDATE jobs SET final_reads = final_reads + 1 WHERE seq = ? AND id = ? RETURNING final_reads`
 )
 
 // AppendChunk adds one chunk to a job that holder holds.
 func (tx *Tx) AppendChunk(id compute.JobID, holder compute.WorkerID, c compute.Chunk) (bool, error) {
-	return tx.changed("append chunk", appendChunk, blob(c.Output), blob(c.Metrics), string(id), string(holder))
+	return tx.changed("append chunk", appendChunk, blob(c.Output), blob(c.Metrics), seqOf(id), string(id), string(holder))
 }
 
 // HasChunks tells whether the job has chunks.
 func (tx *Tx) HasChunks(id compute.JobID) (bool, error) {
-	return tx.one("find chunks", func(scanner) error { return nil }, hasChunks, string(id))
+	return tx.one("find chunks", func(scanner) error { return nil }, hasChunks, seqOf(id), string(id))
 }
 
 // chunkRows bounds how many rows a drain looks at.
@@ -46,7 +46,7 @@ func (tx *Tx) DrainChunks(id compute.JobID, limit int) (chunks []compute.Chunk, 
 		}
 		chunks, last = append(chunks, c), n
 		return nil
-	}, selectChunks, string(id), chunkRows)
+	}, selectChunks, seqOf(id), string(id), chunkRows)
 	if err != nil || len(chunks) == 0 {
 		return nil, false, err
 	}
@@ -58,6 +58,6 @@ func (tx *Tx) DrainChunks(id compute.JobID, limit int) (chunks []compute.Chunk, 
 
 // CountFinalRead counts a read of an ended job's stream.
 func (tx *Tx) CountFinalRead(id compute.JobID) (reads int, err error) {
-	_, err = tx.gave("count final read", func(row scanner) error { return row.Scan(&reads) }, countFinalRead, string(id))
+	_, err = tx.gave("count final read", func(row scanner) error { return row.Scan(&reads) }, countFinalRead, seqOf(id), string(id))
 	return reads, err
 }

@@ -9,7 +9,7 @@ import (
 const (
 	selectNextExpiry = `SELECT MIN(expires_at) FROM jobs WHERE expires_at IS NOT NULL`
 	selectExpiring   = `SELECT ` + jobFields + ` FROM jobs WHERE expires_at <= ? ORDER BY expires_at, seq LIMIT ?`
-	deleteJob        = `DELETE FROM jobs WHERE id = ? AND status NOT IN ('IN_QUEUE', 'IN_PROGRESS') AND expires_at <= ?`
+	deleteJob        = `DELETE FROM jobs WHERE seq = ? AND id = ? AND status NOT IN ('IN_QUEUE', 'IN_PROGRESS') AND expires_at <= ?`
 )
 
 // ExpiringJobs gives at most limit jobs whose ExpiresAt is not after now, the longest due first, without their JSON.
@@ -26,7 +26,7 @@ func (tx *Tx) NextExpiry() (next time.Time, err error) {
 // DeleteJob removes an ended job whose ExpiresAt is not after now; the schema removes its input and chunks with it. Any other
 // is left alone: it may have been retried or given more time since it was listed.
 func (tx *Tx) DeleteJob(id compute.JobID, now time.Time) (bool, error) {
-	deleted, err := tx.changed("delete job", deleteJob, string(id), now.UnixMilli())
+	deleted, err := tx.changed("delete job", deleteJob, seqOf(id), string(id), now.UnixMilli())
 	tx.deleted = tx.deleted || deleted
 	return deleted, err
 }

@@ -21,38 +21,36 @@ retention, created_at, queued_at, taken_at, ended_at, expires_at`
 execution_timeout, ttl, retention, coalesce(created_at, 0), coalesce(queued_at, 0), coalesce(taken_at, 0), coalesce(ended_at, 0),
 coalesce(expires_at, 0))`
 
-	insertJob = `INSERT INTO jobs (` + jobColumns + `, s3_config, output) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-?, ?, ?)`
+	insertJob = `INSERT INTO jobs (seq, ` + jobColumns + `, s3_config, output) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+?, ?, ?, ?, ?)`
 	insertJobInput = `INSERT INTO job_inputs (seq, body) VALUES (?, ?)`
-	selectJob      = `SELECT ` + jobFields + `, s3_config, output FROM jobs WHERE id = ?`
-	selectJobInput = `SELECT i.body FROM jobs j JOIN job_inputs i ON i.seq = j.seq WHERE j.id = ?`
-	selectRetries  = `SELECT retries FROM jobs WHERE id = ? AND status = ? AND worker_id = ?`
+	selectJob      = `SELECT ` + jobFields + `, s3_config, output FROM jobs WHERE seq = ? AND id = ?`
+	selectJobInput = `SELECT i.body FROM jobs j JOIN job_inputs i ON i.seq = j.seq WHERE j.seq = ? AND j.id = ?`
+	selectRetries  = `SELECT retries FROM jobs WHERE seq = ? AND id = ? AND status = ? AND worker_id = ?`
 	takeJob        = `UPDATE jobs SET status = 'IN_PROGRESS', worker_id = ?, attempt = attempt + 1, taken_at = ?
-WHERE id = ? AND status = 'IN_QUEUE'
+WHERE seq = ? AND id = ? AND status = 'IN_QUEUE'
 RETURNING ` + jobFields + `, s3_config, output, (SELECT body FROM job_inputs i WHERE i.seq = jobs.seq)`
 	moveJob = `UPDATE jobs SET status = ?1, worker_id = ?, attempt = ?, retries = ?, retention = ?, queued_at = ?, taken_at = ?,
 ended_at = ?, expires_at = ?, error = ?, output = ?, final_reads = CASE WHEN ?1 = 'IN_QUEUE' THEN 0 ELSE final_reads END
-WHERE id = ? AND status = ? AND worker_id = ?`
-	setJobOutput  = `UPDATE jobs SET output = ? WHERE id = ? AND status = 'IN_PROGRESS' AND worker_id = ?`
+WHERE seq = ? AND id = ? AND status = ? AND worker_id = ?`
+	setJobOutput  = `UPDATE jobs SET output = ? WHERE seq = ? AND id = ? AND status = 'IN_PROGRESS' AND worker_id = ?`
 	selectWaiting = `SELECT id, endpoint_id, low_priority, retries, queued_at FROM jobs INDEXED BY jobs_open
 WHERE ended_at IS NULL AND status = 'IN_QUEUE' ORDER BY queued_at, seq`
-	selectHeld = `SELECT ` + jobFields + ` FROM jobs INDEXED BY jobs_open
+	selectLastJob = `SELECT id FROM jobs WHERE seq < 1 << 62 ORDER BY seq DESC LIMIT 1`
+	selectHeld    = `SELECT ` + jobFields + ` FROM jobs INDEXED BY jobs_open
 WHERE ended_at IS NULL AND status = 'IN_PROGRESS' ORDER BY taken_at, seq`
 )
 
 // InsertJob stores a new job and its input. Conflict when the id is taken.
 func (tx *Tx) InsertJob(j compute.Job, input json.RawMessage) error {
-	r, err := tx.exec("insert job", insertJob, string(j.ID), string(j.EndpointID), string(j.Status),
+	seq := seqOf(j.ID)
+	_, err := tx.exec("insert job", insertJob, seq, string(j.ID), string(j.EndpointID), string(j.Status),
 		string(j.WorkerID), j.Webhook, j.Error, j.Sync, j.LowPriority, j.Attempt, j.Retries,
 		j.ExecutionTimeout.Milliseconds(), j.TTL.Milliseconds(), j.Retention.Milliseconds(),
 		millis(j.CreatedAt), millis(j.QueuedAt), millis(j.TakenAt), millis(j.EndedAt), millis(j.ExpiresAt),
 		blob(j.S3Config), blob(j.Output))
 	if err != nil {
 		return err
-	}
-	seq, err := r.LastInsertId()
-	if err != nil {
-		return tx.fail("insert job", err)
 	}
 	if _, err := tx.exec("insert job input", insertJobInput, seq, blob(input)); err != nil {
 		return err
@@ -108,7 +106,7 @@ func scanJobWithoutJSON(row scanner) (j compute.Job, err error) {
 func (tx *Tx) Job(id compute.JobID) (j compute.Job, err error) {
 	found, err := tx.one("read job", func(row scanner) error {
 		return row.Scan(append(jobInto(&j), (*[]byte)(&j.S3Config), (*[]byte)(&j.Output))...)
-	}, selectJob, string(id))
+	}, selectJob, seqOf(id), string(id))
 	if err == nil && !found {
 		err = compute.Errorf(compute.NotFound, "job %q does not exist", id)
 	}
@@ -117,7 +115,7 @@ func (tx *Tx) Job(id compute.JobID) (j compute.Job, err error) {
 
 // JobInput gives a job's input. NotFound for an unknown id.
 func (tx *Tx) JobInput(id compute.JobID) (input json.RawMessage, err error) {
-	found, err := tx.one("read job input", func(row scanner) error { return row.Scan((*[]byte)(&input)) }, selectJobInput, string(id))
+	found, err := tx.one("read job input", func(row scanner) error { return row.Scan((*[]byte)(&input)) }, selectJobInput, seqOf(id), string(id))
 	if err == nil && !found {
 		err = compute.Errorf(compute.NotFound, "job %q does not exist", id)
 	}
@@ -128,7 +126,7 @@ func (tx *Tx) JobInput(id compute.JobID) (input json.RawMessage, err error) {
 func (tx *Tx) TakeJob(id compute.JobID, holder compute.WorkerID) (j compute.Job, input json.RawMessage, taken bool, err error) {
 	taken, err = tx.gave("take job", func(row scanner) error {
 		return row.Scan(append(jobInto(&j), (*[]byte)(&j.S3Config), (*[]byte)(&j.Output), (*[]byte)(&input))...)
-	}, takeJob, string(holder), tx.now.UnixMilli(), string(id))
+	}, takeJob, string(holder), tx.now.UnixMilli(), seqOf(id), string(id))
 	if err != nil || !taken {
 		return j, nil, false, err
 	}
@@ -146,7 +144,7 @@ func (tx *Tx) MoveJob(j compute.Job, from compute.JobStatus, holder compute.Work
 			err := row.Scan(&before)
 			lost = j.Retries > before
 			return err
-		}, selectRetries, string(j.ID), string(from), string(holder))
+		}, selectRetries, seqOf(j.ID), string(j.ID), string(from), string(holder))
 		if err != nil {
 			return false, err
 		}
@@ -154,13 +152,13 @@ func (tx *Tx) MoveJob(j compute.Job, from compute.JobStatus, holder compute.Work
 	moved, err := tx.changed("move job", moveJob,
 		string(j.Status), string(j.WorkerID), j.Attempt, j.Retries, j.Retention.Milliseconds(), millis(j.QueuedAt), millis(j.TakenAt),
 		millis(j.EndedAt), millis(j.ExpiresAt), j.Error, blob(j.Output),
-		string(j.ID), string(from), string(holder))
+		seqOf(j.ID), string(j.ID), string(from), string(holder))
 	if err != nil || !moved {
 		return false, err
 	}
 	tx.moves = append(tx.moves, countMove{endpoint: j.EndpointID, from: from, to: j.Status, lost: lost})
 	if from != j.Status && j.Status == compute.JobInQueue {
-		if _, err := tx.exec("delete chunks", deleteChunks, string(j.ID)); err != nil {
+		if _, err := tx.exec("delete chunks", deleteChunks, seqOf(j.ID)); err != nil {
 			return false, err
 		}
 	}
@@ -169,7 +167,7 @@ func (tx *Tx) MoveJob(j compute.Job, from compute.JobStatus, holder compute.Work
 
 // SetJobOutput replaces the output of a job that holder holds.
 func (tx *Tx) SetJobOutput(id compute.JobID, holder compute.WorkerID, output json.RawMessage) (bool, error) {
-	return tx.changed("set job output", setJobOutput, blob(output), string(id), string(holder))
+	return tx.changed("set job output", setJobOutput, blob(output), seqOf(id), string(id), string(holder))
 }
 
 // WaitingJobs gives to each the jobs IN_QUEUE in the order in which they began to wait, with ID, EndpointID, LowPriority,
@@ -186,4 +184,10 @@ func (tx *Tx) WaitingJobs(each func(compute.Job)) error {
 // HeldJobs gives the jobs IN_PROGRESS without their JSON, oldest take first.
 func (tx *Tx) HeldJobs() ([]compute.Job, error) {
 	return list(tx, "list held jobs", scanJobWithoutJSON, selectHeld)
+}
+
+// LastJob gives the job of the latest id in time; "" if there is none.
+func (tx *Tx) LastJob() (id compute.JobID, err error) {
+	_, err = tx.one("read last job", func(row scanner) error { return row.Scan(&id) }, selectLastJob)
+	return id, err
 }

@@ -3,6 +3,8 @@ package storetest
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -157,21 +159,42 @@ func jobsWaiting(t *testing.T, open Open) {
 		return read(t, s, waitingJobs)
 	}
 	require.Empty(t, waiting())
-	first, late, other := job("z"), job("a"), job("m")
+	// Of the same time: in the order of the ids, whatever the order of the inserts.
+	z, m, b := timeOrdered(1), timeOrdered(2), "sync-"+timeOrdered(3)
+	first, late, other := job(z), job("a"), job(m)
 	first.Output, first.S3Config, first.LowPriority = json.RawMessage(`1`), json.RawMessage(`1`), true
 	late.QueuedAt, other.EndpointID = start.Add(time.Millisecond), "f"
-	insertJobs(t, s, late, first, other, job("taken"), job("b"))
+	insertJobs(t, s, job(b), late, other, first, job("taken"))
 	move(t, s, "taken", take("w", start))
 	got := waiting()
-	require.Equal(t, []compute.JobID{"z", "m", "b", "a"}, jobIDsOf(got))
-	want := compute.Job{ID: "z", EndpointID: first.EndpointID, Status: compute.JobInQueue, LowPriority: true, QueuedAt: first.QueuedAt}
+	require.Equal(t, []compute.JobID{z, m, b, "a"}, jobIDsOf(got))
+	want := compute.Job{ID: z, EndpointID: first.EndpointID, Status: compute.JobInQueue, LowPriority: true, QueuedAt: first.QueuedAt}
 	require.Equal(t, want, got[0])
 
-	move(t, s, "z", take("w", start))
-	move(t, s, "z", func(j *compute.Job) {
+	move(t, s, z, take("w", start))
+	move(t, s, z, func(j *compute.Job) {
 		j.Status, j.WorkerID, j.QueuedAt = compute.JobInQueue, "", start.Add(time.Hour)
 	})
-	require.Equal(t, []compute.JobID{"m", "b", "a", "z"}, jobIDsOf(waiting()), "who waits anew waits last")
+	require.Equal(t, []compute.JobID{m, b, "a", z}, jobIDsOf(waiting()), "who waits anew waits last")
+}
+
+// timeOrdered gives the id of a job made n ticks after the first.
+func timeOrdered(n int) compute.JobID {
+	return compute.JobID(fmt.Sprintf("01900000-0000-7%03x-8000-000000000000", n))
+}
+
+func jobsLast(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	last := func() compute.JobID {
+		return read(t, s, func(tx store.Tx) (compute.JobID, error) { return tx.LastJob() })
+	}
+	require.Empty(t, last())
+	insertJobs(t, s, job("z"))
+	require.Empty(t, last(), "an id of another form has no time")
+	insertJobs(t, s, job(timeOrdered(2)), job("sync-"+timeOrdered(3)), job(timeOrdered(1)))
+	require.Equal(t, "sync-"+timeOrdered(3), last())
+	guessed := compute.JobID(strings.Replace(string(timeOrdered(2)), "-8000-", "-9000-", 1))
+	require.False(t, exists(t, s, guessed), "the part that is no time counts too")
 }
 
 func jobsHeld(t *testing.T, open Open) {

@@ -39,6 +39,7 @@ func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store)
 		"a job's id is unique":                                         jobIDs,
 		"a job moves only from the status and holder that were read":   jobMove,
 		"output, lease and chunks are their holder's":                  jobHolder,
+		"the job of the latest id is known":                            jobsLast,
 		"waiting jobs are listed in the order of queueing":             jobsWaiting,
 		"held jobs are listed in the order of taking":                  jobsHeld,
 		"jobs are counted":                                             jobCounts,

@@ -59,8 +59,8 @@ CREATE TABLE endpoints (
 
 -- output stands last, so that the other columns are read without passing over it.
 CREATE TABLE jobs (
-  seq               INTEGER PRIMARY KEY,
-  id                TEXT NOT NULL UNIQUE, -- ordered by time: inserts stay at the end of the index
+  seq               INTEGER PRIMARY KEY, -- from the id, and so ordered by time: inserts stay at the end
+  id                TEXT NOT NULL,
   endpoint_id       TEXT NOT NULL,
   status            TEXT NOT NULL,
   sync              INTEGER NOT NULL,
