@@ -17,6 +17,7 @@ type line struct {
 	takers   []*taker                             // workers that wait for a job, longest first
 	seats    map[compute.WorkerID]*seat
 
+	early     int // jobs that were handed over and may not be committed yet
 	throttled int // workers that should be there and cannot be started now
 }
 

@@ -26,11 +26,23 @@ func (q *Queue) Status(ctx context.Context, user compute.UserID, e compute.Endpo
 	if known && j.EndpointID == e && q.clock.Now().Before(j.ExpiresAt) {
 		return j, nil
 	}
-	err = q.store.Read(ctx, func(tx store.Tx) (err error) {
+	read := func(tx store.Tx) (err error) {
 		j, err = ownJob(tx, e, id)
 		return err
-	})
+	}
+	err = q.store.Read(ctx, read)
+	if compute.CodeOf(err) == compute.NotFound && q.committing(e) {
+		err = q.store.Write(ctx, read) // after the commit
+	}
 	return j, err
+}
+
+// committing tells whether jobs of the endpoint were handed over and may not be committed yet.
+func (q *Queue) committing(e compute.EndpointID) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lines[e]
+	return l != nil && l.early > 0
 }
 
 // forget has the job's status read from disk from now on.
@@ -132,7 +144,11 @@ func (q *Queue) Health(ctx context.Context, user compute.UserID, e compute.Endpo
 	if err != nil {
 		return h, err
 	}
-	err = q.store.Read(ctx, func(tx store.Tx) (err error) {
+	read := q.store.Read
+	if q.committing(e) {
+		read = q.store.Write // after the commit
+	}
+	err = read(ctx, func(tx store.Tx) (err error) {
 		h.Jobs, err = tx.CountJobs(e)
 		return err
 	})

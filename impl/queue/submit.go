@@ -85,12 +85,13 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 	if err := q.Known(user, j.EndpointID); err != nil {
 		return j, err
 	}
+	var l *line
 	var t *taker
 	var taken compute.Job
 	early := false // it was handed over before its commit
 	err := q.store.WriteSure(ctx, func(tx store.Tx) (err error) {
 		j.CreatedAt, j.QueuedAt, j.ExpiresAt = tx.Now(), tx.Now(), tx.Now().Add(j.TTL)
-		if t, err = q.reserve(user, j.EndpointID); err != nil { // no sooner: a worker may come back at the last moment
+		if l, t, err = q.reserve(user, j.EndpointID); err != nil { // no sooner: a worker may come back at the last moment
 			return err
 		}
 		if t == nil {
@@ -105,7 +106,10 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 			return err
 		}
 		if early = j.Sync; early {
+			q.mu.Lock()
 			q.handOver(t, taken, s.Input)
+			l.early++
+			q.mu.Unlock()
 		}
 		return nil
 	})
@@ -113,40 +117,42 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 		s.Stored()
 	}
 	switch {
+	case early:
+		q.mu.Lock()
+		l.early--
+		if err != nil { // what the worker reports of it finds nothing
+			q.release(j.ID)
+		}
+		q.mu.Unlock()
+		q.hooks.Demand()
 	case t == nil && err == nil:
 		q.enqueue(j, false)
 	case t != nil && err == nil:
-		if !early {
-			q.handOver(t, taken, s.Input)
-		}
-		q.hooks.Demand()
-	case early: // what the worker reports of it finds nothing
 		q.mu.Lock()
-		q.release(j.ID)
+		q.handOver(t, taken, s.Input)
 		q.mu.Unlock()
+		q.hooks.Demand()
 	case t != nil:
 		t.given <- handed{}
 	}
 	return j, err
 }
 
-// handOver gives a job that is stored as taken, or about to be, to its worker.
+// handOver gives a job that is stored as taken, or about to be, to its worker. The caller has the lock.
 func (q *Queue) handOver(t *taker, j compute.Job, input json.RawMessage) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
 	q.hold(j, j.TakenAt)
 	t.given <- handed{taken: &Taken{Job: j, Input: input}}
 }
 
 // reserve takes the worker that waits longest out of the endpoint's line, for a new job; nil if none waits.
-func (q *Queue) reserve(user compute.UserID, e compute.EndpointID) (*taker, error) {
+func (q *Queue) reserve(user compute.UserID, e compute.EndpointID) (*line, *taker, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l, err := q.line(user, e)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return l.reserve(), nil
+	return l, l.reserve(), nil
 }
 
 // enqueue hands a job that is IN_QUEUE on disk to the dispatcher, as line.push.
