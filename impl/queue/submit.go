@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -69,9 +70,6 @@ func (q *Queue) draft(e compute.EndpointID, s Submission, j compute.Job) compute
 	j.ID, j.EndpointID, j.Status = q.ids.Job(j.Sync), e, compute.JobInQueue
 	j.Webhook, j.S3Config, j.LowPriority = s.Webhook, s.S3Config, s.LowPriority
 	j.ExecutionTimeout, j.TTL = s.ExecutionTimeout, s.TTL
-	if j.ExecutionTimeout == 0 {
-		j.ExecutionTimeout = defaultExecutionTimeout
-	}
 	if j.TTL == 0 {
 		j.TTL = defaultTTL
 	}
@@ -86,6 +84,9 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 	if err != nil {
 		q.mu.Unlock()
 		return j, err
+	}
+	if j.ExecutionTimeout == 0 {
+		j.ExecutionTimeout = cmp.Or(l.endpoint.Timeout, defaultExecutionTimeout)
 	}
 	t := l.reserve()
 	q.mu.Unlock()
@@ -123,9 +124,14 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 // enqueue hands a job that is IN_QUEUE on disk to the dispatcher, as line.push.
 func (q *Queue) enqueue(j compute.Job, front bool) {
 	q.mu.Lock()
-	if l := q.lines[j.EndpointID]; l != nil {
+	l := q.lines[j.EndpointID]
+	deleted := l == nil || l.gone
+	if !deleted {
 		l.push(j, front)
 	}
 	q.mu.Unlock()
+	if deleted { // since the job was let in
+		_ = q.end(context.Background(), j.EndpointID, j.ID, anyHolder, compute.Job{}, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
+	}
 	q.hooks.Demand()
 }

@@ -24,6 +24,9 @@ const (
 	logBytes = "10m"
 )
 
+// HostName is the name by which a container reaches the machine that the engine runs on.
+const HostName = "host.docker.internal"
+
 // noGPU hides the GPUs from a container, which an engine whose default is the NVIDIA runtime would show.
 const (
 	envGPUs = "NVIDIA_VISIBLE_DEVICES"
@@ -68,6 +71,7 @@ func (h *Runtime) plan(a runtime.Allocation, info system.Info) (plan, error) {
 		PortBindings:  bound,
 		RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyDisabled},
 		Mounts:        mounts,
+		ExtraHosts:    []string{HostName + ":host-gateway"},
 		Resources:     resources(a, info),
 	}
 	if a.DiskGB > 0 && h.limitsDisk(info) {
