@@ -14,7 +14,7 @@ const maxWorkers = 1000
 
 // change applies the change to an endpoint, new or not, and checks what comes out.
 func (n *Endpoints) change(tx store.Tx, e *compute.Endpoint, x EndpointChange) error {
-	if err := n.changeMaking(tx, e, x); err != nil {
+	if err := n.changeMaking(tx, e, &x); err != nil {
 		return err
 	}
 	if err := n.changeCompute(e, x); err != nil {
@@ -27,7 +27,7 @@ func (n *Endpoints) change(tx store.Tx, e *compute.Endpoint, x EndpointChange) e
 }
 
 // changeMaking copies the template, then what is asked for besides (rules serverless.template.*).
-func (n *Endpoints) changeMaking(tx store.Tx, e *compute.Endpoint, x EndpointChange) error {
+func (n *Endpoints) changeMaking(tx store.Tx, e *compute.Endpoint, x *EndpointChange) error {
 	if x.Name != nil && e.Declared && *x.Name != e.Name {
 		return compute.Errorf(compute.Rejected, "name: the endpoint is declared by the server's settings under its name")
 	}
@@ -45,10 +45,8 @@ func (n *Endpoints) changeMaking(tx store.Tx, e *compute.Endpoint, x EndpointCha
 				env = map[string]string{}
 			}
 			maps.Copy(env, x.Env)
-			if g := x.GPU; g != nil && g.CUDAVersions == nil && len(t.CUDAVersions) > 0 {
-				with := *g
-				with.CUDAVersions = t.CUDAVersions
-				x.GPU = &with
+			if len(t.CUDAVersions) > 0 && (x.GPU != nil || e.GPU != nil) {
+				x.GPU = x.GPU.withCUDA(t.CUDAVersions)
 			}
 		}
 	}
@@ -69,6 +67,18 @@ func (n *Endpoints) changeMaking(tx store.Tx, e *compute.Endpoint, x EndpointCha
 		return err
 	}
 	return checkRegistry(tx, e.UserID, e.RegistryID)
+}
+
+// withCUDA gives the change with the versions, unless it names some. The change may be nil.
+func (g *EndpointGPUChange) withCUDA(versions []string) *EndpointGPUChange {
+	var with EndpointGPUChange
+	if g != nil {
+		with = *g
+	}
+	if with.CUDAVersions == nil {
+		with.CUDAVersions = versions
+	}
+	return &with
 }
 
 // template gives the settings to copy: of a template that the user may read, or of the catalog's. Its credential is for its
