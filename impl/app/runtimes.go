@@ -78,7 +78,7 @@ func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
 		if s.pods, err = keep(docker.New(config)); err != nil {
 			return err
 		}
-		config.Owner += workerOwner
+		config.Owner, config.ReachHost = config.Owner+workerOwner, true
 		s.workers, err = keep(docker.New(config))
 		return err
 	}

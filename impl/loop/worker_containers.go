@@ -145,16 +145,18 @@ func (l *Workers) cameUp(ctx context.Context, id compute.WorkerID, w worker, at 
 	l.Queue.WorkerUp(w.endpoint, id)
 }
 
-// ended sees to a worker that ended by itself.
+// ended sees to a worker that ended by itself. One that had finished a job is replaced at once: only those that never do make
+// their endpoint wait.
 func (l *Workers) ended(ctx context.Context, id compute.WorkerID, w worker, state runtime.State) {
 	if !l.claim(id) {
 		return
 	}
 	l.Log.Warn("worker ended by itself", "endpoint", w.endpoint, "worker", id, "exit", state.ExitCode, "reason", state.Reason)
-	if state.ExitCode == 0 || l.Clock.Now().Sub(w.started) > lastBackoff {
+	proven := l.Queue.Proven(w.endpoint, id)
+	if state.ExitCode == 0 || proven || l.Clock.Now().Sub(w.started) > lastBackoff {
 		l.resetBackoff(w.endpoint)
 	}
-	if state.ExitCode != 0 {
+	if state.ExitCode != 0 && !proven {
 		l.backOff(w.endpoint, "a worker ended by itself: "+reason(state))
 	}
 	l.forget(ctx, id)

@@ -63,6 +63,7 @@ type seat struct {
 	draining  bool
 	drain     chan struct{}          // closed when it drains: its polls end
 	leaving   bool                   // to be replaced: it gets nothing more
+	proven    bool                   // has reported the end of a job
 	jobs      map[compute.JobID]bool // that it holds; whether they are of low priority
 	named     []compute.JobID        // by its last ping
 	stops     []stopping

@@ -185,11 +185,20 @@ func (q *Queue) reported(e compute.EndpointID, w compute.WorkerID, id compute.Jo
 	if l := q.lines[e]; l != nil {
 		if s := l.seats[w]; s != nil {
 			s.hasEnded(id)
+			s.proven = true
 			s.leaving = s.leaving || leave && s.managed
 		}
 		l.stopped(w, id)
 		l.wake()
 	}
+}
+
+// Proven tells whether the worker has reported the end of a job: what it is made of works.
+func (q *Queue) Proven(e compute.EndpointID, w compute.WorkerID) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lines[e]
+	return l != nil && l.seats[w] != nil && l.seats[w].proven
 }
 
 // Demands gives the demand of every endpoint.

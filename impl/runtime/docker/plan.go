@@ -24,7 +24,7 @@ const (
 	logBytes = "10m"
 )
 
-// HostName is the name by which a container reaches the machine that the engine runs on.
+// HostName is the name by which a container reaches the machine that the engine runs on, if Config.ReachHost is set.
 const HostName = "host.docker.internal"
 
 // noGPU hides the GPUs from a container, which an engine whose default is the NVIDIA runtime would show.
@@ -71,8 +71,10 @@ func (h *Runtime) plan(a runtime.Allocation, info system.Info) (plan, error) {
 		PortBindings:  bound,
 		RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyDisabled},
 		Mounts:        mounts,
-		ExtraHosts:    []string{HostName + ":host-gateway"},
 		Resources:     resources(a, info),
+	}
+	if h.config.ReachHost {
+		host.ExtraHosts = []string{HostName + ":host-gateway"}
 	}
 	if a.DiskGB > 0 && h.limitsDisk(info) {
 		host.StorageOpt = map[string]string{"size": strconv.FormatInt(a.DiskGB, 10) + "G"}
