@@ -844,7 +844,7 @@ type CreateEndpointGpuConfig struct {
 	Pools []string `json:"pools"`
 }
 
-// CreateEndpointRequest image is required without templateId; exactly one of gpu and cpu is.
+// CreateEndpointRequest Beyond what is listed, image is required without templateId, QUEUE_DELAY is refused for LOAD_BALANCER, and exactly one of gpu and cpu is required.
 type CreateEndpointRequest struct {
 	// Args Arguments for the container's entrypoint.
 	Args *string `json:"args,omitempty"`
@@ -2286,7 +2286,7 @@ type ClientInterface interface {
 
 	// DeleteNetworkVolume Delete a network volume
 	//
-	// Its data is gone. Refused while a pod that is not terminated mounts it.
+	// Its data is gone. Refused while a pod that is not terminated mounts it, or an endpoint names it.
 	//
 	// Corresponds with DELETE /v2/network-volumes/{id} (the `DeleteNetworkVolume` operationId).
 	DeleteNetworkVolume(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2450,7 +2450,7 @@ type ClientInterface interface {
 
 	// DeleteRegistry Delete a registry credential
 	//
-	// Refused while a pod that is not terminated uses it.
+	// Refused while a pod that is not terminated, or an endpoint, uses it.
 	//
 	// Corresponds with DELETE /v2/registries/{id} (the `DeleteRegistry` operationId).
 	DeleteRegistry(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2560,7 +2560,7 @@ type ClientInterface interface {
 
 	// DeleteTemplate Delete a template
 	//
-	// Nobody but its owner can delete a public one.
+	// Nobody but its owner can delete a public one. Refused while a pod or an endpoint is bound to it.
 	//
 	// Corresponds with DELETE /v2/templates/{id} (the `DeleteTemplate` operationId).
 	DeleteTemplate(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2966,7 +2966,7 @@ func (c *Client) CreateNetworkVolume(ctx context.Context, body CreateNetworkVolu
 
 // DeleteNetworkVolume Delete a network volume
 //
-// Its data is gone. Refused while a pod that is not terminated mounts it.
+// Its data is gone. Refused while a pod that is not terminated mounts it, or an endpoint names it.
 //
 // Corresponds with DELETE /v2/network-volumes/{id} (the `DeleteNetworkVolume` operationId).
 func (c *Client) DeleteNetworkVolume(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3330,7 +3330,7 @@ func (c *Client) RevokeDelegation(ctx context.Context, id string, reqEditors ...
 
 // DeleteRegistry Delete a registry credential
 //
-// Refused while a pod that is not terminated uses it.
+// Refused while a pod that is not terminated, or an endpoint, uses it.
 //
 // Corresponds with DELETE /v2/registries/{id} (the `DeleteRegistry` operationId).
 func (c *Client) DeleteRegistry(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3580,7 +3580,7 @@ func (c *Client) CreateTemplate(ctx context.Context, body CreateTemplateJSONRequ
 
 // DeleteTemplate Delete a template
 //
-// Nobody but its owner can delete a public one.
+// Nobody but its owner can delete a public one. Refused while a pod or an endpoint is bound to it.
 //
 // Corresponds with DELETE /v2/templates/{id} (the `DeleteTemplate` operationId).
 func (c *Client) DeleteTemplate(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5913,7 +5913,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteNetworkVolumeWithResponse Delete a network volume
 	//
-	// Its data is gone. Refused while a pod that is not terminated mounts it.
+	// Its data is gone. Refused while a pod that is not terminated mounts it, or an endpoint names it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6093,7 +6093,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteRegistryWithResponse Delete a registry credential
 	//
-	// Refused while a pod that is not terminated uses it.
+	// Refused while a pod that is not terminated, or an endpoint, uses it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6219,7 +6219,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteTemplateWithResponse Delete a template
 	//
-	// Nobody but its owner can delete a public one.
+	// Nobody but its owner can delete a public one. Refused while a pod or an endpoint is bound to it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -10653,6 +10653,8 @@ type DeleteTemplateResponse429Headers struct {
 type DeleteTemplateResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Rejected
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthenticated
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -10669,6 +10671,11 @@ type DeleteTemplateResponse struct {
 	Headers204 *DeleteTemplateResponse204Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *DeleteTemplateResponse429Headers
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r DeleteTemplateResponse) GetApplicationProblemJSON400() *Rejected {
+	return r.ApplicationProblemJSON400
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
@@ -11268,7 +11275,7 @@ func (c *ClientWithResponses) CreateNetworkVolumeWithResponse(ctx context.Contex
 
 // DeleteNetworkVolumeWithResponse Delete a network volume
 //
-// Its data is gone. Refused while a pod that is not terminated mounts it.
+// Its data is gone. Refused while a pod that is not terminated mounts it, or an endpoint names it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -11568,7 +11575,7 @@ func (c *ClientWithResponses) RevokeDelegationWithResponse(ctx context.Context, 
 
 // DeleteRegistryWithResponse Delete a registry credential
 //
-// Refused while a pod that is not terminated uses it.
+// Refused while a pod that is not terminated, or an endpoint, uses it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -11778,7 +11785,7 @@ func (c *ClientWithResponses) CreateTemplateWithResponse(ctx context.Context, bo
 
 // DeleteTemplateWithResponse Delete a template
 //
-// Nobody but its owner can delete a public one.
+// Nobody but its owner can delete a public one. Refused while a pod or an endpoint is bound to it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -16769,6 +16776,13 @@ func ParseDeleteTemplateResponse(rsp *http.Response) (*DeleteTemplateResponse, e
 	switch {
 	case rsp.StatusCode == 204:
 		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Rejected
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
 		var dest Unauthenticated
