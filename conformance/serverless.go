@@ -111,7 +111,7 @@ func init() {
 		"/workers/min:":               {`"workers":{"min":-1}`}, "/workers/max:": {`"workers":{"max":1.5}`},
 		"/workers/idleTimeout:": {`"workers":{"idleTimeout":0}`, `"workers":{"idleTimeout":3601}`},
 		"/scaling/queueDelay:":  {`"scaling":{"type":"QUEUE_DELAY","queueDelay":0.4}`, `"scaling":{"type":"QUEUE_DELAY"}`},
-		"/scaling/requestCount": {`"scaling":{"type":"REQUEST_COUNT","requestCount":0}`, `"scaling":{"type":"QUEUE_DELAY","queueDelay":1,"requestCount":1}`},
+		"/scaling/requestCount": {`"scaling":{"type":"REQUEST_COUNT","requestCount":0}`, `"scaling":{"type":"REQUEST_COUNT","requestCount":1000000001}`, `"scaling":{"type":"QUEUE_DELAY","queueDelay":1,"requestCount":1}`},
 		"/scaling/type:":        {`"scaling":{"type":"NONE"}`, `"scaling":{}`},
 		"/timeout:":             {`"timeout":-1`, `"timeout":604800001`}, "/flashboot:": {`"flashboot":"ON"`},
 	}
