@@ -115,7 +115,10 @@ func init() {
 		c.newRegistry()
 		c.make(delegations, repository)
 		require.Equal(c, 200, c.putKeys("", ed25519Key).Status)
+		endpoint := c.newEndpoint(gpuEndpoint, `"workers":{"min":1}`)
+		c.awaitCrew(endpoint, "INITIALIZING")
 		c.set("POST", "reset", "")
+		c.Refused(c.REST("GET", endpoint, ""), 404)
 		for path, name := range lists {
 			require.Equal(c, []any{}, c.read(path)[name], path)
 		}

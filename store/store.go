@@ -31,6 +31,8 @@ type Tx interface {
 	Now() time.Time
 	Pods
 	Endpoints
+	Releases
+	Workers
 	Jobs
 	JobExpiry
 	Chunks
@@ -42,7 +44,7 @@ type Tx interface {
 	Templates
 	SSHKeys
 	Clusters
-	// Clear removes everything but endpoints and keys.
+	// Clear removes everything but declared endpoints, their workers and keys.
 	Clear() error
 }
 
@@ -65,16 +67,44 @@ type Pods interface {
 
 // Endpoints stores endpoints.
 type Endpoints interface {
-	// InsertEndpoint gives Conflict when the user already has one of that name.
+	// InsertEndpoint gives Conflict when the user already has a declared one of that name and this is one.
 	InsertEndpoint(compute.Endpoint) error
 	// Endpoint gives NotFound for an unknown id.
 	Endpoint(compute.EndpointID) (compute.Endpoint, error)
-	// EndpointByName gives NotFound for an unknown name.
-	EndpointByName(compute.UserID, string) (compute.Endpoint, error)
-	// UpdateEndpoint writes all but UserID and CreatedAt; NotFound for an unknown id, Conflict for a name that is taken.
+	// DeclaredEndpoint gives the user's declared endpoint of that name; NotFound for an unknown one.
+	DeclaredEndpoint(compute.UserID, string) (compute.Endpoint, error)
+	// UpdateEndpoint writes all but UserID, Type, Declared and CreatedAt; NotFound for an unknown id, Conflict for a declared
+	// name that is taken.
 	UpdateEndpoint(compute.Endpoint) error
-	// ListEndpoints gives all, oldest first.
+	// ListEndpoints gives all, those that are being deleted too, oldest first.
 	ListEndpoints() ([]compute.Endpoint, error)
+	// ListEndpointsOf gives the user's endpoints that are not being deleted, newest first.
+	ListEndpointsOf(compute.UserID) ([]compute.Endpoint, error)
+	// DeleteEndpoint removes the endpoint with its releases, known or not.
+	DeleteEndpoint(compute.EndpointID) error
+	// EndpointsWith gives the endpoints that are not being deleted and that name the template, the credential or the volume,
+	// oldest first; the other two are empty.
+	EndpointsWith(compute.TemplateID, compute.RegistryID, compute.VolumeID) ([]compute.EndpointID, error)
+}
+
+// Releases stores the releases of endpoints.
+type Releases interface {
+	InsertRelease(compute.Release) error
+	// ListReleases gives the endpoint's releases, newest first.
+	ListReleases(compute.EndpointID) ([]compute.Release, error)
+}
+
+// Workers stores the workers that berth started and that have not ended.
+type Workers interface {
+	InsertWorker(compute.Worker) error
+	// ListWorkers gives all workers, oldest first.
+	ListWorkers() ([]compute.Worker, error)
+	// ListWorkersOf gives the endpoint's workers, oldest first.
+	ListWorkersOf(compute.EndpointID) ([]compute.Worker, error)
+	// SetWorkerStarted writes StartedAt of a worker, known or not.
+	SetWorkerStarted(compute.WorkerID, time.Time) error
+	// DeleteWorker removes the worker, known or not.
+	DeleteWorker(compute.WorkerID) error
 }
 
 // Jobs stores jobs. Inputs are kept apart and read only by JobInput.

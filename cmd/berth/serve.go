@@ -35,6 +35,7 @@ type serverFlags struct {
 	runtime     string
 	pull        string
 	publishOn   string
+	workerURL   string
 	catalog     string
 	fleet       string
 	graphql     app.GraphQL
@@ -52,9 +53,10 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.catalog, "catalog", "", "file with the GPU types, CPU flavors, data centers and public templates; without it the built-in one")
 	cmd.Flags().StringVar(&f.fleet, "fleet", "", "file with the hosts that pods are placed on, or the word machine for this one; without it a simulated fleet with plenty of everything")
 	cmd.Flags().BoolVar(&f.private, "private-webhooks", f.private, "permit webhooks on loopback and private addresses")
-	cmd.Flags().StringVar(&f.runtime, "runtime", app.RuntimeSim, "what pods run on: sim, process or docker; see berth doctor")
+	cmd.Flags().StringVar(&f.runtime, "runtime", app.RuntimeSim, "what pods and workers run on: sim, process or docker; see berth doctor")
 	cmd.Flags().StringVar(&f.pull, "pull", "if-absent", "when docker pulls images: if-absent, always or never")
 	cmd.Flags().StringVar(&f.publishOn, "publish-on", "127.0.0.1", "address of this host that docker publishes the ports of pods on")
+	cmd.Flags().StringVar(&f.workerURL, "worker-url", "", "base of the queue as workers in containers reach it; without it the queue's own address, or host.docker.internal where that is a loopback one")
 	cmd.Flags().BoolVar(&f.controls, "test-controls", false, "serve /_berth/ for tests: the clock, reset, keys, quotas, faults; its key is printed")
 	cmd.Flags().BoolVar(&f.graphql.Introspection, "graphql-introspection", f.graphql.Introspection, "let clients of GraphQL read the schema")
 	cmd.Flags().IntVar(&f.graphql.Limits.Depth, "graphql-depth", 20, "how deep the fields of a GraphQL document may nest")
@@ -72,7 +74,7 @@ func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
 	return app.Config{
 		Data: data, Listen: f.listen, QueueListen: f.queueListen, Drain: f.drain, Quotas: f.quotas, QueueRates: compute.QueuePreset(f.queueRates),
 		TestControls: f.controls, PrivateWebhooks: f.private,
-		Runtime: f.runtime, Pull: f.pull, PublishOn: f.publishOn,
+		Runtime: f.runtime, Pull: f.pull, PublishOn: f.publishOn, WorkerURL: f.workerURL,
 		Catalog: f.catalog, Fleet: f.fleet,
 		GraphQL: f.graphql,
 		Log:     slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level})),
@@ -89,9 +91,9 @@ func newServeCommand() *cobra.Command {
 		Long: `Run the server: the REST and GraphQL APIs for pods, the queue API for jobs and the worker protocol, on one address.
 
 Without flags it keeps its database in ./berth-data and listens on 127.0.0.1:8765. The first start of a data directory
-makes a key and prints it, once. The workers of an endpoint are processes of this machine.
+makes a key and prints it, once. The workers of an endpoint that --endpoint declares are processes of this machine.
 
-Pods run on a simulated fleet, where nothing is started, or with --runtime docker as containers of a Docker Engine, which
+Pods, and the workers of endpoints that are created over REST, run on a simulated fleet, where nothing is started, or with --runtime docker as containers of a Docker Engine, which
 outlive berth and are taken up again by it; with --runtime process they are processes of this machine, where a pod's image is
 the name of an endpoint and means its command.`,
 		Example: `  berth serve

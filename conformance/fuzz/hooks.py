@@ -33,8 +33,13 @@ def before_call(context, case, kwargs):
         case.body = whole(case.body)
         if operation["operationId"] == "createPod" and case.meta.generation.mode.is_positive:
             consistent(case.body)
-        if operation["operationId"] in ("updatePod", "updateTemplate") and isinstance(case.body, dict) and isinstance(case.body.get("registry"), str):
+        if operation["operationId"] == "createEndpoint" and case.meta.generation.mode.is_positive:
+            consistent_endpoint(case.body)
+        if operation["operationId"] in ("updatePod", "updateTemplate", "updateEndpoint") and isinstance(case.body, dict) and isinstance(case.body.get("registry"), str):
             del case.body["registry"]  # 404 by decision, which a check takes for one that is gone
+        if operation["operationId"] == "updateEndpoint" and isinstance(case.body, dict):
+            case.body.pop("templateId", None)  # the same
+            case.body.pop("networkVolumes", None)
 
 
 @schemathesis.hook
@@ -113,6 +118,11 @@ def wrong_type(case, operation):
 def unknown_name(case, operation):
     if operation["operationId"] == "createPod":
         case.body = {"name": "p", "image": "i", "cpu": {"id": "cpu3c", "vcpuCount": 2}, "registry": "unknown"}
+    if operation["operationId"] == "createEndpoint":
+        scaling = {"type": "REQUEST_COUNT", "requestCount": 1}
+        case.body = {
+            "name": "e", "type": "QUEUE", "image": "i", "cpu": [{"id": "cpu3c", "vcpuCount": 2}], "scaling": scaling, "registry": "unknown",
+        }
 
 
 def whole(value):
@@ -131,3 +141,11 @@ def consistent(body):
         for name in ("gpu", "mounts", "registry", "ports", "globalNetworking", "dataCenterIds"):
             body.pop(name, None)
         body["cpu"] = {"id": "cpu3c", "vcpuCount": 2}
+
+
+def consistent_endpoint(body):
+    """The same for endpoints, whose workers are not to be started for nobody."""
+    if len(body) % 2:
+        for name in ("gpu", "registry", "ports", "templateId", "networkVolumes", "dataCenterIds"):
+            body.pop(name, None)
+        body |= {"image": "i", "cpu": [{"id": "cpu3c", "vcpuCount": 2}], "workers": {"max": 1}, "type": "QUEUE"}

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -226,6 +227,45 @@ func (e DataCenterRegion) Valid() bool {
 	}
 }
 
+// Defines values for EndpointType.
+const (
+	EndpointTypeLOADBALANCER EndpointType = "LOAD_BALANCER"
+	EndpointTypeQUEUE        EndpointType = "QUEUE"
+)
+
+// Valid indicates whether the value is a known member of the EndpointType enum.
+func (e EndpointType) Valid() bool {
+	switch e {
+	case EndpointTypeLOADBALANCER:
+		return true
+	case EndpointTypeQUEUE:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FlashBoot.
+const (
+	FlashBootFLASHBOOT         FlashBoot = "FLASHBOOT"
+	FlashBootOFF               FlashBoot = "OFF"
+	FlashBootPRIORITYFLASHBOOT FlashBoot = "PRIORITY_FLASHBOOT"
+)
+
+// Valid indicates whether the value is a known member of the FlashBoot enum.
+func (e FlashBoot) Valid() bool {
+	switch e {
+	case FlashBootFLASHBOOT:
+		return true
+	case FlashBootOFF:
+		return true
+	case FlashBootPRIORITYFLASHBOOT:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GpuTypeManufacturer.
 const (
 	GpuTypeManufacturerAMD     GpuTypeManufacturer = "AMD"
@@ -322,6 +362,54 @@ func (e PublicTemplateCategory) Valid() bool {
 	}
 }
 
+// Defines values for QueueDelayScalingType.
+const (
+	QueueDelayScalingTypeQUEUEDELAY QueueDelayScalingType = "QUEUE_DELAY"
+)
+
+// Valid indicates whether the value is a known member of the QueueDelayScalingType enum.
+func (e QueueDelayScalingType) Valid() bool {
+	switch e {
+	case QueueDelayScalingTypeQUEUEDELAY:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReleaseSource.
+const (
+	ReleaseSourceGITBUILD ReleaseSource = "GIT_BUILD"
+	ReleaseSourceMANUAL   ReleaseSource = "MANUAL"
+)
+
+// Valid indicates whether the value is a known member of the ReleaseSource enum.
+func (e ReleaseSource) Valid() bool {
+	switch e {
+	case ReleaseSourceGITBUILD:
+		return true
+	case ReleaseSourceMANUAL:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RequestCountScalingType.
+const (
+	RequestCountScalingTypeREQUESTCOUNT RequestCountScalingType = "REQUEST_COUNT"
+)
+
+// Valid indicates whether the value is a known member of the RequestCountScalingType enum.
+func (e RequestCountScalingType) Valid() bool {
+	switch e {
+	case RequestCountScalingTypeREQUESTCOUNT:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TemplateCategory.
 const (
 	TemplateCategoryAMD    TemplateCategory = "AMD"
@@ -355,6 +443,33 @@ func (e VolumeType) Valid() bool {
 	case VolumeTypeHIGHPERFORMANCE:
 		return true
 	case VolumeTypeSTANDARD:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WorkerStatus.
+const (
+	WorkerStatusIDLE         WorkerStatus = "IDLE"
+	WorkerStatusINITIALIZING WorkerStatus = "INITIALIZING"
+	WorkerStatusRUNNING      WorkerStatus = "RUNNING"
+	WorkerStatusTHROTTLED    WorkerStatus = "THROTTLED"
+	WorkerStatusUNHEALTHY    WorkerStatus = "UNHEALTHY"
+)
+
+// Valid indicates whether the value is a known member of the WorkerStatus enum.
+func (e WorkerStatus) Valid() bool {
+	switch e {
+	case WorkerStatusIDLE:
+		return true
+	case WorkerStatusINITIALIZING:
+		return true
+	case WorkerStatusRUNNING:
+		return true
+	case WorkerStatusTHROTTLED:
+		return true
+	case WorkerStatusUNHEALTHY:
 		return true
 	default:
 		return false
@@ -713,6 +828,70 @@ type CreateDelegationRequest struct {
 	Resource string `json:"resource"`
 }
 
+// CreateEndpointGpuConfig defines model for CreateEndpointGpuConfig.
+type CreateEndpointGpuConfig struct {
+	// AllowedCudaVersions Any of them; none means all.
+	AllowedCudaVersions []string `json:"allowedCudaVersions,omitempty"`
+
+	// Count GPUs of each worker.
+	Count *int64 `json:"count,omitempty"`
+
+	// ExcludedTypes GPU types that no worker gets.
+	ExcludedTypes  []string `json:"excludedTypes,omitempty"`
+	MinCudaVersion *string  `json:"minCudaVersion,omitempty"`
+
+	// Pools Pools of the catalog, in the order of preference.
+	Pools []string `json:"pools"`
+}
+
+// CreateEndpointRequest Beyond what is listed, image is required without templateId, QUEUE_DELAY is refused for LOAD_BALANCER, and exactly one of gpu and cpu is required.
+type CreateEndpointRequest struct {
+	// Args Arguments for the container's entrypoint.
+	Args *string `json:"args,omitempty"`
+
+	// CPU A worker gets the first one that can be had; each stands once.
+	CPU []CreateCPUConfig `json:"cpu,omitempty"`
+
+	// DataCenterIds Preferred data centers; none means any.
+	DataCenterIds []string `json:"dataCenterIds,omitempty"`
+
+	// Disk Container disk of each worker in GB.
+	Disk *int64 `json:"disk,omitempty"`
+
+	// Env Joins the template's.
+	Env map[string]string `json:"env,omitempty"`
+
+	// Flashboot Kept and shown; it has no effect here. OFF unless told otherwise.
+	Flashboot *FlashBoot               `json:"flashboot,omitempty"`
+	Gpu       *CreateEndpointGpuConfig `json:"gpu,omitempty"`
+
+	// Image Container image reference.
+	Image *string `json:"image,omitempty"`
+	Name  string  `json:"name"`
+
+	// NetworkVolumes Ids of network volumes, at most one in each data center. A worker mounts that of its own at /runpod-volume.
+	NetworkVolumes []string `json:"networkVolumes,omitempty"`
+
+	// Ports Each port/protocol.
+	Ports []PortSpec `json:"ports,omitempty"`
+
+	// Registry Id of the registry credential for a private image.
+	Registry nullable.Nullable[string] `json:"registry,omitempty"`
+
+	// Scaling QUEUE_DELAY is for queues only.
+	Scaling EndpointScaling `json:"scaling"`
+
+	// TemplateID A serverless template; its settings are copied and those of the body win.
+	TemplateID *string `json:"templateId,omitempty"`
+
+	// Timeout Execution timeout of a job in milliseconds, unless the job has its own; 0 for that of the queue.
+	Timeout *int64 `json:"timeout,omitempty"`
+
+	// Type How requests reach the workers; it never changes. LOAD_BALANCER endpoints have no queue.
+	Type    EndpointType     `json:"type"`
+	Workers *EndpointWorkers `json:"workers,omitempty"`
+}
+
 // CreateNetworkVolumeRequest defines model for CreateNetworkVolumeRequest.
 type CreateNetworkVolumeRequest struct {
 	// DataCenter Data center id.
@@ -841,6 +1020,85 @@ type EcrDelegation struct {
 	Tag               string                    `json:"tag"`
 }
 
+// Endpoint defines model for Endpoint.
+type Endpoint struct {
+	Args          string      `json:"args"`
+	CPU           []CPUConfig `json:"cpu,omitempty"`
+	CreatedAt     time.Time   `json:"createdAt"`
+	DataCenterIds []string    `json:"dataCenterIds"`
+
+	// Disk GB.
+	Disk int64             `json:"disk"`
+	Env  map[string]string `json:"env"`
+
+	// Flashboot Kept and shown; it has no effect here. OFF unless told otherwise.
+	Flashboot      FlashBoot                            `json:"flashboot"`
+	Gpu            nullable.Nullable[EndpointGpuConfig] `json:"gpu"`
+	ID             string                               `json:"id"`
+	Image          string                               `json:"image"`
+	Name           string                               `json:"name"`
+	NetworkVolumes []string                             `json:"networkVolumes"`
+	Ports          []string                             `json:"ports"`
+	Registry       nullable.Nullable[string]            `json:"registry"`
+
+	// RequestUrls The addresses of the queue. Those of status, stream, cancel and retry are followed by a slash and the job's id.
+	RequestUrls *EndpointRequestUrls `json:"requestUrls,omitempty"`
+
+	// Scaling QUEUE_DELAY is for queues only.
+	Scaling EndpointScaling `json:"scaling"`
+
+	// Timeout Milliseconds.
+	Timeout int64 `json:"timeout"`
+
+	// Type How requests reach the workers; it never changes. LOAD_BALANCER endpoints have no queue.
+	Type    EndpointType         `json:"type"`
+	Workers ShownEndpointWorkers `json:"workers"`
+}
+
+// EndpointGpuConfig defines model for EndpointGpuConfig.
+type EndpointGpuConfig struct {
+	AllowedCudaVersions []string                  `json:"allowedCudaVersions"`
+	Count               int64                     `json:"count"`
+	ExcludedTypes       []string                  `json:"excludedTypes"`
+	MinCudaVersion      nullable.Nullable[string] `json:"minCudaVersion"`
+	Pools               []string                  `json:"pools"`
+}
+
+// EndpointRequestUrls The addresses of the queue. Those of status, stream, cancel and retry are followed by a slash and the job's id.
+type EndpointRequestUrls struct {
+	Cancel     string `json:"cancel"`
+	Health     string `json:"health"`
+	PurgeQueue string `json:"purgeQueue"`
+	Retry      string `json:"retry"`
+	Run        string `json:"run"`
+	RunSync    string `json:"runSync"`
+	Status     string `json:"status"`
+	Stream     string `json:"stream"`
+}
+
+// EndpointScaling QUEUE_DELAY is for queues only.
+type EndpointScaling struct {
+	union json.RawMessage
+}
+
+// EndpointType How requests reach the workers; it never changes. LOAD_BALANCER endpoints have no queue.
+type EndpointType string
+
+// EndpointWorkers defines model for EndpointWorkers.
+type EndpointWorkers struct {
+	// IdleTimeout Seconds, 10 unless told otherwise. Not for a queue that is scaled by request count.
+	IdleTimeout *int64 `json:"idleTimeout,omitempty"`
+
+	// Max 3 unless told otherwise.
+	Max *int64 `json:"max,omitempty"`
+
+	// Min 0 unless told otherwise.
+	Min *int64 `json:"min,omitempty"`
+}
+
+// FlashBoot Kept and shown; it has no effect here. OFF unless told otherwise.
+type FlashBoot string
+
 // GpuConfig defines model for GpuConfig.
 type GpuConfig struct {
 	Count *int64 `json:"count,omitempty"`
@@ -918,6 +1176,27 @@ type ListDataCentersResponse struct {
 // ListDelegationsResponse defines model for ListDelegationsResponse.
 type ListDelegationsResponse struct {
 	Delegations []EcrDelegation `json:"delegations"`
+}
+
+// ListEndpointReleasesResponse defines model for ListEndpointReleasesResponse.
+type ListEndpointReleasesResponse struct {
+	// EndpointVersion Of the latest release.
+	EndpointVersion nullable.Nullable[int64] `json:"endpointVersion"`
+	Releases        []Release                `json:"releases"`
+	Rollout         RolloutSummary           `json:"rollout"`
+}
+
+// ListEndpointWorkersResponse defines model for ListEndpointWorkersResponse.
+type ListEndpointWorkersResponse struct {
+	// EndpointVersion Of the latest release.
+	EndpointVersion nullable.Nullable[int64] `json:"endpointVersion"`
+	Summary         WorkerSummary            `json:"summary"`
+	Workers         []Worker                 `json:"workers"`
+}
+
+// ListEndpointsResponse defines model for ListEndpointsResponse.
+type ListEndpointsResponse struct {
+	Endpoints []Endpoint `json:"endpoints"`
 }
 
 // ListGpuTypesResponse defines model for ListGpuTypesResponse.
@@ -1115,11 +1394,63 @@ type PublicTemplateMounts struct {
 	Persistent *PersistentMount `json:"persistent,omitempty"`
 }
 
+// QueueDelayScaling defines model for QueueDelayScaling.
+type QueueDelayScaling struct {
+	// QueueDelay Seconds that a job may wait before a worker more is started.
+	QueueDelay float64               `json:"queueDelay"`
+	Type       QueueDelayScalingType `json:"type"`
+}
+
+// QueueDelayScalingType defines model for QueueDelayScaling.Type.
+type QueueDelayScalingType string
+
 // Registry defines model for Registry.
 type Registry struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
+
+// Release defines model for Release.
+type Release struct {
+	// BuildID Null; nothing is built here.
+	BuildID   nullable.Nullable[string] `json:"buildId"`
+	CreatedAt time.Time                 `json:"createdAt"`
+
+	// CreatedByUserID Null for the settings of the server.
+	CreatedByUserID nullable.Nullable[string] `json:"createdByUserId"`
+	Diff            []ReleaseDiffEntry        `json:"diff"`
+	ID              string                    `json:"id"`
+	Source          ReleaseSource             `json:"source"`
+	Version         nullable.Nullable[int64]  `json:"version"`
+
+	// WorkerCount Workers that are made of it.
+	WorkerCount int64 `json:"workerCount"`
+}
+
+// ReleaseDiffEntry defines model for ReleaseDiffEntry.
+type ReleaseDiffEntry struct {
+	// Field As in the endpoint, such as image or gpu.count.
+	Field string `json:"field"`
+
+	// New Its value since.
+	New json.RawMessage `json:"new"`
+
+	// Old Its value before.
+	Old json.RawMessage `json:"old"`
+}
+
+// ReleaseSource defines model for ReleaseSource.
+type ReleaseSource string
+
+// RequestCountScaling defines model for RequestCountScaling.
+type RequestCountScaling struct {
+	// RequestCount Jobs, waiting or in progress, for each worker.
+	RequestCount int64                   `json:"requestCount"`
+	Type         RequestCountScalingType `json:"type"`
+}
+
+// RequestCountScalingType defines model for RequestCountScaling.Type.
+type RequestCountScalingType string
 
 // ResourceAvailability defines model for ResourceAvailability.
 type ResourceAvailability struct {
@@ -1127,6 +1458,25 @@ type ResourceAvailability struct {
 	Availability AvailabilityLevel `json:"availability"`
 	ID           string            `json:"id"`
 	Name         string            `json:"name"`
+}
+
+// RolloutSummary defines model for RolloutSummary.
+type RolloutSummary struct {
+	// InProgress Some workers are made of an earlier release.
+	InProgress bool `json:"inProgress"`
+
+	// PercentOnLatest 100 while there are no workers.
+	PercentOnLatest int64 `json:"percentOnLatest"`
+	WorkersOnLatest int64 `json:"workersOnLatest"`
+	WorkersTotal    int64 `json:"workersTotal"`
+}
+
+// ShownEndpointWorkers defines model for ShownEndpointWorkers.
+type ShownEndpointWorkers struct {
+	// IdleTimeout Seconds; absent where it does not apply.
+	IdleTimeout *int64 `json:"idleTimeout,omitempty"`
+	Max         int64  `json:"max"`
+	Min         int64  `json:"min"`
 }
 
 // SSHKeys defines model for SshKeys.
@@ -1172,6 +1522,69 @@ type TemplateMounts struct {
 // UpdateClusterRequest defines model for UpdateClusterRequest.
 type UpdateClusterRequest struct {
 	Name *string `json:"name,omitempty"`
+}
+
+// UpdateEndpointGpuConfig defines model for UpdateEndpointGpuConfig.
+type UpdateEndpointGpuConfig struct {
+	// AllowedCudaVersions Any of them; none means all.
+	AllowedCudaVersions []string `json:"allowedCudaVersions,omitempty"`
+
+	// Count GPUs of each worker.
+	Count *int64 `json:"count,omitempty"`
+
+	// ExcludedTypes GPU types that no worker gets.
+	ExcludedTypes []string `json:"excludedTypes,omitempty"`
+
+	// MinCudaVersion Empty for any.
+	MinCudaVersion *string `json:"minCudaVersion,omitempty"`
+
+	// Pools Pools of the catalog, in the order of preference.
+	Pools []string `json:"pools,omitempty"`
+}
+
+// UpdateEndpointRequest defines model for UpdateEndpointRequest.
+type UpdateEndpointRequest struct {
+	// Args Arguments for the container's entrypoint.
+	Args *string `json:"args,omitempty"`
+
+	// CPU A worker gets the first one that can be had; each stands once.
+	CPU []CreateCPUConfig `json:"cpu,omitempty"`
+
+	// DataCenterIds Preferred data centers; none means any.
+	DataCenterIds []string `json:"dataCenterIds,omitempty"`
+
+	// Disk Container disk of each worker in GB.
+	Disk *int64 `json:"disk,omitempty"`
+
+	// Env Joins the template's if one is named, and replaces what there is.
+	Env map[string]string `json:"env,omitempty"`
+
+	// Flashboot Kept and shown; it has no effect here. OFF unless told otherwise.
+	Flashboot *FlashBoot               `json:"flashboot,omitempty"`
+	Gpu       *UpdateEndpointGpuConfig `json:"gpu,omitempty"`
+
+	// Image Container image reference.
+	Image *string `json:"image,omitempty"`
+	Name  *string `json:"name,omitempty"`
+
+	// NetworkVolumes Ids of network volumes, at most one in each data center. A worker mounts that of its own at /runpod-volume.
+	NetworkVolumes []string `json:"networkVolumes,omitempty"`
+
+	// Ports Each port/protocol.
+	Ports []PortSpec `json:"ports,omitempty"`
+
+	// Registry Id of the registry credential for a private image; null takes it away.
+	Registry nullable.Nullable[string] `json:"registry,omitempty"`
+
+	// Scaling QUEUE_DELAY is for queues only.
+	Scaling *EndpointScaling `json:"scaling,omitempty"`
+
+	// TemplateID A serverless template whose settings are copied now; empty to be bound to none.
+	TemplateID *string `json:"templateId,omitempty"`
+
+	// Timeout Execution timeout of a job in milliseconds, unless the job has its own; 0 for that of the queue.
+	Timeout *int64           `json:"timeout,omitempty"`
+	Workers *EndpointWorkers `json:"workers,omitempty"`
 }
 
 // UpdateNetworkVolumeRequest defines model for UpdateNetworkVolumeRequest.
@@ -1239,6 +1652,41 @@ type Utilization struct {
 
 // VolumeType defines model for VolumeType.
 type VolumeType string
+
+// Worker defines model for Worker.
+type Worker struct {
+	DataCenterID nullable.Nullable[string] `json:"dataCenterId"`
+	GpuCount     int64                     `json:"gpuCount"`
+	GpuTypeID    nullable.Nullable[string] `json:"gpuTypeId"`
+	ID           string                    `json:"id"`
+	Image        nullable.Nullable[string] `json:"image"`
+
+	// IsStale It is made of an earlier release than the latest.
+	IsStale bool `json:"isStale"`
+
+	// StartedAt Null until its container is up.
+	StartedAt nullable.Nullable[time.Time] `json:"startedAt"`
+	Status    WorkerStatus                 `json:"status"`
+
+	// UptimeSeconds Null until its container is up.
+	UptimeSeconds nullable.Nullable[int64] `json:"uptimeSeconds"`
+
+	// Version Of its release; null for a worker that somebody else started.
+	Version nullable.Nullable[int64] `json:"version"`
+}
+
+// WorkerStatus defines model for WorkerStatus.
+type WorkerStatus string
+
+// WorkerSummary defines model for WorkerSummary.
+type WorkerSummary struct {
+	Idle         int64 `json:"idle"`
+	Initializing int64 `json:"initializing"`
+	Running      int64 `json:"running"`
+	Throttled    int64 `json:"throttled"`
+	Total        int64 `json:"total"`
+	Unhealthy    int64 `json:"unhealthy"`
+}
 
 // CatalogInclude defines model for CatalogInclude.
 type CatalogInclude = []string
@@ -1486,11 +1934,118 @@ type CreateRegistryJSONRequestBody = CreateRegistryRequest
 // CreateDelegationJSONRequestBody defines body for CreateDelegation for application/json ContentType.
 type CreateDelegationJSONRequestBody = CreateDelegationRequest
 
+// CreateEndpointJSONRequestBody defines body for CreateEndpoint for application/json ContentType.
+type CreateEndpointJSONRequestBody = CreateEndpointRequest
+
+// UpdateEndpointJSONRequestBody defines body for UpdateEndpoint for application/json ContentType.
+type UpdateEndpointJSONRequestBody = UpdateEndpointRequest
+
 // CreateTemplateJSONRequestBody defines body for CreateTemplate for application/json ContentType.
 type CreateTemplateJSONRequestBody = CreateTemplateRequest
 
 // UpdateTemplateJSONRequestBody defines body for UpdateTemplate for application/json ContentType.
 type UpdateTemplateJSONRequestBody = UpdateTemplateRequest
+
+// AsQueueDelayScaling returns the union data inside the EndpointScaling as a QueueDelayScaling
+func (t EndpointScaling) AsQueueDelayScaling() (QueueDelayScaling, error) {
+	var body QueueDelayScaling
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromQueueDelayScaling overwrites any union data inside the EndpointScaling as the provided QueueDelayScaling
+func (t *EndpointScaling) FromQueueDelayScaling(v QueueDelayScaling) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"QUEUE_DELAY"}`))
+	t.union = b
+	return err
+}
+
+// MergeQueueDelayScaling performs a merge with any union data inside the EndpointScaling, using the provided QueueDelayScaling
+func (t *EndpointScaling) MergeQueueDelayScaling(v QueueDelayScaling) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"QUEUE_DELAY"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsRequestCountScaling returns the union data inside the EndpointScaling as a RequestCountScaling
+func (t EndpointScaling) AsRequestCountScaling() (RequestCountScaling, error) {
+	var body RequestCountScaling
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromRequestCountScaling overwrites any union data inside the EndpointScaling as the provided RequestCountScaling
+func (t *EndpointScaling) FromRequestCountScaling(v RequestCountScaling) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"REQUEST_COUNT"}`))
+	t.union = b
+	return err
+}
+
+// MergeRequestCountScaling performs a merge with any union data inside the EndpointScaling, using the provided RequestCountScaling
+func (t *EndpointScaling) MergeRequestCountScaling(v RequestCountScaling) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"REQUEST_COUNT"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t EndpointScaling) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"type"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t EndpointScaling) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "QUEUE_DELAY":
+		return t.AsQueueDelayScaling()
+	case "REQUEST_COUNT":
+		return t.AsRequestCountScaling()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t EndpointScaling) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *EndpointScaling) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
@@ -1731,7 +2286,7 @@ type ClientInterface interface {
 
 	// DeleteNetworkVolume Delete a network volume
 	//
-	// Its data is gone. Refused while a pod that is not terminated mounts it.
+	// Its data is gone. Refused while a pod that is not terminated mounts it, or an endpoint names it.
 	//
 	// Corresponds with DELETE /v2/network-volumes/{id} (the `DeleteNetworkVolume` operationId).
 	DeleteNetworkVolume(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1895,7 +2450,7 @@ type ClientInterface interface {
 
 	// DeleteRegistry Delete a registry credential
 	//
-	// Refused while a pod that is not terminated uses it.
+	// Refused while a pod that is not terminated, or an endpoint, uses it.
 	//
 	// Corresponds with DELETE /v2/registries/{id} (the `DeleteRegistry` operationId).
 	DeleteRegistry(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1906,6 +2461,77 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v2/registries/{id} (the `GetRegistry` operationId).
 	GetRegistry(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListEndpoints List endpoints
+	//
+	// All endpoints of the caller, newest first.
+	//
+	// Corresponds with GET /v2/serverless (the `ListEndpoints` operationId).
+	ListEndpoints(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateEndpointWithBody Create an endpoint
+	//
+	// Its queue takes jobs at once; workers are started as they are needed.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v2/serverless (the `CreateEndpoint` operationId).
+	CreateEndpointWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateEndpoint Create an endpoint
+	//
+	// Its queue takes jobs at once; workers are started as they are needed.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v2/serverless (the `CreateEndpoint` operationId).
+	CreateEndpoint(ctx context.Context, body CreateEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteEndpoint Delete an endpoint
+	//
+	// Its jobs are cancelled, waiting ones and those in progress, and its workers stopped.
+	//
+	// Corresponds with DELETE /v2/serverless/{id} (the `DeleteEndpoint` operationId).
+	DeleteEndpoint(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetEndpoint Read an endpoint
+	//
+	// Somebody else's is not found.
+	//
+	// Corresponds with GET /v2/serverless/{id} (the `GetEndpoint` operationId).
+	GetEndpoint(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateEndpointWithBody Change an endpoint
+	//
+	// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v2/serverless/{id} (the `UpdateEndpoint` operationId).
+	UpdateEndpointWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateEndpoint Change an endpoint
+	//
+	// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v2/serverless/{id} (the `UpdateEndpoint` operationId).
+	UpdateEndpoint(ctx context.Context, id string, body UpdateEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListEndpointReleases List the releases of an endpoint
+	//
+	// The newest first, each with what differs from the one before.
+	//
+	// Corresponds with GET /v2/serverless/{id}/releases (the `ListEndpointReleases` operationId).
+	ListEndpointReleases(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListEndpointWorkers List the workers of an endpoint
+	//
+	// The newest first; those that should be there and cannot be started now are listed too.
+	//
+	// Corresponds with GET /v2/serverless/{id}/workers (the `ListEndpointWorkers` operationId).
+	ListEndpointWorkers(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTemplates List templates
 	//
@@ -1934,7 +2560,7 @@ type ClientInterface interface {
 
 	// DeleteTemplate Delete a template
 	//
-	// Nobody but its owner can delete a public one.
+	// Nobody but its owner can delete a public one. Refused while a pod or an endpoint is bound to it.
 	//
 	// Corresponds with DELETE /v2/templates/{id} (the `DeleteTemplate` operationId).
 	DeleteTemplate(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2340,7 +2966,7 @@ func (c *Client) CreateNetworkVolume(ctx context.Context, body CreateNetworkVolu
 
 // DeleteNetworkVolume Delete a network volume
 //
-// Its data is gone. Refused while a pod that is not terminated mounts it.
+// Its data is gone. Refused while a pod that is not terminated mounts it, or an endpoint names it.
 //
 // Corresponds with DELETE /v2/network-volumes/{id} (the `DeleteNetworkVolume` operationId).
 func (c *Client) DeleteNetworkVolume(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2704,7 +3330,7 @@ func (c *Client) RevokeDelegation(ctx context.Context, id string, reqEditors ...
 
 // DeleteRegistry Delete a registry credential
 //
-// Refused while a pod that is not terminated uses it.
+// Refused while a pod that is not terminated, or an endpoint, uses it.
 //
 // Corresponds with DELETE /v2/registries/{id} (the `DeleteRegistry` operationId).
 func (c *Client) DeleteRegistry(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2726,6 +3352,167 @@ func (c *Client) DeleteRegistry(ctx context.Context, id string, reqEditors ...Re
 // Corresponds with GET /v2/registries/{id} (the `GetRegistry` operationId).
 func (c *Client) GetRegistry(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetRegistryRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListEndpoints List endpoints
+//
+// All endpoints of the caller, newest first.
+//
+// Corresponds with GET /v2/serverless (the `ListEndpoints` operationId).
+func (c *Client) ListEndpoints(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListEndpointsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateEndpointWithBody Create an endpoint
+//
+// Its queue takes jobs at once; workers are started as they are needed.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v2/serverless (the `CreateEndpoint` operationId).
+func (c *Client) CreateEndpointWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateEndpointRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateEndpoint Create an endpoint
+//
+// Its queue takes jobs at once; workers are started as they are needed.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v2/serverless (the `CreateEndpoint` operationId).
+func (c *Client) CreateEndpoint(ctx context.Context, body CreateEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateEndpointRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteEndpoint Delete an endpoint
+//
+// Its jobs are cancelled, waiting ones and those in progress, and its workers stopped.
+//
+// Corresponds with DELETE /v2/serverless/{id} (the `DeleteEndpoint` operationId).
+func (c *Client) DeleteEndpoint(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteEndpointRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetEndpoint Read an endpoint
+//
+// Somebody else's is not found.
+//
+// Corresponds with GET /v2/serverless/{id} (the `GetEndpoint` operationId).
+func (c *Client) GetEndpoint(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetEndpointRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateEndpointWithBody Change an endpoint
+//
+// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v2/serverless/{id} (the `UpdateEndpoint` operationId).
+func (c *Client) UpdateEndpointWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateEndpointRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateEndpoint Change an endpoint
+//
+// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v2/serverless/{id} (the `UpdateEndpoint` operationId).
+func (c *Client) UpdateEndpoint(ctx context.Context, id string, body UpdateEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateEndpointRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListEndpointReleases List the releases of an endpoint
+//
+// The newest first, each with what differs from the one before.
+//
+// Corresponds with GET /v2/serverless/{id}/releases (the `ListEndpointReleases` operationId).
+func (c *Client) ListEndpointReleases(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListEndpointReleasesRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListEndpointWorkers List the workers of an endpoint
+//
+// The newest first; those that should be there and cannot be started now are listed too.
+//
+// Corresponds with GET /v2/serverless/{id}/workers (the `ListEndpointWorkers` operationId).
+func (c *Client) ListEndpointWorkers(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListEndpointWorkersRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -2793,7 +3580,7 @@ func (c *Client) CreateTemplate(ctx context.Context, body CreateTemplateJSONRequ
 
 // DeleteTemplate Delete a template
 //
-// Nobody but its owner can delete a public one.
+// Nobody but its owner can delete a public one. Refused while a pod or an endpoint is bound to it.
 //
 // Corresponds with DELETE /v2/templates/{id} (the `DeleteTemplate` operationId).
 func (c *Client) DeleteTemplate(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4459,6 +5246,256 @@ func NewGetRegistryRequest(server string, id string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewListEndpointsRequest constructs an http.Request for the ListEndpoints method
+func NewListEndpointsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/serverless")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateEndpointRequest calls the generic CreateEndpoint builder with application/json body
+func NewCreateEndpointRequest(server string, body CreateEndpointJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateEndpointRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCreateEndpointRequestWithBody constructs an http.Request for the CreateEndpoint method, with any body, and a specified content type
+func NewCreateEndpointRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/serverless")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteEndpointRequest constructs an http.Request for the DeleteEndpoint method
+func NewDeleteEndpointRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/serverless/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetEndpointRequest constructs an http.Request for the GetEndpoint method
+func NewGetEndpointRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/serverless/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateEndpointRequest calls the generic UpdateEndpoint builder with application/json body
+func NewUpdateEndpointRequest(server string, id string, body UpdateEndpointJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateEndpointRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewUpdateEndpointRequestWithBody constructs an http.Request for the UpdateEndpoint method, with any body, and a specified content type
+func NewUpdateEndpointRequestWithBody(server string, id string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/serverless/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListEndpointReleasesRequest constructs an http.Request for the ListEndpointReleases method
+func NewListEndpointReleasesRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/serverless/%s/releases", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListEndpointWorkersRequest constructs an http.Request for the ListEndpointWorkers method
+func NewListEndpointWorkersRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/serverless/%s/workers", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListTemplatesRequest constructs an http.Request for the ListTemplates method
 func NewListTemplatesRequest(server string) (*http.Request, error) {
 	var err error
@@ -4876,7 +5913,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteNetworkVolumeWithResponse Delete a network volume
 	//
-	// Its data is gone. Refused while a pod that is not terminated mounts it.
+	// Its data is gone. Refused while a pod that is not terminated mounts it, or an endpoint names it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -5056,7 +6093,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteRegistryWithResponse Delete a registry credential
 	//
-	// Refused while a pod that is not terminated uses it.
+	// Refused while a pod that is not terminated, or an endpoint, uses it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -5071,6 +6108,87 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v2/registries/{id} (the `GetRegistry` operationId).
 	GetRegistryWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetRegistryResponse, error)
+
+	// ListEndpointsWithResponse List endpoints
+	//
+	// All endpoints of the caller, newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/serverless (the `ListEndpoints` operationId).
+	ListEndpointsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListEndpointsResponse2, error)
+
+	// CreateEndpointWithBodyWithResponse Create an endpoint
+	//
+	// Its queue takes jobs at once; workers are started as they are needed.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/serverless (the `CreateEndpoint` operationId).
+	CreateEndpointWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateEndpointResponse, error)
+
+	// CreateEndpointWithResponse Create an endpoint
+	//
+	// Its queue takes jobs at once; workers are started as they are needed.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/serverless (the `CreateEndpoint` operationId).
+	CreateEndpointWithResponse(ctx context.Context, body CreateEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateEndpointResponse, error)
+
+	// DeleteEndpointWithResponse Delete an endpoint
+	//
+	// Its jobs are cancelled, waiting ones and those in progress, and its workers stopped.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v2/serverless/{id} (the `DeleteEndpoint` operationId).
+	DeleteEndpointWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*DeleteEndpointResponse, error)
+
+	// GetEndpointWithResponse Read an endpoint
+	//
+	// Somebody else's is not found.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/serverless/{id} (the `GetEndpoint` operationId).
+	GetEndpointWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetEndpointResponse, error)
+
+	// UpdateEndpointWithBodyWithResponse Change an endpoint
+	//
+	// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v2/serverless/{id} (the `UpdateEndpoint` operationId).
+	UpdateEndpointWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateEndpointResponse, error)
+
+	// UpdateEndpointWithResponse Change an endpoint
+	//
+	// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v2/serverless/{id} (the `UpdateEndpoint` operationId).
+	UpdateEndpointWithResponse(ctx context.Context, id string, body UpdateEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateEndpointResponse, error)
+
+	// ListEndpointReleasesWithResponse List the releases of an endpoint
+	//
+	// The newest first, each with what differs from the one before.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/serverless/{id}/releases (the `ListEndpointReleases` operationId).
+	ListEndpointReleasesWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ListEndpointReleasesResponse2, error)
+
+	// ListEndpointWorkersWithResponse List the workers of an endpoint
+	//
+	// The newest first; those that should be there and cannot be started now are listed too.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/serverless/{id}/workers (the `ListEndpointWorkers` operationId).
+	ListEndpointWorkersWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ListEndpointWorkersResponse2, error)
 
 	// ListTemplatesWithResponse List templates
 	//
@@ -5101,7 +6219,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteTemplateWithResponse Delete a template
 	//
-	// Nobody but its owner can delete a public one.
+	// Nobody but its owner can delete a public one. Refused while a pod or an endpoint is bound to it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8577,6 +9695,734 @@ func (r GetRegistryResponse) ContentType() string {
 	return ""
 }
 
+// ListEndpointsResponse2200Headers the declared response headers of an HTTP 200 response for ListEndpoints
+type ListEndpointsResponse2200Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
+// ListEndpointsResponse2429Headers the declared response headers of an HTTP 429 response for ListEndpoints
+type ListEndpointsResponse2429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type ListEndpointsResponse2 struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListEndpointsResponse
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListEndpointsResponse2200Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListEndpointsResponse2429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListEndpointsResponse2) GetJSON200() *ListEndpointsResponse {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ListEndpointsResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListEndpointsResponse2) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ListEndpointsResponse2) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r ListEndpointsResponse2) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListEndpointsResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListEndpointsResponse2) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListEndpointsResponse2) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListEndpointsResponse2) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListEndpointsResponse2) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateEndpointResponse201Headers the declared response headers of an HTTP 201 response for CreateEndpoint
+type CreateEndpointResponse201Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
+// CreateEndpointResponse429Headers the declared response headers of an HTTP 429 response for CreateEndpoint
+type CreateEndpointResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type CreateEndpointResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Endpoint
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Rejected
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *TooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *UnsupportedMediaType
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateEndpointResponse201Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *CreateEndpointResponse429Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateEndpointResponse) GetJSON201() *Endpoint {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r CreateEndpointResponse) GetApplicationProblemJSON400() *Rejected {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r CreateEndpointResponse) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r CreateEndpointResponse) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r CreateEndpointResponse) GetApplicationProblemJSON404() *NotFound {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r CreateEndpointResponse) GetApplicationProblemJSON413() *TooLarge {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r CreateEndpointResponse) GetApplicationProblemJSON415() *UnsupportedMediaType {
+	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r CreateEndpointResponse) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r CreateEndpointResponse) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateEndpointResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateEndpointResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateEndpointResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateEndpointResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateEndpointResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteEndpointResponse204Headers the declared response headers of an HTTP 204 response for DeleteEndpoint
+type DeleteEndpointResponse204Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
+// DeleteEndpointResponse429Headers the declared response headers of an HTTP 429 response for DeleteEndpoint
+type DeleteEndpointResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type DeleteEndpointResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers204 the parsed response headers for an HTTP 204 response
+	Headers204 *DeleteEndpointResponse204Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *DeleteEndpointResponse429Headers
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r DeleteEndpointResponse) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r DeleteEndpointResponse) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r DeleteEndpointResponse) GetApplicationProblemJSON404() *NotFound {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r DeleteEndpointResponse) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r DeleteEndpointResponse) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteEndpointResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteEndpointResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteEndpointResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteEndpointResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteEndpointResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetEndpointResponse200Headers the declared response headers of an HTTP 200 response for GetEndpoint
+type GetEndpointResponse200Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
+// GetEndpointResponse429Headers the declared response headers of an HTTP 429 response for GetEndpoint
+type GetEndpointResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type GetEndpointResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Endpoint
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetEndpointResponse200Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *GetEndpointResponse429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetEndpointResponse) GetJSON200() *Endpoint {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r GetEndpointResponse) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r GetEndpointResponse) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetEndpointResponse) GetApplicationProblemJSON404() *NotFound {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r GetEndpointResponse) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r GetEndpointResponse) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetEndpointResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetEndpointResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetEndpointResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetEndpointResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetEndpointResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateEndpointResponse200Headers the declared response headers of an HTTP 200 response for UpdateEndpoint
+type UpdateEndpointResponse200Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
+// UpdateEndpointResponse429Headers the declared response headers of an HTTP 429 response for UpdateEndpoint
+type UpdateEndpointResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type UpdateEndpointResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Endpoint
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Rejected
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *TooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *UnsupportedMediaType
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateEndpointResponse200Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *UpdateEndpointResponse429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateEndpointResponse) GetJSON200() *Endpoint {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r UpdateEndpointResponse) GetApplicationProblemJSON400() *Rejected {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r UpdateEndpointResponse) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r UpdateEndpointResponse) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r UpdateEndpointResponse) GetApplicationProblemJSON404() *NotFound {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r UpdateEndpointResponse) GetApplicationProblemJSON413() *TooLarge {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r UpdateEndpointResponse) GetApplicationProblemJSON415() *UnsupportedMediaType {
+	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r UpdateEndpointResponse) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r UpdateEndpointResponse) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateEndpointResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateEndpointResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateEndpointResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateEndpointResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateEndpointResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListEndpointReleasesResponse2200Headers the declared response headers of an HTTP 200 response for ListEndpointReleases
+type ListEndpointReleasesResponse2200Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
+// ListEndpointReleasesResponse2429Headers the declared response headers of an HTTP 429 response for ListEndpointReleases
+type ListEndpointReleasesResponse2429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type ListEndpointReleasesResponse2 struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListEndpointReleasesResponse
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListEndpointReleasesResponse2200Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListEndpointReleasesResponse2429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListEndpointReleasesResponse2) GetJSON200() *ListEndpointReleasesResponse {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ListEndpointReleasesResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListEndpointReleasesResponse2) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ListEndpointReleasesResponse2) GetApplicationProblemJSON404() *NotFound {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ListEndpointReleasesResponse2) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r ListEndpointReleasesResponse2) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListEndpointReleasesResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListEndpointReleasesResponse2) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListEndpointReleasesResponse2) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListEndpointReleasesResponse2) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListEndpointReleasesResponse2) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListEndpointWorkersResponse2200Headers the declared response headers of an HTTP 200 response for ListEndpointWorkers
+type ListEndpointWorkersResponse2200Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
+// ListEndpointWorkersResponse2429Headers the declared response headers of an HTTP 429 response for ListEndpointWorkers
+type ListEndpointWorkersResponse2429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type ListEndpointWorkersResponse2 struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListEndpointWorkersResponse
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListEndpointWorkersResponse2200Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListEndpointWorkersResponse2429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListEndpointWorkersResponse2) GetJSON200() *ListEndpointWorkersResponse {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ListEndpointWorkersResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListEndpointWorkersResponse2) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ListEndpointWorkersResponse2) GetApplicationProblemJSON404() *NotFound {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ListEndpointWorkersResponse2) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r ListEndpointWorkersResponse2) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListEndpointWorkersResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListEndpointWorkersResponse2) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListEndpointWorkersResponse2) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListEndpointWorkersResponse2) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListEndpointWorkersResponse2) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListTemplatesResponse2200Headers the declared response headers of an HTTP 200 response for ListTemplates
 type ListTemplatesResponse2200Headers struct {
 	RateLimit       *string
@@ -8807,6 +10653,8 @@ type DeleteTemplateResponse429Headers struct {
 type DeleteTemplateResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Rejected
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthenticated
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -8823,6 +10671,11 @@ type DeleteTemplateResponse struct {
 	Headers204 *DeleteTemplateResponse204Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *DeleteTemplateResponse429Headers
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r DeleteTemplateResponse) GetApplicationProblemJSON400() *Rejected {
+	return r.ApplicationProblemJSON400
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
@@ -9422,7 +11275,7 @@ func (c *ClientWithResponses) CreateNetworkVolumeWithResponse(ctx context.Contex
 
 // DeleteNetworkVolumeWithResponse Delete a network volume
 //
-// Its data is gone. Refused while a pod that is not terminated mounts it.
+// Its data is gone. Refused while a pod that is not terminated mounts it, or an endpoint names it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9722,7 +11575,7 @@ func (c *ClientWithResponses) RevokeDelegationWithResponse(ctx context.Context, 
 
 // DeleteRegistryWithResponse Delete a registry credential
 //
-// Refused while a pod that is not terminated uses it.
+// Refused while a pod that is not terminated, or an endpoint, uses it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9748,6 +11601,141 @@ func (c *ClientWithResponses) GetRegistryWithResponse(ctx context.Context, id st
 		return nil, err
 	}
 	return ParseGetRegistryResponse(rsp)
+}
+
+// ListEndpointsWithResponse List endpoints
+//
+// All endpoints of the caller, newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/serverless (the `ListEndpoints` operationId).
+func (c *ClientWithResponses) ListEndpointsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListEndpointsResponse2, error) {
+	rsp, err := c.ListEndpoints(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListEndpointsResponse2(rsp)
+}
+
+// CreateEndpointWithBodyWithResponse Create an endpoint
+//
+// Its queue takes jobs at once; workers are started as they are needed.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/serverless (the `CreateEndpoint` operationId).
+func (c *ClientWithResponses) CreateEndpointWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateEndpointResponse, error) {
+	rsp, err := c.CreateEndpointWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateEndpointResponse(rsp)
+}
+
+// CreateEndpointWithResponse Create an endpoint
+//
+// Its queue takes jobs at once; workers are started as they are needed.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/serverless (the `CreateEndpoint` operationId).
+func (c *ClientWithResponses) CreateEndpointWithResponse(ctx context.Context, body CreateEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateEndpointResponse, error) {
+	rsp, err := c.CreateEndpoint(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateEndpointResponse(rsp)
+}
+
+// DeleteEndpointWithResponse Delete an endpoint
+//
+// Its jobs are cancelled, waiting ones and those in progress, and its workers stopped.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v2/serverless/{id} (the `DeleteEndpoint` operationId).
+func (c *ClientWithResponses) DeleteEndpointWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*DeleteEndpointResponse, error) {
+	rsp, err := c.DeleteEndpoint(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteEndpointResponse(rsp)
+}
+
+// GetEndpointWithResponse Read an endpoint
+//
+// Somebody else's is not found.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/serverless/{id} (the `GetEndpoint` operationId).
+func (c *ClientWithResponses) GetEndpointWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetEndpointResponse, error) {
+	rsp, err := c.GetEndpoint(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetEndpointResponse(rsp)
+}
+
+// UpdateEndpointWithBodyWithResponse Change an endpoint
+//
+// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v2/serverless/{id} (the `UpdateEndpoint` operationId).
+func (c *ClientWithResponses) UpdateEndpointWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateEndpointResponse, error) {
+	rsp, err := c.UpdateEndpointWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateEndpointResponse(rsp)
+}
+
+// UpdateEndpointWithResponse Change an endpoint
+//
+// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v2/serverless/{id} (the `UpdateEndpoint` operationId).
+func (c *ClientWithResponses) UpdateEndpointWithResponse(ctx context.Context, id string, body UpdateEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateEndpointResponse, error) {
+	rsp, err := c.UpdateEndpoint(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateEndpointResponse(rsp)
+}
+
+// ListEndpointReleasesWithResponse List the releases of an endpoint
+//
+// The newest first, each with what differs from the one before.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/serverless/{id}/releases (the `ListEndpointReleases` operationId).
+func (c *ClientWithResponses) ListEndpointReleasesWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ListEndpointReleasesResponse2, error) {
+	rsp, err := c.ListEndpointReleases(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListEndpointReleasesResponse2(rsp)
+}
+
+// ListEndpointWorkersWithResponse List the workers of an endpoint
+//
+// The newest first; those that should be there and cannot be started now are listed too.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/serverless/{id}/workers (the `ListEndpointWorkers` operationId).
+func (c *ClientWithResponses) ListEndpointWorkersWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ListEndpointWorkersResponse2, error) {
+	rsp, err := c.ListEndpointWorkers(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListEndpointWorkersResponse2(rsp)
 }
 
 // ListTemplatesWithResponse List templates
@@ -9797,7 +11785,7 @@ func (c *ClientWithResponses) CreateTemplateWithResponse(ctx context.Context, bo
 
 // DeleteTemplateWithResponse Delete a template
 //
-// Nobody but its owner can delete a public one.
+// Nobody but its owner can delete a public one. Refused while a pod or an endpoint is bound to it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -13719,6 +15707,821 @@ func ParseGetRegistryResponse(rsp *http.Response) (*GetRegistryResponse, error) 
 	return response, nil
 }
 
+// ParseListEndpointsResponse2 parses an HTTP response from a ListEndpointsWithResponse call
+func ParseListEndpointsResponse2(rsp *http.Response) (*ListEndpointsResponse2, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListEndpointsResponse2{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListEndpointsResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListEndpointsResponse2200Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListEndpointsResponse2429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateEndpointResponse parses an HTTP response from a CreateEndpointWithResponse call
+func ParseCreateEndpointResponse(rsp *http.Response) (*CreateEndpointResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateEndpointResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Endpoint
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Rejected
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateEndpointResponse201Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 429:
+		var headers CreateEndpointResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteEndpointResponse parses an HTTP response from a DeleteEndpointWithResponse call
+func ParseDeleteEndpointResponse(rsp *http.Response) (*DeleteEndpointResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteEndpointResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		var headers DeleteEndpointResponse204Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers204 = &headers
+	case rsp.StatusCode == 429:
+		var headers DeleteEndpointResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetEndpointResponse parses an HTTP response from a GetEndpointWithResponse call
+func ParseGetEndpointResponse(rsp *http.Response) (*GetEndpointResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetEndpointResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Endpoint
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetEndpointResponse200Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 429:
+		var headers GetEndpointResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateEndpointResponse parses an HTTP response from a UpdateEndpointWithResponse call
+func ParseUpdateEndpointResponse(rsp *http.Response) (*UpdateEndpointResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateEndpointResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Endpoint
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Rejected
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateEndpointResponse200Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 429:
+		var headers UpdateEndpointResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListEndpointReleasesResponse2 parses an HTTP response from a ListEndpointReleasesWithResponse call
+func ParseListEndpointReleasesResponse2(rsp *http.Response) (*ListEndpointReleasesResponse2, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListEndpointReleasesResponse2{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListEndpointReleasesResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListEndpointReleasesResponse2200Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListEndpointReleasesResponse2429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListEndpointWorkersResponse2 parses an HTTP response from a ListEndpointWorkersWithResponse call
+func ParseListEndpointWorkersResponse2(rsp *http.Response) (*ListEndpointWorkersResponse2, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListEndpointWorkersResponse2{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListEndpointWorkersResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListEndpointWorkersResponse2200Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListEndpointWorkersResponse2429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseListTemplatesResponse2 parses an HTTP response from a ListTemplatesWithResponse call
 func ParseListTemplatesResponse2(rsp *http.Response) (*ListTemplatesResponse2, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -13973,6 +16776,13 @@ func ParseDeleteTemplateResponse(rsp *http.Response) (*DeleteTemplateResponse, e
 	switch {
 	case rsp.StatusCode == 204:
 		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Rejected
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
 		var dest Unauthenticated
@@ -14411,6 +17221,27 @@ type ServerInterface interface {
 	// GetRegistry Read a registry credential
 	// (GET /v2/registries/{id})
 	GetRegistry(ctx echo.Context, id string) error
+	// ListEndpoints List endpoints
+	// (GET /v2/serverless)
+	ListEndpoints(ctx echo.Context) error
+	// CreateEndpoint Create an endpoint
+	// (POST /v2/serverless)
+	CreateEndpoint(ctx echo.Context) error
+	// DeleteEndpoint Delete an endpoint
+	// (DELETE /v2/serverless/{id})
+	DeleteEndpoint(ctx echo.Context, id string) error
+	// GetEndpoint Read an endpoint
+	// (GET /v2/serverless/{id})
+	GetEndpoint(ctx echo.Context, id string) error
+	// UpdateEndpoint Change an endpoint
+	// (PATCH /v2/serverless/{id})
+	UpdateEndpoint(ctx echo.Context, id string) error
+	// ListEndpointReleases List the releases of an endpoint
+	// (GET /v2/serverless/{id}/releases)
+	ListEndpointReleases(ctx echo.Context, id string) error
+	// ListEndpointWorkers List the workers of an endpoint
+	// (GET /v2/serverless/{id}/workers)
+	ListEndpointWorkers(ctx echo.Context, id string) error
 	// ListTemplates List templates
 	// (GET /v2/templates)
 	ListTemplates(ctx echo.Context) error
@@ -15061,6 +17892,104 @@ func (w *ServerInterfaceWrapper) GetRegistry(ctx echo.Context) error {
 	return err
 }
 
+// ListEndpoints converts echo context to params.
+func (w *ServerInterfaceWrapper) ListEndpoints(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListEndpoints(ctx)
+	return err
+}
+
+// CreateEndpoint converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateEndpoint(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateEndpoint(ctx)
+	return err
+}
+
+// DeleteEndpoint converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteEndpoint(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteEndpoint(ctx, id)
+	return err
+}
+
+// GetEndpoint converts echo context to params.
+func (w *ServerInterfaceWrapper) GetEndpoint(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetEndpoint(ctx, id)
+	return err
+}
+
+// UpdateEndpoint converts echo context to params.
+func (w *ServerInterfaceWrapper) UpdateEndpoint(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.UpdateEndpoint(ctx, id)
+	return err
+}
+
+// ListEndpointReleases converts echo context to params.
+func (w *ServerInterfaceWrapper) ListEndpointReleases(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListEndpointReleases(ctx, id)
+	return err
+}
+
+// ListEndpointWorkers converts echo context to params.
+func (w *ServerInterfaceWrapper) ListEndpointWorkers(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListEndpointWorkers(ctx, id)
+	return err
+}
+
 // ListTemplates converts echo context to params.
 func (w *ServerInterfaceWrapper) ListTemplates(ctx echo.Context) error {
 	var err error
@@ -15207,6 +18136,13 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v2/registries/delegations", wrapper.ListDelegations, options.OperationMiddlewares["listDelegations"]...)
 	router.POST(options.BaseURL+"/v2/registries/delegations", wrapper.CreateDelegation, options.OperationMiddlewares["createDelegation"]...)
 	router.DELETE(options.BaseURL+"/v2/registries/delegations/:id", wrapper.RevokeDelegation, options.OperationMiddlewares["revokeDelegation"]...)
+	router.GET(options.BaseURL+"/v2/serverless", wrapper.ListEndpoints, options.OperationMiddlewares["listEndpoints"]...)
+	router.POST(options.BaseURL+"/v2/serverless", wrapper.CreateEndpoint, options.OperationMiddlewares["createEndpoint"]...)
+	router.DELETE(options.BaseURL+"/v2/serverless/:id", wrapper.DeleteEndpoint, options.OperationMiddlewares["deleteEndpoint"]...)
+	router.GET(options.BaseURL+"/v2/serverless/:id", wrapper.GetEndpoint, options.OperationMiddlewares["getEndpoint"]...)
+	router.PATCH(options.BaseURL+"/v2/serverless/:id", wrapper.UpdateEndpoint, options.OperationMiddlewares["updateEndpoint"]...)
+	router.GET(options.BaseURL+"/v2/serverless/:id/releases", wrapper.ListEndpointReleases, options.OperationMiddlewares["listEndpointReleases"]...)
+	router.GET(options.BaseURL+"/v2/serverless/:id/workers", wrapper.ListEndpointWorkers, options.OperationMiddlewares["listEndpointWorkers"]...)
 	router.GET(options.BaseURL+"/v2/templates", wrapper.ListTemplates, options.OperationMiddlewares["listTemplates"]...)
 	router.POST(options.BaseURL+"/v2/templates", wrapper.CreateTemplate, options.OperationMiddlewares["createTemplate"]...)
 	router.DELETE(options.BaseURL+"/v2/templates/:id", wrapper.DeleteTemplate, options.OperationMiddlewares["deleteTemplate"]...)

@@ -47,6 +47,7 @@ type Config struct {
 	Runtime         string              // what pods run on: RuntimeSim, which is the default, RuntimeProcess or RuntimeDocker
 	DockerHost      string              // address of the engine; empty: DOCKER_HOST, or the usual socket
 	Pull            string              // when images are pulled: if-absent, which is the default, always or never
+	WorkerURL       string              // base of the queue as workers reach it that are not processes of this machine; empty: worked out
 	PublishOn       string              // address of this host that the ports of containers are published on; 127.0.0.1
 	WorkerOutput    io.Writer           // gets what workers print; nil: kept for their logs only
 	Clock           compute.Clock       // nil: the machine's; with TestControls it is ours
@@ -104,6 +105,8 @@ type Server struct {
 	loops      sync.WaitGroup
 	fleet      *sim.Fleet      // nil if pods do not run on it
 	pods       runtime.Runtime // what pods run on
+	workers    runtime.Runtime // what the workers of endpoints run on that are not declared
+	workerSim  *sim.Fleet      // nil if those do not run on it
 	placement  *control.Placement
 	process    *process.Runtime
 	poster     *webhook.Poster
@@ -195,16 +198,18 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	}); err != nil {
 		return nil, err
 	}
-	workers = loop.NewWorkers(loop.Fleet{
-		Queue: s.queue, Keyring: s.keyring, Runtime: s.process, IDs: ids, Clock: c.Clock, Log: c.Log, URL: s.QueueURL,
-	})
+	workers = loop.NewWorkers(s.workerFleet(ids, registries.Login))
 	pods := loop.NewPods(s.store, s.placement, s.pods, c.Clock, c.Log)
 	if s.fleet == nil {
 		pods.Devices = noDevices
 	}
-	ctl := control.New(s.store, ids, s.placement, control.Hints{Pod: pods.Hint, Endpoint: s.queue.SetEndpoint})
+	ctl := control.New(s.store, ids, s.placement, control.Hints{Pod: pods.Hint})
+	endpoints := control.NewEndpoints(s.store, ids, s.placement, s.queue)
+	if err = endpoints.Resume(ctx); err != nil {
+		return nil, err
+	}
 	services := httpapi.Services{
-		Control: ctl, Registries: registries, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids,
+		Control: ctl, Endpoints: endpoints, QueueURL: s.QueueURL, Registries: registries, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids,
 		Clock: c.Clock, Log: c.Log,
 		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
 	}
@@ -212,7 +217,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		if services.Controls, err = s.newControls(ctx, settable, []loop.Due{
 			{Next: soonest(s.fleet.Next), Do: done(pods.Step)},
 			{Next: s.queue.Next, Do: s.queue.Sweep},
-			{Next: soonest(workers.Next), Do: done(workers.Step)},
+			{Next: soonest(earliest(workers.Next, s.workerSim.Next)), Do: done(workers.Step)},
 			{Next: webhooks.Next, Do: webhooks.Step},
 		}); err != nil {
 			return nil, err
@@ -226,7 +231,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = s.declare(ctx, ctl); err != nil {
+	if err = s.declare(ctx, endpoints); err != nil {
 		return nil, err
 	}
 	if err = s.listen(handler); err != nil {
@@ -278,6 +283,18 @@ func soonest(next func() time.Time) func(context.Context) (time.Time, error) {
 	return func(context.Context) (time.Time, error) { return next(), nil }
 }
 
+// earliest gives the first of the times that are not zero.
+func earliest(all ...func() time.Time) func() time.Time {
+	return func() (first time.Time) {
+		for _, next := range all {
+			if t := next(); first.IsZero() || !t.IsZero() && t.Before(first) {
+				first = t
+			}
+		}
+		return first
+	}
+}
+
 func done(step func(context.Context)) func(context.Context) error {
 	return func(ctx context.Context) error {
 		step(ctx)
@@ -306,11 +323,11 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-func (s *Server) declare(ctx context.Context, ctl *control.Control) error {
+func (s *Server) declare(ctx context.Context, endpoints *control.Endpoints) error {
 	for _, e := range s.config.Endpoints {
 		n := control.NewEndpoint{
 			Name: e.Name, Image: e.Name, WorkersMin: e.WorkersMin, WorkersMax: e.WorkersMax, IdleTimeout: e.IdleTimeout,
-			Scaler: e.Scaler, ScalerValue: e.ScalerValue,
+			Scaler: e.Scaler, ScalerValue: float64(e.ScalerValue),
 		}
 		switch {
 		case len(e.Command) == 0:
@@ -321,7 +338,7 @@ func (s *Server) declare(ctx context.Context, ctl *control.Control) error {
 		if n.IdleTimeout == 0 {
 			n.IdleTimeout = defaultIdleTimeout
 		}
-		made, err := ctl.DeclareEndpoint(ctx, owner, n)
+		made, err := endpoints.Declare(ctx, owner, n)
 		if err != nil {
 			return fmt.Errorf("endpoint %s: %w", e.Name, err)
 		}
@@ -380,7 +397,7 @@ func (s *Server) Close() error {
 			errs = append(errs, err, server.Close())
 		}
 	}
-	return errors.Join(append(errs, s.rates.Save(context.Background()), s.process.Close(), s.pods.Close(), s.store.Close(), s.unlock())...)
+	return errors.Join(append(errs, s.rates.Save(context.Background()), s.process.Close(), s.workers.Close(), s.pods.Close(), s.store.Close(), s.unlock())...)
 }
 
 // abandon closes what a failed start had opened.
@@ -390,6 +407,9 @@ func (s *Server) abandon() {
 	}
 	if s.process != nil {
 		_ = s.process.Close()
+	}
+	if s.workers != nil {
+		_ = s.workers.Close()
 	}
 	if s.pods != nil {
 		_ = s.pods.Close()

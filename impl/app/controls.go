@@ -40,16 +40,35 @@ func (c *controls) Advance(ctx context.Context, d time.Duration) error {
 }
 
 func (c *controls) Reset(ctx context.Context) error {
+	if err := c.removeEndpoints(ctx); err != nil {
+		return err
+	}
 	if err := c.server.store.Write(ctx, func(tx store.Tx) error { return tx.Clear() }); err != nil {
 		return err
 	}
 	c.server.queue.Clear()
 	c.server.fleet.Clear()
+	c.server.workerSim.Clear()
 	c.server.placement.Clear()
 	c.SetBoot(sim.DefaultBoot)
 	q := c.server.config.Quotas
 	c.SetQuotas(q.Minute, q.Hour, q.Day)
 	return c.SetQueueRates(c.server.config.QueueRates)
+}
+
+// removeEndpoints has the endpoints forgotten that are not declared, with their workers.
+func (c *controls) removeEndpoints(ctx context.Context) error {
+	var all []compute.Endpoint
+	err := c.server.store.Read(ctx, func(tx store.Tx) (err error) {
+		all, err = tx.ListEndpoints()
+		return err
+	})
+	for _, e := range all {
+		if err == nil && !e.Declared {
+			err = c.server.queue.RemoveEndpoint(ctx, e.ID)
+		}
+	}
+	return err
 }
 
 // webhookLog is how many deliveries the log shows.
@@ -75,7 +94,10 @@ func (c *controls) SetQueueRates(p compute.QueuePreset) error {
 	return err
 }
 
-func (c *controls) SetBoot(d time.Duration) { c.server.fleet.SetBoot(d) }
+func (c *controls) SetBoot(d time.Duration) {
+	c.server.fleet.SetBoot(d)
+	c.server.workerSim.SetBoot(d)
+}
 
 func (c *controls) SetCapacity(capacity []control.Capacity) error {
 	return c.server.placement.SetCapacity(capacity)

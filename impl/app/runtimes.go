@@ -1,14 +1,18 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/runtime/docker"
 	"github.com/berthdev/berth/impl/runtime/process"
@@ -23,7 +27,7 @@ const (
 )
 
 // errNoDevices is why a GPU pod fails where nothing is simulated.
-var errNoDevices = errors.New("this server has no GPUs to give to pods")
+var errNoDevices = errors.New("this server has no GPUs to give")
 
 // noDevices refuses GPU pods.
 func noDevices(compute.Pod) ([]string, error) { return nil, errNoDevices }
@@ -49,10 +53,11 @@ func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
 	}
 	switch c.Runtime {
 	case RuntimeSim:
-		s.fleet = sim.New(c.Clock)
-		s.pods = s.fleet
+		s.fleet, s.workerSim = sim.New(c.Clock), sim.New(c.Clock)
+		s.pods, s.workers = s.fleet, s.workerSim
 		return nil
 	case RuntimeProcess:
+		s.workers = s.process
 		s.pods, err = keep(process.New(process.Config{Dir: filepath.Join(c.Data, "pods"), WorkDir: here, Commands: commands}))
 		return err
 	case RuntimeDocker:
@@ -67,12 +72,48 @@ func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
 			}
 		}
 		// The engine does not live on a clock that a test has set.
-		s.pods, err = keep(docker.New(docker.Config{
+		config := docker.Config{
 			Owner: owner, Host: c.DockerHost, Publish: publish, Pull: docker.PullPolicy(c.Pull), Clock: compute.SystemClock{}, Log: c.Log,
-		}))
+		}
+		if s.pods, err = keep(docker.New(config)); err != nil {
+			return err
+		}
+		config.Owner, config.ReachHost = config.Owner+workerOwner, true
+		s.workers, err = keep(docker.New(config))
 		return err
 	}
 	return fmt.Errorf("runtime must be %s, %s or %s, and not %q", RuntimeSim, RuntimeProcess, RuntimeDocker, c.Runtime)
+}
+
+// workerOwner ends the name of the owner of the workers' containers, which are not to be taken for pods.
+const workerOwner = "-workers"
+
+// workerFleet is what the workers loop works with.
+func (s *Server) workerFleet(ids *compute.IDs, login func(context.Context, compute.RegistryID) (compute.Login, error)) loop.Fleet {
+	f := loop.Fleet{
+		Store: s.store, Placement: s.placement, Queue: s.queue, Keyring: s.keyring, Processes: s.process, Runtime: s.workers, IDs: ids,
+		Clock: s.config.Clock, Log: s.config.Log, URL: s.QueueURL, OuterURL: s.workerURL, Login: login,
+	}
+	if s.workerSim == nil {
+		f.Devices = func(compute.Worker) ([]string, error) { return nil, errNoDevices }
+	}
+	return f
+}
+
+// workerURL is the base of the queue for workers that are no processes of this machine: a container reaches the machine by the
+// name that the engine gives it, unless the queue listens on an address of its own.
+func (s *Server) workerURL() string {
+	if s.config.WorkerURL != "" {
+		return strings.TrimSuffix(s.config.WorkerURL, "/")
+	}
+	address, err := url.Parse(s.queueURL)
+	if err != nil || s.config.Runtime != RuntimeDocker {
+		return s.queueURL
+	}
+	if ip, err := netip.ParseAddr(address.Hostname()); err == nil && ip.IsLoopback() {
+		address.Host = net.JoinHostPort(docker.HostName, address.Port())
+	}
+	return address.String()
 }
 
 // keep makes an interface of what was made, and nil of nothing.

@@ -1,21 +1,67 @@
 package compute
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Endpoint is a serverless service: jobs are submitted to it, its workers finish them.
 type Endpoint struct {
-	ID          EndpointID
-	UserID      UserID
-	Name        string // unique for a user
-	Image       string
-	Env         map[string]string
-	WorkersMin  int
-	WorkersMax  int
-	IdleTimeout time.Duration // a worker without a job is stopped after it
-	Scaler      Scaler
-	ScalerValue int // seconds for ByDelay, jobs for ByCount; at least 1
-	CreatedAt   time.Time
+	ID            EndpointID
+	UserID        UserID
+	Name          string
+	Type          EndpointType
+	Declared      bool // by the operator's settings: its workers are processes of this machine, and hold no host
+	Image         string
+	Args          string
+	DiskGB        int64
+	Ports         []string // each port/protocol
+	Env           map[string]string
+	RegistryID    RegistryID   // empty: none
+	GPU           *EndpointGPU // exactly one of GPU and CPUs is set, unless it is declared
+	CPUs          []CPU        // a worker gets the first one that can be had
+	DataCenterIDs []string     // in the order of preference; empty: any
+	VolumeIDs     []VolumeID   // at most one in each data center; a worker mounts that of its own
+	TemplateID    TemplateID   // empty: none
+	WorkersMin    int
+	WorkersMax    int
+	IdleTimeout   time.Duration // a worker without a job is stopped after it
+	Scaler        Scaler
+	ScalerValue   float64       // seconds for ByDelay, at least 0.5; jobs for ByCount, at least 1
+	Timeout       time.Duration // of a job's execution, unless the job says otherwise; 0: the queue's own
+	FlashBoot     FlashBoot
+	Version       int64 // of its latest release
+	CreatedAt     time.Time
+	DeletedAt     time.Time // zero: it lasts; else its jobs are being cancelled
 }
+
+// EndpointGPU is what a worker may get: so many GPUs of one type out of the pools.
+type EndpointGPU struct {
+	Pools        []string // of the catalog, in the order of preference
+	Excluded     []string // GPU types
+	Count        int64
+	CUDAVersions []string // any of them; empty: all
+	LeastCUDA    string   // no earlier one; empty: any
+}
+
+// EndpointType says how requests reach the workers. It never changes.
+type EndpointType string
+
+// The types of endpoints.
+const (
+	QueueEndpoint EndpointType = "QUEUE"
+	LoadBalancer  EndpointType = "LOAD_BALANCER" // workers answer requests themselves; there is no queue
+)
+
+// FlashBoot is the published word for how workers are kept warm. It has no effect here.
+type FlashBoot string
+
+// The ways to boot.
+const (
+	FlashBootOff      FlashBoot = "OFF"
+	FlashBootOn       FlashBoot = "FLASHBOOT"
+	FlashBootPriority FlashBoot = "PRIORITY_FLASHBOOT"
+)
 
 // Scaler is the published word for how the number of workers is decided.
 type Scaler string
@@ -26,6 +72,57 @@ const (
 	ByCount Scaler = "REQUEST_COUNT" // a worker for each so many jobs, waiting or in progress
 )
 
+// longestDelay bounds what a queue delay may be asked to be, so that it stays a duration.
+const longestDelay = 365 * 24 * time.Hour
+
+// QueueDelay is how long a job may wait before it calls for a worker more.
+func (e Endpoint) QueueDelay() time.Duration {
+	return time.Duration(min(e.ScalerValue, longestDelay.Seconds()) * float64(time.Second))
+}
+
+// IdlesBySetting tells whether the idle timeout is the user's to set: not where a queue is scaled by the count of its jobs.
+func (e Endpoint) IdlesBySetting() bool { return e.Type == LoadBalancer || e.Scaler == ByDelay }
+
+// Release is one version of what the workers of an endpoint are made of.
+type Release struct {
+	ID         ReleaseID
+	EndpointID EndpointID
+	Version    int64  // from 1
+	CreatedBy  UserID // empty: the operator
+	Diff       []FieldChange
+	CreatedAt  time.Time
+}
+
+// FieldChange is how a release differs in one field from the one before. The values are JSON.
+type FieldChange struct {
+	Field    string // as published
+	Old, New json.RawMessage
+}
+
+// Worker is a container or process that serves one endpoint's jobs.
+type Worker struct {
+	ID           WorkerID
+	EndpointID   EndpointID
+	Version      int64 // of the release that it is made of
+	Image        string
+	GPU          *GPU // at most one of GPU and CPU is set
+	CPU          *CPU
+	DiskGB       int64
+	DataCenterID string  // empty: it holds no host
+	HostID       string  // empty: it holds no host
+	CostPerHour  float64 // USD
+	CreatedAt    time.Time
+	StartedAt    time.Time // when its container came up; zero: not yet
+}
+
+// WorkerSight is how a worker is seen now; nothing of it is stored.
+type WorkerSight struct {
+	ID      WorkerID
+	Status  WorkerStatus
+	Reason  string // why it is UNHEALTHY or THROTTLED, for people
+	Missing bool   // it should be there, and could not be started
+}
+
 // WorkerStatus is the published word for where a worker stands.
 type WorkerStatus string
 
@@ -33,7 +130,7 @@ type WorkerStatus string
 const (
 	WorkerInitializing WorkerStatus = "INITIALIZING" // started, not heard of yet
 	WorkerIdle         WorkerStatus = "IDLE"
-	WorkerRunning      WorkerStatus = "RUNNING" // holds a job
-	WorkerThrottled    WorkerStatus = "THROTTLED"
-	WorkerUnhealthy    WorkerStatus = "UNHEALTHY"
+	WorkerRunning      WorkerStatus = "RUNNING"   // holds a job
+	WorkerThrottled    WorkerStatus = "THROTTLED" // it should be there, and nothing can hold it now
+	WorkerUnhealthy    WorkerStatus = "UNHEALTHY" // it said so, or workers end by themselves and it has to wait
 )

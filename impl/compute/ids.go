@@ -33,6 +33,8 @@ type (
 	DelegationID string
 	// TemplateID names a template.
 	TemplateID string
+	// ReleaseID names a release of an endpoint.
+	ReleaseID string
 )
 
 // reservedIDs are the first path segments after /v2 that belong to resources; no endpoint may be named so.
@@ -107,6 +109,9 @@ func (s *IDs) Template() TemplateID { return TemplateID(s.resource()) }
 
 // Cluster makes a cluster's id.
 func (s *IDs) Cluster() ClusterID { return ClusterID(s.resource()) }
+
+// Release makes the id of a release.
+func (s *IDs) Release() ReleaseID { return ReleaseID(s.resource()) }
 
 // Worker makes a worker's id.
 func (s *IDs) Worker() WorkerID { return WorkerID(s.resource()) }

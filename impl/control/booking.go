@@ -30,23 +30,32 @@ func (b *Booking) place(pod *compute.Pod, w want) error {
 	p := b.placement
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	h := p.choose(w)
+	h := b.room(holder(pod.ID), w)
 	if h == nil {
-		return p.full(w)
+		return p.full("pod", w)
 	}
 	pod.HostID, pod.DataCenterID = h.ID, h.DataCenterID
-	b.take(&claim{pod: pod.ID, host: h, amount: h.share(w)})
-	if w.PersistentGB > 0 {
-		b.take(&claim{pod: pod.ID, host: h, amount: amount{diskGB: w.PersistentGB}, stays: true})
-	}
 	return nil
+}
+
+// room takes room on a host and gives that; nil if there is none. The caller has the lock.
+func (b *Booking) room(id holder, w want) *host {
+	h := b.placement.choose(w)
+	if h == nil {
+		return nil
+	}
+	b.take(&claim{holder: id, host: h, amount: h.share(w)})
+	if w.PersistentGB > 0 {
+		b.take(&claim{holder: id, host: h, amount: amount{diskGB: w.PersistentGB}, stays: true})
+	}
+	return h
 }
 
 // Move moves the pod as store.Tx does, and gives back what it does not hold in its new status.
 func (b *Booking) Move(tx store.Tx, pod compute.Pod) (bool, error) {
 	moved, err := tx.MovePod(pod)
 	if moved && !pod.Status.HoldsHost() {
-		b.give(pod.ID, pod.Status == compute.PodTerminated)
+		b.give(holder(pod.ID), pod.Status == compute.PodTerminated)
 	}
 	return moved, err
 }
@@ -71,8 +80,8 @@ func (b *Booking) resize(before, after compute.Pod) error {
 	if free := h.free.diskGB; max(0, disk) > free || max(0, storage) > free-max(0, disk) {
 		return compute.Errorf(compute.Rejected, "disk: the host of the pod has %d GB left; asked for %d GB more of disk and %d GB more of persistent storage", free, disk, storage)
 	}
-	b.change(after.ID, h, disk, false)
-	b.change(after.ID, h, storage, true)
+	b.change(holder(after.ID), h, disk, false)
+	b.change(holder(after.ID), h, storage, true)
 	return nil
 }
 
@@ -82,29 +91,29 @@ func (b *Booking) take(c *claim) {
 	b.taken = append(b.taken, c)
 }
 
-// change books a difference of what the pod has of a disk. The caller has the lock.
-func (b *Booking) change(pod compute.PodID, h *host, gb int64, stays bool) {
+// change books a difference of what the holder has of a disk. The caller has the lock.
+func (b *Booking) change(id holder, h *host, gb int64, stays bool) {
 	p := b.placement
 	if gb > 0 {
-		b.take(&claim{pod: pod, host: h, amount: amount{diskGB: gb}, stays: stays})
+		b.take(&claim{holder: id, host: h, amount: amount{diskGB: gb}, stays: stays})
 	}
-	for _, c := range slices.Clone(p.held[pod]) { // what is less is split off, to be given back alone
+	for _, c := range slices.Clone(p.held[id]) { // what is less is split off, to be given back alone
 		if part := min(-gb, c.amount.diskGB); part > 0 && c.stays == stays {
 			gb += part
 			c.amount.diskGB -= part
-			split := &claim{pod: pod, host: c.host, amount: amount{diskGB: part}, stays: stays}
-			p.held[pod] = append(p.held[pod], split)
+			split := &claim{holder: id, host: c.host, amount: amount{diskGB: part}, stays: stays}
+			p.held[id] = append(p.held[id], split)
 			b.given = append(b.given, split)
 		}
 	}
 }
 
-// give notes that the pod holds nothing any more but, unless all is set, its persistent storage.
-func (b *Booking) give(pod compute.PodID, all bool) {
+// give notes that it holds nothing any more but, unless all is set, its persistent storage.
+func (b *Booking) give(id holder, all bool) {
 	p := b.placement
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, c := range p.held[pod] {
+	for _, c := range p.held[id] {
 		if all || !c.stays {
 			b.given = append(b.given, c)
 		}
@@ -127,12 +136,12 @@ func (b *Booking) settle(kept bool) {
 
 // release uncounts a claim, unless another booking did so already.
 func (p *Placement) release(c *claim) {
-	i := slices.Index(p.held[c.pod], c)
+	i := slices.Index(p.held[c.holder], c)
 	if i < 0 {
 		return
 	}
 	c.host.free = c.host.free.plus(c.amount, 1)
-	if p.held[c.pod] = slices.Delete(p.held[c.pod], i, i+1); len(p.held[c.pod]) == 0 {
-		delete(p.held, c.pod)
+	if p.held[c.holder] = slices.Delete(p.held[c.holder], i, i+1); len(p.held[c.holder]) == 0 {
+		delete(p.held, c.holder)
 	}
 }

@@ -12,16 +12,14 @@ type Control struct {
 	placement *Placement
 	catalog   Catalog
 	podHint   func(compute.PodID)
-	endpoints func(compute.Endpoint)
 }
 
 // Hints are told, after the commit, what the loops should look at.
 type Hints struct {
-	Pod      func(compute.PodID)
-	Endpoint func(compute.Endpoint)
+	Pod func(compute.PodID)
 }
 
 // New makes a Control over the placement's catalog.
 func New(s store.Store, ids *compute.IDs, p *Placement, hints Hints) *Control {
-	return &Control{store: s, ids: ids, placement: p, catalog: p.catalog, podHint: hints.Pod, endpoints: hints.Endpoint}
+	return &Control{store: s, ids: ids, placement: p, catalog: p.catalog, podHint: hints.Pod}
 }

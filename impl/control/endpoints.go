@@ -1,52 +1,299 @@
 package control
 
 import (
-	"cmp"
 	"context"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
 )
 
-// NewEndpoint is an endpoint as the operator's settings declare it.
-type NewEndpoint struct {
-	Name        string
-	Image       string
-	Env         map[string]string
-	WorkersMin  int
-	WorkersMax  int
-	IdleTimeout time.Duration
-	Scaler      compute.Scaler // empty: ByDelay
-	ScalerValue int            // 0: 4, as published
+// EndpointQueue is what Endpoints tells the queue and asks it.
+type EndpointQueue interface {
+	// SetEndpoint makes an endpoint known, or its new settings.
+	SetEndpoint(compute.Endpoint)
+	// RemoveEndpoint refuses further requests of the endpoint, cancels its jobs, and has its workers stopped.
+	RemoveEndpoint(context.Context, compute.EndpointID) error
+	// Sights tells of every worker of the endpoint how it is seen now, and of those that are missing why.
+	Sights(compute.EndpointID) []compute.WorkerSight
 }
 
-// defaultScalerValue is seconds or jobs.
-const defaultScalerValue = 4
+// Endpoints carries out what is asked of endpoints. It is safe for concurrent use.
+type Endpoints struct {
+	store    store.Store
+	ids      *compute.IDs
+	catalog  Catalog
+	queue    EndpointQueue
+	changing sync.Mutex // held from a change until the queue knows it: the queue learns changes in their order
+}
 
-// DeclareEndpoint makes the endpoint, or brings the user's endpoint of that name to the same settings.
-func (c *Control) DeclareEndpoint(ctx context.Context, user compute.UserID, n NewEndpoint) (compute.Endpoint, error) {
-	var e compute.Endpoint
-	n.Scaler, n.ScalerValue = cmp.Or(n.Scaler, compute.ByDelay), cmp.Or(n.ScalerValue, defaultScalerValue)
-	err := c.store.Write(ctx, func(tx store.Tx) error {
-		known, err := tx.EndpointByName(user, n.Name)
-		absent := compute.CodeOf(err) == compute.NotFound
-		if err != nil && !absent {
+// NewEndpoints makes Endpoints over the placement's catalog.
+func NewEndpoints(s store.Store, ids *compute.IDs, p *Placement, q EndpointQueue) *Endpoints {
+	return &Endpoints{store: s, ids: ids, catalog: p.catalog, queue: q}
+}
+
+// EndpointChange is what createEndpoint sets and updateEndpoint changes. Nil is the default, or unchanged.
+type EndpointChange struct {
+	Name          *string
+	TemplateID    *compute.TemplateID // its settings are copied, and those below win; empty: none any more
+	Image         *string
+	Args          *string
+	DiskGB        *int64
+	Ports         []string            // empty: none any more
+	Env           map[string]string   // empty: none any more; joins that of a template
+	RegistryID    *compute.RegistryID // empty: none any more
+	GPU           *EndpointGPUChange
+	CPUs          []compute.CPU // MemoryGB is derived
+	DataCenterIDs []string      // empty: any
+	VolumeIDs     []compute.VolumeID
+	WorkersMin    *int64
+	WorkersMax    *int64
+	IdleTimeout   *time.Duration // refused where it is not the user's to set
+	Scaling       *Scaling
+	Timeout       *time.Duration
+	FlashBoot     *compute.FlashBoot
+}
+
+// EndpointGPUChange is the GPU part of an EndpointChange. Nil is the default, or unchanged.
+type EndpointGPUChange struct {
+	Pools        []string
+	Excluded     []string
+	Count        *int64
+	CUDAVersions []string // empty: any
+	LeastCUDA    *string  // empty: any
+}
+
+// Scaling is how the number of workers is decided: seconds for ByDelay, jobs for ByCount.
+type Scaling struct {
+	Scaler compute.Scaler
+	Value  float64
+}
+
+// The defaults of an endpoint (rule serverless.defaults).
+const (
+	defaultWorkersMax  = 3
+	defaultIdleTimeout = 10 * time.Second
+	defaultTimeout     = 300 * time.Second
+)
+
+// Create stores an endpoint with its first release (rules serverless.create, serverless.defaults). Rejected names the
+// field; Invalid a field that is missing or a template of the wrong kind; NotFound a template, credential or volume that is
+// not the user's.
+func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind compute.EndpointType, change EndpointChange) (e compute.Endpoint, err error) {
+	n.changing.Lock()
+	defer n.changing.Unlock()
+	err = n.store.Write(ctx, func(tx store.Tx) error {
+		e = compute.Endpoint{
+			ID: n.ids.Endpoint(), UserID: user, Type: kind, DiskGB: defaultDiskGB, Ports: []string{}, Env: map[string]string{},
+			DataCenterIDs: []string{}, VolumeIDs: []compute.VolumeID{}, WorkersMax: defaultWorkersMax, IdleTimeout: defaultIdleTimeout,
+			Timeout: defaultTimeout, FlashBoot: compute.FlashBootOff, Version: 1, CreatedAt: tx.Now(),
+		}
+		if err := n.change(tx, &e, change); err != nil {
 			return err
 		}
-		e = compute.Endpoint{
-			ID: known.ID, UserID: user, Name: n.Name, Image: n.Image, Env: n.Env, WorkersMin: n.WorkersMin,
-			WorkersMax: n.WorkersMax, IdleTimeout: n.IdleTimeout, Scaler: n.Scaler, ScalerValue: n.ScalerValue, CreatedAt: known.CreatedAt,
+		if err := tx.InsertEndpoint(e); err != nil {
+			return err
 		}
-		if !absent {
-			return tx.UpdateEndpoint(e)
+		return n.release(tx, e, user, nil)
+	})
+	if err == nil {
+		n.queue.SetEndpoint(e)
+	}
+	return e, err
+}
+
+// release stores a release of the endpoint's version.
+func (n *Endpoints) release(tx store.Tx, e compute.Endpoint, by compute.UserID, diff []compute.FieldChange) error {
+	return tx.InsertRelease(compute.Release{
+		ID: n.ids.Release(), EndpointID: e.ID, Version: e.Version, CreatedBy: by, Diff: diff, CreatedAt: tx.Now(),
+	})
+}
+
+// Get gives the user's endpoint. NotFound for an unknown, a deleted and somebody else's one.
+func (n *Endpoints) Get(ctx context.Context, user compute.UserID, id compute.EndpointID) (e compute.Endpoint, err error) {
+	err = n.store.Read(ctx, func(tx store.Tx) error {
+		e, err = ownEndpoint(tx, user, id)
+		return err
+	})
+	return e, err
+}
+
+// List gives the user's endpoints, newest first.
+func (n *Endpoints) List(ctx context.Context, user compute.UserID) (all []compute.Endpoint, err error) {
+	err = n.store.Read(ctx, func(tx store.Tx) error {
+		all, err = tx.ListEndpointsOf(user)
+		return err
+	})
+	return all, err
+}
+
+// Update changes what is present. What the workers are made of makes a release, which they take as they are replaced; all
+// else acts at once (rules serverless.releases, serverless.update.at-once). Errors as for Create and Get.
+func (n *Endpoints) Update(ctx context.Context, user compute.UserID, id compute.EndpointID, change EndpointChange) (e compute.Endpoint, err error) {
+	n.changing.Lock()
+	defer n.changing.Unlock()
+	err = n.store.Write(ctx, func(tx store.Tx) error {
+		if e, err = ownEndpoint(tx, user, id); err != nil {
+			return err
 		}
-		e.ID, e.CreatedAt = c.ids.Endpoint(), tx.Now()
-		return tx.InsertEndpoint(e)
+		before := e
+		if err := n.change(tx, &e, change); err != nil {
+			return err
+		}
+		if diff := makingDiff(before, e); len(diff) > 0 {
+			e.Version++
+			if err := n.release(tx, e, user, diff); err != nil {
+				return err
+			}
+		}
+		return tx.UpdateEndpoint(e)
+	})
+	if err == nil {
+		n.queue.SetEndpoint(e)
+	}
+	return e, err
+}
+
+// Delete cancels the endpoint's jobs, has its workers stopped and removes it (rule serverless.delete.jobs). It is NotFound
+// for everybody from the beginning. NotFound as for Get.
+func (n *Endpoints) Delete(ctx context.Context, user compute.UserID, id compute.EndpointID) error {
+	n.changing.Lock()
+	err := n.store.Write(ctx, func(tx store.Tx) error {
+		e, err := ownEndpoint(tx, user, id)
+		if err != nil {
+			return err
+		}
+		e.DeletedAt = tx.Now()
+		return tx.UpdateEndpoint(e)
+	})
+	n.changing.Unlock()
+	if err != nil {
+		return err
+	}
+	return n.remove(context.WithoutCancel(ctx), id)
+}
+
+// remove ends the deletion of an endpoint that is marked.
+func (n *Endpoints) remove(ctx context.Context, id compute.EndpointID) error {
+	if err := n.queue.RemoveEndpoint(ctx, id); err != nil {
+		return err
+	}
+	return n.store.Write(ctx, func(tx store.Tx) error { return tx.DeleteEndpoint(id) })
+}
+
+// Resume ends the deletions that a stop of the server broke off.
+func (n *Endpoints) Resume(ctx context.Context) error {
+	var all []compute.Endpoint
+	err := n.store.Read(ctx, func(tx store.Tx) (err error) {
+		all, err = tx.ListEndpoints()
+		return err
+	})
+	for _, e := range all {
+		if err == nil && !e.DeletedAt.IsZero() {
+			err = n.remove(ctx, e.ID)
+		}
+	}
+	return err
+}
+
+// ownEndpoint hides from a user what is not theirs or is no more.
+func ownEndpoint(tx store.Tx, user compute.UserID, id compute.EndpointID) (compute.Endpoint, error) {
+	e, err := tx.Endpoint(id)
+	if err == nil && (e.UserID != user || !e.DeletedAt.IsZero()) {
+		err = compute.Errorf(compute.NotFound, "endpoint %q does not exist", id)
+	}
+	return e, err
+}
+
+// EndpointWorker is a worker with how it is seen now. One that is missing, or that somebody else started, has no more than an
+// id, and a missing one what it would be made of.
+type EndpointWorker struct {
+	compute.Worker
+	Status   compute.WorkerStatus
+	Reason   string // why it is UNHEALTHY or THROTTLED, for people
+	GPUCount int64
+	Stale    bool // made of an earlier release than the latest
+}
+
+// Workers gives the workers of the user's endpoint, newest first, then those that are missing and those that somebody else
+// started. NotFound as for Get.
+func (n *Endpoints) Workers(ctx context.Context, user compute.UserID, id compute.EndpointID) (e compute.Endpoint, all []EndpointWorker, err error) {
+	var rows []compute.Worker
+	err = n.store.Read(ctx, func(tx store.Tx) error {
+		if e, err = ownEndpoint(tx, user, id); err != nil {
+			return err
+		}
+		rows, err = tx.ListWorkersOf(id)
+		return err
 	})
 	if err != nil {
-		return compute.Endpoint{}, err
+		return e, nil, err
 	}
-	c.endpoints(e)
-	return e, nil
+	seen := map[compute.WorkerID]compute.WorkerSight{}
+	for _, s := range n.queue.Sights(id) {
+		seen[s.ID] = s
+	}
+	for _, w := range slices.Backward(rows) {
+		one := EndpointWorker{Worker: w, Status: compute.WorkerInitializing, Stale: w.Version < e.Version}
+		if s, ok := seen[w.ID]; ok {
+			one.Status, one.Reason = s.Status, s.Reason
+		}
+		if w.GPU != nil {
+			one.GPUCount = w.GPU.Count
+		}
+		delete(seen, w.ID)
+		all = append(all, one)
+	}
+	for _, id := range slices.Sorted(maps.Keys(seen)) {
+		all = append(all, seenAlone(e, seen[id]))
+	}
+	return e, all, nil
+}
+
+// seenAlone is a worker that is not stored: it is missing, or somebody else started it.
+func seenAlone(e compute.Endpoint, s compute.WorkerSight) EndpointWorker {
+	one := EndpointWorker{Worker: compute.Worker{ID: s.ID, EndpointID: e.ID}, Status: s.Status, Reason: s.Reason}
+	if s.Missing {
+		one.Image, one.Version = e.Image, e.Version
+		if e.GPU != nil {
+			one.GPUCount = e.GPU.Count
+		}
+	}
+	return one
+}
+
+// EndpointRelease is a release with the number of workers that are made of it.
+type EndpointRelease struct {
+	compute.Release
+	Workers int64
+}
+
+// Releases gives the releases of the user's endpoint, newest first. NotFound as for Get.
+func (n *Endpoints) Releases(ctx context.Context, user compute.UserID, id compute.EndpointID) (e compute.Endpoint, all []EndpointRelease, err error) {
+	err = n.store.Read(ctx, func(tx store.Tx) error {
+		if e, err = ownEndpoint(tx, user, id); err != nil {
+			return err
+		}
+		releases, err := tx.ListReleases(id)
+		if err != nil {
+			return err
+		}
+		workers, err := tx.ListWorkersOf(id)
+		if err != nil {
+			return err
+		}
+		count := map[int64]int64{}
+		for _, w := range workers {
+			count[w.Version]++
+		}
+		all = nil
+		for _, r := range releases {
+			all = append(all, EndpointRelease{r, count[r.Version]})
+		}
+		return nil
+	})
+	return e, all, err
 }

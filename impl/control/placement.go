@@ -11,8 +11,8 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// Placement knows the hosts and what pods hold of them. The pods' rows are the truth: this is a picture of them in memory,
-// made from the store at the start, so that placing a pod costs no query. What a transaction takes counts at once, and
+// Placement knows the hosts and what pods and workers hold of them. Their rows are the truth: this is a picture of them in
+// memory, made from the store at the start, so that placing a pod costs no query. What a transaction takes counts at once, and
 // what it gives back only once it is on disk; so the picture may show too little room for a moment, but never too much.
 // It is safe for concurrent use.
 type Placement struct {
@@ -22,8 +22,8 @@ type Placement struct {
 
 	mu    sync.Mutex
 	hosts map[string]*host
-	kinds map[kind][]*host           // in the order of the fleet
-	held  map[compute.PodID][]*claim // what pods hold
+	kinds map[kind][]*host    // in the order of the fleet
+	held  map[holder][]*claim // what pods and workers hold
 }
 
 // kind is what a host is looked for by: a GPU type or a CPU flavor.
@@ -50,17 +50,20 @@ type host struct {
 	free   amount
 }
 
-// claim is a part of a host that a pod holds.
+// holder is the id of a pod or a worker: no two are the same.
+type holder string
+
+// claim is a part of a host that a pod or a worker holds.
 type claim struct {
-	pod    compute.PodID
+	holder holder
 	host   *host
 	amount amount
 	stays  bool // while the pod is stopped: its persistent storage
 }
 
-// NewPlacement makes the picture of the fleet from the pods in the store.
+// NewPlacement makes the picture of the fleet from the pods and workers in the store.
 func NewPlacement(ctx context.Context, s store.Store, c Catalog, fleet []Host) (*Placement, error) {
-	p := &Placement{store: s, catalog: c, fleet: fleet, held: map[compute.PodID][]*claim{}}
+	p := &Placement{store: s, catalog: c, fleet: fleet, held: map[holder][]*claim{}}
 	p.setHosts(fleet)
 	return p, s.Read(ctx, func(tx store.Tx) error {
 		for _, status := range []compute.PodStatus{
@@ -74,7 +77,11 @@ func NewPlacement(ctx context.Context, s store.Store, c Catalog, fleet []Host) (
 				p.adopt(pod)
 			}
 		}
-		return nil
+		workers, err := tx.ListWorkers()
+		for _, w := range workers {
+			p.adoptWorker(w)
+		}
+		return err
 	})
 }
 
@@ -85,19 +92,19 @@ func (p *Placement) adopt(pod compute.Pod) {
 		return
 	}
 	if pod.Status.HoldsHost() {
-		p.hold(&claim{pod: pod.ID, host: h, amount: h.share(wantOf(pod))})
+		p.hold(&claim{holder: holder(pod.ID), host: h, amount: h.share(wantOf(pod))})
 	}
 	if pod.Persistent != nil {
-		p.hold(&claim{pod: pod.ID, host: h, amount: amount{diskGB: pod.Persistent.SizeGB}, stays: true})
+		p.hold(&claim{holder: holder(pod.ID), host: h, amount: amount{diskGB: pod.Persistent.SizeGB}, stays: true})
 	}
 }
 
 func (p *Placement) hold(c *claim) {
 	c.host.free = c.host.free.plus(c.amount, -1)
-	p.held[c.pod] = append(p.held[c.pod], c)
+	p.held[c.holder] = append(p.held[c.holder], c)
 }
 
-// setHosts replaces the hosts. Pods keep what they hold of those that stay.
+// setHosts replaces the hosts. Pods and workers keep what they hold of those that stay.
 func (p *Placement) setHosts(hosts []Host) {
 	p.hosts, p.kinds = map[string]*host{}, map[kind][]*host{}
 	for _, n := range hosts {
@@ -136,7 +143,7 @@ func (p *Placement) SetCapacity(capacity []Capacity) error {
 	return nil
 }
 
-// Clear forgets what pods hold and what capacity was set: the pods are gone.
+// Clear forgets what is held and what capacity was set: pods and workers are gone.
 func (p *Placement) Clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -219,7 +226,7 @@ func (p *Placement) choose(w want) *host {
 }
 
 // full says what was asked and what is free (rule placement.full). The caller has the lock.
-func (p *Placement) full(w want) error {
+func (p *Placement) full(noun string, w want) error {
 	unit, name := "GPUs of", w.GPU
 	if w.CPU != "" {
 		unit, name = "vCPUs of", w.CPU
@@ -257,7 +264,7 @@ func (p *Placement) full(w want) error {
 		}
 		all, most, disk = all+max(0, free), max(most, free), max(disk, h.free.diskGB)
 	}
-	e := compute.Errorf(compute.Rejected, "nothing can hold the pod now: %s; free there: %d in all, at most %d and %d GB of disk on one host", asked, all, most, disk)
+	e := compute.Errorf(compute.Rejected, "nothing can hold the %s now: %s; free there: %d in all, at most %d and %d GB of disk on one host", noun, asked, all, most, disk)
 	e.Cause = ErrFull
 	return e
 }

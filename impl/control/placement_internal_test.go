@@ -105,6 +105,49 @@ func audit(ctx context.Context, s store.Store, fleet []Host) (map[string]amount,
 			}
 			all[p.HostID] = left
 		}
+		if err != nil {
+			return err
+		}
+		workers, err := tx.ListWorkers()
+		for _, w := range workers {
+			h, left := by[w.HostID], all[w.HostID]
+			left.diskGB -= w.DiskGB
+			if w.GPU != nil {
+				left.gpus -= w.GPU.Count
+				left.vcpus -= h.VCPUs / h.GPUCount * w.GPU.Count
+				left.memoryGB -= h.MemoryGB / h.GPUCount * w.GPU.Count
+			} else {
+				left.vcpus -= w.CPU.VCPUCount
+				left.memoryGB -= w.CPU.MemoryGB
+			}
+			all[w.HostID] = left
+		}
+		return err
+	})
+}
+
+// randomEndpoint is one whose workers are of some size.
+func randomEndpoint(r *mathrand.Rand) compute.Endpoint {
+	e := compute.Endpoint{ID: "e", Image: "i", DiskGB: 1 + r.Int64N(60)}
+	if r.IntN(3) == 0 {
+		e.CPUs = []compute.CPU{{ID: "cpu5c", VCPUCount: 8, MemoryGB: 16}, {ID: "cpu3g", VCPUCount: 2, MemoryGB: 8}}
+		return e
+	}
+	e.GPU = &compute.EndpointGPU{Pools: []string{"AMPERE_24"}, Count: 1 + r.Int64N(2)}
+	return e
+}
+
+// actOnWorkers starts or ends a random worker.
+func actOnWorkers(ctx context.Context, c *Control, r *mathrand.Rand) error {
+	return c.placement.Write(ctx, func(tx store.Tx, b *Booking) error {
+		workers, err := tx.ListWorkers()
+		if err != nil {
+			return err
+		}
+		if len(workers) > 0 && r.IntN(2) == 0 {
+			return b.DeleteWorker(tx, workers[r.IntN(len(workers))].ID)
+		}
+		_, err = b.InsertWorker(tx, &compute.Worker{ID: c.ids.Worker()}, randomEndpoint(r))
 		return err
 	})
 }
@@ -123,8 +166,11 @@ func randomPod(r *mathrand.Rand) NewPod {
 	return n
 }
 
-// act does one random thing to the user's pods.
+// act does one random thing to the user's pods or to workers.
 func act(ctx context.Context, c *Control, r *mathrand.Rand) error {
+	if r.IntN(3) == 0 {
+		return actOnWorkers(ctx, c, r)
+	}
 	pods, err := c.ListPods(ctx, "u", true)
 	if err != nil || len(pods) == 0 || r.IntN(3) == 0 {
 		_, err := c.CreatePod(ctx, "u", randomPod(r))

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
@@ -62,8 +63,8 @@ func (r *Registries) List(ctx context.Context, user compute.UserID) (all []compu
 	return all, err
 }
 
-// Delete deletes the credential. Rejected while a pod that is not terminated uses it (rule registries.delete.used);
-// templates lose it (rule templates.credential.deleted). NotFound as for Get.
+// Delete deletes the credential. Rejected while a pod that is not terminated uses it (rule registries.delete.used), or an
+// endpoint (rule serverless.registry.used); templates lose it (rule templates.credential.deleted). NotFound as for Get.
 func (r *Registries) Delete(ctx context.Context, user compute.UserID, id compute.RegistryID) error {
 	return r.store.Write(ctx, func(tx store.Tx) error {
 		if _, err := ownRegistry(tx, user, id); err != nil {
@@ -75,6 +76,9 @@ func (r *Registries) Delete(ctx context.Context, user compute.UserID, id compute
 		}
 		if len(pods) > 0 {
 			return compute.Errorf(compute.Rejected, "credential %q is used by pod %q", id, pods[0])
+		}
+		if err := unused(tx, fmt.Sprintf("credential %q is used by", id), "", id, ""); err != nil {
+			return err
 		}
 		if err := tx.ForgetRegistry(id); err != nil {
 			return err

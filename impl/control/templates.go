@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
@@ -78,8 +79,8 @@ func (c *Control) UpdateTemplate(ctx context.Context, user compute.UserID, id co
 	return t, err
 }
 
-// DeleteTemplate deletes the template. Rejected while a pod that was made from it is not terminated (rule
-// templates.delete.used), NotFound as for UpdateTemplate.
+// DeleteTemplate deletes the template. Rejected while a pod that was made from it is not terminated, or an endpoint lasts
+// (rule templates.delete.used), NotFound as for UpdateTemplate.
 func (c *Control) DeleteTemplate(ctx context.Context, user compute.UserID, id compute.TemplateID) error {
 	return c.store.Write(ctx, func(tx store.Tx) error {
 		if _, err := ownTemplate(tx, user, id); err != nil {
@@ -92,8 +93,20 @@ func (c *Control) DeleteTemplate(ctx context.Context, user compute.UserID, id co
 		if len(pods) > 0 {
 			return compute.Errorf(compute.Rejected, "template %q is bound to pod %q", id, pods[0])
 		}
+		if err := unused(tx, fmt.Sprintf("template %q is bound to", id), id, "", ""); err != nil {
+			return err
+		}
 		return tx.DeleteTemplate(id)
 	})
+}
+
+// unused refuses what an endpoint names; the two ids that are not meant are empty.
+func unused(tx store.Tx, text string, t compute.TemplateID, r compute.RegistryID, v compute.VolumeID) error {
+	endpoints, err := tx.EndpointsWith(t, r, v)
+	if err == nil && len(endpoints) > 0 {
+		err = compute.Errorf(compute.Rejected, "%s endpoint %q", text, endpoints[0])
+	}
+	return err
 }
 
 // changeTemplate applies the change to the template, in the order of its members.

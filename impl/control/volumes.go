@@ -3,6 +3,7 @@ package control
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -74,8 +75,8 @@ func (c *Control) UpdateVolume(ctx context.Context, user compute.UserID, id comp
 	return v, err
 }
 
-// DeleteVolume deletes the volume. Rejected while a pod that is not terminated mounts it (rule volumes.delete.used),
-// NotFound as for GetVolume.
+// DeleteVolume deletes the volume. Rejected while a pod that is not terminated mounts it (rule volumes.delete.used), or an
+// endpoint names it (rule serverless.volumes.used). NotFound as for GetVolume.
 func (c *Control) DeleteVolume(ctx context.Context, user compute.UserID, id compute.VolumeID) error {
 	return c.store.Write(ctx, func(tx store.Tx) error {
 		if _, err := ownVolume(tx, user, id); err != nil {
@@ -87,6 +88,9 @@ func (c *Control) DeleteVolume(ctx context.Context, user compute.UserID, id comp
 		}
 		if len(pods) > 0 {
 			return compute.Errorf(compute.Rejected, "network volume %q is mounted by pod %q", id, pods[0])
+		}
+		if err := unused(tx, fmt.Sprintf("network volume %q is used by", id), "", "", id); err != nil {
+			return err
 		}
 		return tx.DeleteVolume(id)
 	})

@@ -25,6 +25,8 @@ import (
 // Services are what the edge calls.
 type Services struct {
 	Control    *control.Control
+	Endpoints  *control.Endpoints
+	QueueURL   func() string // base of the queue, without a slash at the end
 	Registries *control.Registries
 	Queue      *jobs.Queue
 	Keyring    *control.Keyring

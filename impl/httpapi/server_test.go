@@ -52,8 +52,9 @@ func open(t *testing.T) *edge {
 	require.NoError(t, err)
 	placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog))
 	require.NoError(t, err)
-	ctl := control.New(db, ids, placement, control.Hints{Pod: func(compute.PodID) {}, Endpoint: q.SetEndpoint})
-	made, err := ctl.DeclareEndpoint(t.Context(), "u", control.NewEndpoint{Name: "one", Image: "one"})
+	ctl := control.New(db, ids, placement, control.Hints{Pod: func(compute.PodID) {}})
+	endpoints := control.NewEndpoints(db, ids, placement, q)
+	made, err := endpoints.Declare(t.Context(), "u", control.NewEndpoint{Name: "one", Image: "one"})
 	require.NoError(t, err)
 	e.endpoint = made.ID
 	rates, err := control.NewRates(t.Context(), db, e.clock, compute.Windows(20, 30, 40))
@@ -63,7 +64,7 @@ func open(t *testing.T) *edge {
 	registries, err := control.NewRegistries(t.Context(), db, ids, secrets)
 	require.NoError(t, err)
 	e.echo, err = httpapi.New(httpapi.Services{
-		Control: ctl, Registries: registries, Queue: q, Keyring: e.keyring, Rates: rates,
+		Control: ctl, Endpoints: endpoints, QueueURL: func() string { return "http://queue" }, Registries: registries, Queue: q, Keyring: e.keyring, Rates: rates,
 		QueueRates: control.NewQueueRates(e.clock, nil), IDs: ids, Clock: e.clock,
 		Log:   slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Ready: func(context.Context) error { return errors.New("the secret reason") },

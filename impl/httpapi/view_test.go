@@ -87,6 +87,21 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 	for _, part := range []any{cluster.Compute, cluster.Pods, cluster.Primary} {
 		require.Empty(t, missing(part))
 	}
+	endpoint := filled[compute.Endpoint]()
+	endpoint.Type, endpoint.Scaler, endpoint.Timeout = compute.QueueEndpoint, compute.ByDelay, time.Second
+	shown := restHandlers{Services{QueueURL: func() string { return "http://queue" }}}.endpointView(endpoint)
+	require.Empty(t, missing(shown))
+	gpu, err := shown.Gpu.Get()
+	require.NoError(t, err)
+	for _, part := range []any{gpu, *shown.RequestUrls, shown.Workers, shown.CPU[0]} {
+		require.Empty(t, missing(part))
+	}
+	worker := filled[control.EndpointWorker]()
+	require.Empty(t, missing(endpointWorkerView(worker, worker.StartedAt)))
+	require.NotEqual(t, nullable.NewNullNullable[string](), endpointWorkerView(worker, worker.StartedAt).GpuTypeID)
+	release := releaseView(filled[control.EndpointRelease]())
+	require.Empty(t, missing(release))
+	require.Empty(t, missing(release.Diff[0]))
 	job := filled[compute.Job]()
 	job.Status = compute.JobFailed
 	require.Empty(t, missing(jobView(job)))

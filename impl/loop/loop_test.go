@@ -96,8 +96,13 @@ func (f *fleet) Remove(_ context.Context, id string) error {
 	return nil
 }
 
-func (f *fleet) Inspect(context.Context, string) (runtime.State, error) {
-	return runtime.State{Phase: runtime.Ended, ExitCode: 1}, nil
+func (f *fleet) Inspect(_ context.Context, id string) (runtime.State, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, ok := f.up[id]; !ok {
+		return runtime.State{}, runtime.ErrUnknown
+	}
+	return runtime.State{Phase: runtime.Up, StartedAt: time.UnixMilli(1_700_000_000_000)}, nil
 }
 
 func (f *fleet) Stats(context.Context, string) (runtime.Stats, error) { return runtime.Stats{}, nil }
@@ -124,11 +129,11 @@ func scaled(t *testing.T, f *fleet, most int) (*loop.Workers, *compute.SettableC
 	require.NoError(t, err)
 	placement, err := control.NewPlacement(t.Context(), db, control.Catalog{}, nil)
 	require.NoError(t, err)
-	ctl := control.New(db, ids, placement, control.Hints{Endpoint: q.SetEndpoint})
-	e, err := ctl.DeclareEndpoint(t.Context(), "u", control.NewEndpoint{Name: "one", Image: "one", WorkersMax: most, IdleTimeout: 10 * time.Second})
+	e, err := control.NewEndpoints(db, ids, placement, q).Declare(t.Context(), "u", control.NewEndpoint{Name: "one", Image: "one", WorkersMax: most, IdleTimeout: 10 * time.Second})
 	require.NoError(t, err)
 	return loop.NewWorkers(loop.Fleet{
-		Queue: q, Keyring: keyring, Runtime: f, IDs: ids, Clock: clock, Log: slog.New(slog.DiscardHandler),
+		Store: db, Placement: placement, Queue: q, Keyring: keyring, Processes: f, Runtime: sim.New(clock), IDs: ids, Clock: clock,
+		Log: slog.New(slog.DiscardHandler),
 		URL: func() string { return "http://127.0.0.1:1" },
 	}), clock, e
 }

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"math"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -14,10 +15,16 @@ type decision struct {
 }
 
 // decide says how many workers the endpoint gets and which of its workers go: those that are to be replaced, and those that
-// have idled for long enough and that nobody needs. It starts one only for what no worker that is still starting will take, so
-// that two decisions in a row do not start two for the same job.
+// have idled for long enough and that nobody needs, or that are made of an earlier release; those over the maximum at once. It starts one only for what no
+// worker that is still starting will take, so that two decisions in a row do not start two for the same job.
 func decide(d queue.Demand, now time.Time) (out decision) {
 	e := d.Endpoint
+	if d.Gone {
+		for _, w := range d.Workers {
+			out.stop = append(out.stop, w.ID)
+		}
+		return out
+	}
 	have, starting := 0, 0
 	for _, w := range d.Workers {
 		switch {
@@ -34,7 +41,7 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 	want := 0
 	switch {
 	case e.Scaler == compute.ByCount:
-		want = (d.Waiting + d.Held + e.ScalerValue - 1) / max(1, e.ScalerValue)
+		want = int(math.Ceil(float64(d.Waiting+d.Held) / max(1, e.ScalerValue)))
 	case d.Waiting > 0 && have == 0:
 		want = 1
 	case d.Waiting > 0:
@@ -43,8 +50,13 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 	want = min(max(want, e.WorkersMin), e.WorkersMax)
 	out.start = max(0, want-have)
 	for _, w := range d.Workers {
-		idle := w.Status == compute.WorkerIdle && !w.Draining && !w.Leaving
-		if idle && have > max(want, e.WorkersMin) && now.Sub(w.IdleSince) >= e.IdleTimeout {
+		if w.Draining || w.Leaving {
+			continue
+		}
+		idle := w.Status == compute.WorkerIdle
+		spare := have > max(want, e.WorkersMin) || w.Stale && d.Waiting == 0
+		surplus := have > e.WorkersMax && (idle || w.Status == compute.WorkerInitializing)
+		if surplus || idle && spare && now.Sub(w.IdleSince) >= e.IdleTimeout {
 			have--
 			out.stop = append(out.stop, w.ID)
 		}

@@ -23,6 +23,10 @@ func TestTheScalersDecideWhoStartsAndWhoStops(t *testing.T) {
 	}
 	running, starting := worker("r", compute.WorkerRunning, time.Hour), worker("s", compute.WorkerInitializing, 0)
 	idle, fresh := worker("i", compute.WorkerIdle, 10*time.Second), worker("f", compute.WorkerIdle, 9*time.Second)
+	stale, staleAndBusy, staleAndFresh := idle, running, fresh
+	stale.Stale, staleAndBusy.Stale, staleAndFresh.Stale = true, true, true
+	full := byDelay
+	full.WorkersMax = 1
 	leaving, draining := running, idle
 	leaving.Leaving, draining.Draining = true, true
 	for name, c := range map[string]struct {
@@ -42,6 +46,12 @@ func TestTheScalersDecideWhoStartsAndWhoStops(t *testing.T) {
 		"one worker for each so many jobs":            {queue.Demand{Endpoint: byCount, Waiting: 5, Held: 4, Workers: []queue.WorkerView{running}}, decision{start: 2}},
 		"no more by count than they need":             {queue.Demand{Endpoint: byCount, Waiting: 1, Held: 3, Workers: []queue.WorkerView{running, idle}}, decision{stop: []compute.WorkerID{"i"}}},
 		"one that is to be replaced goes":             {queue.Demand{Endpoint: byDelay, Waiting: 1, Workers: []queue.WorkerView{leaving}}, decision{start: 1, stop: []compute.WorkerID{"r"}}},
+		"a stale worker goes once it idled":           {queue.Demand{Endpoint: withMin, Workers: []queue.WorkerView{stale}}, decision{stop: []compute.WorkerID{"i"}}},
+		"a stale worker is not interrupted":           {queue.Demand{Endpoint: withMin, Workers: []queue.WorkerView{staleAndBusy}}, decision{}},
+		"a stale worker idles as long as any":         {queue.Demand{Endpoint: withMin, Workers: []queue.WorkerView{staleAndFresh}}, decision{}},
+		"those over the maximum go at once":           {queue.Demand{Endpoint: full, Workers: []queue.WorkerView{running, fresh, starting}}, decision{stop: []compute.WorkerID{"f", "s"}}},
+		"all workers of a deleted endpoint go":        {queue.Demand{Endpoint: withMin, Gone: true, Workers: []queue.WorkerView{running, starting}}, decision{stop: []compute.WorkerID{"r", "s"}}},
+		"half a second is a queue delay":              {queue.Demand{Endpoint: compute.Endpoint{WorkersMax: 2, ScalerValue: 0.5}, Waiting: 1, Overdue: 1, Workers: []queue.WorkerView{running}}, decision{start: 1}},
 		"one that is being stopped does not count":    {queue.Demand{Endpoint: byDelay, Waiting: 1, Workers: []queue.WorkerView{draining}}, decision{start: 1}},
 	} {
 		require.Equal(t, c.want, decide(c.d, now), name)

@@ -1,7 +1,9 @@
 package loop
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"sync"
@@ -11,6 +13,7 @@ import (
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/store"
 )
 
 // workerTick is how late an idle timeout may be noticed.
@@ -22,48 +25,67 @@ const (
 	lastBackoff  = time.Minute
 )
 
+// fullPause is how long an endpoint waits whose worker nothing can hold, before room is looked for again.
+const fullPause = time.Second
+
 // initLimit is how long a worker may take from its start to its first word.
 const initLimit = 7 * time.Minute
 
 // Fleet is what the workers loop works with.
 type Fleet struct {
-	Queue   *queue.Queue
-	Keyring *control.Keyring
-	Runtime runtime.Runtime
-	IDs     *compute.IDs
-	Clock   compute.Clock
-	Log     *slog.Logger
-	URL     func() string // base of the queue, as workers reach it
+	Store     store.Store
+	Placement *control.Placement
+	Queue     *queue.Queue
+	Keyring   *control.Keyring
+	Processes runtime.Runtime // what the workers of declared endpoints run on
+	Runtime   runtime.Runtime // what all others run on
+	IDs       *compute.IDs
+	Clock     compute.Clock
+	Log       *slog.Logger
+	URL       func() string // base of the queue, as processes of this machine reach it
+	OuterURL  func() string // base of the queue, as what Runtime runs reaches it
+	// Login opens the credential for a private image.
+	Login func(context.Context, compute.RegistryID) (compute.Login, error)
+	// Devices gives a worker with GPUs the ids of its devices; nil if the runtime needs none.
+	Devices func(compute.Worker) ([]string, error)
 }
 
 // Workers starts workers for waiting jobs and stops idle ones. It alone decides.
 type Workers struct {
 	Fleet
 	wake     chan struct{}
-	deciding sync.Mutex // held over a Step: two at once would start a worker each for the same job
+	deciding sync.Mutex    // held over a Step: two at once would start a worker each for the same job
+	adopted  map[bool]bool // whether the workers of before were taken up: of declared endpoints, and of others
+	watched  time.Time     // when the runtimes were last asked about every worker
 	mu       sync.Mutex
 	workers  map[compute.WorkerID]worker
-	backoff  map[compute.EndpointID]backoff
+	pauses   map[compute.EndpointID]pause
+	missing  map[compute.EndpointID][]compute.WorkerID // the ids that those get who should be there
 	stops    sync.WaitGroup
 }
 
 type worker struct {
 	endpoint compute.EndpointID
 	key      compute.KeyID
+	runtime  runtime.Runtime
 	started  time.Time
+	up       bool
 	stopping bool
 }
 
-type backoff struct {
-	pause time.Duration
-	until time.Time
+// pause is why an endpoint gets no worker now.
+type pause struct {
+	length time.Duration // of the last backoff
+	until  time.Time
+	status compute.WorkerStatus
+	reason string
 }
 
 // NewWorkers makes the loop.
 func NewWorkers(f Fleet) *Workers {
 	return &Workers{
-		Fleet: f, wake: make(chan struct{}, 1),
-		workers: map[compute.WorkerID]worker{}, backoff: map[compute.EndpointID]backoff{},
+		Fleet: f, wake: make(chan struct{}, 1), adopted: map[bool]bool{}, workers: map[compute.WorkerID]worker{},
+		pauses: map[compute.EndpointID]pause{}, missing: map[compute.EndpointID][]compute.WorkerID{},
 	}
 }
 
@@ -75,19 +97,8 @@ func (l *Workers) Hint() {
 	}
 }
 
-// Run works until ctx ends, then stops every worker. It begins by putting the jobs of the workers of an earlier run back
-// in the queue: those processes ended with it.
+// Run works until ctx ends, then stops every worker.
 func (l *Workers) Run(ctx context.Context) {
-	for _, k := range l.Keyring.Keys(true) {
-		for _, d := range l.Queue.Demands() {
-			if k.Allows(compute.ScopeWork(d.Endpoint.ID)) {
-				l.Queue.WorkerGone(ctx, d.Endpoint.ID, k.WorkerID)
-			}
-		}
-		if err := l.Keyring.Delete(ctx, k.ID); err != nil {
-			l.Log.Error("key of an earlier worker", "worker", k.WorkerID, "error", err)
-		}
-	}
 	for {
 		l.Step(ctx)
 		tick, stop := l.Clock.After(workerTick)
@@ -97,26 +108,45 @@ func (l *Workers) Run(ctx context.Context) {
 			l.stopAll()
 			return
 		case <-tick:
+		case id := <-l.Processes.Ended():
+			l.inspect(ctx, compute.WorkerID(id))
 		case id := <-l.Runtime.Ended():
-			stop()
-			l.ended(ctx, compute.WorkerID(id))
+			l.inspect(ctx, compute.WorkerID(id))
 		case <-l.wake:
-			stop()
+		}
+		stop()
+	}
+}
+
+// Step takes up what was there before, looks how the workers are, and decides for every endpoint.
+func (l *Workers) Step(ctx context.Context) {
+	l.deciding.Lock()
+	defer l.deciding.Unlock()
+	l.adopt(ctx)
+	if now := l.Clock.Now(); now.Sub(l.watched) >= watchTick {
+		l.watched = now
+		for _, id := range l.ids() {
+			l.inspect(ctx, id)
+		}
+	}
+	for _, d := range l.Queue.Demands() {
+		if l.adopted[d.Endpoint.Declared] {
+			l.scale(ctx, d)
 		}
 	}
 }
 
-// Step decides for every endpoint.
-func (l *Workers) Step(ctx context.Context) {
-	l.deciding.Lock()
-	defer l.deciding.Unlock()
-	for _, d := range l.Queue.Demands() {
-		l.scale(ctx, d)
+func (l *Workers) ids() (ids []compute.WorkerID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id := range l.workers {
+		ids = append(ids, id)
 	}
+	return ids
 }
 
-// Next gives when Step may decide otherwise next, if nothing happens before: a worker has idled long enough, or a pause is
-// over. Zero if nothing is planned.
+// Next gives when Step may decide otherwise next, if nothing happens before: a worker has idled long enough or was not heard
+// of for too long, or a pause is over. Zero if nothing is planned.
 func (l *Workers) Next() time.Time {
 	now := l.Clock.Now()
 	var next time.Time
@@ -137,8 +167,11 @@ func (l *Workers) Next() time.Time {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, b := range l.backoff {
-		note(b.until)
+	for _, w := range l.workers {
+		note(w.started.Add(initLimit))
+	}
+	for _, p := range l.pauses {
+		note(p.until)
 	}
 	return next
 }
@@ -151,18 +184,49 @@ func (l *Workers) scale(ctx context.Context, d queue.Demand) {
 	for _, id := range out.stop {
 		l.stop(e.ID, id)
 	}
-	l.mu.Lock()
-	paused := now.Before(l.backoff[e.ID].until)
-	l.mu.Unlock()
-	missing := out.start
-	for ; missing > 0 && !paused; missing-- {
-		if err := l.start(ctx, e); err != nil {
+	ids := l.idsFor(e.ID, out.start)
+	for len(ids) > 0 && !now.Before(l.pauseOf(e.ID).until) {
+		err := l.start(ctx, e, ids[0])
+		switch {
+		case err == nil:
+			ids = ids[1:]
+		case errors.Is(err, control.ErrFull):
+			l.throttle(d, err)
+		default:
 			l.Log.Error("worker could not be started", "endpoint", e.ID, "waiting", d.Waiting, "error", err)
-			l.backOff(e.ID)
-			break
+			l.backOff(e.ID, err.Error())
 		}
 	}
-	l.Queue.Throttled(e.ID, missing)
+	l.setMissing(e.ID, ids)
+}
+
+// idsFor gives the ids of so many workers to be started: first those that could not be started before.
+func (l *Workers) idsFor(e compute.EndpointID, n int) []compute.WorkerID {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ids := l.missing[e]
+	ids = ids[:min(n, len(ids))]
+	for len(ids) < n {
+		ids = append(ids, l.IDs.Worker())
+	}
+	return ids
+}
+
+// setMissing tells the queue which workers should be there and why they are not.
+func (l *Workers) setMissing(e compute.EndpointID, ids []compute.WorkerID) {
+	l.mu.Lock()
+	p := l.pauses[e]
+	if len(ids) == 0 {
+		delete(l.missing, e)
+	} else {
+		l.missing[e] = ids
+	}
+	l.mu.Unlock()
+	var absent []queue.Absent
+	for _, id := range ids {
+		absent = append(absent, queue.Absent{ID: id, Status: cmp.Or(p.status, compute.WorkerThrottled), Reason: p.reason})
+	}
+	l.Queue.SetAbsent(e, absent)
 }
 
 // giveUp ends the workers that were started and never heard of.
@@ -173,124 +237,47 @@ func (l *Workers) giveUp(d queue.Demand, now time.Time) {
 		l.mu.Unlock()
 		if ok && w.Status == compute.WorkerInitializing && !w.Draining && now.Sub(known.started) >= initLimit {
 			l.Log.Error("worker was never heard of", "endpoint", d.Endpoint.ID, "worker", w.ID, "after", initLimit)
-			l.backOff(d.Endpoint.ID)
+			l.backOff(d.Endpoint.ID, "a worker was not heard of within "+initLimit.String())
 			l.stop(d.Endpoint.ID, w.ID)
 		}
 	}
 }
 
-// start gives a new worker its key and its environment: the documented one, with the placeholders that SDK workers fill
-// in. $ID is the worker's id in the take URL and the job's id in the URLs of reports.
-func (l *Workers) start(ctx context.Context, e compute.Endpoint) error {
-	id := l.IDs.Worker()
-	key, token, err := l.Keyring.Create(ctx, control.NewKey{
-		UserID: e.UserID, Name: "worker " + string(id), WorkerID: id, Scopes: []compute.Scope{compute.ScopeWork(e.ID)},
-	})
-	if err != nil {
-		return err
-	}
-	base := l.URL() + "/v2/" + string(e.ID)
-	env := maps.Clone(e.Env)
-	if env == nil {
-		env = map[string]string{}
-	}
-	maps.Copy(env, map[string]string{
-		"RUNPOD_WEBHOOK_GET_JOB":         base + "/job-take/$ID?gpu=none",
-		"RUNPOD_WEBHOOK_POST_OUTPUT":     base + "/job-done/$RUNPOD_POD_ID/$ID?gpu=none",
-		"RUNPOD_WEBHOOK_POST_STREAM":     base + "/job-stream/$RUNPOD_POD_ID/$ID?gpu=none",
-		"RUNPOD_WEBHOOK_PING":            base + "/ping/$RUNPOD_POD_ID?gpu=none",
-		"RUNPOD_PING_INTERVAL":           "10000", // milliseconds; below 1000 the SDK's pinger dies
-		"RUNPOD_AI_API_KEY":              token,
-		"RUNPOD_POD_ID":                  string(id),
-		"RUNPOD_POD_HOSTNAME":            string(id),
-		"RUNPOD_ENDPOINT_ID":             string(e.ID),
-		"RUNPOD_SKIP_AUTO_SYSTEM_CHECKS": "true", // they ask a public address and need a GPU
-		"RUNPOD_SKIP_GPU_CHECK":          "true",
-	})
-	l.mu.Lock()
-	l.workers[id] = worker{endpoint: e.ID, key: key.ID, started: l.Clock.Now()}
-	l.mu.Unlock()
-	l.Queue.WorkerStarted(e.ID, id)
-	if err := l.Runtime.Start(ctx, runtime.Allocation{ID: string(id), Image: e.Image, Env: env}); err != nil {
-		l.forget(ctx, id)
-		return err
-	}
-	l.Log.Info("worker started", "endpoint", e.ID, "worker", id)
-	return nil
-}
-
-// stop drains the worker, then ends its process. Its polls end first: a job given to a worker that was told to end would be
-// lost (the SDK takes it and never runs it).
-func (l *Workers) stop(e compute.EndpointID, id compute.WorkerID) {
-	if !l.Queue.Drain(e, id) {
-		return // it took a job in this moment
-	}
-	l.mu.Lock()
-	w, ok := l.workers[id]
-	if !ok || w.stopping {
-		l.mu.Unlock()
-		return
-	}
-	w.stopping = true
-	l.workers[id] = w
-	l.mu.Unlock()
-	l.stops.Go(func() {
-		ctx := context.Background()
-		if err := l.Runtime.Stop(ctx, string(id), stopGrace); err != nil {
-			l.Log.Error("worker could not be stopped", "worker", id, "error", err)
-		}
-		l.Log.Info("worker stopped", "endpoint", e, "worker", id)
-		l.forget(ctx, id)
-	})
-}
-
-// ended sees to a worker whose process ended by itself.
-func (l *Workers) ended(ctx context.Context, id compute.WorkerID) {
-	l.mu.Lock()
-	w, ok := l.workers[id]
-	l.mu.Unlock()
-	if !ok || w.stopping {
-		return
-	}
-	state, _ := l.Runtime.Inspect(ctx, string(id))
-	l.Log.Warn("worker ended by itself", "endpoint", w.endpoint, "worker", id, "exit", state.ExitCode)
-	if state.ExitCode == 0 || l.Clock.Now().Sub(w.started) > lastBackoff {
-		l.resetBackoff(w.endpoint)
-	}
-	if state.ExitCode != 0 {
-		l.backOff(w.endpoint)
-	}
-	l.forget(ctx, id)
-}
-
-// forget removes every trace of a worker whose process has ended.
-func (l *Workers) forget(ctx context.Context, id compute.WorkerID) {
-	l.mu.Lock()
-	w := l.workers[id]
-	delete(l.workers, id)
-	l.mu.Unlock()
-	if err := l.Runtime.Remove(ctx, string(id)); err != nil {
-		l.Log.Error("worker could not be removed", "worker", id, "error", err)
-	}
-	if err := l.Keyring.Delete(ctx, w.key); err != nil {
-		l.Log.Error("worker's key could not be deleted", "worker", id, "error", err)
-	}
-	l.Queue.WorkerGone(ctx, w.endpoint, id)
-}
-
-func (l *Workers) backOff(e compute.EndpointID) {
+func (l *Workers) pauseOf(e compute.EndpointID) pause {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b := l.backoff[e]
-	b.pause = min(max(firstBackoff, 2*b.pause), lastBackoff)
-	b.until = l.Clock.Now().Add(b.pause)
-	l.backoff[e] = b
+	return l.pauses[e]
+}
+
+// throttle notes that nothing can hold a worker now, and says so unless it did already.
+func (l *Workers) throttle(d queue.Demand, why error) {
+	reason := why.Error()
+	if e := (&compute.Error{}); errors.As(why, &e) {
+		reason = e.Detail
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.pauses[d.Endpoint.ID]
+	if p.reason != reason {
+		l.Log.Warn("workers are throttled", "endpoint", d.Endpoint.ID, "waiting", d.Waiting, "reason", reason)
+	}
+	p.until, p.status, p.reason = l.Clock.Now().Add(fullPause), compute.WorkerThrottled, reason
+	l.pauses[d.Endpoint.ID] = p
+}
+
+func (l *Workers) backOff(e compute.EndpointID, reason string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.pauses[e]
+	p.length = min(max(firstBackoff, 2*p.length), lastBackoff)
+	p.until, p.status, p.reason = l.Clock.Now().Add(p.length), compute.WorkerUnhealthy, reason
+	l.pauses[e] = p
 }
 
 func (l *Workers) resetBackoff(e compute.EndpointID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.backoff, e)
+	delete(l.pauses, e)
 }
 
 // stopAll ends every worker when the server stops.
@@ -305,7 +292,7 @@ func (l *Workers) stopAll() {
 		l.Queue.Drain(w.endpoint, id)
 		l.stops.Go(func() {
 			ctx := context.Background()
-			_ = l.Runtime.Stop(ctx, string(id), stopGrace)
+			_ = w.runtime.Stop(ctx, string(id), stopGrace)
 			l.forget(ctx, id)
 		})
 	}

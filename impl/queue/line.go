@@ -17,8 +17,9 @@ type line struct {
 	takers   []*taker                             // workers that wait for a job, longest first
 	seats    map[compute.WorkerID]*seat
 
-	early     int // jobs that were handed over and may not be committed yet
-	throttled int // workers that should be there and cannot be started now
+	early  int // jobs that were handed over and may not be committed yet
+	absent []Absent
+	gone   bool // the endpoint is deleted
 }
 
 // taker is one held take. given is buffered, so that giving never blocks.
@@ -55,13 +56,15 @@ type stopping struct {
 
 // seat is what is known of one worker.
 type seat struct {
-	managed   bool // started by us
-	heard     bool // has spoken since it was started
-	pinged    bool // names its jobs: their leases can be judged
+	managed   bool  // started by us
+	version   int64 // of the release that it is made of, if it is managed
+	heard     bool  // has spoken since it was started
+	pinged    bool  // names its jobs: their leases can be judged
 	unhealthy string
 	draining  bool
 	drain     chan struct{}          // closed when it drains: its polls end
 	leaving   bool                   // to be replaced: it gets nothing more
+	proven    bool                   // has reported the end of a job
 	jobs      map[compute.JobID]bool // that it holds; whether they are of low priority
 	named     []compute.JobID        // by its last ping
 	stops     []stopping

@@ -145,7 +145,7 @@ func (r *modelRun) step() {
 			e, w := r.endpoint(), pick(r, modelWorkers...)
 			r.say("worker started %s %s", e, w)
 			r.m.lines[e].worker(w).managed = true
-			r.queue.WorkerStarted(e, w)
+			r.queue.WorkerStarted(e, w, 0)
 		}},
 		{3, func() { r.stops() }},
 		{13, func() {

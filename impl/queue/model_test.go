@@ -100,7 +100,7 @@ func openShard(t *testing.T) *shard {
 	s.open()
 	require.NoError(t, s.db.Write(t.Context(), func(tx store.Tx) error {
 		for _, e := range modelEndpoints {
-			if err := tx.InsertEndpoint(compute.Endpoint{ID: e, UserID: user, Name: string(e), Image: "one", WorkersMax: 3, ScalerValue: 4}); err != nil {
+			if err := tx.InsertEndpoint(compute.Endpoint{ID: e, UserID: user, Name: string(e), Declared: true, Image: "one", WorkersMax: 3, ScalerValue: 4}); err != nil {
 				return err
 			}
 		}

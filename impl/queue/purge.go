@@ -15,6 +15,12 @@ func (q *Queue) Purge(ctx context.Context, user compute.UserID, e compute.Endpoi
 		q.mu.Unlock()
 		return 0, err
 	}
+	q.mu.Unlock()
+	return q.purge(ctx, l)
+}
+
+func (q *Queue) purge(ctx context.Context, l *line) (removed int, err error) {
+	q.mu.Lock()
 	ids := l.empty()
 	q.mu.Unlock()
 	for len(ids) > 0 {

@@ -87,6 +87,7 @@ func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.I
 		}
 		for _, e := range endpoints {
 			q.lines[e.ID] = newLine(e)
+			q.lines[e.ID].gone = !e.DeletedAt.IsZero()
 		}
 		last, err := tx.LastJob()
 		if err != nil {
@@ -162,23 +163,15 @@ func (q *Queue) release(id compute.JobID) {
 // Close ends every hold, so that the server can stop.
 func (q *Queue) Close() { close(q.closed) }
 
-// SetEndpoint makes an endpoint known, or its new settings.
-func (q *Queue) SetEndpoint(e compute.Endpoint) {
-	q.mu.Lock()
-	if l := q.lines[e.ID]; l != nil {
-		l.endpoint = e
-	} else {
-		q.lines[e.ID] = newLine(e)
-	}
-	q.mu.Unlock()
-	q.hooks.Demand()
-}
-
-// line gives the endpoint's line. NotFound for an unknown endpoint and for somebody else's. The caller has the lock.
+// line gives the endpoint's line. NotFound for an unknown endpoint, for somebody else's and for one that has no queue. The
+// caller has the lock.
 func (q *Queue) line(user compute.UserID, id compute.EndpointID) (*line, error) {
 	l := q.lines[id]
-	if l == nil || l.endpoint.UserID != user {
+	if l == nil || l.endpoint.UserID != user || l.gone {
 		return nil, compute.Errorf(compute.NotFound, "endpoint %q does not exist", id)
+	}
+	if l.endpoint.Type == compute.LoadBalancer {
+		return nil, compute.Errorf(compute.NotFound, "endpoint %q has no queue: its type is %s", id, compute.LoadBalancer)
 	}
 	return l, nil
 }

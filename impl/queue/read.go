@@ -131,7 +131,10 @@ func (q *Queue) Health(ctx context.Context, user compute.UserID, e compute.Endpo
 	q.mu.Lock()
 	l, err := q.line(user, e)
 	if err == nil {
-		h.Workers[compute.WorkerThrottled] = int64(l.throttled)
+		h.Workers[compute.WorkerThrottled] = 0
+		for _, a := range l.absent {
+			h.Workers[a.Status]++
+		}
 		for _, s := range l.seats {
 			status := s.status()
 			h.Workers[status]++

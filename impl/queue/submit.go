@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -69,9 +70,6 @@ func (q *Queue) draft(e compute.EndpointID, s Submission, j compute.Job) compute
 	j.ID, j.EndpointID, j.Status = q.ids.Job(j.Sync), e, compute.JobInQueue
 	j.Webhook, j.S3Config, j.LowPriority = s.Webhook, s.S3Config, s.LowPriority
 	j.ExecutionTimeout, j.TTL = s.ExecutionTimeout, s.TTL
-	if j.ExecutionTimeout == 0 {
-		j.ExecutionTimeout = defaultExecutionTimeout
-	}
 	if j.TTL == 0 {
 		j.TTL = defaultTTL
 	}
@@ -82,14 +80,19 @@ func (q *Queue) draft(e compute.EndpointID, s Submission, j compute.Job) compute
 // statements in place of two commits of five; a /runsync takes 0.65 of the time. A job that is waited for is handed over before
 // its commit, since its client is told nothing before its end, which is committed later: the worker runs it meanwhile.
 func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j compute.Job) (compute.Job, error) {
-	if err := q.Known(user, j.EndpointID); err != nil {
+	q.mu.Lock()
+	l, err := q.line(user, j.EndpointID)
+	if err == nil && j.ExecutionTimeout == 0 {
+		j.ExecutionTimeout = cmp.Or(l.endpoint.Timeout, defaultExecutionTimeout)
+	}
+	q.mu.Unlock()
+	if err != nil {
 		return j, err
 	}
-	var l *line
 	var t *taker
 	var taken compute.Job
 	early := false // it was handed over before its commit
-	err := q.store.WriteSure(ctx, func(tx store.Tx) (err error) {
+	err = q.store.WriteSure(ctx, func(tx store.Tx) (err error) {
 		j.CreatedAt, j.QueuedAt, j.ExpiresAt = tx.Now(), tx.Now(), tx.Now().Add(j.TTL)
 		if l, t, err = q.reserve(user, j.EndpointID); err != nil { // no sooner: a worker may come back at the last moment
 			return err
@@ -158,9 +161,14 @@ func (q *Queue) reserve(user compute.UserID, e compute.EndpointID) (*line, *take
 // enqueue hands a job that is IN_QUEUE on disk to the dispatcher, as line.push.
 func (q *Queue) enqueue(j compute.Job, front bool) {
 	q.mu.Lock()
-	if l := q.lines[j.EndpointID]; l != nil {
+	l := q.lines[j.EndpointID]
+	deleted := l == nil || l.gone
+	if !deleted {
 		l.push(j, front)
 	}
 	q.mu.Unlock()
+	if deleted { // since the job was let in
+		_ = q.end(context.Background(), j.EndpointID, j.ID, anyHolder, compute.Job{}, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
+	}
 	q.hooks.Demand()
 }

@@ -171,6 +171,7 @@ func (q *Queue) forgetSilent(now time.Time) {
 			}
 		}
 	}
+	q.forgetGone()
 }
 
 func plural(n int, noun string) string {

@@ -89,13 +89,12 @@ func (q *Queue) await(ctx context.Context, t *taker, s *seat, e compute.Endpoint
 		q.mu.Unlock()
 		h = <-t.given // soon: its commit is under way
 		q.mu.Lock()
-	} else if over {
-		h = q.lines[e].forgetTaker(t)
+	} else if l := q.lines[e]; over && l != nil {
+		h = l.forgetTaker(t)
 	}
 	s.polls--
 	late := ctx.Err() != nil || s.draining || s.leaving
-	if late && h.id != "" {
-		l := q.lines[e]
+	if l := q.lines[e]; late && h.id != "" && l != nil {
 		l.putBack([]compute.JobID{h.id}, q.clock.Now())
 		l.wake()
 	}

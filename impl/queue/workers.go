@@ -161,6 +161,7 @@ type Demand struct {
 	Overdue  int          // of these, those that have waited for the endpoint's queue delay; at most its WorkersMax
 	Held     int          // jobs in progress, but for those of low priority
 	Workers  []WorkerView // those that berth started
+	Gone     bool         // the endpoint is deleted
 }
 
 // WorkerView is one worker as the queue sees it.
@@ -169,6 +170,7 @@ type WorkerView struct {
 	Status    compute.WorkerStatus
 	Draining  bool // it is being stopped
 	Leaving   bool // it is to be replaced as soon as it holds no job
+	Stale     bool // it is made of an earlier release than the latest
 	IdleSince time.Time
 }
 
@@ -183,6 +185,7 @@ func (q *Queue) reported(e compute.EndpointID, w compute.WorkerID, id compute.Jo
 	if l := q.lines[e]; l != nil {
 		if s := l.seats[w]; s != nil {
 			s.hasEnded(id)
+			s.proven = true
 			s.leaving = s.leaving || leave && s.managed
 		}
 		l.stopped(w, id)
@@ -190,13 +193,12 @@ func (q *Queue) reported(e compute.EndpointID, w compute.WorkerID, id compute.Jo
 	}
 }
 
-// Throttled notes how many workers should be there and cannot be started now.
-func (q *Queue) Throttled(e compute.EndpointID, n int) {
+// Proven tells whether the worker has reported the end of a job: what it is made of works.
+func (q *Queue) Proven(e compute.EndpointID, w compute.WorkerID) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if l := q.lines[e]; l != nil {
-		l.throttled = n
-	}
+	l := q.lines[e]
+	return l != nil && l.seats[w] != nil && l.seats[w].proven
 }
 
 // Demands gives the demand of every endpoint.
@@ -206,8 +208,10 @@ func (q *Queue) Demands() []Demand {
 	defer q.mu.Unlock()
 	var demands []Demand
 	for _, l := range q.lines {
-		since := now.Add(-time.Duration(l.endpoint.ScalerValue) * time.Second)
-		d := Demand{Endpoint: l.endpoint, Waiting: l.normal.live, Overdue: l.normal.before(since.UnixMilli()+1, l.endpoint.WorkersMax)}
+		since := now.Add(-l.endpoint.QueueDelay())
+		d := Demand{
+			Endpoint: l.endpoint, Waiting: l.normal.live, Overdue: l.normal.before(since.UnixMilli()+1, l.endpoint.WorkersMax), Gone: l.gone,
+		}
 		for id, s := range l.seats {
 			for _, low := range s.jobs {
 				if !low {
@@ -224,6 +228,7 @@ func (q *Queue) Demands() []Demand {
 			}
 			d.Workers = append(d.Workers, WorkerView{
 				ID: id, Status: s.status(), Draining: s.draining, Leaving: s.leaving, IdleSince: s.idleSince,
+				Stale: s.version < l.endpoint.Version,
 			})
 		}
 		demands = append(demands, d)
@@ -231,12 +236,23 @@ func (q *Queue) Demands() []Demand {
 	return demands
 }
 
-// WorkerStarted notes that berth is starting the worker.
-func (q *Queue) WorkerStarted(e compute.EndpointID, w compute.WorkerID) {
+// WorkerStarted notes that berth is starting the worker, made of a version of the endpoint's releases.
+func (q *Queue) WorkerStarted(e compute.EndpointID, w compute.WorkerID, version int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if l := q.lines[e]; l != nil {
-		l.seat(w).managed = true
+		s := l.seat(w)
+		s.managed, s.version = true, version
+	}
+}
+
+// WorkerUp notes that the container of a worker that berth started is up. A worker of an endpoint without a queue says
+// nothing: it is heard of by that.
+func (q *Queue) WorkerUp(e compute.EndpointID, w compute.WorkerID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if l := q.lines[e]; l != nil && l.endpoint.Type == compute.LoadBalancer {
+		q.hear(l, w)
 	}
 }
 
@@ -253,11 +269,16 @@ func (q *Queue) Drain(e compute.EndpointID, w compute.WorkerID) bool {
 	if len(s.jobs) > 0 {
 		return false
 	}
+	s.endPolls()
+	return true
+}
+
+// endPolls ends what the worker waits for, and leases it nothing more. The caller has the lock.
+func (s *seat) endPolls() {
 	if !s.draining {
 		s.draining = true
 		close(s.drain)
 	}
-	return true
 }
 
 // WorkerGone forgets a worker that has ended, and puts the jobs that it held back in the queue or, with their attempts

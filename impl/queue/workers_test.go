@@ -14,7 +14,7 @@ import (
 // managed gives a bench with a worker "w" that berth started, which holds one job.
 func managed(t *testing.T) (*bench, compute.JobID) {
 	b := open(t)
-	b.queue.WorkerStarted(b.endpoint, "w")
+	b.queue.WorkerStarted(b.endpoint, "w", 0)
 	id := b.run(queue.Submission{})
 	require.Equal(t, []compute.JobID{id}, b.take("w", 1))
 	return b, id

@@ -1,9 +1,18 @@
 package sqldb
 
-// Clear removes everything but endpoints and keys. What the schema joins to a job goes with it.
+// clearings remove what a reset forgets. What the schema joins to a job goes with it.
+var clearings = []string{
+	"DELETE FROM pods", "DELETE FROM jobs", "DELETE FROM webhooks", "DELETE FROM job_counts", "DELETE FROM request_counts",
+	"DELETE FROM volumes", "DELETE FROM registries", "DELETE FROM delegations", "DELETE FROM templates", "DELETE FROM ssh_keys",
+	"DELETE FROM clusters", "DELETE FROM endpoints WHERE NOT declared",
+	"DELETE FROM releases WHERE endpoint_id NOT IN (SELECT id FROM endpoints)",
+	"DELETE FROM workers WHERE endpoint_id NOT IN (SELECT id FROM endpoints)",
+}
+
+// Clear removes everything but declared endpoints, their workers and keys.
 func (tx *Tx) Clear() error {
-	for _, table := range []string{"pods", "jobs", "webhooks", "job_counts", "request_counts", "volumes", "registries", "delegations", "templates", "ssh_keys", "clusters"} {
-		if _, err := tx.exec("clear "+table, "DELETE FROM "+table); err != nil {
+	for _, statement := range clearings {
+		if _, err := tx.exec("clear", statement); err != nil {
 			return err
 		}
 	}

@@ -12,29 +12,38 @@ import (
 
 func endpoint(id compute.EndpointID, user compute.UserID, name string) compute.Endpoint {
 	return compute.Endpoint{
-		ID: id, UserID: user, Name: name, Image: "i", Env: map[string]string{"A": "1"}, WorkersMin: 1, WorkersMax: 3,
-		IdleTimeout: 1500 * time.Millisecond, Scaler: compute.ByCount, ScalerValue: 4, CreatedAt: start,
+		ID: id, UserID: user, Name: name, Type: compute.QueueEndpoint, Declared: true, Image: "i", Args: "-x", DiskGB: 5,
+		Ports: []string{"80/http"}, Env: map[string]string{"A": "1"}, RegistryID: "r",
+		GPU:           &compute.EndpointGPU{Pools: []string{"P"}, Excluded: []string{"x"}, Count: 2, CUDAVersions: []string{"12.4"}, LeastCUDA: "12.1"},
+		DataCenterIDs: []string{"dc"}, VolumeIDs: []compute.VolumeID{"v", "w"}, TemplateID: "t", WorkersMin: 1, WorkersMax: 3,
+		IdleTimeout: 1500 * time.Millisecond, Scaler: compute.ByDelay, ScalerValue: 0.5, Timeout: time.Minute,
+		FlashBoot: compute.FlashBootOn, Version: 7, CreatedAt: start,
 	}
 }
 
+func listEndpoints(tx store.Tx) ([]compute.Endpoint, error) { return tx.ListEndpoints() }
+
 func endpointRoundTrip(t *testing.T, open Open) {
 	s, _ := begin(t, open)
-	first, second, bare := endpoint("z", "u", "first"), endpoint("a", "u", "second"), compute.Endpoint{ID: "bare", CreatedAt: start.Add(-time.Hour)}
+	first, second, bare := endpoint("z", "u", "first"), endpoint("a", "u", "second"), compute.Endpoint{ID: "bare", Declared: true, CreatedAt: start.Add(-time.Hour)}
+	second.GPU, second.CPUs = nil, []compute.CPU{{ID: "a flavor", VCPUCount: 4, MemoryGB: 16}, {ID: "b", VCPUCount: 2, MemoryGB: 4}}
 	for _, e := range []compute.Endpoint{first, second, bare} {
 		write(t, s, func(tx store.Tx) error { return tx.InsertEndpoint(e) })
 		require.Equal(t, e, read(t, s, func(tx store.Tx) (compute.Endpoint, error) { return tx.Endpoint(e.ID) }))
-		require.Equal(t, e, read(t, s, func(tx store.Tx) (compute.Endpoint, error) { return tx.EndpointByName(e.UserID, e.Name) }))
+		require.Equal(t, e, read(t, s, func(tx store.Tx) (compute.Endpoint, error) { return tx.DeclaredEndpoint(e.UserID, e.Name) }))
 	}
-	require.Equal(t, []compute.Endpoint{bare, first, second},
-		read(t, s, func(tx store.Tx) ([]compute.Endpoint, error) { return tx.ListEndpoints() }))
+	require.Equal(t, []compute.Endpoint{bare, first, second}, read(t, s, listEndpoints))
 	_, err := tryRead(t, s, func(tx store.Tx) (compute.Endpoint, error) { return tx.Endpoint("none") })
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
-	_, err = tryRead(t, s, func(tx store.Tx) (compute.Endpoint, error) { return tx.EndpointByName("v", "first") })
+	_, err = tryRead(t, s, func(tx store.Tx) (compute.Endpoint, error) { return tx.DeclaredEndpoint("v", "first") })
 	require.Equal(t, compute.NotFound, compute.CodeOf(err), "another user's")
 }
 
 func endpointNames(t *testing.T, open Open) {
 	s, _ := begin(t, open)
+	made := endpoint("m", "u", "n")
+	made.Declared = false
+	write(t, s, func(tx store.Tx) error { return tx.InsertEndpoint(made) })
 	write(t, s, func(tx store.Tx) error { return tx.InsertEndpoint(endpoint("a", "u", "n")) })
 	write(t, s, func(tx store.Tx) error { return tx.InsertEndpoint(endpoint("b", "v", "n")) })
 	write(t, s, func(tx store.Tx) error {
@@ -51,12 +60,82 @@ func endpointUpdate(t *testing.T, open Open) {
 	s, _ := begin(t, open)
 	write(t, s, func(tx store.Tx) error { return tx.InsertEndpoint(endpoint("a", "u", "n")) })
 	e := compute.Endpoint{
-		ID: "a", UserID: "not written", Name: "m", Image: "j", Env: map[string]string{}, WorkersMin: 2, WorkersMax: 9,
-		IdleTimeout: time.Minute, CreatedAt: start.Add(time.Hour),
+		ID: "a", UserID: "not written", Type: compute.LoadBalancer, Name: "m", Image: "j", Args: "-y", DiskGB: 6, Ports: []string{},
+		Env: map[string]string{}, RegistryID: "s", CPUs: []compute.CPU{{ID: "c", VCPUCount: 2, MemoryGB: 4}}, DataCenterIDs: []string{},
+		VolumeIDs: []compute.VolumeID{}, TemplateID: "", WorkersMin: 2, WorkersMax: 9, IdleTimeout: time.Minute, Scaler: compute.ByCount,
+		ScalerValue: 9, Timeout: time.Hour, FlashBoot: compute.FlashBootPriority, Version: 8, CreatedAt: start.Add(time.Hour),
+		DeletedAt: start.Add(time.Minute),
 	}
 	write(t, s, func(tx store.Tx) error { return tx.UpdateEndpoint(e) })
-	e.UserID, e.CreatedAt = "u", start
+	e.UserID, e.Type, e.Declared, e.CreatedAt = "u", compute.QueueEndpoint, true, start
 	require.Equal(t, e, read(t, s, func(tx store.Tx) (compute.Endpoint, error) { return tx.Endpoint("a") }))
 	e.ID = "none"
 	require.Equal(t, compute.NotFound, compute.CodeOf(s.Write(t.Context(), func(tx store.Tx) error { return tx.UpdateEndpoint(e) })))
+}
+
+func endpointLists(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	early, late, other, gone := endpoint("e", "u", "a"), endpoint("l", "u", "b"), endpoint("o", "v", "c"), endpoint("g", "u", "d")
+	late.CreatedAt, gone.DeletedAt, early.TemplateID = start.Add(time.Second), start, ""
+	late.VolumeIDs, late.RegistryID = []compute.VolumeID{}, ""
+	for _, e := range []compute.Endpoint{late, early, other, gone} {
+		write(t, s, func(tx store.Tx) error { return tx.InsertEndpoint(e) })
+	}
+	require.Equal(t, []compute.Endpoint{late, early}, read(t, s, func(tx store.Tx) ([]compute.Endpoint, error) { return tx.ListEndpointsOf("u") }))
+	with := func(template compute.TemplateID, registry compute.RegistryID, volume compute.VolumeID) []compute.EndpointID {
+		return read(t, s, func(tx store.Tx) ([]compute.EndpointID, error) { return tx.EndpointsWith(template, registry, volume) })
+	}
+	require.Equal(t, []compute.EndpointID{"l", "o"}, with("t", "", ""))
+	require.Equal(t, []compute.EndpointID{"e", "o"}, with("", "r", ""))
+	require.Equal(t, []compute.EndpointID{"e", "o"}, with("", "", "w"))
+	require.Empty(t, with("none", "none", "none"))
+	require.Empty(t, with("", "", ""))
+	write(t, s, func(tx store.Tx) error { return tx.DeleteEndpoint("e") })
+	write(t, s, func(tx store.Tx) error { return tx.DeleteEndpoint("e") })
+	require.Equal(t, []compute.Endpoint{other, gone, late}, read(t, s, listEndpoints))
+}
+
+func releases(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	first := compute.Release{ID: "r1", EndpointID: "e", Version: 1, CreatedBy: "u", CreatedAt: start}
+	second := compute.Release{ID: "r2", EndpointID: "e", Version: 2, CreatedAt: start.Add(time.Second), Diff: []compute.FieldChange{
+		{Field: "image", Old: []byte(`"a"`), New: []byte(`"b"`)}, {Field: "env", Old: []byte(`{"A": "<"}`), New: []byte(`{}`)},
+	}}
+	other := compute.Release{ID: "r3", EndpointID: "f", Version: 1, CreatedAt: start}
+	for _, r := range []compute.Release{second, first, other} {
+		write(t, s, func(tx store.Tx) error { return tx.InsertRelease(r) })
+	}
+	list := func(e compute.EndpointID) []compute.Release {
+		return read(t, s, func(tx store.Tx) ([]compute.Release, error) { return tx.ListReleases(e) })
+	}
+	require.Equal(t, []compute.Release{second, first}, list("e"))
+	again := second
+	again.ID = "r4"
+	require.Equal(t, compute.Conflict, compute.CodeOf(s.Write(t.Context(), func(tx store.Tx) error { return tx.InsertRelease(again) })), "the version is taken")
+	write(t, s, func(tx store.Tx) error { return tx.DeleteEndpoint("e") })
+	require.Empty(t, list("e"))
+	require.Equal(t, []compute.Release{other}, list("f"))
+}
+
+func workers(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	gpu := compute.Worker{
+		ID: "z", EndpointID: "e", Version: 3, Image: "i", GPU: &compute.GPU{ID: "g", Count: 2}, DiskGB: 5, DataCenterID: "dc", HostID: "h",
+		CostPerHour: 1.25, CreatedAt: start,
+	}
+	cpu := gpu
+	cpu.ID, cpu.EndpointID, cpu.GPU, cpu.CPU = "a", "f", nil, &compute.CPU{ID: "c", VCPUCount: 2, MemoryGB: 4}
+	bare := compute.Worker{ID: "bare", EndpointID: "e"}
+	for _, w := range []compute.Worker{gpu, cpu, bare} {
+		write(t, s, func(tx store.Tx) error { return tx.InsertWorker(w) })
+	}
+	list := func(tx store.Tx) ([]compute.Worker, error) { return tx.ListWorkers() }
+	require.Equal(t, []compute.Worker{gpu, cpu, bare}, read(t, s, list))
+	require.Equal(t, []compute.Worker{gpu, bare}, read(t, s, func(tx store.Tx) ([]compute.Worker, error) { return tx.ListWorkersOf("e") }))
+	gpu.StartedAt = start.Add(time.Second)
+	write(t, s, func(tx store.Tx) error { return tx.SetWorkerStarted("z", gpu.StartedAt) })
+	write(t, s, func(tx store.Tx) error { return tx.SetWorkerStarted("none", start) })
+	write(t, s, func(tx store.Tx) error { return tx.DeleteWorker("a") })
+	write(t, s, func(tx store.Tx) error { return tx.DeleteWorker("a") })
+	require.Equal(t, []compute.Worker{gpu, bare}, read(t, s, list))
 }

@@ -318,6 +318,13 @@ func clears(t *testing.T, open Open) {
 		require.NoError(t, tx.InsertCluster(compute.Cluster{ID: "c", UserID: "u", CreatedAt: start}))
 		require.NoError(t, tx.SetSSHKeys("u", []string{"a"}))
 		require.NoError(t, tx.InsertJob(job("c"), nil))
+		asked := endpoint("asked", "u", "n")
+		asked.Declared = false
+		for _, e := range []compute.Endpoint{asked, endpoint("declared", "u", "n")} {
+			require.NoError(t, tx.InsertEndpoint(e))
+			require.NoError(t, tx.InsertRelease(compute.Release{ID: compute.ReleaseID(e.ID), EndpointID: e.ID, Version: 1}))
+			require.NoError(t, tx.InsertWorker(compute.Worker{ID: compute.WorkerID(e.ID), EndpointID: e.ID}))
+		}
 		return tx.Clear()
 	})
 	require.Zero(t, counts(t, s))
@@ -330,6 +337,10 @@ func clears(t *testing.T, open Open) {
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]string, error) { return tx.SSHKeys("u") }))
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Cluster, error) { return tx.ListClusters("u") }))
 	require.Len(t, read(t, s, func(tx store.Tx) ([]compute.Key, error) { return tx.ListKeys() }), 1)
+	require.Len(t, read(t, s, listEndpoints), 1)
+	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Release, error) { return tx.ListReleases("asked") }))
+	require.Len(t, read(t, s, func(tx store.Tx) ([]compute.Release, error) { return tx.ListReleases("declared") }), 1)
+	require.Len(t, read(t, s, func(tx store.Tx) ([]compute.Worker, error) { return tx.ListWorkers() }), 1)
 	insertJobs(t, s, job("a"))
 	require.Equal(t, compute.JobCounts{InQueue: 1}, counts(t, s))
 }

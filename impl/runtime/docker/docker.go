@@ -67,7 +67,9 @@ type Config struct {
 	Publish netip.Addr    // address of this host that ports are published on; zero: 127.0.0.1
 	Pull    PullPolicy    // empty: if-absent
 	Clock   compute.Clock // for pauses; it must run
-	Log     *slog.Logger  // nil: silent
+
+	ReachHost bool         // containers reach the machine by HostName, which takes an engine of API 1.41
+	Log       *slog.Logger // nil: silent
 }
 
 // Runtime runs allocations as containers.

@@ -24,6 +24,9 @@ const (
 	logBytes = "10m"
 )
 
+// HostName is the name by which a container reaches the machine that the engine runs on, if Config.ReachHost is set.
+const HostName = "host.docker.internal"
+
 // noGPU hides the GPUs from a container, which an engine whose default is the NVIDIA runtime would show.
 const (
 	envGPUs = "NVIDIA_VISIBLE_DEVICES"
@@ -69,6 +72,9 @@ func (h *Runtime) plan(a runtime.Allocation, info system.Info) (plan, error) {
 		RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyDisabled},
 		Mounts:        mounts,
 		Resources:     resources(a, info),
+	}
+	if h.config.ReachHost {
+		host.ExtraHosts = []string{HostName + ":host-gateway"}
 	}
 	if a.DiskGB > 0 && h.limitsDisk(info) {
 		host.StorageOpt = map[string]string{"size": strconv.FormatInt(a.DiskGB, 10) + "G"}

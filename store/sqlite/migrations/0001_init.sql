@@ -42,20 +42,75 @@ CREATE INDEX pods_of_user ON pods (user_id, created_at) WHERE status <> 'TERMINA
 CREATE INDEX pods_by_status ON pods (status, created_at);
 
 CREATE TABLE endpoints (
-  seq          INTEGER PRIMARY KEY,
-  id           TEXT NOT NULL UNIQUE,
-  user_id      TEXT NOT NULL,
-  name         TEXT NOT NULL,
-  image        TEXT NOT NULL,
-  env          TEXT NOT NULL,    -- JSON
-  workers_min  INTEGER NOT NULL,
-  workers_max  INTEGER NOT NULL,
-  idle_timeout INTEGER NOT NULL,
-  scaler       TEXT NOT NULL,
-  scaler_value INTEGER NOT NULL,
-  created_at   INTEGER,
-  UNIQUE (user_id, name)
+  seq             INTEGER PRIMARY KEY,
+  id              TEXT NOT NULL UNIQUE,
+  user_id         TEXT NOT NULL,
+  name            TEXT NOT NULL,
+  type            TEXT NOT NULL,
+  declared        INTEGER NOT NULL,
+  image           TEXT NOT NULL,
+  args            TEXT NOT NULL,
+  disk_gb         INTEGER NOT NULL,
+  ports           TEXT NOT NULL,    -- JSON
+  env             TEXT NOT NULL,    -- JSON
+  registry_id     TEXT NOT NULL,    -- '': none
+  gpu_pools       TEXT,             -- JSON; NULL: no GPU
+  gpu_excluded    TEXT,             -- JSON
+  gpu_count       INTEGER,
+  cuda_versions   TEXT,             -- JSON
+  least_cuda      TEXT,
+  cpus            TEXT NOT NULL,    -- JSON, each "flavor vcpus memory"
+  data_center_ids TEXT NOT NULL,    -- JSON
+  volume_ids      TEXT NOT NULL,    -- JSON
+  template_id     TEXT NOT NULL,    -- '': none
+  workers_min     INTEGER NOT NULL,
+  workers_max     INTEGER NOT NULL,
+  idle_timeout    INTEGER NOT NULL,
+  scaler          TEXT NOT NULL,
+  scaler_value    REAL NOT NULL,
+  timeout         INTEGER NOT NULL,
+  flashboot       TEXT NOT NULL,
+  version         INTEGER NOT NULL, -- of the latest release
+  created_at      INTEGER,
+  deleted_at      INTEGER           -- NULL: it lasts
 ) STRICT;
+
+CREATE UNIQUE INDEX endpoints_declared ON endpoints (user_id, name) WHERE declared;
+CREATE INDEX endpoints_of_user ON endpoints (user_id, created_at) WHERE deleted_at IS NULL;
+
+CREATE TABLE releases (
+  seq         INTEGER PRIMARY KEY,
+  id          TEXT NOT NULL UNIQUE,
+  endpoint_id TEXT NOT NULL,
+  version     INTEGER NOT NULL,
+  created_by  TEXT NOT NULL, -- '': the operator
+  fields      TEXT NOT NULL, -- JSON, those that changed
+  old_values  TEXT NOT NULL, -- JSON, the JSON text of each
+  new_values  TEXT NOT NULL, -- JSON, the JSON text of each
+  created_at  INTEGER,
+  UNIQUE (endpoint_id, version)
+) STRICT;
+
+CREATE TABLE workers (
+  seq            INTEGER PRIMARY KEY,
+  id             TEXT NOT NULL UNIQUE,
+  endpoint_id    TEXT NOT NULL,
+  version        INTEGER NOT NULL,
+  image          TEXT NOT NULL,
+  gpu_id         TEXT,             -- NULL: no GPU
+  gpu_count      INTEGER,
+  cpu_id         TEXT,             -- NULL: no CPU
+  cpu_vcpus      INTEGER,
+  cpu_memory_gb  INTEGER,
+  disk_gb        INTEGER NOT NULL,
+  data_center_id TEXT NOT NULL,    -- '': holds no host
+  host_id        TEXT NOT NULL,    -- '': holds no host
+  cost_per_hour  REAL NOT NULL,    -- USD
+  created_at     INTEGER,
+  started_at     INTEGER           -- NULL: not up yet
+) STRICT;
+
+CREATE INDEX workers_of_endpoint ON workers (endpoint_id);
 
 -- output stands last, so that the other columns are read without passing over it.
 CREATE TABLE jobs (

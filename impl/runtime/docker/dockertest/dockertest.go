@@ -44,7 +44,7 @@ var find = sync.OnceValues(func() (f found, err error) {
 	if _, err = f.engine.Ping(ctx, client.PingOptions{}); err != nil {
 		return f, err
 	}
-	f.image, err = importPlayer(ctx, f.engine)
+	f.image, err = importProgram(ctx, f.engine, "player", player)
 	return f, err
 })
 
@@ -89,15 +89,26 @@ func Sweep(t testing.TB, owner string) {
 	}
 }
 
-// importPlayer makes an image of the player, unless one of this very program is there.
-func importPlayer(ctx context.Context, c *client.Client) (image string, err error) {
-	dir, err := os.MkdirTemp("", "player")
+// Program makes an image of the program of a package of this module, in which there is nothing else, and gives its name. Need
+// comes first.
+func Program(t testing.TB, name, path string) string {
+	t.Helper()
+	f, err := find()
+	require.NoError(t, err)
+	image, err := importProgram(context.Background(), f.engine, name, path)
+	require.NoError(t, err)
+	return image
+}
+
+// importProgram makes an image of a program, unless one of this very program is there.
+func importProgram(ctx context.Context, c *client.Client, name, path string) (image string, err error) {
+	dir, err := os.MkdirTemp("", name)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	file := filepath.Join(dir, "player")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", file, player)
+	file := filepath.Join(dir, name)
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", file, path)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
@@ -107,16 +118,16 @@ func importPlayer(ctx context.Context, c *client.Client) (image string, err erro
 		return "", err
 	}
 	sum := sha256.Sum256(program)
-	image = "berth-test-player:" + hex.EncodeToString(sum[:6])
+	image = "berth-test-" + name + ":" + hex.EncodeToString(sum[:6])
 	if _, err := c.ImageInspect(ctx, image); err == nil {
 		return image, nil
 	}
-	archive, err := pack(program)
+	archive, err := pack(name, program)
 	if err != nil {
 		return "", err
 	}
 	answer, err := c.ImageImport(ctx, client.ImageImportSource{Source: archive, SourceName: "-"}, image,
-		client.ImageImportOptions{Changes: []string{`ENTRYPOINT ["/player"]`}})
+		client.ImageImportOptions{Changes: []string{`ENTRYPOINT ["/` + name + `"]`}})
 	if err != nil {
 		return "", err
 	}
@@ -125,10 +136,10 @@ func importPlayer(ctx context.Context, c *client.Client) (image string, err erro
 }
 
 // pack makes the file system of the image.
-func pack(program []byte) (*bytes.Buffer, error) {
+func pack(name string, program []byte) (*bytes.Buffer, error) {
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
-	err := w.WriteHeader(&tar.Header{Name: "player", Mode: 0o755, Size: int64(len(program))})
+	err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(program))})
 	if err == nil {
 		_, err = w.Write(program)
 	}

@@ -1,0 +1,104 @@
+package app_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/sqlite"
+)
+
+const endpointBody = `{"name":"e","type":"QUEUE","image":"sleeper","args":"1000","cpu":[{"id":"cpu3c","vcpuCount":2}],"workers":{"min":1},
+	"scaling":{"type":"QUEUE_DELAY","queueDelay":4}}`
+
+func TestEndpointsAndTheirReleasesOutliveARestart(t *testing.T) {
+	t.Parallel()
+	c := app.Config{Data: t.TempDir()}
+	s := start(t, c)
+	key := s.FirstKey()
+	status, made := call(t, "POST", s.URL()+"/v2/serverless", key, endpointBody)
+	require.Equal(t, 201, status, made)
+	id := made["id"].(string)
+	_, changed := call(t, "PATCH", s.URL()+"/v2/serverless/"+id, key, `{"image":"other"}`)
+	_, releases := call(t, "GET", s.URL()+"/v2/serverless/"+id+"/releases", key, "")
+	require.Len(t, releases["releases"], 2)
+	_, job := call(t, "POST", s.URL()+"/v2/"+id+"/run", key, `{"input":{}}`)
+	require.NoError(t, s.Close())
+
+	s = start(t, c)
+	_, again := call(t, "GET", s.URL()+"/v2/serverless/"+id, key, "")
+	delete(changed, "requestUrls") // another port
+	delete(again, "requestUrls")
+	require.Equal(t, changed, again)
+	_, kept := call(t, "GET", s.URL()+"/v2/serverless/"+id+"/releases", key, "")
+	for _, of := range []map[string]any{releases, kept} {
+		for _, one := range of["releases"].([]any) {
+			delete(one.(map[string]any), "workerCount")
+		}
+	}
+	require.Equal(t, releases["releases"], kept["releases"])
+	_, document := call(t, "GET", s.URL()+"/v2/"+id+"/status/"+job["id"].(string), key, "")
+	require.Equal(t, "IN_QUEUE", document["status"])
+	require.NoError(t, s.Close())
+}
+
+func TestADeletionThatAStopBrokeOffIsEndedAtTheNextStart(t *testing.T) {
+	t.Parallel()
+	c := app.Config{Data: t.TempDir()}
+	s := start(t, c)
+	key := s.FirstKey()
+	_, made := call(t, "POST", s.URL()+"/v2/serverless", key, endpointBody)
+	id := compute.EndpointID(made["id"].(string))
+	call(t, "POST", s.URL()+"/v2/"+string(id)+"/run", key, `{"input":{}}`)
+	require.NoError(t, s.Close())
+
+	inStore := func(f func(store.Tx) error) {
+		db, err := sqlite.Open(context.Background(), filepath.Join(c.Data, "berth.db"), compute.SystemClock{})
+		require.NoError(t, err)
+		require.NoError(t, db.Write(context.Background(), f))
+		require.NoError(t, db.Close())
+	}
+	inStore(func(tx store.Tx) error {
+		e, err := tx.Endpoint(id)
+		require.NoError(t, err)
+		e.DeletedAt = tx.Now()
+		return tx.UpdateEndpoint(e)
+	})
+	s = start(t, c)
+	status, _ := call(t, "GET", s.URL()+"/v2/serverless/"+string(id), key, "")
+	require.Equal(t, 404, status)
+	require.NoError(t, s.Close())
+	inStore(func(tx store.Tx) error {
+		all, err := tx.ListEndpoints()
+		require.NoError(t, err)
+		require.Empty(t, all)
+		counts, err := tx.CountJobs(id)
+		require.Zero(t, counts.InQueue)
+		return err
+	})
+}
+
+func TestTheWorkersOfAnEndpointMayBeProcessesOfADeclaredCommand(t *testing.T) {
+	t.Parallel()
+	s := start(t, app.Config{Data: t.TempDir(), Runtime: app.RuntimeProcess, Endpoints: []app.Endpoint{{Name: "sleeper", Command: []string{"sleep"}}}})
+	key := s.FirstKey()
+	_, made := call(t, "POST", s.URL()+"/v2/serverless", key, endpointBody)
+	at := s.URL() + "/v2/serverless/" + made["id"].(string)
+	require.Eventually(t, func() bool {
+		_, answer := call(t, "GET", at+"/workers", key, "")
+		workers := answer["workers"].([]any)
+		return len(workers) == 1 && workers[0].(map[string]any)["startedAt"] != nil
+	}, 20*time.Second, 50*time.Millisecond)
+	call(t, "PATCH", at, key, `{"image":"nosuch","workers":{"min":2}}`)
+	require.Eventually(t, func() bool {
+		_, answer := call(t, "GET", at+"/workers", key, "")
+		return answer["summary"].(map[string]any)["unhealthy"] == 1.0
+	}, 20*time.Second, 50*time.Millisecond)
+	require.NoError(t, s.Close())
+}

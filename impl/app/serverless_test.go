@@ -1,0 +1,149 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/moby/moby/client"
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/runtime/docker/dockertest"
+)
+
+// workerOwner gives the containers of workers apart from those of pods.
+const workerOwner = "-workers"
+
+// fleet is an endpoint whose workers are containers.
+type fleet struct {
+	*testing.T
+	engine *client.Client
+	owner  string
+	server *app.Server
+	key    string
+	id     string
+}
+
+// newFleet starts a server and creates an endpoint of berth's own worker. The server's data are in dir.
+func newFleet(t *testing.T, c app.Config, members string) *fleet {
+	engine, owner := dockertest.Need(t)
+	t.Cleanup(func() { dockertest.Sweep(t, owner+workerOwner) })
+	image := dockertest.Program(t, "berth", "github.com/berthdev/berth/cmd/berth")
+	require.NoError(t, os.WriteFile(filepath.Join(c.Data, "runtime-owner"), []byte(owner), 0o600))
+	s := start(t, c)
+	f := &fleet{T: t, engine: engine, owner: owner + workerOwner, server: s, key: s.FirstKey()}
+	status, made := call(t, "POST", s.URL()+"/v2/serverless", f.key, `{"name":"slow","type":"QUEUE","image":"`+image+`","args":"worker --handler sleep",
+		"cpu":[{"id":"cpu3c","vcpuCount":2}],"disk":1,"scaling":{"type":"QUEUE_DELAY","queueDelay":0.5}`+members+`}`)
+	require.Equal(t, 201, status, made)
+	f.id = made["id"].(string)
+	return f
+}
+
+// ids are the containers of the workers that are up.
+func (f *fleet) ids() (ids []string) {
+	ours := make(client.Filters).Add("label", "dev.berth.owner="+f.owner)
+	list, err := f.engine.ContainerList(context.Background(), client.ContainerListOptions{Filters: ours})
+	require.NoError(f, err)
+	for _, one := range list.Items {
+		ids = append(ids, one.ID)
+	}
+	return ids
+}
+
+// workers gives how many workers have each status, and total.
+func (f *fleet) workers() map[string]any {
+	_, answer := call(f.T, "GET", f.server.URL()+"/v2/serverless/"+f.id+"/workers", f.key, "")
+	return answer["summary"].(map[string]any)
+}
+
+// send is call without a look at the documents, for many requests.
+func (f *fleet) send(method, operation string, body string) (document map[string]any) {
+	req, err := http.NewRequestWithContext(context.Background(), method, f.server.QueueURL()+"/v2/"+f.id+"/"+operation, strings.NewReader(body))
+	require.NoError(f, err)
+	req.Header.Set("Authorization", "Bearer "+f.key)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(f, err)
+	defer func() { _ = res.Body.Close() }()
+	var text bytes.Buffer
+	_, err = text.ReadFrom(res.Body)
+	require.NoError(f, err)
+	require.Equal(f, 200, res.StatusCode, text.String())
+	require.NoError(f, json.Unmarshal(text.Bytes(), &document))
+	return document
+}
+
+// submit submits jobs that sleep for so many milliseconds and a bit, each another one, and gives the bits by job.
+func (f *fleet) submit(n int, ms float64) map[string]float64 {
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	jobs := map[string]float64{}
+	for part := range 8 {
+		group.Go(func() {
+			for i := part; i < n; i += 8 {
+				sleep := ms + float64(i)/1000
+				id := f.send("POST", "run", fmt.Sprintf(`{"input":{"ms":%g}}`, sleep))["id"].(string)
+				mu.Lock()
+				jobs[id] = sleep
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	return jobs
+}
+
+func (f *fleet) completed() float64 {
+	return f.send("GET", "health", "")["jobs"].(map[string]any)["completed"].(float64)
+}
+
+// requireDone asserts that each job is COMPLETED with its own output.
+func (f *fleet) requireDone(jobs map[string]float64) {
+	for id, sleep := range jobs {
+		document := f.send("GET", "status/"+id, "")
+		require.Equal(f, "COMPLETED", document["status"], document)
+		require.Equal(f, map[string]any{"slept": sleep}, document["output"])
+	}
+}
+
+func TestAnEndpointOfContainersScalesFromZeroToThreeAndBackAndFinishesAThousandJobsWhileWorkersAreKilled(t *testing.T) {
+	t.Parallel()
+	dockertest.Need(t)
+	f := newFleet(t, app.Config{Data: t.TempDir(), Runtime: app.RuntimeDocker, QueueListen: "0.0.0.0:0"}, `,"workers":{"max":3,"idleTimeout":2}`)
+	require.EqualValues(t, 0, f.workers()["total"])
+	require.Empty(t, f.ids())
+	const n, kills = 1000, 8
+	jobs := f.submit(n, 30)
+	require.Len(t, jobs, n)
+	killed, most := 0, 0
+	at := f.completed()
+	require.Eventually(t, func() bool {
+		up, done := f.ids(), f.completed()
+		most = max(most, len(up))
+		require.LessOrEqual(t, len(up), 3)
+		if killed < kills && done >= at+n/20 && len(up) > 0 { // every fifty jobs
+			at = done
+			victim := up[rand.IntN(len(up))]
+			if _, err := f.engine.ContainerKill(context.Background(), victim, client.ContainerKillOptions{Signal: "KILL"}); err == nil {
+				killed++
+			}
+		}
+		return done == n
+	}, 4*time.Minute, 100*time.Millisecond)
+	require.Equal(t, 3, most)
+	require.Equal(t, kills, killed)
+	f.requireDone(jobs)
+	t.Logf("%v jobs lost a worker", f.send("GET", "health", "")["jobs"].(map[string]any)["retried"])
+	require.Eventually(t, func() bool { return f.workers()["total"] == 0.0 && len(f.ids()) == 0 }, time.Minute, 100*time.Millisecond)
+	require.NoError(t, f.server.Close())
+}

@@ -1,0 +1,240 @@
+package control
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// maxWorkers is how many workers an endpoint may ask for.
+const maxWorkers = 1000
+
+// change applies the change to an endpoint, new or not, and checks what comes out.
+func (n *Endpoints) change(tx store.Tx, e *compute.Endpoint, x EndpointChange) error {
+	if err := n.changeMaking(tx, e, &x); err != nil {
+		return err
+	}
+	if err := n.changeCompute(e, x); err != nil {
+		return err
+	}
+	if err := n.changePlaces(tx, e, x); err != nil {
+		return err
+	}
+	return changeWorkers(e, x)
+}
+
+// changeMaking copies the template, then what is asked for besides (rules serverless.template.*).
+func (n *Endpoints) changeMaking(tx store.Tx, e *compute.Endpoint, x *EndpointChange) error {
+	if x.Name != nil && e.Declared && *x.Name != e.Name {
+		return compute.Errorf(compute.Rejected, "name: the endpoint is declared by the server's settings under its name")
+	}
+	set(&e.Name, x.Name)
+	env := x.Env
+	if x.TemplateID != nil {
+		e.TemplateID = *x.TemplateID
+		if *x.TemplateID != "" {
+			t, err := n.template(tx, e.UserID, *x.TemplateID)
+			if err != nil {
+				return err
+			}
+			e.Image, e.Args, e.DiskGB, e.Ports, e.RegistryID = t.Image, t.Args, t.DiskGB, t.Ports, t.RegistryID
+			if env = maps.Clone(t.Env); env == nil {
+				env = map[string]string{}
+			}
+			maps.Copy(env, x.Env)
+			if len(t.CUDAVersions) > 0 && (x.GPU != nil || e.GPU != nil) {
+				x.GPU = x.GPU.withCUDA(t.CUDAVersions)
+			}
+		}
+	}
+	if env != nil {
+		e.Env = env
+	}
+	set(&e.Image, x.Image)
+	set(&e.Args, x.Args)
+	set(&e.DiskGB, x.DiskGB)
+	set(&e.RegistryID, x.RegistryID)
+	if x.Ports != nil {
+		e.Ports = x.Ports
+	}
+	if e.Image == "" && x.Image == nil {
+		return invalid("/image: is required without a template")
+	}
+	if err := checkPorts(e.Ports); err != nil {
+		return err
+	}
+	return checkRegistry(tx, e.UserID, e.RegistryID)
+}
+
+// withCUDA gives the change with the versions, unless it names some. The change may be nil.
+func (g *EndpointGPUChange) withCUDA(versions []string) *EndpointGPUChange {
+	var with EndpointGPUChange
+	if g != nil {
+		with = *g
+	}
+	if with.CUDAVersions == nil {
+		with.CUDAVersions = versions
+	}
+	return &with
+}
+
+// template gives the settings to copy: of a template that the user may read, or of the catalog's. Its credential is for its
+// owner's containers alone. NotFound for an unknown one, Invalid for one that is for pods.
+func (n *Endpoints) template(tx store.Tx, user compute.UserID, id compute.TemplateID) (compute.Template, error) {
+	t, err := readableTemplate(tx, user, id)
+	if compute.CodeOf(err) == compute.NotFound {
+		if public, ok := find(n.catalog.Templates, func(p PublicTemplate) bool { return p.ID == string(id) }); ok {
+			t, err = public.template(), nil
+		}
+	}
+	if err != nil {
+		return t, err
+	}
+	if t.UserID != user {
+		t.RegistryID = ""
+	}
+	if !t.Serverless {
+		return t, invalid("/templateId: template %q is for pods, not for endpoints", id)
+	}
+	return t, nil
+}
+
+func (p PublicTemplate) template() compute.Template {
+	return compute.Template{
+		ID: compute.TemplateID(p.ID), Image: p.Image, Args: p.Args, DiskGB: p.DiskGB, Ports: append([]string{}, p.Ports...), Env: p.Env,
+		Serverless: p.Serverless, CUDAVersions: p.CUDAVersions,
+	}
+}
+
+// invalid makes the error of a body that breaks what the document says.
+func invalid(format string, args ...any) error {
+	line := fmt.Sprintf(format, args...)
+	return &compute.Error{Code: compute.Invalid, Detail: line, Fields: []string{line}}
+}
+
+// changeCompute applies gpu and cpu: exactly one of them, which stays what it is (rules serverless.compute.*).
+func (n *Endpoints) changeCompute(e *compute.Endpoint, x EndpointChange) error {
+	made := e.GPU != nil || len(e.CPUs) > 0
+	switch {
+	case e.Declared && (x.GPU != nil || x.CPUs != nil):
+		return compute.Errorf(compute.Rejected, "the endpoint is declared by the server's settings: it has neither gpu nor cpu")
+	case x.GPU != nil && x.CPUs != nil || !e.Declared && !made && x.GPU == nil && x.CPUs == nil:
+		return compute.Errorf(compute.Rejected, "exactly one of gpu and cpu must be set")
+	case made && x.GPU != nil && e.GPU == nil:
+		return compute.Errorf(compute.Rejected, "gpu: the endpoint was created with cpu")
+	case made && x.CPUs != nil && e.GPU != nil:
+		return compute.Errorf(compute.Rejected, "cpu: the endpoint was created with gpu")
+	case x.GPU != nil:
+		return n.changeGPU(e, *x.GPU)
+	case x.CPUs != nil:
+		return n.changeCPUs(e, x.CPUs)
+	}
+	return nil
+}
+
+func (n *Endpoints) changeGPU(e *compute.Endpoint, x EndpointGPUChange) error {
+	g := compute.EndpointGPU{Count: 1, Excluded: []string{}, CUDAVersions: []string{}}
+	if e.GPU != nil {
+		g = *e.GPU
+	}
+	set(&g.Count, x.Count)
+	set(&g.LeastCUDA, x.LeastCUDA)
+	for _, list := range []struct {
+		to   *[]string
+		from []string
+	}{{&g.Pools, x.Pools}, {&g.Excluded, x.Excluded}, {&g.CUDAVersions, x.CUDAVersions}} {
+		if list.from != nil {
+			*list.to = list.from
+		}
+	}
+	for _, pool := range g.Pools {
+		if _, ok := find(n.catalog.GPUs, func(t GPUType) bool { return t.Pool == pool && pool != "" }); !ok {
+			return compute.Errorf(compute.Rejected, "gpu.pools: there is no pool %q", pool)
+		}
+	}
+	for _, id := range g.Excluded {
+		if _, ok := n.catalog.GPU(id); !ok {
+			return compute.Errorf(compute.Rejected, "gpu.excludedTypes: there is no GPU type %q", id)
+		}
+	}
+	if len(n.catalog.workerTypes(g)) == 0 {
+		return compute.Errorf(compute.Rejected, "gpu: no type of the pools is left that a worker can have %d of", g.Count)
+	}
+	e.GPU = &g
+	return nil
+}
+
+func (n *Endpoints) changeCPUs(e *compute.Endpoint, cpus []compute.CPU) error {
+	var all []compute.CPU
+	for i, c := range cpus {
+		_, memory, err := n.catalog.priceCPU(c)
+		if err != nil {
+			return err
+		}
+		c.MemoryGB = memory
+		if slices.Contains(all, c) {
+			return invalid("/cpu/%d: must not repeat an earlier item", i)
+		}
+		all = append(all, c)
+	}
+	e.CPUs = all
+	return nil
+}
+
+// changePlaces applies the data centers and the network volumes, of which each must be in one of those.
+func (n *Endpoints) changePlaces(tx store.Tx, e *compute.Endpoint, x EndpointChange) error {
+	if x.DataCenterIDs != nil {
+		e.DataCenterIDs = x.DataCenterIDs
+	}
+	if x.VolumeIDs != nil {
+		e.VolumeIDs = x.VolumeIDs
+	}
+	if err := n.catalog.checkPlace(nil, e.DataCenterIDs, false); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, id := range e.VolumeIDs {
+		v, err := ownVolume(tx, e.UserID, id)
+		if err != nil {
+			return err
+		}
+		switch {
+		case len(e.DataCenterIDs) > 0 && !slices.Contains(e.DataCenterIDs, v.DataCenterID):
+			return compute.Errorf(compute.Rejected, "networkVolumes: network volume %q is in data center %s, which is not among dataCenterIds", id, v.DataCenterID)
+		case seen[v.DataCenterID]:
+			return compute.Errorf(compute.Rejected, "networkVolumes: a worker mounts one volume, and there are two in data center %s", v.DataCenterID)
+		}
+		seen[v.DataCenterID] = true
+	}
+	return nil
+}
+
+// changeWorkers applies what acts at once (rules serverless.workers.*, serverless.scaling.*).
+func changeWorkers(e *compute.Endpoint, x EndpointChange) error {
+	if x.Scaling != nil {
+		e.Scaler, e.ScalerValue = x.Scaling.Scaler, x.Scaling.Value
+	}
+	if e.Type == compute.LoadBalancer && e.Scaler == compute.ByDelay {
+		return invalid("/scaling/type: must be %s for a %s endpoint", compute.ByCount, e.Type)
+	}
+	if x.IdleTimeout != nil && !e.IdlesBySetting() {
+		return compute.Errorf(compute.Rejected, "workers.idleTimeout: it does not apply to a queue that is scaled by %s", compute.ByCount)
+	}
+	least, most := int64(e.WorkersMin), int64(e.WorkersMax)
+	set(&least, x.WorkersMin)
+	set(&most, x.WorkersMax)
+	switch {
+	case most > maxWorkers:
+		return compute.Errorf(compute.Rejected, "workers.max: %d is over the limit of %d workers", most, maxWorkers)
+	case least > most:
+		return compute.Errorf(compute.Rejected, "workers.min: %d is over workers.max, %d", least, most)
+	}
+	e.WorkersMin, e.WorkersMax = int(least), int(most)
+	set(&e.IdleTimeout, x.IdleTimeout)
+	set(&e.Timeout, x.Timeout)
+	set(&e.FlashBoot, x.FlashBoot)
+	return nil
+}

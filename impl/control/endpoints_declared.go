@@ -1,0 +1,67 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// NewEndpoint is an endpoint as the operator's settings declare it.
+type NewEndpoint struct {
+	Name        string
+	Image       string
+	Env         map[string]string
+	WorkersMin  int
+	WorkersMax  int
+	IdleTimeout time.Duration
+	Scaler      compute.Scaler // empty: ByDelay
+	ScalerValue float64        // 0: 4, as published
+}
+
+const (
+	declaredScalerValue = 4 // seconds or jobs
+	declaredTimeout     = 600 * time.Second
+)
+
+// Declare makes the endpoint, or brings the user's declared endpoint of that name to the same settings.
+func (n *Endpoints) Declare(ctx context.Context, user compute.UserID, d NewEndpoint) (e compute.Endpoint, err error) {
+	n.changing.Lock()
+	defer n.changing.Unlock()
+	err = n.store.Write(ctx, func(tx store.Tx) error {
+		known, err := tx.DeclaredEndpoint(user, d.Name)
+		absent := compute.CodeOf(err) == compute.NotFound
+		if err != nil && !absent {
+			return err
+		}
+		e = compute.Endpoint{
+			ID: known.ID, UserID: user, Name: d.Name, Type: compute.QueueEndpoint, Declared: true, Image: d.Image, Ports: []string{}, Env: d.Env,
+			DataCenterIDs: []string{}, VolumeIDs: []compute.VolumeID{}, WorkersMin: d.WorkersMin, WorkersMax: d.WorkersMax,
+			IdleTimeout: d.IdleTimeout, Scaler: cmp.Or(d.Scaler, compute.ByDelay), ScalerValue: cmp.Or(d.ScalerValue, declaredScalerValue),
+			Timeout: declaredTimeout, FlashBoot: compute.FlashBootOff, Version: known.Version, CreatedAt: known.CreatedAt,
+		}
+		if e.Env == nil {
+			e.Env = map[string]string{}
+		}
+		if absent {
+			e.ID, e.Version, e.CreatedAt = n.ids.Endpoint(), 1, tx.Now()
+			if err := tx.InsertEndpoint(e); err != nil {
+				return err
+			}
+			return n.release(tx, e, "", nil)
+		}
+		if diff := makingDiff(known, e); len(diff) > 0 {
+			e.Version++
+			if err := n.release(tx, e, "", diff); err != nil {
+				return err
+			}
+		}
+		return tx.UpdateEndpoint(e)
+	})
+	if err == nil {
+		n.queue.SetEndpoint(e)
+	}
+	return e, err
+}

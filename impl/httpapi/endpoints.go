@@ -1,0 +1,83 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+	"github.com/oapi-codegen/nullable"
+
+	"github.com/berthdev/berth/gen/rest"
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+)
+
+// ListEndpoints is GET /v2/serverless.
+func (h restHandlers) ListEndpoints(c echo.Context) error {
+	endpoints, err := h.Endpoints.List(contextOf(c), callerOf(c).UserID)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, rest.ListEndpointsResponse{Endpoints: views(endpoints, h.endpointView)})
+}
+
+// CreateEndpoint is POST /v2/serverless.
+func (h restHandlers) CreateEndpoint(c echo.Context) error {
+	r := bodyOf[rest.CreateEndpointRequest](c)
+	endpoint, err := h.Endpoints.Create(contextOf(c), callerOf(c).UserID, compute.EndpointType(r.Type), newEndpoint(r))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusCreated, h.endpointView(endpoint))
+}
+
+// GetEndpoint is GET /v2/serverless/{id}.
+func (h restHandlers) GetEndpoint(c echo.Context, id string) error {
+	endpoint, err := h.Endpoints.Get(contextOf(c), callerOf(c).UserID, compute.EndpointID(id))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, h.endpointView(endpoint))
+}
+
+// UpdateEndpoint is PATCH /v2/serverless/{id}.
+func (h restHandlers) UpdateEndpoint(c echo.Context, id string) error {
+	change := endpointChange(bodyOf[rest.UpdateEndpointRequest](c))
+	endpoint, err := h.Endpoints.Update(contextOf(c), callerOf(c).UserID, compute.EndpointID(id), change)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, h.endpointView(endpoint))
+}
+
+// DeleteEndpoint is DELETE /v2/serverless/{id}.
+func (h restHandlers) DeleteEndpoint(c echo.Context, id string) error {
+	if err := h.Endpoints.Delete(contextOf(c), callerOf(c).UserID, compute.EndpointID(id)); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// ListEndpointWorkers is GET /v2/serverless/{id}/workers.
+func (h restHandlers) ListEndpointWorkers(c echo.Context, id string) error {
+	endpoint, workers, err := h.Endpoints.Workers(contextOf(c), callerOf(c).UserID, compute.EndpointID(id))
+	if err != nil {
+		return err
+	}
+	now := h.Clock.Now()
+	return c.JSON(http.StatusOK, rest.ListEndpointWorkersResponse{
+		Workers: views(workers, func(w control.EndpointWorker) rest.Worker { return endpointWorkerView(w, now) }),
+		Summary: workerSummary(workers), EndpointVersion: nullable.NewNullableWithValue(endpoint.Version),
+	})
+}
+
+// ListEndpointReleases is GET /v2/serverless/{id}/releases.
+func (h restHandlers) ListEndpointReleases(c echo.Context, id string) error {
+	endpoint, releases, err := h.Endpoints.Releases(contextOf(c), callerOf(c).UserID, compute.EndpointID(id))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, rest.ListEndpointReleasesResponse{
+		Releases: views(releases, releaseView), Rollout: rollout(endpoint.Version, releases),
+		EndpointVersion: nullable.NewNullableWithValue(endpoint.Version),
+	})
+}

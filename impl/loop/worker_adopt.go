@@ -1,0 +1,105 @@
+package loop
+
+import (
+	"context"
+	"errors"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/store"
+)
+
+// adopt takes up, once for each runtime, the workers of before: those whose containers are still up go on, with the jobs
+// that they hold; of all others every trace is removed. It is tried again until the runtime answers.
+func (l *Workers) adopt(ctx context.Context) {
+	if l.adopted[true] && l.adopted[false] {
+		return
+	}
+	endpoints := map[compute.EndpointID]compute.Endpoint{}
+	for _, d := range l.Queue.Demands() {
+		if !d.Gone {
+			endpoints[d.Endpoint.ID] = d.Endpoint
+		}
+	}
+	for _, declared := range []bool{true, false} {
+		if l.adopted[declared] {
+			continue
+		}
+		if err := l.adoptOn(ctx, declared, endpoints); err != nil {
+			if ctx.Err() == nil && l.watched.IsZero() {
+				l.Log.Error("workers of before could not be taken up: it is tried again", "error", err)
+			}
+			continue
+		}
+		l.adopted[declared] = true
+	}
+	if l.adopted[true] && l.adopted[false] {
+		l.deleteKeys(ctx)
+	}
+}
+
+// deleteKeys removes the keys of workers that are no more.
+func (l *Workers) deleteKeys(ctx context.Context) {
+	for _, k := range l.Keyring.Keys(true) {
+		if l.has(k.WorkerID) {
+			continue
+		}
+		if err := l.Keyring.Delete(ctx, k.ID); err != nil {
+			l.Log.Error("key of an earlier worker", "worker", k.WorkerID, "error", err)
+		}
+	}
+}
+
+func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[compute.EndpointID]compute.Endpoint) error {
+	r := l.runtimeOf(compute.Endpoint{Declared: declared})
+	var rows []compute.Worker
+	err := l.Store.Read(ctx, func(tx store.Tx) (err error) {
+		rows, err = tx.ListWorkers()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	there, err := r.List(ctx)
+	if err != nil {
+		return err
+	}
+	keys := map[compute.WorkerID]compute.KeyID{}
+	for _, k := range l.Keyring.Keys(true) {
+		keys[k.WorkerID] = k.ID
+	}
+	for _, w := range rows {
+		e, known := endpoints[w.EndpointID]
+		if e.Declared != declared || l.has(w.ID) {
+			continue
+		}
+		state, err := r.Inspect(ctx, string(w.ID))
+		switch {
+		case errors.Is(err, runtime.ErrUnavailable):
+			return err
+		case known && err == nil && state.Phase == runtime.Up && keys[w.ID] != "":
+			l.mu.Lock()
+			l.workers[w.ID] = worker{endpoint: e.ID, key: keys[w.ID], runtime: r, started: l.Clock.Now(), up: !w.StartedAt.IsZero()}
+			l.mu.Unlock()
+			l.Queue.WorkerStarted(e.ID, w.ID, w.Version)
+			l.Log.Info("worker taken up again", "endpoint", e.ID, "worker", w.ID)
+		default:
+			l.erase(ctx, w.EndpointID, w.ID, keys[w.ID])
+		}
+	}
+	for _, id := range there {
+		if !l.has(compute.WorkerID(id)) {
+			if err := r.Remove(ctx, id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (l *Workers) has(id compute.WorkerID) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, ok := l.workers[id]
+	return ok
+}

@@ -1,0 +1,222 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/store"
+)
+
+// workerPids is how many processes and threads a worker may have.
+const workerPids = podPids
+
+// runtimeOf gives what the endpoint's workers run on.
+func (l *Workers) runtimeOf(e compute.Endpoint) runtime.Runtime {
+	if e.Declared {
+		return l.Processes
+	}
+	return l.Runtime
+}
+
+// start takes room for a worker and starts it with a key of its own. The cause is control.ErrFull when nothing can hold it.
+func (l *Workers) start(ctx context.Context, e compute.Endpoint, id compute.WorkerID) error {
+	w := compute.Worker{ID: id}
+	var mount *compute.NetworkMount
+	err := l.Placement.Write(ctx, func(tx store.Tx, b *control.Booking) (err error) {
+		w = compute.Worker{ID: id}
+		mount, err = b.InsertWorker(tx, &w, e)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	started := worker{endpoint: e.ID, runtime: l.runtimeOf(e), started: l.Clock.Now()}
+	l.mu.Lock()
+	l.workers[id] = started
+	l.mu.Unlock()
+	l.Queue.WorkerStarted(e.ID, id, w.Version)
+	if err := l.run(ctx, e, w, mount); err != nil {
+		l.forget(ctx, id)
+		return err
+	}
+	l.Log.Info("worker started", "endpoint", e.ID, "worker", id, "release", w.Version, "host", w.HostID)
+	return nil
+}
+
+// run gives the worker its key and has it started.
+func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker, mount *compute.NetworkMount) error {
+	key, token, err := l.Keyring.Create(ctx, control.NewKey{
+		UserID: e.UserID, Name: "worker " + string(w.ID), WorkerID: w.ID, Scopes: []compute.Scope{compute.ScopeWork(e.ID)},
+	})
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	one := l.workers[w.ID]
+	one.key = key.ID
+	l.workers[w.ID] = one
+	l.mu.Unlock()
+	a := runtime.Allocation{
+		ID: string(w.ID), Image: e.Image, Args: e.Args, Env: l.environment(e, w.ID, token), Ports: e.Ports, DiskGB: e.DiskGB, Pids: workerPids,
+		Network: mount, Labels: map[string]string{labelName: e.Name},
+	}
+	if w.CPU != nil {
+		a.VCPUs, a.MemoryBytes = w.CPU.VCPUCount, w.CPU.MemoryGB<<30
+	}
+	if w.GPU != nil && l.Devices != nil {
+		if a.GPUs, err = l.Devices(w); err != nil {
+			return err
+		}
+	}
+	if e.RegistryID != "" {
+		login, err := l.Login(ctx, e.RegistryID)
+		if err != nil {
+			return err
+		}
+		a.Credential = runtime.Credential{User: login.Username, Password: login.Password}
+	}
+	return l.runtimeOf(e).Start(ctx, a)
+}
+
+// environment is the endpoint's with the documented one, with the placeholders that SDK workers fill in. $ID is the worker's
+// id in the take URL and the job's id in the URLs of reports.
+func (l *Workers) environment(e compute.Endpoint, id compute.WorkerID, token string) map[string]string {
+	base := l.URL
+	if !e.Declared {
+		base = l.OuterURL
+	}
+	env := maps.Clone(e.Env)
+	if env == nil {
+		env = map[string]string{}
+	}
+	url := base() + "/v2/" + string(e.ID)
+	maps.Copy(env, map[string]string{
+		"RUNPOD_WEBHOOK_GET_JOB":         url + "/job-take/$ID?gpu=none",
+		"RUNPOD_WEBHOOK_POST_OUTPUT":     url + "/job-done/$RUNPOD_POD_ID/$ID?gpu=none",
+		"RUNPOD_WEBHOOK_POST_STREAM":     url + "/job-stream/$RUNPOD_POD_ID/$ID?gpu=none",
+		"RUNPOD_WEBHOOK_PING":            url + "/ping/$RUNPOD_POD_ID?gpu=none",
+		"RUNPOD_PING_INTERVAL":           "10000", // milliseconds; below 1000 the SDK's pinger dies
+		"RUNPOD_AI_API_KEY":              token,
+		"RUNPOD_POD_ID":                  string(id),
+		"RUNPOD_POD_HOSTNAME":            string(id),
+		"RUNPOD_ENDPOINT_ID":             string(e.ID),
+		"RUNPOD_SKIP_AUTO_SYSTEM_CHECKS": "true", // they ask a public address and need a GPU
+		"RUNPOD_SKIP_GPU_CHECK":          "true",
+	})
+	return env
+}
+
+// inspect looks how a worker is: it notes when it came up, and sees to one that ended by itself.
+func (l *Workers) inspect(ctx context.Context, id compute.WorkerID) {
+	l.mu.Lock()
+	w, ok := l.workers[id]
+	l.mu.Unlock()
+	if !ok || w.stopping {
+		return
+	}
+	state, err := w.runtime.Inspect(ctx, string(id))
+	switch {
+	case errors.Is(err, runtime.ErrUnknown):
+		l.ended(ctx, id, w, runtime.State{Phase: runtime.Ended, ExitCode: -1, Reason: "its container is gone"})
+	case err == nil && state.Phase == runtime.Ended:
+		l.ended(ctx, id, w, state)
+	case err == nil && state.Phase == runtime.Up && !w.up:
+		l.cameUp(ctx, id, w, state.StartedAt)
+	}
+}
+
+func (l *Workers) cameUp(ctx context.Context, id compute.WorkerID, w worker, at time.Time) {
+	err := l.Store.Write(ctx, func(tx store.Tx) error { return tx.SetWorkerStarted(id, at) })
+	if err != nil {
+		l.Log.Error("worker's start could not be stored", "worker", id, "error", err)
+		return
+	}
+	l.mu.Lock()
+	if now, ok := l.workers[id]; ok {
+		now.up = true
+		l.workers[id] = now
+	}
+	l.mu.Unlock()
+	l.Queue.WorkerUp(w.endpoint, id)
+}
+
+// ended sees to a worker that ended by itself. One that had finished a job is replaced at once: only those that never do make
+// their endpoint wait.
+func (l *Workers) ended(ctx context.Context, id compute.WorkerID, w worker, state runtime.State) {
+	if !l.claim(id) {
+		return
+	}
+	l.Log.Warn("worker ended by itself", "endpoint", w.endpoint, "worker", id, "exit", state.ExitCode, "reason", state.Reason)
+	proven := l.Queue.Proven(w.endpoint, id)
+	if state.ExitCode == 0 || proven || l.Clock.Now().Sub(w.started) > lastBackoff {
+		l.resetBackoff(w.endpoint)
+	}
+	if state.ExitCode != 0 && !proven {
+		l.backOff(w.endpoint, "a worker ended by itself: "+reason(state))
+	}
+	l.forget(ctx, id)
+}
+
+// stop drains the worker, then ends its container. Its polls end first: a job given to a worker that was told to end would be
+// lost (the SDK takes it and never runs it).
+func (l *Workers) stop(e compute.EndpointID, id compute.WorkerID) {
+	if !l.Queue.Drain(e, id) {
+		return // it took a job in this moment
+	}
+	if !l.claim(id) {
+		return
+	}
+	l.mu.Lock()
+	w := l.workers[id]
+	l.mu.Unlock()
+	l.stops.Go(func() {
+		ctx := context.Background()
+		if err := w.runtime.Stop(ctx, string(id), stopGrace); err != nil && !errors.Is(err, runtime.ErrUnknown) {
+			l.Log.Error("worker could not be stopped", "worker", id, "error", err)
+		}
+		l.Log.Info("worker stopped", "endpoint", e, "worker", id)
+		l.forget(ctx, id)
+	})
+}
+
+// claim tells whether the worker is there and nobody sees to its end yet; from now on the caller does.
+func (l *Workers) claim(id compute.WorkerID) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w, ok := l.workers[id]
+	if !ok || w.stopping {
+		return false
+	}
+	w.stopping = true
+	l.workers[id] = w
+	return true
+}
+
+// forget removes every trace of a worker that has ended, and gives back what it held.
+func (l *Workers) forget(ctx context.Context, id compute.WorkerID) {
+	l.mu.Lock()
+	w := l.workers[id]
+	delete(l.workers, id)
+	l.mu.Unlock()
+	if err := w.runtime.Remove(ctx, string(id)); err != nil {
+		l.Log.Error("worker could not be removed", "worker", id, "error", err)
+	}
+	l.erase(ctx, w.endpoint, id, w.key)
+}
+
+// erase removes what is stored of a worker, and puts its jobs back in the queue.
+func (l *Workers) erase(ctx context.Context, e compute.EndpointID, id compute.WorkerID, key compute.KeyID) {
+	if err := l.Keyring.Delete(ctx, key); err != nil {
+		l.Log.Error("worker's key could not be deleted", "worker", id, "error", err)
+	}
+	err := l.Placement.Write(ctx, func(tx store.Tx, b *control.Booking) error { return b.DeleteWorker(tx, id) })
+	if err != nil {
+		l.Log.Error("worker could not be deleted", "worker", id, "error", err)
+	}
+	l.Queue.WorkerGone(ctx, e, id)
+}

@@ -1,0 +1,211 @@
+package loop_test
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/loop"
+	"github.com/berthdev/berth/impl/queue"
+	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/impl/runtime/sim"
+	"github.com/berthdev/berth/store"
+)
+
+// service is the workers loop over a host with room for two workers, and what it works with. Its simulated containers outlive
+// it.
+type service struct {
+	*testing.T
+	db         store.Store
+	clock      *compute.SettableClock
+	containers *sim.Fleet
+	queue      *queue.Queue
+	keyring    *control.Keyring
+	endpoints  *control.Endpoints
+	workers    *loop.Workers
+	e          compute.Endpoint
+}
+
+// serve starts a service with an endpoint that keeps so many workers, in the environment.
+func serve(t *testing.T, least int64, env map[string]string) *service {
+	s := &service{T: t}
+	s.db, s.clock = openStore(t)
+	s.containers = sim.New(s.clock)
+	s.begin()
+	name, image, most := "e", "i", int64(3)
+	var err error
+	s.e, err = s.endpoints.Create(t.Context(), "u", compute.QueueEndpoint, control.EndpointChange{
+		Name: &name, Image: &image, Env: env, CPUs: []compute.CPU{{ID: "cpu3g", VCPUCount: 2}}, WorkersMin: &least, WorkersMax: &most,
+		Scaling: &control.Scaling{Scaler: compute.ByDelay, Value: 4},
+	})
+	require.NoError(t, err)
+	return s
+}
+
+// begin makes everything anew over the store and the containers, as a restart does.
+func (s *service) begin() {
+	ids := compute.NewIDs(rand.Reader, s.clock)
+	var err error
+	s.queue, err = queue.New(s.Context(), s.db, s.clock, ids, queue.DefaultSettings(), queue.Hooks{})
+	require.NoError(s, err)
+	s.keyring, err = control.NewKeyring(s.Context(), s.db, ids, s.clock)
+	require.NoError(s, err)
+	catalog, err := control.BuiltInCatalog()
+	require.NoError(s, err)
+	placement, err := control.NewPlacement(s.Context(), s.db, catalog, []control.Host{{
+		ID: "h", DataCenterID: "EU-RO-1", Cloud: compute.Secure, CPUs: []string{"cpu3g"}, VCPUs: 4, MemoryGB: 100, DiskGB: 100,
+	}})
+	require.NoError(s, err)
+	s.endpoints = control.NewEndpoints(s.db, ids, placement, s.queue)
+	s.workers = loop.NewWorkers(loop.Fleet{
+		Store: s.db, Placement: placement, Queue: s.queue, Keyring: s.keyring, Processes: sim.New(s.clock), Runtime: s.containers, IDs: ids,
+		Clock: s.clock, Log: slog.New(slog.DiscardHandler),
+		URL: func() string { return "http://inner" }, OuterURL: func() string { return "http://outer" },
+	})
+}
+
+// seen gives the workers' statuses in the published order, the missing ones last, and their ids.
+func (s *service) seen() (statuses []compute.WorkerStatus, ids []compute.WorkerID) {
+	_, all, err := s.endpoints.Workers(s.Context(), "u", s.e.ID)
+	require.NoError(s, err)
+	for _, w := range all {
+		statuses, ids = append(statuses, w.Status), append(ids, w.ID)
+	}
+	return statuses, ids
+}
+
+func (s *service) step(d time.Duration) {
+	s.clock.Advance(d)
+	s.workers.Step(s.Context())
+}
+
+const (
+	initializing = compute.WorkerInitializing
+	throttled    = compute.WorkerThrottled
+	unhealthy    = compute.WorkerUnhealthy
+)
+
+func TestWorkersForWhichThereIsNoRoomAreThrottledUntilThereIs(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 3, nil)
+	s.step(0)
+	statuses, ids := s.seen()
+	require.Equal(t, []compute.WorkerStatus{initializing, initializing, throttled}, statuses)
+	_, all, err := s.endpoints.Workers(t.Context(), "u", s.e.ID)
+	require.NoError(t, err)
+	require.Contains(t, all[2].Reason, "nothing can hold the worker now: asked for 2 vCPUs of cpu3g")
+	require.NoError(t, s.containers.Remove(t.Context(), string(ids[0]))) // it vanished
+	s.step(time.Second)                                                  // that is seen, and counts as an end by itself
+	s.step(2 * time.Second)
+	statuses, now := s.seen()
+	require.Equal(t, []compute.WorkerStatus{initializing, initializing, throttled}, statuses)
+	require.Equal(t, ids[2], now[0], "the one that waited longest")
+	require.NotContains(t, now, ids[0])
+}
+
+func TestWorkersThatEndByThemselvesAreReplacedLaterAndLaterUntilOneFinishesAJob(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1, map[string]string{sim.EnvExitAfter: "0s", sim.EnvExitCode: "1"})
+	s.step(0)
+	for _, pause := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second} {
+		s.step(sim.DefaultBoot)
+		statuses, _ := s.seen()
+		require.Equal(t, []compute.WorkerStatus{unhealthy}, statuses)
+		s.step(pause - time.Millisecond)
+		statuses, _ = s.seen()
+		require.Equal(t, []compute.WorkerStatus{unhealthy}, statuses)
+		s.step(time.Millisecond)
+		statuses, _ = s.seen()
+		require.Equal(t, []compute.WorkerStatus{initializing}, statuses)
+	}
+	_, ids := s.seen()
+	j, err := s.queue.Run(t.Context(), "u", s.e.ID, queue.Submission{Input: []byte(`{}`)})
+	require.NoError(t, err)
+	_, err = s.queue.Take(t.Context(), "u", s.e.ID, ids[0], 1)
+	require.NoError(t, err)
+	require.NoError(t, s.queue.Finish(t.Context(), "u", s.e.ID, ids[0], j.ID, queue.Report{}))
+	s.step(sim.DefaultBoot)
+	statuses, now := s.seen()
+	require.Equal(t, []compute.WorkerStatus{initializing}, statuses, "it is replaced at once")
+	require.NotEqual(t, ids, now)
+}
+
+func TestWorkersWhoseContainersAreUpOutliveARestartWithTheirJobs(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 2, nil)
+	s.step(0)
+	s.step(sim.DefaultBoot)
+	_, ids := s.seen()
+	j, err := s.queue.Run(t.Context(), "u", s.e.ID, queue.Submission{Input: []byte(`{}`)})
+	require.NoError(t, err)
+	_, err = s.queue.Take(t.Context(), "u", s.e.ID, ids[0], 1)
+	require.NoError(t, err)
+	gone := string(ids[1])
+	require.NoError(t, s.containers.Remove(t.Context(), gone))
+	require.NoError(t, s.containers.Start(t.Context(), runtime.Allocation{ID: "nobodys"}))
+	before := s.keyring.Keys(true)
+	require.Len(t, before, 2)
+
+	s.begin()
+	s.step(0)
+	statuses, now := s.seen()
+	require.Len(t, now, 2)
+	require.Contains(t, now, ids[0])
+	require.NotContains(t, now, ids[1])
+	require.Contains(t, statuses, compute.WorkerRunning)
+	kept := slices.IndexFunc(s.keyring.Keys(true), func(k compute.Key) bool { return k.WorkerID == ids[0] })
+	require.GreaterOrEqual(t, kept, 0, "its key is still good")
+	require.Len(t, s.keyring.Keys(true), 2)
+	there, err := s.containers.List(t.Context())
+	require.NoError(t, err)
+	require.NotContains(t, there, "nobodys")
+	require.NoError(t, s.queue.Finish(t.Context(), "u", s.e.ID, ids[0], j.ID, queue.Report{Output: []byte(`1`)}))
+	ended, err := s.queue.Status(t.Context(), "u", s.e.ID, j.ID)
+	require.NoError(t, err)
+	require.Equal(t, compute.JobCompleted, ended.Status)
+	require.Zero(t, ended.Retries)
+}
+
+func TestADeletedEndpointLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 2, nil)
+	s.step(0)
+	require.NoError(t, s.endpoints.Delete(t.Context(), "u", s.e.ID))
+	s.step(0)
+	require.Eventually(t, func() bool { return len(s.keyring.Keys(true)) == 0 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool {
+		var rows []compute.Worker
+		require.NoError(t, s.db.Read(t.Context(), func(tx store.Tx) (err error) {
+			rows, err = tx.ListWorkers()
+			return err
+		}))
+		return len(rows) == 0
+	}, 10*time.Second, time.Millisecond)
+	there, err := s.containers.List(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, there)
+}
+
+func TestAWorkerOfALoadBalancerIsIdleOnceItIsUp(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 0, nil)
+	name, image, least := "lb", "i", int64(1)
+	var err error
+	s.e, err = s.endpoints.Create(t.Context(), "u", compute.LoadBalancer, control.EndpointChange{
+		Name: &name, Image: &image, CPUs: []compute.CPU{{ID: "cpu3g", VCPUCount: 2}}, WorkersMin: &least,
+		Scaling: &control.Scaling{Scaler: compute.ByCount, Value: 1},
+	})
+	require.NoError(t, err)
+	s.step(0)
+	statuses, _ := s.seen()
+	require.Equal(t, []compute.WorkerStatus{initializing}, statuses)
+	s.step(sim.DefaultBoot)
+	statuses, _ = s.seen()
+	require.Equal(t, []compute.WorkerStatus{compute.WorkerIdle}, statuses)
+}

@@ -1,0 +1,94 @@
+package queue
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// SetEndpoint makes an endpoint known, or its new settings.
+func (q *Queue) SetEndpoint(e compute.Endpoint) {
+	q.mu.Lock()
+	if l := q.lines[e.ID]; l != nil {
+		l.endpoint = e
+	} else {
+		q.lines[e.ID] = newLine(e)
+	}
+	q.mu.Unlock()
+	q.hooks.Demand()
+}
+
+// RemoveEndpoint makes the endpoint unknown to clients and workers, cancels its jobs, and calls for its workers to be
+// stopped. An unknown endpoint is no error. What a failure leaves is done when it is called again.
+func (q *Queue) RemoveEndpoint(ctx context.Context, id compute.EndpointID) error {
+	q.mu.Lock()
+	l := q.lines[id]
+	if l == nil {
+		q.mu.Unlock()
+		return nil
+	}
+	l.gone, l.absent = true, nil
+	q.mu.Unlock()
+	for _, h := range q.heldThat(func(h *lease) bool { return h.endpoint == id }) {
+		err := q.end(ctx, id, h.id, anyHolder, compute.Job{}, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := q.purge(ctx, l); err != nil {
+		return err
+	}
+	q.mu.Lock()
+	for _, s := range l.seats {
+		s.endPolls()
+	}
+	q.mu.Unlock()
+	q.hooks.Demand()
+	return nil
+}
+
+// forgetGone forgets the deleted endpoints that have no workers any more. The caller has the lock.
+func (q *Queue) forgetGone() {
+	for id, l := range q.lines {
+		if l.gone && len(l.seats) == 0 && len(l.places) == 0 {
+			delete(q.lines, id)
+		}
+	}
+}
+
+// Absent is a worker that should be there, and why it cannot be started now.
+type Absent struct {
+	ID     compute.WorkerID
+	Status compute.WorkerStatus // WorkerThrottled or WorkerUnhealthy
+	Reason string
+}
+
+// SetAbsent replaces the workers of the endpoint that should be there and cannot be started now.
+func (q *Queue) SetAbsent(e compute.EndpointID, absent []Absent) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if l := q.lines[e]; l != nil && !l.gone {
+		l.absent = absent
+	}
+}
+
+// Sights tells how the endpoint's workers are seen now, those that somebody else started and those that are missing too,
+// in the order of their ids.
+func (q *Queue) Sights(e compute.EndpointID) (all []compute.WorkerSight) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lines[e]
+	if l == nil {
+		return nil
+	}
+	for id, s := range l.seats {
+		all = append(all, compute.WorkerSight{ID: id, Status: s.status(), Reason: s.unhealthy})
+	}
+	for _, a := range l.absent {
+		all = append(all, compute.WorkerSight{ID: a.ID, Status: a.Status, Reason: a.Reason, Missing: true})
+	}
+	slices.SortFunc(all, func(a, b compute.WorkerSight) int { return cmp.Compare(a.ID, b.ID) })
+	return all
+}
