@@ -146,20 +146,47 @@ def used_registry(request):
 
 
 def unknown_volume(request):
-    request.body |= {"mounts": mounted(NOTHING)}
+    request.body = request.body | {"mounts": mounted(NOTHING)}
     return request.send()
+
+
+def unknown_registry(request):
+    request.body = request.body | {"registry": NOTHING}
+    return request.send()
+
+
+def pod_of_cluster(request):
+    cluster = request.seeds.make("/v2/clusters")
+    request.parameters["id"] = request.seeds.send("GET", f"/v2/clusters/{cluster}/pods").json()["pods"][0]["id"]
+    return request.send()
+
+
+def beside(call, meanwhile):
+    """Sends call in the background, does what happens meanwhile, and gives the answer of call."""
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(call()))
+    thread.start()
+    meanwhile()
+    thread.join()
+    return answers[0]
+
+
+def held(request):
+    """Nothing comes until the hold is over."""
+
+    def advance():
+        while control("GET", "clock")["held"] == 0:
+            time.sleep(0.01)
+        control("POST", "clock/advance", milliseconds=25000)
+
+    return beside(request.send, advance)
 
 
 def played(play):
     """A call that becomes a job, and what happens to the job once a worker has it."""
 
     def answer(request):
-        answers = []
-        call = threading.Thread(target=lambda: answers.append(request.send()))
-        call.start()
-        play(request.seeds, request.seeds.take(ENDPOINT, "w")["id"])
-        call.join()
-        return answers[0]
+        return beside(request.send, lambda: play(request.seeds, request.seeds.take(ENDPOINT, "w")["id"]))
 
     return answer
 
@@ -170,9 +197,15 @@ def timed_out(seeds, job):
 
 
 SPECIAL = {
+    "createPod 404": unknown_registry,
+    "createTemplate 404": unknown_registry,
     "createCluster 404": unknown_volume,
+    "deletePod 409": pod_of_cluster,
     "deleteNetworkVolume 400": used_volume,
     "deleteRegistry 400": used_registry,
+    "takeJob 204": held,
+    "takeJobs 204": held,
+    "stopJobs 204": held,
 }
 for route in ("ChatCompletions", "Completions", "Responses", "Messages", "Embeddings", "Models"):
     SPECIAL |= {
