@@ -10,12 +10,13 @@ class Seeds:
         self.url = url
         self.paths = document["paths"]
         self.session = requests.Session()
-        self.session.headers["Authorization"] = key if key.startswith("Bearer ") else f"Bearer {key}"
+        self.session.headers["Authorization"] = f"Bearer {key}"
         self.ids = {}
 
     def send(self, method, path, **arguments):
         response = self.session.request(method, self.url + path, timeout=30, **arguments)
-        response.raise_for_status()
+        if not response.ok:
+            raise RuntimeError(f"{method} {path}: {response.status_code} {response.text}")
         return response
 
     def example(self, path, method="post"):
