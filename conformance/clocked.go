@@ -253,6 +253,38 @@ func init() {
 			require.Contains(c, document["error"], "3 attempts")
 		})
 	})
+	add("queue.ping.unhealthy.lease", []string{"ping", "status"}, func(c *Check) {
+		c.frozen(func() {
+			id := c.submit(job)
+			c.takeJob("ill", id)
+			require.Equal(c, 200, c.Queue("GET", "ping/ill?job_id="+id, "").Status)
+			c.advance(20 * time.Second)
+			require.Equal(c, 200, c.Queue("GET", "ping/ill?status=unhealthy&check=disk&reason=full&job_id="+id, "").Status)
+			c.advance(10*time.Second - time.Millisecond)
+			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
+			c.advance(time.Millisecond)
+			require.Equal(c, "IN_QUEUE", c.status(id)["status"])
+		})
+	})
+	add("queue.take.refused", []string{"takeJob", "takeJobs"}, func(c *Check) {
+		c.frozen(func() {
+			for _, operation := range []string{"job-take/refused?x=1", "job-take-batch/refused"} {
+				c.advance(time.Second)
+				take := func() Answer {
+					return c.Send(Request{Method: "GET", URL: c.QueueURL + "/v2/" + c.Endpoint + "/" + operation, Key: "-"})
+				}
+				for range 10 {
+					c.Refused(take(), 401)
+				}
+				answers := c.hold(take)
+				c.advance(time.Second - time.Millisecond)
+				require.Empty(c, answers)
+				c.advance(time.Millisecond)
+				c.Refused(<-answers, 401)
+				c.Refused(take(), 401)
+			}
+		})
+	})
 	add("queue.take.none", []string{"takeJob", "takeJobs", "stopJobs"}, func(c *Check) {
 		c.frozen(func() {
 			for _, operation := range []string{"job-take/idle?x=1", "job-take-batch/idle", "job-stop/idle"} {

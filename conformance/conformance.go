@@ -7,12 +7,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 )
 
@@ -72,7 +74,7 @@ type Check struct {
 	pods []string // that the test created
 	made []string // paths of what else it created
 	mu   sync.Mutex
-	ran  []string // that the test submitted or took, perhaps while another request was held
+	ran  map[string]bool // jobs that were not seen to have ended; a request may be held while another is sent
 }
 
 // begin takes back what a rule that failed may have left, and lets a rule make as many requests as it likes.
@@ -93,7 +95,7 @@ func (c *Check) cleanUp() {
 		c.REST("DELETE", path, "")
 	}
 	c.mu.Lock()
-	jobs := slices.Clone(c.ran)
+	jobs := slices.Collect(maps.Keys(c.ran))
 	c.mu.Unlock()
 	for _, id := range jobs {
 		c.Queue("POST", "cancel/"+id, "")
@@ -165,9 +167,28 @@ func (c *Check) Send(r Request) Answer {
 	body, err := io.ReadAll(res.Body)
 	require.NoError(c, err)
 	a := Answer{Status: res.StatusCode, Header: res.Header, Body: body}
-	_ = json.NewDecoder(bytes.NewReader(body)).Decode(&a.JSON) // an array, or nothing, leaves it nil
-	c.Spec.Check(c, req, a)
+	value, notJSON := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	c.Spec.check(c, req, a, value, notJSON)
+	a.JSON, _ = plain(value).(map[string]any) // an array, or nothing, leaves it nil
 	return a
+}
+
+// plain gives a JSON value with its numbers as float64, as encoding/json gives it.
+func plain(value any) any {
+	switch v := value.(type) {
+	case json.Number:
+		f, _ := v.Float64()
+		return f
+	case map[string]any:
+		for name, member := range v {
+			v[name] = plain(member)
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = plain(item)
+		}
+	}
+	return value
 }
 
 // Operations gives every operation that the target has.
@@ -183,10 +204,20 @@ func (c *Check) REST(method, path, body string) Answer {
 // Queue sends a request to an operation of the endpoint's queue.
 func (c *Check) Queue(method, operation, body string) Answer {
 	a := c.Send(Request{Method: method, URL: c.QueueURL + "/v2/" + c.Endpoint + "/" + operation, Body: body})
-	if id, ok := a.JSON["id"].(string); ok && (strings.HasPrefix(operation, "run") || strings.HasPrefix(operation, "job-take/")) {
-		c.mu.Lock()
-		c.ran = append(c.ran, id)
-		c.mu.Unlock()
+	id, ok := a.JSON["id"].(string)
+	if !ok {
+		return a
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch a.JSON["status"] {
+	case "COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT":
+		delete(c.ran, id)
+	default:
+		if c.ran == nil {
+			c.ran = map[string]bool{}
+		}
+		c.ran[id] = true
 	}
 	return a
 }

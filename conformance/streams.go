@@ -125,7 +125,7 @@ func init() {
 	add("queue.stream.hold", []string{"stream"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.streaming()
-			c.heldFor(id, "", 10*time.Second)
+			c.heldFor(id, "", 8*time.Second)
 			answers := c.hold(func() Answer { return c.streamAs("GET", id, "", "Bearer "+c.Key, "") })
 			c.yield("w", id, `{"output":1}`)
 			require.Len(c, (<-answers).JSON["stream"], 1, "the first chunk ends the hold")

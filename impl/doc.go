@@ -18,7 +18,8 @@
 //
 // # Adding an operation
 //
-//  1. Describe it in spec/: closed schemas, every status that it can answer.
+//  1. Describe it in spec/: closed schemas, every status that it can answer, an example of each body (fuzzing makes of
+//     them what its requests address).
 //  2. Add its rules to spec/rules.yaml, and their tests to conformance/.
 //  3. make generate. The build now fails where the server interface grew.
 //  4. Write the use case in control or queue; new words in compute; new rows in store, with a case in storetest.

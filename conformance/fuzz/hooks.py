@@ -1,53 +1,72 @@
-"""What a fuzzed request needs around it: jobs for the holds of the worker protocol, faults that no schema describes, and a
-note of every answer. Variables: see run.sh."""
+"""What a random request needs around it, and a note of every answer. Variables: see run.sh.
+
+A new operation needs nothing here if its document has an example for the POST that makes what its path names: it gets such
+an id in every other call. Answers that are event streams are read for a second (event_stream)."""
 
 import atexit
-import itertools
 import os
-from collections import Counter, defaultdict
+from collections import Counter
+from urllib.parse import urlsplit
 
-import requests
+import hypothesis
 import schemathesis
+from hypothesis import Phase
+from schemathesis.core.parameters import ParameterLocation
 from schemathesis.openapi.checks import EnsureResourceAvailability, JsonSchemaError
+from seeds import Seeds, collection_of
 
-QUEUE = f"{os.environ['FUZZ_URL']}/v2/{os.environ['FUZZ_ENDPOINT']}"
-session = requests.Session()
-session.headers["Authorization"] = os.environ["FUZZ_KEY"]
-MODE = os.environ["FUZZ_MODE"]  # fed, faults (fed too) or plain
-faults = defaultdict(lambda: itertools.cycle([too_large, not_json, wrong_type, unknown_name]))
+# Without Phase.target, which climbs towards requests that are accepted: beside seeds it repeats itself, and fewer are.
+hypothesis.settings.register_profile("fuzz", phases=[Phase.explicit, Phase.generate, Phase.shrink])
+hypothesis.settings.load_profile("fuzz")
+
+ENDPOINT, FAILED = os.environ["FUZZ_ENDPOINT"], os.environ["FUZZ_FAILED"]
+# Members of bodies that name a thing, with where it is made.
+REFERENCES = {
+    "registry": "/v2/registries", "volumeId": "/v2/network-volumes", "networkVolumes": "/v2/network-volumes", "templateId": "/v2/templates",
+}
+
+seeds = None  # once the document is known
 seen = Counter()
 terminated = set()
+turns = Counter()
+
+
+@schemathesis.hook
+def after_load_schema(context, schema):
+    global seeds
+    seeds = Seeds(os.environ["FUZZ_URL"], os.environ["FUZZ_KEY"], schema.raw_schema)
 
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
     operation = case.operation.definition.raw
-    feed = FEED.get(operation["operationId"])
-    if feed and MODE != "plain" and case.formatted_path.startswith(f"/v2/{os.environ['FUZZ_ENDPOINT']}/"):
-        feed(case)
-    if MODE == "faults" and "requestBody" in operation:
-        next(faults[operation["operationId"]])(case, operation)
-    elif MODE == "faults":
-        case.query = {"unknown": "1"}
-    elif isinstance(case.body, dict | list):
+    name = operation["operationId"]
+    if name in FEED:
+        FEED[name](case)
+    else:
+        address(case)
+    if isinstance(case.body, dict | list):
         case.body = whole(case.body)
-        if operation["operationId"] == "createPod" and case.meta.generation.mode.is_positive:
+        if not case.meta.is_negative_at(ParameterLocation.BODY):
+            refer(case)
+        if name == "createPod" and case.meta.generation.mode.is_positive:
             consistent(case.body)
-        if operation["operationId"] == "createEndpoint" and case.meta.generation.mode.is_positive:
+        if name == "createEndpoint" and case.meta.generation.mode.is_positive:
             consistent_endpoint(case.body)
-        if operation["operationId"] in ("updatePod", "updateTemplate", "updateEndpoint") and isinstance(case.body, dict) and isinstance(case.body.get("registry"), str):
-            del case.body["registry"]  # 404 by decision, which a check takes for one that is gone
-        if operation["operationId"] == "updateEndpoint" and isinstance(case.body, dict):
-            case.body.pop("templateId", None)  # the same
-            case.body.pop("networkVolumes", None)
+    if event_stream(case.operation):
+        kwargs["timeout"] = 1  # in all: a feed may never end
 
 
 @schemathesis.hook
 def after_call(context, case, response):
+    name, status = case.operation.definition.raw["operationId"], response.status_code
     if case.method.upper() == case.operation.method.upper():
-        seen[f"{case.operation.definition.raw['operationId']} {response.status_code}"] += 1
-    if case.operation.definition.raw["operationId"] == "podAction" and response.status_code == 204:
-        terminated.add(case.path_parameters["id"])
+        seen[f"{name} {status}"] += 1
+    thing = next(iter(case.path_parameters.values()), None)
+    if name == "podAction" and status == 204:
+        terminated.add(thing)
+    if case.method == "DELETE" or status in (204, 404):
+        seeds.gone(collection_of(case.path), thing)
 
 
 @schemathesis.hook
@@ -65,64 +84,91 @@ def note():
         file.writelines(f"{answer} {times}\n" for answer, times in seen.items())
 
 
-def submit(case=None):
+def mine(what):
+    """Whether it is the turn of this one; every other time it is."""
+    turns[what] += 1
+    return turns[what] % 2
+
+
+def address(case):
+    """Every other call is of a thing that there is. Stateful tests have things of their own."""
+    collection = collection_of(case.path)
+    if collection == case.path or stateful(case) or case.meta.is_negative_at(ParameterLocation.PATH):
+        return
+    thing = mine(case.operation.label) and seeds.of(collection)
+    if thing:
+        parameter = next(iter(case.path_parameters))
+        case.path_parameters = {**case.path_parameters, parameter: thing}
+
+
+def refer(case):
+    """Every other body that names a thing names one that there is. Stateful tests have no other: a check would take the 404
+    of a name in a body for that of the thing in the path."""
+    for body in objects(case.body):
+        for member, collection in REFERENCES.items():
+            if body.get(member) and (stateful(case) or mine(member)):
+                body[member] = [seeds.of(collection)] if isinstance(body[member], list) else seeds.of(collection)
+
+
+def objects(value):
+    """Every object of a JSON value."""
+    if isinstance(value, dict):
+        yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from objects(part)
+
+
+def stateful(case):
+    return case.meta.phase.name == "stateful"
+
+
+def event_stream(operation):
+    """Whether the operation is a feed of events, read without a body. One with a body ends with what it was asked."""
+    raw = operation.definition.raw
+    kinds = raw["responses"].get("200", {}).get("content", {})
+    return "text/event-stream" in kinds and "requestBody" not in raw
+
+
+def submit(case):
     """Without a job to take, job-take is held for 25 seconds."""
-    session.post(QUEUE + "/run", json={"input": {}}).raise_for_status()
+    if ours(case):
+        seeds.submit(ENDPOINT)
 
 
 def cancel(case):
     """Without a job to stop, job-stop is held for 25 seconds: take one as the worker that asks, and cancel it."""
-    submit()
-    take = os.environ["FUZZ_URL"] + case.formatted_path.replace("/job-stop/", "/job-take/", 1)
-    taken = session.get(take, timeout=5)
-    if taken.status_code == 200:
-        session.post(f"{QUEUE}/cancel/{taken.json()['id']}").raise_for_status()
+    if not ours(case):
+        return
+    submit(case)
+    worker = urlsplit(case.formatted_path).path.rpartition("/")[2]
+    job = seeds.take(ENDPOINT, worker)
+    if job:
+        seeds.cancel(ENDPOINT, job["id"])
+
+
+def ours(case):
+    return case.formatted_path.startswith(f"/v2/{ENDPOINT}/")
 
 
 def fail(case):
-    """Random ids are never those of failed jobs: every other call gets one of the endpoint that nobody works for, the
+    """Random ids are never those of failed jobs: every other call gets one of an endpoint of its own, the
     others one that waits and cannot be retried."""
-    queue = f"{os.environ['FUZZ_URL']}/v2/{os.environ['FUZZ_TAKEN']}"
-    session.post(f"{queue}/purge-queue").raise_for_status()
-    job = session.post(f"{queue}/run", json={"input": {}}).json()["id"]
-    if next(turns) % 2:
-        session.get(f"{queue}/job-take/w?x=1", timeout=5).raise_for_status()
-        session.post(f"{queue}/job-done/w/{job}", json={"error": "as asked"}).raise_for_status()
-    case.path_parameters = {"endpointId": os.environ["FUZZ_TAKEN"], "jobId": job}
+    seeds.send("POST", f"/v2/{FAILED}/purge-queue")
+    job = seeds.submit(FAILED)
+    if mine("retry"):
+        seeds.take(FAILED, "w")
+        seeds.report(FAILED, "w", job, {"error": "as asked"})
+    case.path_parameters = {"endpointId": FAILED, "jobId": job}
 
 
 def known(case):
     """Every other call is of a job that there is."""
-    if next(turns) % 2:
-        job = session.post(QUEUE + "/run", json={"input": {}}).json()["id"]
-        case.path_parameters = {**case.path_parameters, "jobId": job}
+    if mine(case.operation.label):
+        case.path_parameters = {**case.path_parameters, "jobId": seeds.submit(ENDPOINT)}
 
 
-turns = itertools.count()
 FEED = {"takeJob": submit, "takeJobs": submit, "stopJobs": cancel, "retry": fail}
 FEED |= dict.fromkeys(["status", "statusPost", "statusSync", "statusSyncPost", "stream", "streamPost", "cancel"], known)
-
-
-def too_large(case, operation):
-    case.body = {"input": "x" * operation.get("x-max-body-bytes", 1 << 20)}
-
-
-def not_json(case, operation):
-    case.body = b'{"input":'
-
-
-def wrong_type(case, operation):
-    case.headers["Content-Type"] = "text/plain"
-
-
-def unknown_name(case, operation):
-    if operation["operationId"] == "createPod":
-        case.body = {"name": "p", "image": "i", "cpu": {"id": "cpu3c", "vcpuCount": 2}, "registry": "unknown"}
-    if operation["operationId"] == "createEndpoint":
-        scaling = {"type": "REQUEST_COUNT", "requestCount": 1}
-        case.body = {
-            "name": "e", "type": "QUEUE", "image": "i", "cpu": [{"id": "cpu3c", "vcpuCount": 2}], "scaling": scaling, "registry": "unknown",
-        }
 
 
 def whole(value):

@@ -2366,6 +2366,11 @@ type ClientWithResponsesInterface interface {
 	StreamPostWithResponse(ctx context.Context, endpointID EndpointID, jobID JobID, params *StreamPostParams, reqEditors ...RequestEditorFn) (*StreamPostResponse, error)
 }
 
+// CancelResponse429Headers the declared response headers of an HTTP 429 response for Cancel
+type CancelResponse429Headers struct {
+	RetryAfter *int64
+}
+
 type CancelResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -2379,8 +2384,12 @@ type CancelResponse struct {
 	ApplicationProblemJSON404 *ProblemResponse
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ProblemResponse
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *CancelResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -2406,6 +2415,11 @@ func (r CancelResponse) GetApplicationProblemJSON404() *ProblemResponse {
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
 func (r CancelResponse) GetApplicationProblemJSON422() *ProblemResponse {
 	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r CancelResponse) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -3726,6 +3740,11 @@ func (r RunSyncResponse) ContentType() string {
 	return ""
 }
 
+// StatusSyncResponse429Headers the declared response headers of an HTTP 429 response for StatusSync
+type StatusSyncResponse429Headers struct {
+	RetryAfter *int64
+}
+
 type StatusSyncResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3739,8 +3758,12 @@ type StatusSyncResponse struct {
 	ApplicationProblemJSON404 *ProblemResponse
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ProblemResponse
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *StatusSyncResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3766,6 +3789,11 @@ func (r StatusSyncResponse) GetApplicationProblemJSON404() *ProblemResponse {
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
 func (r StatusSyncResponse) GetApplicationProblemJSON422() *ProblemResponse {
 	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r StatusSyncResponse) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -3802,6 +3830,11 @@ func (r StatusSyncResponse) ContentType() string {
 	return ""
 }
 
+// StatusSyncPostResponse429Headers the declared response headers of an HTTP 429 response for StatusSyncPost
+type StatusSyncPostResponse429Headers struct {
+	RetryAfter *int64
+}
+
 type StatusSyncPostResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3815,8 +3848,12 @@ type StatusSyncPostResponse struct {
 	ApplicationProblemJSON404 *ProblemResponse
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ProblemResponse
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *StatusSyncPostResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3842,6 +3879,11 @@ func (r StatusSyncPostResponse) GetApplicationProblemJSON404() *ProblemResponse 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
 func (r StatusSyncPostResponse) GetApplicationProblemJSON422() *ProblemResponse {
 	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r StatusSyncPostResponse) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -3878,6 +3920,11 @@ func (r StatusSyncPostResponse) ContentType() string {
 	return ""
 }
 
+// StatusResponse429Headers the declared response headers of an HTTP 429 response for Status
+type StatusResponse429Headers struct {
+	RetryAfter *int64
+}
+
 type StatusResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3891,8 +3938,12 @@ type StatusResponse struct {
 	ApplicationProblemJSON404 *ProblemResponse
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ProblemResponse
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *StatusResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3918,6 +3969,11 @@ func (r StatusResponse) GetApplicationProblemJSON404() *ProblemResponse {
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
 func (r StatusResponse) GetApplicationProblemJSON422() *ProblemResponse {
 	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r StatusResponse) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -3954,6 +4010,11 @@ func (r StatusResponse) ContentType() string {
 	return ""
 }
 
+// StatusPostResponse429Headers the declared response headers of an HTTP 429 response for StatusPost
+type StatusPostResponse429Headers struct {
+	RetryAfter *int64
+}
+
 type StatusPostResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -3967,8 +4028,12 @@ type StatusPostResponse struct {
 	ApplicationProblemJSON404 *ProblemResponse
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ProblemResponse
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *StatusPostResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -3994,6 +4059,11 @@ func (r StatusPostResponse) GetApplicationProblemJSON404() *ProblemResponse {
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
 func (r StatusPostResponse) GetApplicationProblemJSON422() *ProblemResponse {
 	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r StatusPostResponse) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -4634,6 +4704,13 @@ func ParseCancelResponse(rsp *http.Response) (*CancelResponse, error) {
 		}
 		response.ApplicationProblemJSON422 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest ProblemResponse
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -4641,6 +4718,19 @@ func ParseCancelResponse(rsp *http.Response) (*CancelResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers CancelResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
 	}
 
 	return response, nil
@@ -5330,9 +5420,6 @@ func ParseOpenAIModelsResponse(rsp *http.Response) (*OpenAIModelsResponse, error
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
-	case rsp.StatusCode == 200:
-		// Content-type (text/event-stream) unsupported
-
 	}
 
 	switch {
@@ -5886,6 +5973,13 @@ func ParseStatusSyncResponse(rsp *http.Response) (*StatusSyncResponse, error) {
 		}
 		response.ApplicationProblemJSON422 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest ProblemResponse
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -5893,6 +5987,19 @@ func ParseStatusSyncResponse(rsp *http.Response) (*StatusSyncResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers StatusSyncResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
 	}
 
 	return response, nil
@@ -5947,6 +6054,13 @@ func ParseStatusSyncPostResponse(rsp *http.Response) (*StatusSyncPostResponse, e
 		}
 		response.ApplicationProblemJSON422 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest ProblemResponse
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -5954,6 +6068,19 @@ func ParseStatusSyncPostResponse(rsp *http.Response) (*StatusSyncPostResponse, e
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers StatusSyncPostResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
 	}
 
 	return response, nil
@@ -6008,6 +6135,13 @@ func ParseStatusResponse(rsp *http.Response) (*StatusResponse, error) {
 		}
 		response.ApplicationProblemJSON422 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest ProblemResponse
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -6015,6 +6149,19 @@ func ParseStatusResponse(rsp *http.Response) (*StatusResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers StatusResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
 	}
 
 	return response, nil
@@ -6069,6 +6216,13 @@ func ParseStatusPostResponse(rsp *http.Response) (*StatusPostResponse, error) {
 		}
 		response.ApplicationProblemJSON422 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest ProblemResponse
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -6076,6 +6230,19 @@ func ParseStatusPostResponse(rsp *http.Response) (*StatusPostResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers StatusPostResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
 	}
 
 	return response, nil

@@ -40,17 +40,18 @@ type Services struct {
 	Controls Controls     // nil: there are no test controls
 	GraphQL  http.Handler // authenticates by itself; nil: it is not served
 	faults   *faults
+	refusals *refusals
 	large    gate
 }
 
 // New makes the handler of all interfaces.
 func New(s Services) (*echo.Echo, error) {
-	s.faults, s.large = &faults{}, make(gate, largeBodies)
+	s.faults, s.refusals, s.large = &faults{}, &refusals{}, make(gate, largeBodies)
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.JSONSerializer = serializer{}
 	e.HTTPErrorHandler = s.writeError
-	e.Use(s.logged, s.recovered, s.authenticated, s.counted)
+	e.Use(s.logged, s.recovered, s.braked, s.authenticated, s.counted)
 	if err := s.documents(e); err != nil {
 		return nil, err
 	}

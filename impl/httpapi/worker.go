@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -51,7 +52,11 @@ func (h workerHandlers) TakeJobs(c echo.Context, e worker.EndpointID, w worker.W
 		for i, t := range taken {
 			list[i] = takenView(t)
 		}
-		return c.JSON(http.StatusOK, list)
+		var b bytes.Buffer
+		if err := encode(&b, list); err != nil {
+			return err
+		}
+		return document{raw: b.Bytes()}.write(c)
 	})
 }
 
@@ -67,11 +72,13 @@ func (h workerHandlers) take(c echo.Context, e worker.EndpointID, w worker.Worke
 	if len(taken) == 0 {
 		return c.NoContent(http.StatusNoContent)
 	}
-	if err := answer(taken); err != nil {
-		h.Queue.HandBack(taken) // the worker has hung up
-		return err
+	if err = answer(taken); err == nil {
+		err = http.NewResponseController(c.Response().Writer).Flush() // only now it shows that the worker has hung up
 	}
-	return nil
+	if err != nil {
+		h.Queue.HandBack(taken)
+	}
+	return err
 }
 
 // StopJobs is GET /v2/{endpointId}/job-stop/{workerId}.

@@ -133,7 +133,8 @@ func (r *modelRun) step() {
 		{1, func() {
 			e, w := r.endpoint(), pick(r, modelWorkers...)
 			r.say("unhealthy %s %s", e, w)
-			r.m.lines[e].worker(w).unhealthy = true
+			s := r.m.lines[e].worker(w)
+			s.unhealthy, s.lastHeard = true, r.m.now
 			require.NoError(r, r.queue.Unhealthy(user, e, w, "hot"))
 		}},
 		{1, func() {

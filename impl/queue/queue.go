@@ -194,8 +194,8 @@ func (q *Queue) ended(id compute.JobID) {
 	q.hooks.Demand()
 }
 
-// holds counts a request that is held from now on, until the function that it gives is called.
-func (q *Queue) holds() (over func()) {
+// Hold counts a request that is held from now on, until the function that it gives is called.
+func (q *Queue) Hold() (over func()) {
 	q.holding.Add(1)
 	return func() { q.holding.Add(-1) }
 }

@@ -107,7 +107,7 @@ func (q *Queue) unwatchEnd(id compute.JobID, end chan struct{}) {
 func (q *Queue) awaitEnd(ctx context.Context, user compute.UserID, j compute.Job, end chan struct{}, wait time.Duration) (compute.Job, error) {
 	timeout, stop := q.clock.After(wait)
 	defer stop()
-	defer q.holds()()
+	defer q.Hold()()
 	select {
 	case <-end:
 	case <-timeout:

@@ -13,8 +13,9 @@ import (
 
 // The documented sizes of a stream (rules queue.stream.hold, queue.stream.split), in bytes of JSON.
 const (
-	// DefaultStreamWait is how long a read of a stream is held for the first chunk unless told otherwise.
-	DefaultStreamWait = 10 * time.Second
+	// DefaultStreamWait is how long a read of a stream is held for the first chunk unless told otherwise: less than the 10 s
+	// that the Python client gives a read in all, so that it does not give up just as the answer is sent.
+	DefaultStreamWait = 8 * time.Second
 
 	chunkLimit = 1_000_000
 	readLimit  = 20_000_000 // of one read
@@ -62,7 +63,7 @@ func (q *Queue) Stream(ctx context.Context, user compute.UserID, e compute.Endpo
 			q.unwatch(id, change)
 			return j, chunks, err
 		}
-		over := q.holds()
+		over := q.Hold()
 		again := false
 		select {
 		case <-change:

@@ -71,7 +71,7 @@ func (q *Queue) queueUp(user compute.UserID, e compute.EndpointID, w compute.Wor
 // await holds a take until a job is given to it; over tells that it ends without one. A job given too late goes back to the
 // line.
 func (q *Queue) await(ctx context.Context, t *taker, s *seat, e compute.EndpointID, timeout <-chan time.Time) (h handed, over bool) {
-	release := q.holds()
+	release := q.Hold()
 	select {
 	case h = <-t.given:
 	case <-timeout:

@@ -69,13 +69,15 @@ func (q *Queue) extendHeld(e compute.EndpointID, id compute.JobID, w compute.Wor
 	return holds
 }
 
-// Unhealthy notes why a worker is about to exit. It is no sign of life.
+// Unhealthy notes why a worker is about to exit. It is no sign of life: the leases of its jobs run on (rule
+// queue.ping.unhealthy.lease).
 func (q *Queue) Unhealthy(user compute.UserID, e compute.EndpointID, w compute.WorkerID, reason string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l, err := q.line(user, e)
 	if err == nil {
-		l.seat(w).unhealthy = reason
+		s := l.seat(w)
+		s.unhealthy, s.lastHeard = reason, q.clock.Now() // it counts as unhealthy until it is forgotten
 	}
 	return err
 }
@@ -105,7 +107,7 @@ func (q *Queue) Stops(ctx context.Context, user compute.UserID, e compute.Endpoi
 
 // awaitStop holds a stop poll until there may be something to stop, or the poll is over.
 func (q *Queue) awaitStop(ctx context.Context, s *seat, timeout <-chan time.Time) (over bool, err error) {
-	defer q.holds()()
+	defer q.Hold()()
 	select {
 	case <-s.stopped:
 		return false, nil

@@ -1,0 +1,65 @@
+"""What there must be before a request can get far: things of REST with their ids, and jobs. All of it is made over HTTP."""
+
+import requests
+
+
+class Seeds:
+    """Things and jobs of the server at url, for its key. Document is the OpenAPI document whose examples things are made of."""
+
+    def __init__(self, url, key, document):
+        self.url = url
+        self.paths = document["paths"]
+        self.session = requests.Session()
+        self.session.headers["Authorization"] = f"Bearer {key}"
+        self.ids = {}
+
+    def send(self, method, path, **arguments):
+        response = self.session.request(method, self.url + path, timeout=30, **arguments)
+        if not response.ok:
+            raise RuntimeError(f"{method} {path}: {response.status_code} {response.text}")
+        return response
+
+    def example(self, path, method="post"):
+        """The first example of the body of an operation, None if it has none."""
+        body = self.paths.get(path, {}).get(method, {}).get("requestBody", {})
+        for media in body.get("content", {}).values():
+            for example in media.get("examples", {}).values():
+                return example["value"]
+        return None
+
+    def make(self, collection, **members):
+        """Makes a thing of the collection from its example and the members; gives its id."""
+        return self.send("POST", collection, json=self.example(collection) | members).json()["id"]
+
+    def of(self, collection):
+        """The id of a thing of the collection, made if there is none; None if the document has no example to make it from."""
+        if collection not in self.ids and self.example(collection) is not None:
+            self.ids[collection] = self.make(collection)
+        return self.ids.get(collection)
+
+    def gone(self, collection, thing):
+        """Forgets the thing, if it is the one that of gives."""
+        if thing is not None and self.ids.get(collection) == thing:
+            del self.ids[collection]
+
+    def submit(self, endpoint):
+        """Submits a job; gives its id."""
+        return self.send("POST", f"/v2/{endpoint}/run", json={"input": {}}).json()["id"]
+
+    def take(self, endpoint, worker):
+        """Takes a job as the worker; gives it, None if there is none."""
+        taken = self.send("GET", f"/v2/{endpoint}/job-take/{worker}?x=1")
+        return taken.json() if taken.status_code == 200 else None
+
+    def report(self, endpoint, worker, job, report):
+        """Reports on a job as the worker that took it."""
+        self.send("POST", f"/v2/{endpoint}/job-done/{worker}/{job}", json=report)
+
+    def cancel(self, endpoint, job):
+        """Cancels a job."""
+        self.send("POST", f"/v2/{endpoint}/cancel/{job}")
+
+
+def collection_of(path):
+    """Where the thing is made that the first parameter of a path names: /v2/pods of /v2/pods/{id}/action."""
+    return path.partition("/{")[0]

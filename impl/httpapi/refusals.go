@@ -1,0 +1,57 @@
+package httpapi
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+// A worker asks for a job again at once, hundreds of times a second, however it was refused. These bound it.
+const (
+	quickRefusals = 10 // of the takes of one worker in a window
+	refusalWindow = time.Second
+)
+
+// refusals counts the refused takes in the present window, by path: that of a worker. The zero value has none.
+type refusals struct {
+	mu    sync.Mutex
+	since time.Time
+	takes map[string]int
+}
+
+// add counts a refusal of now and tells whether there are too many.
+func (r *refusals) add(path string, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.takes == nil || now.Sub(r.since) >= refusalWindow {
+		r.since, r.takes = now, map[string]int{}
+	}
+	r.takes[path]++
+	return r.takes[path] > quickRefusals
+}
+
+// braked holds back refusals of takes where they come too fast (rule queue.take.refused).
+func (s Services) braked(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		err := next(c)
+		if err == nil || !isTake(c.Path()) || !s.refusals.add(c.Request().URL.Path, s.Clock.Now()) {
+			return err
+		}
+		over, stop := s.Clock.After(refusalWindow)
+		defer stop()
+		defer s.Queue.Hold()()
+		select {
+		case <-over:
+		case <-contextOf(c).Done():
+		}
+		return err
+	}
+}
+
+// isTake tells the routes with which workers ask for jobs.
+func isTake(route string) bool {
+	_, operation, _ := strings.Cut(route, "/:endpointId/")
+	return strings.HasPrefix(operation, "job-take")
+}

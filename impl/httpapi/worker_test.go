@@ -1,0 +1,39 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+)
+
+// hungUp is the connection of a worker that is gone: it takes what is written, as a socket's buffer does, and fails when it
+// is to be sent.
+type hungUp struct{ *httptest.ResponseRecorder }
+
+func (hungUp) FlushError() error { return errors.New("connection reset by peer") }
+
+func TestAJobWhoseWorkerIsGoneWhenItIsHandedOverWaitsAgain(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
+	base := "/v2/" + string(e.endpoint) + "/"
+	var job struct{ ID, Status string }
+	require.NoError(t, json.Unmarshal(e.call("POST", base+"run", token, `{"input":{}}`).Body.Bytes(), &job))
+	for _, take := range []string{"job-take/gone?x=1", "job-take-batch/gone?batch_size=2"} {
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, base+take, nil)
+		req.Header.Set("Authorization", token)
+		e.echo.ServeHTTP(hungUp{httptest.NewRecorder()}, req)
+		require.NoError(t, json.Unmarshal(e.call("GET", base+"status/"+job.ID, token, "").Body.Bytes(), &job))
+		require.Equal(t, "IN_QUEUE", job.Status)
+	}
+	taken := e.call("GET", base+"job-take/other", token, "")
+	require.Equal(t, 200, taken.Code)
+	require.Contains(t, taken.Body.String(), job.ID)
+}
