@@ -179,7 +179,7 @@ func init() {
 		} {
 			require.Contains(c, c.wrongly(c.deploying(field+":"+given), 200, "REJECTED"), field)
 		}
-		c.data(c.deploying(`supportPublicIp:true,countryCode:"US",minDisk:1,minDownload:1,minUpload:1,compliance:[GDPR],port:22,startJupyter:false,computeType:GPU`))
+		c.data(c.deploying(`supportPublicIp:true,minDisk:1,minDownload:1,minUpload:1,compliance:[GDPR],port:22,startJupyter:false,computeType:GPU`))
 	})
 	add("graphql.deploy.missing", nil, func(c *Check) {
 		for _, fields := range []string{`networkVolumeId:"nosuch"`, `containerRegistryAuthId:"nosuch"`, `templateId:"nosuch"`} {

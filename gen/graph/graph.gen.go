@@ -29,6 +29,8 @@ func NewExecutableSchema(cfg Config) graphql.ExecutableSchema {
 type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
+	CpuFlavor() CpuFlavorResolver
+	DataCenter() DataCenterResolver
 	GpuType() GpuTypeResolver
 	Mutation() MutationResolver
 	Query() QueryResolver
@@ -39,6 +41,58 @@ type DirectiveRoot struct {
 }
 
 type ComplexityRoot struct {
+	ContainerRegistryAuth struct {
+		ID   func(childComplexity int) int
+		Name func(childComplexity int) int
+	}
+
+	CpuFlavor struct {
+		DiskLimitPerVcpu func(childComplexity int) int
+		DisplayName      func(childComplexity int) int
+		GroupID          func(childComplexity int) int
+		GroupName        func(childComplexity int) int
+		ID               func(childComplexity int) int
+		MaxVcpu          func(childComplexity int) int
+		MinVcpu          func(childComplexity int) int
+		RAMMultiplier    func(childComplexity int) int
+		Specifics        func(childComplexity int, input *SpecificsInput) int
+		VcpuBurstable    func(childComplexity int) int
+	}
+
+	CpuType struct {
+		Cores          func(childComplexity int) int
+		DisplayName    func(childComplexity int) int
+		GroupID        func(childComplexity int) int
+		ID             func(childComplexity int) int
+		Manufacturer   func(childComplexity int) int
+		ThreadsPerCore func(childComplexity int) int
+	}
+
+	DataCenter struct {
+		Compliance      func(childComplexity int) int
+		GlobalNetwork   func(childComplexity int) int
+		GpuAvailability func(childComplexity int, input *GpuAvailabilityInput) int
+		ID              func(childComplexity int) int
+		Listed          func(childComplexity int) int
+		Location        func(childComplexity int) int
+		Name            func(childComplexity int) int
+		StorageSupport  func(childComplexity int) int
+	}
+
+	EnvironmentVariable struct {
+		Key   func(childComplexity int) int
+		Value func(childComplexity int) int
+	}
+
+	GpuAvailability struct {
+		Available          func(childComplexity int) int
+		DisplayName        func(childComplexity int) int
+		GpuTypeDisplayName func(childComplexity int) int
+		GpuTypeID          func(childComplexity int) int
+		ID                 func(childComplexity int) int
+		StockStatus        func(childComplexity int) int
+	}
+
 	GpuType struct {
 		ClusterPrice              func(childComplexity int) int
 		CommunityCloud            func(childComplexity int) int
@@ -78,6 +132,10 @@ type ComplexityRoot struct {
 	}
 
 	Mutation struct {
+		CreateNetworkVolume      func(childComplexity int, input CreateNetworkVolumeInput) int
+		DeleteNetworkVolume      func(childComplexity int, input DeleteNetworkVolumeInput) int
+		DeleteRegistryAuth       func(childComplexity int, registryAuthID string) int
+		DeleteTemplate           func(childComplexity int, templateName *string) int
 		DeployCPUPod             func(childComplexity int, input DeployCPUPodInput) int
 		PodEditJob               func(childComplexity int, input PodEditJobInput) int
 		PodFindAndDeployOnDemand func(childComplexity int, input *PodFindAndDeployOnDemandInput) int
@@ -85,10 +143,15 @@ type ComplexityRoot struct {
 		PodResume                func(childComplexity int, input PodResumeInput) int
 		PodStop                  func(childComplexity int, input PodStopInput) int
 		PodTerminate             func(childComplexity int, input PodTerminateInput) int
+		SaveRegistryAuth         func(childComplexity int, input SaveRegistryAuthInput) int
+		SaveTemplate             func(childComplexity int, input *SaveTemplateInput) int
+		UpdateNetworkVolume      func(childComplexity int, input UpdateNetworkVolumeInput) int
+		UpdateRegistryAuth       func(childComplexity int, input UpdateRegistryAuthInput) int
 		UpdateUserSettings       func(childComplexity int, input *UpdateUserSettingsInput) int
 	}
 
 	NetworkVolume struct {
+		DataCenter   func(childComplexity int) int
 		DataCenterID func(childComplexity int) int
 		ID           func(childComplexity int) int
 		Name         func(childComplexity int) int
@@ -171,25 +234,68 @@ type ComplexityRoot struct {
 		Time  func(childComplexity int) int
 	}
 
+	PodTemplate struct {
+		AdvancedStart           func(childComplexity int) int
+		Category                func(childComplexity int) int
+		Config                  func(childComplexity int) int
+		ContainerDiskInGb       func(childComplexity int) int
+		ContainerRegistryAuthID func(childComplexity int) int
+		DockerArgs              func(childComplexity int) int
+		Env                     func(childComplexity int) int
+		ID                      func(childComplexity int) int
+		ImageName               func(childComplexity int) int
+		IsPublic                func(childComplexity int) int
+		IsRunpod                func(childComplexity int) int
+		IsServerless            func(childComplexity int) int
+		Name                    func(childComplexity int) int
+		Ports                   func(childComplexity int) int
+		PortsConfig             func(childComplexity int) int
+		Readme                  func(childComplexity int) int
+		StartJupyter            func(childComplexity int) int
+		StartSSH                func(childComplexity int) int
+		StartScript             func(childComplexity int) int
+		VolumeInGb              func(childComplexity int) int
+		VolumeMountPath         func(childComplexity int) int
+	}
+
 	Query struct {
-		GpuTypes func(childComplexity int, input *GpuTypeFilter) int
-		Myself   func(childComplexity int) int
-		Pod      func(childComplexity int, input *PodFilter) int
+		CPUFlavors   func(childComplexity int, input *CPUFlavorInput) int
+		CPUTypes     func(childComplexity int) int
+		CountryCodes func(childComplexity int) int
+		DataCenters  func(childComplexity int) int
+		GpuTypes     func(childComplexity int, input *GpuTypeFilter) int
+		Myself       func(childComplexity int) int
+		Pod          func(childComplexity int, input *PodFilter) int
+		PodTemplate  func(childComplexity int, id string) int
+		PodTemplates func(childComplexity int, input *PodTemplateInput) int
+	}
+
+	Specifics struct {
+		SecurePrice func(childComplexity int) int
+		SlsPrice    func(childComplexity int) int
+		StockStatus func(childComplexity int) int
+	}
+
+	TemplatePortConfig struct {
+		Name func(childComplexity int) int
+		Port func(childComplexity int) int
 	}
 
 	User struct {
-		AuthID            func(childComplexity int) int
-		ClientBalance     func(childComplexity int) int
-		CurrentSpendPerHr func(childComplexity int) int
-		Email             func(childComplexity int) int
-		ID                func(childComplexity int) int
-		NetworkVolumes    func(childComplexity int) int
-		NotifyLowBalance  func(childComplexity int) int
-		NotifyPodsGeneral func(childComplexity int) int
-		NotifyPodsStale   func(childComplexity int) int
-		Pods              func(childComplexity int) int
-		PubKey            func(childComplexity int) int
-		SpendLimit        func(childComplexity int) int
+		AuthID                 func(childComplexity int) int
+		ClientBalance          func(childComplexity int) int
+		ContainerRegistryCreds func(childComplexity int) int
+		CurrentSpendPerHr      func(childComplexity int) int
+		Email                  func(childComplexity int) int
+		ID                     func(childComplexity int) int
+		NetworkVolumes         func(childComplexity int) int
+		NotifyLowBalance       func(childComplexity int) int
+		NotifyPodsGeneral      func(childComplexity int) int
+		NotifyPodsStale        func(childComplexity int) int
+		PodTemplates           func(childComplexity int) int
+		Pods                   func(childComplexity int) int
+		PubKey                 func(childComplexity int) int
+		SpendLimit             func(childComplexity int) int
 	}
 }
 
@@ -197,6 +303,12 @@ type ComplexityRoot struct {
 
 // region    ************************** generated!.gotpl **************************
 
+type CpuFlavorResolver interface {
+	Specifics(ctx context.Context, obj *CPUFlavor, input *SpecificsInput) (*Specifics, error)
+}
+type DataCenterResolver interface {
+	GpuAvailability(ctx context.Context, obj *DataCenter, input *GpuAvailabilityInput) ([]*GpuAvailability, error)
+}
 type GpuTypeResolver interface {
 	LowestPrice(ctx context.Context, obj *GpuType, input *GpuLowestPriceInput) (*LowestPrice, error)
 }
@@ -209,17 +321,33 @@ type MutationResolver interface {
 	PodRestart(ctx context.Context, input PodRestartInput) (*Pod, error)
 	PodTerminate(ctx context.Context, input PodTerminateInput) (*bool, error)
 	PodEditJob(ctx context.Context, input PodEditJobInput) (*Pod, error)
+	SaveRegistryAuth(ctx context.Context, input SaveRegistryAuthInput) (*ContainerRegistryAuth, error)
+	UpdateRegistryAuth(ctx context.Context, input UpdateRegistryAuthInput) (*ContainerRegistryAuth, error)
+	DeleteRegistryAuth(ctx context.Context, registryAuthID string) (*bool, error)
+	SaveTemplate(ctx context.Context, input *SaveTemplateInput) (*PodTemplate, error)
+	DeleteTemplate(ctx context.Context, templateName *string) (*bool, error)
+	CreateNetworkVolume(ctx context.Context, input CreateNetworkVolumeInput) (*NetworkVolume, error)
+	UpdateNetworkVolume(ctx context.Context, input UpdateNetworkVolumeInput) (*NetworkVolume, error)
+	DeleteNetworkVolume(ctx context.Context, input DeleteNetworkVolumeInput) (*bool, error)
 }
 type QueryResolver interface {
 	Myself(ctx context.Context) (*User, error)
+	DataCenters(ctx context.Context) ([]*DataCenter, error)
+	CountryCodes(ctx context.Context) ([]*string, error)
+	CPUFlavors(ctx context.Context, input *CPUFlavorInput) ([]*CPUFlavor, error)
+	CPUTypes(ctx context.Context) ([]*CPUType, error)
 	GpuTypes(ctx context.Context, input *GpuTypeFilter) ([]*GpuType, error)
 	Pod(ctx context.Context, input *PodFilter) (*Pod, error)
+	PodTemplate(ctx context.Context, id string) (*PodTemplate, error)
+	PodTemplates(ctx context.Context, input *PodTemplateInput) ([]*PodTemplate, error)
 }
 type UserResolver interface {
 	PubKey(ctx context.Context, obj *User) (*string, error)
 	CurrentSpendPerHr(ctx context.Context, obj *User) (*float64, error)
 
 	Pods(ctx context.Context, obj *User) ([]*Pod, error)
+	ContainerRegistryCreds(ctx context.Context, obj *User) ([]*ContainerRegistryAuth, error)
+	PodTemplates(ctx context.Context, obj *User) ([]*PodTemplate, error)
 	NetworkVolumes(ctx context.Context, obj *User) ([]*NetworkVolume, error)
 }
 
@@ -240,6 +368,226 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 	ec := newExecutionContext(nil, e, nil)
 	_ = ec
 	switch typeName + "." + field {
+
+	case "ContainerRegistryAuth.id":
+		if e.ComplexityRoot.ContainerRegistryAuth.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ContainerRegistryAuth.ID(childComplexity), true
+	case "ContainerRegistryAuth.name":
+		if e.ComplexityRoot.ContainerRegistryAuth.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ContainerRegistryAuth.Name(childComplexity), true
+
+	case "CpuFlavor.diskLimitPerVcpu":
+		if e.ComplexityRoot.CpuFlavor.DiskLimitPerVcpu == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuFlavor.DiskLimitPerVcpu(childComplexity), true
+	case "CpuFlavor.displayName":
+		if e.ComplexityRoot.CpuFlavor.DisplayName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuFlavor.DisplayName(childComplexity), true
+	case "CpuFlavor.groupId":
+		if e.ComplexityRoot.CpuFlavor.GroupID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuFlavor.GroupID(childComplexity), true
+	case "CpuFlavor.groupName":
+		if e.ComplexityRoot.CpuFlavor.GroupName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuFlavor.GroupName(childComplexity), true
+	case "CpuFlavor.id":
+		if e.ComplexityRoot.CpuFlavor.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuFlavor.ID(childComplexity), true
+	case "CpuFlavor.maxVcpu":
+		if e.ComplexityRoot.CpuFlavor.MaxVcpu == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuFlavor.MaxVcpu(childComplexity), true
+	case "CpuFlavor.minVcpu":
+		if e.ComplexityRoot.CpuFlavor.MinVcpu == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuFlavor.MinVcpu(childComplexity), true
+	case "CpuFlavor.ramMultiplier":
+		if e.ComplexityRoot.CpuFlavor.RAMMultiplier == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuFlavor.RAMMultiplier(childComplexity), true
+	case "CpuFlavor.specifics":
+		if e.ComplexityRoot.CpuFlavor.Specifics == nil {
+			break
+		}
+
+		args, err := ec.field_CpuFlavor_specifics_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.CpuFlavor.Specifics(childComplexity, args["input"].(*SpecificsInput)), true
+	case "CpuFlavor.vcpuBurstable":
+		if e.ComplexityRoot.CpuFlavor.VcpuBurstable == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuFlavor.VcpuBurstable(childComplexity), true
+
+	case "CpuType.cores":
+		if e.ComplexityRoot.CpuType.Cores == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuType.Cores(childComplexity), true
+	case "CpuType.displayName":
+		if e.ComplexityRoot.CpuType.DisplayName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuType.DisplayName(childComplexity), true
+	case "CpuType.groupId":
+		if e.ComplexityRoot.CpuType.GroupID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuType.GroupID(childComplexity), true
+	case "CpuType.id":
+		if e.ComplexityRoot.CpuType.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuType.ID(childComplexity), true
+	case "CpuType.manufacturer":
+		if e.ComplexityRoot.CpuType.Manufacturer == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuType.Manufacturer(childComplexity), true
+	case "CpuType.threadsPerCore":
+		if e.ComplexityRoot.CpuType.ThreadsPerCore == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuType.ThreadsPerCore(childComplexity), true
+
+	case "DataCenter.compliance":
+		if e.ComplexityRoot.DataCenter.Compliance == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DataCenter.Compliance(childComplexity), true
+	case "DataCenter.globalNetwork":
+		if e.ComplexityRoot.DataCenter.GlobalNetwork == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DataCenter.GlobalNetwork(childComplexity), true
+	case "DataCenter.gpuAvailability":
+		if e.ComplexityRoot.DataCenter.GpuAvailability == nil {
+			break
+		}
+
+		args, err := ec.field_DataCenter_gpuAvailability_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.DataCenter.GpuAvailability(childComplexity, args["input"].(*GpuAvailabilityInput)), true
+	case "DataCenter.id":
+		if e.ComplexityRoot.DataCenter.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DataCenter.ID(childComplexity), true
+	case "DataCenter.listed":
+		if e.ComplexityRoot.DataCenter.Listed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DataCenter.Listed(childComplexity), true
+	case "DataCenter.location":
+		if e.ComplexityRoot.DataCenter.Location == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DataCenter.Location(childComplexity), true
+	case "DataCenter.name":
+		if e.ComplexityRoot.DataCenter.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DataCenter.Name(childComplexity), true
+	case "DataCenter.storageSupport":
+		if e.ComplexityRoot.DataCenter.StorageSupport == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DataCenter.StorageSupport(childComplexity), true
+
+	case "EnvironmentVariable.key":
+		if e.ComplexityRoot.EnvironmentVariable.Key == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EnvironmentVariable.Key(childComplexity), true
+	case "EnvironmentVariable.value":
+		if e.ComplexityRoot.EnvironmentVariable.Value == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EnvironmentVariable.Value(childComplexity), true
+
+	case "GpuAvailability.available":
+		if e.ComplexityRoot.GpuAvailability.Available == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuAvailability.Available(childComplexity), true
+	case "GpuAvailability.displayName":
+		if e.ComplexityRoot.GpuAvailability.DisplayName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuAvailability.DisplayName(childComplexity), true
+	case "GpuAvailability.gpuTypeDisplayName":
+		if e.ComplexityRoot.GpuAvailability.GpuTypeDisplayName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuAvailability.GpuTypeDisplayName(childComplexity), true
+	case "GpuAvailability.gpuTypeId":
+		if e.ComplexityRoot.GpuAvailability.GpuTypeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuAvailability.GpuTypeID(childComplexity), true
+	case "GpuAvailability.id":
+		if e.ComplexityRoot.GpuAvailability.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuAvailability.ID(childComplexity), true
+	case "GpuAvailability.stockStatus":
+		if e.ComplexityRoot.GpuAvailability.StockStatus == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuAvailability.StockStatus(childComplexity), true
 
 	case "GpuType.clusterPrice":
 		if e.ComplexityRoot.GpuType.ClusterPrice == nil {
@@ -440,6 +788,50 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.LowestPrice.UninterruptablePrice(childComplexity), true
 
+	case "Mutation.createNetworkVolume":
+		if e.ComplexityRoot.Mutation.CreateNetworkVolume == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createNetworkVolume_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateNetworkVolume(childComplexity, args["input"].(CreateNetworkVolumeInput)), true
+	case "Mutation.deleteNetworkVolume":
+		if e.ComplexityRoot.Mutation.DeleteNetworkVolume == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteNetworkVolume_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteNetworkVolume(childComplexity, args["input"].(DeleteNetworkVolumeInput)), true
+	case "Mutation.deleteRegistryAuth":
+		if e.ComplexityRoot.Mutation.DeleteRegistryAuth == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteRegistryAuth_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteRegistryAuth(childComplexity, args["registryAuthId"].(string)), true
+	case "Mutation.deleteTemplate":
+		if e.ComplexityRoot.Mutation.DeleteTemplate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteTemplate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteTemplate(childComplexity, args["templateName"].(*string)), true
 	case "Mutation.deployCpuPod":
 		if e.ComplexityRoot.Mutation.DeployCPUPod == nil {
 			break
@@ -517,6 +909,50 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.PodTerminate(childComplexity, args["input"].(PodTerminateInput)), true
+	case "Mutation.saveRegistryAuth":
+		if e.ComplexityRoot.Mutation.SaveRegistryAuth == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_saveRegistryAuth_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SaveRegistryAuth(childComplexity, args["input"].(SaveRegistryAuthInput)), true
+	case "Mutation.saveTemplate":
+		if e.ComplexityRoot.Mutation.SaveTemplate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_saveTemplate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SaveTemplate(childComplexity, args["input"].(*SaveTemplateInput)), true
+	case "Mutation.updateNetworkVolume":
+		if e.ComplexityRoot.Mutation.UpdateNetworkVolume == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updateNetworkVolume_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdateNetworkVolume(childComplexity, args["input"].(UpdateNetworkVolumeInput)), true
+	case "Mutation.updateRegistryAuth":
+		if e.ComplexityRoot.Mutation.UpdateRegistryAuth == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updateRegistryAuth_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdateRegistryAuth(childComplexity, args["input"].(UpdateRegistryAuthInput)), true
 	case "Mutation.updateUserSettings":
 		if e.ComplexityRoot.Mutation.UpdateUserSettings == nil {
 			break
@@ -529,6 +965,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Mutation.UpdateUserSettings(childComplexity, args["input"].(*UpdateUserSettingsInput)), true
 
+	case "NetworkVolume.dataCenter":
+		if e.ComplexityRoot.NetworkVolume.DataCenter == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NetworkVolume.DataCenter(childComplexity), true
 	case "NetworkVolume.dataCenterId":
 		if e.ComplexityRoot.NetworkVolume.DataCenterID == nil {
 			break
@@ -891,6 +1333,162 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PodTelemetry.Time(childComplexity), true
 
+	case "PodTemplate.advancedStart":
+		if e.ComplexityRoot.PodTemplate.AdvancedStart == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.AdvancedStart(childComplexity), true
+	case "PodTemplate.category":
+		if e.ComplexityRoot.PodTemplate.Category == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.Category(childComplexity), true
+	case "PodTemplate.config":
+		if e.ComplexityRoot.PodTemplate.Config == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.Config(childComplexity), true
+	case "PodTemplate.containerDiskInGb":
+		if e.ComplexityRoot.PodTemplate.ContainerDiskInGb == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.ContainerDiskInGb(childComplexity), true
+	case "PodTemplate.containerRegistryAuthId":
+		if e.ComplexityRoot.PodTemplate.ContainerRegistryAuthID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.ContainerRegistryAuthID(childComplexity), true
+	case "PodTemplate.dockerArgs":
+		if e.ComplexityRoot.PodTemplate.DockerArgs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.DockerArgs(childComplexity), true
+	case "PodTemplate.env":
+		if e.ComplexityRoot.PodTemplate.Env == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.Env(childComplexity), true
+	case "PodTemplate.id":
+		if e.ComplexityRoot.PodTemplate.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.ID(childComplexity), true
+	case "PodTemplate.imageName":
+		if e.ComplexityRoot.PodTemplate.ImageName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.ImageName(childComplexity), true
+	case "PodTemplate.isPublic":
+		if e.ComplexityRoot.PodTemplate.IsPublic == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.IsPublic(childComplexity), true
+	case "PodTemplate.isRunpod":
+		if e.ComplexityRoot.PodTemplate.IsRunpod == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.IsRunpod(childComplexity), true
+	case "PodTemplate.isServerless":
+		if e.ComplexityRoot.PodTemplate.IsServerless == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.IsServerless(childComplexity), true
+	case "PodTemplate.name":
+		if e.ComplexityRoot.PodTemplate.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.Name(childComplexity), true
+	case "PodTemplate.ports":
+		if e.ComplexityRoot.PodTemplate.Ports == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.Ports(childComplexity), true
+	case "PodTemplate.portsConfig":
+		if e.ComplexityRoot.PodTemplate.PortsConfig == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.PortsConfig(childComplexity), true
+	case "PodTemplate.readme":
+		if e.ComplexityRoot.PodTemplate.Readme == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.Readme(childComplexity), true
+	case "PodTemplate.startJupyter":
+		if e.ComplexityRoot.PodTemplate.StartJupyter == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.StartJupyter(childComplexity), true
+	case "PodTemplate.startSsh":
+		if e.ComplexityRoot.PodTemplate.StartSSH == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.StartSSH(childComplexity), true
+	case "PodTemplate.startScript":
+		if e.ComplexityRoot.PodTemplate.StartScript == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.StartScript(childComplexity), true
+	case "PodTemplate.volumeInGb":
+		if e.ComplexityRoot.PodTemplate.VolumeInGb == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.VolumeInGb(childComplexity), true
+	case "PodTemplate.volumeMountPath":
+		if e.ComplexityRoot.PodTemplate.VolumeMountPath == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.VolumeMountPath(childComplexity), true
+
+	case "Query.cpuFlavors":
+		if e.ComplexityRoot.Query.CPUFlavors == nil {
+			break
+		}
+
+		args, err := ec.field_Query_cpuFlavors_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.CPUFlavors(childComplexity, args["input"].(*CPUFlavorInput)), true
+	case "Query.cpuTypes":
+		if e.ComplexityRoot.Query.CPUTypes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.CPUTypes(childComplexity), true
+	case "Query.countryCodes":
+		if e.ComplexityRoot.Query.CountryCodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.CountryCodes(childComplexity), true
+	case "Query.dataCenters":
+		if e.ComplexityRoot.Query.DataCenters == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.DataCenters(childComplexity), true
 	case "Query.gpuTypes":
 		if e.ComplexityRoot.Query.GpuTypes == nil {
 			break
@@ -920,6 +1518,60 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Pod(childComplexity, args["input"].(*PodFilter)), true
+	case "Query.podTemplate":
+		if e.ComplexityRoot.Query.PodTemplate == nil {
+			break
+		}
+
+		args, err := ec.field_Query_podTemplate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.PodTemplate(childComplexity, args["id"].(string)), true
+	case "Query.podTemplates":
+		if e.ComplexityRoot.Query.PodTemplates == nil {
+			break
+		}
+
+		args, err := ec.field_Query_podTemplates_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.PodTemplates(childComplexity, args["input"].(*PodTemplateInput)), true
+
+	case "Specifics.securePrice":
+		if e.ComplexityRoot.Specifics.SecurePrice == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Specifics.SecurePrice(childComplexity), true
+	case "Specifics.slsPrice":
+		if e.ComplexityRoot.Specifics.SlsPrice == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Specifics.SlsPrice(childComplexity), true
+	case "Specifics.stockStatus":
+		if e.ComplexityRoot.Specifics.StockStatus == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Specifics.StockStatus(childComplexity), true
+
+	case "TemplatePortConfig.name":
+		if e.ComplexityRoot.TemplatePortConfig.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplatePortConfig.Name(childComplexity), true
+	case "TemplatePortConfig.port":
+		if e.ComplexityRoot.TemplatePortConfig.Port == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplatePortConfig.Port(childComplexity), true
 
 	case "User.authId":
 		if e.ComplexityRoot.User.AuthID == nil {
@@ -933,6 +1585,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.ClientBalance(childComplexity), true
+	case "User.containerRegistryCreds":
+		if e.ComplexityRoot.User.ContainerRegistryCreds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.ContainerRegistryCreds(childComplexity), true
 	case "User.currentSpendPerHr":
 		if e.ComplexityRoot.User.CurrentSpendPerHr == nil {
 			break
@@ -975,6 +1633,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.NotifyPodsStale(childComplexity), true
+	case "User.podTemplates":
+		if e.ComplexityRoot.User.PodTemplates == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.PodTemplates(childComplexity), true
 	case "User.pods":
 		if e.ComplexityRoot.User.Pods == nil {
 			break
@@ -1002,8 +1666,12 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputCpuFlavorInput,
+		ec.unmarshalInputCreateNetworkVolumeInput,
+		ec.unmarshalInputDeleteNetworkVolumeInput,
 		ec.unmarshalInputDeployCpuPodInput,
 		ec.unmarshalInputEnvironmentVariableInput,
+		ec.unmarshalInputGpuAvailabilityInput,
 		ec.unmarshalInputGpuLowestPriceInput,
 		ec.unmarshalInputGpuTypeFilter,
 		ec.unmarshalInputPodEditJobInput,
@@ -1012,8 +1680,15 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputPodRestartInput,
 		ec.unmarshalInputPodResumeInput,
 		ec.unmarshalInputPodStopInput,
+		ec.unmarshalInputPodTemplateInput,
 		ec.unmarshalInputPodTerminateInput,
+		ec.unmarshalInputSaveRegistryAuthInput,
+		ec.unmarshalInputSaveTemplateInput,
 		ec.unmarshalInputSavingsPlanInput,
+		ec.unmarshalInputSpecificsInput,
+		ec.unmarshalInputTemplatePortConfigInput,
+		ec.unmarshalInputUpdateNetworkVolumeInput,
+		ec.unmarshalInputUpdateRegistryAuthInput,
 		ec.unmarshalInputUpdateUserSettingsInput,
 	)
 	first := true
@@ -1090,6 +1765,119 @@ func newExecutionContext(
 }
 
 var sources = []*ast.Source{
+	{Name: "../../spec/graphql/centers.graphqls", Input: `extend type Query {
+  "The data centers of the catalog."
+  dataCenters: [DataCenter]
+  "The countries of the data centers, in two letters."
+  countryCodes: [String]
+}
+
+"A place where hosts stand."
+type DataCenter {
+  id: String
+  "The same as id."
+  name: String
+  "Words for people: the region."
+  location: String
+  "Always true."
+  listed: Boolean
+  "Whether network volumes can be made there."
+  storageSupport: Boolean
+  "Whether pods there can have global networking."
+  globalNetwork: Boolean
+  compliance: [Compliance]
+  "What is free there now of each GPU type."
+  gpuAvailability(input: GpuAvailabilityInput): [GpuAvailability]
+}
+
+input GpuAvailabilityInput {
+  "1 if it is absent."
+  gpuCount: Int
+  "Null: either cloud."
+  secureCloud: Boolean
+  "Of the whole pod; 0: any. So is the next one."
+  minMemoryInGb: Int
+  minVcpuCount: Int
+  "Empty: any. So is the next one."
+  allowedCudaVersions: [String]
+  minCudaVersion: String
+  "No effect."
+  minDisk: Int
+  "No effect."
+  includeAiApi: Boolean
+}
+
+"What is free of a GPU type in one data center."
+type GpuAvailability {
+  "The same as gpuTypeId."
+  id: String
+  gpuTypeId: String
+  displayName: String
+  "The same as displayName."
+  gpuTypeDisplayName: String
+  "High, Medium, Low or None, as in lowestPrice."
+  stockStatus: String
+  available: Boolean
+}
+`, BuiltIn: false},
+	{Name: "../../spec/graphql/cpus.graphqls", Input: `extend type Query {
+  "The CPU flavors of the catalog, all of them or that of the filter."
+  cpuFlavors(input: CpuFlavorInput): [CpuFlavor]
+  "The kinds of CPU: one for each flavor."
+  cpuTypes: [CpuType]
+}
+
+input CpuFlavorInput {
+  id: String
+}
+
+"A kind of CPU pod. It is offered in powers of two from minVcpu to maxVcpu."
+type CpuFlavor {
+  id: String
+  groupId: String
+  groupName: String
+  displayName: String
+  minVcpu: Int
+  maxVcpu: Int
+  "Always false."
+  vcpuBurstable: Boolean
+  "GB of memory for each vCPU."
+  ramMultiplier: Float
+  "GB of container disk for each vCPU."
+  diskLimitPerVcpu: Int
+  "What can be had now; never null."
+  specifics(input: SpecificsInput): Specifics
+}
+
+input SpecificsInput {
+  "flavor-vCPUs-GB of this flavor; its smallest size if it is absent."
+  instanceId: String
+  "Ids separated by commas; empty: any."
+  dataCenterId: String
+}
+
+"One size of a flavor. All is null when there is none now."
+type Specifics {
+  "High, Medium or Low."
+  stockStatus: String
+  "USD an hour for a pod."
+  securePrice: Float
+  "USD an hour for a worker of an endpoint."
+  slsPrice: Float
+}
+
+"A kind of CPU."
+type CpuType {
+  "That of the flavor."
+  id: String
+  displayName: String
+  groupId: String
+  "Null: not known. So are the next two."
+  manufacturer: String
+  cores: Int
+  threadsPerCore: Int
+}
+`, BuiltIn: false},
 	{Name: "../../spec/graphql/gpus.graphqls", Input: `extend type Query {
   "The GPU types of the catalog, all of them or those of the filter."
   gpuTypes(input: GpuTypeFilter): [GpuType]
@@ -1147,7 +1935,7 @@ input GpuLowestPriceInput {
   minCudaVersion: String
   "Empty: any."
   allowedCudaVersions: [String]
-  "No effect."
+  "Two letters; empty: any."
   countryCode: String
   "No effect."
   minDisk: Int
@@ -1367,7 +2155,7 @@ input PodFindAndDeployOnDemandInput {
   gpuTypeIdList: [String]
   "The image if it is absent."
   name: String
-  "Required."
+  "Required without a template."
   imageName: String
   dockerArgs: String
   "Each port/protocol, separated by commas."
@@ -1382,6 +2170,7 @@ input PodFindAndDeployOnDemandInput {
   "Ids separated by commas."
   dataCenterId: String
   containerRegistryAuthId: String
+  "Gives what is absent here, and the variables that env lacks."
   templateId: String
   minVcpuCount: Int
   minMemoryInGb: Int
@@ -1395,7 +2184,7 @@ input PodFindAndDeployOnDemandInput {
   startSsh: Boolean
   "No effect."
   supportPublicIp: Boolean
-  "No effect."
+  "Two letters."
   countryCode: String
   "No effect."
   minDisk: Int
@@ -1430,7 +2219,7 @@ input DeployCpuPodInput {
   instanceId: String
   "The image if it is absent."
   name: String
-  "Required."
+  "Required without a template."
   imageName: String
   cloudType: CloudTypeEnum
   dockerArgs: String
@@ -1444,13 +2233,13 @@ input DeployCpuPodInput {
   "Ids separated by commas."
   dataCenterId: String
   containerRegistryAuthId: String
-  "runpod-ubuntu, which a client sends by default, has no effect beside imageName."
+  "As for a GPU pod; runpod-ubuntu, which a client sends by default, has no effect."
   templateId: String
   "USD an hour: no pod is made that costs more."
   deployCost: Float
   "Gives the container the user's SSH keys as PUBLIC_KEY."
   startSsh: Boolean
-  "No effect."
+  "Two letters."
   countryCode: String
   "No effect."
   minDownload: Int
@@ -1500,6 +2289,38 @@ input PodEditJobInput {
   port: Port
 }
 `, BuiltIn: false},
+	{Name: "../../spec/graphql/registries.graphqls", Input: `extend type Mutation {
+  "Stores a login to a container registry."
+  saveRegistryAuth(input: SaveRegistryAuthInput!): ContainerRegistryAuth
+  "Replaces the user name and the password; the name stays."
+  updateRegistryAuth(input: UpdateRegistryAuthInput!): ContainerRegistryAuth
+  "Refused while a pod uses it."
+  deleteRegistryAuth(registryAuthId: String!): Void
+}
+
+extend type User {
+  "The user's logins to container registries, oldest first."
+  containerRegistryCreds: [ContainerRegistryAuth]
+}
+
+"A login to a container registry; what it consists of is never told."
+type ContainerRegistryAuth {
+  id: String
+  name: String
+}
+
+input SaveRegistryAuthInput {
+  name: String!
+  username: String!
+  password: String!
+}
+
+input UpdateRegistryAuthInput {
+  id: String!
+  username: String!
+  password: String!
+}
+`, BuiltIn: false},
 	{Name: "../../spec/graphql/schema.graphqls", Input: `# The GraphQL interface. One file for each resource extends what stands here.
 #
 # Clients declare variables of these types: a type's name, and whether an argument may be null, cannot change without
@@ -1510,7 +2331,7 @@ schema {
   mutation: Mutation
 }
 
-"What may be asked for. gpuTypes and myself are answered without a key too."
+"What may be asked for. The catalog and myself are answered without a key too."
 type Query {
   "The user whose key was sent; null without one."
   myself: User
@@ -1527,6 +2348,9 @@ scalar Void
 
 "A time as RFC 3339 text."
 scalar DateTime
+
+"Any value."
+scalar JSON
 
 "A port: a number from 1 to 65535, or text."
 scalar Port
@@ -1551,21 +2375,166 @@ type User {
   notifyLowBalance: Boolean
   "The user's pods, newest first; those that were terminated are gone."
   pods: [Pod]
-  networkVolumes: [NetworkVolume]
 }
 
 input UpdateUserSettingsInput {
   "SSH keys, separated by blank lines; kept as they are."
   pubKey: String
 }
+`, BuiltIn: false},
+	{Name: "../../spec/graphql/templates.graphqls", Input: `extend type Query {
+  "A template of the user, or one that everybody may read; null when there is none of that id."
+  podTemplate(id: String!): PodTemplate
+  "The templates of the catalog, official ones or others, or all of them."
+  podTemplates(input: PodTemplateInput): [PodTemplate]
+}
 
-"A network volume."
+extend type Mutation {
+  "Makes a template or, with an id, changes what is given of one."
+  saveTemplate(input: SaveTemplateInput): PodTemplate
+  "Deletes the user's template of that name."
+  deleteTemplate(templateName: String): Void
+}
+
+extend type User {
+  "The user's templates, newest first."
+  podTemplates: [PodTemplate]
+}
+
+input PodTemplateInput {
+  "True: official ones; false: the others; null: all."
+  isRunpod: Boolean
+}
+
+"The settings of a container under a name, to make pods or the workers of an endpoint from."
+type PodTemplate {
+  id: String
+  name: String
+  imageName: String
+  dockerArgs: String
+  "Sorted by key."
+  env: [EnvironmentVariable]
+  "Each port/protocol, separated by commas; empty when there are none."
+  ports: String
+  "The ports without their protocols."
+  portsConfig: [TemplatePortConfig]
+  "Of the persistent mount; 0 when there is none."
+  volumeInGb: Int
+  "Null when there is no persistent mount."
+  volumeMountPath: String
+  containerDiskInGb: Int
+  "For its owner's eyes; null when there is none."
+  containerRegistryAuthId: String
+  startJupyter: Boolean
+  startSsh: Boolean
+  "Null: there are none."
+  startScript: String
+  isServerless: Boolean
+  isPublic: Boolean
+  "True for an official one of the catalog."
+  isRunpod: Boolean
+  "Words for people."
+  readme: String
+  "Always false."
+  advancedStart: Boolean
+  "What it is made for: CPU, NVIDIA or AMD."
+  category: String
+  "Null: not kept."
+  config: JSON
+}
+
+type EnvironmentVariable {
+  key: String
+  value: String
+}
+
+type TemplatePortConfig {
+  port: String
+  "Null: ports have no names."
+  name: String
+}
+
+"On a change null leaves what there is, and empty text or an empty list takes it away."
+input SaveTemplateInput {
+  "Of the template that is to change; a new one is made if it is absent."
+  id: String
+  "No other template of the user's may have it."
+  name: String!
+  "Required for a new one."
+  imageName: String
+  containerDiskInGb: Int!
+  "10 or more makes a persistent mount, 0 none."
+  volumeInGb: Int!
+  "/workspace if it is absent."
+  volumeMountPath: String
+  dockerArgs: String
+  env: [EnvironmentVariableInput]
+  "Each port/protocol, separated by commas."
+  ports: String
+  "No effect: see ports."
+  portsConfig: [TemplatePortConfigInput]
+  readme: String
+  isServerless: Boolean
+  "Everybody may read it, but for its credential."
+  isPublic: Boolean
+  startSsh: Boolean
+  startJupyter: Boolean
+  containerRegistryAuthId: String
+  "CPU, NVIDIA or AMD."
+  category: String
+  "Refused."
+  startScript: String
+  "True is refused."
+  advancedStart: Boolean
+  "No effect."
+  config: JSON
+}
+
+input TemplatePortConfigInput {
+  port: String
+  name: String
+}
+`, BuiltIn: false},
+	{Name: "../../spec/graphql/volumes.graphqls", Input: `extend type Mutation {
+  createNetworkVolume(input: CreateNetworkVolumeInput!): NetworkVolume
+  "Changes what is given and not null."
+  updateNetworkVolume(input: UpdateNetworkVolumeInput!): NetworkVolume
+  "Refused while a pod mounts it."
+  deleteNetworkVolume(input: DeleteNetworkVolumeInput!): Void
+}
+
+extend type User {
+  "The user's network volumes, newest first."
+  networkVolumes: [NetworkVolume]
+}
+
+"Storage in one data center that outlives the pods that mount it."
 type NetworkVolume {
   id: String
   name: String
   "GB."
   size: Int
   dataCenterId: String
+  dataCenter: DataCenter
+}
+
+input CreateNetworkVolumeInput {
+  "Required. So are the others."
+  name: String
+  "GB: 10 to 4096."
+  size: Int
+  dataCenterId: String
+}
+
+input UpdateNetworkVolumeInput {
+  id: String!
+  name: String
+  "GB: not below what it has, 4096 at most."
+  size: Int
+}
+
+input DeleteNetworkVolumeInput {
+  id: String!
 }
 `, BuiltIn: false},
 }
@@ -1574,6 +2543,110 @@ var parsedSchema = gqlparser.MustLoadSchema(sources...)
 // childFields_* functions provide shared child field context lookups.
 // Each function is generated once per unique object type, deduplicating the
 // switch statements that were previously inlined in every fieldContext_* function.
+
+func (ec *executionContext) childFields_ContainerRegistryAuth(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_ContainerRegistryAuth_id(ctx, field)
+	case "name":
+		return ec.fieldContext_ContainerRegistryAuth_name(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ContainerRegistryAuth", field.Name)
+}
+
+func (ec *executionContext) childFields_CpuFlavor(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_CpuFlavor_id(ctx, field)
+	case "groupId":
+		return ec.fieldContext_CpuFlavor_groupId(ctx, field)
+	case "groupName":
+		return ec.fieldContext_CpuFlavor_groupName(ctx, field)
+	case "displayName":
+		return ec.fieldContext_CpuFlavor_displayName(ctx, field)
+	case "minVcpu":
+		return ec.fieldContext_CpuFlavor_minVcpu(ctx, field)
+	case "maxVcpu":
+		return ec.fieldContext_CpuFlavor_maxVcpu(ctx, field)
+	case "vcpuBurstable":
+		return ec.fieldContext_CpuFlavor_vcpuBurstable(ctx, field)
+	case "ramMultiplier":
+		return ec.fieldContext_CpuFlavor_ramMultiplier(ctx, field)
+	case "diskLimitPerVcpu":
+		return ec.fieldContext_CpuFlavor_diskLimitPerVcpu(ctx, field)
+	case "specifics":
+		return ec.fieldContext_CpuFlavor_specifics(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CpuFlavor", field.Name)
+}
+
+func (ec *executionContext) childFields_CpuType(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_CpuType_id(ctx, field)
+	case "displayName":
+		return ec.fieldContext_CpuType_displayName(ctx, field)
+	case "groupId":
+		return ec.fieldContext_CpuType_groupId(ctx, field)
+	case "manufacturer":
+		return ec.fieldContext_CpuType_manufacturer(ctx, field)
+	case "cores":
+		return ec.fieldContext_CpuType_cores(ctx, field)
+	case "threadsPerCore":
+		return ec.fieldContext_CpuType_threadsPerCore(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CpuType", field.Name)
+}
+
+func (ec *executionContext) childFields_DataCenter(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_DataCenter_id(ctx, field)
+	case "name":
+		return ec.fieldContext_DataCenter_name(ctx, field)
+	case "location":
+		return ec.fieldContext_DataCenter_location(ctx, field)
+	case "listed":
+		return ec.fieldContext_DataCenter_listed(ctx, field)
+	case "storageSupport":
+		return ec.fieldContext_DataCenter_storageSupport(ctx, field)
+	case "globalNetwork":
+		return ec.fieldContext_DataCenter_globalNetwork(ctx, field)
+	case "compliance":
+		return ec.fieldContext_DataCenter_compliance(ctx, field)
+	case "gpuAvailability":
+		return ec.fieldContext_DataCenter_gpuAvailability(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DataCenter", field.Name)
+}
+
+func (ec *executionContext) childFields_EnvironmentVariable(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "key":
+		return ec.fieldContext_EnvironmentVariable_key(ctx, field)
+	case "value":
+		return ec.fieldContext_EnvironmentVariable_value(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EnvironmentVariable", field.Name)
+}
+
+func (ec *executionContext) childFields_GpuAvailability(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_GpuAvailability_id(ctx, field)
+	case "gpuTypeId":
+		return ec.fieldContext_GpuAvailability_gpuTypeId(ctx, field)
+	case "displayName":
+		return ec.fieldContext_GpuAvailability_displayName(ctx, field)
+	case "gpuTypeDisplayName":
+		return ec.fieldContext_GpuAvailability_gpuTypeDisplayName(ctx, field)
+	case "stockStatus":
+		return ec.fieldContext_GpuAvailability_stockStatus(ctx, field)
+	case "available":
+		return ec.fieldContext_GpuAvailability_available(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GpuAvailability", field.Name)
+}
 
 func (ec *executionContext) childFields_GpuType(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
@@ -1661,6 +2734,8 @@ func (ec *executionContext) childFields_NetworkVolume(ctx context.Context, field
 		return ec.fieldContext_NetworkVolume_size(ctx, field)
 	case "dataCenterId":
 		return ec.fieldContext_NetworkVolume_dataCenterId(ctx, field)
+	case "dataCenter":
+		return ec.fieldContext_NetworkVolume_dataCenter(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type NetworkVolume", field.Name)
 }
@@ -1817,6 +2892,76 @@ func (ec *executionContext) childFields_PodTelemetry(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type PodTelemetry", field.Name)
 }
 
+func (ec *executionContext) childFields_PodTemplate(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_PodTemplate_id(ctx, field)
+	case "name":
+		return ec.fieldContext_PodTemplate_name(ctx, field)
+	case "imageName":
+		return ec.fieldContext_PodTemplate_imageName(ctx, field)
+	case "dockerArgs":
+		return ec.fieldContext_PodTemplate_dockerArgs(ctx, field)
+	case "env":
+		return ec.fieldContext_PodTemplate_env(ctx, field)
+	case "ports":
+		return ec.fieldContext_PodTemplate_ports(ctx, field)
+	case "portsConfig":
+		return ec.fieldContext_PodTemplate_portsConfig(ctx, field)
+	case "volumeInGb":
+		return ec.fieldContext_PodTemplate_volumeInGb(ctx, field)
+	case "volumeMountPath":
+		return ec.fieldContext_PodTemplate_volumeMountPath(ctx, field)
+	case "containerDiskInGb":
+		return ec.fieldContext_PodTemplate_containerDiskInGb(ctx, field)
+	case "containerRegistryAuthId":
+		return ec.fieldContext_PodTemplate_containerRegistryAuthId(ctx, field)
+	case "startJupyter":
+		return ec.fieldContext_PodTemplate_startJupyter(ctx, field)
+	case "startSsh":
+		return ec.fieldContext_PodTemplate_startSsh(ctx, field)
+	case "startScript":
+		return ec.fieldContext_PodTemplate_startScript(ctx, field)
+	case "isServerless":
+		return ec.fieldContext_PodTemplate_isServerless(ctx, field)
+	case "isPublic":
+		return ec.fieldContext_PodTemplate_isPublic(ctx, field)
+	case "isRunpod":
+		return ec.fieldContext_PodTemplate_isRunpod(ctx, field)
+	case "readme":
+		return ec.fieldContext_PodTemplate_readme(ctx, field)
+	case "advancedStart":
+		return ec.fieldContext_PodTemplate_advancedStart(ctx, field)
+	case "category":
+		return ec.fieldContext_PodTemplate_category(ctx, field)
+	case "config":
+		return ec.fieldContext_PodTemplate_config(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PodTemplate", field.Name)
+}
+
+func (ec *executionContext) childFields_Specifics(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "stockStatus":
+		return ec.fieldContext_Specifics_stockStatus(ctx, field)
+	case "securePrice":
+		return ec.fieldContext_Specifics_securePrice(ctx, field)
+	case "slsPrice":
+		return ec.fieldContext_Specifics_slsPrice(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Specifics", field.Name)
+}
+
+func (ec *executionContext) childFields_TemplatePortConfig(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "port":
+		return ec.fieldContext_TemplatePortConfig_port(ctx, field)
+	case "name":
+		return ec.fieldContext_TemplatePortConfig_name(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TemplatePortConfig", field.Name)
+}
+
 func (ec *executionContext) childFields_User(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -1841,6 +2986,10 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_notifyLowBalance(ctx, field)
 	case "pods":
 		return ec.fieldContext_User_pods(ctx, field)
+	case "containerRegistryCreds":
+		return ec.fieldContext_User_containerRegistryCreds(ctx, field)
+	case "podTemplates":
+		return ec.fieldContext_User_podTemplates(ctx, field)
 	case "networkVolumes":
 		return ec.fieldContext_User_networkVolumes(ctx, field)
 	}
@@ -1963,6 +3112,34 @@ func (ec *executionContext) childFields___Type(ctx context.Context, field graphq
 
 // region    ***************************** args.gotpl *****************************
 
+func (ec *executionContext) field_CpuFlavor_specifics_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (*SpecificsInput, error) {
+			return ec.unmarshalOSpecificsInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSpecificsInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_DataCenter_gpuAvailability_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (*GpuAvailabilityInput, error) {
+			return ec.unmarshalOGpuAvailabilityInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuAvailabilityInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_GpuType_lowestPrice_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -1974,6 +3151,62 @@ func (ec *executionContext) field_GpuType_lowestPrice_args(ctx context.Context, 
 		return nil, err
 	}
 	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_createNetworkVolume_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CreateNetworkVolumeInput, error) {
+			return ec.unmarshalNCreateNetworkVolumeInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCreateNetworkVolumeInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deleteNetworkVolume_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (DeleteNetworkVolumeInput, error) {
+			return ec.unmarshalNDeleteNetworkVolumeInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDeleteNetworkVolumeInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deleteRegistryAuth_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "registryAuthId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["registryAuthId"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deleteTemplate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "templateName",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["templateName"] = arg0
 	return args, nil
 }
 
@@ -2075,6 +3308,62 @@ func (ec *executionContext) field_Mutation_podTerminate_args(ctx context.Context
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_saveRegistryAuth_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (SaveRegistryAuthInput, error) {
+			return ec.unmarshalNSaveRegistryAuthInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSaveRegistryAuthInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_saveTemplate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (*SaveTemplateInput, error) {
+			return ec.unmarshalOSaveTemplateInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSaveTemplateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_updateNetworkVolume_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (UpdateNetworkVolumeInput, error) {
+			return ec.unmarshalNUpdateNetworkVolumeInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐUpdateNetworkVolumeInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_updateRegistryAuth_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (UpdateRegistryAuthInput, error) {
+			return ec.unmarshalNUpdateRegistryAuthInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐUpdateRegistryAuthInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_updateUserSettings_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2103,12 +3392,54 @@ func (ec *executionContext) field_Query___type_args(ctx context.Context, rawArgs
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_cpuFlavors_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (*CPUFlavorInput, error) {
+			return ec.unmarshalOCpuFlavorInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUFlavorInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_gpuTypes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (*GpuTypeFilter, error) {
 			return ec.unmarshalOGpuTypeFilter2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuTypeFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_podTemplate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_podTemplates_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (*PodTemplateInput, error) {
+			return ec.unmarshalOPodTemplateInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodTemplateInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2190,6 +3521,830 @@ func (ec *executionContext) field___Type_fields_args(ctx context.Context, rawArg
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
+
+func (ec *executionContext) _ContainerRegistryAuth_id(ctx context.Context, field graphql.CollectedField, obj *ContainerRegistryAuth) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContainerRegistryAuth_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ContainerRegistryAuth_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContainerRegistryAuth", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ContainerRegistryAuth_name(ctx context.Context, field graphql.CollectedField, obj *ContainerRegistryAuth) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContainerRegistryAuth_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ContainerRegistryAuth_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContainerRegistryAuth", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CpuFlavor_id(ctx context.Context, field graphql.CollectedField, obj *CPUFlavor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuFlavor_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuFlavor_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuFlavor", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CpuFlavor_groupId(ctx context.Context, field graphql.CollectedField, obj *CPUFlavor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuFlavor_groupId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GroupID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuFlavor_groupId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuFlavor", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CpuFlavor_groupName(ctx context.Context, field graphql.CollectedField, obj *CPUFlavor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuFlavor_groupName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GroupName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuFlavor_groupName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuFlavor", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CpuFlavor_displayName(ctx context.Context, field graphql.CollectedField, obj *CPUFlavor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuFlavor_displayName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DisplayName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuFlavor_displayName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuFlavor", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CpuFlavor_minVcpu(ctx context.Context, field graphql.CollectedField, obj *CPUFlavor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuFlavor_minVcpu(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MinVcpu, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuFlavor_minVcpu(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuFlavor", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CpuFlavor_maxVcpu(ctx context.Context, field graphql.CollectedField, obj *CPUFlavor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuFlavor_maxVcpu(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxVcpu, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuFlavor_maxVcpu(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuFlavor", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CpuFlavor_vcpuBurstable(ctx context.Context, field graphql.CollectedField, obj *CPUFlavor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuFlavor_vcpuBurstable(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.VcpuBurstable, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuFlavor_vcpuBurstable(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuFlavor", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _CpuFlavor_ramMultiplier(ctx context.Context, field graphql.CollectedField, obj *CPUFlavor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuFlavor_ramMultiplier(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RAMMultiplier, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuFlavor_ramMultiplier(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuFlavor", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _CpuFlavor_diskLimitPerVcpu(ctx context.Context, field graphql.CollectedField, obj *CPUFlavor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuFlavor_diskLimitPerVcpu(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DiskLimitPerVcpu, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuFlavor_diskLimitPerVcpu(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuFlavor", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CpuFlavor_specifics(ctx context.Context, field graphql.CollectedField, obj *CPUFlavor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuFlavor_specifics(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.CpuFlavor().Specifics(ctx, obj, fc.Args["input"].(*SpecificsInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *Specifics) graphql.Marshaler {
+			return ec.marshalOSpecifics2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSpecifics(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuFlavor_specifics(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CpuFlavor",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Specifics(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_CpuFlavor_specifics_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CpuType_id(ctx context.Context, field graphql.CollectedField, obj *CPUType) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuType_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuType_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuType", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CpuType_displayName(ctx context.Context, field graphql.CollectedField, obj *CPUType) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuType_displayName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DisplayName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuType_displayName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuType", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CpuType_groupId(ctx context.Context, field graphql.CollectedField, obj *CPUType) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuType_groupId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GroupID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuType_groupId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuType", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CpuType_manufacturer(ctx context.Context, field graphql.CollectedField, obj *CPUType) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuType_manufacturer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Manufacturer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuType_manufacturer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuType", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CpuType_cores(ctx context.Context, field graphql.CollectedField, obj *CPUType) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuType_cores(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cores, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuType_cores(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuType", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CpuType_threadsPerCore(ctx context.Context, field graphql.CollectedField, obj *CPUType) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuType_threadsPerCore(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ThreadsPerCore, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuType_threadsPerCore(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuType", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _DataCenter_id(ctx context.Context, field graphql.CollectedField, obj *DataCenter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DataCenter_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DataCenter_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DataCenter", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DataCenter_name(ctx context.Context, field graphql.CollectedField, obj *DataCenter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DataCenter_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DataCenter_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DataCenter", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DataCenter_location(ctx context.Context, field graphql.CollectedField, obj *DataCenter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DataCenter_location(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Location, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DataCenter_location(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DataCenter", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DataCenter_listed(ctx context.Context, field graphql.CollectedField, obj *DataCenter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DataCenter_listed(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Listed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DataCenter_listed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DataCenter", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _DataCenter_storageSupport(ctx context.Context, field graphql.CollectedField, obj *DataCenter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DataCenter_storageSupport(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.StorageSupport, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DataCenter_storageSupport(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DataCenter", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _DataCenter_globalNetwork(ctx context.Context, field graphql.CollectedField, obj *DataCenter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DataCenter_globalNetwork(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalNetwork, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DataCenter_globalNetwork(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DataCenter", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _DataCenter_compliance(ctx context.Context, field graphql.CollectedField, obj *DataCenter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DataCenter_compliance(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Compliance, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*Compliance) graphql.Marshaler {
+			return ec.marshalOCompliance2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCompliance(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DataCenter_compliance(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DataCenter", field, false, false, errors.New("field of type Compliance does not have child fields"))
+}
+
+func (ec *executionContext) _DataCenter_gpuAvailability(ctx context.Context, field graphql.CollectedField, obj *DataCenter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DataCenter_gpuAvailability(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.DataCenter().GpuAvailability(ctx, obj, fc.Args["input"].(*GpuAvailabilityInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*GpuAvailability) graphql.Marshaler {
+			return ec.marshalOGpuAvailability2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuAvailability(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DataCenter_gpuAvailability(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DataCenter",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_GpuAvailability(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_DataCenter_gpuAvailability_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _EnvironmentVariable_key(ctx context.Context, field graphql.CollectedField, obj *EnvironmentVariable) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EnvironmentVariable_key(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Key, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_EnvironmentVariable_key(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EnvironmentVariable", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _EnvironmentVariable_value(ctx context.Context, field graphql.CollectedField, obj *EnvironmentVariable) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EnvironmentVariable_value(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Value, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_EnvironmentVariable_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EnvironmentVariable", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _GpuAvailability_id(ctx context.Context, field graphql.CollectedField, obj *GpuAvailability) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuAvailability_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuAvailability_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GpuAvailability", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _GpuAvailability_gpuTypeId(ctx context.Context, field graphql.CollectedField, obj *GpuAvailability) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuAvailability_gpuTypeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GpuTypeID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuAvailability_gpuTypeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GpuAvailability", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _GpuAvailability_displayName(ctx context.Context, field graphql.CollectedField, obj *GpuAvailability) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuAvailability_displayName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DisplayName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuAvailability_displayName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GpuAvailability", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _GpuAvailability_gpuTypeDisplayName(ctx context.Context, field graphql.CollectedField, obj *GpuAvailability) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuAvailability_gpuTypeDisplayName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GpuTypeDisplayName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuAvailability_gpuTypeDisplayName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GpuAvailability", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _GpuAvailability_stockStatus(ctx context.Context, field graphql.CollectedField, obj *GpuAvailability) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuAvailability_stockStatus(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.StockStatus, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuAvailability_stockStatus(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GpuAvailability", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _GpuAvailability_available(ctx context.Context, field graphql.CollectedField, obj *GpuAvailability) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuAvailability_available(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Available, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuAvailability_available(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GpuAvailability", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
 
 func (ec *executionContext) _GpuType_id(ctx context.Context, field graphql.CollectedField, obj *GpuType) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -3300,6 +5455,358 @@ func (ec *executionContext) fieldContext_Mutation_podEditJob(ctx context.Context
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_saveRegistryAuth(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_saveRegistryAuth(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SaveRegistryAuth(ctx, fc.Args["input"].(SaveRegistryAuthInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ContainerRegistryAuth) graphql.Marshaler {
+			return ec.marshalOContainerRegistryAuth2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐContainerRegistryAuth(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_saveRegistryAuth(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ContainerRegistryAuth(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_saveRegistryAuth_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_updateRegistryAuth(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_updateRegistryAuth(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UpdateRegistryAuth(ctx, fc.Args["input"].(UpdateRegistryAuthInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ContainerRegistryAuth) graphql.Marshaler {
+			return ec.marshalOContainerRegistryAuth2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐContainerRegistryAuth(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_updateRegistryAuth(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ContainerRegistryAuth(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_updateRegistryAuth_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteRegistryAuth(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteRegistryAuth(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteRegistryAuth(ctx, fc.Args["registryAuthId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOVoid2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteRegistryAuth(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Void does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteRegistryAuth_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_saveTemplate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_saveTemplate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SaveTemplate(ctx, fc.Args["input"].(*SaveTemplateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PodTemplate) graphql.Marshaler {
+			return ec.marshalOPodTemplate2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodTemplate(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_saveTemplate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PodTemplate(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_saveTemplate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteTemplate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteTemplate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteTemplate(ctx, fc.Args["templateName"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOVoid2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteTemplate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Void does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteTemplate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_createNetworkVolume(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_createNetworkVolume(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreateNetworkVolume(ctx, fc.Args["input"].(CreateNetworkVolumeInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *NetworkVolume) graphql.Marshaler {
+			return ec.marshalONetworkVolume2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolume(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_createNetworkVolume(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NetworkVolume(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createNetworkVolume_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_updateNetworkVolume(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_updateNetworkVolume(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UpdateNetworkVolume(ctx, fc.Args["input"].(UpdateNetworkVolumeInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *NetworkVolume) graphql.Marshaler {
+			return ec.marshalONetworkVolume2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolume(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_updateNetworkVolume(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NetworkVolume(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_updateNetworkVolume_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteNetworkVolume(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteNetworkVolume(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteNetworkVolume(ctx, fc.Args["input"].(DeleteNetworkVolumeInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOVoid2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteNetworkVolume(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Void does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteNetworkVolume_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _NetworkVolume_id(ctx context.Context, field graphql.CollectedField, obj *NetworkVolume) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3390,6 +5897,38 @@ func (ec *executionContext) _NetworkVolume_dataCenterId(ctx context.Context, fie
 }
 func (ec *executionContext) fieldContext_NetworkVolume_dataCenterId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("NetworkVolume", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _NetworkVolume_dataCenter(ctx context.Context, field graphql.CollectedField, obj *NetworkVolume) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NetworkVolume_dataCenter(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DataCenter, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *DataCenter) graphql.Marshaler {
+			return ec.marshalODataCenter2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDataCenter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_NetworkVolume_dataCenter(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NetworkVolume",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DataCenter(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Pod_id(ctx context.Context, field graphql.CollectedField, obj *Pod) (ret graphql.Marshaler) {
@@ -4711,6 +7250,507 @@ func (ec *executionContext) fieldContext_PodTelemetry_time(_ context.Context, fi
 	return graphql.NewScalarFieldContext("PodTelemetry", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func (ec *executionContext) _PodTemplate_id(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_name(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_imageName(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_imageName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ImageName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_imageName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_dockerArgs(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_dockerArgs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DockerArgs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_dockerArgs(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_env(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_env(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Env, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*EnvironmentVariable) graphql.Marshaler {
+			return ec.marshalOEnvironmentVariable2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariable(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_env(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PodTemplate",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_EnvironmentVariable(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PodTemplate_ports(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_ports(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Ports, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_ports(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_portsConfig(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_portsConfig(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PortsConfig, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*TemplatePortConfig) graphql.Marshaler {
+			return ec.marshalOTemplatePortConfig2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐTemplatePortConfig(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_portsConfig(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PodTemplate",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TemplatePortConfig(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PodTemplate_volumeInGb(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_volumeInGb(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.VolumeInGb, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_volumeInGb(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_volumeMountPath(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_volumeMountPath(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.VolumeMountPath, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_volumeMountPath(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_containerDiskInGb(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_containerDiskInGb(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ContainerDiskInGb, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_containerDiskInGb(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_containerRegistryAuthId(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_containerRegistryAuthId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ContainerRegistryAuthID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_containerRegistryAuthId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_startJupyter(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_startJupyter(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.StartJupyter, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_startJupyter(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_startSsh(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_startSsh(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.StartSSH, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_startSsh(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_startScript(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_startScript(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.StartScript, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_startScript(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_isServerless(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_isServerless(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsServerless, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_isServerless(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_isPublic(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_isPublic(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsPublic, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_isPublic(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_isRunpod(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_isRunpod(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsRunpod, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_isRunpod(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_readme(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_readme(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Readme, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_readme(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_advancedStart(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_advancedStart(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AdvancedStart, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_advancedStart(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_category(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_category(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Category, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_category(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_config(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_config(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Config, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v any) graphql.Marshaler {
+			return ec.marshalOJSON2interface(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_config(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type JSON does not have child fields"))
+}
+
 func (ec *executionContext) _Query_myself(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4738,6 +7778,137 @@ func (ec *executionContext) fieldContext_Query_myself(_ context.Context, field g
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_dataCenters(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_dataCenters(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().DataCenters(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*DataCenter) graphql.Marshaler {
+			return ec.marshalODataCenter2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDataCenter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_dataCenters(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DataCenter(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_countryCodes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_countryCodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().CountryCodes(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*string) graphql.Marshaler {
+			return ec.marshalOString2ᚕᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_countryCodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Query", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Query_cpuFlavors(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_cpuFlavors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().CPUFlavors(ctx, fc.Args["input"].(*CPUFlavorInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*CPUFlavor) graphql.Marshaler {
+			return ec.marshalOCpuFlavor2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUFlavor(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_cpuFlavors(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CpuFlavor(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_cpuFlavors_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_cpuTypes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_cpuTypes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().CPUTypes(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*CPUType) graphql.Marshaler {
+			return ec.marshalOCpuType2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUType(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_cpuTypes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CpuType(ctx, field)
 		},
 	}
 	return fc, nil
@@ -4831,6 +8002,94 @@ func (ec *executionContext) fieldContext_Query_pod(ctx context.Context, field gr
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_podTemplate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_podTemplate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().PodTemplate(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PodTemplate) graphql.Marshaler {
+			return ec.marshalOPodTemplate2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodTemplate(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_podTemplate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PodTemplate(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_podTemplate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_podTemplates(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_podTemplates(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().PodTemplates(ctx, fc.Args["input"].(*PodTemplateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*PodTemplate) graphql.Marshaler {
+			return ec.marshalOPodTemplate2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodTemplate(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_podTemplates(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PodTemplate(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_podTemplates_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query___type(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4905,6 +8164,121 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Specifics_stockStatus(ctx context.Context, field graphql.CollectedField, obj *Specifics) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Specifics_stockStatus(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.StockStatus, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Specifics_stockStatus(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Specifics", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Specifics_securePrice(ctx context.Context, field graphql.CollectedField, obj *Specifics) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Specifics_securePrice(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SecurePrice, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Specifics_securePrice(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Specifics", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _Specifics_slsPrice(ctx context.Context, field graphql.CollectedField, obj *Specifics) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Specifics_slsPrice(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SlsPrice, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Specifics_slsPrice(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Specifics", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _TemplatePortConfig_port(ctx context.Context, field graphql.CollectedField, obj *TemplatePortConfig) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TemplatePortConfig_port(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Port, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_TemplatePortConfig_port(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TemplatePortConfig", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _TemplatePortConfig_name(ctx context.Context, field graphql.CollectedField, obj *TemplatePortConfig) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TemplatePortConfig_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_TemplatePortConfig_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TemplatePortConfig", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _User_id(ctx context.Context, field graphql.CollectedField, obj *User) (ret graphql.Marshaler) {
@@ -5164,6 +8538,70 @@ func (ec *executionContext) fieldContext_User_pods(_ context.Context, field grap
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Pod(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _User_containerRegistryCreds(ctx context.Context, field graphql.CollectedField, obj *User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_containerRegistryCreds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.User().ContainerRegistryCreds(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*ContainerRegistryAuth) graphql.Marshaler {
+			return ec.marshalOContainerRegistryAuth2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐContainerRegistryAuth(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_User_containerRegistryCreds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "User",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ContainerRegistryAuth(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _User_podTemplates(ctx context.Context, field graphql.CollectedField, obj *User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_podTemplates(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.User().PodTemplates(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*PodTemplate) graphql.Marshaler {
+			return ec.marshalOPodTemplate2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodTemplate(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_User_podTemplates(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "User",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PodTemplate(ctx, field)
 		},
 	}
 	return fc, nil
@@ -6260,6 +9698,110 @@ func (ec *executionContext) fieldContext___Type_isOneOf(_ context.Context, field
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputCpuFlavorInput(ctx context.Context, obj any) (CPUFlavorInput, error) {
+	var it CPUFlavorInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCreateNetworkVolumeInput(ctx context.Context, obj any) (CreateNetworkVolumeInput, error) {
+	var it CreateNetworkVolumeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"name", "size", "dataCenterId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "size":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("size"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Size = data
+		case "dataCenterId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dataCenterId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DataCenterID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeleteNetworkVolumeInput(ctx context.Context, obj any) (DeleteNetworkVolumeInput, error) {
+	var it DeleteNetworkVolumeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputDeployCpuPodInput(ctx context.Context, obj any) (DeployCPUPodInput, error) {
 	var it DeployCPUPodInput
 	if obj == nil {
@@ -6448,6 +9990,85 @@ func (ec *executionContext) unmarshalInputEnvironmentVariableInput(ctx context.C
 				return it, err
 			}
 			it.Value = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputGpuAvailabilityInput(ctx context.Context, obj any) (GpuAvailabilityInput, error) {
+	var it GpuAvailabilityInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"gpuCount", "secureCloud", "minMemoryInGb", "minVcpuCount", "allowedCudaVersions", "minCudaVersion", "minDisk", "includeAiApi"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "gpuCount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gpuCount"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GpuCount = data
+		case "secureCloud":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("secureCloud"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SecureCloud = data
+		case "minMemoryInGb":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minMemoryInGb"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinMemoryInGb = data
+		case "minVcpuCount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minVcpuCount"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinVcpuCount = data
+		case "allowedCudaVersions":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("allowedCudaVersions"))
+			data, err := ec.unmarshalOString2ᚕᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AllowedCudaVersions = data
+		case "minCudaVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCudaVersion"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinCudaVersion = data
+		case "minDisk":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minDisk"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinDisk = data
+		case "includeAiApi":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("includeAiApi"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IncludeAiAPI = data
 		}
 	}
 	return it, nil
@@ -7183,6 +10804,36 @@ func (ec *executionContext) unmarshalInputPodStopInput(ctx context.Context, obj 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputPodTemplateInput(ctx context.Context, obj any) (PodTemplateInput, error) {
+	var it PodTemplateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"isRunpod"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "isRunpod":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isRunpod"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsRunpod = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputPodTerminateInput(ctx context.Context, obj any) (PodTerminateInput, error) {
 	var it PodTerminateInput
 	if obj == nil {
@@ -7208,6 +10859,213 @@ func (ec *executionContext) unmarshalInputPodTerminateInput(ctx context.Context,
 				return it, err
 			}
 			it.PodID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSaveRegistryAuthInput(ctx context.Context, obj any) (SaveRegistryAuthInput, error) {
+	var it SaveRegistryAuthInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"name", "username", "password"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "username":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("username"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Username = data
+		case "password":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("password"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Password = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSaveTemplateInput(ctx context.Context, obj any) (SaveTemplateInput, error) {
+	var it SaveTemplateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "imageName", "containerDiskInGb", "volumeInGb", "volumeMountPath", "dockerArgs", "env", "ports", "portsConfig", "readme", "isServerless", "isPublic", "startSsh", "startJupyter", "containerRegistryAuthId", "category", "startScript", "advancedStart", "config"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "imageName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("imageName"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ImageName = data
+		case "containerDiskInGb":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("containerDiskInGb"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ContainerDiskInGb = data
+		case "volumeInGb":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("volumeInGb"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.VolumeInGb = data
+		case "volumeMountPath":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("volumeMountPath"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.VolumeMountPath = data
+		case "dockerArgs":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dockerArgs"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DockerArgs = data
+		case "env":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("env"))
+			data, err := ec.unmarshalOEnvironmentVariableInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariableInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Env = data
+		case "ports":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ports"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ports = data
+		case "portsConfig":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("portsConfig"))
+			data, err := ec.unmarshalOTemplatePortConfigInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐTemplatePortConfigInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PortsConfig = data
+		case "readme":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("readme"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Readme = data
+		case "isServerless":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isServerless"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsServerless = data
+		case "isPublic":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isPublic"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsPublic = data
+		case "startSsh":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startSsh"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StartSSH = data
+		case "startJupyter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startJupyter"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StartJupyter = data
+		case "containerRegistryAuthId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("containerRegistryAuthId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ContainerRegistryAuthID = data
+		case "category":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("category"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Category = data
+		case "startScript":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startScript"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StartScript = data
+		case "advancedStart":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("advancedStart"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AdvancedStart = data
+		case "config":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("config"))
+			data, err := ec.unmarshalOJSON2interface(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Config = data
 		}
 	}
 	return it, nil
@@ -7250,6 +11108,168 @@ func (ec *executionContext) unmarshalInputSavingsPlanInput(ctx context.Context, 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputSpecificsInput(ctx context.Context, obj any) (SpecificsInput, error) {
+	var it SpecificsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"instanceId", "dataCenterId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "instanceId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("instanceId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.InstanceID = data
+		case "dataCenterId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dataCenterId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DataCenterID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputTemplatePortConfigInput(ctx context.Context, obj any) (TemplatePortConfigInput, error) {
+	var it TemplatePortConfigInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"port", "name"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "port":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("port"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Port = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUpdateNetworkVolumeInput(ctx context.Context, obj any) (UpdateNetworkVolumeInput, error) {
+	var it UpdateNetworkVolumeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "size"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "size":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("size"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Size = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUpdateRegistryAuthInput(ctx context.Context, obj any) (UpdateRegistryAuthInput, error) {
+	var it UpdateRegistryAuthInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "username", "password"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "username":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("username"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Username = data
+		case "password":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("password"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Password = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputUpdateUserSettingsInput(ctx context.Context, obj any) (UpdateUserSettingsInput, error) {
 	var it UpdateUserSettingsInput
 	if obj == nil {
@@ -7287,6 +11307,440 @@ func (ec *executionContext) unmarshalInputUpdateUserSettingsInput(ctx context.Co
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
+
+var containerRegistryAuthImplementors = []string{"ContainerRegistryAuth"}
+
+func (ec *executionContext) _ContainerRegistryAuth(ctx context.Context, sel ast.SelectionSet, obj *ContainerRegistryAuth) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, containerRegistryAuthImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ContainerRegistryAuth")
+		case "id":
+			out.Values[i] = ec._ContainerRegistryAuth_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._ContainerRegistryAuth_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var cpuFlavorImplementors = []string{"CpuFlavor"}
+
+func (ec *executionContext) _CpuFlavor(ctx context.Context, sel ast.SelectionSet, obj *CPUFlavor) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, cpuFlavorImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CpuFlavor")
+		case "id":
+			out.Values[i] = ec._CpuFlavor_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "groupId":
+			out.Values[i] = ec._CpuFlavor_groupId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "groupName":
+			out.Values[i] = ec._CpuFlavor_groupName(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "displayName":
+			out.Values[i] = ec._CpuFlavor_displayName(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "minVcpu":
+			out.Values[i] = ec._CpuFlavor_minVcpu(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "maxVcpu":
+			out.Values[i] = ec._CpuFlavor_maxVcpu(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "vcpuBurstable":
+			out.Values[i] = ec._CpuFlavor_vcpuBurstable(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "ramMultiplier":
+			out.Values[i] = ec._CpuFlavor_ramMultiplier(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "diskLimitPerVcpu":
+			out.Values[i] = ec._CpuFlavor_diskLimitPerVcpu(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "specifics":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CpuFlavor_specifics(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var cpuTypeImplementors = []string{"CpuType"}
+
+func (ec *executionContext) _CpuType(ctx context.Context, sel ast.SelectionSet, obj *CPUType) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, cpuTypeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CpuType")
+		case "id":
+			out.Values[i] = ec._CpuType_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "displayName":
+			out.Values[i] = ec._CpuType_displayName(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "groupId":
+			out.Values[i] = ec._CpuType_groupId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "manufacturer":
+			out.Values[i] = ec._CpuType_manufacturer(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "cores":
+			out.Values[i] = ec._CpuType_cores(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "threadsPerCore":
+			out.Values[i] = ec._CpuType_threadsPerCore(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var dataCenterImplementors = []string{"DataCenter"}
+
+func (ec *executionContext) _DataCenter(ctx context.Context, sel ast.SelectionSet, obj *DataCenter) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, dataCenterImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DataCenter")
+		case "id":
+			out.Values[i] = ec._DataCenter_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "name":
+			out.Values[i] = ec._DataCenter_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "location":
+			out.Values[i] = ec._DataCenter_location(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "listed":
+			out.Values[i] = ec._DataCenter_listed(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "storageSupport":
+			out.Values[i] = ec._DataCenter_storageSupport(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "globalNetwork":
+			out.Values[i] = ec._DataCenter_globalNetwork(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "compliance":
+			out.Values[i] = ec._DataCenter_compliance(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "gpuAvailability":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._DataCenter_gpuAvailability(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var environmentVariableImplementors = []string{"EnvironmentVariable"}
+
+func (ec *executionContext) _EnvironmentVariable(ctx context.Context, sel ast.SelectionSet, obj *EnvironmentVariable) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, environmentVariableImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("EnvironmentVariable")
+		case "key":
+			out.Values[i] = ec._EnvironmentVariable_key(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "value":
+			out.Values[i] = ec._EnvironmentVariable_value(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var gpuAvailabilityImplementors = []string{"GpuAvailability"}
+
+func (ec *executionContext) _GpuAvailability(ctx context.Context, sel ast.SelectionSet, obj *GpuAvailability) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, gpuAvailabilityImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("GpuAvailability")
+		case "id":
+			out.Values[i] = ec._GpuAvailability_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "gpuTypeId":
+			out.Values[i] = ec._GpuAvailability_gpuTypeId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "displayName":
+			out.Values[i] = ec._GpuAvailability_displayName(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "gpuTypeDisplayName":
+			out.Values[i] = ec._GpuAvailability_gpuTypeDisplayName(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "stockStatus":
+			out.Values[i] = ec._GpuAvailability_stockStatus(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "available":
+			out.Values[i] = ec._GpuAvailability_available(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
 
 var gpuTypeImplementors = []string{"GpuType"}
 
@@ -7623,6 +12077,62 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "saveRegistryAuth":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_saveRegistryAuth(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "updateRegistryAuth":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_updateRegistryAuth(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteRegistryAuth":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteRegistryAuth(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "saveTemplate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_saveTemplate(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteTemplate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteTemplate(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createNetworkVolume":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createNetworkVolume(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "updateNetworkVolume":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_updateNetworkVolume(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteNetworkVolume":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteNetworkVolume(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -7673,6 +12183,11 @@ func (ec *executionContext) _NetworkVolume(ctx context.Context, sel ast.Selectio
 			}
 		case "dataCenterId":
 			out.Values[i] = ec._NetworkVolume_dataCenterId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "dataCenter":
+			out.Values[i] = ec._NetworkVolume_dataCenter(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -8203,6 +12718,144 @@ func (ec *executionContext) _PodTelemetry(ctx context.Context, sel ast.Selection
 	return out
 }
 
+var podTemplateImplementors = []string{"PodTemplate"}
+
+func (ec *executionContext) _PodTemplate(ctx context.Context, sel ast.SelectionSet, obj *PodTemplate) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, podTemplateImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PodTemplate")
+		case "id":
+			out.Values[i] = ec._PodTemplate_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._PodTemplate_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "imageName":
+			out.Values[i] = ec._PodTemplate_imageName(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "dockerArgs":
+			out.Values[i] = ec._PodTemplate_dockerArgs(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "env":
+			out.Values[i] = ec._PodTemplate_env(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "ports":
+			out.Values[i] = ec._PodTemplate_ports(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "portsConfig":
+			out.Values[i] = ec._PodTemplate_portsConfig(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "volumeInGb":
+			out.Values[i] = ec._PodTemplate_volumeInGb(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "volumeMountPath":
+			out.Values[i] = ec._PodTemplate_volumeMountPath(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "containerDiskInGb":
+			out.Values[i] = ec._PodTemplate_containerDiskInGb(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "containerRegistryAuthId":
+			out.Values[i] = ec._PodTemplate_containerRegistryAuthId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "startJupyter":
+			out.Values[i] = ec._PodTemplate_startJupyter(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "startSsh":
+			out.Values[i] = ec._PodTemplate_startSsh(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "startScript":
+			out.Values[i] = ec._PodTemplate_startScript(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "isServerless":
+			out.Values[i] = ec._PodTemplate_isServerless(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "isPublic":
+			out.Values[i] = ec._PodTemplate_isPublic(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "isRunpod":
+			out.Values[i] = ec._PodTemplate_isRunpod(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "readme":
+			out.Values[i] = ec._PodTemplate_readme(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "advancedStart":
+			out.Values[i] = ec._PodTemplate_advancedStart(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "category":
+			out.Values[i] = ec._PodTemplate_category(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "config":
+			out.Values[i] = ec._PodTemplate_config(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var queryImplementors = []string{"Query"}
 
 func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
@@ -8233,6 +12886,94 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_myself(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "dataCenters":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_dataCenters(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "countryCodes":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_countryCodes(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "cpuFlavors":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_cpuFlavors(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "cpuTypes":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_cpuTypes(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -8289,6 +13030,50 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "podTemplate":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_podTemplate(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "podTemplates":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_podTemplates(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "__type":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query___type(ctx, field)
@@ -8302,6 +13087,97 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var specificsImplementors = []string{"Specifics"}
+
+func (ec *executionContext) _Specifics(ctx context.Context, sel ast.SelectionSet, obj *Specifics) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, specificsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Specifics")
+		case "stockStatus":
+			out.Values[i] = ec._Specifics_stockStatus(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "securePrice":
+			out.Values[i] = ec._Specifics_securePrice(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "slsPrice":
+			out.Values[i] = ec._Specifics_slsPrice(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var templatePortConfigImplementors = []string{"TemplatePortConfig"}
+
+func (ec *executionContext) _TemplatePortConfig(ctx context.Context, sel ast.SelectionSet, obj *TemplatePortConfig) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, templatePortConfigImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("TemplatePortConfig")
+		case "port":
+			out.Values[i] = ec._TemplatePortConfig_port(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._TemplatePortConfig_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -8462,6 +13338,82 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 					}
 				}()
 				res = ec._User_pods(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "containerRegistryCreds":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._User_containerRegistryCreds(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "podTemplates":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._User_podTemplates(ctx, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -8957,9 +13909,35 @@ func (ec *executionContext) marshalNBoolean2bool(ctx context.Context, sel ast.Se
 	return res
 }
 
+func (ec *executionContext) unmarshalNCreateNetworkVolumeInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCreateNetworkVolumeInput(ctx context.Context, v any) (CreateNetworkVolumeInput, error) {
+	res, err := ec.unmarshalInputCreateNetworkVolumeInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDeleteNetworkVolumeInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDeleteNetworkVolumeInput(ctx context.Context, v any) (DeleteNetworkVolumeInput, error) {
+	res, err := ec.unmarshalInputDeleteNetworkVolumeInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNDeployCpuPodInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDeployCPUPodInput(ctx context.Context, v any) (DeployCPUPodInput, error) {
 	res, err := ec.unmarshalInputDeployCpuPodInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNInt2int(ctx context.Context, v any) (int, error) {
+	res, err := graphql.UnmarshalInt(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNInt2int(ctx context.Context, sel ast.SelectionSet, v int) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalInt(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) unmarshalNPodEditJobInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodEditJobInput(ctx context.Context, v any) (PodEditJobInput, error) {
@@ -8987,6 +13965,11 @@ func (ec *executionContext) unmarshalNPodTerminateInput2githubᚗcomᚋberthdev�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNSaveRegistryAuthInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSaveRegistryAuthInput(ctx context.Context, v any) (SaveRegistryAuthInput, error) {
+	res, err := ec.unmarshalInputSaveRegistryAuthInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNString2string(ctx context.Context, v any) (string, error) {
 	res, err := graphql.UnmarshalString(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -9001,6 +13984,16 @@ func (ec *executionContext) marshalNString2string(ctx context.Context, sel ast.S
 		}
 	}
 	return res
+}
+
+func (ec *executionContext) unmarshalNUpdateNetworkVolumeInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐUpdateNetworkVolumeInput(ctx context.Context, v any) (UpdateNetworkVolumeInput, error) {
+	res, err := ec.unmarshalInputUpdateNetworkVolumeInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUpdateRegistryAuthInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐUpdateRegistryAuthInput(ctx context.Context, v any) (UpdateRegistryAuthInput, error) {
+	res, err := ec.unmarshalInputUpdateRegistryAuthInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalN__Directive2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐDirective(ctx context.Context, sel ast.SelectionSet, v introspection.Directive) graphql.Marshaler {
@@ -9251,6 +14244,94 @@ func (ec *executionContext) marshalOComputeType2ᚖgithubᚗcomᚋberthdevᚋber
 	return v
 }
 
+func (ec *executionContext) marshalOContainerRegistryAuth2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐContainerRegistryAuth(ctx context.Context, sel ast.SelectionSet, v []*ContainerRegistryAuth) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOContainerRegistryAuth2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐContainerRegistryAuth(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOContainerRegistryAuth2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐContainerRegistryAuth(ctx context.Context, sel ast.SelectionSet, v *ContainerRegistryAuth) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ContainerRegistryAuth(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCpuFlavor2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUFlavor(ctx context.Context, sel ast.SelectionSet, v []*CPUFlavor) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOCpuFlavor2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUFlavor(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOCpuFlavor2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUFlavor(ctx context.Context, sel ast.SelectionSet, v *CPUFlavor) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CpuFlavor(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOCpuFlavorInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUFlavorInput(ctx context.Context, v any) (*CPUFlavorInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputCpuFlavorInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOCpuType2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUType(ctx context.Context, sel ast.SelectionSet, v []*CPUType) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOCpuType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUType(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOCpuType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUType(ctx context.Context, sel ast.SelectionSet, v *CPUType) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CpuType(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODataCenter2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDataCenter(ctx context.Context, sel ast.SelectionSet, v []*DataCenter) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalODataCenter2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDataCenter(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalODataCenter2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDataCenter(ctx context.Context, sel ast.SelectionSet, v *DataCenter) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DataCenter(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalODateTime2ᚖtimeᚐTime(ctx context.Context, v any) (*time.Time, error) {
 	if v == nil {
 		return nil, nil
@@ -9267,6 +14348,26 @@ func (ec *executionContext) marshalODateTime2ᚖtimeᚐTime(ctx context.Context,
 	_ = ctx
 	res := scalar.MarshalDateTime(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOEnvironmentVariable2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariable(ctx context.Context, sel ast.SelectionSet, v []*EnvironmentVariable) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOEnvironmentVariable2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariable(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOEnvironmentVariable2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariable(ctx context.Context, sel ast.SelectionSet, v *EnvironmentVariable) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._EnvironmentVariable(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOEnvironmentVariableInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariableInput(ctx context.Context, v any) ([]*EnvironmentVariableInput, error) {
@@ -9310,6 +14411,34 @@ func (ec *executionContext) marshalOFloat2ᚖfloat64(ctx context.Context, sel as
 	_ = ctx
 	res := scalar.MarshalFloat(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOGpuAvailability2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuAvailability(ctx context.Context, sel ast.SelectionSet, v []*GpuAvailability) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOGpuAvailability2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuAvailability(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOGpuAvailability2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuAvailability(ctx context.Context, sel ast.SelectionSet, v *GpuAvailability) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._GpuAvailability(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOGpuAvailabilityInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuAvailabilityInput(ctx context.Context, v any) (*GpuAvailabilityInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputGpuAvailabilityInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOGpuLowestPriceInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuLowestPriceInput(ctx context.Context, v any) (*GpuLowestPriceInput, error) {
@@ -9392,6 +14521,24 @@ func (ec *executionContext) marshalOInt2ᚖint(ctx context.Context, sel ast.Sele
 	_ = sel
 	_ = ctx
 	res := graphql.MarshalInt(*v)
+	return res
+}
+
+func (ec *executionContext) unmarshalOJSON2interface(ctx context.Context, v any) (any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := graphql.UnmarshalAny(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOJSON2interface(ctx context.Context, sel ast.SelectionSet, v any) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalAny(v)
 	return res
 }
 
@@ -9542,6 +14689,34 @@ func (ec *executionContext) marshalOPodTelemetry2ᚖgithubᚗcomᚋberthdevᚋbe
 	return ec._PodTelemetry(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOPodTemplate2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodTemplate(ctx context.Context, sel ast.SelectionSet, v []*PodTemplate) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOPodTemplate2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodTemplate(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOPodTemplate2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodTemplate(ctx context.Context, sel ast.SelectionSet, v *PodTemplate) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PodTemplate(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOPodTemplateInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodTemplateInput(ctx context.Context, v any) (*PodTemplateInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputPodTemplateInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOPodType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodType(ctx context.Context, v any) (*PodType, error) {
 	if v == nil {
 		return nil, nil
@@ -9576,11 +14751,34 @@ func (ec *executionContext) marshalOPort2ᚖstring(ctx context.Context, sel ast.
 	return res
 }
 
+func (ec *executionContext) unmarshalOSaveTemplateInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSaveTemplateInput(ctx context.Context, v any) (*SaveTemplateInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputSaveTemplateInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOSavingsPlanInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSavingsPlanInput(ctx context.Context, v any) (*SavingsPlanInput, error) {
 	if v == nil {
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputSavingsPlanInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOSpecifics2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSpecifics(ctx context.Context, sel ast.SelectionSet, v *Specifics) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Specifics(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOSpecificsInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSpecificsInput(ctx context.Context, v any) (*SpecificsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputSpecificsInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -9629,6 +14827,51 @@ func (ec *executionContext) marshalOString2ᚖstring(ctx context.Context, sel as
 	_ = ctx
 	res := graphql.MarshalString(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOTemplatePortConfig2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐTemplatePortConfig(ctx context.Context, sel ast.SelectionSet, v []*TemplatePortConfig) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOTemplatePortConfig2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐTemplatePortConfig(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOTemplatePortConfig2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐTemplatePortConfig(ctx context.Context, sel ast.SelectionSet, v *TemplatePortConfig) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._TemplatePortConfig(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOTemplatePortConfigInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐTemplatePortConfigInput(ctx context.Context, v any) ([]*TemplatePortConfigInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*TemplatePortConfigInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalOTemplatePortConfigInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐTemplatePortConfigInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOTemplatePortConfigInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐTemplatePortConfigInput(ctx context.Context, v any) (*TemplatePortConfigInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputTemplatePortConfigInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOUpdateUserSettingsInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐUpdateUserSettingsInput(ctx context.Context, v any) (*UpdateUserSettingsInput, error) {

@@ -10,13 +10,83 @@ import (
 	"time"
 )
 
+// A login to a container registry; what it consists of is never told.
+type ContainerRegistryAuth struct {
+	ID   *string `json:"id,omitempty"`
+	Name *string `json:"name,omitempty"`
+}
+
+// A kind of CPU pod. It is offered in powers of two from minVcpu to maxVcpu.
+type CPUFlavor struct {
+	ID          *string `json:"id,omitempty"`
+	GroupID     *string `json:"groupId,omitempty"`
+	GroupName   *string `json:"groupName,omitempty"`
+	DisplayName *string `json:"displayName,omitempty"`
+	MinVcpu     *int    `json:"minVcpu,omitempty"`
+	MaxVcpu     *int    `json:"maxVcpu,omitempty"`
+	// Always false.
+	VcpuBurstable *bool `json:"vcpuBurstable,omitempty"`
+	// GB of memory for each vCPU.
+	RAMMultiplier *float64 `json:"ramMultiplier,omitempty"`
+	// GB of container disk for each vCPU.
+	DiskLimitPerVcpu *int `json:"diskLimitPerVcpu,omitempty"`
+	// What can be had now; never null.
+	Specifics *Specifics `json:"specifics,omitempty"`
+}
+
+type CPUFlavorInput struct {
+	ID *string `json:"id,omitempty"`
+}
+
+// A kind of CPU.
+type CPUType struct {
+	// That of the flavor.
+	ID          *string `json:"id,omitempty"`
+	DisplayName *string `json:"displayName,omitempty"`
+	GroupID     *string `json:"groupId,omitempty"`
+	// Null: not known. So are the next two.
+	Manufacturer   *string `json:"manufacturer,omitempty"`
+	Cores          *int    `json:"cores,omitempty"`
+	ThreadsPerCore *int    `json:"threadsPerCore,omitempty"`
+}
+
+type CreateNetworkVolumeInput struct {
+	// Required. So are the others.
+	Name *string `json:"name,omitempty"`
+	// GB: 10 to 4096.
+	Size         *int    `json:"size,omitempty"`
+	DataCenterID *string `json:"dataCenterId,omitempty"`
+}
+
+// A place where hosts stand.
+type DataCenter struct {
+	ID *string `json:"id,omitempty"`
+	// The same as id.
+	Name *string `json:"name,omitempty"`
+	// Words for people: the region.
+	Location *string `json:"location,omitempty"`
+	// Always true.
+	Listed *bool `json:"listed,omitempty"`
+	// Whether network volumes can be made there.
+	StorageSupport *bool `json:"storageSupport,omitempty"`
+	// Whether pods there can have global networking.
+	GlobalNetwork *bool         `json:"globalNetwork,omitempty"`
+	Compliance    []*Compliance `json:"compliance,omitempty"`
+	// What is free there now of each GPU type.
+	GpuAvailability []*GpuAvailability `json:"gpuAvailability,omitempty"`
+}
+
+type DeleteNetworkVolumeInput struct {
+	ID string `json:"id"`
+}
+
 // Empty text and null are as if the field were absent.
 type DeployCPUPodInput struct {
 	// flavor-vCPUs-GB, such as cpu3g-2-8; the smallest of the catalog if it is absent.
 	InstanceID *string `json:"instanceId,omitempty"`
 	// The image if it is absent.
 	Name *string `json:"name,omitempty"`
-	// Required.
+	// Required without a template.
 	ImageName  *string        `json:"imageName,omitempty"`
 	CloudType  *CloudTypeEnum `json:"cloudType,omitempty"`
 	DockerArgs *string        `json:"dockerArgs,omitempty"`
@@ -30,13 +100,13 @@ type DeployCPUPodInput struct {
 	// Ids separated by commas.
 	DataCenterID            *string `json:"dataCenterId,omitempty"`
 	ContainerRegistryAuthID *string `json:"containerRegistryAuthId,omitempty"`
-	// runpod-ubuntu, which a client sends by default, has no effect beside imageName.
+	// As for a GPU pod; runpod-ubuntu, which a client sends by default, has no effect.
 	TemplateID *string `json:"templateId,omitempty"`
 	// USD an hour: no pod is made that costs more.
 	DeployCost *float64 `json:"deployCost,omitempty"`
 	// Gives the container the user's SSH keys as PUBLIC_KEY.
 	StartSSH *bool `json:"startSsh,omitempty"`
-	// No effect.
+	// Two letters.
 	CountryCode *string `json:"countryCode,omitempty"`
 	// No effect.
 	MinDownload *int `json:"minDownload,omitempty"`
@@ -46,9 +116,44 @@ type DeployCPUPodInput struct {
 	StartJupyter *bool `json:"startJupyter,omitempty"`
 }
 
+type EnvironmentVariable struct {
+	Key   *string `json:"key,omitempty"`
+	Value *string `json:"value,omitempty"`
+}
+
 type EnvironmentVariableInput struct {
 	Key   *string `json:"key,omitempty"`
 	Value *string `json:"value,omitempty"`
+}
+
+// What is free of a GPU type in one data center.
+type GpuAvailability struct {
+	// The same as gpuTypeId.
+	ID          *string `json:"id,omitempty"`
+	GpuTypeID   *string `json:"gpuTypeId,omitempty"`
+	DisplayName *string `json:"displayName,omitempty"`
+	// The same as displayName.
+	GpuTypeDisplayName *string `json:"gpuTypeDisplayName,omitempty"`
+	// High, Medium, Low or None, as in lowestPrice.
+	StockStatus *string `json:"stockStatus,omitempty"`
+	Available   *bool   `json:"available,omitempty"`
+}
+
+type GpuAvailabilityInput struct {
+	// 1 if it is absent.
+	GpuCount *int `json:"gpuCount,omitempty"`
+	// Null: either cloud.
+	SecureCloud *bool `json:"secureCloud,omitempty"`
+	// Of the whole pod; 0: any. So is the next one.
+	MinMemoryInGb *int `json:"minMemoryInGb,omitempty"`
+	MinVcpuCount  *int `json:"minVcpuCount,omitempty"`
+	// Empty: any. So is the next one.
+	AllowedCudaVersions []*string `json:"allowedCudaVersions,omitempty"`
+	MinCudaVersion      *string   `json:"minCudaVersion,omitempty"`
+	// No effect.
+	MinDisk *int `json:"minDisk,omitempty"`
+	// No effect.
+	IncludeAiAPI *bool `json:"includeAiApi,omitempty"`
 }
 
 type GpuLowestPriceInput struct {
@@ -65,7 +170,7 @@ type GpuLowestPriceInput struct {
 	MinCudaVersion *string `json:"minCudaVersion,omitempty"`
 	// Empty: any.
 	AllowedCudaVersions []*string `json:"allowedCudaVersions,omitempty"`
-	// No effect.
+	// Two letters; empty: any.
 	CountryCode *string `json:"countryCode,omitempty"`
 	// No effect.
 	MinDisk *int `json:"minDisk,omitempty"`
@@ -147,13 +252,14 @@ type LowestPrice struct {
 type Mutation struct {
 }
 
-// A network volume.
+// Storage in one data center that outlives the pods that mount it.
 type NetworkVolume struct {
 	ID   *string `json:"id,omitempty"`
 	Name *string `json:"name,omitempty"`
 	// GB.
-	Size         *int    `json:"size,omitempty"`
-	DataCenterID *string `json:"dataCenterId,omitempty"`
+	Size         *int        `json:"size,omitempty"`
+	DataCenterID *string     `json:"dataCenterId,omitempty"`
+	DataCenter   *DataCenter `json:"dataCenter,omitempty"`
 }
 
 // A pod.
@@ -237,7 +343,7 @@ type PodFindAndDeployOnDemandInput struct {
 	GpuTypeIDList []*string `json:"gpuTypeIdList,omitempty"`
 	// The image if it is absent.
 	Name *string `json:"name,omitempty"`
-	// Required.
+	// Required without a template.
 	ImageName  *string `json:"imageName,omitempty"`
 	DockerArgs *string `json:"dockerArgs,omitempty"`
 	// Each port/protocol, separated by commas.
@@ -250,22 +356,23 @@ type PodFindAndDeployOnDemandInput struct {
 	VolumeMountPath *string `json:"volumeMountPath,omitempty"`
 	NetworkVolumeID *string `json:"networkVolumeId,omitempty"`
 	// Ids separated by commas.
-	DataCenterID            *string   `json:"dataCenterId,omitempty"`
-	ContainerRegistryAuthID *string   `json:"containerRegistryAuthId,omitempty"`
-	TemplateID              *string   `json:"templateId,omitempty"`
-	MinVcpuCount            *int      `json:"minVcpuCount,omitempty"`
-	MinMemoryInGb           *int      `json:"minMemoryInGb,omitempty"`
-	CudaVersion             *string   `json:"cudaVersion,omitempty"`
-	MinCudaVersion          *string   `json:"minCudaVersion,omitempty"`
-	AllowedCudaVersions     []*string `json:"allowedCudaVersions,omitempty"`
-	GlobalNetwork           *bool     `json:"globalNetwork,omitempty"`
+	DataCenterID            *string `json:"dataCenterId,omitempty"`
+	ContainerRegistryAuthID *string `json:"containerRegistryAuthId,omitempty"`
+	// Gives what is absent here, and the variables that env lacks.
+	TemplateID          *string   `json:"templateId,omitempty"`
+	MinVcpuCount        *int      `json:"minVcpuCount,omitempty"`
+	MinMemoryInGb       *int      `json:"minMemoryInGb,omitempty"`
+	CudaVersion         *string   `json:"cudaVersion,omitempty"`
+	MinCudaVersion      *string   `json:"minCudaVersion,omitempty"`
+	AllowedCudaVersions []*string `json:"allowedCudaVersions,omitempty"`
+	GlobalNetwork       *bool     `json:"globalNetwork,omitempty"`
 	// USD an hour: no pod is made that costs more.
 	DeployCost *float64 `json:"deployCost,omitempty"`
 	// Gives the container the user's SSH keys as PUBLIC_KEY.
 	StartSSH *bool `json:"startSsh,omitempty"`
 	// No effect.
 	SupportPublicIP *bool `json:"supportPublicIp,omitempty"`
-	// No effect.
+	// Two letters.
 	CountryCode *string `json:"countryCode,omitempty"`
 	// No effect.
 	MinDisk *int `json:"minDisk,omitempty"`
@@ -354,17 +461,142 @@ type PodTelemetry struct {
 	Time  *time.Time `json:"time,omitempty"`
 }
 
+// The settings of a container under a name, to make pods or the workers of an endpoint from.
+type PodTemplate struct {
+	ID         *string `json:"id,omitempty"`
+	Name       *string `json:"name,omitempty"`
+	ImageName  *string `json:"imageName,omitempty"`
+	DockerArgs *string `json:"dockerArgs,omitempty"`
+	// Sorted by key.
+	Env []*EnvironmentVariable `json:"env,omitempty"`
+	// Each port/protocol, separated by commas; empty when there are none.
+	Ports *string `json:"ports,omitempty"`
+	// The ports without their protocols.
+	PortsConfig []*TemplatePortConfig `json:"portsConfig,omitempty"`
+	// Of the persistent mount; 0 when there is none.
+	VolumeInGb *int `json:"volumeInGb,omitempty"`
+	// Null when there is no persistent mount.
+	VolumeMountPath   *string `json:"volumeMountPath,omitempty"`
+	ContainerDiskInGb *int    `json:"containerDiskInGb,omitempty"`
+	// For its owner's eyes; null when there is none.
+	ContainerRegistryAuthID *string `json:"containerRegistryAuthId,omitempty"`
+	StartJupyter            *bool   `json:"startJupyter,omitempty"`
+	StartSSH                *bool   `json:"startSsh,omitempty"`
+	// Null: there are none.
+	StartScript  *string `json:"startScript,omitempty"`
+	IsServerless *bool   `json:"isServerless,omitempty"`
+	IsPublic     *bool   `json:"isPublic,omitempty"`
+	// True for an official one of the catalog.
+	IsRunpod *bool `json:"isRunpod,omitempty"`
+	// Words for people.
+	Readme *string `json:"readme,omitempty"`
+	// Always false.
+	AdvancedStart *bool `json:"advancedStart,omitempty"`
+	// What it is made for: CPU, NVIDIA or AMD.
+	Category *string `json:"category,omitempty"`
+	// Null: not kept.
+	Config any `json:"config,omitempty"`
+}
+
+type PodTemplateInput struct {
+	// True: official ones; false: the others; null: all.
+	IsRunpod *bool `json:"isRunpod,omitempty"`
+}
+
 type PodTerminateInput struct {
 	PodID string `json:"podId"`
 }
 
-// What may be asked for. gpuTypes and myself are answered without a key too.
+// What may be asked for. The catalog and myself are answered without a key too.
 type Query struct {
+}
+
+type SaveRegistryAuthInput struct {
+	Name     string `json:"name"`
+	Username string `json:"username"`
+	Password string `json:"password"`
+}
+
+// On a change null leaves what there is, and empty text or an empty list takes it away.
+type SaveTemplateInput struct {
+	// Of the template that is to change; a new one is made if it is absent.
+	ID *string `json:"id,omitempty"`
+	// No other template of the user's may have it.
+	Name string `json:"name"`
+	// Required for a new one.
+	ImageName         *string `json:"imageName,omitempty"`
+	ContainerDiskInGb int     `json:"containerDiskInGb"`
+	// 10 or more makes a persistent mount, 0 none.
+	VolumeInGb int `json:"volumeInGb"`
+	// /workspace if it is absent.
+	VolumeMountPath *string                     `json:"volumeMountPath,omitempty"`
+	DockerArgs      *string                     `json:"dockerArgs,omitempty"`
+	Env             []*EnvironmentVariableInput `json:"env,omitempty"`
+	// Each port/protocol, separated by commas.
+	Ports *string `json:"ports,omitempty"`
+	// No effect: see ports.
+	PortsConfig  []*TemplatePortConfigInput `json:"portsConfig,omitempty"`
+	Readme       *string                    `json:"readme,omitempty"`
+	IsServerless *bool                      `json:"isServerless,omitempty"`
+	// Everybody may read it, but for its credential.
+	IsPublic                *bool   `json:"isPublic,omitempty"`
+	StartSSH                *bool   `json:"startSsh,omitempty"`
+	StartJupyter            *bool   `json:"startJupyter,omitempty"`
+	ContainerRegistryAuthID *string `json:"containerRegistryAuthId,omitempty"`
+	// CPU, NVIDIA or AMD.
+	Category *string `json:"category,omitempty"`
+	// Refused.
+	StartScript *string `json:"startScript,omitempty"`
+	// True is refused.
+	AdvancedStart *bool `json:"advancedStart,omitempty"`
+	// No effect.
+	Config any `json:"config,omitempty"`
 }
 
 type SavingsPlanInput struct {
 	PlanLength  *string  `json:"planLength,omitempty"`
 	UpfrontCost *float64 `json:"upfrontCost,omitempty"`
+}
+
+// One size of a flavor. All is null when there is none now.
+type Specifics struct {
+	// High, Medium or Low.
+	StockStatus *string `json:"stockStatus,omitempty"`
+	// USD an hour for a pod.
+	SecurePrice *float64 `json:"securePrice,omitempty"`
+	// USD an hour for a worker of an endpoint.
+	SlsPrice *float64 `json:"slsPrice,omitempty"`
+}
+
+type SpecificsInput struct {
+	// flavor-vCPUs-GB of this flavor; its smallest size if it is absent.
+	InstanceID *string `json:"instanceId,omitempty"`
+	// Ids separated by commas; empty: any.
+	DataCenterID *string `json:"dataCenterId,omitempty"`
+}
+
+type TemplatePortConfig struct {
+	Port *string `json:"port,omitempty"`
+	// Null: ports have no names.
+	Name *string `json:"name,omitempty"`
+}
+
+type TemplatePortConfigInput struct {
+	Port *string `json:"port,omitempty"`
+	Name *string `json:"name,omitempty"`
+}
+
+type UpdateNetworkVolumeInput struct {
+	ID   string  `json:"id"`
+	Name *string `json:"name,omitempty"`
+	// GB: not below what it has, 4096 at most.
+	Size *int `json:"size,omitempty"`
+}
+
+type UpdateRegistryAuthInput struct {
+	ID       string `json:"id"`
+	Username string `json:"username"`
+	Password string `json:"password"`
 }
 
 type UpdateUserSettingsInput struct {
@@ -391,7 +623,12 @@ type User struct {
 	NotifyPodsGeneral *bool `json:"notifyPodsGeneral,omitempty"`
 	NotifyLowBalance  *bool `json:"notifyLowBalance,omitempty"`
 	// The user's pods, newest first; those that were terminated are gone.
-	Pods           []*Pod           `json:"pods,omitempty"`
+	Pods []*Pod `json:"pods,omitempty"`
+	// The user's logins to container registries, oldest first.
+	ContainerRegistryCreds []*ContainerRegistryAuth `json:"containerRegistryCreds,omitempty"`
+	// The user's templates, newest first.
+	PodTemplates []*PodTemplate `json:"podTemplates,omitempty"`
+	// The user's network volumes, newest first.
 	NetworkVolumes []*NetworkVolume `json:"networkVolumes,omitempty"`
 }
 

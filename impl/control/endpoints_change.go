@@ -86,8 +86,8 @@ func (g *EndpointGPUChange) withCUDA(versions []string) *EndpointGPUChange {
 func (n *Endpoints) template(tx store.Tx, user compute.UserID, id compute.TemplateID) (compute.Template, error) {
 	t, err := readableTemplate(tx, user, id)
 	if compute.CodeOf(err) == compute.NotFound {
-		if public, ok := find(n.catalog.Templates, func(p PublicTemplate) bool { return p.ID == string(id) }); ok {
-			t, err = public.template(), nil
+		if public, ok := n.catalog.Template(id); ok {
+			t, err = public.Template(), nil
 		}
 	}
 	if err != nil {
@@ -100,13 +100,6 @@ func (n *Endpoints) template(tx store.Tx, user compute.UserID, id compute.Templa
 		return t, invalid("/templateId: template %q is for pods, not for endpoints", id)
 	}
 	return t, nil
-}
-
-func (p PublicTemplate) template() compute.Template {
-	return compute.Template{
-		ID: compute.TemplateID(p.ID), Image: p.Image, Args: p.Args, DiskGB: p.DiskGB, Ports: append([]string{}, p.Ports...), Env: p.Env,
-		Serverless: p.Serverless, CUDAVersions: p.CUDAVersions,
-	}
 }
 
 // invalid makes the error of a body that breaks what the document says.
