@@ -53,7 +53,7 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 	require.NoError(t, err)
 	secrets, err := control.NewSecrets([]byte("a key that has thirty-two bytes."))
 	require.NoError(t, err)
-	registries, err := control.NewRegistries(t.Context(), db, ids, secrets)
+	registries, err := control.NewRegistries(t.Context(), e.db, ids, secrets)
 	require.NoError(t, err)
 	s := graphql.Services{
 		Registries: registries,
@@ -113,6 +113,13 @@ func (c counted) ListPods(user compute.UserID) ([]compute.Pod, error) {
 	c.w.statements.Add(1)
 	return c.real.ListPods(user)
 }
+
+func (c counted) Template(id compute.TemplateID) (compute.Template, error) {
+	c.w.statements.Add(1)
+	return c.real.Template(id)
+}
+
+func (c counted) NewestRegistry() (compute.Registry, bool, error) { return c.real.NewestRegistry() }
 
 func (c counted) ListTemplates(user compute.UserID) ([]compute.Template, error) {
 	c.w.statements.Add(1)
