@@ -228,17 +228,6 @@ func init() {
 		})
 		require.Equal(c, map[string]any{"PUBLIC_KEY": "mine"}, own["env"])
 	})
-	add("graphql.doors", []string{"createPod"}, func(c *Check) {
-		for body, fields := range map[string]string{
-			withGPU(`{"id":"` + rtx4090 + `","count":1000}`): `gpuCount:1000`,
-			with(`"ports":["22/tcp","22/udp"]`):              `ports:"22/tcp,22/udp"`,
-			with(`"dataCenterIds":["NOWHERE-1"]`):            `dataCenterId:"NOWHERE-1"`,
-		} {
-			a := c.REST("POST", "/v2/pods", body)
-			c.Refused(a, 400)
-			require.Equal(c, a.JSON["detail"], c.wrongly(c.deploying(fields), 200, "REJECTED"))
-		}
-	})
 }
 
 // setKeys sets the user's SSH keys.
