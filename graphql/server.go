@@ -47,6 +47,7 @@ func (l Limits) WithDefaults() Limits {
 // Services are what the edge calls and how it is set.
 type Services struct {
 	Control       *control.Control
+	Endpoints     *control.Endpoints
 	Registries    *control.Registries
 	Keyring       *control.Keyring
 	Faults        *fault.Script // that operations show; nil: none

@@ -56,8 +56,8 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 	registries, err := control.NewRegistries(t.Context(), e.db, ids, secrets)
 	require.NoError(t, err)
 	s := graphql.Services{
-		Registries: registries,
-		Control:    control.New(e.db, ids, placement, control.Hints{Pod: func(compute.PodID) {}}), Keyring: keyring, Clock: clock,
+		Registries: registries, Endpoints: control.NewEndpoints(e.db, ids, placement, noQueue{}),
+		Control: control.New(e.db, ids, placement, control.Hints{Pod: func(compute.PodID) {}}), Keyring: keyring, Clock: clock,
 		Log: slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	if set != nil {
@@ -67,6 +67,13 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 	e.handler = graphql.New(s)
 	return e
 }
+
+// noQueue is a queue to which nobody submits.
+type noQueue struct{}
+
+func (noQueue) SetEndpoint(compute.Endpoint)                             {}
+func (noQueue) RemoveEndpoint(context.Context, compute.EndpointID) error { return nil }
+func (noQueue) Sights(compute.EndpointID) []compute.WorkerSight          { return nil }
 
 // send sends a document and gives the status and the body.
 func (e *edge) send(document string) (int, string) {
@@ -131,6 +138,16 @@ func (c counted) ListVolumes(user compute.UserID) ([]compute.Volume, error) {
 	return c.real.ListVolumes(user)
 }
 
+func (c counted) ListEndpointsOf(user compute.UserID) ([]compute.Endpoint, error) {
+	c.w.statements.Add(1)
+	return c.real.ListEndpointsOf(user)
+}
+
+func (c counted) ListWorkers() ([]compute.Worker, error) {
+	c.w.statements.Add(1)
+	return c.real.ListWorkers()
+}
+
 func (c counted) ListRegistries(user compute.UserID) ([]compute.Registry, error) {
 	c.w.statements.Add(1)
 	return c.real.ListRegistries(user)
@@ -157,6 +174,10 @@ func TestTenThousandOfEachTakeAsManyStatementsAsOne(t *testing.T) {
 					tx.InsertPod(p),
 					tx.InsertTemplate(compute.Template{ID: compute.TemplateID(id), UserID: "u", RegistryID: "r"}),
 					tx.InsertVolume(compute.Volume{ID: compute.VolumeID(id), UserID: "u", DataCenterID: "EU-RO-1"}),
+					tx.InsertEndpoint(compute.Endpoint{
+						ID: compute.EndpointID(id), UserID: "u", Name: id, Type: compute.QueueEndpoint, Scaler: compute.ByDelay, VolumeIDs: []compute.VolumeID{compute.VolumeID(id)},
+					}),
+					tx.InsertWorker(compute.Worker{ID: compute.WorkerID(id), EndpointID: compute.EndpointID(id), CreatedAt: tx.Now()}),
 					tx.InsertRegistry(compute.Registry{ID: compute.RegistryID(id), UserID: "u"}),
 				); err != nil {
 					return err
@@ -168,16 +189,17 @@ func TestTenThousandOfEachTakeAsManyStatementsAsOne(t *testing.T) {
 	ask := func(pods int) (statements int64) {
 		e.db.statements.Store(0)
 		status, body := e.send(`{myself{id pubKey currentSpendPerHr pods{id name env machine{podHostId} runtime{ports{privatePort} gpus{id}}}
-			podTemplates{id imageName env{key} isRunpod} networkVolumes{id dataCenter{globalNetwork}} containerRegistryCreds{id name}}}`)
+			podTemplates{id imageName env{key} isRunpod} networkVolumes{id dataCenter{globalNetwork}} containerRegistryCreds{id name}
+			endpoints{id workersStandby networkVolume{id} ...{pods{id dockerArgs}}}}}`)
 		require.Equal(t, 200, status, body)
-		for _, field := range []string{"podHostId", "isRunpod", "globalNetwork"} {
+		for _, field := range []string{"podHostId", "isRunpod", "globalNetwork", "workersStandby", "dockerArgs"} {
 			require.Equal(t, pods, strings.Count(body, field))
 		}
 		return e.db.statements.Load()
 	}
 	insert(0, 1)
 	one := ask(1)
-	require.EqualValues(t, 6, one, "the pods, the spend, the keys, the templates, the volumes and the credentials")
+	require.EqualValues(t, 9, one, "pods, spend, keys, templates, volumes, credentials, endpoints, their volumes and their workers")
 	insert(1, 10_000)
 	require.Equal(t, one, ask(10_000))
 }

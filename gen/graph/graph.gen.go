@@ -79,6 +79,49 @@ type ComplexityRoot struct {
 		StorageSupport  func(childComplexity int) int
 	}
 
+	Discount struct {
+		DiscountFactor func(childComplexity int) int
+		ExpirationDate func(childComplexity int) int
+		Type           func(childComplexity int) int
+	}
+
+	Endpoint struct {
+		ActiveBuildid       func(childComplexity int) int
+		AiKey               func(childComplexity int) int
+		AllowedCudaVersions func(childComplexity int) int
+		Compliance          func(childComplexity int) int
+		ComputeType         func(childComplexity int) int
+		CreatedAt           func(childComplexity int) int
+		Env                 func(childComplexity int) int
+		ExecutionTimeoutMs  func(childComplexity int) int
+		FlashBootType       func(childComplexity int) int
+		FlashEnvironmentID  func(childComplexity int) int
+		GpuCount            func(childComplexity int) int
+		GpuIds              func(childComplexity int) int
+		ID                  func(childComplexity int) int
+		IdePodID            func(childComplexity int) int
+		IdleTimeout         func(childComplexity int) int
+		InstanceIds         func(childComplexity int) int
+		Locations           func(childComplexity int) int
+		MinCudaVersion      func(childComplexity int) int
+		ModelReferences     func(childComplexity int) int
+		Name                func(childComplexity int) int
+		NetworkVolume       func(childComplexity int) int
+		NetworkVolumeID     func(childComplexity int) int
+		NetworkVolumeIds    func(childComplexity int) int
+		Pods                func(childComplexity int) int
+		ScalerType          func(childComplexity int) int
+		ScalerValue         func(childComplexity int) int
+		TemplateID          func(childComplexity int) int
+		Type                func(childComplexity int) int
+		UserID              func(childComplexity int) int
+		Version             func(childComplexity int) int
+		WorkersMax          func(childComplexity int) int
+		WorkersMin          func(childComplexity int) int
+		WorkersPFBTarget    func(childComplexity int) int
+		WorkersStandby      func(childComplexity int) int
+	}
+
 	EnvironmentVariable struct {
 		Key   func(childComplexity int) int
 		Value func(childComplexity int) int
@@ -133,6 +176,7 @@ type ComplexityRoot struct {
 
 	Mutation struct {
 		CreateNetworkVolume      func(childComplexity int, input CreateNetworkVolumeInput) int
+		DeleteEndpoint           func(childComplexity int, id string) int
 		DeleteNetworkVolume      func(childComplexity int, input DeleteNetworkVolumeInput) int
 		DeleteRegistryAuth       func(childComplexity int, registryAuthID string) int
 		DeleteTemplate           func(childComplexity int, templateName *string) int
@@ -143,8 +187,10 @@ type ComplexityRoot struct {
 		PodResume                func(childComplexity int, input PodResumeInput) int
 		PodStop                  func(childComplexity int, input PodStopInput) int
 		PodTerminate             func(childComplexity int, input PodTerminateInput) int
+		SaveEndpoint             func(childComplexity int, input EndpointInput) int
 		SaveRegistryAuth         func(childComplexity int, input SaveRegistryAuthInput) int
 		SaveTemplate             func(childComplexity int, input *SaveTemplateInput) int
+		UpdateEndpointTemplate   func(childComplexity int, input *UpdateEndpointTemplateInput) int
 		UpdateNetworkVolume      func(childComplexity int, input UpdateNetworkVolumeInput) int
 		UpdateRegistryAuth       func(childComplexity int, input UpdateRegistryAuthInput) int
 		UpdateUserSettings       func(childComplexity int, input *UpdateUserSettingsInput) int
@@ -156,6 +202,11 @@ type ComplexityRoot struct {
 		ID           func(childComplexity int) int
 		Name         func(childComplexity int) int
 		Size         func(childComplexity int) int
+	}
+
+	NetworkVolumeIds struct {
+		DataCenterID    func(childComplexity int) int
+		NetworkVolumeID func(childComplexity int) int
 	}
 
 	Pod struct {
@@ -259,15 +310,21 @@ type ComplexityRoot struct {
 	}
 
 	Query struct {
-		CPUFlavors   func(childComplexity int, input *CPUFlavorInput) int
-		CPUTypes     func(childComplexity int) int
-		CountryCodes func(childComplexity int) int
-		DataCenters  func(childComplexity int) int
-		GpuTypes     func(childComplexity int, input *GpuTypeFilter) int
-		Myself       func(childComplexity int) int
-		Pod          func(childComplexity int, input *PodFilter) int
-		PodTemplate  func(childComplexity int, id string) int
-		PodTemplates func(childComplexity int, input *PodTemplateInput) int
+		CPUFlavors         func(childComplexity int, input *CPUFlavorInput) int
+		CPUTypes           func(childComplexity int) int
+		CountryCodes       func(childComplexity int) int
+		DataCenters        func(childComplexity int) int
+		GpuTypes           func(childComplexity int, input *GpuTypeFilter) int
+		Myself             func(childComplexity int) int
+		Pod                func(childComplexity int, input *PodFilter) int
+		PodTemplate        func(childComplexity int, id string) int
+		PodTemplates       func(childComplexity int, input *PodTemplateInput) int
+		ServerlessGpuPools func(childComplexity int) int
+	}
+
+	ServerlessGpuPool struct {
+		GpuTypeIds func(childComplexity int) int
+		ID         func(childComplexity int) int
 	}
 
 	Specifics struct {
@@ -287,6 +344,8 @@ type ComplexityRoot struct {
 		ContainerRegistryCreds func(childComplexity int) int
 		CurrentSpendPerHr      func(childComplexity int) int
 		Email                  func(childComplexity int) int
+		Endpoint               func(childComplexity int, id string) int
+		Endpoints              func(childComplexity int) int
 		ID                     func(childComplexity int) int
 		NetworkVolumes         func(childComplexity int) int
 		NotifyLowBalance       func(childComplexity int) int
@@ -295,6 +354,7 @@ type ComplexityRoot struct {
 		PodTemplates           func(childComplexity int) int
 		Pods                   func(childComplexity int) int
 		PubKey                 func(childComplexity int) int
+		ServerlessDiscount     func(childComplexity int) int
 		SpendLimit             func(childComplexity int) int
 	}
 }
@@ -314,6 +374,9 @@ type GpuTypeResolver interface {
 }
 type MutationResolver interface {
 	UpdateUserSettings(ctx context.Context, input *UpdateUserSettingsInput) (*User, error)
+	SaveEndpoint(ctx context.Context, input EndpointInput) (*Endpoint, error)
+	UpdateEndpointTemplate(ctx context.Context, input *UpdateEndpointTemplateInput) (*Endpoint, error)
+	DeleteEndpoint(ctx context.Context, id string) (*bool, error)
 	PodFindAndDeployOnDemand(ctx context.Context, input *PodFindAndDeployOnDemandInput) (*Pod, error)
 	DeployCPUPod(ctx context.Context, input DeployCPUPodInput) (*Pod, error)
 	PodResume(ctx context.Context, input PodResumeInput) (*Pod, error)
@@ -336,6 +399,7 @@ type QueryResolver interface {
 	CountryCodes(ctx context.Context) ([]*string, error)
 	CPUFlavors(ctx context.Context, input *CPUFlavorInput) ([]*CPUFlavor, error)
 	CPUTypes(ctx context.Context) ([]*CPUType, error)
+	ServerlessGpuPools(ctx context.Context) ([]*ServerlessGpuPool, error)
 	GpuTypes(ctx context.Context, input *GpuTypeFilter) ([]*GpuType, error)
 	Pod(ctx context.Context, input *PodFilter) (*Pod, error)
 	PodTemplate(ctx context.Context, id string) (*PodTemplate, error)
@@ -346,6 +410,9 @@ type UserResolver interface {
 	CurrentSpendPerHr(ctx context.Context, obj *User) (*float64, error)
 
 	Pods(ctx context.Context, obj *User) ([]*Pod, error)
+	Endpoints(ctx context.Context, obj *User) ([]*Endpoint, error)
+	Endpoint(ctx context.Context, obj *User, id string) (*Endpoint, error)
+
 	ContainerRegistryCreds(ctx context.Context, obj *User) ([]*ContainerRegistryAuth, error)
 	PodTemplates(ctx context.Context, obj *User) ([]*PodTemplate, error)
 	NetworkVolumes(ctx context.Context, obj *User) ([]*NetworkVolume, error)
@@ -538,6 +605,230 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DataCenter.StorageSupport(childComplexity), true
+
+	case "Discount.discountFactor":
+		if e.ComplexityRoot.Discount.DiscountFactor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Discount.DiscountFactor(childComplexity), true
+	case "Discount.expirationDate":
+		if e.ComplexityRoot.Discount.ExpirationDate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Discount.ExpirationDate(childComplexity), true
+	case "Discount.type":
+		if e.ComplexityRoot.Discount.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Discount.Type(childComplexity), true
+
+	case "Endpoint.activeBuildid":
+		if e.ComplexityRoot.Endpoint.ActiveBuildid == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.ActiveBuildid(childComplexity), true
+	case "Endpoint.aiKey":
+		if e.ComplexityRoot.Endpoint.AiKey == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.AiKey(childComplexity), true
+	case "Endpoint.allowedCudaVersions":
+		if e.ComplexityRoot.Endpoint.AllowedCudaVersions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.AllowedCudaVersions(childComplexity), true
+	case "Endpoint.compliance":
+		if e.ComplexityRoot.Endpoint.Compliance == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.Compliance(childComplexity), true
+	case "Endpoint.computeType":
+		if e.ComplexityRoot.Endpoint.ComputeType == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.ComputeType(childComplexity), true
+	case "Endpoint.createdAt":
+		if e.ComplexityRoot.Endpoint.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.CreatedAt(childComplexity), true
+	case "Endpoint.env":
+		if e.ComplexityRoot.Endpoint.Env == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.Env(childComplexity), true
+	case "Endpoint.executionTimeoutMs":
+		if e.ComplexityRoot.Endpoint.ExecutionTimeoutMs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.ExecutionTimeoutMs(childComplexity), true
+	case "Endpoint.flashBootType":
+		if e.ComplexityRoot.Endpoint.FlashBootType == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.FlashBootType(childComplexity), true
+	case "Endpoint.flashEnvironmentId":
+		if e.ComplexityRoot.Endpoint.FlashEnvironmentID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.FlashEnvironmentID(childComplexity), true
+	case "Endpoint.gpuCount":
+		if e.ComplexityRoot.Endpoint.GpuCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.GpuCount(childComplexity), true
+	case "Endpoint.gpuIds":
+		if e.ComplexityRoot.Endpoint.GpuIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.GpuIds(childComplexity), true
+	case "Endpoint.id":
+		if e.ComplexityRoot.Endpoint.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.ID(childComplexity), true
+	case "Endpoint.idePodId":
+		if e.ComplexityRoot.Endpoint.IdePodID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.IdePodID(childComplexity), true
+	case "Endpoint.idleTimeout":
+		if e.ComplexityRoot.Endpoint.IdleTimeout == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.IdleTimeout(childComplexity), true
+	case "Endpoint.instanceIds":
+		if e.ComplexityRoot.Endpoint.InstanceIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.InstanceIds(childComplexity), true
+	case "Endpoint.locations":
+		if e.ComplexityRoot.Endpoint.Locations == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.Locations(childComplexity), true
+	case "Endpoint.minCudaVersion":
+		if e.ComplexityRoot.Endpoint.MinCudaVersion == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.MinCudaVersion(childComplexity), true
+	case "Endpoint.modelReferences":
+		if e.ComplexityRoot.Endpoint.ModelReferences == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.ModelReferences(childComplexity), true
+	case "Endpoint.name":
+		if e.ComplexityRoot.Endpoint.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.Name(childComplexity), true
+	case "Endpoint.networkVolume":
+		if e.ComplexityRoot.Endpoint.NetworkVolume == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.NetworkVolume(childComplexity), true
+	case "Endpoint.networkVolumeId":
+		if e.ComplexityRoot.Endpoint.NetworkVolumeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.NetworkVolumeID(childComplexity), true
+	case "Endpoint.networkVolumeIds":
+		if e.ComplexityRoot.Endpoint.NetworkVolumeIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.NetworkVolumeIds(childComplexity), true
+	case "Endpoint.pods":
+		if e.ComplexityRoot.Endpoint.Pods == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.Pods(childComplexity), true
+	case "Endpoint.scalerType":
+		if e.ComplexityRoot.Endpoint.ScalerType == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.ScalerType(childComplexity), true
+	case "Endpoint.scalerValue":
+		if e.ComplexityRoot.Endpoint.ScalerValue == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.ScalerValue(childComplexity), true
+	case "Endpoint.templateId":
+		if e.ComplexityRoot.Endpoint.TemplateID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.TemplateID(childComplexity), true
+	case "Endpoint.type":
+		if e.ComplexityRoot.Endpoint.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.Type(childComplexity), true
+	case "Endpoint.userId":
+		if e.ComplexityRoot.Endpoint.UserID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.UserID(childComplexity), true
+	case "Endpoint.version":
+		if e.ComplexityRoot.Endpoint.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.Version(childComplexity), true
+	case "Endpoint.workersMax":
+		if e.ComplexityRoot.Endpoint.WorkersMax == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.WorkersMax(childComplexity), true
+	case "Endpoint.workersMin":
+		if e.ComplexityRoot.Endpoint.WorkersMin == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.WorkersMin(childComplexity), true
+	case "Endpoint.workersPFBTarget":
+		if e.ComplexityRoot.Endpoint.WorkersPFBTarget == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.WorkersPFBTarget(childComplexity), true
+	case "Endpoint.workersStandby":
+		if e.ComplexityRoot.Endpoint.WorkersStandby == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.WorkersStandby(childComplexity), true
 
 	case "EnvironmentVariable.key":
 		if e.ComplexityRoot.EnvironmentVariable.Key == nil {
@@ -799,6 +1090,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateNetworkVolume(childComplexity, args["input"].(CreateNetworkVolumeInput)), true
+	case "Mutation.deleteEndpoint":
+		if e.ComplexityRoot.Mutation.DeleteEndpoint == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteEndpoint_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteEndpoint(childComplexity, args["id"].(string)), true
 	case "Mutation.deleteNetworkVolume":
 		if e.ComplexityRoot.Mutation.DeleteNetworkVolume == nil {
 			break
@@ -909,6 +1211,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.PodTerminate(childComplexity, args["input"].(PodTerminateInput)), true
+	case "Mutation.saveEndpoint":
+		if e.ComplexityRoot.Mutation.SaveEndpoint == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_saveEndpoint_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SaveEndpoint(childComplexity, args["input"].(EndpointInput)), true
 	case "Mutation.saveRegistryAuth":
 		if e.ComplexityRoot.Mutation.SaveRegistryAuth == nil {
 			break
@@ -931,6 +1244,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.SaveTemplate(childComplexity, args["input"].(*SaveTemplateInput)), true
+	case "Mutation.updateEndpointTemplate":
+		if e.ComplexityRoot.Mutation.UpdateEndpointTemplate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updateEndpointTemplate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdateEndpointTemplate(childComplexity, args["input"].(*UpdateEndpointTemplateInput)), true
 	case "Mutation.updateNetworkVolume":
 		if e.ComplexityRoot.Mutation.UpdateNetworkVolume == nil {
 			break
@@ -995,6 +1319,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.NetworkVolume.Size(childComplexity), true
+
+	case "NetworkVolumeIds.dataCenterId":
+		if e.ComplexityRoot.NetworkVolumeIds.DataCenterID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NetworkVolumeIds.DataCenterID(childComplexity), true
+	case "NetworkVolumeIds.networkVolumeId":
+		if e.ComplexityRoot.NetworkVolumeIds.NetworkVolumeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NetworkVolumeIds.NetworkVolumeID(childComplexity), true
 
 	case "Pod.adjustedCostPerHr":
 		if e.ComplexityRoot.Pod.AdjustedCostPerHr == nil {
@@ -1540,6 +1877,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.PodTemplates(childComplexity, args["input"].(*PodTemplateInput)), true
+	case "Query.serverlessGpuPools":
+		if e.ComplexityRoot.Query.ServerlessGpuPools == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.ServerlessGpuPools(childComplexity), true
+
+	case "ServerlessGpuPool.gpuTypeIds":
+		if e.ComplexityRoot.ServerlessGpuPool.GpuTypeIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ServerlessGpuPool.GpuTypeIds(childComplexity), true
+	case "ServerlessGpuPool.id":
+		if e.ComplexityRoot.ServerlessGpuPool.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ServerlessGpuPool.ID(childComplexity), true
 
 	case "Specifics.securePrice":
 		if e.ComplexityRoot.Specifics.SecurePrice == nil {
@@ -1603,6 +1959,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.Email(childComplexity), true
+	case "User.endpoint":
+		if e.ComplexityRoot.User.Endpoint == nil {
+			break
+		}
+
+		args, err := ec.field_User_endpoint_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.Endpoint(childComplexity, args["id"].(string)), true
+	case "User.endpoints":
+		if e.ComplexityRoot.User.Endpoints == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.Endpoints(childComplexity), true
 	case "User.id":
 		if e.ComplexityRoot.User.ID == nil {
 			break
@@ -1651,6 +2024,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.PubKey(childComplexity), true
+	case "User.serverlessDiscount":
+		if e.ComplexityRoot.User.ServerlessDiscount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.ServerlessDiscount(childComplexity), true
 	case "User.spendLimit":
 		if e.ComplexityRoot.User.SpendLimit == nil {
 			break
@@ -1670,10 +2049,13 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateNetworkVolumeInput,
 		ec.unmarshalInputDeleteNetworkVolumeInput,
 		ec.unmarshalInputDeployCpuPodInput,
+		ec.unmarshalInputEndpointInput,
+		ec.unmarshalInputEndpointTemplateInput,
 		ec.unmarshalInputEnvironmentVariableInput,
 		ec.unmarshalInputGpuAvailabilityInput,
 		ec.unmarshalInputGpuLowestPriceInput,
 		ec.unmarshalInputGpuTypeFilter,
+		ec.unmarshalInputNetworkVolumeIdsInput,
 		ec.unmarshalInputPodEditJobInput,
 		ec.unmarshalInputPodFilter,
 		ec.unmarshalInputPodFindAndDeployOnDemandInput,
@@ -1687,6 +2069,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputSavingsPlanInput,
 		ec.unmarshalInputSpecificsInput,
 		ec.unmarshalInputTemplatePortConfigInput,
+		ec.unmarshalInputUpdateEndpointTemplateInput,
 		ec.unmarshalInputUpdateNetworkVolumeInput,
 		ec.unmarshalInputUpdateRegistryAuthInput,
 		ec.unmarshalInputUpdateUserSettingsInput,
@@ -1876,6 +2259,190 @@ type CpuType {
   manufacturer: String
   cores: Int
   threadsPerCore: Int
+}
+`, BuiltIn: false},
+	{Name: "../../spec/graphql/endpoints.graphqls", Input: `extend type Query {
+  "The pools of GPU types that endpoints take."
+  serverlessGpuPools: [ServerlessGpuPool]
+}
+
+extend type Mutation {
+  """
+  Makes an endpoint or, with an id, changes what is given of one. A change that leaves out workersMax, idleTimeout or
+  scalerValue sets them to 3, 10 and 4.
+  """
+  saveEndpoint(input: EndpointInput!): Endpoint
+  "Has the workers be made of another template."
+  updateEndpointTemplate(input: UpdateEndpointTemplateInput): Endpoint
+  "Cancels its jobs, stops its workers and deletes it, whatever the numbers of its workers are."
+  deleteEndpoint(id: String!): Void
+}
+
+extend type User {
+  "The user's endpoints, newest first."
+  endpoints: [Endpoint]
+  "One of them; null when there is none of that id."
+  endpoint(id: String!): Endpoint
+  "Null: nobody has one."
+  serverlessDiscount: Discount
+}
+
+type ServerlessGpuPool {
+  id: String
+  gpuTypeIds: [String]
+}
+
+type Discount {
+  discountFactor: Float
+  type: String
+  expirationDate: DateTime
+}
+
+enum FlashBootType {
+  OFF
+  FLASHBOOT
+  PRIORITY_FLASHBOOT
+}
+
+"A service whose workers do what is asked of it."
+type Endpoint {
+  id: String
+  name: String
+  "QB: with a queue; LB: without."
+  type: String
+  "Null when it was made without one."
+  templateId: String
+  userId: String
+  "Of its latest release."
+  version: Int
+  createdAt: DateTime
+  "Pools and, after a minus, GPU types that no worker gets, separated by commas; empty for one of CPUs."
+  gpuIds: String
+  "Of each worker."
+  gpuCount: Int
+  "Each flavor-vCPUs-GB; empty for one of GPUs."
+  instanceIds: [String]
+  "Null for one that the server's settings declare."
+  computeType: ComputeType
+  "Data centers, separated by commas; null: any."
+  locations: String
+  networkVolumeId: String @deprecated(reason: "There may be several: use networkVolumeIds.")
+  networkVolumeIds: [NetworkVolumeIds]
+  "The first one."
+  networkVolume: NetworkVolume
+  workersMin: Int
+  workersMax: Int
+  "Seconds."
+  idleTimeout: Int
+  "QUEUE_DELAY or REQUEST_COUNT."
+  scalerType: String
+  "Whole seconds for QUEUE_DELAY, jobs for REQUEST_COUNT."
+  scalerValue: Int
+  "0: that of the queue."
+  executionTimeoutMs: Int
+  "Separated by commas; empty: any."
+  allowedCudaVersions: String
+  "Null: any."
+  minCudaVersion: String
+  "Kept and shown; it has no effect."
+  flashBootType: FlashBootType
+  "What workers find in their environment, sorted by key."
+  env: [EnvironmentVariable]
+  "Its workers, newest first."
+  pods: [Pod]
+  "Always 0. So is the next one."
+  workersStandby: Int
+  workersPFBTarget: Int
+  "Null: there is none. So are those that follow."
+  aiKey: String
+  flashEnvironmentId: String
+  activeBuildid: String
+  idePodId: String
+  "Always empty. So is the next one."
+  compliance: [Compliance]
+  modelReferences: [String]
+}
+
+type NetworkVolumeIds {
+  networkVolumeId: String
+  dataCenterId: String
+}
+
+"Null is as if the field were absent; so is empty text for templateId, gpuIds and flashEnvironmentId."
+input EndpointInput {
+  "Of the endpoint that is to change; a new one is made if it is absent."
+  id: String
+  "Required for a new one."
+  name: String
+  "Required for a new one, unless template is there. Its settings are copied."
+  templateId: String
+  "Makes a template, or changes that of the endpoint. No effect beside templateId."
+  template: EndpointTemplateInput
+  "Pools and, after a minus, GPU types that no worker gets, separated by commas."
+  gpuIds: String
+  "1 if it is absent."
+  gpuCount: Int
+  "In place of gpuIds: each flavor-vCPUs-GB. A worker gets the first one that can be had."
+  instanceIds: [String]
+  networkVolumeId: String
+  networkVolumeIds: [NetworkVolumeIdsInput]
+  "Data centers or countries, separated by commas; empty: any."
+  locations: String
+  "Beside those of locations."
+  dataCenterIds: [String]
+  "0 if it is absent."
+  workersMin: Int
+  "3 if it is absent."
+  workersMax: Int
+  "Seconds: 1 to 3600, 10 if it is absent. No effect on a queue that is scaled by REQUEST_COUNT."
+  idleTimeout: Int
+  "QUEUE_DELAY, which is so if it is absent, or REQUEST_COUNT, which it is for an LB."
+  scalerType: String
+  "4 if it is absent."
+  scalerValue: Int
+  "0: that of the queue."
+  executionTimeoutMs: Int
+  "Separated by commas; empty: any."
+  allowedCudaVersions: String
+  "Empty: any."
+  minCudaVersion: String
+  flashBootType: FlashBootType
+  "QB or LB; QB if it is absent. It does not change."
+  type: String
+  "No effect. So is the next one."
+  workersPFBTarget: Int
+  compliance: [Compliance]
+  "Refused. So are those that follow."
+  hubReleaseId: String
+  flashEnvironmentId: String
+  modelReferences: [String]
+}
+
+input NetworkVolumeIdsInput {
+  networkVolumeId: String
+}
+
+input EndpointTemplateInput {
+  name: String
+  "Required for a new one."
+  imageName: String
+  containerDiskInGb: Int
+  containerRegistryAuthId: String
+  dockerArgs: String
+  env: [EnvironmentVariableInput]
+  "Each port/protocol, separated by commas."
+  ports: String
+  "Refused."
+  startScript: String
+  "True is refused."
+  advancedStart: Boolean
+  "No effect."
+  config: JSON
+}
+
+input UpdateEndpointTemplateInput {
+  endpointId: String
+  templateId: String
 }
 `, BuiltIn: false},
 	{Name: "../../spec/graphql/gpus.graphqls", Input: `extend type Query {
@@ -2620,6 +3187,92 @@ func (ec *executionContext) childFields_DataCenter(ctx context.Context, field gr
 	return nil, fmt.Errorf("no field named %q was found under type DataCenter", field.Name)
 }
 
+func (ec *executionContext) childFields_Discount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "discountFactor":
+		return ec.fieldContext_Discount_discountFactor(ctx, field)
+	case "type":
+		return ec.fieldContext_Discount_type(ctx, field)
+	case "expirationDate":
+		return ec.fieldContext_Discount_expirationDate(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Discount", field.Name)
+}
+
+func (ec *executionContext) childFields_Endpoint(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Endpoint_id(ctx, field)
+	case "name":
+		return ec.fieldContext_Endpoint_name(ctx, field)
+	case "type":
+		return ec.fieldContext_Endpoint_type(ctx, field)
+	case "templateId":
+		return ec.fieldContext_Endpoint_templateId(ctx, field)
+	case "userId":
+		return ec.fieldContext_Endpoint_userId(ctx, field)
+	case "version":
+		return ec.fieldContext_Endpoint_version(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Endpoint_createdAt(ctx, field)
+	case "gpuIds":
+		return ec.fieldContext_Endpoint_gpuIds(ctx, field)
+	case "gpuCount":
+		return ec.fieldContext_Endpoint_gpuCount(ctx, field)
+	case "instanceIds":
+		return ec.fieldContext_Endpoint_instanceIds(ctx, field)
+	case "computeType":
+		return ec.fieldContext_Endpoint_computeType(ctx, field)
+	case "locations":
+		return ec.fieldContext_Endpoint_locations(ctx, field)
+	case "networkVolumeId":
+		return ec.fieldContext_Endpoint_networkVolumeId(ctx, field)
+	case "networkVolumeIds":
+		return ec.fieldContext_Endpoint_networkVolumeIds(ctx, field)
+	case "networkVolume":
+		return ec.fieldContext_Endpoint_networkVolume(ctx, field)
+	case "workersMin":
+		return ec.fieldContext_Endpoint_workersMin(ctx, field)
+	case "workersMax":
+		return ec.fieldContext_Endpoint_workersMax(ctx, field)
+	case "idleTimeout":
+		return ec.fieldContext_Endpoint_idleTimeout(ctx, field)
+	case "scalerType":
+		return ec.fieldContext_Endpoint_scalerType(ctx, field)
+	case "scalerValue":
+		return ec.fieldContext_Endpoint_scalerValue(ctx, field)
+	case "executionTimeoutMs":
+		return ec.fieldContext_Endpoint_executionTimeoutMs(ctx, field)
+	case "allowedCudaVersions":
+		return ec.fieldContext_Endpoint_allowedCudaVersions(ctx, field)
+	case "minCudaVersion":
+		return ec.fieldContext_Endpoint_minCudaVersion(ctx, field)
+	case "flashBootType":
+		return ec.fieldContext_Endpoint_flashBootType(ctx, field)
+	case "env":
+		return ec.fieldContext_Endpoint_env(ctx, field)
+	case "pods":
+		return ec.fieldContext_Endpoint_pods(ctx, field)
+	case "workersStandby":
+		return ec.fieldContext_Endpoint_workersStandby(ctx, field)
+	case "workersPFBTarget":
+		return ec.fieldContext_Endpoint_workersPFBTarget(ctx, field)
+	case "aiKey":
+		return ec.fieldContext_Endpoint_aiKey(ctx, field)
+	case "flashEnvironmentId":
+		return ec.fieldContext_Endpoint_flashEnvironmentId(ctx, field)
+	case "activeBuildid":
+		return ec.fieldContext_Endpoint_activeBuildid(ctx, field)
+	case "idePodId":
+		return ec.fieldContext_Endpoint_idePodId(ctx, field)
+	case "compliance":
+		return ec.fieldContext_Endpoint_compliance(ctx, field)
+	case "modelReferences":
+		return ec.fieldContext_Endpoint_modelReferences(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Endpoint", field.Name)
+}
+
 func (ec *executionContext) childFields_EnvironmentVariable(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "key":
@@ -2738,6 +3391,16 @@ func (ec *executionContext) childFields_NetworkVolume(ctx context.Context, field
 		return ec.fieldContext_NetworkVolume_dataCenter(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type NetworkVolume", field.Name)
+}
+
+func (ec *executionContext) childFields_NetworkVolumeIds(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "networkVolumeId":
+		return ec.fieldContext_NetworkVolumeIds_networkVolumeId(ctx, field)
+	case "dataCenterId":
+		return ec.fieldContext_NetworkVolumeIds_dataCenterId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NetworkVolumeIds", field.Name)
 }
 
 func (ec *executionContext) childFields_Pod(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2940,6 +3603,16 @@ func (ec *executionContext) childFields_PodTemplate(ctx context.Context, field g
 	return nil, fmt.Errorf("no field named %q was found under type PodTemplate", field.Name)
 }
 
+func (ec *executionContext) childFields_ServerlessGpuPool(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_ServerlessGpuPool_id(ctx, field)
+	case "gpuTypeIds":
+		return ec.fieldContext_ServerlessGpuPool_gpuTypeIds(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ServerlessGpuPool", field.Name)
+}
+
 func (ec *executionContext) childFields_Specifics(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "stockStatus":
@@ -2986,6 +3659,12 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_notifyLowBalance(ctx, field)
 	case "pods":
 		return ec.fieldContext_User_pods(ctx, field)
+	case "endpoints":
+		return ec.fieldContext_User_endpoints(ctx, field)
+	case "endpoint":
+		return ec.fieldContext_User_endpoint(ctx, field)
+	case "serverlessDiscount":
+		return ec.fieldContext_User_serverlessDiscount(ctx, field)
 	case "containerRegistryCreds":
 		return ec.fieldContext_User_containerRegistryCreds(ctx, field)
 	case "podTemplates":
@@ -3168,6 +3847,20 @@ func (ec *executionContext) field_Mutation_createNetworkVolume_args(ctx context.
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_deleteEndpoint_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_deleteNetworkVolume_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -3308,6 +4001,20 @@ func (ec *executionContext) field_Mutation_podTerminate_args(ctx context.Context
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_saveEndpoint_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (EndpointInput, error) {
+			return ec.unmarshalNEndpointInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpointInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_saveRegistryAuth_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -3328,6 +4035,20 @@ func (ec *executionContext) field_Mutation_saveTemplate_args(ctx context.Context
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (*SaveTemplateInput, error) {
 			return ec.unmarshalOSaveTemplateInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSaveTemplateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_updateEndpointTemplate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (*UpdateEndpointTemplateInput, error) {
+			return ec.unmarshalOUpdateEndpointTemplateInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐUpdateEndpointTemplateInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -3459,6 +4180,20 @@ func (ec *executionContext) field_Query_pod_args(ctx context.Context, rawArgs ma
 		return nil, err
 	}
 	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_User_endpoint_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
 	return args, nil
 }
 
@@ -4160,6 +4895,893 @@ func (ec *executionContext) fieldContext_DataCenter_gpuAvailability(ctx context.
 		return fc, err
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Discount_discountFactor(ctx context.Context, field graphql.CollectedField, obj *Discount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Discount_discountFactor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DiscountFactor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Discount_discountFactor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Discount", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _Discount_type(ctx context.Context, field graphql.CollectedField, obj *Discount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Discount_type(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Type, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Discount_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Discount", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Discount_expirationDate(ctx context.Context, field graphql.CollectedField, obj *Discount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Discount_expirationDate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExpirationDate, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Discount_expirationDate(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Discount", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_id(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_name(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_type(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_type(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Type, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_templateId(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_templateId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TemplateID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_templateId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_userId(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_userId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_userId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_version(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_createdAt(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_gpuIds(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_gpuIds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GpuIds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_gpuIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_gpuCount(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_gpuCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GpuCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_gpuCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_instanceIds(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_instanceIds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.InstanceIds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*string) graphql.Marshaler {
+			return ec.marshalOString2ᚕᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_instanceIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_computeType(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_computeType(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ComputeType, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ComputeType) graphql.Marshaler {
+			return ec.marshalOComputeType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐComputeType(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_computeType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type ComputeType does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_locations(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_locations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Locations, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_locations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_networkVolumeId(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_networkVolumeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NetworkVolumeID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_networkVolumeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_networkVolumeIds(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_networkVolumeIds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NetworkVolumeIds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*NetworkVolumeIds) graphql.Marshaler {
+			return ec.marshalONetworkVolumeIds2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolumeIds(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_networkVolumeIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Endpoint",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NetworkVolumeIds(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Endpoint_networkVolume(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_networkVolume(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NetworkVolume, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *NetworkVolume) graphql.Marshaler {
+			return ec.marshalONetworkVolume2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolume(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_networkVolume(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Endpoint",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NetworkVolume(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Endpoint_workersMin(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_workersMin(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.WorkersMin, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_workersMin(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_workersMax(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_workersMax(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.WorkersMax, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_workersMax(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_idleTimeout(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_idleTimeout(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IdleTimeout, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_idleTimeout(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_scalerType(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_scalerType(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ScalerType, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_scalerType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_scalerValue(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_scalerValue(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ScalerValue, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_scalerValue(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_executionTimeoutMs(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_executionTimeoutMs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExecutionTimeoutMs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_executionTimeoutMs(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_allowedCudaVersions(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_allowedCudaVersions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AllowedCudaVersions, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_allowedCudaVersions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_minCudaVersion(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_minCudaVersion(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MinCudaVersion, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_minCudaVersion(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_flashBootType(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_flashBootType(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FlashBootType, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashBootType) graphql.Marshaler {
+			return ec.marshalOFlashBootType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBootType(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_flashBootType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type FlashBootType does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_env(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_env(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Env, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*EnvironmentVariable) graphql.Marshaler {
+			return ec.marshalOEnvironmentVariable2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariable(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_env(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Endpoint",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_EnvironmentVariable(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Endpoint_pods(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_pods(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Pods, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*Pod) graphql.Marshaler {
+			return ec.marshalOPod2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPod(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_pods(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Endpoint",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Pod(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Endpoint_workersStandby(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_workersStandby(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.WorkersStandby, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_workersStandby(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_workersPFBTarget(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_workersPFBTarget(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.WorkersPFBTarget, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_workersPFBTarget(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_aiKey(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_aiKey(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AiKey, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_aiKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_flashEnvironmentId(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_flashEnvironmentId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FlashEnvironmentID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_flashEnvironmentId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_activeBuildid(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_activeBuildid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ActiveBuildid, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_activeBuildid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_idePodId(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_idePodId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IdePodID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_idePodId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_compliance(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_compliance(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Compliance, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*Compliance) graphql.Marshaler {
+			return ec.marshalOCompliance2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCompliance(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_compliance(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Compliance does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_modelReferences(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_modelReferences(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ModelReferences, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*string) graphql.Marshaler {
+			return ec.marshalOString2ᚕᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_modelReferences(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _EnvironmentVariable_key(ctx context.Context, field graphql.CollectedField, obj *EnvironmentVariable) (ret graphql.Marshaler) {
@@ -5147,6 +6769,138 @@ func (ec *executionContext) fieldContext_Mutation_updateUserSettings(ctx context
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_saveEndpoint(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_saveEndpoint(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SaveEndpoint(ctx, fc.Args["input"].(EndpointInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *Endpoint) graphql.Marshaler {
+			return ec.marshalOEndpoint2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpoint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_saveEndpoint(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Endpoint(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_saveEndpoint_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_updateEndpointTemplate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_updateEndpointTemplate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UpdateEndpointTemplate(ctx, fc.Args["input"].(*UpdateEndpointTemplateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *Endpoint) graphql.Marshaler {
+			return ec.marshalOEndpoint2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpoint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_updateEndpointTemplate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Endpoint(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_updateEndpointTemplate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteEndpoint(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteEndpoint(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteEndpoint(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOVoid2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteEndpoint(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Void does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteEndpoint_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_podFindAndDeployOnDemand(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5929,6 +7683,52 @@ func (ec *executionContext) fieldContext_NetworkVolume_dataCenter(_ context.Cont
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _NetworkVolumeIds_networkVolumeId(ctx context.Context, field graphql.CollectedField, obj *NetworkVolumeIds) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NetworkVolumeIds_networkVolumeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NetworkVolumeID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_NetworkVolumeIds_networkVolumeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NetworkVolumeIds", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _NetworkVolumeIds_dataCenterId(ctx context.Context, field graphql.CollectedField, obj *NetworkVolumeIds) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NetworkVolumeIds_dataCenterId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DataCenterID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_NetworkVolumeIds_dataCenterId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NetworkVolumeIds", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Pod_id(ctx context.Context, field graphql.CollectedField, obj *Pod) (ret graphql.Marshaler) {
@@ -7914,6 +9714,38 @@ func (ec *executionContext) fieldContext_Query_cpuTypes(_ context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_serverlessGpuPools(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_serverlessGpuPools(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().ServerlessGpuPools(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*ServerlessGpuPool) graphql.Marshaler {
+			return ec.marshalOServerlessGpuPool2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐServerlessGpuPool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_serverlessGpuPools(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ServerlessGpuPool(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_gpuTypes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -8164,6 +9996,52 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _ServerlessGpuPool_id(ctx context.Context, field graphql.CollectedField, obj *ServerlessGpuPool) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ServerlessGpuPool_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ServerlessGpuPool_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ServerlessGpuPool", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ServerlessGpuPool_gpuTypeIds(ctx context.Context, field graphql.CollectedField, obj *ServerlessGpuPool) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ServerlessGpuPool_gpuTypeIds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GpuTypeIds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*string) graphql.Marshaler {
+			return ec.marshalOString2ᚕᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ServerlessGpuPool_gpuTypeIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ServerlessGpuPool", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Specifics_stockStatus(ctx context.Context, field graphql.CollectedField, obj *Specifics) (ret graphql.Marshaler) {
@@ -8538,6 +10416,114 @@ func (ec *executionContext) fieldContext_User_pods(_ context.Context, field grap
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Pod(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _User_endpoints(ctx context.Context, field graphql.CollectedField, obj *User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_endpoints(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.User().Endpoints(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*Endpoint) graphql.Marshaler {
+			return ec.marshalOEndpoint2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpoint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_User_endpoints(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "User",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Endpoint(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _User_endpoint(ctx context.Context, field graphql.CollectedField, obj *User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_endpoint(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.User().Endpoint(ctx, obj, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *Endpoint) graphql.Marshaler {
+			return ec.marshalOEndpoint2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpoint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_User_endpoint(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "User",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Endpoint(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_User_endpoint_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _User_serverlessDiscount(ctx context.Context, field graphql.CollectedField, obj *User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_serverlessDiscount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ServerlessDiscount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *Discount) graphql.Marshaler {
+			return ec.marshalODiscount2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDiscount(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_User_serverlessDiscount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "User",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Discount(ctx, field)
 		},
 	}
 	return fc, nil
@@ -9958,6 +11944,304 @@ func (ec *executionContext) unmarshalInputDeployCpuPodInput(ctx context.Context,
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputEndpointInput(ctx context.Context, obj any) (EndpointInput, error) {
+	var it EndpointInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "templateId", "template", "gpuIds", "gpuCount", "instanceIds", "networkVolumeId", "networkVolumeIds", "locations", "dataCenterIds", "workersMin", "workersMax", "idleTimeout", "scalerType", "scalerValue", "executionTimeoutMs", "allowedCudaVersions", "minCudaVersion", "flashBootType", "type", "workersPFBTarget", "compliance", "hubReleaseId", "flashEnvironmentId", "modelReferences"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "templateId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("templateId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TemplateID = data
+		case "template":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("template"))
+			data, err := ec.unmarshalOEndpointTemplateInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpointTemplateInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Template = data
+		case "gpuIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gpuIds"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GpuIds = data
+		case "gpuCount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gpuCount"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GpuCount = data
+		case "instanceIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("instanceIds"))
+			data, err := ec.unmarshalOString2ᚕᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.InstanceIds = data
+		case "networkVolumeId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("networkVolumeId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.NetworkVolumeID = data
+		case "networkVolumeIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("networkVolumeIds"))
+			data, err := ec.unmarshalONetworkVolumeIdsInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolumeIdsInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.NetworkVolumeIds = data
+		case "locations":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("locations"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Locations = data
+		case "dataCenterIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dataCenterIds"))
+			data, err := ec.unmarshalOString2ᚕᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DataCenterIds = data
+		case "workersMin":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("workersMin"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.WorkersMin = data
+		case "workersMax":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("workersMax"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.WorkersMax = data
+		case "idleTimeout":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idleTimeout"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdleTimeout = data
+		case "scalerType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scalerType"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ScalerType = data
+		case "scalerValue":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scalerValue"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ScalerValue = data
+		case "executionTimeoutMs":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("executionTimeoutMs"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExecutionTimeoutMs = data
+		case "allowedCudaVersions":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("allowedCudaVersions"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AllowedCudaVersions = data
+		case "minCudaVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCudaVersion"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinCudaVersion = data
+		case "flashBootType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("flashBootType"))
+			data, err := ec.unmarshalOFlashBootType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBootType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FlashBootType = data
+		case "type":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("type"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Type = data
+		case "workersPFBTarget":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("workersPFBTarget"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.WorkersPFBTarget = data
+		case "compliance":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("compliance"))
+			data, err := ec.unmarshalOCompliance2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCompliance(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Compliance = data
+		case "hubReleaseId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hubReleaseId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HubReleaseID = data
+		case "flashEnvironmentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("flashEnvironmentId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FlashEnvironmentID = data
+		case "modelReferences":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("modelReferences"))
+			data, err := ec.unmarshalOString2ᚕᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ModelReferences = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputEndpointTemplateInput(ctx context.Context, obj any) (EndpointTemplateInput, error) {
+	var it EndpointTemplateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"name", "imageName", "containerDiskInGb", "containerRegistryAuthId", "dockerArgs", "env", "ports", "startScript", "advancedStart", "config"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "imageName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("imageName"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ImageName = data
+		case "containerDiskInGb":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("containerDiskInGb"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ContainerDiskInGb = data
+		case "containerRegistryAuthId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("containerRegistryAuthId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ContainerRegistryAuthID = data
+		case "dockerArgs":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dockerArgs"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DockerArgs = data
+		case "env":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("env"))
+			data, err := ec.unmarshalOEnvironmentVariableInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariableInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Env = data
+		case "ports":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ports"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ports = data
+		case "startScript":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startScript"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StartScript = data
+		case "advancedStart":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("advancedStart"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AdvancedStart = data
+		case "config":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("config"))
+			data, err := ec.unmarshalOJSON2interface(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Config = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputEnvironmentVariableInput(ctx context.Context, obj any) (EnvironmentVariableInput, error) {
 	var it EnvironmentVariableInput
 	if obj == nil {
@@ -10255,6 +12539,36 @@ func (ec *executionContext) unmarshalInputGpuTypeFilter(ctx context.Context, obj
 				return it, err
 			}
 			it.Cluster = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputNetworkVolumeIdsInput(ctx context.Context, obj any) (NetworkVolumeIdsInput, error) {
+	var it NetworkVolumeIdsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"networkVolumeId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "networkVolumeId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("networkVolumeId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.NetworkVolumeID = data
 		}
 	}
 	return it, nil
@@ -11182,6 +13496,43 @@ func (ec *executionContext) unmarshalInputTemplatePortConfigInput(ctx context.Co
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputUpdateEndpointTemplateInput(ctx context.Context, obj any) (UpdateEndpointTemplateInput, error) {
+	var it UpdateEndpointTemplateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"endpointId", "templateId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "endpointId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("endpointId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.EndpointID = data
+		case "templateId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("templateId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TemplateID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputUpdateNetworkVolumeInput(ctx context.Context, obj any) (UpdateNetworkVolumeInput, error) {
 	var it UpdateNetworkVolumeInput
 	if obj == nil {
@@ -11636,6 +13987,257 @@ func (ec *executionContext) _DataCenter(ctx context.Context, sel ast.SelectionSe
 	return out
 }
 
+var discountImplementors = []string{"Discount"}
+
+func (ec *executionContext) _Discount(ctx context.Context, sel ast.SelectionSet, obj *Discount) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, discountImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Discount")
+		case "discountFactor":
+			out.Values[i] = ec._Discount_discountFactor(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "type":
+			out.Values[i] = ec._Discount_type(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "expirationDate":
+			out.Values[i] = ec._Discount_expirationDate(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var endpointImplementors = []string{"Endpoint"}
+
+func (ec *executionContext) _Endpoint(ctx context.Context, sel ast.SelectionSet, obj *Endpoint) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, endpointImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Endpoint")
+		case "id":
+			out.Values[i] = ec._Endpoint_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._Endpoint_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "type":
+			out.Values[i] = ec._Endpoint_type(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "templateId":
+			out.Values[i] = ec._Endpoint_templateId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userId":
+			out.Values[i] = ec._Endpoint_userId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._Endpoint_version(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._Endpoint_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "gpuIds":
+			out.Values[i] = ec._Endpoint_gpuIds(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "gpuCount":
+			out.Values[i] = ec._Endpoint_gpuCount(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "instanceIds":
+			out.Values[i] = ec._Endpoint_instanceIds(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "computeType":
+			out.Values[i] = ec._Endpoint_computeType(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "locations":
+			out.Values[i] = ec._Endpoint_locations(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "networkVolumeId":
+			out.Values[i] = ec._Endpoint_networkVolumeId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "networkVolumeIds":
+			out.Values[i] = ec._Endpoint_networkVolumeIds(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "networkVolume":
+			out.Values[i] = ec._Endpoint_networkVolume(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "workersMin":
+			out.Values[i] = ec._Endpoint_workersMin(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "workersMax":
+			out.Values[i] = ec._Endpoint_workersMax(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "idleTimeout":
+			out.Values[i] = ec._Endpoint_idleTimeout(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "scalerType":
+			out.Values[i] = ec._Endpoint_scalerType(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "scalerValue":
+			out.Values[i] = ec._Endpoint_scalerValue(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "executionTimeoutMs":
+			out.Values[i] = ec._Endpoint_executionTimeoutMs(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "allowedCudaVersions":
+			out.Values[i] = ec._Endpoint_allowedCudaVersions(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "minCudaVersion":
+			out.Values[i] = ec._Endpoint_minCudaVersion(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "flashBootType":
+			out.Values[i] = ec._Endpoint_flashBootType(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "env":
+			out.Values[i] = ec._Endpoint_env(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "pods":
+			out.Values[i] = ec._Endpoint_pods(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "workersStandby":
+			out.Values[i] = ec._Endpoint_workersStandby(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "workersPFBTarget":
+			out.Values[i] = ec._Endpoint_workersPFBTarget(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "aiKey":
+			out.Values[i] = ec._Endpoint_aiKey(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "flashEnvironmentId":
+			out.Values[i] = ec._Endpoint_flashEnvironmentId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "activeBuildid":
+			out.Values[i] = ec._Endpoint_activeBuildid(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "idePodId":
+			out.Values[i] = ec._Endpoint_idePodId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "compliance":
+			out.Values[i] = ec._Endpoint_compliance(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "modelReferences":
+			out.Values[i] = ec._Endpoint_modelReferences(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var environmentVariableImplementors = []string{"EnvironmentVariable"}
 
 func (ec *executionContext) _EnvironmentVariable(ctx context.Context, sel ast.SelectionSet, obj *EnvironmentVariable) graphql.Marshaler {
@@ -12028,6 +14630,27 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "saveEndpoint":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_saveEndpoint(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "updateEndpointTemplate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_updateEndpointTemplate(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteEndpoint":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteEndpoint(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "podFindAndDeployOnDemand":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_podFindAndDeployOnDemand(ctx, field)
@@ -12188,6 +14811,49 @@ func (ec *executionContext) _NetworkVolume(ctx context.Context, sel ast.Selectio
 			}
 		case "dataCenter":
 			out.Values[i] = ec._NetworkVolume_dataCenter(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var networkVolumeIdsImplementors = []string{"NetworkVolumeIds"}
+
+func (ec *executionContext) _NetworkVolumeIds(ctx context.Context, sel ast.SelectionSet, obj *NetworkVolumeIds) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, networkVolumeIdsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NetworkVolumeIds")
+		case "networkVolumeId":
+			out.Values[i] = ec._NetworkVolumeIds_networkVolumeId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "dataCenterId":
+			out.Values[i] = ec._NetworkVolumeIds_dataCenterId(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -12986,6 +15652,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "serverlessGpuPools":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_serverlessGpuPools(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "gpuTypes":
 			field := field
 
@@ -13087,6 +15775,49 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var serverlessGpuPoolImplementors = []string{"ServerlessGpuPool"}
+
+func (ec *executionContext) _ServerlessGpuPool(ctx context.Context, sel ast.SelectionSet, obj *ServerlessGpuPool) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, serverlessGpuPoolImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ServerlessGpuPool")
+		case "id":
+			out.Values[i] = ec._ServerlessGpuPool_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "gpuTypeIds":
+			out.Values[i] = ec._ServerlessGpuPool_gpuTypeIds(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -13366,6 +16097,87 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "endpoints":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._User_endpoints(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "endpoint":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._User_endpoint(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "serverlessDiscount":
+			out.Values[i] = ec._User_serverlessDiscount(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "containerRegistryCreds":
 			field := field
 
@@ -13924,6 +16736,11 @@ func (ec *executionContext) unmarshalNDeployCpuPodInput2githubᚗcomᚋberthdev�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNEndpointInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpointInput(ctx context.Context, v any) (EndpointInput, error) {
+	res, err := ec.unmarshalInputEndpointInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNInt2int(ctx context.Context, v any) (int, error) {
 	res, err := graphql.UnmarshalInt(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -14350,6 +17167,41 @@ func (ec *executionContext) marshalODateTime2ᚖtimeᚐTime(ctx context.Context,
 	return res
 }
 
+func (ec *executionContext) marshalODiscount2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDiscount(ctx context.Context, sel ast.SelectionSet, v *Discount) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Discount(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOEndpoint2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpoint(ctx context.Context, sel ast.SelectionSet, v []*Endpoint) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOEndpoint2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpoint(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOEndpoint2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpoint(ctx context.Context, sel ast.SelectionSet, v *Endpoint) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Endpoint(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOEndpointTemplateInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpointTemplateInput(ctx context.Context, v any) (*EndpointTemplateInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputEndpointTemplateInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalOEnvironmentVariable2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariable(ctx context.Context, sel ast.SelectionSet, v []*EnvironmentVariable) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -14393,6 +17245,22 @@ func (ec *executionContext) unmarshalOEnvironmentVariableInput2ᚖgithubᚗcom�
 	}
 	res, err := ec.unmarshalInputEnvironmentVariableInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOFlashBootType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBootType(ctx context.Context, v any) (*FlashBootType, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var res = new(FlashBootType)
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOFlashBootType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBootType(ctx context.Context, sel ast.SelectionSet, v *FlashBootType) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return v
 }
 
 func (ec *executionContext) unmarshalOFloat2ᚖfloat64(ctx context.Context, v any) (*float64, error) {
@@ -14567,6 +17435,51 @@ func (ec *executionContext) marshalONetworkVolume2ᚖgithubᚗcomᚋberthdevᚋb
 		return graphql.Null
 	}
 	return ec._NetworkVolume(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalONetworkVolumeIds2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolumeIds(ctx context.Context, sel ast.SelectionSet, v []*NetworkVolumeIds) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalONetworkVolumeIds2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolumeIds(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalONetworkVolumeIds2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolumeIds(ctx context.Context, sel ast.SelectionSet, v *NetworkVolumeIds) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NetworkVolumeIds(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalONetworkVolumeIdsInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolumeIdsInput(ctx context.Context, v any) ([]*NetworkVolumeIdsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*NetworkVolumeIdsInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalONetworkVolumeIdsInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolumeIdsInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalONetworkVolumeIdsInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolumeIdsInput(ctx context.Context, v any) (*NetworkVolumeIdsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputNetworkVolumeIdsInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOPod2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPod(ctx context.Context, sel ast.SelectionSet, v []*Pod) graphql.Marshaler {
@@ -14767,6 +17680,26 @@ func (ec *executionContext) unmarshalOSavingsPlanInput2ᚖgithubᚗcomᚋberthde
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalOServerlessGpuPool2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐServerlessGpuPool(ctx context.Context, sel ast.SelectionSet, v []*ServerlessGpuPool) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOServerlessGpuPool2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐServerlessGpuPool(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOServerlessGpuPool2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐServerlessGpuPool(ctx context.Context, sel ast.SelectionSet, v *ServerlessGpuPool) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ServerlessGpuPool(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOSpecifics2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSpecifics(ctx context.Context, sel ast.SelectionSet, v *Specifics) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -14871,6 +17804,14 @@ func (ec *executionContext) unmarshalOTemplatePortConfigInput2ᚖgithubᚗcomᚋ
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputTemplatePortConfigInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOUpdateEndpointTemplateInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐUpdateEndpointTemplateInput(ctx context.Context, v any) (*UpdateEndpointTemplateInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputUpdateEndpointTemplateInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -116,6 +116,139 @@ type DeployCPUPodInput struct {
 	StartJupyter *bool `json:"startJupyter,omitempty"`
 }
 
+type Discount struct {
+	DiscountFactor *float64   `json:"discountFactor,omitempty"`
+	Type           *string    `json:"type,omitempty"`
+	ExpirationDate *time.Time `json:"expirationDate,omitempty"`
+}
+
+// A service whose workers do what is asked of it.
+type Endpoint struct {
+	ID   *string `json:"id,omitempty"`
+	Name *string `json:"name,omitempty"`
+	// QB: with a queue; LB: without.
+	Type *string `json:"type,omitempty"`
+	// Null when it was made without one.
+	TemplateID *string `json:"templateId,omitempty"`
+	UserID     *string `json:"userId,omitempty"`
+	// Of its latest release.
+	Version   *int       `json:"version,omitempty"`
+	CreatedAt *time.Time `json:"createdAt,omitempty"`
+	// Pools and, after a minus, GPU types that no worker gets, separated by commas; empty for one of CPUs.
+	GpuIds *string `json:"gpuIds,omitempty"`
+	// Of each worker.
+	GpuCount *int `json:"gpuCount,omitempty"`
+	// Each flavor-vCPUs-GB; empty for one of GPUs.
+	InstanceIds []*string `json:"instanceIds,omitempty"`
+	// Null for one that the server's settings declare.
+	ComputeType *ComputeType `json:"computeType,omitempty"`
+	// Data centers, separated by commas; null: any.
+	Locations        *string             `json:"locations,omitempty"`
+	NetworkVolumeID  *string             `json:"networkVolumeId,omitempty"`
+	NetworkVolumeIds []*NetworkVolumeIds `json:"networkVolumeIds,omitempty"`
+	// The first one.
+	NetworkVolume *NetworkVolume `json:"networkVolume,omitempty"`
+	WorkersMin    *int           `json:"workersMin,omitempty"`
+	WorkersMax    *int           `json:"workersMax,omitempty"`
+	// Seconds.
+	IdleTimeout *int `json:"idleTimeout,omitempty"`
+	// QUEUE_DELAY or REQUEST_COUNT.
+	ScalerType *string `json:"scalerType,omitempty"`
+	// Whole seconds for QUEUE_DELAY, jobs for REQUEST_COUNT.
+	ScalerValue *int `json:"scalerValue,omitempty"`
+	// 0: that of the queue.
+	ExecutionTimeoutMs *int `json:"executionTimeoutMs,omitempty"`
+	// Separated by commas; empty: any.
+	AllowedCudaVersions *string `json:"allowedCudaVersions,omitempty"`
+	// Null: any.
+	MinCudaVersion *string `json:"minCudaVersion,omitempty"`
+	// Kept and shown; it has no effect.
+	FlashBootType *FlashBootType `json:"flashBootType,omitempty"`
+	// What workers find in their environment, sorted by key.
+	Env []*EnvironmentVariable `json:"env,omitempty"`
+	// Its workers, newest first.
+	Pods []*Pod `json:"pods,omitempty"`
+	// Always 0. So is the next one.
+	WorkersStandby   *int `json:"workersStandby,omitempty"`
+	WorkersPFBTarget *int `json:"workersPFBTarget,omitempty"`
+	// Null: there is none. So are those that follow.
+	AiKey              *string `json:"aiKey,omitempty"`
+	FlashEnvironmentID *string `json:"flashEnvironmentId,omitempty"`
+	ActiveBuildid      *string `json:"activeBuildid,omitempty"`
+	IdePodID           *string `json:"idePodId,omitempty"`
+	// Always empty. So is the next one.
+	Compliance      []*Compliance `json:"compliance,omitempty"`
+	ModelReferences []*string     `json:"modelReferences,omitempty"`
+}
+
+// Null is as if the field were absent; so is empty text for templateId, gpuIds and flashEnvironmentId.
+type EndpointInput struct {
+	// Of the endpoint that is to change; a new one is made if it is absent.
+	ID *string `json:"id,omitempty"`
+	// Required for a new one.
+	Name *string `json:"name,omitempty"`
+	// Required for a new one, unless template is there. Its settings are copied.
+	TemplateID *string `json:"templateId,omitempty"`
+	// Makes a template, or changes that of the endpoint. No effect beside templateId.
+	Template *EndpointTemplateInput `json:"template,omitempty"`
+	// Pools and, after a minus, GPU types that no worker gets, separated by commas.
+	GpuIds *string `json:"gpuIds,omitempty"`
+	// 1 if it is absent.
+	GpuCount *int `json:"gpuCount,omitempty"`
+	// In place of gpuIds: each flavor-vCPUs-GB. A worker gets the first one that can be had.
+	InstanceIds      []*string                `json:"instanceIds,omitempty"`
+	NetworkVolumeID  *string                  `json:"networkVolumeId,omitempty"`
+	NetworkVolumeIds []*NetworkVolumeIdsInput `json:"networkVolumeIds,omitempty"`
+	// Data centers or countries, separated by commas; empty: any.
+	Locations *string `json:"locations,omitempty"`
+	// Beside those of locations.
+	DataCenterIds []*string `json:"dataCenterIds,omitempty"`
+	// 0 if it is absent.
+	WorkersMin *int `json:"workersMin,omitempty"`
+	// 3 if it is absent.
+	WorkersMax *int `json:"workersMax,omitempty"`
+	// Seconds: 1 to 3600, 10 if it is absent. No effect on a queue that is scaled by REQUEST_COUNT.
+	IdleTimeout *int `json:"idleTimeout,omitempty"`
+	// QUEUE_DELAY, which is so if it is absent, or REQUEST_COUNT, which it is for an LB.
+	ScalerType *string `json:"scalerType,omitempty"`
+	// 4 if it is absent.
+	ScalerValue *int `json:"scalerValue,omitempty"`
+	// 0: that of the queue.
+	ExecutionTimeoutMs *int `json:"executionTimeoutMs,omitempty"`
+	// Separated by commas; empty: any.
+	AllowedCudaVersions *string `json:"allowedCudaVersions,omitempty"`
+	// Empty: any.
+	MinCudaVersion *string        `json:"minCudaVersion,omitempty"`
+	FlashBootType  *FlashBootType `json:"flashBootType,omitempty"`
+	// QB or LB; QB if it is absent. It does not change.
+	Type *string `json:"type,omitempty"`
+	// No effect. So is the next one.
+	WorkersPFBTarget *int          `json:"workersPFBTarget,omitempty"`
+	Compliance       []*Compliance `json:"compliance,omitempty"`
+	// Refused. So are those that follow.
+	HubReleaseID       *string   `json:"hubReleaseId,omitempty"`
+	FlashEnvironmentID *string   `json:"flashEnvironmentId,omitempty"`
+	ModelReferences    []*string `json:"modelReferences,omitempty"`
+}
+
+type EndpointTemplateInput struct {
+	Name *string `json:"name,omitempty"`
+	// Required for a new one.
+	ImageName               *string                     `json:"imageName,omitempty"`
+	ContainerDiskInGb       *int                        `json:"containerDiskInGb,omitempty"`
+	ContainerRegistryAuthID *string                     `json:"containerRegistryAuthId,omitempty"`
+	DockerArgs              *string                     `json:"dockerArgs,omitempty"`
+	Env                     []*EnvironmentVariableInput `json:"env,omitempty"`
+	// Each port/protocol, separated by commas.
+	Ports *string `json:"ports,omitempty"`
+	// Refused.
+	StartScript *string `json:"startScript,omitempty"`
+	// True is refused.
+	AdvancedStart *bool `json:"advancedStart,omitempty"`
+	// No effect.
+	Config any `json:"config,omitempty"`
+}
+
 type EnvironmentVariable struct {
 	Key   *string `json:"key,omitempty"`
 	Value *string `json:"value,omitempty"`
@@ -260,6 +393,15 @@ type NetworkVolume struct {
 	Size         *int        `json:"size,omitempty"`
 	DataCenterID *string     `json:"dataCenterId,omitempty"`
 	DataCenter   *DataCenter `json:"dataCenter,omitempty"`
+}
+
+type NetworkVolumeIds struct {
+	NetworkVolumeID *string `json:"networkVolumeId,omitempty"`
+	DataCenterID    *string `json:"dataCenterId,omitempty"`
+}
+
+type NetworkVolumeIdsInput struct {
+	NetworkVolumeID *string `json:"networkVolumeId,omitempty"`
 }
 
 // A pod.
@@ -558,6 +700,11 @@ type SavingsPlanInput struct {
 	UpfrontCost *float64 `json:"upfrontCost,omitempty"`
 }
 
+type ServerlessGpuPool struct {
+	ID         *string   `json:"id,omitempty"`
+	GpuTypeIds []*string `json:"gpuTypeIds,omitempty"`
+}
+
 // One size of a flavor. All is null when there is none now.
 type Specifics struct {
 	// High, Medium or Low.
@@ -584,6 +731,11 @@ type TemplatePortConfig struct {
 type TemplatePortConfigInput struct {
 	Port *string `json:"port,omitempty"`
 	Name *string `json:"name,omitempty"`
+}
+
+type UpdateEndpointTemplateInput struct {
+	EndpointID *string `json:"endpointId,omitempty"`
+	TemplateID *string `json:"templateId,omitempty"`
 }
 
 type UpdateNetworkVolumeInput struct {
@@ -624,6 +776,12 @@ type User struct {
 	NotifyLowBalance  *bool `json:"notifyLowBalance,omitempty"`
 	// The user's pods, newest first; those that were terminated are gone.
 	Pods []*Pod `json:"pods,omitempty"`
+	// The user's endpoints, newest first.
+	Endpoints []*Endpoint `json:"endpoints,omitempty"`
+	// One of them; null when there is none of that id.
+	Endpoint *Endpoint `json:"endpoint,omitempty"`
+	// Null: nobody has one.
+	ServerlessDiscount *Discount `json:"serverlessDiscount,omitempty"`
 	// The user's logins to container registries, oldest first.
 	ContainerRegistryCreds []*ContainerRegistryAuth `json:"containerRegistryCreds,omitempty"`
 	// The user's templates, newest first.
@@ -815,6 +973,63 @@ func (e *ComputeType) UnmarshalJSON(b []byte) error {
 }
 
 func (e ComputeType) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+type FlashBootType string
+
+const (
+	FlashBootTypeOff               FlashBootType = "OFF"
+	FlashBootTypeFlashboot         FlashBootType = "FLASHBOOT"
+	FlashBootTypePriorityFlashboot FlashBootType = "PRIORITY_FLASHBOOT"
+)
+
+var AllFlashBootType = []FlashBootType{
+	FlashBootTypeOff,
+	FlashBootTypeFlashboot,
+	FlashBootTypePriorityFlashboot,
+}
+
+func (e FlashBootType) IsValid() bool {
+	switch e {
+	case FlashBootTypeOff, FlashBootTypeFlashboot, FlashBootTypePriorityFlashboot:
+		return true
+	}
+	return false
+}
+
+func (e FlashBootType) String() string {
+	return string(e)
+}
+
+func (e *FlashBootType) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = FlashBootType(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid FlashBootType", str)
+	}
+	return nil
+}
+
+func (e FlashBootType) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *FlashBootType) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e FlashBootType) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	e.MarshalGQL(&buf)
 	return buf.Bytes(), nil

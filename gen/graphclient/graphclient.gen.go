@@ -1101,6 +1101,374 @@ type EditResponse struct {
 // GetPodEditJob returns EditResponse.PodEditJob, and is useful for accessing the field via an interface.
 func (v *EditResponse) GetPodEditJob() *EditPodEditJobPod { return v.PodEditJob }
 
+// EndpointFields includes the GraphQL fields of Endpoint requested by the fragment EndpointFields.
+// The GraphQL type's documentation follows.
+//
+// A service whose workers do what is asked of it.
+type EndpointFields struct {
+	Id   *string `json:"id"`
+	Name *string `json:"name"`
+	// QB: with a queue; LB: without.
+	Type *string `json:"type"`
+	// Null when it was made without one.
+	TemplateId *string `json:"templateId"`
+	UserId     *string `json:"userId"`
+	// Of its latest release.
+	Version   *int       `json:"version"`
+	CreatedAt *time.Time `json:"createdAt"`
+	// Pools and, after a minus, GPU types that no worker gets, separated by commas; empty for one of CPUs.
+	GpuIds *string `json:"gpuIds"`
+	// Of each worker.
+	GpuCount *int `json:"gpuCount"`
+	// Each flavor-vCPUs-GB; empty for one of GPUs.
+	InstanceIds []*string `json:"instanceIds"`
+	// Null for one that the server's settings declare.
+	ComputeType *ComputeType `json:"computeType"`
+	// Data centers, separated by commas; null: any.
+	Locations        *string                           `json:"locations"`
+	NetworkVolumeId  *string                           `json:"networkVolumeId"`
+	NetworkVolumeIds []*EndpointFieldsNetworkVolumeIds `json:"networkVolumeIds"`
+	// The first one.
+	NetworkVolume *EndpointFieldsNetworkVolume `json:"networkVolume"`
+	WorkersMin    *int                         `json:"workersMin"`
+	WorkersMax    *int                         `json:"workersMax"`
+	// Seconds.
+	IdleTimeout *int `json:"idleTimeout"`
+	// QUEUE_DELAY or REQUEST_COUNT.
+	ScalerType *string `json:"scalerType"`
+	// Whole seconds for QUEUE_DELAY, jobs for REQUEST_COUNT.
+	ScalerValue *int `json:"scalerValue"`
+	// 0: that of the queue.
+	ExecutionTimeoutMs *int `json:"executionTimeoutMs"`
+	// Separated by commas; empty: any.
+	AllowedCudaVersions *string `json:"allowedCudaVersions"`
+	// Null: any.
+	MinCudaVersion *string `json:"minCudaVersion"`
+	// Kept and shown; it has no effect.
+	FlashBootType *FlashBootType `json:"flashBootType"`
+	// What workers find in their environment, sorted by key.
+	Env []*EndpointFieldsEnvEnvironmentVariable `json:"env"`
+	// Its workers, newest first.
+	Pods []*EndpointFieldsPodsPod `json:"pods"`
+}
+
+// GetId returns EndpointFields.Id, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetId() *string { return v.Id }
+
+// GetName returns EndpointFields.Name, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetName() *string { return v.Name }
+
+// GetType returns EndpointFields.Type, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetType() *string { return v.Type }
+
+// GetTemplateId returns EndpointFields.TemplateId, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetTemplateId() *string { return v.TemplateId }
+
+// GetUserId returns EndpointFields.UserId, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetUserId() *string { return v.UserId }
+
+// GetVersion returns EndpointFields.Version, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetVersion() *int { return v.Version }
+
+// GetCreatedAt returns EndpointFields.CreatedAt, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetCreatedAt() *time.Time { return v.CreatedAt }
+
+// GetGpuIds returns EndpointFields.GpuIds, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetGpuIds() *string { return v.GpuIds }
+
+// GetGpuCount returns EndpointFields.GpuCount, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetGpuCount() *int { return v.GpuCount }
+
+// GetInstanceIds returns EndpointFields.InstanceIds, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetInstanceIds() []*string { return v.InstanceIds }
+
+// GetComputeType returns EndpointFields.ComputeType, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetComputeType() *ComputeType { return v.ComputeType }
+
+// GetLocations returns EndpointFields.Locations, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetLocations() *string { return v.Locations }
+
+// GetNetworkVolumeId returns EndpointFields.NetworkVolumeId, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetNetworkVolumeId() *string { return v.NetworkVolumeId }
+
+// GetNetworkVolumeIds returns EndpointFields.NetworkVolumeIds, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetNetworkVolumeIds() []*EndpointFieldsNetworkVolumeIds {
+	return v.NetworkVolumeIds
+}
+
+// GetNetworkVolume returns EndpointFields.NetworkVolume, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetNetworkVolume() *EndpointFieldsNetworkVolume { return v.NetworkVolume }
+
+// GetWorkersMin returns EndpointFields.WorkersMin, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetWorkersMin() *int { return v.WorkersMin }
+
+// GetWorkersMax returns EndpointFields.WorkersMax, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetWorkersMax() *int { return v.WorkersMax }
+
+// GetIdleTimeout returns EndpointFields.IdleTimeout, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetIdleTimeout() *int { return v.IdleTimeout }
+
+// GetScalerType returns EndpointFields.ScalerType, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetScalerType() *string { return v.ScalerType }
+
+// GetScalerValue returns EndpointFields.ScalerValue, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetScalerValue() *int { return v.ScalerValue }
+
+// GetExecutionTimeoutMs returns EndpointFields.ExecutionTimeoutMs, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetExecutionTimeoutMs() *int { return v.ExecutionTimeoutMs }
+
+// GetAllowedCudaVersions returns EndpointFields.AllowedCudaVersions, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetAllowedCudaVersions() *string { return v.AllowedCudaVersions }
+
+// GetMinCudaVersion returns EndpointFields.MinCudaVersion, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetMinCudaVersion() *string { return v.MinCudaVersion }
+
+// GetFlashBootType returns EndpointFields.FlashBootType, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetFlashBootType() *FlashBootType { return v.FlashBootType }
+
+// GetEnv returns EndpointFields.Env, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetEnv() []*EndpointFieldsEnvEnvironmentVariable { return v.Env }
+
+// GetPods returns EndpointFields.Pods, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetPods() []*EndpointFieldsPodsPod { return v.Pods }
+
+// EndpointFieldsEnvEnvironmentVariable includes the requested fields of the GraphQL type EnvironmentVariable.
+type EndpointFieldsEnvEnvironmentVariable struct {
+	Key   *string `json:"key"`
+	Value *string `json:"value"`
+}
+
+// GetKey returns EndpointFieldsEnvEnvironmentVariable.Key, and is useful for accessing the field via an interface.
+func (v *EndpointFieldsEnvEnvironmentVariable) GetKey() *string { return v.Key }
+
+// GetValue returns EndpointFieldsEnvEnvironmentVariable.Value, and is useful for accessing the field via an interface.
+func (v *EndpointFieldsEnvEnvironmentVariable) GetValue() *string { return v.Value }
+
+// EndpointFieldsNetworkVolume includes the requested fields of the GraphQL type NetworkVolume.
+// The GraphQL type's documentation follows.
+//
+// Storage in one data center that outlives the pods that mount it.
+type EndpointFieldsNetworkVolume struct {
+	Id           *string `json:"id"`
+	DataCenterId *string `json:"dataCenterId"`
+}
+
+// GetId returns EndpointFieldsNetworkVolume.Id, and is useful for accessing the field via an interface.
+func (v *EndpointFieldsNetworkVolume) GetId() *string { return v.Id }
+
+// GetDataCenterId returns EndpointFieldsNetworkVolume.DataCenterId, and is useful for accessing the field via an interface.
+func (v *EndpointFieldsNetworkVolume) GetDataCenterId() *string { return v.DataCenterId }
+
+// EndpointFieldsNetworkVolumeIds includes the requested fields of the GraphQL type NetworkVolumeIds.
+type EndpointFieldsNetworkVolumeIds struct {
+	NetworkVolumeId *string `json:"networkVolumeId"`
+	DataCenterId    *string `json:"dataCenterId"`
+}
+
+// GetNetworkVolumeId returns EndpointFieldsNetworkVolumeIds.NetworkVolumeId, and is useful for accessing the field via an interface.
+func (v *EndpointFieldsNetworkVolumeIds) GetNetworkVolumeId() *string { return v.NetworkVolumeId }
+
+// GetDataCenterId returns EndpointFieldsNetworkVolumeIds.DataCenterId, and is useful for accessing the field via an interface.
+func (v *EndpointFieldsNetworkVolumeIds) GetDataCenterId() *string { return v.DataCenterId }
+
+// EndpointFieldsPodsPod includes the requested fields of the GraphQL type Pod.
+// The GraphQL type's documentation follows.
+//
+// A pod.
+type EndpointFieldsPodsPod struct {
+	Id string `json:"id"`
+	// What was asked for, not what is: RUNNING from the moment the pod is made. A pod that failed is EXITED.
+	DesiredStatus *PodStatus `json:"desiredStatus"`
+	ImageName     *string    `json:"imageName"`
+}
+
+// GetId returns EndpointFieldsPodsPod.Id, and is useful for accessing the field via an interface.
+func (v *EndpointFieldsPodsPod) GetId() string { return v.Id }
+
+// GetDesiredStatus returns EndpointFieldsPodsPod.DesiredStatus, and is useful for accessing the field via an interface.
+func (v *EndpointFieldsPodsPod) GetDesiredStatus() *PodStatus { return v.DesiredStatus }
+
+// GetImageName returns EndpointFieldsPodsPod.ImageName, and is useful for accessing the field via an interface.
+func (v *EndpointFieldsPodsPod) GetImageName() *string { return v.ImageName }
+
+// Null is as if the field were absent; so is empty text for templateId, gpuIds and flashEnvironmentId.
+type EndpointInput struct {
+	// Of the endpoint that is to change; a new one is made if it is absent.
+	Id *string `json:"id"`
+	// Required for a new one.
+	Name *string `json:"name"`
+	// Required for a new one, unless template is there. Its settings are copied.
+	TemplateId *string `json:"templateId"`
+	// Makes a template, or changes that of the endpoint. No effect beside templateId.
+	Template *EndpointTemplateInput `json:"template,omitempty"`
+	// Pools and, after a minus, GPU types that no worker gets, separated by commas.
+	GpuIds *string `json:"gpuIds"`
+	// 1 if it is absent.
+	GpuCount *int `json:"gpuCount"`
+	// In place of gpuIds: each flavor-vCPUs-GB. A worker gets the first one that can be had.
+	InstanceIds      []*string                `json:"instanceIds"`
+	NetworkVolumeId  *string                  `json:"networkVolumeId"`
+	NetworkVolumeIds []*NetworkVolumeIdsInput `json:"networkVolumeIds,omitempty"`
+	// Data centers or countries, separated by commas; empty: any.
+	Locations *string `json:"locations"`
+	// Beside those of locations.
+	DataCenterIds []*string `json:"dataCenterIds"`
+	// 0 if it is absent.
+	WorkersMin *int `json:"workersMin"`
+	// 3 if it is absent.
+	WorkersMax *int `json:"workersMax"`
+	// Seconds: 1 to 3600, 10 if it is absent. No effect on a queue that is scaled by REQUEST_COUNT.
+	IdleTimeout *int `json:"idleTimeout"`
+	// QUEUE_DELAY, which is so if it is absent, or REQUEST_COUNT, which it is for an LB.
+	ScalerType *string `json:"scalerType"`
+	// 4 if it is absent.
+	ScalerValue *int `json:"scalerValue"`
+	// 0: that of the queue.
+	ExecutionTimeoutMs *int `json:"executionTimeoutMs"`
+	// Separated by commas; empty: any.
+	AllowedCudaVersions *string `json:"allowedCudaVersions"`
+	// Empty: any.
+	MinCudaVersion *string        `json:"minCudaVersion"`
+	FlashBootType  *FlashBootType `json:"flashBootType"`
+	// QB or LB; QB if it is absent. It does not change.
+	Type *string `json:"type"`
+	// No effect. So is the next one.
+	WorkersPFBTarget *int          `json:"workersPFBTarget"`
+	Compliance       []*Compliance `json:"compliance"`
+	// Refused. So are those that follow.
+	HubReleaseId       *string   `json:"hubReleaseId"`
+	FlashEnvironmentId *string   `json:"flashEnvironmentId"`
+	ModelReferences    []*string `json:"modelReferences"`
+}
+
+// GetId returns EndpointInput.Id, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetId() *string { return v.Id }
+
+// GetName returns EndpointInput.Name, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetName() *string { return v.Name }
+
+// GetTemplateId returns EndpointInput.TemplateId, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetTemplateId() *string { return v.TemplateId }
+
+// GetTemplate returns EndpointInput.Template, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetTemplate() *EndpointTemplateInput { return v.Template }
+
+// GetGpuIds returns EndpointInput.GpuIds, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetGpuIds() *string { return v.GpuIds }
+
+// GetGpuCount returns EndpointInput.GpuCount, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetGpuCount() *int { return v.GpuCount }
+
+// GetInstanceIds returns EndpointInput.InstanceIds, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetInstanceIds() []*string { return v.InstanceIds }
+
+// GetNetworkVolumeId returns EndpointInput.NetworkVolumeId, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetNetworkVolumeId() *string { return v.NetworkVolumeId }
+
+// GetNetworkVolumeIds returns EndpointInput.NetworkVolumeIds, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetNetworkVolumeIds() []*NetworkVolumeIdsInput { return v.NetworkVolumeIds }
+
+// GetLocations returns EndpointInput.Locations, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetLocations() *string { return v.Locations }
+
+// GetDataCenterIds returns EndpointInput.DataCenterIds, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetDataCenterIds() []*string { return v.DataCenterIds }
+
+// GetWorkersMin returns EndpointInput.WorkersMin, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetWorkersMin() *int { return v.WorkersMin }
+
+// GetWorkersMax returns EndpointInput.WorkersMax, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetWorkersMax() *int { return v.WorkersMax }
+
+// GetIdleTimeout returns EndpointInput.IdleTimeout, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetIdleTimeout() *int { return v.IdleTimeout }
+
+// GetScalerType returns EndpointInput.ScalerType, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetScalerType() *string { return v.ScalerType }
+
+// GetScalerValue returns EndpointInput.ScalerValue, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetScalerValue() *int { return v.ScalerValue }
+
+// GetExecutionTimeoutMs returns EndpointInput.ExecutionTimeoutMs, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetExecutionTimeoutMs() *int { return v.ExecutionTimeoutMs }
+
+// GetAllowedCudaVersions returns EndpointInput.AllowedCudaVersions, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetAllowedCudaVersions() *string { return v.AllowedCudaVersions }
+
+// GetMinCudaVersion returns EndpointInput.MinCudaVersion, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetMinCudaVersion() *string { return v.MinCudaVersion }
+
+// GetFlashBootType returns EndpointInput.FlashBootType, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetFlashBootType() *FlashBootType { return v.FlashBootType }
+
+// GetType returns EndpointInput.Type, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetType() *string { return v.Type }
+
+// GetWorkersPFBTarget returns EndpointInput.WorkersPFBTarget, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetWorkersPFBTarget() *int { return v.WorkersPFBTarget }
+
+// GetCompliance returns EndpointInput.Compliance, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetCompliance() []*Compliance { return v.Compliance }
+
+// GetHubReleaseId returns EndpointInput.HubReleaseId, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetHubReleaseId() *string { return v.HubReleaseId }
+
+// GetFlashEnvironmentId returns EndpointInput.FlashEnvironmentId, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetFlashEnvironmentId() *string { return v.FlashEnvironmentId }
+
+// GetModelReferences returns EndpointInput.ModelReferences, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetModelReferences() []*string { return v.ModelReferences }
+
+type EndpointTemplateInput struct {
+	Name *string `json:"name"`
+	// Required for a new one.
+	ImageName               *string                     `json:"imageName"`
+	ContainerDiskInGb       *int                        `json:"containerDiskInGb"`
+	ContainerRegistryAuthId *string                     `json:"containerRegistryAuthId"`
+	DockerArgs              *string                     `json:"dockerArgs"`
+	Env                     []*EnvironmentVariableInput `json:"env,omitempty"`
+	// Each port/protocol, separated by commas.
+	Ports *string `json:"ports"`
+	// Refused.
+	StartScript *string `json:"startScript"`
+	// True is refused.
+	AdvancedStart *bool `json:"advancedStart"`
+	// No effect.
+	Config *json.RawMessage `json:"config"`
+}
+
+// GetName returns EndpointTemplateInput.Name, and is useful for accessing the field via an interface.
+func (v *EndpointTemplateInput) GetName() *string { return v.Name }
+
+// GetImageName returns EndpointTemplateInput.ImageName, and is useful for accessing the field via an interface.
+func (v *EndpointTemplateInput) GetImageName() *string { return v.ImageName }
+
+// GetContainerDiskInGb returns EndpointTemplateInput.ContainerDiskInGb, and is useful for accessing the field via an interface.
+func (v *EndpointTemplateInput) GetContainerDiskInGb() *int { return v.ContainerDiskInGb }
+
+// GetContainerRegistryAuthId returns EndpointTemplateInput.ContainerRegistryAuthId, and is useful for accessing the field via an interface.
+func (v *EndpointTemplateInput) GetContainerRegistryAuthId() *string {
+	return v.ContainerRegistryAuthId
+}
+
+// GetDockerArgs returns EndpointTemplateInput.DockerArgs, and is useful for accessing the field via an interface.
+func (v *EndpointTemplateInput) GetDockerArgs() *string { return v.DockerArgs }
+
+// GetEnv returns EndpointTemplateInput.Env, and is useful for accessing the field via an interface.
+func (v *EndpointTemplateInput) GetEnv() []*EnvironmentVariableInput { return v.Env }
+
+// GetPorts returns EndpointTemplateInput.Ports, and is useful for accessing the field via an interface.
+func (v *EndpointTemplateInput) GetPorts() *string { return v.Ports }
+
+// GetStartScript returns EndpointTemplateInput.StartScript, and is useful for accessing the field via an interface.
+func (v *EndpointTemplateInput) GetStartScript() *string { return v.StartScript }
+
+// GetAdvancedStart returns EndpointTemplateInput.AdvancedStart, and is useful for accessing the field via an interface.
+func (v *EndpointTemplateInput) GetAdvancedStart() *bool { return v.AdvancedStart }
+
+// GetConfig returns EndpointTemplateInput.Config, and is useful for accessing the field via an interface.
+func (v *EndpointTemplateInput) GetConfig() *json.RawMessage { return v.Config }
+
 type EnvironmentVariableInput struct {
 	Key   *string `json:"key"`
 	Value *string `json:"value"`
@@ -1111,6 +1479,20 @@ func (v *EnvironmentVariableInput) GetKey() *string { return v.Key }
 
 // GetValue returns EnvironmentVariableInput.Value, and is useful for accessing the field via an interface.
 func (v *EnvironmentVariableInput) GetValue() *string { return v.Value }
+
+type FlashBootType string
+
+const (
+	FlashBootTypeOff               FlashBootType = "OFF"
+	FlashBootTypeFlashboot         FlashBootType = "FLASHBOOT"
+	FlashBootTypePriorityFlashboot FlashBootType = "PRIORITY_FLASHBOOT"
+)
+
+var AllFlashBootType = []FlashBootType{
+	FlashBootTypeOff,
+	FlashBootTypeFlashboot,
+	FlashBootTypePriorityFlashboot,
+}
 
 // GPUTypesGpuTypesGpuType includes the requested fields of the GraphQL type GpuType.
 // The GraphQL type's documentation follows.
@@ -1553,6 +1935,520 @@ func (v *GpuTypeFilter) GetIds() []*string { return v.Ids }
 
 // GetCluster returns GpuTypeFilter.Cluster, and is useful for accessing the field via an interface.
 func (v *GpuTypeFilter) GetCluster() *bool { return v.Cluster }
+
+// MyEndpointMyselfUser includes the requested fields of the GraphQL type User.
+// The GraphQL type's documentation follows.
+//
+// The user of a key.
+type MyEndpointMyselfUser struct {
+	// One of them; null when there is none of that id.
+	Endpoint *MyEndpointMyselfUserEndpoint `json:"endpoint"`
+}
+
+// GetEndpoint returns MyEndpointMyselfUser.Endpoint, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUser) GetEndpoint() *MyEndpointMyselfUserEndpoint { return v.Endpoint }
+
+// MyEndpointMyselfUserEndpoint includes the requested fields of the GraphQL type Endpoint.
+// The GraphQL type's documentation follows.
+//
+// A service whose workers do what is asked of it.
+type MyEndpointMyselfUserEndpoint struct {
+	EndpointFields `json:"-"`
+}
+
+// GetId returns MyEndpointMyselfUserEndpoint.Id, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetId() *string { return v.EndpointFields.Id }
+
+// GetName returns MyEndpointMyselfUserEndpoint.Name, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetName() *string { return v.EndpointFields.Name }
+
+// GetType returns MyEndpointMyselfUserEndpoint.Type, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetType() *string { return v.EndpointFields.Type }
+
+// GetTemplateId returns MyEndpointMyselfUserEndpoint.TemplateId, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetTemplateId() *string { return v.EndpointFields.TemplateId }
+
+// GetUserId returns MyEndpointMyselfUserEndpoint.UserId, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetUserId() *string { return v.EndpointFields.UserId }
+
+// GetVersion returns MyEndpointMyselfUserEndpoint.Version, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetVersion() *int { return v.EndpointFields.Version }
+
+// GetCreatedAt returns MyEndpointMyselfUserEndpoint.CreatedAt, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetCreatedAt() *time.Time { return v.EndpointFields.CreatedAt }
+
+// GetGpuIds returns MyEndpointMyselfUserEndpoint.GpuIds, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetGpuIds() *string { return v.EndpointFields.GpuIds }
+
+// GetGpuCount returns MyEndpointMyselfUserEndpoint.GpuCount, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetGpuCount() *int { return v.EndpointFields.GpuCount }
+
+// GetInstanceIds returns MyEndpointMyselfUserEndpoint.InstanceIds, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetInstanceIds() []*string {
+	return v.EndpointFields.InstanceIds
+}
+
+// GetComputeType returns MyEndpointMyselfUserEndpoint.ComputeType, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetComputeType() *ComputeType {
+	return v.EndpointFields.ComputeType
+}
+
+// GetLocations returns MyEndpointMyselfUserEndpoint.Locations, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetLocations() *string { return v.EndpointFields.Locations }
+
+// GetNetworkVolumeId returns MyEndpointMyselfUserEndpoint.NetworkVolumeId, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetNetworkVolumeId() *string {
+	return v.EndpointFields.NetworkVolumeId
+}
+
+// GetNetworkVolumeIds returns MyEndpointMyselfUserEndpoint.NetworkVolumeIds, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetNetworkVolumeIds() []*EndpointFieldsNetworkVolumeIds {
+	return v.EndpointFields.NetworkVolumeIds
+}
+
+// GetNetworkVolume returns MyEndpointMyselfUserEndpoint.NetworkVolume, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetNetworkVolume() *EndpointFieldsNetworkVolume {
+	return v.EndpointFields.NetworkVolume
+}
+
+// GetWorkersMin returns MyEndpointMyselfUserEndpoint.WorkersMin, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetWorkersMin() *int { return v.EndpointFields.WorkersMin }
+
+// GetWorkersMax returns MyEndpointMyselfUserEndpoint.WorkersMax, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetWorkersMax() *int { return v.EndpointFields.WorkersMax }
+
+// GetIdleTimeout returns MyEndpointMyselfUserEndpoint.IdleTimeout, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetIdleTimeout() *int { return v.EndpointFields.IdleTimeout }
+
+// GetScalerType returns MyEndpointMyselfUserEndpoint.ScalerType, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetScalerType() *string { return v.EndpointFields.ScalerType }
+
+// GetScalerValue returns MyEndpointMyselfUserEndpoint.ScalerValue, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetScalerValue() *int { return v.EndpointFields.ScalerValue }
+
+// GetExecutionTimeoutMs returns MyEndpointMyselfUserEndpoint.ExecutionTimeoutMs, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetExecutionTimeoutMs() *int {
+	return v.EndpointFields.ExecutionTimeoutMs
+}
+
+// GetAllowedCudaVersions returns MyEndpointMyselfUserEndpoint.AllowedCudaVersions, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetAllowedCudaVersions() *string {
+	return v.EndpointFields.AllowedCudaVersions
+}
+
+// GetMinCudaVersion returns MyEndpointMyselfUserEndpoint.MinCudaVersion, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetMinCudaVersion() *string {
+	return v.EndpointFields.MinCudaVersion
+}
+
+// GetFlashBootType returns MyEndpointMyselfUserEndpoint.FlashBootType, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetFlashBootType() *FlashBootType {
+	return v.EndpointFields.FlashBootType
+}
+
+// GetEnv returns MyEndpointMyselfUserEndpoint.Env, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetEnv() []*EndpointFieldsEnvEnvironmentVariable {
+	return v.EndpointFields.Env
+}
+
+// GetPods returns MyEndpointMyselfUserEndpoint.Pods, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetPods() []*EndpointFieldsPodsPod {
+	return v.EndpointFields.Pods
+}
+
+func (v *MyEndpointMyselfUserEndpoint) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*MyEndpointMyselfUserEndpoint
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.MyEndpointMyselfUserEndpoint = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.EndpointFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalMyEndpointMyselfUserEndpoint struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	Type *string `json:"type"`
+
+	TemplateId *string `json:"templateId"`
+
+	UserId *string `json:"userId"`
+
+	Version *int `json:"version"`
+
+	CreatedAt *time.Time `json:"createdAt"`
+
+	GpuIds *string `json:"gpuIds"`
+
+	GpuCount *int `json:"gpuCount"`
+
+	InstanceIds []*string `json:"instanceIds"`
+
+	ComputeType *ComputeType `json:"computeType"`
+
+	Locations *string `json:"locations"`
+
+	NetworkVolumeId *string `json:"networkVolumeId"`
+
+	NetworkVolumeIds []*EndpointFieldsNetworkVolumeIds `json:"networkVolumeIds"`
+
+	NetworkVolume *EndpointFieldsNetworkVolume `json:"networkVolume"`
+
+	WorkersMin *int `json:"workersMin"`
+
+	WorkersMax *int `json:"workersMax"`
+
+	IdleTimeout *int `json:"idleTimeout"`
+
+	ScalerType *string `json:"scalerType"`
+
+	ScalerValue *int `json:"scalerValue"`
+
+	ExecutionTimeoutMs *int `json:"executionTimeoutMs"`
+
+	AllowedCudaVersions *string `json:"allowedCudaVersions"`
+
+	MinCudaVersion *string `json:"minCudaVersion"`
+
+	FlashBootType *FlashBootType `json:"flashBootType"`
+
+	Env []*EndpointFieldsEnvEnvironmentVariable `json:"env"`
+
+	Pods []*EndpointFieldsPodsPod `json:"pods"`
+}
+
+func (v *MyEndpointMyselfUserEndpoint) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *MyEndpointMyselfUserEndpoint) __premarshalJSON() (*__premarshalMyEndpointMyselfUserEndpoint, error) {
+	var retval __premarshalMyEndpointMyselfUserEndpoint
+
+	retval.Id = v.EndpointFields.Id
+	retval.Name = v.EndpointFields.Name
+	retval.Type = v.EndpointFields.Type
+	retval.TemplateId = v.EndpointFields.TemplateId
+	retval.UserId = v.EndpointFields.UserId
+	retval.Version = v.EndpointFields.Version
+	retval.CreatedAt = v.EndpointFields.CreatedAt
+	retval.GpuIds = v.EndpointFields.GpuIds
+	retval.GpuCount = v.EndpointFields.GpuCount
+	retval.InstanceIds = v.EndpointFields.InstanceIds
+	retval.ComputeType = v.EndpointFields.ComputeType
+	retval.Locations = v.EndpointFields.Locations
+	retval.NetworkVolumeId = v.EndpointFields.NetworkVolumeId
+	retval.NetworkVolumeIds = v.EndpointFields.NetworkVolumeIds
+	retval.NetworkVolume = v.EndpointFields.NetworkVolume
+	retval.WorkersMin = v.EndpointFields.WorkersMin
+	retval.WorkersMax = v.EndpointFields.WorkersMax
+	retval.IdleTimeout = v.EndpointFields.IdleTimeout
+	retval.ScalerType = v.EndpointFields.ScalerType
+	retval.ScalerValue = v.EndpointFields.ScalerValue
+	retval.ExecutionTimeoutMs = v.EndpointFields.ExecutionTimeoutMs
+	retval.AllowedCudaVersions = v.EndpointFields.AllowedCudaVersions
+	retval.MinCudaVersion = v.EndpointFields.MinCudaVersion
+	retval.FlashBootType = v.EndpointFields.FlashBootType
+	retval.Env = v.EndpointFields.Env
+	retval.Pods = v.EndpointFields.Pods
+	return &retval, nil
+}
+
+// MyEndpointResponse is returned by MyEndpoint on success.
+type MyEndpointResponse struct {
+	// The user whose key was sent; null without one.
+	Myself *MyEndpointMyselfUser `json:"myself"`
+}
+
+// GetMyself returns MyEndpointResponse.Myself, and is useful for accessing the field via an interface.
+func (v *MyEndpointResponse) GetMyself() *MyEndpointMyselfUser { return v.Myself }
+
+// MyEndpointsMyselfUser includes the requested fields of the GraphQL type User.
+// The GraphQL type's documentation follows.
+//
+// The user of a key.
+type MyEndpointsMyselfUser struct {
+	// The user's endpoints, newest first.
+	Endpoints []*MyEndpointsMyselfUserEndpointsEndpoint `json:"endpoints"`
+}
+
+// GetEndpoints returns MyEndpointsMyselfUser.Endpoints, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUser) GetEndpoints() []*MyEndpointsMyselfUserEndpointsEndpoint {
+	return v.Endpoints
+}
+
+// MyEndpointsMyselfUserEndpointsEndpoint includes the requested fields of the GraphQL type Endpoint.
+// The GraphQL type's documentation follows.
+//
+// A service whose workers do what is asked of it.
+type MyEndpointsMyselfUserEndpointsEndpoint struct {
+	EndpointFields `json:"-"`
+}
+
+// GetId returns MyEndpointsMyselfUserEndpointsEndpoint.Id, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetId() *string { return v.EndpointFields.Id }
+
+// GetName returns MyEndpointsMyselfUserEndpointsEndpoint.Name, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetName() *string { return v.EndpointFields.Name }
+
+// GetType returns MyEndpointsMyselfUserEndpointsEndpoint.Type, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetType() *string { return v.EndpointFields.Type }
+
+// GetTemplateId returns MyEndpointsMyselfUserEndpointsEndpoint.TemplateId, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetTemplateId() *string {
+	return v.EndpointFields.TemplateId
+}
+
+// GetUserId returns MyEndpointsMyselfUserEndpointsEndpoint.UserId, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetUserId() *string { return v.EndpointFields.UserId }
+
+// GetVersion returns MyEndpointsMyselfUserEndpointsEndpoint.Version, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetVersion() *int { return v.EndpointFields.Version }
+
+// GetCreatedAt returns MyEndpointsMyselfUserEndpointsEndpoint.CreatedAt, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetCreatedAt() *time.Time {
+	return v.EndpointFields.CreatedAt
+}
+
+// GetGpuIds returns MyEndpointsMyselfUserEndpointsEndpoint.GpuIds, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetGpuIds() *string { return v.EndpointFields.GpuIds }
+
+// GetGpuCount returns MyEndpointsMyselfUserEndpointsEndpoint.GpuCount, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetGpuCount() *int { return v.EndpointFields.GpuCount }
+
+// GetInstanceIds returns MyEndpointsMyselfUserEndpointsEndpoint.InstanceIds, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetInstanceIds() []*string {
+	return v.EndpointFields.InstanceIds
+}
+
+// GetComputeType returns MyEndpointsMyselfUserEndpointsEndpoint.ComputeType, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetComputeType() *ComputeType {
+	return v.EndpointFields.ComputeType
+}
+
+// GetLocations returns MyEndpointsMyselfUserEndpointsEndpoint.Locations, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetLocations() *string {
+	return v.EndpointFields.Locations
+}
+
+// GetNetworkVolumeId returns MyEndpointsMyselfUserEndpointsEndpoint.NetworkVolumeId, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetNetworkVolumeId() *string {
+	return v.EndpointFields.NetworkVolumeId
+}
+
+// GetNetworkVolumeIds returns MyEndpointsMyselfUserEndpointsEndpoint.NetworkVolumeIds, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetNetworkVolumeIds() []*EndpointFieldsNetworkVolumeIds {
+	return v.EndpointFields.NetworkVolumeIds
+}
+
+// GetNetworkVolume returns MyEndpointsMyselfUserEndpointsEndpoint.NetworkVolume, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetNetworkVolume() *EndpointFieldsNetworkVolume {
+	return v.EndpointFields.NetworkVolume
+}
+
+// GetWorkersMin returns MyEndpointsMyselfUserEndpointsEndpoint.WorkersMin, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetWorkersMin() *int {
+	return v.EndpointFields.WorkersMin
+}
+
+// GetWorkersMax returns MyEndpointsMyselfUserEndpointsEndpoint.WorkersMax, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetWorkersMax() *int {
+	return v.EndpointFields.WorkersMax
+}
+
+// GetIdleTimeout returns MyEndpointsMyselfUserEndpointsEndpoint.IdleTimeout, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetIdleTimeout() *int {
+	return v.EndpointFields.IdleTimeout
+}
+
+// GetScalerType returns MyEndpointsMyselfUserEndpointsEndpoint.ScalerType, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetScalerType() *string {
+	return v.EndpointFields.ScalerType
+}
+
+// GetScalerValue returns MyEndpointsMyselfUserEndpointsEndpoint.ScalerValue, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetScalerValue() *int {
+	return v.EndpointFields.ScalerValue
+}
+
+// GetExecutionTimeoutMs returns MyEndpointsMyselfUserEndpointsEndpoint.ExecutionTimeoutMs, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetExecutionTimeoutMs() *int {
+	return v.EndpointFields.ExecutionTimeoutMs
+}
+
+// GetAllowedCudaVersions returns MyEndpointsMyselfUserEndpointsEndpoint.AllowedCudaVersions, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetAllowedCudaVersions() *string {
+	return v.EndpointFields.AllowedCudaVersions
+}
+
+// GetMinCudaVersion returns MyEndpointsMyselfUserEndpointsEndpoint.MinCudaVersion, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetMinCudaVersion() *string {
+	return v.EndpointFields.MinCudaVersion
+}
+
+// GetFlashBootType returns MyEndpointsMyselfUserEndpointsEndpoint.FlashBootType, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetFlashBootType() *FlashBootType {
+	return v.EndpointFields.FlashBootType
+}
+
+// GetEnv returns MyEndpointsMyselfUserEndpointsEndpoint.Env, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetEnv() []*EndpointFieldsEnvEnvironmentVariable {
+	return v.EndpointFields.Env
+}
+
+// GetPods returns MyEndpointsMyselfUserEndpointsEndpoint.Pods, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetPods() []*EndpointFieldsPodsPod {
+	return v.EndpointFields.Pods
+}
+
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*MyEndpointsMyselfUserEndpointsEndpoint
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.MyEndpointsMyselfUserEndpointsEndpoint = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.EndpointFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalMyEndpointsMyselfUserEndpointsEndpoint struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	Type *string `json:"type"`
+
+	TemplateId *string `json:"templateId"`
+
+	UserId *string `json:"userId"`
+
+	Version *int `json:"version"`
+
+	CreatedAt *time.Time `json:"createdAt"`
+
+	GpuIds *string `json:"gpuIds"`
+
+	GpuCount *int `json:"gpuCount"`
+
+	InstanceIds []*string `json:"instanceIds"`
+
+	ComputeType *ComputeType `json:"computeType"`
+
+	Locations *string `json:"locations"`
+
+	NetworkVolumeId *string `json:"networkVolumeId"`
+
+	NetworkVolumeIds []*EndpointFieldsNetworkVolumeIds `json:"networkVolumeIds"`
+
+	NetworkVolume *EndpointFieldsNetworkVolume `json:"networkVolume"`
+
+	WorkersMin *int `json:"workersMin"`
+
+	WorkersMax *int `json:"workersMax"`
+
+	IdleTimeout *int `json:"idleTimeout"`
+
+	ScalerType *string `json:"scalerType"`
+
+	ScalerValue *int `json:"scalerValue"`
+
+	ExecutionTimeoutMs *int `json:"executionTimeoutMs"`
+
+	AllowedCudaVersions *string `json:"allowedCudaVersions"`
+
+	MinCudaVersion *string `json:"minCudaVersion"`
+
+	FlashBootType *FlashBootType `json:"flashBootType"`
+
+	Env []*EndpointFieldsEnvEnvironmentVariable `json:"env"`
+
+	Pods []*EndpointFieldsPodsPod `json:"pods"`
+}
+
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) __premarshalJSON() (*__premarshalMyEndpointsMyselfUserEndpointsEndpoint, error) {
+	var retval __premarshalMyEndpointsMyselfUserEndpointsEndpoint
+
+	retval.Id = v.EndpointFields.Id
+	retval.Name = v.EndpointFields.Name
+	retval.Type = v.EndpointFields.Type
+	retval.TemplateId = v.EndpointFields.TemplateId
+	retval.UserId = v.EndpointFields.UserId
+	retval.Version = v.EndpointFields.Version
+	retval.CreatedAt = v.EndpointFields.CreatedAt
+	retval.GpuIds = v.EndpointFields.GpuIds
+	retval.GpuCount = v.EndpointFields.GpuCount
+	retval.InstanceIds = v.EndpointFields.InstanceIds
+	retval.ComputeType = v.EndpointFields.ComputeType
+	retval.Locations = v.EndpointFields.Locations
+	retval.NetworkVolumeId = v.EndpointFields.NetworkVolumeId
+	retval.NetworkVolumeIds = v.EndpointFields.NetworkVolumeIds
+	retval.NetworkVolume = v.EndpointFields.NetworkVolume
+	retval.WorkersMin = v.EndpointFields.WorkersMin
+	retval.WorkersMax = v.EndpointFields.WorkersMax
+	retval.IdleTimeout = v.EndpointFields.IdleTimeout
+	retval.ScalerType = v.EndpointFields.ScalerType
+	retval.ScalerValue = v.EndpointFields.ScalerValue
+	retval.ExecutionTimeoutMs = v.EndpointFields.ExecutionTimeoutMs
+	retval.AllowedCudaVersions = v.EndpointFields.AllowedCudaVersions
+	retval.MinCudaVersion = v.EndpointFields.MinCudaVersion
+	retval.FlashBootType = v.EndpointFields.FlashBootType
+	retval.Env = v.EndpointFields.Env
+	retval.Pods = v.EndpointFields.Pods
+	return &retval, nil
+}
+
+// MyEndpointsResponse is returned by MyEndpoints on success.
+type MyEndpointsResponse struct {
+	// The user whose key was sent; null without one.
+	Myself *MyEndpointsMyselfUser `json:"myself"`
+}
+
+// GetMyself returns MyEndpointsResponse.Myself, and is useful for accessing the field via an interface.
+func (v *MyEndpointsResponse) GetMyself() *MyEndpointsMyselfUser { return v.Myself }
 
 // MyRegistriesMyselfUser includes the requested fields of the GraphQL type User.
 // The GraphQL type's documentation follows.
@@ -2141,6 +3037,13 @@ type MyselfResponse struct {
 // GetMyself returns MyselfResponse.Myself, and is useful for accessing the field via an interface.
 func (v *MyselfResponse) GetMyself() *MyselfMyselfUser { return v.Myself }
 
+type NetworkVolumeIdsInput struct {
+	NetworkVolumeId *string `json:"networkVolumeId"`
+}
+
+// GetNetworkVolumeId returns NetworkVolumeIdsInput.NetworkVolumeId, and is useful for accessing the field via an interface.
+func (v *NetworkVolumeIdsInput) GetNetworkVolumeId() *string { return v.NetworkVolumeId }
+
 type PodEditJobInput struct {
 	PodId      string                      `json:"podId"`
 	ImageName  *string                     `json:"imageName"`
@@ -2672,6 +3575,29 @@ var AllPodType = []PodType{
 	PodTypeBackground,
 }
 
+// PoolsResponse is returned by Pools on success.
+type PoolsResponse struct {
+	// The pools of GPU types that endpoints take.
+	ServerlessGpuPools []*PoolsServerlessGpuPoolsServerlessGpuPool `json:"serverlessGpuPools"`
+}
+
+// GetServerlessGpuPools returns PoolsResponse.ServerlessGpuPools, and is useful for accessing the field via an interface.
+func (v *PoolsResponse) GetServerlessGpuPools() []*PoolsServerlessGpuPoolsServerlessGpuPool {
+	return v.ServerlessGpuPools
+}
+
+// PoolsServerlessGpuPoolsServerlessGpuPool includes the requested fields of the GraphQL type ServerlessGpuPool.
+type PoolsServerlessGpuPoolsServerlessGpuPool struct {
+	Id         *string   `json:"id"`
+	GpuTypeIds []*string `json:"gpuTypeIds"`
+}
+
+// GetId returns PoolsServerlessGpuPoolsServerlessGpuPool.Id, and is useful for accessing the field via an interface.
+func (v *PoolsServerlessGpuPoolsServerlessGpuPool) GetId() *string { return v.Id }
+
+// GetGpuTypeIds returns PoolsServerlessGpuPoolsServerlessGpuPool.GpuTypeIds, and is useful for accessing the field via an interface.
+func (v *PoolsServerlessGpuPoolsServerlessGpuPool) GetGpuTypeIds() []*string { return v.GpuTypeIds }
+
 // ResumePodResumePod includes the requested fields of the GraphQL type Pod.
 // The GraphQL type's documentation follows.
 //
@@ -2869,6 +3795,237 @@ type ResumeResponse struct {
 
 // GetPodResume returns ResumeResponse.PodResume, and is useful for accessing the field via an interface.
 func (v *ResumeResponse) GetPodResume() *ResumePodResumePod { return v.PodResume }
+
+// SaveEndpointResponse is returned by SaveEndpoint on success.
+type SaveEndpointResponse struct {
+	// Makes an endpoint or, with an id, changes what is given of one. A change that leaves out workersMax, idleTimeout or
+	// scalerValue sets them to 3, 10 and 4.
+	SaveEndpoint *SaveEndpointSaveEndpoint `json:"saveEndpoint"`
+}
+
+// GetSaveEndpoint returns SaveEndpointResponse.SaveEndpoint, and is useful for accessing the field via an interface.
+func (v *SaveEndpointResponse) GetSaveEndpoint() *SaveEndpointSaveEndpoint { return v.SaveEndpoint }
+
+// SaveEndpointSaveEndpoint includes the requested fields of the GraphQL type Endpoint.
+// The GraphQL type's documentation follows.
+//
+// A service whose workers do what is asked of it.
+type SaveEndpointSaveEndpoint struct {
+	EndpointFields `json:"-"`
+}
+
+// GetId returns SaveEndpointSaveEndpoint.Id, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetId() *string { return v.EndpointFields.Id }
+
+// GetName returns SaveEndpointSaveEndpoint.Name, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetName() *string { return v.EndpointFields.Name }
+
+// GetType returns SaveEndpointSaveEndpoint.Type, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetType() *string { return v.EndpointFields.Type }
+
+// GetTemplateId returns SaveEndpointSaveEndpoint.TemplateId, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetTemplateId() *string { return v.EndpointFields.TemplateId }
+
+// GetUserId returns SaveEndpointSaveEndpoint.UserId, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetUserId() *string { return v.EndpointFields.UserId }
+
+// GetVersion returns SaveEndpointSaveEndpoint.Version, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetVersion() *int { return v.EndpointFields.Version }
+
+// GetCreatedAt returns SaveEndpointSaveEndpoint.CreatedAt, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetCreatedAt() *time.Time { return v.EndpointFields.CreatedAt }
+
+// GetGpuIds returns SaveEndpointSaveEndpoint.GpuIds, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetGpuIds() *string { return v.EndpointFields.GpuIds }
+
+// GetGpuCount returns SaveEndpointSaveEndpoint.GpuCount, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetGpuCount() *int { return v.EndpointFields.GpuCount }
+
+// GetInstanceIds returns SaveEndpointSaveEndpoint.InstanceIds, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetInstanceIds() []*string { return v.EndpointFields.InstanceIds }
+
+// GetComputeType returns SaveEndpointSaveEndpoint.ComputeType, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetComputeType() *ComputeType { return v.EndpointFields.ComputeType }
+
+// GetLocations returns SaveEndpointSaveEndpoint.Locations, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetLocations() *string { return v.EndpointFields.Locations }
+
+// GetNetworkVolumeId returns SaveEndpointSaveEndpoint.NetworkVolumeId, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetNetworkVolumeId() *string {
+	return v.EndpointFields.NetworkVolumeId
+}
+
+// GetNetworkVolumeIds returns SaveEndpointSaveEndpoint.NetworkVolumeIds, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetNetworkVolumeIds() []*EndpointFieldsNetworkVolumeIds {
+	return v.EndpointFields.NetworkVolumeIds
+}
+
+// GetNetworkVolume returns SaveEndpointSaveEndpoint.NetworkVolume, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetNetworkVolume() *EndpointFieldsNetworkVolume {
+	return v.EndpointFields.NetworkVolume
+}
+
+// GetWorkersMin returns SaveEndpointSaveEndpoint.WorkersMin, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetWorkersMin() *int { return v.EndpointFields.WorkersMin }
+
+// GetWorkersMax returns SaveEndpointSaveEndpoint.WorkersMax, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetWorkersMax() *int { return v.EndpointFields.WorkersMax }
+
+// GetIdleTimeout returns SaveEndpointSaveEndpoint.IdleTimeout, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetIdleTimeout() *int { return v.EndpointFields.IdleTimeout }
+
+// GetScalerType returns SaveEndpointSaveEndpoint.ScalerType, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetScalerType() *string { return v.EndpointFields.ScalerType }
+
+// GetScalerValue returns SaveEndpointSaveEndpoint.ScalerValue, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetScalerValue() *int { return v.EndpointFields.ScalerValue }
+
+// GetExecutionTimeoutMs returns SaveEndpointSaveEndpoint.ExecutionTimeoutMs, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetExecutionTimeoutMs() *int {
+	return v.EndpointFields.ExecutionTimeoutMs
+}
+
+// GetAllowedCudaVersions returns SaveEndpointSaveEndpoint.AllowedCudaVersions, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetAllowedCudaVersions() *string {
+	return v.EndpointFields.AllowedCudaVersions
+}
+
+// GetMinCudaVersion returns SaveEndpointSaveEndpoint.MinCudaVersion, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetMinCudaVersion() *string {
+	return v.EndpointFields.MinCudaVersion
+}
+
+// GetFlashBootType returns SaveEndpointSaveEndpoint.FlashBootType, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetFlashBootType() *FlashBootType {
+	return v.EndpointFields.FlashBootType
+}
+
+// GetEnv returns SaveEndpointSaveEndpoint.Env, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetEnv() []*EndpointFieldsEnvEnvironmentVariable {
+	return v.EndpointFields.Env
+}
+
+// GetPods returns SaveEndpointSaveEndpoint.Pods, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetPods() []*EndpointFieldsPodsPod { return v.EndpointFields.Pods }
+
+func (v *SaveEndpointSaveEndpoint) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*SaveEndpointSaveEndpoint
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.SaveEndpointSaveEndpoint = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.EndpointFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalSaveEndpointSaveEndpoint struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	Type *string `json:"type"`
+
+	TemplateId *string `json:"templateId"`
+
+	UserId *string `json:"userId"`
+
+	Version *int `json:"version"`
+
+	CreatedAt *time.Time `json:"createdAt"`
+
+	GpuIds *string `json:"gpuIds"`
+
+	GpuCount *int `json:"gpuCount"`
+
+	InstanceIds []*string `json:"instanceIds"`
+
+	ComputeType *ComputeType `json:"computeType"`
+
+	Locations *string `json:"locations"`
+
+	NetworkVolumeId *string `json:"networkVolumeId"`
+
+	NetworkVolumeIds []*EndpointFieldsNetworkVolumeIds `json:"networkVolumeIds"`
+
+	NetworkVolume *EndpointFieldsNetworkVolume `json:"networkVolume"`
+
+	WorkersMin *int `json:"workersMin"`
+
+	WorkersMax *int `json:"workersMax"`
+
+	IdleTimeout *int `json:"idleTimeout"`
+
+	ScalerType *string `json:"scalerType"`
+
+	ScalerValue *int `json:"scalerValue"`
+
+	ExecutionTimeoutMs *int `json:"executionTimeoutMs"`
+
+	AllowedCudaVersions *string `json:"allowedCudaVersions"`
+
+	MinCudaVersion *string `json:"minCudaVersion"`
+
+	FlashBootType *FlashBootType `json:"flashBootType"`
+
+	Env []*EndpointFieldsEnvEnvironmentVariable `json:"env"`
+
+	Pods []*EndpointFieldsPodsPod `json:"pods"`
+}
+
+func (v *SaveEndpointSaveEndpoint) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *SaveEndpointSaveEndpoint) __premarshalJSON() (*__premarshalSaveEndpointSaveEndpoint, error) {
+	var retval __premarshalSaveEndpointSaveEndpoint
+
+	retval.Id = v.EndpointFields.Id
+	retval.Name = v.EndpointFields.Name
+	retval.Type = v.EndpointFields.Type
+	retval.TemplateId = v.EndpointFields.TemplateId
+	retval.UserId = v.EndpointFields.UserId
+	retval.Version = v.EndpointFields.Version
+	retval.CreatedAt = v.EndpointFields.CreatedAt
+	retval.GpuIds = v.EndpointFields.GpuIds
+	retval.GpuCount = v.EndpointFields.GpuCount
+	retval.InstanceIds = v.EndpointFields.InstanceIds
+	retval.ComputeType = v.EndpointFields.ComputeType
+	retval.Locations = v.EndpointFields.Locations
+	retval.NetworkVolumeId = v.EndpointFields.NetworkVolumeId
+	retval.NetworkVolumeIds = v.EndpointFields.NetworkVolumeIds
+	retval.NetworkVolume = v.EndpointFields.NetworkVolume
+	retval.WorkersMin = v.EndpointFields.WorkersMin
+	retval.WorkersMax = v.EndpointFields.WorkersMax
+	retval.IdleTimeout = v.EndpointFields.IdleTimeout
+	retval.ScalerType = v.EndpointFields.ScalerType
+	retval.ScalerValue = v.EndpointFields.ScalerValue
+	retval.ExecutionTimeoutMs = v.EndpointFields.ExecutionTimeoutMs
+	retval.AllowedCudaVersions = v.EndpointFields.AllowedCudaVersions
+	retval.MinCudaVersion = v.EndpointFields.MinCudaVersion
+	retval.FlashBootType = v.EndpointFields.FlashBootType
+	retval.Env = v.EndpointFields.Env
+	retval.Pods = v.EndpointFields.Pods
+	return &retval, nil
+}
 
 type SaveRegistryAuthInput struct {
 	Name     string `json:"name"`
@@ -3205,6 +4362,274 @@ func (v *SavingsPlanInput) GetPlanLength() *string { return v.PlanLength }
 
 // GetUpfrontCost returns SavingsPlanInput.UpfrontCost, and is useful for accessing the field via an interface.
 func (v *SavingsPlanInput) GetUpfrontCost() *float64 { return v.UpfrontCost }
+
+// SetEndpointTemplateResponse is returned by SetEndpointTemplate on success.
+type SetEndpointTemplateResponse struct {
+	// Has the workers be made of another template.
+	UpdateEndpointTemplate *SetEndpointTemplateUpdateEndpointTemplateEndpoint `json:"updateEndpointTemplate"`
+}
+
+// GetUpdateEndpointTemplate returns SetEndpointTemplateResponse.UpdateEndpointTemplate, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateResponse) GetUpdateEndpointTemplate() *SetEndpointTemplateUpdateEndpointTemplateEndpoint {
+	return v.UpdateEndpointTemplate
+}
+
+// SetEndpointTemplateUpdateEndpointTemplateEndpoint includes the requested fields of the GraphQL type Endpoint.
+// The GraphQL type's documentation follows.
+//
+// A service whose workers do what is asked of it.
+type SetEndpointTemplateUpdateEndpointTemplateEndpoint struct {
+	EndpointFields `json:"-"`
+}
+
+// GetId returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.Id, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetId() *string {
+	return v.EndpointFields.Id
+}
+
+// GetName returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.Name, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetName() *string {
+	return v.EndpointFields.Name
+}
+
+// GetType returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.Type, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetType() *string {
+	return v.EndpointFields.Type
+}
+
+// GetTemplateId returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.TemplateId, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetTemplateId() *string {
+	return v.EndpointFields.TemplateId
+}
+
+// GetUserId returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.UserId, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetUserId() *string {
+	return v.EndpointFields.UserId
+}
+
+// GetVersion returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.Version, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetVersion() *int {
+	return v.EndpointFields.Version
+}
+
+// GetCreatedAt returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.CreatedAt, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetCreatedAt() *time.Time {
+	return v.EndpointFields.CreatedAt
+}
+
+// GetGpuIds returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.GpuIds, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetGpuIds() *string {
+	return v.EndpointFields.GpuIds
+}
+
+// GetGpuCount returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.GpuCount, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetGpuCount() *int {
+	return v.EndpointFields.GpuCount
+}
+
+// GetInstanceIds returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.InstanceIds, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetInstanceIds() []*string {
+	return v.EndpointFields.InstanceIds
+}
+
+// GetComputeType returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.ComputeType, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetComputeType() *ComputeType {
+	return v.EndpointFields.ComputeType
+}
+
+// GetLocations returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.Locations, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetLocations() *string {
+	return v.EndpointFields.Locations
+}
+
+// GetNetworkVolumeId returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.NetworkVolumeId, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetNetworkVolumeId() *string {
+	return v.EndpointFields.NetworkVolumeId
+}
+
+// GetNetworkVolumeIds returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.NetworkVolumeIds, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetNetworkVolumeIds() []*EndpointFieldsNetworkVolumeIds {
+	return v.EndpointFields.NetworkVolumeIds
+}
+
+// GetNetworkVolume returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.NetworkVolume, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetNetworkVolume() *EndpointFieldsNetworkVolume {
+	return v.EndpointFields.NetworkVolume
+}
+
+// GetWorkersMin returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.WorkersMin, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetWorkersMin() *int {
+	return v.EndpointFields.WorkersMin
+}
+
+// GetWorkersMax returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.WorkersMax, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetWorkersMax() *int {
+	return v.EndpointFields.WorkersMax
+}
+
+// GetIdleTimeout returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.IdleTimeout, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetIdleTimeout() *int {
+	return v.EndpointFields.IdleTimeout
+}
+
+// GetScalerType returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.ScalerType, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetScalerType() *string {
+	return v.EndpointFields.ScalerType
+}
+
+// GetScalerValue returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.ScalerValue, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetScalerValue() *int {
+	return v.EndpointFields.ScalerValue
+}
+
+// GetExecutionTimeoutMs returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.ExecutionTimeoutMs, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetExecutionTimeoutMs() *int {
+	return v.EndpointFields.ExecutionTimeoutMs
+}
+
+// GetAllowedCudaVersions returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.AllowedCudaVersions, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetAllowedCudaVersions() *string {
+	return v.EndpointFields.AllowedCudaVersions
+}
+
+// GetMinCudaVersion returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.MinCudaVersion, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetMinCudaVersion() *string {
+	return v.EndpointFields.MinCudaVersion
+}
+
+// GetFlashBootType returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.FlashBootType, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetFlashBootType() *FlashBootType {
+	return v.EndpointFields.FlashBootType
+}
+
+// GetEnv returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.Env, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetEnv() []*EndpointFieldsEnvEnvironmentVariable {
+	return v.EndpointFields.Env
+}
+
+// GetPods returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.Pods, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetPods() []*EndpointFieldsPodsPod {
+	return v.EndpointFields.Pods
+}
+
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*SetEndpointTemplateUpdateEndpointTemplateEndpoint
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.SetEndpointTemplateUpdateEndpointTemplateEndpoint = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.EndpointFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalSetEndpointTemplateUpdateEndpointTemplateEndpoint struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	Type *string `json:"type"`
+
+	TemplateId *string `json:"templateId"`
+
+	UserId *string `json:"userId"`
+
+	Version *int `json:"version"`
+
+	CreatedAt *time.Time `json:"createdAt"`
+
+	GpuIds *string `json:"gpuIds"`
+
+	GpuCount *int `json:"gpuCount"`
+
+	InstanceIds []*string `json:"instanceIds"`
+
+	ComputeType *ComputeType `json:"computeType"`
+
+	Locations *string `json:"locations"`
+
+	NetworkVolumeId *string `json:"networkVolumeId"`
+
+	NetworkVolumeIds []*EndpointFieldsNetworkVolumeIds `json:"networkVolumeIds"`
+
+	NetworkVolume *EndpointFieldsNetworkVolume `json:"networkVolume"`
+
+	WorkersMin *int `json:"workersMin"`
+
+	WorkersMax *int `json:"workersMax"`
+
+	IdleTimeout *int `json:"idleTimeout"`
+
+	ScalerType *string `json:"scalerType"`
+
+	ScalerValue *int `json:"scalerValue"`
+
+	ExecutionTimeoutMs *int `json:"executionTimeoutMs"`
+
+	AllowedCudaVersions *string `json:"allowedCudaVersions"`
+
+	MinCudaVersion *string `json:"minCudaVersion"`
+
+	FlashBootType *FlashBootType `json:"flashBootType"`
+
+	Env []*EndpointFieldsEnvEnvironmentVariable `json:"env"`
+
+	Pods []*EndpointFieldsPodsPod `json:"pods"`
+}
+
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) __premarshalJSON() (*__premarshalSetEndpointTemplateUpdateEndpointTemplateEndpoint, error) {
+	var retval __premarshalSetEndpointTemplateUpdateEndpointTemplateEndpoint
+
+	retval.Id = v.EndpointFields.Id
+	retval.Name = v.EndpointFields.Name
+	retval.Type = v.EndpointFields.Type
+	retval.TemplateId = v.EndpointFields.TemplateId
+	retval.UserId = v.EndpointFields.UserId
+	retval.Version = v.EndpointFields.Version
+	retval.CreatedAt = v.EndpointFields.CreatedAt
+	retval.GpuIds = v.EndpointFields.GpuIds
+	retval.GpuCount = v.EndpointFields.GpuCount
+	retval.InstanceIds = v.EndpointFields.InstanceIds
+	retval.ComputeType = v.EndpointFields.ComputeType
+	retval.Locations = v.EndpointFields.Locations
+	retval.NetworkVolumeId = v.EndpointFields.NetworkVolumeId
+	retval.NetworkVolumeIds = v.EndpointFields.NetworkVolumeIds
+	retval.NetworkVolume = v.EndpointFields.NetworkVolume
+	retval.WorkersMin = v.EndpointFields.WorkersMin
+	retval.WorkersMax = v.EndpointFields.WorkersMax
+	retval.IdleTimeout = v.EndpointFields.IdleTimeout
+	retval.ScalerType = v.EndpointFields.ScalerType
+	retval.ScalerValue = v.EndpointFields.ScalerValue
+	retval.ExecutionTimeoutMs = v.EndpointFields.ExecutionTimeoutMs
+	retval.AllowedCudaVersions = v.EndpointFields.AllowedCudaVersions
+	retval.MinCudaVersion = v.EndpointFields.MinCudaVersion
+	retval.FlashBootType = v.EndpointFields.FlashBootType
+	retval.Env = v.EndpointFields.Env
+	retval.Pods = v.EndpointFields.Pods
+	return &retval, nil
+}
 
 // SetKeysResponse is returned by SetKeys on success.
 type SetKeysResponse struct {
@@ -3926,6 +5351,17 @@ func (v *TemplatesResponse) GetPodTemplates() []*TemplatesPodTemplatesPodTemplat
 	return v.PodTemplates
 }
 
+type UpdateEndpointTemplateInput struct {
+	EndpointId *string `json:"endpointId"`
+	TemplateId *string `json:"templateId"`
+}
+
+// GetEndpointId returns UpdateEndpointTemplateInput.EndpointId, and is useful for accessing the field via an interface.
+func (v *UpdateEndpointTemplateInput) GetEndpointId() *string { return v.EndpointId }
+
+// GetTemplateId returns UpdateEndpointTemplateInput.TemplateId, and is useful for accessing the field via an interface.
+func (v *UpdateEndpointTemplateInput) GetTemplateId() *string { return v.TemplateId }
+
 type UpdateNetworkVolumeInput struct {
 	Id   string  `json:"id"`
 	Name *string `json:"name"`
@@ -4198,6 +5634,14 @@ type __GetPodInput struct {
 // GetId returns __GetPodInput.Id, and is useful for accessing the field via an interface.
 func (v *__GetPodInput) GetId() string { return v.Id }
 
+// __MyEndpointInput is used internally by genqlient
+type __MyEndpointInput struct {
+	Id string `json:"id"`
+}
+
+// GetId returns __MyEndpointInput.Id, and is useful for accessing the field via an interface.
+func (v *__MyEndpointInput) GetId() string { return v.Id }
+
 // __ResumeInput is used internally by genqlient
 type __ResumeInput struct {
 	Input *PodResumeInput `json:"input,omitempty"`
@@ -4205,6 +5649,14 @@ type __ResumeInput struct {
 
 // GetInput returns __ResumeInput.Input, and is useful for accessing the field via an interface.
 func (v *__ResumeInput) GetInput() *PodResumeInput { return v.Input }
+
+// __SaveEndpointInput is used internally by genqlient
+type __SaveEndpointInput struct {
+	Input *EndpointInput `json:"input,omitempty"`
+}
+
+// GetInput returns __SaveEndpointInput.Input, and is useful for accessing the field via an interface.
+func (v *__SaveEndpointInput) GetInput() *EndpointInput { return v.Input }
 
 // __SaveRegistryInput is used internally by genqlient
 type __SaveRegistryInput struct {
@@ -4221,6 +5673,14 @@ type __SaveTemplateInput struct {
 
 // GetInput returns __SaveTemplateInput.Input, and is useful for accessing the field via an interface.
 func (v *__SaveTemplateInput) GetInput() *SaveTemplateInput { return v.Input }
+
+// __SetEndpointTemplateInput is used internally by genqlient
+type __SetEndpointTemplateInput struct {
+	Input *UpdateEndpointTemplateInput `json:"input,omitempty"`
+}
+
+// GetInput returns __SetEndpointTemplateInput.Input, and is useful for accessing the field via an interface.
+func (v *__SetEndpointTemplateInput) GetInput() *UpdateEndpointTemplateInput { return v.Input }
 
 // __SetKeysInput is used internally by genqlient
 type __SetKeysInput struct {
@@ -4810,6 +6270,156 @@ func GetPod(
 	return data_, err_
 }
 
+// The query executed by MyEndpoint.
+const MyEndpoint_Operation = `
+query MyEndpoint ($id: String!) {
+	myself {
+		endpoint(id: $id) {
+			... EndpointFields
+		}
+	}
+}
+fragment EndpointFields on Endpoint {
+	id
+	name
+	type
+	templateId
+	userId
+	version
+	createdAt
+	gpuIds
+	gpuCount
+	instanceIds
+	computeType
+	locations
+	networkVolumeId
+	networkVolumeIds {
+		networkVolumeId
+		dataCenterId
+	}
+	networkVolume {
+		id
+		dataCenterId
+	}
+	workersMin
+	workersMax
+	idleTimeout
+	scalerType
+	scalerValue
+	executionTimeoutMs
+	allowedCudaVersions
+	minCudaVersion
+	flashBootType
+	env {
+		key
+		value
+	}
+	pods {
+		id
+		desiredStatus
+		imageName
+	}
+}
+`
+
+func MyEndpoint(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+) (data_ *MyEndpointResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "MyEndpoint",
+		Query:  MyEndpoint_Operation,
+		Variables: &__MyEndpointInput{
+			Id: id,
+		},
+	}
+
+	data_ = &MyEndpointResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by MyEndpoints.
+const MyEndpoints_Operation = `
+query MyEndpoints {
+	myself {
+		endpoints {
+			... EndpointFields
+		}
+	}
+}
+fragment EndpointFields on Endpoint {
+	id
+	name
+	type
+	templateId
+	userId
+	version
+	createdAt
+	gpuIds
+	gpuCount
+	instanceIds
+	computeType
+	locations
+	networkVolumeId
+	networkVolumeIds {
+		networkVolumeId
+		dataCenterId
+	}
+	networkVolume {
+		id
+		dataCenterId
+	}
+	workersMin
+	workersMax
+	idleTimeout
+	scalerType
+	scalerValue
+	executionTimeoutMs
+	allowedCudaVersions
+	minCudaVersion
+	flashBootType
+	env {
+		key
+		value
+	}
+	pods {
+		id
+		desiredStatus
+		imageName
+	}
+}
+`
+
+func MyEndpoints(
+	ctx_ context.Context,
+	client_ graphql.Client,
+) (data_ *MyEndpointsResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "MyEndpoints",
+		Query:  MyEndpoints_Operation,
+	}
+
+	data_ = &MyEndpointsResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
 // The query executed by MyRegistries.
 const MyRegistries_Operation = `
 query MyRegistries {
@@ -5029,6 +6639,37 @@ func Myself(
 	return data_, err_
 }
 
+// The query executed by Pools.
+const Pools_Operation = `
+query Pools {
+	serverlessGpuPools {
+		id
+		gpuTypeIds
+	}
+}
+`
+
+func Pools(
+	ctx_ context.Context,
+	client_ graphql.Client,
+) (data_ *PoolsResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "Pools",
+		Query:  Pools_Operation,
+	}
+
+	data_ = &PoolsResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
 // The mutation executed by Resume.
 const Resume_Operation = `
 mutation Resume ($input: PodResumeInput!) {
@@ -5103,6 +6744,81 @@ func Resume(
 	}
 
 	data_ = &ResumeResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by SaveEndpoint.
+const SaveEndpoint_Operation = `
+mutation SaveEndpoint ($input: EndpointInput!) {
+	saveEndpoint(input: $input) {
+		... EndpointFields
+	}
+}
+fragment EndpointFields on Endpoint {
+	id
+	name
+	type
+	templateId
+	userId
+	version
+	createdAt
+	gpuIds
+	gpuCount
+	instanceIds
+	computeType
+	locations
+	networkVolumeId
+	networkVolumeIds {
+		networkVolumeId
+		dataCenterId
+	}
+	networkVolume {
+		id
+		dataCenterId
+	}
+	workersMin
+	workersMax
+	idleTimeout
+	scalerType
+	scalerValue
+	executionTimeoutMs
+	allowedCudaVersions
+	minCudaVersion
+	flashBootType
+	env {
+		key
+		value
+	}
+	pods {
+		id
+		desiredStatus
+		imageName
+	}
+}
+`
+
+func SaveEndpoint(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	input *EndpointInput,
+) (data_ *SaveEndpointResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "SaveEndpoint",
+		Query:  SaveEndpoint_Operation,
+		Variables: &__SaveEndpointInput{
+			Input: input,
+		},
+	}
+
+	data_ = &SaveEndpointResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
@@ -5198,6 +6914,81 @@ func SaveTemplate(
 	}
 
 	data_ = &SaveTemplateResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by SetEndpointTemplate.
+const SetEndpointTemplate_Operation = `
+mutation SetEndpointTemplate ($input: UpdateEndpointTemplateInput!) {
+	updateEndpointTemplate(input: $input) {
+		... EndpointFields
+	}
+}
+fragment EndpointFields on Endpoint {
+	id
+	name
+	type
+	templateId
+	userId
+	version
+	createdAt
+	gpuIds
+	gpuCount
+	instanceIds
+	computeType
+	locations
+	networkVolumeId
+	networkVolumeIds {
+		networkVolumeId
+		dataCenterId
+	}
+	networkVolume {
+		id
+		dataCenterId
+	}
+	workersMin
+	workersMax
+	idleTimeout
+	scalerType
+	scalerValue
+	executionTimeoutMs
+	allowedCudaVersions
+	minCudaVersion
+	flashBootType
+	env {
+		key
+		value
+	}
+	pods {
+		id
+		desiredStatus
+		imageName
+	}
+}
+`
+
+func SetEndpointTemplate(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	input *UpdateEndpointTemplateInput,
+) (data_ *SetEndpointTemplateResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "SetEndpointTemplate",
+		Query:  SetEndpointTemplate_Operation,
+		Variables: &__SetEndpointTemplateInput{
+			Input: input,
+		},
+	}
+
+	data_ = &SetEndpointTemplateResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(

@@ -225,7 +225,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		}
 	}
 	services.GraphQL = graphql.New(graphql.Services{
-		Control: ctl, Registries: registries, Keyring: s.keyring, Faults: services.Faults, Clock: c.Clock, Log: c.Log, Limits: c.GraphQL.Limits,
+		Control: ctl, Endpoints: endpoints, Registries: registries, Keyring: s.keyring, Faults: services.Faults, Clock: c.Clock, Log: c.Log, Limits: c.GraphQL.Limits,
 		Introspection: c.GraphQL.Introspection || c.TestControls, Playground: c.GraphQL.Playground,
 	})
 	handler, err := httpapi.New(services)

@@ -33,6 +33,13 @@ func (n *Endpoints) changeMaking(tx store.Tx, e *compute.Endpoint, x *EndpointCh
 	}
 	set(&e.Name, x.Name)
 	env := x.Env
+	if x.Template != nil {
+		id, err := n.saveTemplate(tx, *e, *x.Template)
+		if err != nil {
+			return err
+		}
+		x.TemplateID = &id
+	}
 	if x.TemplateID != nil {
 		e.TemplateID = *x.TemplateID
 		if *x.TemplateID != "" {
@@ -79,6 +86,25 @@ func (g *EndpointGPUChange) withCUDA(versions []string) *EndpointGPUChange {
 		with.CUDAVersions = versions
 	}
 	return &with
+}
+
+// saveTemplate changes the template of the endpoint if it is the user's, and else makes one.
+func (n *Endpoints) saveTemplate(tx store.Tx, e compute.Endpoint, x TemplateChange) (compute.TemplateID, error) {
+	t, err := ownTemplate(tx, e.UserID, e.TemplateID)
+	switch compute.CodeOf(err) {
+	case "":
+		if err := changeTemplate(tx, &t, x); err != nil {
+			return "", err
+		}
+		return t.ID, tx.UpdateTemplate(t)
+	case compute.NotFound:
+		t = newTemplate(n.ids, e.UserID, tx.Now())
+		if err := changeTemplate(tx, &t, x); err != nil {
+			return "", err
+		}
+		return t.ID, tx.InsertTemplate(t)
+	}
+	return "", err
 }
 
 // template gives the settings to copy: of a template that the user may read, or of the catalog's. Its credential is for its

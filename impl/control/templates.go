@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
@@ -37,18 +38,23 @@ type TemplateMounts struct{ Persistent *compute.PersistentMount }
 // CreateTemplate stores a template (rules templates.defaults, templates.create.*). Rejected names the field; NotFound for a
 // credential that is not the user's.
 func (c *Control) CreateTemplate(ctx context.Context, user compute.UserID, change TemplateChange) (compute.Template, error) {
-	t := compute.Template{
-		ID: c.ids.Template(), UserID: user, DiskGB: defaultDiskGB, Ports: []string{}, Env: map[string]string{}, Category: compute.ForNVIDIA,
-		StartSSH: true, StartJupyter: true, CUDAVersions: []string{},
-	}
+	var t compute.Template
 	err := c.store.Write(ctx, func(tx store.Tx) error {
-		t.CreatedAt = tx.Now()
+		t = newTemplate(c.ids, user, tx.Now())
 		if err := changeTemplate(tx, &t, change); err != nil {
 			return err
 		}
 		return tx.InsertTemplate(t)
 	})
 	return t, err
+}
+
+// newTemplate is one with the defaults.
+func newTemplate(ids *compute.IDs, user compute.UserID, now time.Time) compute.Template {
+	return compute.Template{
+		ID: ids.Template(), UserID: user, DiskGB: defaultDiskGB, Ports: []string{}, Env: map[string]string{}, Category: compute.ForNVIDIA,
+		StartSSH: true, StartJupyter: true, CUDAVersions: []string{}, CreatedAt: now,
+	}
 }
 
 // GetTemplate gives a template that is the user's, public, or of the catalog. NotFound for every other one.
