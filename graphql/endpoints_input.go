@@ -109,7 +109,7 @@ func gpuChange(bad *violations, i graph.EndpointInput, has bool) *control.Endpoi
 		count := int64(*i.GpuCount)
 		g.Count = &count
 	}
-	if i.AllowedCudaVersions != nil {
+	if has && i.AllowedCudaVersions != nil || value(i.AllowedCudaVersions) != "" { // else a template's are in force
 		g.CUDAVersions = append([]string{}, commas(*i.AllowedCudaVersions)...)
 	}
 	for field, versions := range map[string][]string{"allowedCudaVersions": g.CUDAVersions, "minCudaVersion": texts([]*string{i.MinCudaVersion})} {

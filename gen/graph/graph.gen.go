@@ -2384,7 +2384,7 @@ input EndpointInput {
   gpuCount: Int
   "In place of gpuIds: each flavor-vCPUs-GB. A worker gets the first one that can be had."
   instanceIds: [String]
-  networkVolumeId: String
+  networkVolumeId: String @deprecated(reason: "There may be several: use networkVolumeIds.")
   networkVolumeIds: [NetworkVolumeIdsInput]
   "Data centers or countries, separated by commas; empty: any."
   locations: String
@@ -2498,7 +2498,7 @@ input GpuLowestPriceInput {
   "Of the whole pod; 0: any. So are the other minima."
   minMemoryInGb: Int
   minVcpuCount: Int
-  cudaVersion: String
+  cudaVersion: String @deprecated(reason: "Use allowedCudaVersions.")
   minCudaVersion: String
   "Empty: any."
   allowedCudaVersions: [String]
@@ -2646,9 +2646,9 @@ type Pod {
   "Each port/protocol, separated by commas; null when there are none."
   ports: String
   "Seconds; 0 unless it runs."
-  uptimeSeconds: Int
+  uptimeSeconds: Int @deprecated(reason: "Use runtime.uptimeInSeconds.")
   "Of the persistent mount; 0 when there is none."
-  volumeInGb: Float
+  volumeInGb: Float @deprecated(reason: "Persistent mounts are deprecated: use networkVolumeId.")
   volumeMountPath: String
   networkVolumeId: String
   templateId: String
@@ -2730,7 +2730,7 @@ input PodFindAndDeployOnDemandInput {
   env: [EnvironmentVariableInput]
   containerDiskInGb: Int
   "10 or more makes a persistent mount."
-  volumeInGb: Int
+  volumeInGb: Int @deprecated(reason: "Persistent mounts are deprecated: use networkVolumeId.")
   "/workspace if it is absent."
   volumeMountPath: String
   networkVolumeId: String
@@ -2741,7 +2741,7 @@ input PodFindAndDeployOnDemandInput {
   templateId: String
   minVcpuCount: Int
   minMemoryInGb: Int
-  cudaVersion: String
+  cudaVersion: String @deprecated(reason: "Use allowedCudaVersions.")
   minCudaVersion: String
   allowedCudaVersions: [String]
   globalNetwork: Boolean
@@ -2849,7 +2849,7 @@ input PodEditJobInput {
   "Each port/protocol, separated by commas."
   ports: String
   containerDiskInGb: Int
-  volumeInGb: Int
+  volumeInGb: Int @deprecated(reason: "Persistent mounts are deprecated: use a network volume.")
   volumeMountPath: String
   containerRegistryAuthId: String
   "No effect."
