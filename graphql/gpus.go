@@ -33,6 +33,7 @@ func gpuTypeView(t control.GPUType) *graph.GpuType {
 	}
 	v := &graph.GpuType{
 		ID: t.ID, DisplayName: &t.Name, Manufacturer: &manufacturer, MemoryInGb: number(t.MemoryGB), MaxGpuCount: number(0), MinPodGpuCount: number(1),
+		NodeGroupDatacenters: []*graph.DataCenter{}, NodeGroupGpuSizes: []*int{},
 	}
 	v.SecureCloud, v.SecurePrice, v.MaxGpuCountSecureCloud = offerView(t.Secure)
 	v.CommunityCloud, v.CommunityPrice, v.MaxGpuCountCommunityCloud = offerView(t.Community)

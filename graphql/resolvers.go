@@ -28,7 +28,7 @@ func (r resolvers) Query() graph.QueryResolver           { return queries(r) }
 func (r resolvers) Mutation() graph.MutationResolver     { return mutations(r) }
 func (r resolvers) User() graph.UserResolver             { return users(r) }
 func (r resolvers) GpuType() graph.GpuTypeResolver       { return gpuTypes(r) }
-func (r resolvers) CpuFlavor() graph.CpuFlavorResolver   { return cpuFlavors(r) }
+func (r resolvers) CpuFlavor() graph.CpuFlavorResolver   { return cpuFlavors(r) } //nolint:revive // the generator names it
 func (r resolvers) DataCenter() graph.DataCenterResolver { return dataCenters(r) }
 
 // violations collects what an input breaks, one line for each.

@@ -151,6 +151,8 @@ type ComplexityRoot struct {
 		MaxGpuCountSecureCloud    func(childComplexity int) int
 		MemoryInGb                func(childComplexity int) int
 		MinPodGpuCount            func(childComplexity int) int
+		NodeGroupDatacenters      func(childComplexity int) int
+		NodeGroupGpuSizes         func(childComplexity int) int
 		OneMonthPrice             func(childComplexity int) int
 		OneWeekPrice              func(childComplexity int) int
 		OneYearPrice              func(childComplexity int) int
@@ -159,18 +161,34 @@ type ComplexityRoot struct {
 		SecureSpotPrice           func(childComplexity int) int
 		SixMonthPrice             func(childComplexity int) int
 		ThreeMonthPrice           func(childComplexity int) int
+		Throughput                func(childComplexity int) int
+	}
+
+	GpuTypeCudaVersion struct {
+		Availability func(childComplexity int) int
+		CudaVersion  func(childComplexity int) int
 	}
 
 	LowestPrice struct {
 		AvailableGpuCounts    func(childComplexity int) int
+		Compliance            func(childComplexity int) int
+		CountryCode           func(childComplexity int) int
 		GpuName               func(childComplexity int) int
+		GpuTypeCudaVersions   func(childComplexity int) int
 		GpuTypeID             func(childComplexity int) int
 		MaxGpuCount           func(childComplexity int) int
 		MaxUnreservedGpuCount func(childComplexity int) int
+		MinDisk               func(childComplexity int) int
+		MinDownload           func(childComplexity int) int
 		MinMemory             func(childComplexity int) int
+		MinUpload             func(childComplexity int) int
 		MinVcpu               func(childComplexity int) int
 		MinimumBidPrice       func(childComplexity int) int
+		RentalPercentage      func(childComplexity int) int
+		RentedCount           func(childComplexity int) int
 		StockStatus           func(childComplexity int) int
+		SupportPublicIP       func(childComplexity int) int
+		TotalCount            func(childComplexity int) int
 		UninterruptablePrice  func(childComplexity int) int
 	}
 
@@ -969,6 +987,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.GpuType.MinPodGpuCount(childComplexity), true
+	case "GpuType.nodeGroupDatacenters":
+		if e.ComplexityRoot.GpuType.NodeGroupDatacenters == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuType.NodeGroupDatacenters(childComplexity), true
+	case "GpuType.nodeGroupGpuSizes":
+		if e.ComplexityRoot.GpuType.NodeGroupGpuSizes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuType.NodeGroupGpuSizes(childComplexity), true
 	case "GpuType.oneMonthPrice":
 		if e.ComplexityRoot.GpuType.OneMonthPrice == nil {
 			break
@@ -1017,6 +1047,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.GpuType.ThreeMonthPrice(childComplexity), true
+	case "GpuType.throughput":
+		if e.ComplexityRoot.GpuType.Throughput == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuType.Throughput(childComplexity), true
+
+	case "GpuTypeCudaVersion.availability":
+		if e.ComplexityRoot.GpuTypeCudaVersion.Availability == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuTypeCudaVersion.Availability(childComplexity), true
+	case "GpuTypeCudaVersion.cudaVersion":
+		if e.ComplexityRoot.GpuTypeCudaVersion.CudaVersion == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuTypeCudaVersion.CudaVersion(childComplexity), true
 
 	case "LowestPrice.availableGpuCounts":
 		if e.ComplexityRoot.LowestPrice.AvailableGpuCounts == nil {
@@ -1024,12 +1073,30 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.LowestPrice.AvailableGpuCounts(childComplexity), true
+	case "LowestPrice.compliance":
+		if e.ComplexityRoot.LowestPrice.Compliance == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LowestPrice.Compliance(childComplexity), true
+	case "LowestPrice.countryCode":
+		if e.ComplexityRoot.LowestPrice.CountryCode == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LowestPrice.CountryCode(childComplexity), true
 	case "LowestPrice.gpuName":
 		if e.ComplexityRoot.LowestPrice.GpuName == nil {
 			break
 		}
 
 		return e.ComplexityRoot.LowestPrice.GpuName(childComplexity), true
+	case "LowestPrice.gpuTypeCudaVersions":
+		if e.ComplexityRoot.LowestPrice.GpuTypeCudaVersions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LowestPrice.GpuTypeCudaVersions(childComplexity), true
 	case "LowestPrice.gpuTypeId":
 		if e.ComplexityRoot.LowestPrice.GpuTypeID == nil {
 			break
@@ -1048,12 +1115,30 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.LowestPrice.MaxUnreservedGpuCount(childComplexity), true
+	case "LowestPrice.minDisk":
+		if e.ComplexityRoot.LowestPrice.MinDisk == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LowestPrice.MinDisk(childComplexity), true
+	case "LowestPrice.minDownload":
+		if e.ComplexityRoot.LowestPrice.MinDownload == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LowestPrice.MinDownload(childComplexity), true
 	case "LowestPrice.minMemory":
 		if e.ComplexityRoot.LowestPrice.MinMemory == nil {
 			break
 		}
 
 		return e.ComplexityRoot.LowestPrice.MinMemory(childComplexity), true
+	case "LowestPrice.minUpload":
+		if e.ComplexityRoot.LowestPrice.MinUpload == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LowestPrice.MinUpload(childComplexity), true
 	case "LowestPrice.minVcpu":
 		if e.ComplexityRoot.LowestPrice.MinVcpu == nil {
 			break
@@ -1066,12 +1151,36 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.LowestPrice.MinimumBidPrice(childComplexity), true
+	case "LowestPrice.rentalPercentage":
+		if e.ComplexityRoot.LowestPrice.RentalPercentage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LowestPrice.RentalPercentage(childComplexity), true
+	case "LowestPrice.rentedCount":
+		if e.ComplexityRoot.LowestPrice.RentedCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LowestPrice.RentedCount(childComplexity), true
 	case "LowestPrice.stockStatus":
 		if e.ComplexityRoot.LowestPrice.StockStatus == nil {
 			break
 		}
 
 		return e.ComplexityRoot.LowestPrice.StockStatus(childComplexity), true
+	case "LowestPrice.supportPublicIp":
+		if e.ComplexityRoot.LowestPrice.SupportPublicIP == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LowestPrice.SupportPublicIP(childComplexity), true
+	case "LowestPrice.totalCount":
+		if e.ComplexityRoot.LowestPrice.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LowestPrice.TotalCount(childComplexity), true
 	case "LowestPrice.uninterruptablePrice":
 		if e.ComplexityRoot.LowestPrice.UninterruptablePrice == nil {
 			break
@@ -2484,6 +2593,11 @@ type GpuType {
   maxGpuCountSecureCloud: Int
   maxGpuCountCommunityCloud: Int
   minPodGpuCount: Int
+  "Empty: clusters are made through REST. So is the next one."
+  nodeGroupDatacenters: [DataCenter]
+  nodeGroupGpuSizes: [Int]
+  "Null: not known."
+  throughput: Int
   "What can be had now. Never null."
   lowestPrice(input: GpuLowestPriceInput): LowestPrice
 }
@@ -2540,6 +2654,23 @@ type LowestPrice {
   availableGpuCounts: [Int]
   maxGpuCount: Int
   maxUnreservedGpuCount: Int
+  "Null: not told. So are those that follow."
+  countryCode: String
+  compliance: [Compliance]
+  gpuTypeCudaVersions: [GpuTypeCudaVersion]
+  supportPublicIp: Boolean
+  minDownload: Int
+  minUpload: Int
+  minDisk: Int
+  rentalPercentage: Float
+  rentedCount: Int
+  totalCount: Int
+}
+
+type GpuTypeCudaVersion {
+  cudaVersion: String
+  "AVAILABLE or UNAVAILABLE."
+  availability: String
 }
 
 "A standard that hosts may meet."
@@ -3345,10 +3476,26 @@ func (ec *executionContext) childFields_GpuType(ctx context.Context, field graph
 		return ec.fieldContext_GpuType_maxGpuCountCommunityCloud(ctx, field)
 	case "minPodGpuCount":
 		return ec.fieldContext_GpuType_minPodGpuCount(ctx, field)
+	case "nodeGroupDatacenters":
+		return ec.fieldContext_GpuType_nodeGroupDatacenters(ctx, field)
+	case "nodeGroupGpuSizes":
+		return ec.fieldContext_GpuType_nodeGroupGpuSizes(ctx, field)
+	case "throughput":
+		return ec.fieldContext_GpuType_throughput(ctx, field)
 	case "lowestPrice":
 		return ec.fieldContext_GpuType_lowestPrice(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type GpuType", field.Name)
+}
+
+func (ec *executionContext) childFields_GpuTypeCudaVersion(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cudaVersion":
+		return ec.fieldContext_GpuTypeCudaVersion_cudaVersion(ctx, field)
+	case "availability":
+		return ec.fieldContext_GpuTypeCudaVersion_availability(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GpuTypeCudaVersion", field.Name)
 }
 
 func (ec *executionContext) childFields_LowestPrice(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3373,6 +3520,26 @@ func (ec *executionContext) childFields_LowestPrice(ctx context.Context, field g
 		return ec.fieldContext_LowestPrice_maxGpuCount(ctx, field)
 	case "maxUnreservedGpuCount":
 		return ec.fieldContext_LowestPrice_maxUnreservedGpuCount(ctx, field)
+	case "countryCode":
+		return ec.fieldContext_LowestPrice_countryCode(ctx, field)
+	case "compliance":
+		return ec.fieldContext_LowestPrice_compliance(ctx, field)
+	case "gpuTypeCudaVersions":
+		return ec.fieldContext_LowestPrice_gpuTypeCudaVersions(ctx, field)
+	case "supportPublicIp":
+		return ec.fieldContext_LowestPrice_supportPublicIp(ctx, field)
+	case "minDownload":
+		return ec.fieldContext_LowestPrice_minDownload(ctx, field)
+	case "minUpload":
+		return ec.fieldContext_LowestPrice_minUpload(ctx, field)
+	case "minDisk":
+		return ec.fieldContext_LowestPrice_minDisk(ctx, field)
+	case "rentalPercentage":
+		return ec.fieldContext_LowestPrice_rentalPercentage(ctx, field)
+	case "rentedCount":
+		return ec.fieldContext_LowestPrice_rentedCount(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_LowestPrice_totalCount(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type LowestPrice", field.Name)
 }
@@ -6451,6 +6618,84 @@ func (ec *executionContext) fieldContext_GpuType_minPodGpuCount(_ context.Contex
 	return graphql.NewScalarFieldContext("GpuType", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _GpuType_nodeGroupDatacenters(ctx context.Context, field graphql.CollectedField, obj *GpuType) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuType_nodeGroupDatacenters(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NodeGroupDatacenters, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*DataCenter) graphql.Marshaler {
+			return ec.marshalODataCenter2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDataCenter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuType_nodeGroupDatacenters(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "GpuType",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DataCenter(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _GpuType_nodeGroupGpuSizes(ctx context.Context, field graphql.CollectedField, obj *GpuType) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuType_nodeGroupGpuSizes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NodeGroupGpuSizes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*int) graphql.Marshaler {
+			return ec.marshalOInt2ᚕᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuType_nodeGroupGpuSizes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GpuType", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _GpuType_throughput(ctx context.Context, field graphql.CollectedField, obj *GpuType) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuType_throughput(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Throughput, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuType_throughput(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GpuType", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _GpuType_lowestPrice(ctx context.Context, field graphql.CollectedField, obj *GpuType) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -6493,6 +6738,52 @@ func (ec *executionContext) fieldContext_GpuType_lowestPrice(ctx context.Context
 		return fc, err
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _GpuTypeCudaVersion_cudaVersion(ctx context.Context, field graphql.CollectedField, obj *GpuTypeCudaVersion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuTypeCudaVersion_cudaVersion(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CudaVersion, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuTypeCudaVersion_cudaVersion(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GpuTypeCudaVersion", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _GpuTypeCudaVersion_availability(ctx context.Context, field graphql.CollectedField, obj *GpuTypeCudaVersion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuTypeCudaVersion_availability(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Availability, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuTypeCudaVersion_availability(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GpuTypeCudaVersion", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _LowestPrice_gpuName(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
@@ -6722,6 +7013,245 @@ func (ec *executionContext) _LowestPrice_maxUnreservedGpuCount(ctx context.Conte
 	)
 }
 func (ec *executionContext) fieldContext_LowestPrice_maxUnreservedGpuCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _LowestPrice_countryCode(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LowestPrice_countryCode(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CountryCode, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LowestPrice_countryCode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _LowestPrice_compliance(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LowestPrice_compliance(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Compliance, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*Compliance) graphql.Marshaler {
+			return ec.marshalOCompliance2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCompliance(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LowestPrice_compliance(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type Compliance does not have child fields"))
+}
+
+func (ec *executionContext) _LowestPrice_gpuTypeCudaVersions(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LowestPrice_gpuTypeCudaVersions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GpuTypeCudaVersions, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*GpuTypeCudaVersion) graphql.Marshaler {
+			return ec.marshalOGpuTypeCudaVersion2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuTypeCudaVersion(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LowestPrice_gpuTypeCudaVersions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LowestPrice",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_GpuTypeCudaVersion(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _LowestPrice_supportPublicIp(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LowestPrice_supportPublicIp(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SupportPublicIP, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LowestPrice_supportPublicIp(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _LowestPrice_minDownload(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LowestPrice_minDownload(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MinDownload, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LowestPrice_minDownload(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _LowestPrice_minUpload(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LowestPrice_minUpload(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MinUpload, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LowestPrice_minUpload(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _LowestPrice_minDisk(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LowestPrice_minDisk(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MinDisk, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LowestPrice_minDisk(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _LowestPrice_rentalPercentage(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LowestPrice_rentalPercentage(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RentalPercentage, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LowestPrice_rentalPercentage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _LowestPrice_rentedCount(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LowestPrice_rentedCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RentedCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LowestPrice_rentedCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _LowestPrice_totalCount(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LowestPrice_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LowestPrice_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
@@ -14461,6 +14991,21 @@ func (ec *executionContext) _GpuType(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "nodeGroupDatacenters":
+			out.Values[i] = ec._GpuType_nodeGroupDatacenters(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodeGroupGpuSizes":
+			out.Values[i] = ec._GpuType_nodeGroupGpuSizes(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "throughput":
+			out.Values[i] = ec._GpuType_throughput(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "lowestPrice":
 			field := field
 
@@ -14499,6 +15044,49 @@ func (ec *executionContext) _GpuType(ctx context.Context, sel ast.SelectionSet, 
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var gpuTypeCudaVersionImplementors = []string{"GpuTypeCudaVersion"}
+
+func (ec *executionContext) _GpuTypeCudaVersion(ctx context.Context, sel ast.SelectionSet, obj *GpuTypeCudaVersion) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, gpuTypeCudaVersionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("GpuTypeCudaVersion")
+		case "cudaVersion":
+			out.Values[i] = ec._GpuTypeCudaVersion_cudaVersion(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "availability":
+			out.Values[i] = ec._GpuTypeCudaVersion_availability(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -14579,6 +15167,56 @@ func (ec *executionContext) _LowestPrice(ctx context.Context, sel ast.SelectionS
 			}
 		case "maxUnreservedGpuCount":
 			out.Values[i] = ec._LowestPrice_maxUnreservedGpuCount(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "countryCode":
+			out.Values[i] = ec._LowestPrice_countryCode(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "compliance":
+			out.Values[i] = ec._LowestPrice_compliance(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "gpuTypeCudaVersions":
+			out.Values[i] = ec._LowestPrice_gpuTypeCudaVersions(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "supportPublicIp":
+			out.Values[i] = ec._LowestPrice_supportPublicIp(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "minDownload":
+			out.Values[i] = ec._LowestPrice_minDownload(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "minUpload":
+			out.Values[i] = ec._LowestPrice_minUpload(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "minDisk":
+			out.Values[i] = ec._LowestPrice_minDisk(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "rentalPercentage":
+			out.Values[i] = ec._LowestPrice_rentalPercentage(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "rentedCount":
+			out.Values[i] = ec._LowestPrice_rentedCount(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "totalCount":
+			out.Values[i] = ec._LowestPrice_totalCount(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -17335,6 +17973,26 @@ func (ec *executionContext) marshalOGpuType2ᚖgithubᚗcomᚋberthdevᚋberth�
 		return graphql.Null
 	}
 	return ec._GpuType(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOGpuTypeCudaVersion2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuTypeCudaVersion(ctx context.Context, sel ast.SelectionSet, v []*GpuTypeCudaVersion) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOGpuTypeCudaVersion2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuTypeCudaVersion(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOGpuTypeCudaVersion2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuTypeCudaVersion(ctx context.Context, sel ast.SelectionSet, v *GpuTypeCudaVersion) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._GpuTypeCudaVersion(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOGpuTypeFilter2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuTypeFilter(ctx context.Context, v any) (*GpuTypeFilter, error) {

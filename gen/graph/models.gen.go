@@ -350,8 +350,19 @@ type GpuType struct {
 	MaxGpuCountSecureCloud    *int `json:"maxGpuCountSecureCloud,omitempty"`
 	MaxGpuCountCommunityCloud *int `json:"maxGpuCountCommunityCloud,omitempty"`
 	MinPodGpuCount            *int `json:"minPodGpuCount,omitempty"`
+	// Empty: clusters are made through REST. So is the next one.
+	NodeGroupDatacenters []*DataCenter `json:"nodeGroupDatacenters,omitempty"`
+	NodeGroupGpuSizes    []*int        `json:"nodeGroupGpuSizes,omitempty"`
+	// Null: not known.
+	Throughput *int `json:"throughput,omitempty"`
 	// What can be had now. Never null.
 	LowestPrice *LowestPrice `json:"lowestPrice,omitempty"`
+}
+
+type GpuTypeCudaVersion struct {
+	CudaVersion *string `json:"cudaVersion,omitempty"`
+	// AVAILABLE or UNAVAILABLE.
+	Availability *string `json:"availability,omitempty"`
 }
 
 type GpuTypeFilter struct {
@@ -379,6 +390,17 @@ type LowestPrice struct {
 	AvailableGpuCounts    []*int `json:"availableGpuCounts,omitempty"`
 	MaxGpuCount           *int   `json:"maxGpuCount,omitempty"`
 	MaxUnreservedGpuCount *int   `json:"maxUnreservedGpuCount,omitempty"`
+	// Null: not told. So are those that follow.
+	CountryCode         *string               `json:"countryCode,omitempty"`
+	Compliance          []*Compliance         `json:"compliance,omitempty"`
+	GpuTypeCudaVersions []*GpuTypeCudaVersion `json:"gpuTypeCudaVersions,omitempty"`
+	SupportPublicIP     *bool                 `json:"supportPublicIp,omitempty"`
+	MinDownload         *int                  `json:"minDownload,omitempty"`
+	MinUpload           *int                  `json:"minUpload,omitempty"`
+	MinDisk             *int                  `json:"minDisk,omitempty"`
+	RentalPercentage    *float64              `json:"rentalPercentage,omitempty"`
+	RentedCount         *int                  `json:"rentedCount,omitempty"`
+	TotalCount          *int                  `json:"totalCount,omitempty"`
 }
 
 // What may be changed.
