@@ -43,6 +43,7 @@ var rooms = map[string]struct {
 	"impl/validate":                  {},
 	"impl/compute":                   {},
 	"impl/problem":                   {may: []string{"impl/compute"}},
+	"impl/fault":                     {may: []string{"impl/compute"}, uses: []string{http}},
 	"store":                          {may: []string{"impl/compute"}},
 	"store/sqldb":                    {may: []string{"store", "impl/compute"}, uses: []string{sql}},
 	"store/sqlite":                   {may: []string{"store", "store/sqldb", "impl/compute"}, uses: []string{sql}},
@@ -59,15 +60,15 @@ var rooms = map[string]struct {
 	"impl/loop":                      {may: []string{"impl/compute", "impl/control", "impl/queue", "impl/runtime", "store"}},
 	"impl/webhook":                   {uses: []string{http}},
 	"impl/httpapi": {
-		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/problem", "impl/queue", "impl/validate", "spec"},
+		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/fault", "impl/problem", "impl/queue", "impl/validate", "spec"},
 		uses: []string{http, echo},
 	},
 	"graphql": {
-		may:  []string{"gen/graph", "impl/compute", "impl/control", "impl/problem"},
+		may:  []string{"gen/graph", "impl/compute", "impl/control", "impl/fault", "impl/problem"},
 		uses: []string{http},
 	},
 	"impl/app": {
-		may:  []string{"graphql", "impl/compute", "impl/control", "impl/httpapi", "impl/loop", "impl/queue", "impl/runtime", "impl/runtime/docker", "impl/runtime/process", "impl/runtime/sim", "impl/webhook", "store", "store/sqlite"},
+		may:  []string{"graphql", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/loop", "impl/queue", "impl/runtime", "impl/runtime/docker", "impl/runtime/process", "impl/runtime/sim", "impl/webhook", "store", "store/sqlite"},
 		uses: []string{http},
 	},
 	"conformance":       {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "impl/app"}, uses: []string{http}},

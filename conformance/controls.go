@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -165,6 +166,37 @@ func init() {
 		})
 		c.Refused(c.control("PUT", "faults", `{"faults":[{"operation":"nosuch","status":500}]}`), 400)
 		c.Refused(c.control("PUT", "faults", `{"faults":[{"operation":"listPods"}]}`), 400)
+		c.set("PUT", "faults", `{"faults":[]}`)
+	})
+	add("controls.faults.graphql", []string{"setFaults", "getFaults"}, func(c *Check) {
+		const mine, both = `{myself{id}}`, `{gpuTypes(input:{id:"a"}){id} myself{id}}`
+		c.set("PUT", "faults", `{"faults":[{"operation":"graphql.myself","after":1,"times":2,"status":503},{"operation":"graphql.podStop","drop":true},
+			{"operation":"graphql.gpuTypes","after":1,"status":418}]}`)
+		c.data(c.graphQL(mine))
+		a := c.graphQL(mine)
+		require.Contains(c, c.wrongly(a, 503, "UNAVAILABLE"), "graphql.myself")
+		require.Equal(c, "1", a.Header.Get("Retry-After"))
+		require.Nil(c, a.JSON["data"])
+		c.wrongly(c.graphQL(both), 503, "UNAVAILABLE")
+		c.wrongly(c.graphQL(both), 418, "INTERNAL")
+		c.wrongly(c.graphQLAs("-", stopPod, nil), 401, "UNAUTHENTICATED")
+		body := strings.NewReader(`{"query":` + quoted(stopPod) + `}`)
+		req, err := http.NewRequest("POST", c.URL+graphqlPath, body)
+		require.NoError(c, err)
+		req.Header.Set("Authorization", "Bearer "+c.Key)
+		req.Header.Set("Content-Type", "application/json")
+		_, err = client.Do(req) //nolint:bodyclose // there is none
+		require.Error(c, err)
+		shown := c.control("GET", "faults", "").JSON["faults"].([]any)
+		require.EqualValues(c, 3, shown[0].(map[string]any)["calls"])
+		require.EqualValues(c, 2, shown[0].(map[string]any)["shown"])
+		c.set("PUT", "faults", `{"faults":[{"operation":"*","times":1,"status":500}]}`)
+		c.wrongly(c.graphQL(mine), 500, "INTERNAL")
+		c.set("PUT", "faults", `{"faults":[{"operation":"deleteTemplate","status":500}]}`)
+		c.wrongly(c.graphQL(`mutation{deleteTemplate(templateName:"nosuch")}`), 200, "NOT_FOUND")
+		for _, operation := range []string{"graphql.nosuch", "podStop", "graphql."} {
+			c.Refused(c.control("PUT", "faults", `{"faults":[{"operation":"`+operation+`","status":500}]}`), 400)
+		}
 		c.set("PUT", "faults", `{"faults":[]}`)
 	})
 	add("controls.fleet", []string{"setFleet"}, func(c *Check) {

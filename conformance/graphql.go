@@ -202,6 +202,22 @@ func init() {
 		require.Equal(c, "Query", c.data(a)["__schema"].(map[string]any)["queryType"].(map[string]any)["name"])
 		require.Equal(c, map[string]any{"__typename": "Query"}, c.data(c.graphQLAs("-", `{__typename}`, nil)))
 	})
+	add("graphql.deprecated", nil, func(c *Check) {
+		a := c.graphQL(`{__type(name:"Pod"){fields(includeDeprecated:true){name isDeprecated deprecationReason}}}`)
+		if a.Status != 200 {
+			c.Skip("the target is not for developing: introspection is refused")
+		}
+		reasons := map[string]string{}
+		for _, f := range c.data(a)["__type"].(map[string]any)["fields"].([]any) {
+			if field := f.(map[string]any); field["isDeprecated"] == true {
+				reasons[field["name"].(string)] = field["deprecationReason"].(string)
+			}
+		}
+		require.Contains(c, reasons["volumeInGb"], "networkVolumeId")
+		require.Contains(c, reasons["uptimeSeconds"], "runtime.uptimeInSeconds")
+		id := c.data(c.deploying(`volumeInGb:20,cudaVersion:"12.8"`))["podFindAndDeployOnDemand"].(map[string]any)["id"].(string)
+		require.Equal(c, map[string]any{"volumeInGb": 20.0}, c.data(c.graphQL(`{pod(input:{podId:"` + id + `"}){volumeInGb}}`))["pod"], "they work all the same")
+	})
 	add("graphql.suggestions", nil, func(c *Check) {
 		require.NotContains(c, c.wrongly(c.graphQL(`{gpuType{id}}`), 400, "INVALID"), "gpuTypes")
 	})

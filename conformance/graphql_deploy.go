@@ -179,7 +179,7 @@ func init() {
 		} {
 			require.Contains(c, c.wrongly(c.deploying(field+":"+given), 200, "REJECTED"), field)
 		}
-		c.data(c.deploying(`supportPublicIp:true,countryCode:"US",minDisk:1,minDownload:1,minUpload:1,compliance:[GDPR],port:22,startJupyter:false,computeType:GPU`))
+		c.data(c.deploying(`supportPublicIp:true,minDisk:1,minDownload:1,minUpload:1,compliance:[GDPR],port:22,startJupyter:false,computeType:GPU`))
 	})
 	add("graphql.deploy.missing", nil, func(c *Check) {
 		for _, fields := range []string{`networkVolumeId:"nosuch"`, `containerRegistryAuthId:"nosuch"`, `templateId:"nosuch"`} {
@@ -227,17 +227,6 @@ func init() {
 			in.Env = []*graphclient.EnvironmentVariableInput{{Key: to("PUBLIC_KEY"), Value: to("mine")}}
 		})
 		require.Equal(c, map[string]any{"PUBLIC_KEY": "mine"}, own["env"])
-	})
-	add("graphql.doors", []string{"createPod"}, func(c *Check) {
-		for body, fields := range map[string]string{
-			withGPU(`{"id":"` + rtx4090 + `","count":1000}`): `gpuCount:1000`,
-			with(`"ports":["22/tcp","22/udp"]`):              `ports:"22/tcp,22/udp"`,
-			with(`"dataCenterIds":["NOWHERE-1"]`):            `dataCenterId:"NOWHERE-1"`,
-		} {
-			a := c.REST("POST", "/v2/pods", body)
-			c.Refused(a, 400)
-			require.Equal(c, a.JSON["detail"], c.wrongly(c.deploying(fields), 200, "REJECTED"))
-		}
 	})
 }
 

@@ -37,6 +37,22 @@ func init() {
 		require.Equal(c, *t.CommunityPrice > 0, *t.CommunityCloud)
 		require.Positive(c, *t.MaxGpuCount)
 	})
+	add("graphql.gpu-types.selections", nil, func(c *Check) {
+		const whole = `query($price:GpuLowestPriceInput){gpuTypes(input:{id:"NVIDIA L4"}){
+			id displayName manufacturer memoryInGb cudaCores secureCloud communityCloud securePrice communityPrice secureSpotPrice communitySpotPrice
+			clusterPrice oneWeekPrice oneMonthPrice threeMonthPrice sixMonthPrice oneYearPrice maxGpuCount maxGpuCountCommunityCloud
+			maxGpuCountSecureCloud minPodGpuCount nodeGroupGpuSizes nodeGroupDatacenters{id name} throughput
+			lowestPrice(input:$price){gpuName gpuTypeId minimumBidPrice uninterruptablePrice minMemory minVcpu rentalPercentage rentedCount totalCount
+			stockStatus minDownload minDisk minUpload countryCode supportPublicIp compliance maxGpuCount maxUnreservedGpuCount availableGpuCounts
+			gpuTypeCudaVersions{cudaVersion availability}}}}`
+		price := map[string]any{
+			"gpuCount": 1, "minDisk": nil, "minMemoryInGb": nil, "minVcpuCount": nil, "minCudaVersion": "12.8", "secureCloud": true, "dataCenterId": "EU-RO-1",
+			"compliance": []any{}, "allowedCudaVersions": []any{}, "includeAiApi": false, "supportPublicIp": false, "totalDisk": 0,
+		}
+		row := c.data(c.graphQLAs("-", whole, map[string]any{"price": price, "GpuTypeFilter": nil}))["gpuTypes"].([]any)[0].(map[string]any)
+		require.Equal(c, []any{}, row["nodeGroupDatacenters"])
+		require.Nil(c, row["lowestPrice"].(map[string]any)["countryCode"])
+	})
 	add("graphql.gpu-types.price", nil, func(c *Check) {
 		for _, secure := range []bool{true, false} {
 			t := c.gpuType(rtx4090, graphclient.GpuLowestPriceInput{GpuCount: to(2), SecureCloud: &secure})

@@ -223,6 +223,14 @@ func init() {
 		require.NotContains(c, string(a.Body), id)
 		require.Equal(c, id, c.read(at)["registry"])
 	})
+	add("templates.catalog", []string{"getTemplate", "updateTemplate", "deleteTemplate"}, func(c *Check) {
+		for _, public := range append(c.catalog("templates", "source=official"), c.catalog("templates", "source=community")...) {
+			at := templates + "/" + public["id"].(string)
+			require.Equal(c, public["image"], c.read(at)["image"])
+			c.Refused(c.REST("PATCH", at, `{"name":"b"}`), 404)
+			c.Refused(c.REST("DELETE", at, ""), 404)
+		}
+	})
 	add("templates.public.withdrawn", []string{"getTemplate", "updateTemplate"}, func(c *Check) {
 		at, send := c.newTemplate(template(`"public":true`)), foreign(c)
 		require.Equal(c, 200, send("GET", at, "").Status)

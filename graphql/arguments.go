@@ -116,6 +116,7 @@ func (a *arguments) named(place string, d *ast.Definition, value any) {
 		if _, err := time.Parse(time.RFC3339Nano, text); !isText || err != nil {
 			a.wrong(place, "must be a time as RFC 3339 text")
 		}
+	case d.Name == "JSON": // any value
 	case d.Name == "Port":
 		if !isText && !isInt(value) {
 			a.wrong(place, "must be a number or text")

@@ -24,7 +24,10 @@ func (h *Handler) authenticate(r *http.Request) (*compute.Key, error) {
 }
 
 // anonymous are the fields that are answered without a key.
-var anonymous = map[string]bool{"gpuTypes": true, "myself": true, "__typename": true, "__schema": true, "__type": true}
+var anonymous = map[string]bool{
+	"gpuTypes": true, "cpuFlavors": true, "cpuTypes": true, "dataCenters": true, "countryCodes": true, "myself": true,
+	"__typename": true, "__schema": true, "__type": true,
+}
 
 // permitted holds the operation against what the key may do.
 func (s Services) permitted(c call, o *graphql.OperationContext) error {

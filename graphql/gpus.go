@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/berthdev/berth/gen/graph"
-	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 )
 
@@ -34,6 +33,7 @@ func gpuTypeView(t control.GPUType) *graph.GpuType {
 	}
 	v := &graph.GpuType{
 		ID: t.ID, DisplayName: &t.Name, Manufacturer: &manufacturer, MemoryInGb: number(t.MemoryGB), MaxGpuCount: number(0), MinPodGpuCount: number(1),
+		NodeGroupDatacenters: []*graph.DataCenter{}, NodeGroupGpuSizes: []*int{},
 	}
 	v.SecureCloud, v.SecurePrice, v.MaxGpuCountSecureCloud = offerView(t.Secure)
 	v.CommunityCloud, v.CommunityPrice, v.MaxGpuCountCommunityCloud = offerView(t.Community)
@@ -56,28 +56,15 @@ func (g gpuTypes) LowestPrice(_ context.Context, t *graph.GpuType, input *graph.
 	if input == nil {
 		input = &graph.GpuLowestPriceInput{}
 	}
-	count := 1
-	if input.GpuCount != nil {
-		count = *input.GpuCount
-	}
-	var bad violations
-	bad.must(count >= 1, "gpuCount", "must be >= 1")
-	if err := bad.err(); err != nil {
+	w, err := wanted(t.ID, input.GpuCount, input.SecureCloud)
+	if err != nil {
 		return nil, err
 	}
-	w := control.Wanted{
-		GPU: compute.GPU{ID: t.ID, Count: int64(count)}, Clouds: []compute.Cloud{compute.Secure, compute.Community},
-		DataCenterIDs: commas(value(input.DataCenterID)), VCPUs: int64(value(input.MinVcpuCount)), MemoryGB: int64(value(input.MinMemoryInGb)),
-		CUDAVersions: cudaVersions(input.AllowedCudaVersions, input.CudaVersion), LeastCUDA: value(input.MinCudaVersion),
-	}
-	if secure := input.SecureCloud; secure != nil {
-		w.Clouds = []compute.Cloud{compute.Community}
-		if *secure {
-			w.Clouds = []compute.Cloud{compute.Secure}
-		}
-	}
+	w.DataCenterIDs, w.Countries = commas(value(input.DataCenterID)), texts([]*string{input.CountryCode})
+	w.VCPUs, w.MemoryGB = int64(value(input.MinVcpuCount)), int64(value(input.MinMemoryInGb))
+	w.CUDAVersions, w.LeastCUDA = cudaVersions(input.AllowedCudaVersions, input.CudaVersion), value(input.MinCudaVersion)
 	gpu, _ := g.Control.Catalog().GPU(t.ID)
-	return lowestPriceView(gpu, int64(count), g.Control.Deal(w)), nil
+	return lowestPriceView(gpu, w.GPU.Count, g.Control.Deal(w)), nil
 }
 
 func cudaVersions(list []*string, one *string) []string {

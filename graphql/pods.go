@@ -1,6 +1,7 @@
 package graphql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -23,6 +24,9 @@ func (m mutations) PodFindAndDeployOnDemand(ctx context.Context, input *graph.Po
 		input = &graph.PodFindAndDeployOnDemandInput{}
 	}
 	n, types, clouds, err := gpuPod(input)
+	if err == nil {
+		n, err = m.complete(ctx, n)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -33,11 +37,26 @@ func (m mutations) PodFindAndDeployOnDemand(ctx context.Context, input *graph.Po
 // DeployCPUPod is the mutation deployCpuPod.
 func (m mutations) DeployCPUPod(ctx context.Context, input graph.DeployCPUPodInput) (*graph.Pod, error) {
 	n, err := cpuPod(input, m.Control.SmallestCPU())
+	if err == nil {
+		n, err = m.complete(ctx, n)
+	}
 	if err != nil {
 		return nil, err
 	}
 	pod, err := m.Control.CreatePod(ctx, user(ctx), n)
 	return m.show(pod, inWords(err, noInstances))
+}
+
+// complete fills in what the template has. The name of a pod without one is its image.
+func (m mutations) complete(ctx context.Context, n control.NewPod) (control.NewPod, error) {
+	n, err := m.Control.FromTemplate(ctx, user(ctx), n)
+	if err != nil {
+		return n, err
+	}
+	n.Name = cmp.Or(n.Name, n.Image)
+	var bad violations
+	bad.must(n.Image != "", "imageName", "is required")
+	return n, bad.err()
 }
 
 // PodResume is the mutation podResume.

@@ -26,13 +26,13 @@ var portPattern = regexp.MustCompile(`^([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9
 func gpuPod(i *graph.PodFindAndDeployOnDemandInput) (n control.NewPod, types []string, clouds []compute.Cloud, err error) {
 	var bad violations
 	n = control.NewPod{
-		Name: or(i.Name, value(i.ImageName)), Image: value(i.ImageName), Args: value(i.DockerArgs), RegistryID: compute.RegistryID(value(i.ContainerRegistryAuthID)),
-		GPU: &compute.GPU{Count: 1}, DataCenterIDs: commas(value(i.DataCenterID)), GlobalNetworking: value(i.GlobalNetwork),
+		Name: value(i.Name), Image: value(i.ImageName), Args: value(i.DockerArgs), RegistryID: compute.RegistryID(value(i.ContainerRegistryAuthID)),
+		GPU: &compute.GPU{Count: 1}, DataCenterIDs: commas(value(i.DataCenterID)), Countries: texts([]*string{i.CountryCode}),
+		GlobalNetworking: value(i.GlobalNetwork), TemplateID: compute.TemplateID(value(i.TemplateID)), MountPath: value(i.VolumeMountPath),
 		LeastVCPUs: int64(value(i.MinVcpuCount)), LeastMemoryGB: int64(value(i.MinMemoryInGb)),
 		CUDAVersions: cudaVersions(i.AllowedCudaVersions, i.CudaVersion), LeastCUDA: value(i.MinCudaVersion),
-		StartSSH: value(i.StartSSH), MaxCost: value(i.DeployCost),
+		StartSSH: i.StartSSH, MaxCost: value(i.DeployCost),
 	}
-	bad.must(n.Image != "", "imageName", "is required")
 	if i.GpuCount != nil {
 		bad.must(*i.GpuCount >= 1, "gpuCount", "must be >= 1")
 		n.GPU.Count = int64(*i.GpuCount)
@@ -53,26 +53,24 @@ func gpuPod(i *graph.PodFindAndDeployOnDemandInput) (n control.NewPod, types []s
 	if err = bad.err(); err != nil {
 		return n, nil, nil, err
 	}
-	err = refused([]refusal{
+	return n, types, cloudsOf(i.CloudType), refused([]refusal{
 		{"aiApiId", value(i.AiAPIID) != ""}, {"startJupyter", value(i.StartJupyter)}, {"stopAfter", i.StopAfter != nil},
 		{"terminateAfter", i.TerminateAfter != nil}, {"volumeKey", value(i.VolumeKey) != ""}, {"savingsPlan", i.SavingsPlan != nil},
 		{"instanceIds", len(i.InstanceIds) > 0}, {"computeType", value(i.ComputeType) == graph.ComputeTypeCPU},
 	})
-	if err == nil {
-		err = template(value(i.TemplateID))
-	}
-	return n, types, cloudsOf(i.CloudType), err
 }
 
 // cpuPod translates the input of deployCpuPod.
 func cpuPod(i graph.DeployCPUPodInput, smallest compute.CPU) (n control.NewPod, err error) {
 	var bad violations
 	n = control.NewPod{
-		Name: or(i.Name, value(i.ImageName)), Image: value(i.ImageName), Args: value(i.DockerArgs), RegistryID: compute.RegistryID(value(i.ContainerRegistryAuthID)),
-		CPU: &smallest, Cloud: cloudsOf(i.CloudType)[0], DataCenterIDs: commas(value(i.DataCenterID)),
-		StartSSH: value(i.StartSSH), MaxCost: value(i.DeployCost),
+		Name: value(i.Name), Image: value(i.ImageName), Args: value(i.DockerArgs), RegistryID: compute.RegistryID(value(i.ContainerRegistryAuthID)),
+		CPU: &smallest, Cloud: cloudsOf(i.CloudType)[0], DataCenterIDs: commas(value(i.DataCenterID)), Countries: texts([]*string{i.CountryCode}),
+		TemplateID: compute.TemplateID(value(i.TemplateID)), StartSSH: i.StartSSH, MaxCost: value(i.DeployCost),
 	}
-	bad.must(n.Image != "", "imageName", "is required")
+	if n.TemplateID == defaultCPUTemplate {
+		n.TemplateID = ""
+	}
 	if id := value(i.InstanceID); id != "" {
 		cpu, ok := instance(id)
 		bad.must(ok, "instanceId", "%q is not flavor-vCPUs-GB, such as cpu3g-2-8", id)
@@ -86,13 +84,7 @@ func cpuPod(i graph.DeployCPUPodInput, smallest compute.CPU) (n control.NewPod, 
 	if err = bad.err(); err != nil {
 		return n, err
 	}
-	if err = refused([]refusal{{"startJupyter", value(i.StartJupyter)}}); err != nil {
-		return n, err
-	}
-	if id := value(i.TemplateID); id != defaultCPUTemplate {
-		err = template(id)
-	}
-	return n, err
+	return n, refused([]refusal{{"startJupyter", value(i.StartJupyter)}})
 }
 
 // instance reads flavor-vCPUs-GB. The memory follows from the flavor: CreatePod refuses another one.
@@ -208,12 +200,4 @@ func refused(fields []refusal) error {
 		}
 	}
 	return nil
-}
-
-// template refuses a template: none can be made yet.
-func template(id string) error {
-	if id == "" {
-		return nil
-	}
-	return compute.Errorf(compute.NotFound, "input.templateId: template %q does not exist", id)
 }

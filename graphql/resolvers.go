@@ -14,18 +14,22 @@ type resolvers struct{ Services }
 
 // What each type of the schema asks for is in the file of its resource.
 type (
-	queries   struct{ Services }
-	mutations struct{ Services }
-	users     struct{ Services }
-	gpuTypes  struct{ Services }
+	queries     struct{ Services }
+	mutations   struct{ Services }
+	users       struct{ Services }
+	gpuTypes    struct{ Services }
+	cpuFlavors  struct{ Services }
+	dataCenters struct{ Services }
 )
 
 var _ graph.ResolverRoot = resolvers{}
 
-func (r resolvers) Query() graph.QueryResolver       { return queries(r) }
-func (r resolvers) Mutation() graph.MutationResolver { return mutations(r) }
-func (r resolvers) User() graph.UserResolver         { return users(r) }
-func (r resolvers) GpuType() graph.GpuTypeResolver   { return gpuTypes(r) }
+func (r resolvers) Query() graph.QueryResolver           { return queries(r) }
+func (r resolvers) Mutation() graph.MutationResolver     { return mutations(r) }
+func (r resolvers) User() graph.UserResolver             { return users(r) }
+func (r resolvers) GpuType() graph.GpuTypeResolver       { return gpuTypes(r) }
+func (r resolvers) CpuFlavor() graph.CpuFlavorResolver   { return cpuFlavors(r) } //nolint:revive // the generator names it
+func (r resolvers) DataCenter() graph.DataCenterResolver { return dataCenters(r) }
 
 // violations collects what an input breaks, one line for each.
 type violations []string
@@ -63,6 +67,15 @@ func orNull[T comparable](v T) *T {
 		return nil
 	}
 	return &v
+}
+
+// views shows each of a list. Never nil: an empty list is not null.
+func views[T, V any](list []T, view func(T) V) []V {
+	shown := make([]V, len(list))
+	for i, one := range list {
+		shown[i] = view(one)
+	}
+	return shown
 }
 
 // texts gives the texts of a list that are there.

@@ -23,6 +23,7 @@ import (
 	"github.com/berthdev/berth/gen/graph"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/fault"
 	"github.com/berthdev/berth/impl/problem"
 )
 
@@ -46,7 +47,10 @@ func (l Limits) WithDefaults() Limits {
 // Services are what the edge calls and how it is set.
 type Services struct {
 	Control       *control.Control
+	Endpoints     *control.Endpoints
+	Registries    *control.Registries
 	Keyring       *control.Keyring
+	Faults        *fault.Script // that operations show; nil: none
 	Clock         compute.Clock
 	Log           *slog.Logger
 	Limits        Limits
@@ -95,6 +99,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx := context.WithValue(r.Context(), callKey{}, c)
 	defer func() {
 		if p := recover(); p != nil {
+			if cause, ok := p.(error); ok && errors.Is(cause, http.ErrAbortHandler) {
+				panic(p) // net/http's own way to cut a connection
+			}
 			h.refuse(ctx, w, http.StatusInternalServerError, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
@@ -133,6 +140,17 @@ func (h *Handler) execute(ctx context.Context, w http.ResponseWriter, params *gr
 		write(w, status, h.exec.DispatchError(graphql.WithOperationContext(ctx, operation), errs))
 		return
 	}
+	if err := h.faulty(ctx, operation); err != nil {
+		of, ok := errors.AsType[*fault.Answer](err)
+		if !ok {
+			return // the client has gone
+		}
+		if seconds := of.RetryAfter(); seconds != "" {
+			w.Header().Set("Retry-After", seconds)
+		}
+		h.refuse(ctx, w, of.Status, of)
+		return
+	}
 	next, ctx := h.exec.DispatchOperation(ctx, operation)
 	if answer := next(ctx); answer != nil { // nil: the client has gone
 		write(w, http.StatusOK, answer)
@@ -164,7 +182,9 @@ func (h *Handler) present(ctx context.Context, err error) *gqlerror.Error {
 		}
 	}
 	p := problem.Of(err)
-	if p.Code == compute.Internal && ctx.Err() == nil {
+	if of, ok := errors.AsType[*fault.Answer](err); ok {
+		p = problem.Problem{Code: problem.CodeFor(of.Status), Detail: of.Error()}
+	} else if p.Code == compute.Internal && ctx.Err() == nil {
 		h.Log.Error("request failed", "id", callOf(ctx).requestID, "route", "/graphql", "path", e.Path.String(), "error", err)
 	}
 	e.Message = p.Detail

@@ -51,7 +51,12 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 	require.NoError(t, err)
 	placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog))
 	require.NoError(t, err)
+	secrets, err := control.NewSecrets([]byte("a key that has thirty-two bytes."))
+	require.NoError(t, err)
+	registries, err := control.NewRegistries(t.Context(), e.db, ids, secrets)
+	require.NoError(t, err)
 	s := graphql.Services{
+		Registries: registries, Endpoints: control.NewEndpoints(e.db, ids, placement, noQueue{}),
 		Control: control.New(e.db, ids, placement, control.Hints{Pod: func(compute.PodID) {}}), Keyring: keyring, Clock: clock,
 		Log: slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
@@ -62,6 +67,13 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 	e.handler = graphql.New(s)
 	return e
 }
+
+// noQueue is a queue to which nobody submits.
+type noQueue struct{}
+
+func (noQueue) SetEndpoint(compute.Endpoint)                             {}
+func (noQueue) RemoveEndpoint(context.Context, compute.EndpointID) error { return nil }
+func (noQueue) Sights(compute.EndpointID) []compute.WorkerSight          { return nil }
 
 // send sends a document and gives the status and the body.
 func (e *edge) send(document string) (int, string) {
@@ -109,12 +121,44 @@ func (c counted) ListPods(user compute.UserID) ([]compute.Pod, error) {
 	return c.real.ListPods(user)
 }
 
+func (c counted) Template(id compute.TemplateID) (compute.Template, error) {
+	c.w.statements.Add(1)
+	return c.real.Template(id)
+}
+
+func (c counted) NewestRegistry() (compute.Registry, bool, error) { return c.real.NewestRegistry() }
+
+func (c counted) ListTemplates(user compute.UserID) ([]compute.Template, error) {
+	c.w.statements.Add(1)
+	return c.real.ListTemplates(user)
+}
+
+func (c counted) ListVolumes(user compute.UserID) ([]compute.Volume, error) {
+	c.w.statements.Add(1)
+	return c.real.ListVolumes(user)
+}
+
+func (c counted) ListEndpointsOf(user compute.UserID) ([]compute.Endpoint, error) {
+	c.w.statements.Add(1)
+	return c.real.ListEndpointsOf(user)
+}
+
+func (c counted) ListWorkers() ([]compute.Worker, error) {
+	c.w.statements.Add(1)
+	return c.real.ListWorkers()
+}
+
+func (c counted) ListRegistries(user compute.UserID) ([]compute.Registry, error) {
+	c.w.statements.Add(1)
+	return c.real.ListRegistries(user)
+}
+
 func (c counted) SSHKeys(user compute.UserID) ([]string, error) {
 	c.w.statements.Add(1)
 	return c.real.SSHKeys(user)
 }
 
-func TestTenThousandPodsTakeAsManyStatementsAsOne(t *testing.T) {
+func TestTenThousandOfEachTakeAsManyStatementsAsOne(t *testing.T) {
 	t.Parallel()
 	e := open(t, nil)
 	insert := func(from, to int) {
@@ -125,7 +169,17 @@ func TestTenThousandPodsTakeAsManyStatementsAsOne(t *testing.T) {
 					GPU: &compute.GPU{ID: "NVIDIA L4", Count: 1}, Cloud: compute.Secure, DataCenterID: "EU-RO-1", Status: compute.PodRunning,
 					CreatedAt: tx.Now(), StartedAt: tx.Now(), MovedAt: tx.Now(),
 				}
-				if err := tx.InsertPod(p); err != nil {
+				id := fmt.Sprintf("one%011d", i)
+				if err := errors.Join(
+					tx.InsertPod(p),
+					tx.InsertTemplate(compute.Template{ID: compute.TemplateID(id), UserID: "u", RegistryID: "r"}),
+					tx.InsertVolume(compute.Volume{ID: compute.VolumeID(id), UserID: "u", DataCenterID: "EU-RO-1"}),
+					tx.InsertEndpoint(compute.Endpoint{
+						ID: compute.EndpointID(id), UserID: "u", Name: id, Type: compute.QueueEndpoint, Scaler: compute.ByDelay, VolumeIDs: []compute.VolumeID{compute.VolumeID(id)},
+					}),
+					tx.InsertWorker(compute.Worker{ID: compute.WorkerID(id), EndpointID: compute.EndpointID(id), CreatedAt: tx.Now()}),
+					tx.InsertRegistry(compute.Registry{ID: compute.RegistryID(id), UserID: "u"}),
+				); err != nil {
 					return err
 				}
 			}
@@ -134,14 +188,18 @@ func TestTenThousandPodsTakeAsManyStatementsAsOne(t *testing.T) {
 	}
 	ask := func(pods int) (statements int64) {
 		e.db.statements.Store(0)
-		status, body := e.send(`{myself{id pubKey currentSpendPerHr networkVolumes{id} pods{id name env machine{podHostId} runtime{ports{privatePort} gpus{id}}}}}`)
+		status, body := e.send(`{myself{id pubKey currentSpendPerHr pods{id name env machine{podHostId} runtime{ports{privatePort} gpus{id}}}
+			podTemplates{id imageName env{key} isRunpod} networkVolumes{id dataCenter{globalNetwork}} containerRegistryCreds{id name}
+			endpoints{id workersStandby networkVolume{id} ...{pods{id dockerArgs}}}}}`)
 		require.Equal(t, 200, status, body)
-		require.Equal(t, pods, strings.Count(body, "podHostId"))
+		for _, field := range []string{"podHostId", "isRunpod", "globalNetwork", "workersStandby", "dockerArgs"} {
+			require.Equal(t, pods, strings.Count(body, field))
+		}
 		return e.db.statements.Load()
 	}
 	insert(0, 1)
 	one := ask(1)
-	require.EqualValues(t, 3, one, "the pods, the spend and the keys")
+	require.EqualValues(t, 9, one, "pods, spend, keys, templates, volumes, credentials, endpoints, their volumes and their workers")
 	insert(1, 10_000)
 	require.Equal(t, one, ask(10_000))
 }

@@ -62,8 +62,3 @@ func (u users) Pods(ctx context.Context, _ *graph.User) ([]*graph.Pod, error) {
 	}
 	return list, nil
 }
-
-// NetworkVolumes is User.networkVolumes: no volume can be made yet.
-func (users) NetworkVolumes(context.Context, *graph.User) ([]*graph.NetworkVolume, error) {
-	return []*graph.NetworkVolume{}, nil
-}

@@ -54,15 +54,45 @@ func TestAPodIsShownWhole(t *testing.T) {
 		TemplateID: "t", CostPerHour: 1, Status: compute.PodRunning, Reason: "why", CreatedAt: now, StartedAt: now, MovedAt: now,
 	}
 	// What the schema says is null: not told, not measured, not mapped, no clusters.
-	catalog, err := control.BuiltInCatalog()
-	require.NoError(t, err)
-	placement, err := control.NewPlacement(t.Context(), empty{}, catalog, nil)
-	require.NoError(t, err)
-	s := Services{Control: control.New(empty{}, nil, placement, control.Hints{})}
+	s := emptyServices(t)
 	require.ElementsMatch(t, []string{
 		".DockerID", ".Port", ".ClusterIP", ".ClusterIdx", ".ClusterRole", ".Runtime.Ports.IP", ".Runtime.Ports.PublicPort",
 		".Runtime.Gpus.GpuUtilPercent", ".Runtime.Gpus.MemoryUtilPercent", ".Runtime.Container.CPUPercent", ".Runtime.Container.MemoryPercent",
 	}, missing("", reflect.ValueOf(s.podView(p, now))))
+}
+
+// emptyServices are services over a store without anything, with the built-in catalog.
+func emptyServices(t *testing.T) Services {
+	catalog, err := control.BuiltInCatalog()
+	require.NoError(t, err)
+	placement, err := control.NewPlacement(t.Context(), empty{}, catalog, nil)
+	require.NoError(t, err)
+	return Services{Control: control.New(empty{}, nil, placement, control.Hints{}), Clock: compute.SystemClock{}}
+}
+
+func TestTemplatesAndEndpointsAreShownWhole(t *testing.T) {
+	t.Parallel()
+	s, now := emptyServices(t), time.UnixMilli(1_700_000_000_000)
+	template := compute.Template{
+		ID: "t", UserID: "u", Name: "a", Image: "i", Args: "x", DiskGB: 20, Ports: []string{"22/tcp"}, Env: map[string]string{"A": "1"}, RegistryID: "r",
+		Persistent: &compute.PersistentMount{SizeGB: 10, Path: "/a"}, Category: compute.ForCPU, Readme: "r",
+	}
+	require.ElementsMatch(t, []string{".PortsConfig.Name", ".StartScript"}, missing("", reflect.ValueOf(s.templateView(template, "u"))))
+	require.Nil(t, s.templateView(template, "v").ContainerRegistryAuthID)
+	volume := compute.Volume{ID: "v", UserID: "u", Name: "a", SizeGB: 20, DataCenterID: "EU-RO-1"}
+	endpoint := compute.Endpoint{
+		ID: "e", UserID: "u", Name: "a", Type: compute.QueueEndpoint, Image: "i", Env: map[string]string{"A": "1"}, TemplateID: "t", CreatedAt: now,
+		GPU:  &compute.EndpointGPU{Pools: []string{"ADA_24"}, Excluded: []string{"NVIDIA L4"}, Count: 1, CUDAVersions: []string{"12.8"}, LeastCUDA: "12.8"},
+		CPUs: []compute.CPU{{ID: "cpu3g", VCPUCount: 2, MemoryGB: 8}}, DataCenterIDs: []string{"EU-RO-1"}, VolumeIDs: []compute.VolumeID{"v"},
+		Scaler: compute.ByDelay, ScalerValue: 0.5, Version: 1,
+	}
+	v := s.endpointView(endpoint, map[compute.VolumeID]compute.Volume{"v": volume})
+	require.ElementsMatch(t, []string{
+		".AiKey", ".FlashEnvironmentID", ".ActiveBuildid", ".IdePodID", ".Compliance", ".ModelReferences", ".Pods", // which the workers fill
+		".NetworkVolume.DataCenter.GpuAvailability", // which is asked for apart
+	}, missing("", reflect.ValueOf(v)))
+	require.Equal(t, []int{1, 1}, []int{*v.ScalerValue, *v.IdleTimeout}, "whole, and never 0")
+	require.Equal(t, "ADA_24,-NVIDIA L4", *v.GpuIds)
 }
 
 func TestEveryStatusHasADesiredOne(t *testing.T) {

@@ -6,6 +6,7 @@
 //	loop      what happens unasked
 //	runtime   what pods and workers run on: sim, process, docker
 //	problem   error code to HTTP status
+//	fault     what operations do wrong because a test asked for it
 //	validate  what the generated validators call
 //	httpapi   the HTTP edge of REST, the queue and workers
 //	graphql   (beside this folder) the GraphQL edge

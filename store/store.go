@@ -216,6 +216,8 @@ type Registries interface {
 	NewestRegistry() (r compute.Registry, found bool, err error)
 	// ListRegistries gives the user's credentials, newest first.
 	ListRegistries(compute.UserID) ([]compute.Registry, error)
+	// UpdateRegistry writes the login; NotFound for an unknown id.
+	UpdateRegistry(compute.Registry) error
 	// DeleteRegistry removes the credential, known or not.
 	DeleteRegistry(compute.RegistryID) error
 	// RegistryPods gives the pods that use the credential and are not TERMINATED, oldest first.

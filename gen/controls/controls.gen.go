@@ -105,7 +105,7 @@ type Fault struct {
 	// Latency Milliseconds on the clock of the server before anything else.
 	Latency *int64 `json:"latency,omitempty"`
 
-	// Operation An operationId of any document; * is every operation but these controls.
+	// Operation An operationId of any document, or graphql. with a field of Query or Mutation; * is every operation but these controls.
 	Operation string `json:"operation"`
 
 	// Status Answered with a problem instead of doing anything.

@@ -29,6 +29,8 @@ func NewExecutableSchema(cfg Config) graphql.ExecutableSchema {
 type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
+	CpuFlavor() CpuFlavorResolver
+	DataCenter() DataCenterResolver
 	GpuType() GpuTypeResolver
 	Mutation() MutationResolver
 	Query() QueryResolver
@@ -39,6 +41,101 @@ type DirectiveRoot struct {
 }
 
 type ComplexityRoot struct {
+	ContainerRegistryAuth struct {
+		ID   func(childComplexity int) int
+		Name func(childComplexity int) int
+	}
+
+	CpuFlavor struct {
+		DiskLimitPerVcpu func(childComplexity int) int
+		DisplayName      func(childComplexity int) int
+		GroupID          func(childComplexity int) int
+		GroupName        func(childComplexity int) int
+		ID               func(childComplexity int) int
+		MaxVcpu          func(childComplexity int) int
+		MinVcpu          func(childComplexity int) int
+		RAMMultiplier    func(childComplexity int) int
+		Specifics        func(childComplexity int, input *SpecificsInput) int
+		VcpuBurstable    func(childComplexity int) int
+	}
+
+	CpuType struct {
+		Cores          func(childComplexity int) int
+		DisplayName    func(childComplexity int) int
+		GroupID        func(childComplexity int) int
+		ID             func(childComplexity int) int
+		Manufacturer   func(childComplexity int) int
+		ThreadsPerCore func(childComplexity int) int
+	}
+
+	DataCenter struct {
+		Compliance      func(childComplexity int) int
+		GlobalNetwork   func(childComplexity int) int
+		GpuAvailability func(childComplexity int, input *GpuAvailabilityInput) int
+		ID              func(childComplexity int) int
+		Listed          func(childComplexity int) int
+		Location        func(childComplexity int) int
+		Name            func(childComplexity int) int
+		StorageSupport  func(childComplexity int) int
+	}
+
+	Discount struct {
+		DiscountFactor func(childComplexity int) int
+		ExpirationDate func(childComplexity int) int
+		Type           func(childComplexity int) int
+	}
+
+	Endpoint struct {
+		ActiveBuildid       func(childComplexity int) int
+		AiKey               func(childComplexity int) int
+		AllowedCudaVersions func(childComplexity int) int
+		Compliance          func(childComplexity int) int
+		ComputeType         func(childComplexity int) int
+		CreatedAt           func(childComplexity int) int
+		Env                 func(childComplexity int) int
+		ExecutionTimeoutMs  func(childComplexity int) int
+		FlashBootType       func(childComplexity int) int
+		FlashEnvironmentID  func(childComplexity int) int
+		GpuCount            func(childComplexity int) int
+		GpuIds              func(childComplexity int) int
+		ID                  func(childComplexity int) int
+		IdePodID            func(childComplexity int) int
+		IdleTimeout         func(childComplexity int) int
+		InstanceIds         func(childComplexity int) int
+		Locations           func(childComplexity int) int
+		MinCudaVersion      func(childComplexity int) int
+		ModelReferences     func(childComplexity int) int
+		Name                func(childComplexity int) int
+		NetworkVolume       func(childComplexity int) int
+		NetworkVolumeID     func(childComplexity int) int
+		NetworkVolumeIds    func(childComplexity int) int
+		Pods                func(childComplexity int) int
+		ScalerType          func(childComplexity int) int
+		ScalerValue         func(childComplexity int) int
+		TemplateID          func(childComplexity int) int
+		Type                func(childComplexity int) int
+		UserID              func(childComplexity int) int
+		Version             func(childComplexity int) int
+		WorkersMax          func(childComplexity int) int
+		WorkersMin          func(childComplexity int) int
+		WorkersPFBTarget    func(childComplexity int) int
+		WorkersStandby      func(childComplexity int) int
+	}
+
+	EnvironmentVariable struct {
+		Key   func(childComplexity int) int
+		Value func(childComplexity int) int
+	}
+
+	GpuAvailability struct {
+		Available          func(childComplexity int) int
+		DisplayName        func(childComplexity int) int
+		GpuTypeDisplayName func(childComplexity int) int
+		GpuTypeID          func(childComplexity int) int
+		ID                 func(childComplexity int) int
+		StockStatus        func(childComplexity int) int
+	}
+
 	GpuType struct {
 		ClusterPrice              func(childComplexity int) int
 		CommunityCloud            func(childComplexity int) int
@@ -54,6 +151,8 @@ type ComplexityRoot struct {
 		MaxGpuCountSecureCloud    func(childComplexity int) int
 		MemoryInGb                func(childComplexity int) int
 		MinPodGpuCount            func(childComplexity int) int
+		NodeGroupDatacenters      func(childComplexity int) int
+		NodeGroupGpuSizes         func(childComplexity int) int
 		OneMonthPrice             func(childComplexity int) int
 		OneWeekPrice              func(childComplexity int) int
 		OneYearPrice              func(childComplexity int) int
@@ -62,22 +161,43 @@ type ComplexityRoot struct {
 		SecureSpotPrice           func(childComplexity int) int
 		SixMonthPrice             func(childComplexity int) int
 		ThreeMonthPrice           func(childComplexity int) int
+		Throughput                func(childComplexity int) int
+	}
+
+	GpuTypeCudaVersion struct {
+		Availability func(childComplexity int) int
+		CudaVersion  func(childComplexity int) int
 	}
 
 	LowestPrice struct {
 		AvailableGpuCounts    func(childComplexity int) int
+		Compliance            func(childComplexity int) int
+		CountryCode           func(childComplexity int) int
 		GpuName               func(childComplexity int) int
+		GpuTypeCudaVersions   func(childComplexity int) int
 		GpuTypeID             func(childComplexity int) int
 		MaxGpuCount           func(childComplexity int) int
 		MaxUnreservedGpuCount func(childComplexity int) int
+		MinDisk               func(childComplexity int) int
+		MinDownload           func(childComplexity int) int
 		MinMemory             func(childComplexity int) int
+		MinUpload             func(childComplexity int) int
 		MinVcpu               func(childComplexity int) int
 		MinimumBidPrice       func(childComplexity int) int
+		RentalPercentage      func(childComplexity int) int
+		RentedCount           func(childComplexity int) int
 		StockStatus           func(childComplexity int) int
+		SupportPublicIP       func(childComplexity int) int
+		TotalCount            func(childComplexity int) int
 		UninterruptablePrice  func(childComplexity int) int
 	}
 
 	Mutation struct {
+		CreateNetworkVolume      func(childComplexity int, input CreateNetworkVolumeInput) int
+		DeleteEndpoint           func(childComplexity int, id string) int
+		DeleteNetworkVolume      func(childComplexity int, input DeleteNetworkVolumeInput) int
+		DeleteRegistryAuth       func(childComplexity int, registryAuthID string) int
+		DeleteTemplate           func(childComplexity int, templateName *string) int
 		DeployCPUPod             func(childComplexity int, input DeployCPUPodInput) int
 		PodEditJob               func(childComplexity int, input PodEditJobInput) int
 		PodFindAndDeployOnDemand func(childComplexity int, input *PodFindAndDeployOnDemandInput) int
@@ -85,14 +205,26 @@ type ComplexityRoot struct {
 		PodResume                func(childComplexity int, input PodResumeInput) int
 		PodStop                  func(childComplexity int, input PodStopInput) int
 		PodTerminate             func(childComplexity int, input PodTerminateInput) int
+		SaveEndpoint             func(childComplexity int, input EndpointInput) int
+		SaveRegistryAuth         func(childComplexity int, input SaveRegistryAuthInput) int
+		SaveTemplate             func(childComplexity int, input *SaveTemplateInput) int
+		UpdateEndpointTemplate   func(childComplexity int, input *UpdateEndpointTemplateInput) int
+		UpdateNetworkVolume      func(childComplexity int, input UpdateNetworkVolumeInput) int
+		UpdateRegistryAuth       func(childComplexity int, input UpdateRegistryAuthInput) int
 		UpdateUserSettings       func(childComplexity int, input *UpdateUserSettingsInput) int
 	}
 
 	NetworkVolume struct {
+		DataCenter   func(childComplexity int) int
 		DataCenterID func(childComplexity int) int
 		ID           func(childComplexity int) int
 		Name         func(childComplexity int) int
 		Size         func(childComplexity int) int
+	}
+
+	NetworkVolumeIds struct {
+		DataCenterID    func(childComplexity int) int
+		NetworkVolumeID func(childComplexity int) int
 	}
 
 	Pod struct {
@@ -171,25 +303,77 @@ type ComplexityRoot struct {
 		Time  func(childComplexity int) int
 	}
 
+	PodTemplate struct {
+		AdvancedStart           func(childComplexity int) int
+		Category                func(childComplexity int) int
+		Config                  func(childComplexity int) int
+		ContainerDiskInGb       func(childComplexity int) int
+		ContainerRegistryAuthID func(childComplexity int) int
+		DockerArgs              func(childComplexity int) int
+		Env                     func(childComplexity int) int
+		ID                      func(childComplexity int) int
+		ImageName               func(childComplexity int) int
+		IsPublic                func(childComplexity int) int
+		IsRunpod                func(childComplexity int) int
+		IsServerless            func(childComplexity int) int
+		Name                    func(childComplexity int) int
+		Ports                   func(childComplexity int) int
+		PortsConfig             func(childComplexity int) int
+		Readme                  func(childComplexity int) int
+		StartJupyter            func(childComplexity int) int
+		StartSSH                func(childComplexity int) int
+		StartScript             func(childComplexity int) int
+		VolumeInGb              func(childComplexity int) int
+		VolumeMountPath         func(childComplexity int) int
+	}
+
 	Query struct {
-		GpuTypes func(childComplexity int, input *GpuTypeFilter) int
-		Myself   func(childComplexity int) int
-		Pod      func(childComplexity int, input *PodFilter) int
+		CPUFlavors         func(childComplexity int, input *CPUFlavorInput) int
+		CPUTypes           func(childComplexity int) int
+		CountryCodes       func(childComplexity int) int
+		DataCenters        func(childComplexity int) int
+		GpuTypes           func(childComplexity int, input *GpuTypeFilter) int
+		Myself             func(childComplexity int) int
+		Pod                func(childComplexity int, input *PodFilter) int
+		PodTemplate        func(childComplexity int, id string) int
+		PodTemplates       func(childComplexity int, input *PodTemplateInput) int
+		ServerlessGpuPools func(childComplexity int) int
+	}
+
+	ServerlessGpuPool struct {
+		GpuTypeIds func(childComplexity int) int
+		ID         func(childComplexity int) int
+	}
+
+	Specifics struct {
+		SecurePrice func(childComplexity int) int
+		SlsPrice    func(childComplexity int) int
+		StockStatus func(childComplexity int) int
+	}
+
+	TemplatePortConfig struct {
+		Name func(childComplexity int) int
+		Port func(childComplexity int) int
 	}
 
 	User struct {
-		AuthID            func(childComplexity int) int
-		ClientBalance     func(childComplexity int) int
-		CurrentSpendPerHr func(childComplexity int) int
-		Email             func(childComplexity int) int
-		ID                func(childComplexity int) int
-		NetworkVolumes    func(childComplexity int) int
-		NotifyLowBalance  func(childComplexity int) int
-		NotifyPodsGeneral func(childComplexity int) int
-		NotifyPodsStale   func(childComplexity int) int
-		Pods              func(childComplexity int) int
-		PubKey            func(childComplexity int) int
-		SpendLimit        func(childComplexity int) int
+		AuthID                 func(childComplexity int) int
+		ClientBalance          func(childComplexity int) int
+		ContainerRegistryCreds func(childComplexity int) int
+		CurrentSpendPerHr      func(childComplexity int) int
+		Email                  func(childComplexity int) int
+		Endpoint               func(childComplexity int, id string) int
+		Endpoints              func(childComplexity int) int
+		ID                     func(childComplexity int) int
+		NetworkVolumes         func(childComplexity int) int
+		NotifyLowBalance       func(childComplexity int) int
+		NotifyPodsGeneral      func(childComplexity int) int
+		NotifyPodsStale        func(childComplexity int) int
+		PodTemplates           func(childComplexity int) int
+		Pods                   func(childComplexity int) int
+		PubKey                 func(childComplexity int) int
+		ServerlessDiscount     func(childComplexity int) int
+		SpendLimit             func(childComplexity int) int
 	}
 }
 
@@ -197,11 +381,20 @@ type ComplexityRoot struct {
 
 // region    ************************** generated!.gotpl **************************
 
+type CpuFlavorResolver interface {
+	Specifics(ctx context.Context, obj *CPUFlavor, input *SpecificsInput) (*Specifics, error)
+}
+type DataCenterResolver interface {
+	GpuAvailability(ctx context.Context, obj *DataCenter, input *GpuAvailabilityInput) ([]*GpuAvailability, error)
+}
 type GpuTypeResolver interface {
 	LowestPrice(ctx context.Context, obj *GpuType, input *GpuLowestPriceInput) (*LowestPrice, error)
 }
 type MutationResolver interface {
 	UpdateUserSettings(ctx context.Context, input *UpdateUserSettingsInput) (*User, error)
+	SaveEndpoint(ctx context.Context, input EndpointInput) (*Endpoint, error)
+	UpdateEndpointTemplate(ctx context.Context, input *UpdateEndpointTemplateInput) (*Endpoint, error)
+	DeleteEndpoint(ctx context.Context, id string) (*bool, error)
 	PodFindAndDeployOnDemand(ctx context.Context, input *PodFindAndDeployOnDemandInput) (*Pod, error)
 	DeployCPUPod(ctx context.Context, input DeployCPUPodInput) (*Pod, error)
 	PodResume(ctx context.Context, input PodResumeInput) (*Pod, error)
@@ -209,17 +402,37 @@ type MutationResolver interface {
 	PodRestart(ctx context.Context, input PodRestartInput) (*Pod, error)
 	PodTerminate(ctx context.Context, input PodTerminateInput) (*bool, error)
 	PodEditJob(ctx context.Context, input PodEditJobInput) (*Pod, error)
+	SaveRegistryAuth(ctx context.Context, input SaveRegistryAuthInput) (*ContainerRegistryAuth, error)
+	UpdateRegistryAuth(ctx context.Context, input UpdateRegistryAuthInput) (*ContainerRegistryAuth, error)
+	DeleteRegistryAuth(ctx context.Context, registryAuthID string) (*bool, error)
+	SaveTemplate(ctx context.Context, input *SaveTemplateInput) (*PodTemplate, error)
+	DeleteTemplate(ctx context.Context, templateName *string) (*bool, error)
+	CreateNetworkVolume(ctx context.Context, input CreateNetworkVolumeInput) (*NetworkVolume, error)
+	UpdateNetworkVolume(ctx context.Context, input UpdateNetworkVolumeInput) (*NetworkVolume, error)
+	DeleteNetworkVolume(ctx context.Context, input DeleteNetworkVolumeInput) (*bool, error)
 }
 type QueryResolver interface {
 	Myself(ctx context.Context) (*User, error)
+	DataCenters(ctx context.Context) ([]*DataCenter, error)
+	CountryCodes(ctx context.Context) ([]*string, error)
+	CPUFlavors(ctx context.Context, input *CPUFlavorInput) ([]*CPUFlavor, error)
+	CPUTypes(ctx context.Context) ([]*CPUType, error)
+	ServerlessGpuPools(ctx context.Context) ([]*ServerlessGpuPool, error)
 	GpuTypes(ctx context.Context, input *GpuTypeFilter) ([]*GpuType, error)
 	Pod(ctx context.Context, input *PodFilter) (*Pod, error)
+	PodTemplate(ctx context.Context, id string) (*PodTemplate, error)
+	PodTemplates(ctx context.Context, input *PodTemplateInput) ([]*PodTemplate, error)
 }
 type UserResolver interface {
 	PubKey(ctx context.Context, obj *User) (*string, error)
 	CurrentSpendPerHr(ctx context.Context, obj *User) (*float64, error)
 
 	Pods(ctx context.Context, obj *User) ([]*Pod, error)
+	Endpoints(ctx context.Context, obj *User) ([]*Endpoint, error)
+	Endpoint(ctx context.Context, obj *User, id string) (*Endpoint, error)
+
+	ContainerRegistryCreds(ctx context.Context, obj *User) ([]*ContainerRegistryAuth, error)
+	PodTemplates(ctx context.Context, obj *User) ([]*PodTemplate, error)
 	NetworkVolumes(ctx context.Context, obj *User) ([]*NetworkVolume, error)
 }
 
@@ -240,6 +453,450 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 	ec := newExecutionContext(nil, e, nil)
 	_ = ec
 	switch typeName + "." + field {
+
+	case "ContainerRegistryAuth.id":
+		if e.ComplexityRoot.ContainerRegistryAuth.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ContainerRegistryAuth.ID(childComplexity), true
+	case "ContainerRegistryAuth.name":
+		if e.ComplexityRoot.ContainerRegistryAuth.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ContainerRegistryAuth.Name(childComplexity), true
+
+	case "CpuFlavor.diskLimitPerVcpu":
+		if e.ComplexityRoot.CpuFlavor.DiskLimitPerVcpu == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuFlavor.DiskLimitPerVcpu(childComplexity), true
+	case "CpuFlavor.displayName":
+		if e.ComplexityRoot.CpuFlavor.DisplayName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuFlavor.DisplayName(childComplexity), true
+	case "CpuFlavor.groupId":
+		if e.ComplexityRoot.CpuFlavor.GroupID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuFlavor.GroupID(childComplexity), true
+	case "CpuFlavor.groupName":
+		if e.ComplexityRoot.CpuFlavor.GroupName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuFlavor.GroupName(childComplexity), true
+	case "CpuFlavor.id":
+		if e.ComplexityRoot.CpuFlavor.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuFlavor.ID(childComplexity), true
+	case "CpuFlavor.maxVcpu":
+		if e.ComplexityRoot.CpuFlavor.MaxVcpu == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuFlavor.MaxVcpu(childComplexity), true
+	case "CpuFlavor.minVcpu":
+		if e.ComplexityRoot.CpuFlavor.MinVcpu == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuFlavor.MinVcpu(childComplexity), true
+	case "CpuFlavor.ramMultiplier":
+		if e.ComplexityRoot.CpuFlavor.RAMMultiplier == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuFlavor.RAMMultiplier(childComplexity), true
+	case "CpuFlavor.specifics":
+		if e.ComplexityRoot.CpuFlavor.Specifics == nil {
+			break
+		}
+
+		args, err := ec.field_CpuFlavor_specifics_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.CpuFlavor.Specifics(childComplexity, args["input"].(*SpecificsInput)), true
+	case "CpuFlavor.vcpuBurstable":
+		if e.ComplexityRoot.CpuFlavor.VcpuBurstable == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuFlavor.VcpuBurstable(childComplexity), true
+
+	case "CpuType.cores":
+		if e.ComplexityRoot.CpuType.Cores == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuType.Cores(childComplexity), true
+	case "CpuType.displayName":
+		if e.ComplexityRoot.CpuType.DisplayName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuType.DisplayName(childComplexity), true
+	case "CpuType.groupId":
+		if e.ComplexityRoot.CpuType.GroupID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuType.GroupID(childComplexity), true
+	case "CpuType.id":
+		if e.ComplexityRoot.CpuType.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuType.ID(childComplexity), true
+	case "CpuType.manufacturer":
+		if e.ComplexityRoot.CpuType.Manufacturer == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuType.Manufacturer(childComplexity), true
+	case "CpuType.threadsPerCore":
+		if e.ComplexityRoot.CpuType.ThreadsPerCore == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CpuType.ThreadsPerCore(childComplexity), true
+
+	case "DataCenter.compliance":
+		if e.ComplexityRoot.DataCenter.Compliance == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DataCenter.Compliance(childComplexity), true
+	case "DataCenter.globalNetwork":
+		if e.ComplexityRoot.DataCenter.GlobalNetwork == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DataCenter.GlobalNetwork(childComplexity), true
+	case "DataCenter.gpuAvailability":
+		if e.ComplexityRoot.DataCenter.GpuAvailability == nil {
+			break
+		}
+
+		args, err := ec.field_DataCenter_gpuAvailability_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.DataCenter.GpuAvailability(childComplexity, args["input"].(*GpuAvailabilityInput)), true
+	case "DataCenter.id":
+		if e.ComplexityRoot.DataCenter.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DataCenter.ID(childComplexity), true
+	case "DataCenter.listed":
+		if e.ComplexityRoot.DataCenter.Listed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DataCenter.Listed(childComplexity), true
+	case "DataCenter.location":
+		if e.ComplexityRoot.DataCenter.Location == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DataCenter.Location(childComplexity), true
+	case "DataCenter.name":
+		if e.ComplexityRoot.DataCenter.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DataCenter.Name(childComplexity), true
+	case "DataCenter.storageSupport":
+		if e.ComplexityRoot.DataCenter.StorageSupport == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DataCenter.StorageSupport(childComplexity), true
+
+	case "Discount.discountFactor":
+		if e.ComplexityRoot.Discount.DiscountFactor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Discount.DiscountFactor(childComplexity), true
+	case "Discount.expirationDate":
+		if e.ComplexityRoot.Discount.ExpirationDate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Discount.ExpirationDate(childComplexity), true
+	case "Discount.type":
+		if e.ComplexityRoot.Discount.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Discount.Type(childComplexity), true
+
+	case "Endpoint.activeBuildid":
+		if e.ComplexityRoot.Endpoint.ActiveBuildid == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.ActiveBuildid(childComplexity), true
+	case "Endpoint.aiKey":
+		if e.ComplexityRoot.Endpoint.AiKey == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.AiKey(childComplexity), true
+	case "Endpoint.allowedCudaVersions":
+		if e.ComplexityRoot.Endpoint.AllowedCudaVersions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.AllowedCudaVersions(childComplexity), true
+	case "Endpoint.compliance":
+		if e.ComplexityRoot.Endpoint.Compliance == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.Compliance(childComplexity), true
+	case "Endpoint.computeType":
+		if e.ComplexityRoot.Endpoint.ComputeType == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.ComputeType(childComplexity), true
+	case "Endpoint.createdAt":
+		if e.ComplexityRoot.Endpoint.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.CreatedAt(childComplexity), true
+	case "Endpoint.env":
+		if e.ComplexityRoot.Endpoint.Env == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.Env(childComplexity), true
+	case "Endpoint.executionTimeoutMs":
+		if e.ComplexityRoot.Endpoint.ExecutionTimeoutMs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.ExecutionTimeoutMs(childComplexity), true
+	case "Endpoint.flashBootType":
+		if e.ComplexityRoot.Endpoint.FlashBootType == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.FlashBootType(childComplexity), true
+	case "Endpoint.flashEnvironmentId":
+		if e.ComplexityRoot.Endpoint.FlashEnvironmentID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.FlashEnvironmentID(childComplexity), true
+	case "Endpoint.gpuCount":
+		if e.ComplexityRoot.Endpoint.GpuCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.GpuCount(childComplexity), true
+	case "Endpoint.gpuIds":
+		if e.ComplexityRoot.Endpoint.GpuIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.GpuIds(childComplexity), true
+	case "Endpoint.id":
+		if e.ComplexityRoot.Endpoint.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.ID(childComplexity), true
+	case "Endpoint.idePodId":
+		if e.ComplexityRoot.Endpoint.IdePodID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.IdePodID(childComplexity), true
+	case "Endpoint.idleTimeout":
+		if e.ComplexityRoot.Endpoint.IdleTimeout == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.IdleTimeout(childComplexity), true
+	case "Endpoint.instanceIds":
+		if e.ComplexityRoot.Endpoint.InstanceIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.InstanceIds(childComplexity), true
+	case "Endpoint.locations":
+		if e.ComplexityRoot.Endpoint.Locations == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.Locations(childComplexity), true
+	case "Endpoint.minCudaVersion":
+		if e.ComplexityRoot.Endpoint.MinCudaVersion == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.MinCudaVersion(childComplexity), true
+	case "Endpoint.modelReferences":
+		if e.ComplexityRoot.Endpoint.ModelReferences == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.ModelReferences(childComplexity), true
+	case "Endpoint.name":
+		if e.ComplexityRoot.Endpoint.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.Name(childComplexity), true
+	case "Endpoint.networkVolume":
+		if e.ComplexityRoot.Endpoint.NetworkVolume == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.NetworkVolume(childComplexity), true
+	case "Endpoint.networkVolumeId":
+		if e.ComplexityRoot.Endpoint.NetworkVolumeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.NetworkVolumeID(childComplexity), true
+	case "Endpoint.networkVolumeIds":
+		if e.ComplexityRoot.Endpoint.NetworkVolumeIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.NetworkVolumeIds(childComplexity), true
+	case "Endpoint.pods":
+		if e.ComplexityRoot.Endpoint.Pods == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.Pods(childComplexity), true
+	case "Endpoint.scalerType":
+		if e.ComplexityRoot.Endpoint.ScalerType == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.ScalerType(childComplexity), true
+	case "Endpoint.scalerValue":
+		if e.ComplexityRoot.Endpoint.ScalerValue == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.ScalerValue(childComplexity), true
+	case "Endpoint.templateId":
+		if e.ComplexityRoot.Endpoint.TemplateID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.TemplateID(childComplexity), true
+	case "Endpoint.type":
+		if e.ComplexityRoot.Endpoint.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.Type(childComplexity), true
+	case "Endpoint.userId":
+		if e.ComplexityRoot.Endpoint.UserID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.UserID(childComplexity), true
+	case "Endpoint.version":
+		if e.ComplexityRoot.Endpoint.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.Version(childComplexity), true
+	case "Endpoint.workersMax":
+		if e.ComplexityRoot.Endpoint.WorkersMax == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.WorkersMax(childComplexity), true
+	case "Endpoint.workersMin":
+		if e.ComplexityRoot.Endpoint.WorkersMin == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.WorkersMin(childComplexity), true
+	case "Endpoint.workersPFBTarget":
+		if e.ComplexityRoot.Endpoint.WorkersPFBTarget == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.WorkersPFBTarget(childComplexity), true
+	case "Endpoint.workersStandby":
+		if e.ComplexityRoot.Endpoint.WorkersStandby == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Endpoint.WorkersStandby(childComplexity), true
+
+	case "EnvironmentVariable.key":
+		if e.ComplexityRoot.EnvironmentVariable.Key == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EnvironmentVariable.Key(childComplexity), true
+	case "EnvironmentVariable.value":
+		if e.ComplexityRoot.EnvironmentVariable.Value == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EnvironmentVariable.Value(childComplexity), true
+
+	case "GpuAvailability.available":
+		if e.ComplexityRoot.GpuAvailability.Available == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuAvailability.Available(childComplexity), true
+	case "GpuAvailability.displayName":
+		if e.ComplexityRoot.GpuAvailability.DisplayName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuAvailability.DisplayName(childComplexity), true
+	case "GpuAvailability.gpuTypeDisplayName":
+		if e.ComplexityRoot.GpuAvailability.GpuTypeDisplayName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuAvailability.GpuTypeDisplayName(childComplexity), true
+	case "GpuAvailability.gpuTypeId":
+		if e.ComplexityRoot.GpuAvailability.GpuTypeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuAvailability.GpuTypeID(childComplexity), true
+	case "GpuAvailability.id":
+		if e.ComplexityRoot.GpuAvailability.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuAvailability.ID(childComplexity), true
+	case "GpuAvailability.stockStatus":
+		if e.ComplexityRoot.GpuAvailability.StockStatus == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuAvailability.StockStatus(childComplexity), true
 
 	case "GpuType.clusterPrice":
 		if e.ComplexityRoot.GpuType.ClusterPrice == nil {
@@ -330,6 +987,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.GpuType.MinPodGpuCount(childComplexity), true
+	case "GpuType.nodeGroupDatacenters":
+		if e.ComplexityRoot.GpuType.NodeGroupDatacenters == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuType.NodeGroupDatacenters(childComplexity), true
+	case "GpuType.nodeGroupGpuSizes":
+		if e.ComplexityRoot.GpuType.NodeGroupGpuSizes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuType.NodeGroupGpuSizes(childComplexity), true
 	case "GpuType.oneMonthPrice":
 		if e.ComplexityRoot.GpuType.OneMonthPrice == nil {
 			break
@@ -378,6 +1047,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.GpuType.ThreeMonthPrice(childComplexity), true
+	case "GpuType.throughput":
+		if e.ComplexityRoot.GpuType.Throughput == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuType.Throughput(childComplexity), true
+
+	case "GpuTypeCudaVersion.availability":
+		if e.ComplexityRoot.GpuTypeCudaVersion.Availability == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuTypeCudaVersion.Availability(childComplexity), true
+	case "GpuTypeCudaVersion.cudaVersion":
+		if e.ComplexityRoot.GpuTypeCudaVersion.CudaVersion == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GpuTypeCudaVersion.CudaVersion(childComplexity), true
 
 	case "LowestPrice.availableGpuCounts":
 		if e.ComplexityRoot.LowestPrice.AvailableGpuCounts == nil {
@@ -385,12 +1073,30 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.LowestPrice.AvailableGpuCounts(childComplexity), true
+	case "LowestPrice.compliance":
+		if e.ComplexityRoot.LowestPrice.Compliance == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LowestPrice.Compliance(childComplexity), true
+	case "LowestPrice.countryCode":
+		if e.ComplexityRoot.LowestPrice.CountryCode == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LowestPrice.CountryCode(childComplexity), true
 	case "LowestPrice.gpuName":
 		if e.ComplexityRoot.LowestPrice.GpuName == nil {
 			break
 		}
 
 		return e.ComplexityRoot.LowestPrice.GpuName(childComplexity), true
+	case "LowestPrice.gpuTypeCudaVersions":
+		if e.ComplexityRoot.LowestPrice.GpuTypeCudaVersions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LowestPrice.GpuTypeCudaVersions(childComplexity), true
 	case "LowestPrice.gpuTypeId":
 		if e.ComplexityRoot.LowestPrice.GpuTypeID == nil {
 			break
@@ -409,12 +1115,30 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.LowestPrice.MaxUnreservedGpuCount(childComplexity), true
+	case "LowestPrice.minDisk":
+		if e.ComplexityRoot.LowestPrice.MinDisk == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LowestPrice.MinDisk(childComplexity), true
+	case "LowestPrice.minDownload":
+		if e.ComplexityRoot.LowestPrice.MinDownload == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LowestPrice.MinDownload(childComplexity), true
 	case "LowestPrice.minMemory":
 		if e.ComplexityRoot.LowestPrice.MinMemory == nil {
 			break
 		}
 
 		return e.ComplexityRoot.LowestPrice.MinMemory(childComplexity), true
+	case "LowestPrice.minUpload":
+		if e.ComplexityRoot.LowestPrice.MinUpload == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LowestPrice.MinUpload(childComplexity), true
 	case "LowestPrice.minVcpu":
 		if e.ComplexityRoot.LowestPrice.MinVcpu == nil {
 			break
@@ -427,12 +1151,36 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.LowestPrice.MinimumBidPrice(childComplexity), true
+	case "LowestPrice.rentalPercentage":
+		if e.ComplexityRoot.LowestPrice.RentalPercentage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LowestPrice.RentalPercentage(childComplexity), true
+	case "LowestPrice.rentedCount":
+		if e.ComplexityRoot.LowestPrice.RentedCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LowestPrice.RentedCount(childComplexity), true
 	case "LowestPrice.stockStatus":
 		if e.ComplexityRoot.LowestPrice.StockStatus == nil {
 			break
 		}
 
 		return e.ComplexityRoot.LowestPrice.StockStatus(childComplexity), true
+	case "LowestPrice.supportPublicIp":
+		if e.ComplexityRoot.LowestPrice.SupportPublicIP == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LowestPrice.SupportPublicIP(childComplexity), true
+	case "LowestPrice.totalCount":
+		if e.ComplexityRoot.LowestPrice.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LowestPrice.TotalCount(childComplexity), true
 	case "LowestPrice.uninterruptablePrice":
 		if e.ComplexityRoot.LowestPrice.UninterruptablePrice == nil {
 			break
@@ -440,6 +1188,61 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.LowestPrice.UninterruptablePrice(childComplexity), true
 
+	case "Mutation.createNetworkVolume":
+		if e.ComplexityRoot.Mutation.CreateNetworkVolume == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createNetworkVolume_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateNetworkVolume(childComplexity, args["input"].(CreateNetworkVolumeInput)), true
+	case "Mutation.deleteEndpoint":
+		if e.ComplexityRoot.Mutation.DeleteEndpoint == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteEndpoint_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteEndpoint(childComplexity, args["id"].(string)), true
+	case "Mutation.deleteNetworkVolume":
+		if e.ComplexityRoot.Mutation.DeleteNetworkVolume == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteNetworkVolume_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteNetworkVolume(childComplexity, args["input"].(DeleteNetworkVolumeInput)), true
+	case "Mutation.deleteRegistryAuth":
+		if e.ComplexityRoot.Mutation.DeleteRegistryAuth == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteRegistryAuth_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteRegistryAuth(childComplexity, args["registryAuthId"].(string)), true
+	case "Mutation.deleteTemplate":
+		if e.ComplexityRoot.Mutation.DeleteTemplate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteTemplate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteTemplate(childComplexity, args["templateName"].(*string)), true
 	case "Mutation.deployCpuPod":
 		if e.ComplexityRoot.Mutation.DeployCPUPod == nil {
 			break
@@ -517,6 +1320,72 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.PodTerminate(childComplexity, args["input"].(PodTerminateInput)), true
+	case "Mutation.saveEndpoint":
+		if e.ComplexityRoot.Mutation.SaveEndpoint == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_saveEndpoint_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SaveEndpoint(childComplexity, args["input"].(EndpointInput)), true
+	case "Mutation.saveRegistryAuth":
+		if e.ComplexityRoot.Mutation.SaveRegistryAuth == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_saveRegistryAuth_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SaveRegistryAuth(childComplexity, args["input"].(SaveRegistryAuthInput)), true
+	case "Mutation.saveTemplate":
+		if e.ComplexityRoot.Mutation.SaveTemplate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_saveTemplate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SaveTemplate(childComplexity, args["input"].(*SaveTemplateInput)), true
+	case "Mutation.updateEndpointTemplate":
+		if e.ComplexityRoot.Mutation.UpdateEndpointTemplate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updateEndpointTemplate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdateEndpointTemplate(childComplexity, args["input"].(*UpdateEndpointTemplateInput)), true
+	case "Mutation.updateNetworkVolume":
+		if e.ComplexityRoot.Mutation.UpdateNetworkVolume == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updateNetworkVolume_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdateNetworkVolume(childComplexity, args["input"].(UpdateNetworkVolumeInput)), true
+	case "Mutation.updateRegistryAuth":
+		if e.ComplexityRoot.Mutation.UpdateRegistryAuth == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updateRegistryAuth_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdateRegistryAuth(childComplexity, args["input"].(UpdateRegistryAuthInput)), true
 	case "Mutation.updateUserSettings":
 		if e.ComplexityRoot.Mutation.UpdateUserSettings == nil {
 			break
@@ -529,6 +1398,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Mutation.UpdateUserSettings(childComplexity, args["input"].(*UpdateUserSettingsInput)), true
 
+	case "NetworkVolume.dataCenter":
+		if e.ComplexityRoot.NetworkVolume.DataCenter == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NetworkVolume.DataCenter(childComplexity), true
 	case "NetworkVolume.dataCenterId":
 		if e.ComplexityRoot.NetworkVolume.DataCenterID == nil {
 			break
@@ -553,6 +1428,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.NetworkVolume.Size(childComplexity), true
+
+	case "NetworkVolumeIds.dataCenterId":
+		if e.ComplexityRoot.NetworkVolumeIds.DataCenterID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NetworkVolumeIds.DataCenterID(childComplexity), true
+	case "NetworkVolumeIds.networkVolumeId":
+		if e.ComplexityRoot.NetworkVolumeIds.NetworkVolumeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NetworkVolumeIds.NetworkVolumeID(childComplexity), true
 
 	case "Pod.adjustedCostPerHr":
 		if e.ComplexityRoot.Pod.AdjustedCostPerHr == nil {
@@ -891,6 +1779,162 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PodTelemetry.Time(childComplexity), true
 
+	case "PodTemplate.advancedStart":
+		if e.ComplexityRoot.PodTemplate.AdvancedStart == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.AdvancedStart(childComplexity), true
+	case "PodTemplate.category":
+		if e.ComplexityRoot.PodTemplate.Category == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.Category(childComplexity), true
+	case "PodTemplate.config":
+		if e.ComplexityRoot.PodTemplate.Config == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.Config(childComplexity), true
+	case "PodTemplate.containerDiskInGb":
+		if e.ComplexityRoot.PodTemplate.ContainerDiskInGb == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.ContainerDiskInGb(childComplexity), true
+	case "PodTemplate.containerRegistryAuthId":
+		if e.ComplexityRoot.PodTemplate.ContainerRegistryAuthID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.ContainerRegistryAuthID(childComplexity), true
+	case "PodTemplate.dockerArgs":
+		if e.ComplexityRoot.PodTemplate.DockerArgs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.DockerArgs(childComplexity), true
+	case "PodTemplate.env":
+		if e.ComplexityRoot.PodTemplate.Env == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.Env(childComplexity), true
+	case "PodTemplate.id":
+		if e.ComplexityRoot.PodTemplate.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.ID(childComplexity), true
+	case "PodTemplate.imageName":
+		if e.ComplexityRoot.PodTemplate.ImageName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.ImageName(childComplexity), true
+	case "PodTemplate.isPublic":
+		if e.ComplexityRoot.PodTemplate.IsPublic == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.IsPublic(childComplexity), true
+	case "PodTemplate.isRunpod":
+		if e.ComplexityRoot.PodTemplate.IsRunpod == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.IsRunpod(childComplexity), true
+	case "PodTemplate.isServerless":
+		if e.ComplexityRoot.PodTemplate.IsServerless == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.IsServerless(childComplexity), true
+	case "PodTemplate.name":
+		if e.ComplexityRoot.PodTemplate.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.Name(childComplexity), true
+	case "PodTemplate.ports":
+		if e.ComplexityRoot.PodTemplate.Ports == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.Ports(childComplexity), true
+	case "PodTemplate.portsConfig":
+		if e.ComplexityRoot.PodTemplate.PortsConfig == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.PortsConfig(childComplexity), true
+	case "PodTemplate.readme":
+		if e.ComplexityRoot.PodTemplate.Readme == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.Readme(childComplexity), true
+	case "PodTemplate.startJupyter":
+		if e.ComplexityRoot.PodTemplate.StartJupyter == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.StartJupyter(childComplexity), true
+	case "PodTemplate.startSsh":
+		if e.ComplexityRoot.PodTemplate.StartSSH == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.StartSSH(childComplexity), true
+	case "PodTemplate.startScript":
+		if e.ComplexityRoot.PodTemplate.StartScript == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.StartScript(childComplexity), true
+	case "PodTemplate.volumeInGb":
+		if e.ComplexityRoot.PodTemplate.VolumeInGb == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.VolumeInGb(childComplexity), true
+	case "PodTemplate.volumeMountPath":
+		if e.ComplexityRoot.PodTemplate.VolumeMountPath == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PodTemplate.VolumeMountPath(childComplexity), true
+
+	case "Query.cpuFlavors":
+		if e.ComplexityRoot.Query.CPUFlavors == nil {
+			break
+		}
+
+		args, err := ec.field_Query_cpuFlavors_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.CPUFlavors(childComplexity, args["input"].(*CPUFlavorInput)), true
+	case "Query.cpuTypes":
+		if e.ComplexityRoot.Query.CPUTypes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.CPUTypes(childComplexity), true
+	case "Query.countryCodes":
+		if e.ComplexityRoot.Query.CountryCodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.CountryCodes(childComplexity), true
+	case "Query.dataCenters":
+		if e.ComplexityRoot.Query.DataCenters == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.DataCenters(childComplexity), true
 	case "Query.gpuTypes":
 		if e.ComplexityRoot.Query.GpuTypes == nil {
 			break
@@ -920,6 +1964,79 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Pod(childComplexity, args["input"].(*PodFilter)), true
+	case "Query.podTemplate":
+		if e.ComplexityRoot.Query.PodTemplate == nil {
+			break
+		}
+
+		args, err := ec.field_Query_podTemplate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.PodTemplate(childComplexity, args["id"].(string)), true
+	case "Query.podTemplates":
+		if e.ComplexityRoot.Query.PodTemplates == nil {
+			break
+		}
+
+		args, err := ec.field_Query_podTemplates_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.PodTemplates(childComplexity, args["input"].(*PodTemplateInput)), true
+	case "Query.serverlessGpuPools":
+		if e.ComplexityRoot.Query.ServerlessGpuPools == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.ServerlessGpuPools(childComplexity), true
+
+	case "ServerlessGpuPool.gpuTypeIds":
+		if e.ComplexityRoot.ServerlessGpuPool.GpuTypeIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ServerlessGpuPool.GpuTypeIds(childComplexity), true
+	case "ServerlessGpuPool.id":
+		if e.ComplexityRoot.ServerlessGpuPool.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ServerlessGpuPool.ID(childComplexity), true
+
+	case "Specifics.securePrice":
+		if e.ComplexityRoot.Specifics.SecurePrice == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Specifics.SecurePrice(childComplexity), true
+	case "Specifics.slsPrice":
+		if e.ComplexityRoot.Specifics.SlsPrice == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Specifics.SlsPrice(childComplexity), true
+	case "Specifics.stockStatus":
+		if e.ComplexityRoot.Specifics.StockStatus == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Specifics.StockStatus(childComplexity), true
+
+	case "TemplatePortConfig.name":
+		if e.ComplexityRoot.TemplatePortConfig.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplatePortConfig.Name(childComplexity), true
+	case "TemplatePortConfig.port":
+		if e.ComplexityRoot.TemplatePortConfig.Port == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplatePortConfig.Port(childComplexity), true
 
 	case "User.authId":
 		if e.ComplexityRoot.User.AuthID == nil {
@@ -933,6 +2050,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.ClientBalance(childComplexity), true
+	case "User.containerRegistryCreds":
+		if e.ComplexityRoot.User.ContainerRegistryCreds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.ContainerRegistryCreds(childComplexity), true
 	case "User.currentSpendPerHr":
 		if e.ComplexityRoot.User.CurrentSpendPerHr == nil {
 			break
@@ -945,6 +2068,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.Email(childComplexity), true
+	case "User.endpoint":
+		if e.ComplexityRoot.User.Endpoint == nil {
+			break
+		}
+
+		args, err := ec.field_User_endpoint_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.Endpoint(childComplexity, args["id"].(string)), true
+	case "User.endpoints":
+		if e.ComplexityRoot.User.Endpoints == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.Endpoints(childComplexity), true
 	case "User.id":
 		if e.ComplexityRoot.User.ID == nil {
 			break
@@ -975,6 +2115,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.NotifyPodsStale(childComplexity), true
+	case "User.podTemplates":
+		if e.ComplexityRoot.User.PodTemplates == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.PodTemplates(childComplexity), true
 	case "User.pods":
 		if e.ComplexityRoot.User.Pods == nil {
 			break
@@ -987,6 +2133,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.PubKey(childComplexity), true
+	case "User.serverlessDiscount":
+		if e.ComplexityRoot.User.ServerlessDiscount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.ServerlessDiscount(childComplexity), true
 	case "User.spendLimit":
 		if e.ComplexityRoot.User.SpendLimit == nil {
 			break
@@ -1002,18 +2154,33 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputCpuFlavorInput,
+		ec.unmarshalInputCreateNetworkVolumeInput,
+		ec.unmarshalInputDeleteNetworkVolumeInput,
 		ec.unmarshalInputDeployCpuPodInput,
+		ec.unmarshalInputEndpointInput,
+		ec.unmarshalInputEndpointTemplateInput,
 		ec.unmarshalInputEnvironmentVariableInput,
+		ec.unmarshalInputGpuAvailabilityInput,
 		ec.unmarshalInputGpuLowestPriceInput,
 		ec.unmarshalInputGpuTypeFilter,
+		ec.unmarshalInputNetworkVolumeIdsInput,
 		ec.unmarshalInputPodEditJobInput,
 		ec.unmarshalInputPodFilter,
 		ec.unmarshalInputPodFindAndDeployOnDemandInput,
 		ec.unmarshalInputPodRestartInput,
 		ec.unmarshalInputPodResumeInput,
 		ec.unmarshalInputPodStopInput,
+		ec.unmarshalInputPodTemplateInput,
 		ec.unmarshalInputPodTerminateInput,
+		ec.unmarshalInputSaveRegistryAuthInput,
+		ec.unmarshalInputSaveTemplateInput,
 		ec.unmarshalInputSavingsPlanInput,
+		ec.unmarshalInputSpecificsInput,
+		ec.unmarshalInputTemplatePortConfigInput,
+		ec.unmarshalInputUpdateEndpointTemplateInput,
+		ec.unmarshalInputUpdateNetworkVolumeInput,
+		ec.unmarshalInputUpdateRegistryAuthInput,
 		ec.unmarshalInputUpdateUserSettingsInput,
 	)
 	first := true
@@ -1090,6 +2257,303 @@ func newExecutionContext(
 }
 
 var sources = []*ast.Source{
+	{Name: "../../spec/graphql/centers.graphqls", Input: `extend type Query {
+  "The data centers of the catalog."
+  dataCenters: [DataCenter]
+  "The countries of the data centers, in two letters."
+  countryCodes: [String]
+}
+
+"A place where hosts stand."
+type DataCenter {
+  id: String
+  "The same as id."
+  name: String
+  "Words for people: the region."
+  location: String
+  "Always true."
+  listed: Boolean
+  "Whether network volumes can be made there."
+  storageSupport: Boolean
+  "Whether pods there can have global networking."
+  globalNetwork: Boolean
+  compliance: [Compliance]
+  "What is free there now of each GPU type."
+  gpuAvailability(input: GpuAvailabilityInput): [GpuAvailability]
+}
+
+input GpuAvailabilityInput {
+  "1 if it is absent."
+  gpuCount: Int
+  "Null: either cloud."
+  secureCloud: Boolean
+  "Of the whole pod; 0: any. So is the next one."
+  minMemoryInGb: Int
+  minVcpuCount: Int
+  "Empty: any. So is the next one."
+  allowedCudaVersions: [String]
+  minCudaVersion: String
+  "No effect."
+  minDisk: Int
+  "No effect."
+  includeAiApi: Boolean
+}
+
+"What is free of a GPU type in one data center."
+type GpuAvailability {
+  "The same as gpuTypeId."
+  id: String
+  gpuTypeId: String
+  displayName: String
+  "The same as displayName."
+  gpuTypeDisplayName: String
+  "High, Medium, Low or None, as in lowestPrice."
+  stockStatus: String
+  available: Boolean
+}
+`, BuiltIn: false},
+	{Name: "../../spec/graphql/cpus.graphqls", Input: `extend type Query {
+  "The CPU flavors of the catalog, all of them or that of the filter."
+  cpuFlavors(input: CpuFlavorInput): [CpuFlavor]
+  "The kinds of CPU: one for each flavor."
+  cpuTypes: [CpuType]
+}
+
+input CpuFlavorInput {
+  id: String
+}
+
+"A kind of CPU pod. It is offered in powers of two from minVcpu to maxVcpu."
+type CpuFlavor {
+  id: String
+  groupId: String
+  groupName: String
+  displayName: String
+  minVcpu: Int
+  maxVcpu: Int
+  "Always false."
+  vcpuBurstable: Boolean
+  "GB of memory for each vCPU."
+  ramMultiplier: Float
+  "GB of container disk for each vCPU."
+  diskLimitPerVcpu: Int
+  "What can be had now; never null."
+  specifics(input: SpecificsInput): Specifics
+}
+
+input SpecificsInput {
+  "flavor-vCPUs-GB of this flavor; its smallest size if it is absent."
+  instanceId: String
+  "Ids separated by commas; empty: any."
+  dataCenterId: String
+}
+
+"One size of a flavor. All is null when there is none now."
+type Specifics {
+  "High, Medium or Low."
+  stockStatus: String
+  "USD an hour for a pod."
+  securePrice: Float
+  "USD an hour for a worker of an endpoint."
+  slsPrice: Float
+}
+
+"A kind of CPU."
+type CpuType {
+  "That of the flavor."
+  id: String
+  displayName: String
+  groupId: String
+  "Null: not known. So are the next two."
+  manufacturer: String
+  cores: Int
+  threadsPerCore: Int
+}
+`, BuiltIn: false},
+	{Name: "../../spec/graphql/endpoints.graphqls", Input: `extend type Query {
+  "The pools of GPU types that endpoints take."
+  serverlessGpuPools: [ServerlessGpuPool]
+}
+
+extend type Mutation {
+  """
+  Makes an endpoint or, with an id, changes what is given of one. A change that leaves out workersMax, idleTimeout or
+  scalerValue sets them to 3, 10 and 4.
+  """
+  saveEndpoint(input: EndpointInput!): Endpoint
+  "Has the workers be made of another template."
+  updateEndpointTemplate(input: UpdateEndpointTemplateInput): Endpoint
+  "Cancels its jobs, stops its workers and deletes it, whatever the numbers of its workers are."
+  deleteEndpoint(id: String!): Void
+}
+
+extend type User {
+  "The user's endpoints, newest first."
+  endpoints: [Endpoint]
+  "One of them; null when there is none of that id."
+  endpoint(id: String!): Endpoint
+  "Null: nobody has one."
+  serverlessDiscount: Discount
+}
+
+type ServerlessGpuPool {
+  id: String
+  gpuTypeIds: [String]
+}
+
+type Discount {
+  discountFactor: Float
+  type: String
+  expirationDate: DateTime
+}
+
+enum FlashBootType {
+  OFF
+  FLASHBOOT
+  PRIORITY_FLASHBOOT
+}
+
+"A service whose workers do what is asked of it."
+type Endpoint {
+  id: String
+  name: String
+  "QB: with a queue; LB: without."
+  type: String
+  "Null when it was made without one."
+  templateId: String
+  userId: String
+  "Of its latest release."
+  version: Int
+  createdAt: DateTime
+  "Pools and, after a minus, GPU types that no worker gets, separated by commas; empty for one of CPUs."
+  gpuIds: String
+  "Of each worker."
+  gpuCount: Int
+  "Each flavor-vCPUs-GB; empty for one of GPUs."
+  instanceIds: [String]
+  "Null for one that the server's settings declare."
+  computeType: ComputeType
+  "Data centers, separated by commas; null: any."
+  locations: String
+  networkVolumeId: String @deprecated(reason: "There may be several: use networkVolumeIds.")
+  networkVolumeIds: [NetworkVolumeIds]
+  "The first one."
+  networkVolume: NetworkVolume
+  workersMin: Int
+  workersMax: Int
+  "Seconds."
+  idleTimeout: Int
+  "QUEUE_DELAY or REQUEST_COUNT."
+  scalerType: String
+  "Whole seconds for QUEUE_DELAY, jobs for REQUEST_COUNT."
+  scalerValue: Int
+  "0: that of the queue."
+  executionTimeoutMs: Int
+  "Separated by commas; empty: any."
+  allowedCudaVersions: String
+  "Null: any."
+  minCudaVersion: String
+  "Kept and shown; it has no effect."
+  flashBootType: FlashBootType
+  "What workers find in their environment, sorted by key."
+  env: [EnvironmentVariable]
+  "Its workers, newest first."
+  pods: [Pod]
+  "Always 0. So is the next one."
+  workersStandby: Int
+  workersPFBTarget: Int
+  "Null: there is none. So are those that follow."
+  aiKey: String
+  flashEnvironmentId: String
+  activeBuildid: String
+  idePodId: String
+  "Always empty. So is the next one."
+  compliance: [Compliance]
+  modelReferences: [String]
+}
+
+type NetworkVolumeIds {
+  networkVolumeId: String
+  dataCenterId: String
+}
+
+"Null is as if the field were absent; so is empty text for templateId, gpuIds and flashEnvironmentId."
+input EndpointInput {
+  "Of the endpoint that is to change; a new one is made if it is absent."
+  id: String
+  "Required for a new one."
+  name: String
+  "Required for a new one, unless template is there. Its settings are copied."
+  templateId: String
+  "Makes a template, or changes that of the endpoint. No effect beside templateId."
+  template: EndpointTemplateInput
+  "Pools and, after a minus, GPU types that no worker gets, separated by commas."
+  gpuIds: String
+  "1 if it is absent."
+  gpuCount: Int
+  "In place of gpuIds: each flavor-vCPUs-GB. A worker gets the first one that can be had."
+  instanceIds: [String]
+  networkVolumeId: String @deprecated(reason: "There may be several: use networkVolumeIds.")
+  networkVolumeIds: [NetworkVolumeIdsInput]
+  "Data centers or countries, separated by commas; empty: any."
+  locations: String
+  "Beside those of locations."
+  dataCenterIds: [String]
+  "0 if it is absent."
+  workersMin: Int
+  "3 if it is absent."
+  workersMax: Int
+  "Seconds: 1 to 3600, 10 if it is absent. No effect on a queue that is scaled by REQUEST_COUNT."
+  idleTimeout: Int
+  "QUEUE_DELAY, which is so if it is absent, or REQUEST_COUNT, which it is for an LB."
+  scalerType: String
+  "4 if it is absent."
+  scalerValue: Int
+  "0: that of the queue."
+  executionTimeoutMs: Int
+  "Separated by commas; empty: any."
+  allowedCudaVersions: String
+  "Empty: any."
+  minCudaVersion: String
+  flashBootType: FlashBootType
+  "QB or LB; QB if it is absent. It does not change."
+  type: String
+  "No effect. So is the next one."
+  workersPFBTarget: Int
+  compliance: [Compliance]
+  "Refused. So are those that follow."
+  hubReleaseId: String
+  flashEnvironmentId: String
+  modelReferences: [String]
+}
+
+input NetworkVolumeIdsInput {
+  networkVolumeId: String
+}
+
+input EndpointTemplateInput {
+  name: String
+  "Required for a new one."
+  imageName: String
+  containerDiskInGb: Int
+  containerRegistryAuthId: String
+  dockerArgs: String
+  env: [EnvironmentVariableInput]
+  "Each port/protocol, separated by commas."
+  ports: String
+  "Refused."
+  startScript: String
+  "True is refused."
+  advancedStart: Boolean
+  "No effect."
+  config: JSON
+}
+
+input UpdateEndpointTemplateInput {
+  endpointId: String
+  templateId: String
+}
+`, BuiltIn: false},
 	{Name: "../../spec/graphql/gpus.graphqls", Input: `extend type Query {
   "The GPU types of the catalog, all of them or those of the filter."
   gpuTypes(input: GpuTypeFilter): [GpuType]
@@ -1129,6 +2593,11 @@ type GpuType {
   maxGpuCountSecureCloud: Int
   maxGpuCountCommunityCloud: Int
   minPodGpuCount: Int
+  "Empty: clusters are made through REST. So is the next one."
+  nodeGroupDatacenters: [DataCenter]
+  nodeGroupGpuSizes: [Int]
+  "Null: not known."
+  throughput: Int
   "What can be had now. Never null."
   lowestPrice(input: GpuLowestPriceInput): LowestPrice
 }
@@ -1143,11 +2612,11 @@ input GpuLowestPriceInput {
   "Of the whole pod; 0: any. So are the other minima."
   minMemoryInGb: Int
   minVcpuCount: Int
-  cudaVersion: String
+  cudaVersion: String @deprecated(reason: "Use allowedCudaVersions.")
   minCudaVersion: String
   "Empty: any."
   allowedCudaVersions: [String]
-  "No effect."
+  "Two letters; empty: any."
   countryCode: String
   "No effect."
   minDisk: Int
@@ -1185,6 +2654,23 @@ type LowestPrice {
   availableGpuCounts: [Int]
   maxGpuCount: Int
   maxUnreservedGpuCount: Int
+  "Null: not told. So are those that follow."
+  countryCode: String
+  compliance: [Compliance]
+  gpuTypeCudaVersions: [GpuTypeCudaVersion]
+  supportPublicIp: Boolean
+  minDownload: Int
+  minUpload: Int
+  minDisk: Int
+  rentalPercentage: Float
+  rentedCount: Int
+  totalCount: Int
+}
+
+type GpuTypeCudaVersion {
+  cudaVersion: String
+  "AVAILABLE or UNAVAILABLE."
+  availability: String
 }
 
 "A standard that hosts may meet."
@@ -1291,9 +2777,9 @@ type Pod {
   "Each port/protocol, separated by commas; null when there are none."
   ports: String
   "Seconds; 0 unless it runs."
-  uptimeSeconds: Int
+  uptimeSeconds: Int @deprecated(reason: "Use runtime.uptimeInSeconds.")
   "Of the persistent mount; 0 when there is none."
-  volumeInGb: Float
+  volumeInGb: Float @deprecated(reason: "Persistent mounts are deprecated: use networkVolumeId.")
   volumeMountPath: String
   networkVolumeId: String
   templateId: String
@@ -1367,7 +2853,7 @@ input PodFindAndDeployOnDemandInput {
   gpuTypeIdList: [String]
   "The image if it is absent."
   name: String
-  "Required."
+  "Required without a template."
   imageName: String
   dockerArgs: String
   "Each port/protocol, separated by commas."
@@ -1375,17 +2861,18 @@ input PodFindAndDeployOnDemandInput {
   env: [EnvironmentVariableInput]
   containerDiskInGb: Int
   "10 or more makes a persistent mount."
-  volumeInGb: Int
+  volumeInGb: Int @deprecated(reason: "Persistent mounts are deprecated: use networkVolumeId.")
   "/workspace if it is absent."
   volumeMountPath: String
   networkVolumeId: String
   "Ids separated by commas."
   dataCenterId: String
   containerRegistryAuthId: String
+  "Gives what is absent here, and the variables that env lacks."
   templateId: String
   minVcpuCount: Int
   minMemoryInGb: Int
-  cudaVersion: String
+  cudaVersion: String @deprecated(reason: "Use allowedCudaVersions.")
   minCudaVersion: String
   allowedCudaVersions: [String]
   globalNetwork: Boolean
@@ -1395,7 +2882,7 @@ input PodFindAndDeployOnDemandInput {
   startSsh: Boolean
   "No effect."
   supportPublicIp: Boolean
-  "No effect."
+  "Two letters."
   countryCode: String
   "No effect."
   minDisk: Int
@@ -1430,7 +2917,7 @@ input DeployCpuPodInput {
   instanceId: String
   "The image if it is absent."
   name: String
-  "Required."
+  "Required without a template."
   imageName: String
   cloudType: CloudTypeEnum
   dockerArgs: String
@@ -1444,13 +2931,13 @@ input DeployCpuPodInput {
   "Ids separated by commas."
   dataCenterId: String
   containerRegistryAuthId: String
-  "runpod-ubuntu, which a client sends by default, has no effect beside imageName."
+  "As for a GPU pod; runpod-ubuntu, which a client sends by default, has no effect."
   templateId: String
   "USD an hour: no pod is made that costs more."
   deployCost: Float
   "Gives the container the user's SSH keys as PUBLIC_KEY."
   startSsh: Boolean
-  "No effect."
+  "Two letters."
   countryCode: String
   "No effect."
   minDownload: Int
@@ -1493,11 +2980,43 @@ input PodEditJobInput {
   "Each port/protocol, separated by commas."
   ports: String
   containerDiskInGb: Int
-  volumeInGb: Int
+  volumeInGb: Int @deprecated(reason: "Persistent mounts are deprecated: use a network volume.")
   volumeMountPath: String
   containerRegistryAuthId: String
   "No effect."
   port: Port
+}
+`, BuiltIn: false},
+	{Name: "../../spec/graphql/registries.graphqls", Input: `extend type Mutation {
+  "Stores a login to a container registry."
+  saveRegistryAuth(input: SaveRegistryAuthInput!): ContainerRegistryAuth
+  "Replaces the user name and the password; the name stays."
+  updateRegistryAuth(input: UpdateRegistryAuthInput!): ContainerRegistryAuth
+  "Refused while a pod uses it."
+  deleteRegistryAuth(registryAuthId: String!): Void
+}
+
+extend type User {
+  "The user's logins to container registries, oldest first."
+  containerRegistryCreds: [ContainerRegistryAuth]
+}
+
+"A login to a container registry; what it consists of is never told."
+type ContainerRegistryAuth {
+  id: String
+  name: String
+}
+
+input SaveRegistryAuthInput {
+  name: String!
+  username: String!
+  password: String!
+}
+
+input UpdateRegistryAuthInput {
+  id: String!
+  username: String!
+  password: String!
 }
 `, BuiltIn: false},
 	{Name: "../../spec/graphql/schema.graphqls", Input: `# The GraphQL interface. One file for each resource extends what stands here.
@@ -1510,7 +3029,7 @@ schema {
   mutation: Mutation
 }
 
-"What may be asked for. gpuTypes and myself are answered without a key too."
+"What may be asked for. The catalog and myself are answered without a key too."
 type Query {
   "The user whose key was sent; null without one."
   myself: User
@@ -1527,6 +3046,9 @@ scalar Void
 
 "A time as RFC 3339 text."
 scalar DateTime
+
+"Any value."
+scalar JSON
 
 "A port: a number from 1 to 65535, or text."
 scalar Port
@@ -1551,21 +3073,166 @@ type User {
   notifyLowBalance: Boolean
   "The user's pods, newest first; those that were terminated are gone."
   pods: [Pod]
-  networkVolumes: [NetworkVolume]
 }
 
 input UpdateUserSettingsInput {
   "SSH keys, separated by blank lines; kept as they are."
   pubKey: String
 }
+`, BuiltIn: false},
+	{Name: "../../spec/graphql/templates.graphqls", Input: `extend type Query {
+  "A template of the user, or one that everybody may read; null when there is none of that id."
+  podTemplate(id: String!): PodTemplate
+  "The templates of the catalog, official ones or others, or all of them."
+  podTemplates(input: PodTemplateInput): [PodTemplate]
+}
 
-"A network volume."
+extend type Mutation {
+  "Makes a template or, with an id, changes what is given of one."
+  saveTemplate(input: SaveTemplateInput): PodTemplate
+  "Deletes the user's template of that name."
+  deleteTemplate(templateName: String): Void
+}
+
+extend type User {
+  "The user's templates, newest first."
+  podTemplates: [PodTemplate]
+}
+
+input PodTemplateInput {
+  "True: official ones; false: the others; null: all."
+  isRunpod: Boolean
+}
+
+"The settings of a container under a name, to make pods or the workers of an endpoint from."
+type PodTemplate {
+  id: String
+  name: String
+  imageName: String
+  dockerArgs: String
+  "Sorted by key."
+  env: [EnvironmentVariable]
+  "Each port/protocol, separated by commas; empty when there are none."
+  ports: String
+  "The ports without their protocols."
+  portsConfig: [TemplatePortConfig]
+  "Of the persistent mount; 0 when there is none."
+  volumeInGb: Int
+  "Null when there is no persistent mount."
+  volumeMountPath: String
+  containerDiskInGb: Int
+  "For its owner's eyes; null when there is none."
+  containerRegistryAuthId: String
+  startJupyter: Boolean
+  startSsh: Boolean
+  "Null: there are none."
+  startScript: String
+  isServerless: Boolean
+  isPublic: Boolean
+  "True for an official one of the catalog."
+  isRunpod: Boolean
+  "Words for people."
+  readme: String
+  "Always false."
+  advancedStart: Boolean
+  "What it is made for: CPU, NVIDIA or AMD."
+  category: String
+  "Null: not kept."
+  config: JSON
+}
+
+type EnvironmentVariable {
+  key: String
+  value: String
+}
+
+type TemplatePortConfig {
+  port: String
+  "Null: ports have no names."
+  name: String
+}
+
+"On a change null leaves what there is, and empty text or an empty list takes it away."
+input SaveTemplateInput {
+  "Of the template that is to change; a new one is made if it is absent."
+  id: String
+  "No other template of the user's may have it."
+  name: String!
+  "Required for a new one."
+  imageName: String
+  containerDiskInGb: Int!
+  "10 or more makes a persistent mount, 0 none."
+  volumeInGb: Int!
+  "/workspace if it is absent."
+  volumeMountPath: String
+  dockerArgs: String
+  env: [EnvironmentVariableInput]
+  "Each port/protocol, separated by commas."
+  ports: String
+  "No effect: see ports."
+  portsConfig: [TemplatePortConfigInput]
+  readme: String
+  isServerless: Boolean
+  "Everybody may read it, but for its credential."
+  isPublic: Boolean
+  startSsh: Boolean
+  startJupyter: Boolean
+  containerRegistryAuthId: String
+  "CPU, NVIDIA or AMD."
+  category: String
+  "Refused."
+  startScript: String
+  "True is refused."
+  advancedStart: Boolean
+  "No effect."
+  config: JSON
+}
+
+input TemplatePortConfigInput {
+  port: String
+  name: String
+}
+`, BuiltIn: false},
+	{Name: "../../spec/graphql/volumes.graphqls", Input: `extend type Mutation {
+  createNetworkVolume(input: CreateNetworkVolumeInput!): NetworkVolume
+  "Changes what is given and not null."
+  updateNetworkVolume(input: UpdateNetworkVolumeInput!): NetworkVolume
+  "Refused while a pod mounts it."
+  deleteNetworkVolume(input: DeleteNetworkVolumeInput!): Void
+}
+
+extend type User {
+  "The user's network volumes, newest first."
+  networkVolumes: [NetworkVolume]
+}
+
+"Storage in one data center that outlives the pods that mount it."
 type NetworkVolume {
   id: String
   name: String
   "GB."
   size: Int
   dataCenterId: String
+  dataCenter: DataCenter
+}
+
+input CreateNetworkVolumeInput {
+  "Required. So are the others."
+  name: String
+  "GB: 10 to 4096."
+  size: Int
+  dataCenterId: String
+}
+
+input UpdateNetworkVolumeInput {
+  id: String!
+  name: String
+  "GB: not below what it has, 4096 at most."
+  size: Int
+}
+
+input DeleteNetworkVolumeInput {
+  id: String!
 }
 `, BuiltIn: false},
 }
@@ -1574,6 +3241,196 @@ var parsedSchema = gqlparser.MustLoadSchema(sources...)
 // childFields_* functions provide shared child field context lookups.
 // Each function is generated once per unique object type, deduplicating the
 // switch statements that were previously inlined in every fieldContext_* function.
+
+func (ec *executionContext) childFields_ContainerRegistryAuth(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_ContainerRegistryAuth_id(ctx, field)
+	case "name":
+		return ec.fieldContext_ContainerRegistryAuth_name(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ContainerRegistryAuth", field.Name)
+}
+
+func (ec *executionContext) childFields_CpuFlavor(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_CpuFlavor_id(ctx, field)
+	case "groupId":
+		return ec.fieldContext_CpuFlavor_groupId(ctx, field)
+	case "groupName":
+		return ec.fieldContext_CpuFlavor_groupName(ctx, field)
+	case "displayName":
+		return ec.fieldContext_CpuFlavor_displayName(ctx, field)
+	case "minVcpu":
+		return ec.fieldContext_CpuFlavor_minVcpu(ctx, field)
+	case "maxVcpu":
+		return ec.fieldContext_CpuFlavor_maxVcpu(ctx, field)
+	case "vcpuBurstable":
+		return ec.fieldContext_CpuFlavor_vcpuBurstable(ctx, field)
+	case "ramMultiplier":
+		return ec.fieldContext_CpuFlavor_ramMultiplier(ctx, field)
+	case "diskLimitPerVcpu":
+		return ec.fieldContext_CpuFlavor_diskLimitPerVcpu(ctx, field)
+	case "specifics":
+		return ec.fieldContext_CpuFlavor_specifics(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CpuFlavor", field.Name)
+}
+
+func (ec *executionContext) childFields_CpuType(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_CpuType_id(ctx, field)
+	case "displayName":
+		return ec.fieldContext_CpuType_displayName(ctx, field)
+	case "groupId":
+		return ec.fieldContext_CpuType_groupId(ctx, field)
+	case "manufacturer":
+		return ec.fieldContext_CpuType_manufacturer(ctx, field)
+	case "cores":
+		return ec.fieldContext_CpuType_cores(ctx, field)
+	case "threadsPerCore":
+		return ec.fieldContext_CpuType_threadsPerCore(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CpuType", field.Name)
+}
+
+func (ec *executionContext) childFields_DataCenter(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_DataCenter_id(ctx, field)
+	case "name":
+		return ec.fieldContext_DataCenter_name(ctx, field)
+	case "location":
+		return ec.fieldContext_DataCenter_location(ctx, field)
+	case "listed":
+		return ec.fieldContext_DataCenter_listed(ctx, field)
+	case "storageSupport":
+		return ec.fieldContext_DataCenter_storageSupport(ctx, field)
+	case "globalNetwork":
+		return ec.fieldContext_DataCenter_globalNetwork(ctx, field)
+	case "compliance":
+		return ec.fieldContext_DataCenter_compliance(ctx, field)
+	case "gpuAvailability":
+		return ec.fieldContext_DataCenter_gpuAvailability(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DataCenter", field.Name)
+}
+
+func (ec *executionContext) childFields_Discount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "discountFactor":
+		return ec.fieldContext_Discount_discountFactor(ctx, field)
+	case "type":
+		return ec.fieldContext_Discount_type(ctx, field)
+	case "expirationDate":
+		return ec.fieldContext_Discount_expirationDate(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Discount", field.Name)
+}
+
+func (ec *executionContext) childFields_Endpoint(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Endpoint_id(ctx, field)
+	case "name":
+		return ec.fieldContext_Endpoint_name(ctx, field)
+	case "type":
+		return ec.fieldContext_Endpoint_type(ctx, field)
+	case "templateId":
+		return ec.fieldContext_Endpoint_templateId(ctx, field)
+	case "userId":
+		return ec.fieldContext_Endpoint_userId(ctx, field)
+	case "version":
+		return ec.fieldContext_Endpoint_version(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Endpoint_createdAt(ctx, field)
+	case "gpuIds":
+		return ec.fieldContext_Endpoint_gpuIds(ctx, field)
+	case "gpuCount":
+		return ec.fieldContext_Endpoint_gpuCount(ctx, field)
+	case "instanceIds":
+		return ec.fieldContext_Endpoint_instanceIds(ctx, field)
+	case "computeType":
+		return ec.fieldContext_Endpoint_computeType(ctx, field)
+	case "locations":
+		return ec.fieldContext_Endpoint_locations(ctx, field)
+	case "networkVolumeId":
+		return ec.fieldContext_Endpoint_networkVolumeId(ctx, field)
+	case "networkVolumeIds":
+		return ec.fieldContext_Endpoint_networkVolumeIds(ctx, field)
+	case "networkVolume":
+		return ec.fieldContext_Endpoint_networkVolume(ctx, field)
+	case "workersMin":
+		return ec.fieldContext_Endpoint_workersMin(ctx, field)
+	case "workersMax":
+		return ec.fieldContext_Endpoint_workersMax(ctx, field)
+	case "idleTimeout":
+		return ec.fieldContext_Endpoint_idleTimeout(ctx, field)
+	case "scalerType":
+		return ec.fieldContext_Endpoint_scalerType(ctx, field)
+	case "scalerValue":
+		return ec.fieldContext_Endpoint_scalerValue(ctx, field)
+	case "executionTimeoutMs":
+		return ec.fieldContext_Endpoint_executionTimeoutMs(ctx, field)
+	case "allowedCudaVersions":
+		return ec.fieldContext_Endpoint_allowedCudaVersions(ctx, field)
+	case "minCudaVersion":
+		return ec.fieldContext_Endpoint_minCudaVersion(ctx, field)
+	case "flashBootType":
+		return ec.fieldContext_Endpoint_flashBootType(ctx, field)
+	case "env":
+		return ec.fieldContext_Endpoint_env(ctx, field)
+	case "pods":
+		return ec.fieldContext_Endpoint_pods(ctx, field)
+	case "workersStandby":
+		return ec.fieldContext_Endpoint_workersStandby(ctx, field)
+	case "workersPFBTarget":
+		return ec.fieldContext_Endpoint_workersPFBTarget(ctx, field)
+	case "aiKey":
+		return ec.fieldContext_Endpoint_aiKey(ctx, field)
+	case "flashEnvironmentId":
+		return ec.fieldContext_Endpoint_flashEnvironmentId(ctx, field)
+	case "activeBuildid":
+		return ec.fieldContext_Endpoint_activeBuildid(ctx, field)
+	case "idePodId":
+		return ec.fieldContext_Endpoint_idePodId(ctx, field)
+	case "compliance":
+		return ec.fieldContext_Endpoint_compliance(ctx, field)
+	case "modelReferences":
+		return ec.fieldContext_Endpoint_modelReferences(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Endpoint", field.Name)
+}
+
+func (ec *executionContext) childFields_EnvironmentVariable(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "key":
+		return ec.fieldContext_EnvironmentVariable_key(ctx, field)
+	case "value":
+		return ec.fieldContext_EnvironmentVariable_value(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EnvironmentVariable", field.Name)
+}
+
+func (ec *executionContext) childFields_GpuAvailability(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_GpuAvailability_id(ctx, field)
+	case "gpuTypeId":
+		return ec.fieldContext_GpuAvailability_gpuTypeId(ctx, field)
+	case "displayName":
+		return ec.fieldContext_GpuAvailability_displayName(ctx, field)
+	case "gpuTypeDisplayName":
+		return ec.fieldContext_GpuAvailability_gpuTypeDisplayName(ctx, field)
+	case "stockStatus":
+		return ec.fieldContext_GpuAvailability_stockStatus(ctx, field)
+	case "available":
+		return ec.fieldContext_GpuAvailability_available(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GpuAvailability", field.Name)
+}
 
 func (ec *executionContext) childFields_GpuType(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
@@ -1619,10 +3476,26 @@ func (ec *executionContext) childFields_GpuType(ctx context.Context, field graph
 		return ec.fieldContext_GpuType_maxGpuCountCommunityCloud(ctx, field)
 	case "minPodGpuCount":
 		return ec.fieldContext_GpuType_minPodGpuCount(ctx, field)
+	case "nodeGroupDatacenters":
+		return ec.fieldContext_GpuType_nodeGroupDatacenters(ctx, field)
+	case "nodeGroupGpuSizes":
+		return ec.fieldContext_GpuType_nodeGroupGpuSizes(ctx, field)
+	case "throughput":
+		return ec.fieldContext_GpuType_throughput(ctx, field)
 	case "lowestPrice":
 		return ec.fieldContext_GpuType_lowestPrice(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type GpuType", field.Name)
+}
+
+func (ec *executionContext) childFields_GpuTypeCudaVersion(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cudaVersion":
+		return ec.fieldContext_GpuTypeCudaVersion_cudaVersion(ctx, field)
+	case "availability":
+		return ec.fieldContext_GpuTypeCudaVersion_availability(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GpuTypeCudaVersion", field.Name)
 }
 
 func (ec *executionContext) childFields_LowestPrice(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1647,6 +3520,26 @@ func (ec *executionContext) childFields_LowestPrice(ctx context.Context, field g
 		return ec.fieldContext_LowestPrice_maxGpuCount(ctx, field)
 	case "maxUnreservedGpuCount":
 		return ec.fieldContext_LowestPrice_maxUnreservedGpuCount(ctx, field)
+	case "countryCode":
+		return ec.fieldContext_LowestPrice_countryCode(ctx, field)
+	case "compliance":
+		return ec.fieldContext_LowestPrice_compliance(ctx, field)
+	case "gpuTypeCudaVersions":
+		return ec.fieldContext_LowestPrice_gpuTypeCudaVersions(ctx, field)
+	case "supportPublicIp":
+		return ec.fieldContext_LowestPrice_supportPublicIp(ctx, field)
+	case "minDownload":
+		return ec.fieldContext_LowestPrice_minDownload(ctx, field)
+	case "minUpload":
+		return ec.fieldContext_LowestPrice_minUpload(ctx, field)
+	case "minDisk":
+		return ec.fieldContext_LowestPrice_minDisk(ctx, field)
+	case "rentalPercentage":
+		return ec.fieldContext_LowestPrice_rentalPercentage(ctx, field)
+	case "rentedCount":
+		return ec.fieldContext_LowestPrice_rentedCount(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_LowestPrice_totalCount(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type LowestPrice", field.Name)
 }
@@ -1661,8 +3554,20 @@ func (ec *executionContext) childFields_NetworkVolume(ctx context.Context, field
 		return ec.fieldContext_NetworkVolume_size(ctx, field)
 	case "dataCenterId":
 		return ec.fieldContext_NetworkVolume_dataCenterId(ctx, field)
+	case "dataCenter":
+		return ec.fieldContext_NetworkVolume_dataCenter(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type NetworkVolume", field.Name)
+}
+
+func (ec *executionContext) childFields_NetworkVolumeIds(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "networkVolumeId":
+		return ec.fieldContext_NetworkVolumeIds_networkVolumeId(ctx, field)
+	case "dataCenterId":
+		return ec.fieldContext_NetworkVolumeIds_dataCenterId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NetworkVolumeIds", field.Name)
 }
 
 func (ec *executionContext) childFields_Pod(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1817,6 +3722,86 @@ func (ec *executionContext) childFields_PodTelemetry(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type PodTelemetry", field.Name)
 }
 
+func (ec *executionContext) childFields_PodTemplate(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_PodTemplate_id(ctx, field)
+	case "name":
+		return ec.fieldContext_PodTemplate_name(ctx, field)
+	case "imageName":
+		return ec.fieldContext_PodTemplate_imageName(ctx, field)
+	case "dockerArgs":
+		return ec.fieldContext_PodTemplate_dockerArgs(ctx, field)
+	case "env":
+		return ec.fieldContext_PodTemplate_env(ctx, field)
+	case "ports":
+		return ec.fieldContext_PodTemplate_ports(ctx, field)
+	case "portsConfig":
+		return ec.fieldContext_PodTemplate_portsConfig(ctx, field)
+	case "volumeInGb":
+		return ec.fieldContext_PodTemplate_volumeInGb(ctx, field)
+	case "volumeMountPath":
+		return ec.fieldContext_PodTemplate_volumeMountPath(ctx, field)
+	case "containerDiskInGb":
+		return ec.fieldContext_PodTemplate_containerDiskInGb(ctx, field)
+	case "containerRegistryAuthId":
+		return ec.fieldContext_PodTemplate_containerRegistryAuthId(ctx, field)
+	case "startJupyter":
+		return ec.fieldContext_PodTemplate_startJupyter(ctx, field)
+	case "startSsh":
+		return ec.fieldContext_PodTemplate_startSsh(ctx, field)
+	case "startScript":
+		return ec.fieldContext_PodTemplate_startScript(ctx, field)
+	case "isServerless":
+		return ec.fieldContext_PodTemplate_isServerless(ctx, field)
+	case "isPublic":
+		return ec.fieldContext_PodTemplate_isPublic(ctx, field)
+	case "isRunpod":
+		return ec.fieldContext_PodTemplate_isRunpod(ctx, field)
+	case "readme":
+		return ec.fieldContext_PodTemplate_readme(ctx, field)
+	case "advancedStart":
+		return ec.fieldContext_PodTemplate_advancedStart(ctx, field)
+	case "category":
+		return ec.fieldContext_PodTemplate_category(ctx, field)
+	case "config":
+		return ec.fieldContext_PodTemplate_config(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PodTemplate", field.Name)
+}
+
+func (ec *executionContext) childFields_ServerlessGpuPool(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_ServerlessGpuPool_id(ctx, field)
+	case "gpuTypeIds":
+		return ec.fieldContext_ServerlessGpuPool_gpuTypeIds(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ServerlessGpuPool", field.Name)
+}
+
+func (ec *executionContext) childFields_Specifics(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "stockStatus":
+		return ec.fieldContext_Specifics_stockStatus(ctx, field)
+	case "securePrice":
+		return ec.fieldContext_Specifics_securePrice(ctx, field)
+	case "slsPrice":
+		return ec.fieldContext_Specifics_slsPrice(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Specifics", field.Name)
+}
+
+func (ec *executionContext) childFields_TemplatePortConfig(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "port":
+		return ec.fieldContext_TemplatePortConfig_port(ctx, field)
+	case "name":
+		return ec.fieldContext_TemplatePortConfig_name(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TemplatePortConfig", field.Name)
+}
+
 func (ec *executionContext) childFields_User(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -1841,6 +3826,16 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_notifyLowBalance(ctx, field)
 	case "pods":
 		return ec.fieldContext_User_pods(ctx, field)
+	case "endpoints":
+		return ec.fieldContext_User_endpoints(ctx, field)
+	case "endpoint":
+		return ec.fieldContext_User_endpoint(ctx, field)
+	case "serverlessDiscount":
+		return ec.fieldContext_User_serverlessDiscount(ctx, field)
+	case "containerRegistryCreds":
+		return ec.fieldContext_User_containerRegistryCreds(ctx, field)
+	case "podTemplates":
+		return ec.fieldContext_User_podTemplates(ctx, field)
 	case "networkVolumes":
 		return ec.fieldContext_User_networkVolumes(ctx, field)
 	}
@@ -1963,6 +3958,34 @@ func (ec *executionContext) childFields___Type(ctx context.Context, field graphq
 
 // region    ***************************** args.gotpl *****************************
 
+func (ec *executionContext) field_CpuFlavor_specifics_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (*SpecificsInput, error) {
+			return ec.unmarshalOSpecificsInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSpecificsInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_DataCenter_gpuAvailability_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (*GpuAvailabilityInput, error) {
+			return ec.unmarshalOGpuAvailabilityInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuAvailabilityInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_GpuType_lowestPrice_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -1974,6 +3997,76 @@ func (ec *executionContext) field_GpuType_lowestPrice_args(ctx context.Context, 
 		return nil, err
 	}
 	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_createNetworkVolume_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CreateNetworkVolumeInput, error) {
+			return ec.unmarshalNCreateNetworkVolumeInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCreateNetworkVolumeInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deleteEndpoint_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deleteNetworkVolume_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (DeleteNetworkVolumeInput, error) {
+			return ec.unmarshalNDeleteNetworkVolumeInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDeleteNetworkVolumeInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deleteRegistryAuth_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "registryAuthId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["registryAuthId"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deleteTemplate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "templateName",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["templateName"] = arg0
 	return args, nil
 }
 
@@ -2075,6 +4168,90 @@ func (ec *executionContext) field_Mutation_podTerminate_args(ctx context.Context
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_saveEndpoint_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (EndpointInput, error) {
+			return ec.unmarshalNEndpointInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpointInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_saveRegistryAuth_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (SaveRegistryAuthInput, error) {
+			return ec.unmarshalNSaveRegistryAuthInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSaveRegistryAuthInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_saveTemplate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (*SaveTemplateInput, error) {
+			return ec.unmarshalOSaveTemplateInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSaveTemplateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_updateEndpointTemplate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (*UpdateEndpointTemplateInput, error) {
+			return ec.unmarshalOUpdateEndpointTemplateInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐUpdateEndpointTemplateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_updateNetworkVolume_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (UpdateNetworkVolumeInput, error) {
+			return ec.unmarshalNUpdateNetworkVolumeInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐUpdateNetworkVolumeInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_updateRegistryAuth_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (UpdateRegistryAuthInput, error) {
+			return ec.unmarshalNUpdateRegistryAuthInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐUpdateRegistryAuthInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_updateUserSettings_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2103,12 +4280,54 @@ func (ec *executionContext) field_Query___type_args(ctx context.Context, rawArgs
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_cpuFlavors_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (*CPUFlavorInput, error) {
+			return ec.unmarshalOCpuFlavorInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUFlavorInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_gpuTypes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (*GpuTypeFilter, error) {
 			return ec.unmarshalOGpuTypeFilter2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuTypeFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_podTemplate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_podTemplates_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (*PodTemplateInput, error) {
+			return ec.unmarshalOPodTemplateInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodTemplateInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2128,6 +4347,20 @@ func (ec *executionContext) field_Query_pod_args(ctx context.Context, rawArgs ma
 		return nil, err
 	}
 	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_User_endpoint_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
 	return args, nil
 }
 
@@ -2190,6 +4423,1717 @@ func (ec *executionContext) field___Type_fields_args(ctx context.Context, rawArg
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
+
+func (ec *executionContext) _ContainerRegistryAuth_id(ctx context.Context, field graphql.CollectedField, obj *ContainerRegistryAuth) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContainerRegistryAuth_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ContainerRegistryAuth_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContainerRegistryAuth", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ContainerRegistryAuth_name(ctx context.Context, field graphql.CollectedField, obj *ContainerRegistryAuth) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContainerRegistryAuth_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ContainerRegistryAuth_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContainerRegistryAuth", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CpuFlavor_id(ctx context.Context, field graphql.CollectedField, obj *CPUFlavor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuFlavor_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuFlavor_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuFlavor", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CpuFlavor_groupId(ctx context.Context, field graphql.CollectedField, obj *CPUFlavor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuFlavor_groupId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GroupID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuFlavor_groupId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuFlavor", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CpuFlavor_groupName(ctx context.Context, field graphql.CollectedField, obj *CPUFlavor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuFlavor_groupName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GroupName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuFlavor_groupName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuFlavor", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CpuFlavor_displayName(ctx context.Context, field graphql.CollectedField, obj *CPUFlavor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuFlavor_displayName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DisplayName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuFlavor_displayName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuFlavor", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CpuFlavor_minVcpu(ctx context.Context, field graphql.CollectedField, obj *CPUFlavor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuFlavor_minVcpu(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MinVcpu, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuFlavor_minVcpu(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuFlavor", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CpuFlavor_maxVcpu(ctx context.Context, field graphql.CollectedField, obj *CPUFlavor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuFlavor_maxVcpu(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxVcpu, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuFlavor_maxVcpu(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuFlavor", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CpuFlavor_vcpuBurstable(ctx context.Context, field graphql.CollectedField, obj *CPUFlavor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuFlavor_vcpuBurstable(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.VcpuBurstable, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuFlavor_vcpuBurstable(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuFlavor", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _CpuFlavor_ramMultiplier(ctx context.Context, field graphql.CollectedField, obj *CPUFlavor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuFlavor_ramMultiplier(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RAMMultiplier, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuFlavor_ramMultiplier(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuFlavor", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _CpuFlavor_diskLimitPerVcpu(ctx context.Context, field graphql.CollectedField, obj *CPUFlavor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuFlavor_diskLimitPerVcpu(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DiskLimitPerVcpu, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuFlavor_diskLimitPerVcpu(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuFlavor", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CpuFlavor_specifics(ctx context.Context, field graphql.CollectedField, obj *CPUFlavor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuFlavor_specifics(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.CpuFlavor().Specifics(ctx, obj, fc.Args["input"].(*SpecificsInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *Specifics) graphql.Marshaler {
+			return ec.marshalOSpecifics2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSpecifics(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuFlavor_specifics(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CpuFlavor",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Specifics(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_CpuFlavor_specifics_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CpuType_id(ctx context.Context, field graphql.CollectedField, obj *CPUType) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuType_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuType_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuType", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CpuType_displayName(ctx context.Context, field graphql.CollectedField, obj *CPUType) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuType_displayName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DisplayName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuType_displayName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuType", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CpuType_groupId(ctx context.Context, field graphql.CollectedField, obj *CPUType) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuType_groupId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GroupID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuType_groupId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuType", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CpuType_manufacturer(ctx context.Context, field graphql.CollectedField, obj *CPUType) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuType_manufacturer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Manufacturer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuType_manufacturer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuType", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CpuType_cores(ctx context.Context, field graphql.CollectedField, obj *CPUType) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuType_cores(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cores, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuType_cores(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuType", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CpuType_threadsPerCore(ctx context.Context, field graphql.CollectedField, obj *CPUType) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CpuType_threadsPerCore(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ThreadsPerCore, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CpuType_threadsPerCore(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CpuType", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _DataCenter_id(ctx context.Context, field graphql.CollectedField, obj *DataCenter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DataCenter_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DataCenter_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DataCenter", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DataCenter_name(ctx context.Context, field graphql.CollectedField, obj *DataCenter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DataCenter_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DataCenter_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DataCenter", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DataCenter_location(ctx context.Context, field graphql.CollectedField, obj *DataCenter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DataCenter_location(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Location, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DataCenter_location(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DataCenter", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DataCenter_listed(ctx context.Context, field graphql.CollectedField, obj *DataCenter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DataCenter_listed(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Listed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DataCenter_listed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DataCenter", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _DataCenter_storageSupport(ctx context.Context, field graphql.CollectedField, obj *DataCenter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DataCenter_storageSupport(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.StorageSupport, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DataCenter_storageSupport(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DataCenter", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _DataCenter_globalNetwork(ctx context.Context, field graphql.CollectedField, obj *DataCenter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DataCenter_globalNetwork(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalNetwork, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DataCenter_globalNetwork(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DataCenter", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _DataCenter_compliance(ctx context.Context, field graphql.CollectedField, obj *DataCenter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DataCenter_compliance(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Compliance, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*Compliance) graphql.Marshaler {
+			return ec.marshalOCompliance2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCompliance(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DataCenter_compliance(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DataCenter", field, false, false, errors.New("field of type Compliance does not have child fields"))
+}
+
+func (ec *executionContext) _DataCenter_gpuAvailability(ctx context.Context, field graphql.CollectedField, obj *DataCenter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DataCenter_gpuAvailability(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.DataCenter().GpuAvailability(ctx, obj, fc.Args["input"].(*GpuAvailabilityInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*GpuAvailability) graphql.Marshaler {
+			return ec.marshalOGpuAvailability2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuAvailability(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DataCenter_gpuAvailability(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DataCenter",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_GpuAvailability(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_DataCenter_gpuAvailability_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Discount_discountFactor(ctx context.Context, field graphql.CollectedField, obj *Discount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Discount_discountFactor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DiscountFactor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Discount_discountFactor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Discount", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _Discount_type(ctx context.Context, field graphql.CollectedField, obj *Discount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Discount_type(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Type, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Discount_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Discount", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Discount_expirationDate(ctx context.Context, field graphql.CollectedField, obj *Discount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Discount_expirationDate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExpirationDate, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Discount_expirationDate(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Discount", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_id(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_name(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_type(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_type(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Type, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_templateId(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_templateId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TemplateID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_templateId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_userId(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_userId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_userId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_version(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_createdAt(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_gpuIds(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_gpuIds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GpuIds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_gpuIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_gpuCount(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_gpuCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GpuCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_gpuCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_instanceIds(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_instanceIds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.InstanceIds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*string) graphql.Marshaler {
+			return ec.marshalOString2ᚕᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_instanceIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_computeType(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_computeType(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ComputeType, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ComputeType) graphql.Marshaler {
+			return ec.marshalOComputeType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐComputeType(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_computeType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type ComputeType does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_locations(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_locations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Locations, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_locations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_networkVolumeId(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_networkVolumeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NetworkVolumeID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_networkVolumeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_networkVolumeIds(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_networkVolumeIds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NetworkVolumeIds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*NetworkVolumeIds) graphql.Marshaler {
+			return ec.marshalONetworkVolumeIds2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolumeIds(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_networkVolumeIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Endpoint",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NetworkVolumeIds(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Endpoint_networkVolume(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_networkVolume(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NetworkVolume, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *NetworkVolume) graphql.Marshaler {
+			return ec.marshalONetworkVolume2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolume(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_networkVolume(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Endpoint",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NetworkVolume(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Endpoint_workersMin(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_workersMin(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.WorkersMin, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_workersMin(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_workersMax(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_workersMax(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.WorkersMax, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_workersMax(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_idleTimeout(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_idleTimeout(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IdleTimeout, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_idleTimeout(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_scalerType(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_scalerType(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ScalerType, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_scalerType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_scalerValue(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_scalerValue(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ScalerValue, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_scalerValue(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_executionTimeoutMs(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_executionTimeoutMs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExecutionTimeoutMs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_executionTimeoutMs(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_allowedCudaVersions(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_allowedCudaVersions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AllowedCudaVersions, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_allowedCudaVersions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_minCudaVersion(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_minCudaVersion(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MinCudaVersion, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_minCudaVersion(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_flashBootType(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_flashBootType(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FlashBootType, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FlashBootType) graphql.Marshaler {
+			return ec.marshalOFlashBootType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBootType(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_flashBootType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type FlashBootType does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_env(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_env(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Env, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*EnvironmentVariable) graphql.Marshaler {
+			return ec.marshalOEnvironmentVariable2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariable(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_env(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Endpoint",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_EnvironmentVariable(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Endpoint_pods(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_pods(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Pods, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*Pod) graphql.Marshaler {
+			return ec.marshalOPod2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPod(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_pods(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Endpoint",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Pod(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Endpoint_workersStandby(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_workersStandby(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.WorkersStandby, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_workersStandby(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_workersPFBTarget(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_workersPFBTarget(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.WorkersPFBTarget, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_workersPFBTarget(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_aiKey(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_aiKey(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AiKey, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_aiKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_flashEnvironmentId(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_flashEnvironmentId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FlashEnvironmentID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_flashEnvironmentId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_activeBuildid(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_activeBuildid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ActiveBuildid, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_activeBuildid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_idePodId(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_idePodId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IdePodID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_idePodId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_compliance(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_compliance(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Compliance, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*Compliance) graphql.Marshaler {
+			return ec.marshalOCompliance2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCompliance(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_compliance(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type Compliance does not have child fields"))
+}
+
+func (ec *executionContext) _Endpoint_modelReferences(ctx context.Context, field graphql.CollectedField, obj *Endpoint) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Endpoint_modelReferences(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ModelReferences, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*string) graphql.Marshaler {
+			return ec.marshalOString2ᚕᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Endpoint_modelReferences(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Endpoint", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _EnvironmentVariable_key(ctx context.Context, field graphql.CollectedField, obj *EnvironmentVariable) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EnvironmentVariable_key(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Key, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_EnvironmentVariable_key(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EnvironmentVariable", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _EnvironmentVariable_value(ctx context.Context, field graphql.CollectedField, obj *EnvironmentVariable) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EnvironmentVariable_value(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Value, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_EnvironmentVariable_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EnvironmentVariable", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _GpuAvailability_id(ctx context.Context, field graphql.CollectedField, obj *GpuAvailability) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuAvailability_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuAvailability_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GpuAvailability", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _GpuAvailability_gpuTypeId(ctx context.Context, field graphql.CollectedField, obj *GpuAvailability) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuAvailability_gpuTypeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GpuTypeID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuAvailability_gpuTypeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GpuAvailability", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _GpuAvailability_displayName(ctx context.Context, field graphql.CollectedField, obj *GpuAvailability) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuAvailability_displayName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DisplayName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuAvailability_displayName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GpuAvailability", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _GpuAvailability_gpuTypeDisplayName(ctx context.Context, field graphql.CollectedField, obj *GpuAvailability) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuAvailability_gpuTypeDisplayName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GpuTypeDisplayName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuAvailability_gpuTypeDisplayName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GpuAvailability", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _GpuAvailability_stockStatus(ctx context.Context, field graphql.CollectedField, obj *GpuAvailability) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuAvailability_stockStatus(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.StockStatus, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuAvailability_stockStatus(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GpuAvailability", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _GpuAvailability_available(ctx context.Context, field graphql.CollectedField, obj *GpuAvailability) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuAvailability_available(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Available, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuAvailability_available(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GpuAvailability", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
 
 func (ec *executionContext) _GpuType_id(ctx context.Context, field graphql.CollectedField, obj *GpuType) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -2674,6 +6618,84 @@ func (ec *executionContext) fieldContext_GpuType_minPodGpuCount(_ context.Contex
 	return graphql.NewScalarFieldContext("GpuType", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _GpuType_nodeGroupDatacenters(ctx context.Context, field graphql.CollectedField, obj *GpuType) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuType_nodeGroupDatacenters(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NodeGroupDatacenters, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*DataCenter) graphql.Marshaler {
+			return ec.marshalODataCenter2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDataCenter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuType_nodeGroupDatacenters(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "GpuType",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DataCenter(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _GpuType_nodeGroupGpuSizes(ctx context.Context, field graphql.CollectedField, obj *GpuType) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuType_nodeGroupGpuSizes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NodeGroupGpuSizes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*int) graphql.Marshaler {
+			return ec.marshalOInt2ᚕᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuType_nodeGroupGpuSizes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GpuType", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _GpuType_throughput(ctx context.Context, field graphql.CollectedField, obj *GpuType) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuType_throughput(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Throughput, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuType_throughput(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GpuType", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _GpuType_lowestPrice(ctx context.Context, field graphql.CollectedField, obj *GpuType) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2716,6 +6738,52 @@ func (ec *executionContext) fieldContext_GpuType_lowestPrice(ctx context.Context
 		return fc, err
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _GpuTypeCudaVersion_cudaVersion(ctx context.Context, field graphql.CollectedField, obj *GpuTypeCudaVersion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuTypeCudaVersion_cudaVersion(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CudaVersion, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuTypeCudaVersion_cudaVersion(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GpuTypeCudaVersion", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _GpuTypeCudaVersion_availability(ctx context.Context, field graphql.CollectedField, obj *GpuTypeCudaVersion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GpuTypeCudaVersion_availability(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Availability, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GpuTypeCudaVersion_availability(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GpuTypeCudaVersion", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _LowestPrice_gpuName(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
@@ -2948,6 +7016,245 @@ func (ec *executionContext) fieldContext_LowestPrice_maxUnreservedGpuCount(_ con
 	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _LowestPrice_countryCode(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LowestPrice_countryCode(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CountryCode, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LowestPrice_countryCode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _LowestPrice_compliance(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LowestPrice_compliance(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Compliance, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*Compliance) graphql.Marshaler {
+			return ec.marshalOCompliance2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCompliance(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LowestPrice_compliance(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type Compliance does not have child fields"))
+}
+
+func (ec *executionContext) _LowestPrice_gpuTypeCudaVersions(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LowestPrice_gpuTypeCudaVersions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GpuTypeCudaVersions, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*GpuTypeCudaVersion) graphql.Marshaler {
+			return ec.marshalOGpuTypeCudaVersion2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuTypeCudaVersion(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LowestPrice_gpuTypeCudaVersions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LowestPrice",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_GpuTypeCudaVersion(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _LowestPrice_supportPublicIp(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LowestPrice_supportPublicIp(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SupportPublicIP, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LowestPrice_supportPublicIp(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _LowestPrice_minDownload(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LowestPrice_minDownload(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MinDownload, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LowestPrice_minDownload(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _LowestPrice_minUpload(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LowestPrice_minUpload(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MinUpload, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LowestPrice_minUpload(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _LowestPrice_minDisk(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LowestPrice_minDisk(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MinDisk, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LowestPrice_minDisk(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _LowestPrice_rentalPercentage(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LowestPrice_rentalPercentage(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RentalPercentage, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LowestPrice_rentalPercentage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _LowestPrice_rentedCount(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LowestPrice_rentedCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RentedCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LowestPrice_rentedCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _LowestPrice_totalCount(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LowestPrice_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LowestPrice_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _Mutation_updateUserSettings(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2986,6 +7293,138 @@ func (ec *executionContext) fieldContext_Mutation_updateUserSettings(ctx context
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_updateUserSettings_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_saveEndpoint(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_saveEndpoint(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SaveEndpoint(ctx, fc.Args["input"].(EndpointInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *Endpoint) graphql.Marshaler {
+			return ec.marshalOEndpoint2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpoint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_saveEndpoint(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Endpoint(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_saveEndpoint_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_updateEndpointTemplate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_updateEndpointTemplate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UpdateEndpointTemplate(ctx, fc.Args["input"].(*UpdateEndpointTemplateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *Endpoint) graphql.Marshaler {
+			return ec.marshalOEndpoint2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpoint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_updateEndpointTemplate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Endpoint(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_updateEndpointTemplate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteEndpoint(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteEndpoint(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteEndpoint(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOVoid2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteEndpoint(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Void does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteEndpoint_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -3300,6 +7739,358 @@ func (ec *executionContext) fieldContext_Mutation_podEditJob(ctx context.Context
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_saveRegistryAuth(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_saveRegistryAuth(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SaveRegistryAuth(ctx, fc.Args["input"].(SaveRegistryAuthInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ContainerRegistryAuth) graphql.Marshaler {
+			return ec.marshalOContainerRegistryAuth2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐContainerRegistryAuth(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_saveRegistryAuth(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ContainerRegistryAuth(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_saveRegistryAuth_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_updateRegistryAuth(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_updateRegistryAuth(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UpdateRegistryAuth(ctx, fc.Args["input"].(UpdateRegistryAuthInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ContainerRegistryAuth) graphql.Marshaler {
+			return ec.marshalOContainerRegistryAuth2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐContainerRegistryAuth(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_updateRegistryAuth(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ContainerRegistryAuth(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_updateRegistryAuth_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteRegistryAuth(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteRegistryAuth(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteRegistryAuth(ctx, fc.Args["registryAuthId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOVoid2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteRegistryAuth(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Void does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteRegistryAuth_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_saveTemplate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_saveTemplate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SaveTemplate(ctx, fc.Args["input"].(*SaveTemplateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PodTemplate) graphql.Marshaler {
+			return ec.marshalOPodTemplate2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodTemplate(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_saveTemplate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PodTemplate(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_saveTemplate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteTemplate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteTemplate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteTemplate(ctx, fc.Args["templateName"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOVoid2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteTemplate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Void does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteTemplate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_createNetworkVolume(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_createNetworkVolume(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreateNetworkVolume(ctx, fc.Args["input"].(CreateNetworkVolumeInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *NetworkVolume) graphql.Marshaler {
+			return ec.marshalONetworkVolume2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolume(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_createNetworkVolume(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NetworkVolume(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createNetworkVolume_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_updateNetworkVolume(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_updateNetworkVolume(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UpdateNetworkVolume(ctx, fc.Args["input"].(UpdateNetworkVolumeInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *NetworkVolume) graphql.Marshaler {
+			return ec.marshalONetworkVolume2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolume(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_updateNetworkVolume(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NetworkVolume(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_updateNetworkVolume_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteNetworkVolume(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteNetworkVolume(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteNetworkVolume(ctx, fc.Args["input"].(DeleteNetworkVolumeInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOVoid2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteNetworkVolume(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Void does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteNetworkVolume_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _NetworkVolume_id(ctx context.Context, field graphql.CollectedField, obj *NetworkVolume) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3390,6 +8181,84 @@ func (ec *executionContext) _NetworkVolume_dataCenterId(ctx context.Context, fie
 }
 func (ec *executionContext) fieldContext_NetworkVolume_dataCenterId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("NetworkVolume", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _NetworkVolume_dataCenter(ctx context.Context, field graphql.CollectedField, obj *NetworkVolume) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NetworkVolume_dataCenter(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DataCenter, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *DataCenter) graphql.Marshaler {
+			return ec.marshalODataCenter2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDataCenter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_NetworkVolume_dataCenter(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NetworkVolume",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DataCenter(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NetworkVolumeIds_networkVolumeId(ctx context.Context, field graphql.CollectedField, obj *NetworkVolumeIds) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NetworkVolumeIds_networkVolumeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NetworkVolumeID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_NetworkVolumeIds_networkVolumeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NetworkVolumeIds", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _NetworkVolumeIds_dataCenterId(ctx context.Context, field graphql.CollectedField, obj *NetworkVolumeIds) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NetworkVolumeIds_dataCenterId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DataCenterID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_NetworkVolumeIds_dataCenterId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NetworkVolumeIds", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Pod_id(ctx context.Context, field graphql.CollectedField, obj *Pod) (ret graphql.Marshaler) {
@@ -4711,6 +9580,507 @@ func (ec *executionContext) fieldContext_PodTelemetry_time(_ context.Context, fi
 	return graphql.NewScalarFieldContext("PodTelemetry", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func (ec *executionContext) _PodTemplate_id(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_name(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_imageName(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_imageName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ImageName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_imageName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_dockerArgs(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_dockerArgs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DockerArgs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_dockerArgs(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_env(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_env(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Env, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*EnvironmentVariable) graphql.Marshaler {
+			return ec.marshalOEnvironmentVariable2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariable(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_env(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PodTemplate",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_EnvironmentVariable(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PodTemplate_ports(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_ports(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Ports, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_ports(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_portsConfig(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_portsConfig(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PortsConfig, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*TemplatePortConfig) graphql.Marshaler {
+			return ec.marshalOTemplatePortConfig2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐTemplatePortConfig(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_portsConfig(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PodTemplate",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TemplatePortConfig(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PodTemplate_volumeInGb(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_volumeInGb(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.VolumeInGb, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_volumeInGb(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_volumeMountPath(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_volumeMountPath(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.VolumeMountPath, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_volumeMountPath(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_containerDiskInGb(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_containerDiskInGb(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ContainerDiskInGb, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_containerDiskInGb(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_containerRegistryAuthId(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_containerRegistryAuthId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ContainerRegistryAuthID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_containerRegistryAuthId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_startJupyter(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_startJupyter(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.StartJupyter, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_startJupyter(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_startSsh(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_startSsh(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.StartSSH, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_startSsh(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_startScript(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_startScript(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.StartScript, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_startScript(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_isServerless(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_isServerless(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsServerless, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_isServerless(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_isPublic(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_isPublic(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsPublic, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_isPublic(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_isRunpod(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_isRunpod(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsRunpod, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_isRunpod(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_readme(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_readme(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Readme, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_readme(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_advancedStart(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_advancedStart(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AdvancedStart, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_advancedStart(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_category(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_category(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Category, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_category(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PodTemplate_config(ctx context.Context, field graphql.CollectedField, obj *PodTemplate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PodTemplate_config(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Config, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v any) graphql.Marshaler {
+			return ec.marshalOJSON2interface(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PodTemplate_config(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PodTemplate", field, false, false, errors.New("field of type JSON does not have child fields"))
+}
+
 func (ec *executionContext) _Query_myself(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4738,6 +10108,169 @@ func (ec *executionContext) fieldContext_Query_myself(_ context.Context, field g
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_dataCenters(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_dataCenters(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().DataCenters(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*DataCenter) graphql.Marshaler {
+			return ec.marshalODataCenter2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDataCenter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_dataCenters(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DataCenter(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_countryCodes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_countryCodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().CountryCodes(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*string) graphql.Marshaler {
+			return ec.marshalOString2ᚕᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_countryCodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Query", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Query_cpuFlavors(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_cpuFlavors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().CPUFlavors(ctx, fc.Args["input"].(*CPUFlavorInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*CPUFlavor) graphql.Marshaler {
+			return ec.marshalOCpuFlavor2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUFlavor(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_cpuFlavors(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CpuFlavor(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_cpuFlavors_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_cpuTypes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_cpuTypes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().CPUTypes(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*CPUType) graphql.Marshaler {
+			return ec.marshalOCpuType2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUType(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_cpuTypes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CpuType(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_serverlessGpuPools(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_serverlessGpuPools(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().ServerlessGpuPools(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*ServerlessGpuPool) graphql.Marshaler {
+			return ec.marshalOServerlessGpuPool2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐServerlessGpuPool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_serverlessGpuPools(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ServerlessGpuPool(ctx, field)
 		},
 	}
 	return fc, nil
@@ -4831,6 +10364,94 @@ func (ec *executionContext) fieldContext_Query_pod(ctx context.Context, field gr
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_podTemplate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_podTemplate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().PodTemplate(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PodTemplate) graphql.Marshaler {
+			return ec.marshalOPodTemplate2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodTemplate(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_podTemplate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PodTemplate(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_podTemplate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_podTemplates(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_podTemplates(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().PodTemplates(ctx, fc.Args["input"].(*PodTemplateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*PodTemplate) graphql.Marshaler {
+			return ec.marshalOPodTemplate2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodTemplate(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_podTemplates(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PodTemplate(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_podTemplates_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query___type(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4905,6 +10526,167 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _ServerlessGpuPool_id(ctx context.Context, field graphql.CollectedField, obj *ServerlessGpuPool) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ServerlessGpuPool_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ServerlessGpuPool_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ServerlessGpuPool", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ServerlessGpuPool_gpuTypeIds(ctx context.Context, field graphql.CollectedField, obj *ServerlessGpuPool) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ServerlessGpuPool_gpuTypeIds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GpuTypeIds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*string) graphql.Marshaler {
+			return ec.marshalOString2ᚕᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ServerlessGpuPool_gpuTypeIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ServerlessGpuPool", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Specifics_stockStatus(ctx context.Context, field graphql.CollectedField, obj *Specifics) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Specifics_stockStatus(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.StockStatus, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Specifics_stockStatus(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Specifics", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Specifics_securePrice(ctx context.Context, field graphql.CollectedField, obj *Specifics) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Specifics_securePrice(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SecurePrice, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Specifics_securePrice(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Specifics", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _Specifics_slsPrice(ctx context.Context, field graphql.CollectedField, obj *Specifics) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Specifics_slsPrice(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SlsPrice, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Specifics_slsPrice(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Specifics", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _TemplatePortConfig_port(ctx context.Context, field graphql.CollectedField, obj *TemplatePortConfig) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TemplatePortConfig_port(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Port, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_TemplatePortConfig_port(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TemplatePortConfig", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _TemplatePortConfig_name(ctx context.Context, field graphql.CollectedField, obj *TemplatePortConfig) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TemplatePortConfig_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_TemplatePortConfig_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TemplatePortConfig", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _User_id(ctx context.Context, field graphql.CollectedField, obj *User) (ret graphql.Marshaler) {
@@ -5164,6 +10946,178 @@ func (ec *executionContext) fieldContext_User_pods(_ context.Context, field grap
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Pod(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _User_endpoints(ctx context.Context, field graphql.CollectedField, obj *User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_endpoints(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.User().Endpoints(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*Endpoint) graphql.Marshaler {
+			return ec.marshalOEndpoint2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpoint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_User_endpoints(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "User",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Endpoint(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _User_endpoint(ctx context.Context, field graphql.CollectedField, obj *User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_endpoint(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.User().Endpoint(ctx, obj, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *Endpoint) graphql.Marshaler {
+			return ec.marshalOEndpoint2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpoint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_User_endpoint(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "User",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Endpoint(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_User_endpoint_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _User_serverlessDiscount(ctx context.Context, field graphql.CollectedField, obj *User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_serverlessDiscount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ServerlessDiscount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *Discount) graphql.Marshaler {
+			return ec.marshalODiscount2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDiscount(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_User_serverlessDiscount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "User",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Discount(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _User_containerRegistryCreds(ctx context.Context, field graphql.CollectedField, obj *User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_containerRegistryCreds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.User().ContainerRegistryCreds(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*ContainerRegistryAuth) graphql.Marshaler {
+			return ec.marshalOContainerRegistryAuth2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐContainerRegistryAuth(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_User_containerRegistryCreds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "User",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ContainerRegistryAuth(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _User_podTemplates(ctx context.Context, field graphql.CollectedField, obj *User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_podTemplates(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.User().PodTemplates(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*PodTemplate) graphql.Marshaler {
+			return ec.marshalOPodTemplate2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodTemplate(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_User_podTemplates(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "User",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PodTemplate(ctx, field)
 		},
 	}
 	return fc, nil
@@ -6260,6 +12214,110 @@ func (ec *executionContext) fieldContext___Type_isOneOf(_ context.Context, field
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputCpuFlavorInput(ctx context.Context, obj any) (CPUFlavorInput, error) {
+	var it CPUFlavorInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCreateNetworkVolumeInput(ctx context.Context, obj any) (CreateNetworkVolumeInput, error) {
+	var it CreateNetworkVolumeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"name", "size", "dataCenterId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "size":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("size"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Size = data
+		case "dataCenterId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dataCenterId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DataCenterID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeleteNetworkVolumeInput(ctx context.Context, obj any) (DeleteNetworkVolumeInput, error) {
+	var it DeleteNetworkVolumeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputDeployCpuPodInput(ctx context.Context, obj any) (DeployCPUPodInput, error) {
 	var it DeployCPUPodInput
 	if obj == nil {
@@ -6416,6 +12474,304 @@ func (ec *executionContext) unmarshalInputDeployCpuPodInput(ctx context.Context,
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputEndpointInput(ctx context.Context, obj any) (EndpointInput, error) {
+	var it EndpointInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "templateId", "template", "gpuIds", "gpuCount", "instanceIds", "networkVolumeId", "networkVolumeIds", "locations", "dataCenterIds", "workersMin", "workersMax", "idleTimeout", "scalerType", "scalerValue", "executionTimeoutMs", "allowedCudaVersions", "minCudaVersion", "flashBootType", "type", "workersPFBTarget", "compliance", "hubReleaseId", "flashEnvironmentId", "modelReferences"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "templateId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("templateId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TemplateID = data
+		case "template":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("template"))
+			data, err := ec.unmarshalOEndpointTemplateInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpointTemplateInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Template = data
+		case "gpuIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gpuIds"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GpuIds = data
+		case "gpuCount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gpuCount"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GpuCount = data
+		case "instanceIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("instanceIds"))
+			data, err := ec.unmarshalOString2ᚕᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.InstanceIds = data
+		case "networkVolumeId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("networkVolumeId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.NetworkVolumeID = data
+		case "networkVolumeIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("networkVolumeIds"))
+			data, err := ec.unmarshalONetworkVolumeIdsInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolumeIdsInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.NetworkVolumeIds = data
+		case "locations":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("locations"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Locations = data
+		case "dataCenterIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dataCenterIds"))
+			data, err := ec.unmarshalOString2ᚕᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DataCenterIds = data
+		case "workersMin":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("workersMin"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.WorkersMin = data
+		case "workersMax":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("workersMax"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.WorkersMax = data
+		case "idleTimeout":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idleTimeout"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdleTimeout = data
+		case "scalerType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scalerType"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ScalerType = data
+		case "scalerValue":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scalerValue"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ScalerValue = data
+		case "executionTimeoutMs":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("executionTimeoutMs"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExecutionTimeoutMs = data
+		case "allowedCudaVersions":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("allowedCudaVersions"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AllowedCudaVersions = data
+		case "minCudaVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCudaVersion"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinCudaVersion = data
+		case "flashBootType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("flashBootType"))
+			data, err := ec.unmarshalOFlashBootType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBootType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FlashBootType = data
+		case "type":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("type"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Type = data
+		case "workersPFBTarget":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("workersPFBTarget"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.WorkersPFBTarget = data
+		case "compliance":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("compliance"))
+			data, err := ec.unmarshalOCompliance2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCompliance(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Compliance = data
+		case "hubReleaseId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hubReleaseId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HubReleaseID = data
+		case "flashEnvironmentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("flashEnvironmentId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FlashEnvironmentID = data
+		case "modelReferences":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("modelReferences"))
+			data, err := ec.unmarshalOString2ᚕᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ModelReferences = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputEndpointTemplateInput(ctx context.Context, obj any) (EndpointTemplateInput, error) {
+	var it EndpointTemplateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"name", "imageName", "containerDiskInGb", "containerRegistryAuthId", "dockerArgs", "env", "ports", "startScript", "advancedStart", "config"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "imageName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("imageName"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ImageName = data
+		case "containerDiskInGb":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("containerDiskInGb"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ContainerDiskInGb = data
+		case "containerRegistryAuthId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("containerRegistryAuthId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ContainerRegistryAuthID = data
+		case "dockerArgs":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dockerArgs"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DockerArgs = data
+		case "env":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("env"))
+			data, err := ec.unmarshalOEnvironmentVariableInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariableInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Env = data
+		case "ports":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ports"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ports = data
+		case "startScript":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startScript"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StartScript = data
+		case "advancedStart":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("advancedStart"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AdvancedStart = data
+		case "config":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("config"))
+			data, err := ec.unmarshalOJSON2interface(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Config = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputEnvironmentVariableInput(ctx context.Context, obj any) (EnvironmentVariableInput, error) {
 	var it EnvironmentVariableInput
 	if obj == nil {
@@ -6448,6 +12804,85 @@ func (ec *executionContext) unmarshalInputEnvironmentVariableInput(ctx context.C
 				return it, err
 			}
 			it.Value = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputGpuAvailabilityInput(ctx context.Context, obj any) (GpuAvailabilityInput, error) {
+	var it GpuAvailabilityInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"gpuCount", "secureCloud", "minMemoryInGb", "minVcpuCount", "allowedCudaVersions", "minCudaVersion", "minDisk", "includeAiApi"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "gpuCount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gpuCount"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GpuCount = data
+		case "secureCloud":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("secureCloud"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SecureCloud = data
+		case "minMemoryInGb":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minMemoryInGb"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinMemoryInGb = data
+		case "minVcpuCount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minVcpuCount"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinVcpuCount = data
+		case "allowedCudaVersions":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("allowedCudaVersions"))
+			data, err := ec.unmarshalOString2ᚕᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AllowedCudaVersions = data
+		case "minCudaVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCudaVersion"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinCudaVersion = data
+		case "minDisk":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minDisk"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinDisk = data
+		case "includeAiApi":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("includeAiApi"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IncludeAiAPI = data
 		}
 	}
 	return it, nil
@@ -6634,6 +13069,36 @@ func (ec *executionContext) unmarshalInputGpuTypeFilter(ctx context.Context, obj
 				return it, err
 			}
 			it.Cluster = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputNetworkVolumeIdsInput(ctx context.Context, obj any) (NetworkVolumeIdsInput, error) {
+	var it NetworkVolumeIdsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"networkVolumeId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "networkVolumeId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("networkVolumeId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.NetworkVolumeID = data
 		}
 	}
 	return it, nil
@@ -7183,6 +13648,36 @@ func (ec *executionContext) unmarshalInputPodStopInput(ctx context.Context, obj 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputPodTemplateInput(ctx context.Context, obj any) (PodTemplateInput, error) {
+	var it PodTemplateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"isRunpod"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "isRunpod":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isRunpod"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsRunpod = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputPodTerminateInput(ctx context.Context, obj any) (PodTerminateInput, error) {
 	var it PodTerminateInput
 	if obj == nil {
@@ -7208,6 +13703,213 @@ func (ec *executionContext) unmarshalInputPodTerminateInput(ctx context.Context,
 				return it, err
 			}
 			it.PodID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSaveRegistryAuthInput(ctx context.Context, obj any) (SaveRegistryAuthInput, error) {
+	var it SaveRegistryAuthInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"name", "username", "password"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "username":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("username"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Username = data
+		case "password":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("password"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Password = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSaveTemplateInput(ctx context.Context, obj any) (SaveTemplateInput, error) {
+	var it SaveTemplateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "imageName", "containerDiskInGb", "volumeInGb", "volumeMountPath", "dockerArgs", "env", "ports", "portsConfig", "readme", "isServerless", "isPublic", "startSsh", "startJupyter", "containerRegistryAuthId", "category", "startScript", "advancedStart", "config"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "imageName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("imageName"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ImageName = data
+		case "containerDiskInGb":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("containerDiskInGb"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ContainerDiskInGb = data
+		case "volumeInGb":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("volumeInGb"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.VolumeInGb = data
+		case "volumeMountPath":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("volumeMountPath"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.VolumeMountPath = data
+		case "dockerArgs":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dockerArgs"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DockerArgs = data
+		case "env":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("env"))
+			data, err := ec.unmarshalOEnvironmentVariableInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariableInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Env = data
+		case "ports":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ports"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ports = data
+		case "portsConfig":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("portsConfig"))
+			data, err := ec.unmarshalOTemplatePortConfigInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐTemplatePortConfigInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PortsConfig = data
+		case "readme":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("readme"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Readme = data
+		case "isServerless":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isServerless"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsServerless = data
+		case "isPublic":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isPublic"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsPublic = data
+		case "startSsh":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startSsh"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StartSSH = data
+		case "startJupyter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startJupyter"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StartJupyter = data
+		case "containerRegistryAuthId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("containerRegistryAuthId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ContainerRegistryAuthID = data
+		case "category":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("category"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Category = data
+		case "startScript":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startScript"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StartScript = data
+		case "advancedStart":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("advancedStart"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AdvancedStart = data
+		case "config":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("config"))
+			data, err := ec.unmarshalOJSON2interface(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Config = data
 		}
 	}
 	return it, nil
@@ -7250,6 +13952,205 @@ func (ec *executionContext) unmarshalInputSavingsPlanInput(ctx context.Context, 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputSpecificsInput(ctx context.Context, obj any) (SpecificsInput, error) {
+	var it SpecificsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"instanceId", "dataCenterId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "instanceId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("instanceId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.InstanceID = data
+		case "dataCenterId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dataCenterId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DataCenterID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputTemplatePortConfigInput(ctx context.Context, obj any) (TemplatePortConfigInput, error) {
+	var it TemplatePortConfigInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"port", "name"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "port":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("port"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Port = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUpdateEndpointTemplateInput(ctx context.Context, obj any) (UpdateEndpointTemplateInput, error) {
+	var it UpdateEndpointTemplateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"endpointId", "templateId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "endpointId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("endpointId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.EndpointID = data
+		case "templateId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("templateId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TemplateID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUpdateNetworkVolumeInput(ctx context.Context, obj any) (UpdateNetworkVolumeInput, error) {
+	var it UpdateNetworkVolumeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "size"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "size":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("size"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Size = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUpdateRegistryAuthInput(ctx context.Context, obj any) (UpdateRegistryAuthInput, error) {
+	var it UpdateRegistryAuthInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "username", "password"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "username":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("username"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Username = data
+		case "password":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("password"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Password = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputUpdateUserSettingsInput(ctx context.Context, obj any) (UpdateUserSettingsInput, error) {
 	var it UpdateUserSettingsInput
 	if obj == nil {
@@ -7287,6 +14188,691 @@ func (ec *executionContext) unmarshalInputUpdateUserSettingsInput(ctx context.Co
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
+
+var containerRegistryAuthImplementors = []string{"ContainerRegistryAuth"}
+
+func (ec *executionContext) _ContainerRegistryAuth(ctx context.Context, sel ast.SelectionSet, obj *ContainerRegistryAuth) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, containerRegistryAuthImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ContainerRegistryAuth")
+		case "id":
+			out.Values[i] = ec._ContainerRegistryAuth_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._ContainerRegistryAuth_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var cpuFlavorImplementors = []string{"CpuFlavor"}
+
+func (ec *executionContext) _CpuFlavor(ctx context.Context, sel ast.SelectionSet, obj *CPUFlavor) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, cpuFlavorImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CpuFlavor")
+		case "id":
+			out.Values[i] = ec._CpuFlavor_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "groupId":
+			out.Values[i] = ec._CpuFlavor_groupId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "groupName":
+			out.Values[i] = ec._CpuFlavor_groupName(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "displayName":
+			out.Values[i] = ec._CpuFlavor_displayName(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "minVcpu":
+			out.Values[i] = ec._CpuFlavor_minVcpu(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "maxVcpu":
+			out.Values[i] = ec._CpuFlavor_maxVcpu(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "vcpuBurstable":
+			out.Values[i] = ec._CpuFlavor_vcpuBurstable(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "ramMultiplier":
+			out.Values[i] = ec._CpuFlavor_ramMultiplier(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "diskLimitPerVcpu":
+			out.Values[i] = ec._CpuFlavor_diskLimitPerVcpu(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "specifics":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CpuFlavor_specifics(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var cpuTypeImplementors = []string{"CpuType"}
+
+func (ec *executionContext) _CpuType(ctx context.Context, sel ast.SelectionSet, obj *CPUType) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, cpuTypeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CpuType")
+		case "id":
+			out.Values[i] = ec._CpuType_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "displayName":
+			out.Values[i] = ec._CpuType_displayName(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "groupId":
+			out.Values[i] = ec._CpuType_groupId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "manufacturer":
+			out.Values[i] = ec._CpuType_manufacturer(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "cores":
+			out.Values[i] = ec._CpuType_cores(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "threadsPerCore":
+			out.Values[i] = ec._CpuType_threadsPerCore(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var dataCenterImplementors = []string{"DataCenter"}
+
+func (ec *executionContext) _DataCenter(ctx context.Context, sel ast.SelectionSet, obj *DataCenter) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, dataCenterImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DataCenter")
+		case "id":
+			out.Values[i] = ec._DataCenter_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "name":
+			out.Values[i] = ec._DataCenter_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "location":
+			out.Values[i] = ec._DataCenter_location(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "listed":
+			out.Values[i] = ec._DataCenter_listed(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "storageSupport":
+			out.Values[i] = ec._DataCenter_storageSupport(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "globalNetwork":
+			out.Values[i] = ec._DataCenter_globalNetwork(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "compliance":
+			out.Values[i] = ec._DataCenter_compliance(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "gpuAvailability":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._DataCenter_gpuAvailability(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var discountImplementors = []string{"Discount"}
+
+func (ec *executionContext) _Discount(ctx context.Context, sel ast.SelectionSet, obj *Discount) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, discountImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Discount")
+		case "discountFactor":
+			out.Values[i] = ec._Discount_discountFactor(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "type":
+			out.Values[i] = ec._Discount_type(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "expirationDate":
+			out.Values[i] = ec._Discount_expirationDate(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var endpointImplementors = []string{"Endpoint"}
+
+func (ec *executionContext) _Endpoint(ctx context.Context, sel ast.SelectionSet, obj *Endpoint) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, endpointImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Endpoint")
+		case "id":
+			out.Values[i] = ec._Endpoint_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._Endpoint_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "type":
+			out.Values[i] = ec._Endpoint_type(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "templateId":
+			out.Values[i] = ec._Endpoint_templateId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userId":
+			out.Values[i] = ec._Endpoint_userId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._Endpoint_version(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._Endpoint_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "gpuIds":
+			out.Values[i] = ec._Endpoint_gpuIds(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "gpuCount":
+			out.Values[i] = ec._Endpoint_gpuCount(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "instanceIds":
+			out.Values[i] = ec._Endpoint_instanceIds(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "computeType":
+			out.Values[i] = ec._Endpoint_computeType(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "locations":
+			out.Values[i] = ec._Endpoint_locations(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "networkVolumeId":
+			out.Values[i] = ec._Endpoint_networkVolumeId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "networkVolumeIds":
+			out.Values[i] = ec._Endpoint_networkVolumeIds(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "networkVolume":
+			out.Values[i] = ec._Endpoint_networkVolume(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "workersMin":
+			out.Values[i] = ec._Endpoint_workersMin(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "workersMax":
+			out.Values[i] = ec._Endpoint_workersMax(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "idleTimeout":
+			out.Values[i] = ec._Endpoint_idleTimeout(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "scalerType":
+			out.Values[i] = ec._Endpoint_scalerType(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "scalerValue":
+			out.Values[i] = ec._Endpoint_scalerValue(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "executionTimeoutMs":
+			out.Values[i] = ec._Endpoint_executionTimeoutMs(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "allowedCudaVersions":
+			out.Values[i] = ec._Endpoint_allowedCudaVersions(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "minCudaVersion":
+			out.Values[i] = ec._Endpoint_minCudaVersion(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "flashBootType":
+			out.Values[i] = ec._Endpoint_flashBootType(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "env":
+			out.Values[i] = ec._Endpoint_env(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "pods":
+			out.Values[i] = ec._Endpoint_pods(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "workersStandby":
+			out.Values[i] = ec._Endpoint_workersStandby(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "workersPFBTarget":
+			out.Values[i] = ec._Endpoint_workersPFBTarget(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "aiKey":
+			out.Values[i] = ec._Endpoint_aiKey(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "flashEnvironmentId":
+			out.Values[i] = ec._Endpoint_flashEnvironmentId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "activeBuildid":
+			out.Values[i] = ec._Endpoint_activeBuildid(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "idePodId":
+			out.Values[i] = ec._Endpoint_idePodId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "compliance":
+			out.Values[i] = ec._Endpoint_compliance(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "modelReferences":
+			out.Values[i] = ec._Endpoint_modelReferences(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var environmentVariableImplementors = []string{"EnvironmentVariable"}
+
+func (ec *executionContext) _EnvironmentVariable(ctx context.Context, sel ast.SelectionSet, obj *EnvironmentVariable) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, environmentVariableImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("EnvironmentVariable")
+		case "key":
+			out.Values[i] = ec._EnvironmentVariable_key(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "value":
+			out.Values[i] = ec._EnvironmentVariable_value(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var gpuAvailabilityImplementors = []string{"GpuAvailability"}
+
+func (ec *executionContext) _GpuAvailability(ctx context.Context, sel ast.SelectionSet, obj *GpuAvailability) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, gpuAvailabilityImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("GpuAvailability")
+		case "id":
+			out.Values[i] = ec._GpuAvailability_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "gpuTypeId":
+			out.Values[i] = ec._GpuAvailability_gpuTypeId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "displayName":
+			out.Values[i] = ec._GpuAvailability_displayName(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "gpuTypeDisplayName":
+			out.Values[i] = ec._GpuAvailability_gpuTypeDisplayName(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "stockStatus":
+			out.Values[i] = ec._GpuAvailability_stockStatus(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "available":
+			out.Values[i] = ec._GpuAvailability_available(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
 
 var gpuTypeImplementors = []string{"GpuType"}
 
@@ -7405,6 +14991,21 @@ func (ec *executionContext) _GpuType(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "nodeGroupDatacenters":
+			out.Values[i] = ec._GpuType_nodeGroupDatacenters(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodeGroupGpuSizes":
+			out.Values[i] = ec._GpuType_nodeGroupGpuSizes(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "throughput":
+			out.Values[i] = ec._GpuType_throughput(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "lowestPrice":
 			field := field
 
@@ -7443,6 +15044,49 @@ func (ec *executionContext) _GpuType(ctx context.Context, sel ast.SelectionSet, 
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var gpuTypeCudaVersionImplementors = []string{"GpuTypeCudaVersion"}
+
+func (ec *executionContext) _GpuTypeCudaVersion(ctx context.Context, sel ast.SelectionSet, obj *GpuTypeCudaVersion) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, gpuTypeCudaVersionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("GpuTypeCudaVersion")
+		case "cudaVersion":
+			out.Values[i] = ec._GpuTypeCudaVersion_cudaVersion(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "availability":
+			out.Values[i] = ec._GpuTypeCudaVersion_availability(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -7526,6 +15170,56 @@ func (ec *executionContext) _LowestPrice(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "countryCode":
+			out.Values[i] = ec._LowestPrice_countryCode(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "compliance":
+			out.Values[i] = ec._LowestPrice_compliance(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "gpuTypeCudaVersions":
+			out.Values[i] = ec._LowestPrice_gpuTypeCudaVersions(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "supportPublicIp":
+			out.Values[i] = ec._LowestPrice_supportPublicIp(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "minDownload":
+			out.Values[i] = ec._LowestPrice_minDownload(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "minUpload":
+			out.Values[i] = ec._LowestPrice_minUpload(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "minDisk":
+			out.Values[i] = ec._LowestPrice_minDisk(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "rentalPercentage":
+			out.Values[i] = ec._LowestPrice_rentalPercentage(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "rentedCount":
+			out.Values[i] = ec._LowestPrice_rentedCount(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "totalCount":
+			out.Values[i] = ec._LowestPrice_totalCount(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -7570,6 +15264,27 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "updateUserSettings":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_updateUserSettings(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "saveEndpoint":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_saveEndpoint(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "updateEndpointTemplate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_updateEndpointTemplate(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteEndpoint":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteEndpoint(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -7619,6 +15334,62 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "podEditJob":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_podEditJob(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "saveRegistryAuth":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_saveRegistryAuth(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "updateRegistryAuth":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_updateRegistryAuth(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteRegistryAuth":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteRegistryAuth(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "saveTemplate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_saveTemplate(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteTemplate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteTemplate(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createNetworkVolume":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createNetworkVolume(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "updateNetworkVolume":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_updateNetworkVolume(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteNetworkVolume":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteNetworkVolume(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -7673,6 +15444,54 @@ func (ec *executionContext) _NetworkVolume(ctx context.Context, sel ast.Selectio
 			}
 		case "dataCenterId":
 			out.Values[i] = ec._NetworkVolume_dataCenterId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "dataCenter":
+			out.Values[i] = ec._NetworkVolume_dataCenter(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var networkVolumeIdsImplementors = []string{"NetworkVolumeIds"}
+
+func (ec *executionContext) _NetworkVolumeIds(ctx context.Context, sel ast.SelectionSet, obj *NetworkVolumeIds) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, networkVolumeIdsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NetworkVolumeIds")
+		case "networkVolumeId":
+			out.Values[i] = ec._NetworkVolumeIds_networkVolumeId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "dataCenterId":
+			out.Values[i] = ec._NetworkVolumeIds_dataCenterId(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -8203,6 +16022,144 @@ func (ec *executionContext) _PodTelemetry(ctx context.Context, sel ast.Selection
 	return out
 }
 
+var podTemplateImplementors = []string{"PodTemplate"}
+
+func (ec *executionContext) _PodTemplate(ctx context.Context, sel ast.SelectionSet, obj *PodTemplate) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, podTemplateImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PodTemplate")
+		case "id":
+			out.Values[i] = ec._PodTemplate_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._PodTemplate_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "imageName":
+			out.Values[i] = ec._PodTemplate_imageName(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "dockerArgs":
+			out.Values[i] = ec._PodTemplate_dockerArgs(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "env":
+			out.Values[i] = ec._PodTemplate_env(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "ports":
+			out.Values[i] = ec._PodTemplate_ports(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "portsConfig":
+			out.Values[i] = ec._PodTemplate_portsConfig(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "volumeInGb":
+			out.Values[i] = ec._PodTemplate_volumeInGb(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "volumeMountPath":
+			out.Values[i] = ec._PodTemplate_volumeMountPath(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "containerDiskInGb":
+			out.Values[i] = ec._PodTemplate_containerDiskInGb(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "containerRegistryAuthId":
+			out.Values[i] = ec._PodTemplate_containerRegistryAuthId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "startJupyter":
+			out.Values[i] = ec._PodTemplate_startJupyter(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "startSsh":
+			out.Values[i] = ec._PodTemplate_startSsh(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "startScript":
+			out.Values[i] = ec._PodTemplate_startScript(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "isServerless":
+			out.Values[i] = ec._PodTemplate_isServerless(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "isPublic":
+			out.Values[i] = ec._PodTemplate_isPublic(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "isRunpod":
+			out.Values[i] = ec._PodTemplate_isRunpod(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "readme":
+			out.Values[i] = ec._PodTemplate_readme(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "advancedStart":
+			out.Values[i] = ec._PodTemplate_advancedStart(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "category":
+			out.Values[i] = ec._PodTemplate_category(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "config":
+			out.Values[i] = ec._PodTemplate_config(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var queryImplementors = []string{"Query"}
 
 func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
@@ -8233,6 +16190,116 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_myself(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "dataCenters":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_dataCenters(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "countryCodes":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_countryCodes(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "cpuFlavors":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_cpuFlavors(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "cpuTypes":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_cpuTypes(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "serverlessGpuPools":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_serverlessGpuPools(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -8289,6 +16356,50 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "podTemplate":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_podTemplate(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "podTemplates":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_podTemplates(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "__type":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query___type(ctx, field)
@@ -8302,6 +16413,140 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var serverlessGpuPoolImplementors = []string{"ServerlessGpuPool"}
+
+func (ec *executionContext) _ServerlessGpuPool(ctx context.Context, sel ast.SelectionSet, obj *ServerlessGpuPool) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, serverlessGpuPoolImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ServerlessGpuPool")
+		case "id":
+			out.Values[i] = ec._ServerlessGpuPool_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "gpuTypeIds":
+			out.Values[i] = ec._ServerlessGpuPool_gpuTypeIds(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var specificsImplementors = []string{"Specifics"}
+
+func (ec *executionContext) _Specifics(ctx context.Context, sel ast.SelectionSet, obj *Specifics) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, specificsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Specifics")
+		case "stockStatus":
+			out.Values[i] = ec._Specifics_stockStatus(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "securePrice":
+			out.Values[i] = ec._Specifics_securePrice(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "slsPrice":
+			out.Values[i] = ec._Specifics_slsPrice(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var templatePortConfigImplementors = []string{"TemplatePortConfig"}
+
+func (ec *executionContext) _TemplatePortConfig(ctx context.Context, sel ast.SelectionSet, obj *TemplatePortConfig) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, templatePortConfigImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("TemplatePortConfig")
+		case "port":
+			out.Values[i] = ec._TemplatePortConfig_port(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._TemplatePortConfig_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -8462,6 +16707,163 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 					}
 				}()
 				res = ec._User_pods(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "endpoints":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._User_endpoints(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "endpoint":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._User_endpoint(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "serverlessDiscount":
+			out.Values[i] = ec._User_serverlessDiscount(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "containerRegistryCreds":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._User_containerRegistryCreds(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "podTemplates":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._User_podTemplates(ctx, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -8957,9 +17359,40 @@ func (ec *executionContext) marshalNBoolean2bool(ctx context.Context, sel ast.Se
 	return res
 }
 
+func (ec *executionContext) unmarshalNCreateNetworkVolumeInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCreateNetworkVolumeInput(ctx context.Context, v any) (CreateNetworkVolumeInput, error) {
+	res, err := ec.unmarshalInputCreateNetworkVolumeInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDeleteNetworkVolumeInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDeleteNetworkVolumeInput(ctx context.Context, v any) (DeleteNetworkVolumeInput, error) {
+	res, err := ec.unmarshalInputDeleteNetworkVolumeInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNDeployCpuPodInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDeployCPUPodInput(ctx context.Context, v any) (DeployCPUPodInput, error) {
 	res, err := ec.unmarshalInputDeployCpuPodInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNEndpointInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpointInput(ctx context.Context, v any) (EndpointInput, error) {
+	res, err := ec.unmarshalInputEndpointInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNInt2int(ctx context.Context, v any) (int, error) {
+	res, err := graphql.UnmarshalInt(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNInt2int(ctx context.Context, sel ast.SelectionSet, v int) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalInt(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) unmarshalNPodEditJobInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodEditJobInput(ctx context.Context, v any) (PodEditJobInput, error) {
@@ -8987,6 +17420,11 @@ func (ec *executionContext) unmarshalNPodTerminateInput2githubᚗcomᚋberthdev�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNSaveRegistryAuthInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSaveRegistryAuthInput(ctx context.Context, v any) (SaveRegistryAuthInput, error) {
+	res, err := ec.unmarshalInputSaveRegistryAuthInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNString2string(ctx context.Context, v any) (string, error) {
 	res, err := graphql.UnmarshalString(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -9001,6 +17439,16 @@ func (ec *executionContext) marshalNString2string(ctx context.Context, sel ast.S
 		}
 	}
 	return res
+}
+
+func (ec *executionContext) unmarshalNUpdateNetworkVolumeInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐUpdateNetworkVolumeInput(ctx context.Context, v any) (UpdateNetworkVolumeInput, error) {
+	res, err := ec.unmarshalInputUpdateNetworkVolumeInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUpdateRegistryAuthInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐUpdateRegistryAuthInput(ctx context.Context, v any) (UpdateRegistryAuthInput, error) {
+	res, err := ec.unmarshalInputUpdateRegistryAuthInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalN__Directive2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐDirective(ctx context.Context, sel ast.SelectionSet, v introspection.Directive) graphql.Marshaler {
@@ -9251,6 +17699,94 @@ func (ec *executionContext) marshalOComputeType2ᚖgithubᚗcomᚋberthdevᚋber
 	return v
 }
 
+func (ec *executionContext) marshalOContainerRegistryAuth2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐContainerRegistryAuth(ctx context.Context, sel ast.SelectionSet, v []*ContainerRegistryAuth) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOContainerRegistryAuth2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐContainerRegistryAuth(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOContainerRegistryAuth2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐContainerRegistryAuth(ctx context.Context, sel ast.SelectionSet, v *ContainerRegistryAuth) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ContainerRegistryAuth(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCpuFlavor2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUFlavor(ctx context.Context, sel ast.SelectionSet, v []*CPUFlavor) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOCpuFlavor2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUFlavor(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOCpuFlavor2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUFlavor(ctx context.Context, sel ast.SelectionSet, v *CPUFlavor) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CpuFlavor(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOCpuFlavorInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUFlavorInput(ctx context.Context, v any) (*CPUFlavorInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputCpuFlavorInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOCpuType2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUType(ctx context.Context, sel ast.SelectionSet, v []*CPUType) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOCpuType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUType(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOCpuType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCPUType(ctx context.Context, sel ast.SelectionSet, v *CPUType) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CpuType(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalODataCenter2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDataCenter(ctx context.Context, sel ast.SelectionSet, v []*DataCenter) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalODataCenter2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDataCenter(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalODataCenter2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDataCenter(ctx context.Context, sel ast.SelectionSet, v *DataCenter) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DataCenter(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalODateTime2ᚖtimeᚐTime(ctx context.Context, v any) (*time.Time, error) {
 	if v == nil {
 		return nil, nil
@@ -9267,6 +17803,61 @@ func (ec *executionContext) marshalODateTime2ᚖtimeᚐTime(ctx context.Context,
 	_ = ctx
 	res := scalar.MarshalDateTime(*v)
 	return res
+}
+
+func (ec *executionContext) marshalODiscount2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDiscount(ctx context.Context, sel ast.SelectionSet, v *Discount) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Discount(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOEndpoint2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpoint(ctx context.Context, sel ast.SelectionSet, v []*Endpoint) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOEndpoint2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpoint(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOEndpoint2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpoint(ctx context.Context, sel ast.SelectionSet, v *Endpoint) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Endpoint(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOEndpointTemplateInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpointTemplateInput(ctx context.Context, v any) (*EndpointTemplateInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputEndpointTemplateInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOEnvironmentVariable2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariable(ctx context.Context, sel ast.SelectionSet, v []*EnvironmentVariable) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOEnvironmentVariable2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariable(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOEnvironmentVariable2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariable(ctx context.Context, sel ast.SelectionSet, v *EnvironmentVariable) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._EnvironmentVariable(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOEnvironmentVariableInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariableInput(ctx context.Context, v any) ([]*EnvironmentVariableInput, error) {
@@ -9294,6 +17885,22 @@ func (ec *executionContext) unmarshalOEnvironmentVariableInput2ᚖgithubᚗcom�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalOFlashBootType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBootType(ctx context.Context, v any) (*FlashBootType, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var res = new(FlashBootType)
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOFlashBootType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐFlashBootType(ctx context.Context, sel ast.SelectionSet, v *FlashBootType) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return v
+}
+
 func (ec *executionContext) unmarshalOFloat2ᚖfloat64(ctx context.Context, v any) (*float64, error) {
 	if v == nil {
 		return nil, nil
@@ -9310,6 +17917,34 @@ func (ec *executionContext) marshalOFloat2ᚖfloat64(ctx context.Context, sel as
 	_ = ctx
 	res := scalar.MarshalFloat(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOGpuAvailability2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuAvailability(ctx context.Context, sel ast.SelectionSet, v []*GpuAvailability) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOGpuAvailability2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuAvailability(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOGpuAvailability2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuAvailability(ctx context.Context, sel ast.SelectionSet, v *GpuAvailability) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._GpuAvailability(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOGpuAvailabilityInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuAvailabilityInput(ctx context.Context, v any) (*GpuAvailabilityInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputGpuAvailabilityInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOGpuLowestPriceInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuLowestPriceInput(ctx context.Context, v any) (*GpuLowestPriceInput, error) {
@@ -9338,6 +17973,26 @@ func (ec *executionContext) marshalOGpuType2ᚖgithubᚗcomᚋberthdevᚋberth�
 		return graphql.Null
 	}
 	return ec._GpuType(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOGpuTypeCudaVersion2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuTypeCudaVersion(ctx context.Context, sel ast.SelectionSet, v []*GpuTypeCudaVersion) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOGpuTypeCudaVersion2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuTypeCudaVersion(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOGpuTypeCudaVersion2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuTypeCudaVersion(ctx context.Context, sel ast.SelectionSet, v *GpuTypeCudaVersion) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._GpuTypeCudaVersion(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOGpuTypeFilter2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuTypeFilter(ctx context.Context, v any) (*GpuTypeFilter, error) {
@@ -9395,6 +18050,24 @@ func (ec *executionContext) marshalOInt2ᚖint(ctx context.Context, sel ast.Sele
 	return res
 }
 
+func (ec *executionContext) unmarshalOJSON2interface(ctx context.Context, v any) (any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := graphql.UnmarshalAny(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOJSON2interface(ctx context.Context, sel ast.SelectionSet, v any) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalAny(v)
+	return res
+}
+
 func (ec *executionContext) marshalOLowestPrice2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐLowestPrice(ctx context.Context, sel ast.SelectionSet, v *LowestPrice) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -9420,6 +18093,51 @@ func (ec *executionContext) marshalONetworkVolume2ᚖgithubᚗcomᚋberthdevᚋb
 		return graphql.Null
 	}
 	return ec._NetworkVolume(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalONetworkVolumeIds2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolumeIds(ctx context.Context, sel ast.SelectionSet, v []*NetworkVolumeIds) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalONetworkVolumeIds2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolumeIds(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalONetworkVolumeIds2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolumeIds(ctx context.Context, sel ast.SelectionSet, v *NetworkVolumeIds) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NetworkVolumeIds(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalONetworkVolumeIdsInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolumeIdsInput(ctx context.Context, v any) ([]*NetworkVolumeIdsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*NetworkVolumeIdsInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalONetworkVolumeIdsInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolumeIdsInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalONetworkVolumeIdsInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐNetworkVolumeIdsInput(ctx context.Context, v any) (*NetworkVolumeIdsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputNetworkVolumeIdsInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOPod2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPod(ctx context.Context, sel ast.SelectionSet, v []*Pod) graphql.Marshaler {
@@ -9542,6 +18260,34 @@ func (ec *executionContext) marshalOPodTelemetry2ᚖgithubᚗcomᚋberthdevᚋbe
 	return ec._PodTelemetry(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOPodTemplate2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodTemplate(ctx context.Context, sel ast.SelectionSet, v []*PodTemplate) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOPodTemplate2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodTemplate(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOPodTemplate2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodTemplate(ctx context.Context, sel ast.SelectionSet, v *PodTemplate) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PodTemplate(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOPodTemplateInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodTemplateInput(ctx context.Context, v any) (*PodTemplateInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputPodTemplateInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOPodType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodType(ctx context.Context, v any) (*PodType, error) {
 	if v == nil {
 		return nil, nil
@@ -9576,11 +18322,54 @@ func (ec *executionContext) marshalOPort2ᚖstring(ctx context.Context, sel ast.
 	return res
 }
 
+func (ec *executionContext) unmarshalOSaveTemplateInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSaveTemplateInput(ctx context.Context, v any) (*SaveTemplateInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputSaveTemplateInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOSavingsPlanInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSavingsPlanInput(ctx context.Context, v any) (*SavingsPlanInput, error) {
 	if v == nil {
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputSavingsPlanInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOServerlessGpuPool2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐServerlessGpuPool(ctx context.Context, sel ast.SelectionSet, v []*ServerlessGpuPool) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOServerlessGpuPool2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐServerlessGpuPool(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOServerlessGpuPool2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐServerlessGpuPool(ctx context.Context, sel ast.SelectionSet, v *ServerlessGpuPool) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ServerlessGpuPool(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOSpecifics2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSpecifics(ctx context.Context, sel ast.SelectionSet, v *Specifics) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Specifics(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOSpecificsInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSpecificsInput(ctx context.Context, v any) (*SpecificsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputSpecificsInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -9629,6 +18418,59 @@ func (ec *executionContext) marshalOString2ᚖstring(ctx context.Context, sel as
 	_ = ctx
 	res := graphql.MarshalString(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOTemplatePortConfig2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐTemplatePortConfig(ctx context.Context, sel ast.SelectionSet, v []*TemplatePortConfig) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOTemplatePortConfig2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐTemplatePortConfig(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOTemplatePortConfig2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐTemplatePortConfig(ctx context.Context, sel ast.SelectionSet, v *TemplatePortConfig) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._TemplatePortConfig(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOTemplatePortConfigInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐTemplatePortConfigInput(ctx context.Context, v any) ([]*TemplatePortConfigInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*TemplatePortConfigInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalOTemplatePortConfigInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐTemplatePortConfigInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOTemplatePortConfigInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐTemplatePortConfigInput(ctx context.Context, v any) (*TemplatePortConfigInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputTemplatePortConfigInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOUpdateEndpointTemplateInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐUpdateEndpointTemplateInput(ctx context.Context, v any) (*UpdateEndpointTemplateInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputUpdateEndpointTemplateInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOUpdateUserSettingsInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐUpdateUserSettingsInput(ctx context.Context, v any) (*UpdateUserSettingsInput, error) {

@@ -10,13 +10,83 @@ import (
 	"time"
 )
 
+// A login to a container registry; what it consists of is never told.
+type ContainerRegistryAuth struct {
+	ID   *string `json:"id,omitempty"`
+	Name *string `json:"name,omitempty"`
+}
+
+// A kind of CPU pod. It is offered in powers of two from minVcpu to maxVcpu.
+type CPUFlavor struct {
+	ID          *string `json:"id,omitempty"`
+	GroupID     *string `json:"groupId,omitempty"`
+	GroupName   *string `json:"groupName,omitempty"`
+	DisplayName *string `json:"displayName,omitempty"`
+	MinVcpu     *int    `json:"minVcpu,omitempty"`
+	MaxVcpu     *int    `json:"maxVcpu,omitempty"`
+	// Always false.
+	VcpuBurstable *bool `json:"vcpuBurstable,omitempty"`
+	// GB of memory for each vCPU.
+	RAMMultiplier *float64 `json:"ramMultiplier,omitempty"`
+	// GB of container disk for each vCPU.
+	DiskLimitPerVcpu *int `json:"diskLimitPerVcpu,omitempty"`
+	// What can be had now; never null.
+	Specifics *Specifics `json:"specifics,omitempty"`
+}
+
+type CPUFlavorInput struct {
+	ID *string `json:"id,omitempty"`
+}
+
+// A kind of CPU.
+type CPUType struct {
+	// That of the flavor.
+	ID          *string `json:"id,omitempty"`
+	DisplayName *string `json:"displayName,omitempty"`
+	GroupID     *string `json:"groupId,omitempty"`
+	// Null: not known. So are the next two.
+	Manufacturer   *string `json:"manufacturer,omitempty"`
+	Cores          *int    `json:"cores,omitempty"`
+	ThreadsPerCore *int    `json:"threadsPerCore,omitempty"`
+}
+
+type CreateNetworkVolumeInput struct {
+	// Required. So are the others.
+	Name *string `json:"name,omitempty"`
+	// GB: 10 to 4096.
+	Size         *int    `json:"size,omitempty"`
+	DataCenterID *string `json:"dataCenterId,omitempty"`
+}
+
+// A place where hosts stand.
+type DataCenter struct {
+	ID *string `json:"id,omitempty"`
+	// The same as id.
+	Name *string `json:"name,omitempty"`
+	// Words for people: the region.
+	Location *string `json:"location,omitempty"`
+	// Always true.
+	Listed *bool `json:"listed,omitempty"`
+	// Whether network volumes can be made there.
+	StorageSupport *bool `json:"storageSupport,omitempty"`
+	// Whether pods there can have global networking.
+	GlobalNetwork *bool         `json:"globalNetwork,omitempty"`
+	Compliance    []*Compliance `json:"compliance,omitempty"`
+	// What is free there now of each GPU type.
+	GpuAvailability []*GpuAvailability `json:"gpuAvailability,omitempty"`
+}
+
+type DeleteNetworkVolumeInput struct {
+	ID string `json:"id"`
+}
+
 // Empty text and null are as if the field were absent.
 type DeployCPUPodInput struct {
 	// flavor-vCPUs-GB, such as cpu3g-2-8; the smallest of the catalog if it is absent.
 	InstanceID *string `json:"instanceId,omitempty"`
 	// The image if it is absent.
 	Name *string `json:"name,omitempty"`
-	// Required.
+	// Required without a template.
 	ImageName  *string        `json:"imageName,omitempty"`
 	CloudType  *CloudTypeEnum `json:"cloudType,omitempty"`
 	DockerArgs *string        `json:"dockerArgs,omitempty"`
@@ -30,13 +100,13 @@ type DeployCPUPodInput struct {
 	// Ids separated by commas.
 	DataCenterID            *string `json:"dataCenterId,omitempty"`
 	ContainerRegistryAuthID *string `json:"containerRegistryAuthId,omitempty"`
-	// runpod-ubuntu, which a client sends by default, has no effect beside imageName.
+	// As for a GPU pod; runpod-ubuntu, which a client sends by default, has no effect.
 	TemplateID *string `json:"templateId,omitempty"`
 	// USD an hour: no pod is made that costs more.
 	DeployCost *float64 `json:"deployCost,omitempty"`
 	// Gives the container the user's SSH keys as PUBLIC_KEY.
 	StartSSH *bool `json:"startSsh,omitempty"`
-	// No effect.
+	// Two letters.
 	CountryCode *string `json:"countryCode,omitempty"`
 	// No effect.
 	MinDownload *int `json:"minDownload,omitempty"`
@@ -46,9 +116,177 @@ type DeployCPUPodInput struct {
 	StartJupyter *bool `json:"startJupyter,omitempty"`
 }
 
+type Discount struct {
+	DiscountFactor *float64   `json:"discountFactor,omitempty"`
+	Type           *string    `json:"type,omitempty"`
+	ExpirationDate *time.Time `json:"expirationDate,omitempty"`
+}
+
+// A service whose workers do what is asked of it.
+type Endpoint struct {
+	ID   *string `json:"id,omitempty"`
+	Name *string `json:"name,omitempty"`
+	// QB: with a queue; LB: without.
+	Type *string `json:"type,omitempty"`
+	// Null when it was made without one.
+	TemplateID *string `json:"templateId,omitempty"`
+	UserID     *string `json:"userId,omitempty"`
+	// Of its latest release.
+	Version   *int       `json:"version,omitempty"`
+	CreatedAt *time.Time `json:"createdAt,omitempty"`
+	// Pools and, after a minus, GPU types that no worker gets, separated by commas; empty for one of CPUs.
+	GpuIds *string `json:"gpuIds,omitempty"`
+	// Of each worker.
+	GpuCount *int `json:"gpuCount,omitempty"`
+	// Each flavor-vCPUs-GB; empty for one of GPUs.
+	InstanceIds []*string `json:"instanceIds,omitempty"`
+	// Null for one that the server's settings declare.
+	ComputeType *ComputeType `json:"computeType,omitempty"`
+	// Data centers, separated by commas; null: any.
+	Locations        *string             `json:"locations,omitempty"`
+	NetworkVolumeID  *string             `json:"networkVolumeId,omitempty"`
+	NetworkVolumeIds []*NetworkVolumeIds `json:"networkVolumeIds,omitempty"`
+	// The first one.
+	NetworkVolume *NetworkVolume `json:"networkVolume,omitempty"`
+	WorkersMin    *int           `json:"workersMin,omitempty"`
+	WorkersMax    *int           `json:"workersMax,omitempty"`
+	// Seconds.
+	IdleTimeout *int `json:"idleTimeout,omitempty"`
+	// QUEUE_DELAY or REQUEST_COUNT.
+	ScalerType *string `json:"scalerType,omitempty"`
+	// Whole seconds for QUEUE_DELAY, jobs for REQUEST_COUNT.
+	ScalerValue *int `json:"scalerValue,omitempty"`
+	// 0: that of the queue.
+	ExecutionTimeoutMs *int `json:"executionTimeoutMs,omitempty"`
+	// Separated by commas; empty: any.
+	AllowedCudaVersions *string `json:"allowedCudaVersions,omitempty"`
+	// Null: any.
+	MinCudaVersion *string `json:"minCudaVersion,omitempty"`
+	// Kept and shown; it has no effect.
+	FlashBootType *FlashBootType `json:"flashBootType,omitempty"`
+	// What workers find in their environment, sorted by key.
+	Env []*EnvironmentVariable `json:"env,omitempty"`
+	// Its workers, newest first.
+	Pods []*Pod `json:"pods,omitempty"`
+	// Always 0. So is the next one.
+	WorkersStandby   *int `json:"workersStandby,omitempty"`
+	WorkersPFBTarget *int `json:"workersPFBTarget,omitempty"`
+	// Null: there is none. So are those that follow.
+	AiKey              *string `json:"aiKey,omitempty"`
+	FlashEnvironmentID *string `json:"flashEnvironmentId,omitempty"`
+	ActiveBuildid      *string `json:"activeBuildid,omitempty"`
+	IdePodID           *string `json:"idePodId,omitempty"`
+	// Always empty. So is the next one.
+	Compliance      []*Compliance `json:"compliance,omitempty"`
+	ModelReferences []*string     `json:"modelReferences,omitempty"`
+}
+
+// Null is as if the field were absent; so is empty text for templateId, gpuIds and flashEnvironmentId.
+type EndpointInput struct {
+	// Of the endpoint that is to change; a new one is made if it is absent.
+	ID *string `json:"id,omitempty"`
+	// Required for a new one.
+	Name *string `json:"name,omitempty"`
+	// Required for a new one, unless template is there. Its settings are copied.
+	TemplateID *string `json:"templateId,omitempty"`
+	// Makes a template, or changes that of the endpoint. No effect beside templateId.
+	Template *EndpointTemplateInput `json:"template,omitempty"`
+	// Pools and, after a minus, GPU types that no worker gets, separated by commas.
+	GpuIds *string `json:"gpuIds,omitempty"`
+	// 1 if it is absent.
+	GpuCount *int `json:"gpuCount,omitempty"`
+	// In place of gpuIds: each flavor-vCPUs-GB. A worker gets the first one that can be had.
+	InstanceIds      []*string                `json:"instanceIds,omitempty"`
+	NetworkVolumeID  *string                  `json:"networkVolumeId,omitempty"`
+	NetworkVolumeIds []*NetworkVolumeIdsInput `json:"networkVolumeIds,omitempty"`
+	// Data centers or countries, separated by commas; empty: any.
+	Locations *string `json:"locations,omitempty"`
+	// Beside those of locations.
+	DataCenterIds []*string `json:"dataCenterIds,omitempty"`
+	// 0 if it is absent.
+	WorkersMin *int `json:"workersMin,omitempty"`
+	// 3 if it is absent.
+	WorkersMax *int `json:"workersMax,omitempty"`
+	// Seconds: 1 to 3600, 10 if it is absent. No effect on a queue that is scaled by REQUEST_COUNT.
+	IdleTimeout *int `json:"idleTimeout,omitempty"`
+	// QUEUE_DELAY, which is so if it is absent, or REQUEST_COUNT, which it is for an LB.
+	ScalerType *string `json:"scalerType,omitempty"`
+	// 4 if it is absent.
+	ScalerValue *int `json:"scalerValue,omitempty"`
+	// 0: that of the queue.
+	ExecutionTimeoutMs *int `json:"executionTimeoutMs,omitempty"`
+	// Separated by commas; empty: any.
+	AllowedCudaVersions *string `json:"allowedCudaVersions,omitempty"`
+	// Empty: any.
+	MinCudaVersion *string        `json:"minCudaVersion,omitempty"`
+	FlashBootType  *FlashBootType `json:"flashBootType,omitempty"`
+	// QB or LB; QB if it is absent. It does not change.
+	Type *string `json:"type,omitempty"`
+	// No effect. So is the next one.
+	WorkersPFBTarget *int          `json:"workersPFBTarget,omitempty"`
+	Compliance       []*Compliance `json:"compliance,omitempty"`
+	// Refused. So are those that follow.
+	HubReleaseID       *string   `json:"hubReleaseId,omitempty"`
+	FlashEnvironmentID *string   `json:"flashEnvironmentId,omitempty"`
+	ModelReferences    []*string `json:"modelReferences,omitempty"`
+}
+
+type EndpointTemplateInput struct {
+	Name *string `json:"name,omitempty"`
+	// Required for a new one.
+	ImageName               *string                     `json:"imageName,omitempty"`
+	ContainerDiskInGb       *int                        `json:"containerDiskInGb,omitempty"`
+	ContainerRegistryAuthID *string                     `json:"containerRegistryAuthId,omitempty"`
+	DockerArgs              *string                     `json:"dockerArgs,omitempty"`
+	Env                     []*EnvironmentVariableInput `json:"env,omitempty"`
+	// Each port/protocol, separated by commas.
+	Ports *string `json:"ports,omitempty"`
+	// Refused.
+	StartScript *string `json:"startScript,omitempty"`
+	// True is refused.
+	AdvancedStart *bool `json:"advancedStart,omitempty"`
+	// No effect.
+	Config any `json:"config,omitempty"`
+}
+
+type EnvironmentVariable struct {
+	Key   *string `json:"key,omitempty"`
+	Value *string `json:"value,omitempty"`
+}
+
 type EnvironmentVariableInput struct {
 	Key   *string `json:"key,omitempty"`
 	Value *string `json:"value,omitempty"`
+}
+
+// What is free of a GPU type in one data center.
+type GpuAvailability struct {
+	// The same as gpuTypeId.
+	ID          *string `json:"id,omitempty"`
+	GpuTypeID   *string `json:"gpuTypeId,omitempty"`
+	DisplayName *string `json:"displayName,omitempty"`
+	// The same as displayName.
+	GpuTypeDisplayName *string `json:"gpuTypeDisplayName,omitempty"`
+	// High, Medium, Low or None, as in lowestPrice.
+	StockStatus *string `json:"stockStatus,omitempty"`
+	Available   *bool   `json:"available,omitempty"`
+}
+
+type GpuAvailabilityInput struct {
+	// 1 if it is absent.
+	GpuCount *int `json:"gpuCount,omitempty"`
+	// Null: either cloud.
+	SecureCloud *bool `json:"secureCloud,omitempty"`
+	// Of the whole pod; 0: any. So is the next one.
+	MinMemoryInGb *int `json:"minMemoryInGb,omitempty"`
+	MinVcpuCount  *int `json:"minVcpuCount,omitempty"`
+	// Empty: any. So is the next one.
+	AllowedCudaVersions []*string `json:"allowedCudaVersions,omitempty"`
+	MinCudaVersion      *string   `json:"minCudaVersion,omitempty"`
+	// No effect.
+	MinDisk *int `json:"minDisk,omitempty"`
+	// No effect.
+	IncludeAiAPI *bool `json:"includeAiApi,omitempty"`
 }
 
 type GpuLowestPriceInput struct {
@@ -65,7 +303,7 @@ type GpuLowestPriceInput struct {
 	MinCudaVersion *string `json:"minCudaVersion,omitempty"`
 	// Empty: any.
 	AllowedCudaVersions []*string `json:"allowedCudaVersions,omitempty"`
-	// No effect.
+	// Two letters; empty: any.
 	CountryCode *string `json:"countryCode,omitempty"`
 	// No effect.
 	MinDisk *int `json:"minDisk,omitempty"`
@@ -112,8 +350,19 @@ type GpuType struct {
 	MaxGpuCountSecureCloud    *int `json:"maxGpuCountSecureCloud,omitempty"`
 	MaxGpuCountCommunityCloud *int `json:"maxGpuCountCommunityCloud,omitempty"`
 	MinPodGpuCount            *int `json:"minPodGpuCount,omitempty"`
+	// Empty: clusters are made through REST. So is the next one.
+	NodeGroupDatacenters []*DataCenter `json:"nodeGroupDatacenters,omitempty"`
+	NodeGroupGpuSizes    []*int        `json:"nodeGroupGpuSizes,omitempty"`
+	// Null: not known.
+	Throughput *int `json:"throughput,omitempty"`
 	// What can be had now. Never null.
 	LowestPrice *LowestPrice `json:"lowestPrice,omitempty"`
+}
+
+type GpuTypeCudaVersion struct {
+	CudaVersion *string `json:"cudaVersion,omitempty"`
+	// AVAILABLE or UNAVAILABLE.
+	Availability *string `json:"availability,omitempty"`
 }
 
 type GpuTypeFilter struct {
@@ -141,19 +390,40 @@ type LowestPrice struct {
 	AvailableGpuCounts    []*int `json:"availableGpuCounts,omitempty"`
 	MaxGpuCount           *int   `json:"maxGpuCount,omitempty"`
 	MaxUnreservedGpuCount *int   `json:"maxUnreservedGpuCount,omitempty"`
+	// Null: not told. So are those that follow.
+	CountryCode         *string               `json:"countryCode,omitempty"`
+	Compliance          []*Compliance         `json:"compliance,omitempty"`
+	GpuTypeCudaVersions []*GpuTypeCudaVersion `json:"gpuTypeCudaVersions,omitempty"`
+	SupportPublicIP     *bool                 `json:"supportPublicIp,omitempty"`
+	MinDownload         *int                  `json:"minDownload,omitempty"`
+	MinUpload           *int                  `json:"minUpload,omitempty"`
+	MinDisk             *int                  `json:"minDisk,omitempty"`
+	RentalPercentage    *float64              `json:"rentalPercentage,omitempty"`
+	RentedCount         *int                  `json:"rentedCount,omitempty"`
+	TotalCount          *int                  `json:"totalCount,omitempty"`
 }
 
 // What may be changed.
 type Mutation struct {
 }
 
-// A network volume.
+// Storage in one data center that outlives the pods that mount it.
 type NetworkVolume struct {
 	ID   *string `json:"id,omitempty"`
 	Name *string `json:"name,omitempty"`
 	// GB.
-	Size         *int    `json:"size,omitempty"`
-	DataCenterID *string `json:"dataCenterId,omitempty"`
+	Size         *int        `json:"size,omitempty"`
+	DataCenterID *string     `json:"dataCenterId,omitempty"`
+	DataCenter   *DataCenter `json:"dataCenter,omitempty"`
+}
+
+type NetworkVolumeIds struct {
+	NetworkVolumeID *string `json:"networkVolumeId,omitempty"`
+	DataCenterID    *string `json:"dataCenterId,omitempty"`
+}
+
+type NetworkVolumeIdsInput struct {
+	NetworkVolumeID *string `json:"networkVolumeId,omitempty"`
 }
 
 // A pod.
@@ -237,7 +507,7 @@ type PodFindAndDeployOnDemandInput struct {
 	GpuTypeIDList []*string `json:"gpuTypeIdList,omitempty"`
 	// The image if it is absent.
 	Name *string `json:"name,omitempty"`
-	// Required.
+	// Required without a template.
 	ImageName  *string `json:"imageName,omitempty"`
 	DockerArgs *string `json:"dockerArgs,omitempty"`
 	// Each port/protocol, separated by commas.
@@ -250,22 +520,23 @@ type PodFindAndDeployOnDemandInput struct {
 	VolumeMountPath *string `json:"volumeMountPath,omitempty"`
 	NetworkVolumeID *string `json:"networkVolumeId,omitempty"`
 	// Ids separated by commas.
-	DataCenterID            *string   `json:"dataCenterId,omitempty"`
-	ContainerRegistryAuthID *string   `json:"containerRegistryAuthId,omitempty"`
-	TemplateID              *string   `json:"templateId,omitempty"`
-	MinVcpuCount            *int      `json:"minVcpuCount,omitempty"`
-	MinMemoryInGb           *int      `json:"minMemoryInGb,omitempty"`
-	CudaVersion             *string   `json:"cudaVersion,omitempty"`
-	MinCudaVersion          *string   `json:"minCudaVersion,omitempty"`
-	AllowedCudaVersions     []*string `json:"allowedCudaVersions,omitempty"`
-	GlobalNetwork           *bool     `json:"globalNetwork,omitempty"`
+	DataCenterID            *string `json:"dataCenterId,omitempty"`
+	ContainerRegistryAuthID *string `json:"containerRegistryAuthId,omitempty"`
+	// Gives what is absent here, and the variables that env lacks.
+	TemplateID          *string   `json:"templateId,omitempty"`
+	MinVcpuCount        *int      `json:"minVcpuCount,omitempty"`
+	MinMemoryInGb       *int      `json:"minMemoryInGb,omitempty"`
+	CudaVersion         *string   `json:"cudaVersion,omitempty"`
+	MinCudaVersion      *string   `json:"minCudaVersion,omitempty"`
+	AllowedCudaVersions []*string `json:"allowedCudaVersions,omitempty"`
+	GlobalNetwork       *bool     `json:"globalNetwork,omitempty"`
 	// USD an hour: no pod is made that costs more.
 	DeployCost *float64 `json:"deployCost,omitempty"`
 	// Gives the container the user's SSH keys as PUBLIC_KEY.
 	StartSSH *bool `json:"startSsh,omitempty"`
 	// No effect.
 	SupportPublicIP *bool `json:"supportPublicIp,omitempty"`
-	// No effect.
+	// Two letters.
 	CountryCode *string `json:"countryCode,omitempty"`
 	// No effect.
 	MinDisk *int `json:"minDisk,omitempty"`
@@ -354,17 +625,152 @@ type PodTelemetry struct {
 	Time  *time.Time `json:"time,omitempty"`
 }
 
+// The settings of a container under a name, to make pods or the workers of an endpoint from.
+type PodTemplate struct {
+	ID         *string `json:"id,omitempty"`
+	Name       *string `json:"name,omitempty"`
+	ImageName  *string `json:"imageName,omitempty"`
+	DockerArgs *string `json:"dockerArgs,omitempty"`
+	// Sorted by key.
+	Env []*EnvironmentVariable `json:"env,omitempty"`
+	// Each port/protocol, separated by commas; empty when there are none.
+	Ports *string `json:"ports,omitempty"`
+	// The ports without their protocols.
+	PortsConfig []*TemplatePortConfig `json:"portsConfig,omitempty"`
+	// Of the persistent mount; 0 when there is none.
+	VolumeInGb *int `json:"volumeInGb,omitempty"`
+	// Null when there is no persistent mount.
+	VolumeMountPath   *string `json:"volumeMountPath,omitempty"`
+	ContainerDiskInGb *int    `json:"containerDiskInGb,omitempty"`
+	// For its owner's eyes; null when there is none.
+	ContainerRegistryAuthID *string `json:"containerRegistryAuthId,omitempty"`
+	StartJupyter            *bool   `json:"startJupyter,omitempty"`
+	StartSSH                *bool   `json:"startSsh,omitempty"`
+	// Null: there are none.
+	StartScript  *string `json:"startScript,omitempty"`
+	IsServerless *bool   `json:"isServerless,omitempty"`
+	IsPublic     *bool   `json:"isPublic,omitempty"`
+	// True for an official one of the catalog.
+	IsRunpod *bool `json:"isRunpod,omitempty"`
+	// Words for people.
+	Readme *string `json:"readme,omitempty"`
+	// Always false.
+	AdvancedStart *bool `json:"advancedStart,omitempty"`
+	// What it is made for: CPU, NVIDIA or AMD.
+	Category *string `json:"category,omitempty"`
+	// Null: not kept.
+	Config any `json:"config,omitempty"`
+}
+
+type PodTemplateInput struct {
+	// True: official ones; false: the others; null: all.
+	IsRunpod *bool `json:"isRunpod,omitempty"`
+}
+
 type PodTerminateInput struct {
 	PodID string `json:"podId"`
 }
 
-// What may be asked for. gpuTypes and myself are answered without a key too.
+// What may be asked for. The catalog and myself are answered without a key too.
 type Query struct {
+}
+
+type SaveRegistryAuthInput struct {
+	Name     string `json:"name"`
+	Username string `json:"username"`
+	Password string `json:"password"`
+}
+
+// On a change null leaves what there is, and empty text or an empty list takes it away.
+type SaveTemplateInput struct {
+	// Of the template that is to change; a new one is made if it is absent.
+	ID *string `json:"id,omitempty"`
+	// No other template of the user's may have it.
+	Name string `json:"name"`
+	// Required for a new one.
+	ImageName         *string `json:"imageName,omitempty"`
+	ContainerDiskInGb int     `json:"containerDiskInGb"`
+	// 10 or more makes a persistent mount, 0 none.
+	VolumeInGb int `json:"volumeInGb"`
+	// /workspace if it is absent.
+	VolumeMountPath *string                     `json:"volumeMountPath,omitempty"`
+	DockerArgs      *string                     `json:"dockerArgs,omitempty"`
+	Env             []*EnvironmentVariableInput `json:"env,omitempty"`
+	// Each port/protocol, separated by commas.
+	Ports *string `json:"ports,omitempty"`
+	// No effect: see ports.
+	PortsConfig  []*TemplatePortConfigInput `json:"portsConfig,omitempty"`
+	Readme       *string                    `json:"readme,omitempty"`
+	IsServerless *bool                      `json:"isServerless,omitempty"`
+	// Everybody may read it, but for its credential.
+	IsPublic                *bool   `json:"isPublic,omitempty"`
+	StartSSH                *bool   `json:"startSsh,omitempty"`
+	StartJupyter            *bool   `json:"startJupyter,omitempty"`
+	ContainerRegistryAuthID *string `json:"containerRegistryAuthId,omitempty"`
+	// CPU, NVIDIA or AMD.
+	Category *string `json:"category,omitempty"`
+	// Refused.
+	StartScript *string `json:"startScript,omitempty"`
+	// True is refused.
+	AdvancedStart *bool `json:"advancedStart,omitempty"`
+	// No effect.
+	Config any `json:"config,omitempty"`
 }
 
 type SavingsPlanInput struct {
 	PlanLength  *string  `json:"planLength,omitempty"`
 	UpfrontCost *float64 `json:"upfrontCost,omitempty"`
+}
+
+type ServerlessGpuPool struct {
+	ID         *string   `json:"id,omitempty"`
+	GpuTypeIds []*string `json:"gpuTypeIds,omitempty"`
+}
+
+// One size of a flavor. All is null when there is none now.
+type Specifics struct {
+	// High, Medium or Low.
+	StockStatus *string `json:"stockStatus,omitempty"`
+	// USD an hour for a pod.
+	SecurePrice *float64 `json:"securePrice,omitempty"`
+	// USD an hour for a worker of an endpoint.
+	SlsPrice *float64 `json:"slsPrice,omitempty"`
+}
+
+type SpecificsInput struct {
+	// flavor-vCPUs-GB of this flavor; its smallest size if it is absent.
+	InstanceID *string `json:"instanceId,omitempty"`
+	// Ids separated by commas; empty: any.
+	DataCenterID *string `json:"dataCenterId,omitempty"`
+}
+
+type TemplatePortConfig struct {
+	Port *string `json:"port,omitempty"`
+	// Null: ports have no names.
+	Name *string `json:"name,omitempty"`
+}
+
+type TemplatePortConfigInput struct {
+	Port *string `json:"port,omitempty"`
+	Name *string `json:"name,omitempty"`
+}
+
+type UpdateEndpointTemplateInput struct {
+	EndpointID *string `json:"endpointId,omitempty"`
+	TemplateID *string `json:"templateId,omitempty"`
+}
+
+type UpdateNetworkVolumeInput struct {
+	ID   string  `json:"id"`
+	Name *string `json:"name,omitempty"`
+	// GB: not below what it has, 4096 at most.
+	Size *int `json:"size,omitempty"`
+}
+
+type UpdateRegistryAuthInput struct {
+	ID       string `json:"id"`
+	Username string `json:"username"`
+	Password string `json:"password"`
 }
 
 type UpdateUserSettingsInput struct {
@@ -391,7 +797,18 @@ type User struct {
 	NotifyPodsGeneral *bool `json:"notifyPodsGeneral,omitempty"`
 	NotifyLowBalance  *bool `json:"notifyLowBalance,omitempty"`
 	// The user's pods, newest first; those that were terminated are gone.
-	Pods           []*Pod           `json:"pods,omitempty"`
+	Pods []*Pod `json:"pods,omitempty"`
+	// The user's endpoints, newest first.
+	Endpoints []*Endpoint `json:"endpoints,omitempty"`
+	// One of them; null when there is none of that id.
+	Endpoint *Endpoint `json:"endpoint,omitempty"`
+	// Null: nobody has one.
+	ServerlessDiscount *Discount `json:"serverlessDiscount,omitempty"`
+	// The user's logins to container registries, oldest first.
+	ContainerRegistryCreds []*ContainerRegistryAuth `json:"containerRegistryCreds,omitempty"`
+	// The user's templates, newest first.
+	PodTemplates []*PodTemplate `json:"podTemplates,omitempty"`
+	// The user's network volumes, newest first.
 	NetworkVolumes []*NetworkVolume `json:"networkVolumes,omitempty"`
 }
 
@@ -578,6 +995,63 @@ func (e *ComputeType) UnmarshalJSON(b []byte) error {
 }
 
 func (e ComputeType) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+type FlashBootType string
+
+const (
+	FlashBootTypeOff               FlashBootType = "OFF"
+	FlashBootTypeFlashboot         FlashBootType = "FLASHBOOT"
+	FlashBootTypePriorityFlashboot FlashBootType = "PRIORITY_FLASHBOOT"
+)
+
+var AllFlashBootType = []FlashBootType{
+	FlashBootTypeOff,
+	FlashBootTypeFlashboot,
+	FlashBootTypePriorityFlashboot,
+}
+
+func (e FlashBootType) IsValid() bool {
+	switch e {
+	case FlashBootTypeOff, FlashBootTypeFlashboot, FlashBootTypePriorityFlashboot:
+		return true
+	}
+	return false
+}
+
+func (e FlashBootType) String() string {
+	return string(e)
+}
+
+func (e *FlashBootType) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = FlashBootType(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid FlashBootType", str)
+	}
+	return nil
+}
+
+func (e FlashBootType) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *FlashBootType) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e FlashBootType) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	e.MarshalGQL(&buf)
 	return buf.Bytes(), nil

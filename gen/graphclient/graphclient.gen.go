@@ -10,6 +10,115 @@ import (
 	"github.com/Khan/genqlient/graphql"
 )
 
+// CPUFlavorsCpuFlavorsCpuFlavor includes the requested fields of the GraphQL type CpuFlavor.
+// The GraphQL type's documentation follows.
+//
+// A kind of CPU pod. It is offered in powers of two from minVcpu to maxVcpu.
+type CPUFlavorsCpuFlavorsCpuFlavor struct {
+	Id          *string `json:"id"`
+	GroupId     *string `json:"groupId"`
+	GroupName   *string `json:"groupName"`
+	DisplayName *string `json:"displayName"`
+	MinVcpu     *int    `json:"minVcpu"`
+	MaxVcpu     *int    `json:"maxVcpu"`
+	// Always false.
+	VcpuBurstable *bool `json:"vcpuBurstable"`
+	// GB of memory for each vCPU.
+	RamMultiplier *float64 `json:"ramMultiplier"`
+	// GB of container disk for each vCPU.
+	DiskLimitPerVcpu *int `json:"diskLimitPerVcpu"`
+	// What can be had now; never null.
+	Specifics *CPUFlavorsCpuFlavorsCpuFlavorSpecifics `json:"specifics"`
+}
+
+// GetId returns CPUFlavorsCpuFlavorsCpuFlavor.Id, and is useful for accessing the field via an interface.
+func (v *CPUFlavorsCpuFlavorsCpuFlavor) GetId() *string { return v.Id }
+
+// GetGroupId returns CPUFlavorsCpuFlavorsCpuFlavor.GroupId, and is useful for accessing the field via an interface.
+func (v *CPUFlavorsCpuFlavorsCpuFlavor) GetGroupId() *string { return v.GroupId }
+
+// GetGroupName returns CPUFlavorsCpuFlavorsCpuFlavor.GroupName, and is useful for accessing the field via an interface.
+func (v *CPUFlavorsCpuFlavorsCpuFlavor) GetGroupName() *string { return v.GroupName }
+
+// GetDisplayName returns CPUFlavorsCpuFlavorsCpuFlavor.DisplayName, and is useful for accessing the field via an interface.
+func (v *CPUFlavorsCpuFlavorsCpuFlavor) GetDisplayName() *string { return v.DisplayName }
+
+// GetMinVcpu returns CPUFlavorsCpuFlavorsCpuFlavor.MinVcpu, and is useful for accessing the field via an interface.
+func (v *CPUFlavorsCpuFlavorsCpuFlavor) GetMinVcpu() *int { return v.MinVcpu }
+
+// GetMaxVcpu returns CPUFlavorsCpuFlavorsCpuFlavor.MaxVcpu, and is useful for accessing the field via an interface.
+func (v *CPUFlavorsCpuFlavorsCpuFlavor) GetMaxVcpu() *int { return v.MaxVcpu }
+
+// GetVcpuBurstable returns CPUFlavorsCpuFlavorsCpuFlavor.VcpuBurstable, and is useful for accessing the field via an interface.
+func (v *CPUFlavorsCpuFlavorsCpuFlavor) GetVcpuBurstable() *bool { return v.VcpuBurstable }
+
+// GetRamMultiplier returns CPUFlavorsCpuFlavorsCpuFlavor.RamMultiplier, and is useful for accessing the field via an interface.
+func (v *CPUFlavorsCpuFlavorsCpuFlavor) GetRamMultiplier() *float64 { return v.RamMultiplier }
+
+// GetDiskLimitPerVcpu returns CPUFlavorsCpuFlavorsCpuFlavor.DiskLimitPerVcpu, and is useful for accessing the field via an interface.
+func (v *CPUFlavorsCpuFlavorsCpuFlavor) GetDiskLimitPerVcpu() *int { return v.DiskLimitPerVcpu }
+
+// GetSpecifics returns CPUFlavorsCpuFlavorsCpuFlavor.Specifics, and is useful for accessing the field via an interface.
+func (v *CPUFlavorsCpuFlavorsCpuFlavor) GetSpecifics() *CPUFlavorsCpuFlavorsCpuFlavorSpecifics {
+	return v.Specifics
+}
+
+// CPUFlavorsCpuFlavorsCpuFlavorSpecifics includes the requested fields of the GraphQL type Specifics.
+// The GraphQL type's documentation follows.
+//
+// One size of a flavor. All is null when there is none now.
+type CPUFlavorsCpuFlavorsCpuFlavorSpecifics struct {
+	// High, Medium or Low.
+	StockStatus *string `json:"stockStatus"`
+	// USD an hour for a pod.
+	SecurePrice *float64 `json:"securePrice"`
+	// USD an hour for a worker of an endpoint.
+	SlsPrice *float64 `json:"slsPrice"`
+}
+
+// GetStockStatus returns CPUFlavorsCpuFlavorsCpuFlavorSpecifics.StockStatus, and is useful for accessing the field via an interface.
+func (v *CPUFlavorsCpuFlavorsCpuFlavorSpecifics) GetStockStatus() *string { return v.StockStatus }
+
+// GetSecurePrice returns CPUFlavorsCpuFlavorsCpuFlavorSpecifics.SecurePrice, and is useful for accessing the field via an interface.
+func (v *CPUFlavorsCpuFlavorsCpuFlavorSpecifics) GetSecurePrice() *float64 { return v.SecurePrice }
+
+// GetSlsPrice returns CPUFlavorsCpuFlavorsCpuFlavorSpecifics.SlsPrice, and is useful for accessing the field via an interface.
+func (v *CPUFlavorsCpuFlavorsCpuFlavorSpecifics) GetSlsPrice() *float64 { return v.SlsPrice }
+
+// CPUFlavorsCpuTypesCpuType includes the requested fields of the GraphQL type CpuType.
+// The GraphQL type's documentation follows.
+//
+// A kind of CPU.
+type CPUFlavorsCpuTypesCpuType struct {
+	// That of the flavor.
+	Id          *string `json:"id"`
+	DisplayName *string `json:"displayName"`
+	GroupId     *string `json:"groupId"`
+}
+
+// GetId returns CPUFlavorsCpuTypesCpuType.Id, and is useful for accessing the field via an interface.
+func (v *CPUFlavorsCpuTypesCpuType) GetId() *string { return v.Id }
+
+// GetDisplayName returns CPUFlavorsCpuTypesCpuType.DisplayName, and is useful for accessing the field via an interface.
+func (v *CPUFlavorsCpuTypesCpuType) GetDisplayName() *string { return v.DisplayName }
+
+// GetGroupId returns CPUFlavorsCpuTypesCpuType.GroupId, and is useful for accessing the field via an interface.
+func (v *CPUFlavorsCpuTypesCpuType) GetGroupId() *string { return v.GroupId }
+
+// CPUFlavorsResponse is returned by CPUFlavors on success.
+type CPUFlavorsResponse struct {
+	// The CPU flavors of the catalog, all of them or that of the filter.
+	CpuFlavors []*CPUFlavorsCpuFlavorsCpuFlavor `json:"cpuFlavors"`
+	// The kinds of CPU: one for each flavor.
+	CpuTypes []*CPUFlavorsCpuTypesCpuType `json:"cpuTypes"`
+}
+
+// GetCpuFlavors returns CPUFlavorsResponse.CpuFlavors, and is useful for accessing the field via an interface.
+func (v *CPUFlavorsResponse) GetCpuFlavors() []*CPUFlavorsCpuFlavorsCpuFlavor { return v.CpuFlavors }
+
+// GetCpuTypes returns CPUFlavorsResponse.CpuTypes, and is useful for accessing the field via an interface.
+func (v *CPUFlavorsResponse) GetCpuTypes() []*CPUFlavorsCpuTypesCpuType { return v.CpuTypes }
+
 type CloudTypeEnum string
 
 const (
@@ -68,6 +177,226 @@ var AllComputeType = []ComputeType{
 	ComputeTypeCpu,
 	ComputeTypeGpu,
 }
+
+type CpuFlavorInput struct {
+	Id *string `json:"id"`
+}
+
+// GetId returns CpuFlavorInput.Id, and is useful for accessing the field via an interface.
+func (v *CpuFlavorInput) GetId() *string { return v.Id }
+
+type CreateNetworkVolumeInput struct {
+	// Required. So are the others.
+	Name *string `json:"name"`
+	// GB: 10 to 4096.
+	Size         *int    `json:"size"`
+	DataCenterId *string `json:"dataCenterId"`
+}
+
+// GetName returns CreateNetworkVolumeInput.Name, and is useful for accessing the field via an interface.
+func (v *CreateNetworkVolumeInput) GetName() *string { return v.Name }
+
+// GetSize returns CreateNetworkVolumeInput.Size, and is useful for accessing the field via an interface.
+func (v *CreateNetworkVolumeInput) GetSize() *int { return v.Size }
+
+// GetDataCenterId returns CreateNetworkVolumeInput.DataCenterId, and is useful for accessing the field via an interface.
+func (v *CreateNetworkVolumeInput) GetDataCenterId() *string { return v.DataCenterId }
+
+// CreateVolumeCreateNetworkVolume includes the requested fields of the GraphQL type NetworkVolume.
+// The GraphQL type's documentation follows.
+//
+// Storage in one data center that outlives the pods that mount it.
+type CreateVolumeCreateNetworkVolume struct {
+	VolumeFields `json:"-"`
+}
+
+// GetId returns CreateVolumeCreateNetworkVolume.Id, and is useful for accessing the field via an interface.
+func (v *CreateVolumeCreateNetworkVolume) GetId() *string { return v.VolumeFields.Id }
+
+// GetName returns CreateVolumeCreateNetworkVolume.Name, and is useful for accessing the field via an interface.
+func (v *CreateVolumeCreateNetworkVolume) GetName() *string { return v.VolumeFields.Name }
+
+// GetSize returns CreateVolumeCreateNetworkVolume.Size, and is useful for accessing the field via an interface.
+func (v *CreateVolumeCreateNetworkVolume) GetSize() *int { return v.VolumeFields.Size }
+
+// GetDataCenterId returns CreateVolumeCreateNetworkVolume.DataCenterId, and is useful for accessing the field via an interface.
+func (v *CreateVolumeCreateNetworkVolume) GetDataCenterId() *string {
+	return v.VolumeFields.DataCenterId
+}
+
+// GetDataCenter returns CreateVolumeCreateNetworkVolume.DataCenter, and is useful for accessing the field via an interface.
+func (v *CreateVolumeCreateNetworkVolume) GetDataCenter() *VolumeFieldsDataCenter {
+	return v.VolumeFields.DataCenter
+}
+
+func (v *CreateVolumeCreateNetworkVolume) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*CreateVolumeCreateNetworkVolume
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.CreateVolumeCreateNetworkVolume = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.VolumeFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalCreateVolumeCreateNetworkVolume struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	Size *int `json:"size"`
+
+	DataCenterId *string `json:"dataCenterId"`
+
+	DataCenter *VolumeFieldsDataCenter `json:"dataCenter"`
+}
+
+func (v *CreateVolumeCreateNetworkVolume) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *CreateVolumeCreateNetworkVolume) __premarshalJSON() (*__premarshalCreateVolumeCreateNetworkVolume, error) {
+	var retval __premarshalCreateVolumeCreateNetworkVolume
+
+	retval.Id = v.VolumeFields.Id
+	retval.Name = v.VolumeFields.Name
+	retval.Size = v.VolumeFields.Size
+	retval.DataCenterId = v.VolumeFields.DataCenterId
+	retval.DataCenter = v.VolumeFields.DataCenter
+	return &retval, nil
+}
+
+// CreateVolumeResponse is returned by CreateVolume on success.
+type CreateVolumeResponse struct {
+	CreateNetworkVolume *CreateVolumeCreateNetworkVolume `json:"createNetworkVolume"`
+}
+
+// GetCreateNetworkVolume returns CreateVolumeResponse.CreateNetworkVolume, and is useful for accessing the field via an interface.
+func (v *CreateVolumeResponse) GetCreateNetworkVolume() *CreateVolumeCreateNetworkVolume {
+	return v.CreateNetworkVolume
+}
+
+// DataCentersDataCentersDataCenter includes the requested fields of the GraphQL type DataCenter.
+// The GraphQL type's documentation follows.
+//
+// A place where hosts stand.
+type DataCentersDataCentersDataCenter struct {
+	Id *string `json:"id"`
+	// The same as id.
+	Name *string `json:"name"`
+	// Words for people: the region.
+	Location *string `json:"location"`
+	// Always true.
+	Listed *bool `json:"listed"`
+	// Whether network volumes can be made there.
+	StorageSupport *bool `json:"storageSupport"`
+	// Whether pods there can have global networking.
+	GlobalNetwork *bool         `json:"globalNetwork"`
+	Compliance    []*Compliance `json:"compliance"`
+	// What is free there now of each GPU type.
+	GpuAvailability []*DataCentersDataCentersDataCenterGpuAvailability `json:"gpuAvailability"`
+}
+
+// GetId returns DataCentersDataCentersDataCenter.Id, and is useful for accessing the field via an interface.
+func (v *DataCentersDataCentersDataCenter) GetId() *string { return v.Id }
+
+// GetName returns DataCentersDataCentersDataCenter.Name, and is useful for accessing the field via an interface.
+func (v *DataCentersDataCentersDataCenter) GetName() *string { return v.Name }
+
+// GetLocation returns DataCentersDataCentersDataCenter.Location, and is useful for accessing the field via an interface.
+func (v *DataCentersDataCentersDataCenter) GetLocation() *string { return v.Location }
+
+// GetListed returns DataCentersDataCentersDataCenter.Listed, and is useful for accessing the field via an interface.
+func (v *DataCentersDataCentersDataCenter) GetListed() *bool { return v.Listed }
+
+// GetStorageSupport returns DataCentersDataCentersDataCenter.StorageSupport, and is useful for accessing the field via an interface.
+func (v *DataCentersDataCentersDataCenter) GetStorageSupport() *bool { return v.StorageSupport }
+
+// GetGlobalNetwork returns DataCentersDataCentersDataCenter.GlobalNetwork, and is useful for accessing the field via an interface.
+func (v *DataCentersDataCentersDataCenter) GetGlobalNetwork() *bool { return v.GlobalNetwork }
+
+// GetCompliance returns DataCentersDataCentersDataCenter.Compliance, and is useful for accessing the field via an interface.
+func (v *DataCentersDataCentersDataCenter) GetCompliance() []*Compliance { return v.Compliance }
+
+// GetGpuAvailability returns DataCentersDataCentersDataCenter.GpuAvailability, and is useful for accessing the field via an interface.
+func (v *DataCentersDataCentersDataCenter) GetGpuAvailability() []*DataCentersDataCentersDataCenterGpuAvailability {
+	return v.GpuAvailability
+}
+
+// DataCentersDataCentersDataCenterGpuAvailability includes the requested fields of the GraphQL type GpuAvailability.
+// The GraphQL type's documentation follows.
+//
+// What is free of a GPU type in one data center.
+type DataCentersDataCentersDataCenterGpuAvailability struct {
+	// The same as gpuTypeId.
+	Id          *string `json:"id"`
+	GpuTypeId   *string `json:"gpuTypeId"`
+	DisplayName *string `json:"displayName"`
+	// The same as displayName.
+	GpuTypeDisplayName *string `json:"gpuTypeDisplayName"`
+	// High, Medium, Low or None, as in lowestPrice.
+	StockStatus *string `json:"stockStatus"`
+	Available   *bool   `json:"available"`
+}
+
+// GetId returns DataCentersDataCentersDataCenterGpuAvailability.Id, and is useful for accessing the field via an interface.
+func (v *DataCentersDataCentersDataCenterGpuAvailability) GetId() *string { return v.Id }
+
+// GetGpuTypeId returns DataCentersDataCentersDataCenterGpuAvailability.GpuTypeId, and is useful for accessing the field via an interface.
+func (v *DataCentersDataCentersDataCenterGpuAvailability) GetGpuTypeId() *string { return v.GpuTypeId }
+
+// GetDisplayName returns DataCentersDataCentersDataCenterGpuAvailability.DisplayName, and is useful for accessing the field via an interface.
+func (v *DataCentersDataCentersDataCenterGpuAvailability) GetDisplayName() *string {
+	return v.DisplayName
+}
+
+// GetGpuTypeDisplayName returns DataCentersDataCentersDataCenterGpuAvailability.GpuTypeDisplayName, and is useful for accessing the field via an interface.
+func (v *DataCentersDataCentersDataCenterGpuAvailability) GetGpuTypeDisplayName() *string {
+	return v.GpuTypeDisplayName
+}
+
+// GetStockStatus returns DataCentersDataCentersDataCenterGpuAvailability.StockStatus, and is useful for accessing the field via an interface.
+func (v *DataCentersDataCentersDataCenterGpuAvailability) GetStockStatus() *string {
+	return v.StockStatus
+}
+
+// GetAvailable returns DataCentersDataCentersDataCenterGpuAvailability.Available, and is useful for accessing the field via an interface.
+func (v *DataCentersDataCentersDataCenterGpuAvailability) GetAvailable() *bool { return v.Available }
+
+// DataCentersResponse is returned by DataCenters on success.
+type DataCentersResponse struct {
+	// The data centers of the catalog.
+	DataCenters []*DataCentersDataCentersDataCenter `json:"dataCenters"`
+	// The countries of the data centers, in two letters.
+	CountryCodes []*string `json:"countryCodes"`
+}
+
+// GetDataCenters returns DataCentersResponse.DataCenters, and is useful for accessing the field via an interface.
+func (v *DataCentersResponse) GetDataCenters() []*DataCentersDataCentersDataCenter {
+	return v.DataCenters
+}
+
+// GetCountryCodes returns DataCentersResponse.CountryCodes, and is useful for accessing the field via an interface.
+func (v *DataCentersResponse) GetCountryCodes() []*string { return v.CountryCodes }
 
 // DeployCPUDeployCpuPod includes the requested fields of the GraphQL type Pod.
 // The GraphQL type's documentation follows.
@@ -275,7 +604,7 @@ type DeployCpuPodInput struct {
 	InstanceId *string `json:"instanceId"`
 	// The image if it is absent.
 	Name *string `json:"name"`
-	// Required.
+	// Required without a template.
 	ImageName  *string        `json:"imageName"`
 	CloudType  *CloudTypeEnum `json:"cloudType"`
 	DockerArgs *string        `json:"dockerArgs"`
@@ -289,13 +618,13 @@ type DeployCpuPodInput struct {
 	// Ids separated by commas.
 	DataCenterId            *string `json:"dataCenterId"`
 	ContainerRegistryAuthId *string `json:"containerRegistryAuthId"`
-	// runpod-ubuntu, which a client sends by default, has no effect beside imageName.
+	// As for a GPU pod; runpod-ubuntu, which a client sends by default, has no effect.
 	TemplateId *string `json:"templateId"`
 	// USD an hour: no pod is made that costs more.
 	DeployCost *float64 `json:"deployCost"`
 	// Gives the container the user's SSH keys as PUBLIC_KEY.
 	StartSsh *bool `json:"startSsh"`
-	// No effect.
+	// Two letters.
 	CountryCode *string `json:"countryCode"`
 	// No effect.
 	MinDownload *int `json:"minDownload"`
@@ -772,6 +1101,374 @@ type EditResponse struct {
 // GetPodEditJob returns EditResponse.PodEditJob, and is useful for accessing the field via an interface.
 func (v *EditResponse) GetPodEditJob() *EditPodEditJobPod { return v.PodEditJob }
 
+// EndpointFields includes the GraphQL fields of Endpoint requested by the fragment EndpointFields.
+// The GraphQL type's documentation follows.
+//
+// A service whose workers do what is asked of it.
+type EndpointFields struct {
+	Id   *string `json:"id"`
+	Name *string `json:"name"`
+	// QB: with a queue; LB: without.
+	Type *string `json:"type"`
+	// Null when it was made without one.
+	TemplateId *string `json:"templateId"`
+	UserId     *string `json:"userId"`
+	// Of its latest release.
+	Version   *int       `json:"version"`
+	CreatedAt *time.Time `json:"createdAt"`
+	// Pools and, after a minus, GPU types that no worker gets, separated by commas; empty for one of CPUs.
+	GpuIds *string `json:"gpuIds"`
+	// Of each worker.
+	GpuCount *int `json:"gpuCount"`
+	// Each flavor-vCPUs-GB; empty for one of GPUs.
+	InstanceIds []*string `json:"instanceIds"`
+	// Null for one that the server's settings declare.
+	ComputeType *ComputeType `json:"computeType"`
+	// Data centers, separated by commas; null: any.
+	Locations        *string                           `json:"locations"`
+	NetworkVolumeId  *string                           `json:"networkVolumeId"`
+	NetworkVolumeIds []*EndpointFieldsNetworkVolumeIds `json:"networkVolumeIds"`
+	// The first one.
+	NetworkVolume *EndpointFieldsNetworkVolume `json:"networkVolume"`
+	WorkersMin    *int                         `json:"workersMin"`
+	WorkersMax    *int                         `json:"workersMax"`
+	// Seconds.
+	IdleTimeout *int `json:"idleTimeout"`
+	// QUEUE_DELAY or REQUEST_COUNT.
+	ScalerType *string `json:"scalerType"`
+	// Whole seconds for QUEUE_DELAY, jobs for REQUEST_COUNT.
+	ScalerValue *int `json:"scalerValue"`
+	// 0: that of the queue.
+	ExecutionTimeoutMs *int `json:"executionTimeoutMs"`
+	// Separated by commas; empty: any.
+	AllowedCudaVersions *string `json:"allowedCudaVersions"`
+	// Null: any.
+	MinCudaVersion *string `json:"minCudaVersion"`
+	// Kept and shown; it has no effect.
+	FlashBootType *FlashBootType `json:"flashBootType"`
+	// What workers find in their environment, sorted by key.
+	Env []*EndpointFieldsEnvEnvironmentVariable `json:"env"`
+	// Its workers, newest first.
+	Pods []*EndpointFieldsPodsPod `json:"pods"`
+}
+
+// GetId returns EndpointFields.Id, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetId() *string { return v.Id }
+
+// GetName returns EndpointFields.Name, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetName() *string { return v.Name }
+
+// GetType returns EndpointFields.Type, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetType() *string { return v.Type }
+
+// GetTemplateId returns EndpointFields.TemplateId, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetTemplateId() *string { return v.TemplateId }
+
+// GetUserId returns EndpointFields.UserId, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetUserId() *string { return v.UserId }
+
+// GetVersion returns EndpointFields.Version, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetVersion() *int { return v.Version }
+
+// GetCreatedAt returns EndpointFields.CreatedAt, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetCreatedAt() *time.Time { return v.CreatedAt }
+
+// GetGpuIds returns EndpointFields.GpuIds, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetGpuIds() *string { return v.GpuIds }
+
+// GetGpuCount returns EndpointFields.GpuCount, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetGpuCount() *int { return v.GpuCount }
+
+// GetInstanceIds returns EndpointFields.InstanceIds, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetInstanceIds() []*string { return v.InstanceIds }
+
+// GetComputeType returns EndpointFields.ComputeType, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetComputeType() *ComputeType { return v.ComputeType }
+
+// GetLocations returns EndpointFields.Locations, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetLocations() *string { return v.Locations }
+
+// GetNetworkVolumeId returns EndpointFields.NetworkVolumeId, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetNetworkVolumeId() *string { return v.NetworkVolumeId }
+
+// GetNetworkVolumeIds returns EndpointFields.NetworkVolumeIds, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetNetworkVolumeIds() []*EndpointFieldsNetworkVolumeIds {
+	return v.NetworkVolumeIds
+}
+
+// GetNetworkVolume returns EndpointFields.NetworkVolume, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetNetworkVolume() *EndpointFieldsNetworkVolume { return v.NetworkVolume }
+
+// GetWorkersMin returns EndpointFields.WorkersMin, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetWorkersMin() *int { return v.WorkersMin }
+
+// GetWorkersMax returns EndpointFields.WorkersMax, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetWorkersMax() *int { return v.WorkersMax }
+
+// GetIdleTimeout returns EndpointFields.IdleTimeout, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetIdleTimeout() *int { return v.IdleTimeout }
+
+// GetScalerType returns EndpointFields.ScalerType, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetScalerType() *string { return v.ScalerType }
+
+// GetScalerValue returns EndpointFields.ScalerValue, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetScalerValue() *int { return v.ScalerValue }
+
+// GetExecutionTimeoutMs returns EndpointFields.ExecutionTimeoutMs, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetExecutionTimeoutMs() *int { return v.ExecutionTimeoutMs }
+
+// GetAllowedCudaVersions returns EndpointFields.AllowedCudaVersions, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetAllowedCudaVersions() *string { return v.AllowedCudaVersions }
+
+// GetMinCudaVersion returns EndpointFields.MinCudaVersion, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetMinCudaVersion() *string { return v.MinCudaVersion }
+
+// GetFlashBootType returns EndpointFields.FlashBootType, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetFlashBootType() *FlashBootType { return v.FlashBootType }
+
+// GetEnv returns EndpointFields.Env, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetEnv() []*EndpointFieldsEnvEnvironmentVariable { return v.Env }
+
+// GetPods returns EndpointFields.Pods, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetPods() []*EndpointFieldsPodsPod { return v.Pods }
+
+// EndpointFieldsEnvEnvironmentVariable includes the requested fields of the GraphQL type EnvironmentVariable.
+type EndpointFieldsEnvEnvironmentVariable struct {
+	Key   *string `json:"key"`
+	Value *string `json:"value"`
+}
+
+// GetKey returns EndpointFieldsEnvEnvironmentVariable.Key, and is useful for accessing the field via an interface.
+func (v *EndpointFieldsEnvEnvironmentVariable) GetKey() *string { return v.Key }
+
+// GetValue returns EndpointFieldsEnvEnvironmentVariable.Value, and is useful for accessing the field via an interface.
+func (v *EndpointFieldsEnvEnvironmentVariable) GetValue() *string { return v.Value }
+
+// EndpointFieldsNetworkVolume includes the requested fields of the GraphQL type NetworkVolume.
+// The GraphQL type's documentation follows.
+//
+// Storage in one data center that outlives the pods that mount it.
+type EndpointFieldsNetworkVolume struct {
+	Id           *string `json:"id"`
+	DataCenterId *string `json:"dataCenterId"`
+}
+
+// GetId returns EndpointFieldsNetworkVolume.Id, and is useful for accessing the field via an interface.
+func (v *EndpointFieldsNetworkVolume) GetId() *string { return v.Id }
+
+// GetDataCenterId returns EndpointFieldsNetworkVolume.DataCenterId, and is useful for accessing the field via an interface.
+func (v *EndpointFieldsNetworkVolume) GetDataCenterId() *string { return v.DataCenterId }
+
+// EndpointFieldsNetworkVolumeIds includes the requested fields of the GraphQL type NetworkVolumeIds.
+type EndpointFieldsNetworkVolumeIds struct {
+	NetworkVolumeId *string `json:"networkVolumeId"`
+	DataCenterId    *string `json:"dataCenterId"`
+}
+
+// GetNetworkVolumeId returns EndpointFieldsNetworkVolumeIds.NetworkVolumeId, and is useful for accessing the field via an interface.
+func (v *EndpointFieldsNetworkVolumeIds) GetNetworkVolumeId() *string { return v.NetworkVolumeId }
+
+// GetDataCenterId returns EndpointFieldsNetworkVolumeIds.DataCenterId, and is useful for accessing the field via an interface.
+func (v *EndpointFieldsNetworkVolumeIds) GetDataCenterId() *string { return v.DataCenterId }
+
+// EndpointFieldsPodsPod includes the requested fields of the GraphQL type Pod.
+// The GraphQL type's documentation follows.
+//
+// A pod.
+type EndpointFieldsPodsPod struct {
+	Id string `json:"id"`
+	// What was asked for, not what is: RUNNING from the moment the pod is made. A pod that failed is EXITED.
+	DesiredStatus *PodStatus `json:"desiredStatus"`
+	ImageName     *string    `json:"imageName"`
+}
+
+// GetId returns EndpointFieldsPodsPod.Id, and is useful for accessing the field via an interface.
+func (v *EndpointFieldsPodsPod) GetId() string { return v.Id }
+
+// GetDesiredStatus returns EndpointFieldsPodsPod.DesiredStatus, and is useful for accessing the field via an interface.
+func (v *EndpointFieldsPodsPod) GetDesiredStatus() *PodStatus { return v.DesiredStatus }
+
+// GetImageName returns EndpointFieldsPodsPod.ImageName, and is useful for accessing the field via an interface.
+func (v *EndpointFieldsPodsPod) GetImageName() *string { return v.ImageName }
+
+// Null is as if the field were absent; so is empty text for templateId, gpuIds and flashEnvironmentId.
+type EndpointInput struct {
+	// Of the endpoint that is to change; a new one is made if it is absent.
+	Id *string `json:"id"`
+	// Required for a new one.
+	Name *string `json:"name"`
+	// Required for a new one, unless template is there. Its settings are copied.
+	TemplateId *string `json:"templateId"`
+	// Makes a template, or changes that of the endpoint. No effect beside templateId.
+	Template *EndpointTemplateInput `json:"template,omitempty"`
+	// Pools and, after a minus, GPU types that no worker gets, separated by commas.
+	GpuIds *string `json:"gpuIds"`
+	// 1 if it is absent.
+	GpuCount *int `json:"gpuCount"`
+	// In place of gpuIds: each flavor-vCPUs-GB. A worker gets the first one that can be had.
+	InstanceIds      []*string                `json:"instanceIds"`
+	NetworkVolumeId  *string                  `json:"networkVolumeId"`
+	NetworkVolumeIds []*NetworkVolumeIdsInput `json:"networkVolumeIds,omitempty"`
+	// Data centers or countries, separated by commas; empty: any.
+	Locations *string `json:"locations"`
+	// Beside those of locations.
+	DataCenterIds []*string `json:"dataCenterIds"`
+	// 0 if it is absent.
+	WorkersMin *int `json:"workersMin"`
+	// 3 if it is absent.
+	WorkersMax *int `json:"workersMax"`
+	// Seconds: 1 to 3600, 10 if it is absent. No effect on a queue that is scaled by REQUEST_COUNT.
+	IdleTimeout *int `json:"idleTimeout"`
+	// QUEUE_DELAY, which is so if it is absent, or REQUEST_COUNT, which it is for an LB.
+	ScalerType *string `json:"scalerType"`
+	// 4 if it is absent.
+	ScalerValue *int `json:"scalerValue"`
+	// 0: that of the queue.
+	ExecutionTimeoutMs *int `json:"executionTimeoutMs"`
+	// Separated by commas; empty: any.
+	AllowedCudaVersions *string `json:"allowedCudaVersions"`
+	// Empty: any.
+	MinCudaVersion *string        `json:"minCudaVersion"`
+	FlashBootType  *FlashBootType `json:"flashBootType"`
+	// QB or LB; QB if it is absent. It does not change.
+	Type *string `json:"type"`
+	// No effect. So is the next one.
+	WorkersPFBTarget *int          `json:"workersPFBTarget"`
+	Compliance       []*Compliance `json:"compliance"`
+	// Refused. So are those that follow.
+	HubReleaseId       *string   `json:"hubReleaseId"`
+	FlashEnvironmentId *string   `json:"flashEnvironmentId"`
+	ModelReferences    []*string `json:"modelReferences"`
+}
+
+// GetId returns EndpointInput.Id, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetId() *string { return v.Id }
+
+// GetName returns EndpointInput.Name, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetName() *string { return v.Name }
+
+// GetTemplateId returns EndpointInput.TemplateId, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetTemplateId() *string { return v.TemplateId }
+
+// GetTemplate returns EndpointInput.Template, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetTemplate() *EndpointTemplateInput { return v.Template }
+
+// GetGpuIds returns EndpointInput.GpuIds, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetGpuIds() *string { return v.GpuIds }
+
+// GetGpuCount returns EndpointInput.GpuCount, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetGpuCount() *int { return v.GpuCount }
+
+// GetInstanceIds returns EndpointInput.InstanceIds, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetInstanceIds() []*string { return v.InstanceIds }
+
+// GetNetworkVolumeId returns EndpointInput.NetworkVolumeId, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetNetworkVolumeId() *string { return v.NetworkVolumeId }
+
+// GetNetworkVolumeIds returns EndpointInput.NetworkVolumeIds, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetNetworkVolumeIds() []*NetworkVolumeIdsInput { return v.NetworkVolumeIds }
+
+// GetLocations returns EndpointInput.Locations, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetLocations() *string { return v.Locations }
+
+// GetDataCenterIds returns EndpointInput.DataCenterIds, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetDataCenterIds() []*string { return v.DataCenterIds }
+
+// GetWorkersMin returns EndpointInput.WorkersMin, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetWorkersMin() *int { return v.WorkersMin }
+
+// GetWorkersMax returns EndpointInput.WorkersMax, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetWorkersMax() *int { return v.WorkersMax }
+
+// GetIdleTimeout returns EndpointInput.IdleTimeout, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetIdleTimeout() *int { return v.IdleTimeout }
+
+// GetScalerType returns EndpointInput.ScalerType, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetScalerType() *string { return v.ScalerType }
+
+// GetScalerValue returns EndpointInput.ScalerValue, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetScalerValue() *int { return v.ScalerValue }
+
+// GetExecutionTimeoutMs returns EndpointInput.ExecutionTimeoutMs, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetExecutionTimeoutMs() *int { return v.ExecutionTimeoutMs }
+
+// GetAllowedCudaVersions returns EndpointInput.AllowedCudaVersions, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetAllowedCudaVersions() *string { return v.AllowedCudaVersions }
+
+// GetMinCudaVersion returns EndpointInput.MinCudaVersion, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetMinCudaVersion() *string { return v.MinCudaVersion }
+
+// GetFlashBootType returns EndpointInput.FlashBootType, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetFlashBootType() *FlashBootType { return v.FlashBootType }
+
+// GetType returns EndpointInput.Type, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetType() *string { return v.Type }
+
+// GetWorkersPFBTarget returns EndpointInput.WorkersPFBTarget, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetWorkersPFBTarget() *int { return v.WorkersPFBTarget }
+
+// GetCompliance returns EndpointInput.Compliance, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetCompliance() []*Compliance { return v.Compliance }
+
+// GetHubReleaseId returns EndpointInput.HubReleaseId, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetHubReleaseId() *string { return v.HubReleaseId }
+
+// GetFlashEnvironmentId returns EndpointInput.FlashEnvironmentId, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetFlashEnvironmentId() *string { return v.FlashEnvironmentId }
+
+// GetModelReferences returns EndpointInput.ModelReferences, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetModelReferences() []*string { return v.ModelReferences }
+
+type EndpointTemplateInput struct {
+	Name *string `json:"name"`
+	// Required for a new one.
+	ImageName               *string                     `json:"imageName"`
+	ContainerDiskInGb       *int                        `json:"containerDiskInGb"`
+	ContainerRegistryAuthId *string                     `json:"containerRegistryAuthId"`
+	DockerArgs              *string                     `json:"dockerArgs"`
+	Env                     []*EnvironmentVariableInput `json:"env,omitempty"`
+	// Each port/protocol, separated by commas.
+	Ports *string `json:"ports"`
+	// Refused.
+	StartScript *string `json:"startScript"`
+	// True is refused.
+	AdvancedStart *bool `json:"advancedStart"`
+	// No effect.
+	Config *json.RawMessage `json:"config"`
+}
+
+// GetName returns EndpointTemplateInput.Name, and is useful for accessing the field via an interface.
+func (v *EndpointTemplateInput) GetName() *string { return v.Name }
+
+// GetImageName returns EndpointTemplateInput.ImageName, and is useful for accessing the field via an interface.
+func (v *EndpointTemplateInput) GetImageName() *string { return v.ImageName }
+
+// GetContainerDiskInGb returns EndpointTemplateInput.ContainerDiskInGb, and is useful for accessing the field via an interface.
+func (v *EndpointTemplateInput) GetContainerDiskInGb() *int { return v.ContainerDiskInGb }
+
+// GetContainerRegistryAuthId returns EndpointTemplateInput.ContainerRegistryAuthId, and is useful for accessing the field via an interface.
+func (v *EndpointTemplateInput) GetContainerRegistryAuthId() *string {
+	return v.ContainerRegistryAuthId
+}
+
+// GetDockerArgs returns EndpointTemplateInput.DockerArgs, and is useful for accessing the field via an interface.
+func (v *EndpointTemplateInput) GetDockerArgs() *string { return v.DockerArgs }
+
+// GetEnv returns EndpointTemplateInput.Env, and is useful for accessing the field via an interface.
+func (v *EndpointTemplateInput) GetEnv() []*EnvironmentVariableInput { return v.Env }
+
+// GetPorts returns EndpointTemplateInput.Ports, and is useful for accessing the field via an interface.
+func (v *EndpointTemplateInput) GetPorts() *string { return v.Ports }
+
+// GetStartScript returns EndpointTemplateInput.StartScript, and is useful for accessing the field via an interface.
+func (v *EndpointTemplateInput) GetStartScript() *string { return v.StartScript }
+
+// GetAdvancedStart returns EndpointTemplateInput.AdvancedStart, and is useful for accessing the field via an interface.
+func (v *EndpointTemplateInput) GetAdvancedStart() *bool { return v.AdvancedStart }
+
+// GetConfig returns EndpointTemplateInput.Config, and is useful for accessing the field via an interface.
+func (v *EndpointTemplateInput) GetConfig() *json.RawMessage { return v.Config }
+
 type EnvironmentVariableInput struct {
 	Key   *string `json:"key"`
 	Value *string `json:"value"`
@@ -782,6 +1479,20 @@ func (v *EnvironmentVariableInput) GetKey() *string { return v.Key }
 
 // GetValue returns EnvironmentVariableInput.Value, and is useful for accessing the field via an interface.
 func (v *EnvironmentVariableInput) GetValue() *string { return v.Value }
+
+type FlashBootType string
+
+const (
+	FlashBootTypeOff               FlashBootType = "OFF"
+	FlashBootTypeFlashboot         FlashBootType = "FLASHBOOT"
+	FlashBootTypePriorityFlashboot FlashBootType = "PRIORITY_FLASHBOOT"
+)
+
+var AllFlashBootType = []FlashBootType{
+	FlashBootTypeOff,
+	FlashBootTypeFlashboot,
+	FlashBootTypePriorityFlashboot,
+}
 
 // GPUTypesGpuTypesGpuType includes the requested fields of the GraphQL type GpuType.
 // The GraphQL type's documentation follows.
@@ -1083,6 +1794,47 @@ type GetPodResponse struct {
 // GetPod returns GetPodResponse.Pod, and is useful for accessing the field via an interface.
 func (v *GetPodResponse) GetPod() *GetPodPod { return v.Pod }
 
+type GpuAvailabilityInput struct {
+	// 1 if it is absent.
+	GpuCount *int `json:"gpuCount"`
+	// Null: either cloud.
+	SecureCloud *bool `json:"secureCloud"`
+	// Of the whole pod; 0: any. So is the next one.
+	MinMemoryInGb *int `json:"minMemoryInGb"`
+	MinVcpuCount  *int `json:"minVcpuCount"`
+	// Empty: any. So is the next one.
+	AllowedCudaVersions []*string `json:"allowedCudaVersions"`
+	MinCudaVersion      *string   `json:"minCudaVersion"`
+	// No effect.
+	MinDisk *int `json:"minDisk"`
+	// No effect.
+	IncludeAiApi *bool `json:"includeAiApi"`
+}
+
+// GetGpuCount returns GpuAvailabilityInput.GpuCount, and is useful for accessing the field via an interface.
+func (v *GpuAvailabilityInput) GetGpuCount() *int { return v.GpuCount }
+
+// GetSecureCloud returns GpuAvailabilityInput.SecureCloud, and is useful for accessing the field via an interface.
+func (v *GpuAvailabilityInput) GetSecureCloud() *bool { return v.SecureCloud }
+
+// GetMinMemoryInGb returns GpuAvailabilityInput.MinMemoryInGb, and is useful for accessing the field via an interface.
+func (v *GpuAvailabilityInput) GetMinMemoryInGb() *int { return v.MinMemoryInGb }
+
+// GetMinVcpuCount returns GpuAvailabilityInput.MinVcpuCount, and is useful for accessing the field via an interface.
+func (v *GpuAvailabilityInput) GetMinVcpuCount() *int { return v.MinVcpuCount }
+
+// GetAllowedCudaVersions returns GpuAvailabilityInput.AllowedCudaVersions, and is useful for accessing the field via an interface.
+func (v *GpuAvailabilityInput) GetAllowedCudaVersions() []*string { return v.AllowedCudaVersions }
+
+// GetMinCudaVersion returns GpuAvailabilityInput.MinCudaVersion, and is useful for accessing the field via an interface.
+func (v *GpuAvailabilityInput) GetMinCudaVersion() *string { return v.MinCudaVersion }
+
+// GetMinDisk returns GpuAvailabilityInput.MinDisk, and is useful for accessing the field via an interface.
+func (v *GpuAvailabilityInput) GetMinDisk() *int { return v.MinDisk }
+
+// GetIncludeAiApi returns GpuAvailabilityInput.IncludeAiApi, and is useful for accessing the field via an interface.
+func (v *GpuAvailabilityInput) GetIncludeAiApi() *bool { return v.IncludeAiApi }
+
 type GpuLowestPriceInput struct {
 	// 1 if it is absent.
 	GpuCount *int `json:"gpuCount"`
@@ -1097,7 +1849,7 @@ type GpuLowestPriceInput struct {
 	MinCudaVersion *string `json:"minCudaVersion"`
 	// Empty: any.
 	AllowedCudaVersions []*string `json:"allowedCudaVersions"`
-	// No effect.
+	// Two letters; empty: any.
 	CountryCode *string `json:"countryCode"`
 	// No effect.
 	MinDisk *int `json:"minDisk"`
@@ -1183,6 +1935,884 @@ func (v *GpuTypeFilter) GetIds() []*string { return v.Ids }
 
 // GetCluster returns GpuTypeFilter.Cluster, and is useful for accessing the field via an interface.
 func (v *GpuTypeFilter) GetCluster() *bool { return v.Cluster }
+
+// MyEndpointMyselfUser includes the requested fields of the GraphQL type User.
+// The GraphQL type's documentation follows.
+//
+// The user of a key.
+type MyEndpointMyselfUser struct {
+	// One of them; null when there is none of that id.
+	Endpoint *MyEndpointMyselfUserEndpoint `json:"endpoint"`
+}
+
+// GetEndpoint returns MyEndpointMyselfUser.Endpoint, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUser) GetEndpoint() *MyEndpointMyselfUserEndpoint { return v.Endpoint }
+
+// MyEndpointMyselfUserEndpoint includes the requested fields of the GraphQL type Endpoint.
+// The GraphQL type's documentation follows.
+//
+// A service whose workers do what is asked of it.
+type MyEndpointMyselfUserEndpoint struct {
+	EndpointFields `json:"-"`
+}
+
+// GetId returns MyEndpointMyselfUserEndpoint.Id, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetId() *string { return v.EndpointFields.Id }
+
+// GetName returns MyEndpointMyselfUserEndpoint.Name, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetName() *string { return v.EndpointFields.Name }
+
+// GetType returns MyEndpointMyselfUserEndpoint.Type, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetType() *string { return v.EndpointFields.Type }
+
+// GetTemplateId returns MyEndpointMyselfUserEndpoint.TemplateId, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetTemplateId() *string { return v.EndpointFields.TemplateId }
+
+// GetUserId returns MyEndpointMyselfUserEndpoint.UserId, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetUserId() *string { return v.EndpointFields.UserId }
+
+// GetVersion returns MyEndpointMyselfUserEndpoint.Version, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetVersion() *int { return v.EndpointFields.Version }
+
+// GetCreatedAt returns MyEndpointMyselfUserEndpoint.CreatedAt, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetCreatedAt() *time.Time { return v.EndpointFields.CreatedAt }
+
+// GetGpuIds returns MyEndpointMyselfUserEndpoint.GpuIds, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetGpuIds() *string { return v.EndpointFields.GpuIds }
+
+// GetGpuCount returns MyEndpointMyselfUserEndpoint.GpuCount, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetGpuCount() *int { return v.EndpointFields.GpuCount }
+
+// GetInstanceIds returns MyEndpointMyselfUserEndpoint.InstanceIds, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetInstanceIds() []*string {
+	return v.EndpointFields.InstanceIds
+}
+
+// GetComputeType returns MyEndpointMyselfUserEndpoint.ComputeType, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetComputeType() *ComputeType {
+	return v.EndpointFields.ComputeType
+}
+
+// GetLocations returns MyEndpointMyselfUserEndpoint.Locations, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetLocations() *string { return v.EndpointFields.Locations }
+
+// GetNetworkVolumeId returns MyEndpointMyselfUserEndpoint.NetworkVolumeId, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetNetworkVolumeId() *string {
+	return v.EndpointFields.NetworkVolumeId
+}
+
+// GetNetworkVolumeIds returns MyEndpointMyselfUserEndpoint.NetworkVolumeIds, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetNetworkVolumeIds() []*EndpointFieldsNetworkVolumeIds {
+	return v.EndpointFields.NetworkVolumeIds
+}
+
+// GetNetworkVolume returns MyEndpointMyselfUserEndpoint.NetworkVolume, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetNetworkVolume() *EndpointFieldsNetworkVolume {
+	return v.EndpointFields.NetworkVolume
+}
+
+// GetWorkersMin returns MyEndpointMyselfUserEndpoint.WorkersMin, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetWorkersMin() *int { return v.EndpointFields.WorkersMin }
+
+// GetWorkersMax returns MyEndpointMyselfUserEndpoint.WorkersMax, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetWorkersMax() *int { return v.EndpointFields.WorkersMax }
+
+// GetIdleTimeout returns MyEndpointMyselfUserEndpoint.IdleTimeout, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetIdleTimeout() *int { return v.EndpointFields.IdleTimeout }
+
+// GetScalerType returns MyEndpointMyselfUserEndpoint.ScalerType, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetScalerType() *string { return v.EndpointFields.ScalerType }
+
+// GetScalerValue returns MyEndpointMyselfUserEndpoint.ScalerValue, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetScalerValue() *int { return v.EndpointFields.ScalerValue }
+
+// GetExecutionTimeoutMs returns MyEndpointMyselfUserEndpoint.ExecutionTimeoutMs, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetExecutionTimeoutMs() *int {
+	return v.EndpointFields.ExecutionTimeoutMs
+}
+
+// GetAllowedCudaVersions returns MyEndpointMyselfUserEndpoint.AllowedCudaVersions, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetAllowedCudaVersions() *string {
+	return v.EndpointFields.AllowedCudaVersions
+}
+
+// GetMinCudaVersion returns MyEndpointMyselfUserEndpoint.MinCudaVersion, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetMinCudaVersion() *string {
+	return v.EndpointFields.MinCudaVersion
+}
+
+// GetFlashBootType returns MyEndpointMyselfUserEndpoint.FlashBootType, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetFlashBootType() *FlashBootType {
+	return v.EndpointFields.FlashBootType
+}
+
+// GetEnv returns MyEndpointMyselfUserEndpoint.Env, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetEnv() []*EndpointFieldsEnvEnvironmentVariable {
+	return v.EndpointFields.Env
+}
+
+// GetPods returns MyEndpointMyselfUserEndpoint.Pods, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetPods() []*EndpointFieldsPodsPod {
+	return v.EndpointFields.Pods
+}
+
+func (v *MyEndpointMyselfUserEndpoint) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*MyEndpointMyselfUserEndpoint
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.MyEndpointMyselfUserEndpoint = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.EndpointFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalMyEndpointMyselfUserEndpoint struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	Type *string `json:"type"`
+
+	TemplateId *string `json:"templateId"`
+
+	UserId *string `json:"userId"`
+
+	Version *int `json:"version"`
+
+	CreatedAt *time.Time `json:"createdAt"`
+
+	GpuIds *string `json:"gpuIds"`
+
+	GpuCount *int `json:"gpuCount"`
+
+	InstanceIds []*string `json:"instanceIds"`
+
+	ComputeType *ComputeType `json:"computeType"`
+
+	Locations *string `json:"locations"`
+
+	NetworkVolumeId *string `json:"networkVolumeId"`
+
+	NetworkVolumeIds []*EndpointFieldsNetworkVolumeIds `json:"networkVolumeIds"`
+
+	NetworkVolume *EndpointFieldsNetworkVolume `json:"networkVolume"`
+
+	WorkersMin *int `json:"workersMin"`
+
+	WorkersMax *int `json:"workersMax"`
+
+	IdleTimeout *int `json:"idleTimeout"`
+
+	ScalerType *string `json:"scalerType"`
+
+	ScalerValue *int `json:"scalerValue"`
+
+	ExecutionTimeoutMs *int `json:"executionTimeoutMs"`
+
+	AllowedCudaVersions *string `json:"allowedCudaVersions"`
+
+	MinCudaVersion *string `json:"minCudaVersion"`
+
+	FlashBootType *FlashBootType `json:"flashBootType"`
+
+	Env []*EndpointFieldsEnvEnvironmentVariable `json:"env"`
+
+	Pods []*EndpointFieldsPodsPod `json:"pods"`
+}
+
+func (v *MyEndpointMyselfUserEndpoint) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *MyEndpointMyselfUserEndpoint) __premarshalJSON() (*__premarshalMyEndpointMyselfUserEndpoint, error) {
+	var retval __premarshalMyEndpointMyselfUserEndpoint
+
+	retval.Id = v.EndpointFields.Id
+	retval.Name = v.EndpointFields.Name
+	retval.Type = v.EndpointFields.Type
+	retval.TemplateId = v.EndpointFields.TemplateId
+	retval.UserId = v.EndpointFields.UserId
+	retval.Version = v.EndpointFields.Version
+	retval.CreatedAt = v.EndpointFields.CreatedAt
+	retval.GpuIds = v.EndpointFields.GpuIds
+	retval.GpuCount = v.EndpointFields.GpuCount
+	retval.InstanceIds = v.EndpointFields.InstanceIds
+	retval.ComputeType = v.EndpointFields.ComputeType
+	retval.Locations = v.EndpointFields.Locations
+	retval.NetworkVolumeId = v.EndpointFields.NetworkVolumeId
+	retval.NetworkVolumeIds = v.EndpointFields.NetworkVolumeIds
+	retval.NetworkVolume = v.EndpointFields.NetworkVolume
+	retval.WorkersMin = v.EndpointFields.WorkersMin
+	retval.WorkersMax = v.EndpointFields.WorkersMax
+	retval.IdleTimeout = v.EndpointFields.IdleTimeout
+	retval.ScalerType = v.EndpointFields.ScalerType
+	retval.ScalerValue = v.EndpointFields.ScalerValue
+	retval.ExecutionTimeoutMs = v.EndpointFields.ExecutionTimeoutMs
+	retval.AllowedCudaVersions = v.EndpointFields.AllowedCudaVersions
+	retval.MinCudaVersion = v.EndpointFields.MinCudaVersion
+	retval.FlashBootType = v.EndpointFields.FlashBootType
+	retval.Env = v.EndpointFields.Env
+	retval.Pods = v.EndpointFields.Pods
+	return &retval, nil
+}
+
+// MyEndpointResponse is returned by MyEndpoint on success.
+type MyEndpointResponse struct {
+	// The user whose key was sent; null without one.
+	Myself *MyEndpointMyselfUser `json:"myself"`
+}
+
+// GetMyself returns MyEndpointResponse.Myself, and is useful for accessing the field via an interface.
+func (v *MyEndpointResponse) GetMyself() *MyEndpointMyselfUser { return v.Myself }
+
+// MyEndpointsMyselfUser includes the requested fields of the GraphQL type User.
+// The GraphQL type's documentation follows.
+//
+// The user of a key.
+type MyEndpointsMyselfUser struct {
+	// The user's endpoints, newest first.
+	Endpoints []*MyEndpointsMyselfUserEndpointsEndpoint `json:"endpoints"`
+}
+
+// GetEndpoints returns MyEndpointsMyselfUser.Endpoints, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUser) GetEndpoints() []*MyEndpointsMyselfUserEndpointsEndpoint {
+	return v.Endpoints
+}
+
+// MyEndpointsMyselfUserEndpointsEndpoint includes the requested fields of the GraphQL type Endpoint.
+// The GraphQL type's documentation follows.
+//
+// A service whose workers do what is asked of it.
+type MyEndpointsMyselfUserEndpointsEndpoint struct {
+	EndpointFields `json:"-"`
+}
+
+// GetId returns MyEndpointsMyselfUserEndpointsEndpoint.Id, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetId() *string { return v.EndpointFields.Id }
+
+// GetName returns MyEndpointsMyselfUserEndpointsEndpoint.Name, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetName() *string { return v.EndpointFields.Name }
+
+// GetType returns MyEndpointsMyselfUserEndpointsEndpoint.Type, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetType() *string { return v.EndpointFields.Type }
+
+// GetTemplateId returns MyEndpointsMyselfUserEndpointsEndpoint.TemplateId, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetTemplateId() *string {
+	return v.EndpointFields.TemplateId
+}
+
+// GetUserId returns MyEndpointsMyselfUserEndpointsEndpoint.UserId, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetUserId() *string { return v.EndpointFields.UserId }
+
+// GetVersion returns MyEndpointsMyselfUserEndpointsEndpoint.Version, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetVersion() *int { return v.EndpointFields.Version }
+
+// GetCreatedAt returns MyEndpointsMyselfUserEndpointsEndpoint.CreatedAt, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetCreatedAt() *time.Time {
+	return v.EndpointFields.CreatedAt
+}
+
+// GetGpuIds returns MyEndpointsMyselfUserEndpointsEndpoint.GpuIds, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetGpuIds() *string { return v.EndpointFields.GpuIds }
+
+// GetGpuCount returns MyEndpointsMyselfUserEndpointsEndpoint.GpuCount, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetGpuCount() *int { return v.EndpointFields.GpuCount }
+
+// GetInstanceIds returns MyEndpointsMyselfUserEndpointsEndpoint.InstanceIds, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetInstanceIds() []*string {
+	return v.EndpointFields.InstanceIds
+}
+
+// GetComputeType returns MyEndpointsMyselfUserEndpointsEndpoint.ComputeType, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetComputeType() *ComputeType {
+	return v.EndpointFields.ComputeType
+}
+
+// GetLocations returns MyEndpointsMyselfUserEndpointsEndpoint.Locations, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetLocations() *string {
+	return v.EndpointFields.Locations
+}
+
+// GetNetworkVolumeId returns MyEndpointsMyselfUserEndpointsEndpoint.NetworkVolumeId, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetNetworkVolumeId() *string {
+	return v.EndpointFields.NetworkVolumeId
+}
+
+// GetNetworkVolumeIds returns MyEndpointsMyselfUserEndpointsEndpoint.NetworkVolumeIds, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetNetworkVolumeIds() []*EndpointFieldsNetworkVolumeIds {
+	return v.EndpointFields.NetworkVolumeIds
+}
+
+// GetNetworkVolume returns MyEndpointsMyselfUserEndpointsEndpoint.NetworkVolume, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetNetworkVolume() *EndpointFieldsNetworkVolume {
+	return v.EndpointFields.NetworkVolume
+}
+
+// GetWorkersMin returns MyEndpointsMyselfUserEndpointsEndpoint.WorkersMin, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetWorkersMin() *int {
+	return v.EndpointFields.WorkersMin
+}
+
+// GetWorkersMax returns MyEndpointsMyselfUserEndpointsEndpoint.WorkersMax, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetWorkersMax() *int {
+	return v.EndpointFields.WorkersMax
+}
+
+// GetIdleTimeout returns MyEndpointsMyselfUserEndpointsEndpoint.IdleTimeout, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetIdleTimeout() *int {
+	return v.EndpointFields.IdleTimeout
+}
+
+// GetScalerType returns MyEndpointsMyselfUserEndpointsEndpoint.ScalerType, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetScalerType() *string {
+	return v.EndpointFields.ScalerType
+}
+
+// GetScalerValue returns MyEndpointsMyselfUserEndpointsEndpoint.ScalerValue, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetScalerValue() *int {
+	return v.EndpointFields.ScalerValue
+}
+
+// GetExecutionTimeoutMs returns MyEndpointsMyselfUserEndpointsEndpoint.ExecutionTimeoutMs, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetExecutionTimeoutMs() *int {
+	return v.EndpointFields.ExecutionTimeoutMs
+}
+
+// GetAllowedCudaVersions returns MyEndpointsMyselfUserEndpointsEndpoint.AllowedCudaVersions, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetAllowedCudaVersions() *string {
+	return v.EndpointFields.AllowedCudaVersions
+}
+
+// GetMinCudaVersion returns MyEndpointsMyselfUserEndpointsEndpoint.MinCudaVersion, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetMinCudaVersion() *string {
+	return v.EndpointFields.MinCudaVersion
+}
+
+// GetFlashBootType returns MyEndpointsMyselfUserEndpointsEndpoint.FlashBootType, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetFlashBootType() *FlashBootType {
+	return v.EndpointFields.FlashBootType
+}
+
+// GetEnv returns MyEndpointsMyselfUserEndpointsEndpoint.Env, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetEnv() []*EndpointFieldsEnvEnvironmentVariable {
+	return v.EndpointFields.Env
+}
+
+// GetPods returns MyEndpointsMyselfUserEndpointsEndpoint.Pods, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetPods() []*EndpointFieldsPodsPod {
+	return v.EndpointFields.Pods
+}
+
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*MyEndpointsMyselfUserEndpointsEndpoint
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.MyEndpointsMyselfUserEndpointsEndpoint = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.EndpointFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalMyEndpointsMyselfUserEndpointsEndpoint struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	Type *string `json:"type"`
+
+	TemplateId *string `json:"templateId"`
+
+	UserId *string `json:"userId"`
+
+	Version *int `json:"version"`
+
+	CreatedAt *time.Time `json:"createdAt"`
+
+	GpuIds *string `json:"gpuIds"`
+
+	GpuCount *int `json:"gpuCount"`
+
+	InstanceIds []*string `json:"instanceIds"`
+
+	ComputeType *ComputeType `json:"computeType"`
+
+	Locations *string `json:"locations"`
+
+	NetworkVolumeId *string `json:"networkVolumeId"`
+
+	NetworkVolumeIds []*EndpointFieldsNetworkVolumeIds `json:"networkVolumeIds"`
+
+	NetworkVolume *EndpointFieldsNetworkVolume `json:"networkVolume"`
+
+	WorkersMin *int `json:"workersMin"`
+
+	WorkersMax *int `json:"workersMax"`
+
+	IdleTimeout *int `json:"idleTimeout"`
+
+	ScalerType *string `json:"scalerType"`
+
+	ScalerValue *int `json:"scalerValue"`
+
+	ExecutionTimeoutMs *int `json:"executionTimeoutMs"`
+
+	AllowedCudaVersions *string `json:"allowedCudaVersions"`
+
+	MinCudaVersion *string `json:"minCudaVersion"`
+
+	FlashBootType *FlashBootType `json:"flashBootType"`
+
+	Env []*EndpointFieldsEnvEnvironmentVariable `json:"env"`
+
+	Pods []*EndpointFieldsPodsPod `json:"pods"`
+}
+
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) __premarshalJSON() (*__premarshalMyEndpointsMyselfUserEndpointsEndpoint, error) {
+	var retval __premarshalMyEndpointsMyselfUserEndpointsEndpoint
+
+	retval.Id = v.EndpointFields.Id
+	retval.Name = v.EndpointFields.Name
+	retval.Type = v.EndpointFields.Type
+	retval.TemplateId = v.EndpointFields.TemplateId
+	retval.UserId = v.EndpointFields.UserId
+	retval.Version = v.EndpointFields.Version
+	retval.CreatedAt = v.EndpointFields.CreatedAt
+	retval.GpuIds = v.EndpointFields.GpuIds
+	retval.GpuCount = v.EndpointFields.GpuCount
+	retval.InstanceIds = v.EndpointFields.InstanceIds
+	retval.ComputeType = v.EndpointFields.ComputeType
+	retval.Locations = v.EndpointFields.Locations
+	retval.NetworkVolumeId = v.EndpointFields.NetworkVolumeId
+	retval.NetworkVolumeIds = v.EndpointFields.NetworkVolumeIds
+	retval.NetworkVolume = v.EndpointFields.NetworkVolume
+	retval.WorkersMin = v.EndpointFields.WorkersMin
+	retval.WorkersMax = v.EndpointFields.WorkersMax
+	retval.IdleTimeout = v.EndpointFields.IdleTimeout
+	retval.ScalerType = v.EndpointFields.ScalerType
+	retval.ScalerValue = v.EndpointFields.ScalerValue
+	retval.ExecutionTimeoutMs = v.EndpointFields.ExecutionTimeoutMs
+	retval.AllowedCudaVersions = v.EndpointFields.AllowedCudaVersions
+	retval.MinCudaVersion = v.EndpointFields.MinCudaVersion
+	retval.FlashBootType = v.EndpointFields.FlashBootType
+	retval.Env = v.EndpointFields.Env
+	retval.Pods = v.EndpointFields.Pods
+	return &retval, nil
+}
+
+// MyEndpointsResponse is returned by MyEndpoints on success.
+type MyEndpointsResponse struct {
+	// The user whose key was sent; null without one.
+	Myself *MyEndpointsMyselfUser `json:"myself"`
+}
+
+// GetMyself returns MyEndpointsResponse.Myself, and is useful for accessing the field via an interface.
+func (v *MyEndpointsResponse) GetMyself() *MyEndpointsMyselfUser { return v.Myself }
+
+// MyRegistriesMyselfUser includes the requested fields of the GraphQL type User.
+// The GraphQL type's documentation follows.
+//
+// The user of a key.
+type MyRegistriesMyselfUser struct {
+	// The user's logins to container registries, oldest first.
+	ContainerRegistryCreds []*MyRegistriesMyselfUserContainerRegistryCredsContainerRegistryAuth `json:"containerRegistryCreds"`
+}
+
+// GetContainerRegistryCreds returns MyRegistriesMyselfUser.ContainerRegistryCreds, and is useful for accessing the field via an interface.
+func (v *MyRegistriesMyselfUser) GetContainerRegistryCreds() []*MyRegistriesMyselfUserContainerRegistryCredsContainerRegistryAuth {
+	return v.ContainerRegistryCreds
+}
+
+// MyRegistriesMyselfUserContainerRegistryCredsContainerRegistryAuth includes the requested fields of the GraphQL type ContainerRegistryAuth.
+// The GraphQL type's documentation follows.
+//
+// A login to a container registry; what it consists of is never told.
+type MyRegistriesMyselfUserContainerRegistryCredsContainerRegistryAuth struct {
+	Id   *string `json:"id"`
+	Name *string `json:"name"`
+}
+
+// GetId returns MyRegistriesMyselfUserContainerRegistryCredsContainerRegistryAuth.Id, and is useful for accessing the field via an interface.
+func (v *MyRegistriesMyselfUserContainerRegistryCredsContainerRegistryAuth) GetId() *string {
+	return v.Id
+}
+
+// GetName returns MyRegistriesMyselfUserContainerRegistryCredsContainerRegistryAuth.Name, and is useful for accessing the field via an interface.
+func (v *MyRegistriesMyselfUserContainerRegistryCredsContainerRegistryAuth) GetName() *string {
+	return v.Name
+}
+
+// MyRegistriesResponse is returned by MyRegistries on success.
+type MyRegistriesResponse struct {
+	// The user whose key was sent; null without one.
+	Myself *MyRegistriesMyselfUser `json:"myself"`
+}
+
+// GetMyself returns MyRegistriesResponse.Myself, and is useful for accessing the field via an interface.
+func (v *MyRegistriesResponse) GetMyself() *MyRegistriesMyselfUser { return v.Myself }
+
+// MyTemplatesMyselfUser includes the requested fields of the GraphQL type User.
+// The GraphQL type's documentation follows.
+//
+// The user of a key.
+type MyTemplatesMyselfUser struct {
+	// The user's templates, newest first.
+	PodTemplates []*MyTemplatesMyselfUserPodTemplatesPodTemplate `json:"podTemplates"`
+}
+
+// GetPodTemplates returns MyTemplatesMyselfUser.PodTemplates, and is useful for accessing the field via an interface.
+func (v *MyTemplatesMyselfUser) GetPodTemplates() []*MyTemplatesMyselfUserPodTemplatesPodTemplate {
+	return v.PodTemplates
+}
+
+// MyTemplatesMyselfUserPodTemplatesPodTemplate includes the requested fields of the GraphQL type PodTemplate.
+// The GraphQL type's documentation follows.
+//
+// The settings of a container under a name, to make pods or the workers of an endpoint from.
+type MyTemplatesMyselfUserPodTemplatesPodTemplate struct {
+	TemplateFields `json:"-"`
+}
+
+// GetId returns MyTemplatesMyselfUserPodTemplatesPodTemplate.Id, and is useful for accessing the field via an interface.
+func (v *MyTemplatesMyselfUserPodTemplatesPodTemplate) GetId() *string { return v.TemplateFields.Id }
+
+// GetName returns MyTemplatesMyselfUserPodTemplatesPodTemplate.Name, and is useful for accessing the field via an interface.
+func (v *MyTemplatesMyselfUserPodTemplatesPodTemplate) GetName() *string {
+	return v.TemplateFields.Name
+}
+
+// GetImageName returns MyTemplatesMyselfUserPodTemplatesPodTemplate.ImageName, and is useful for accessing the field via an interface.
+func (v *MyTemplatesMyselfUserPodTemplatesPodTemplate) GetImageName() *string {
+	return v.TemplateFields.ImageName
+}
+
+// GetDockerArgs returns MyTemplatesMyselfUserPodTemplatesPodTemplate.DockerArgs, and is useful for accessing the field via an interface.
+func (v *MyTemplatesMyselfUserPodTemplatesPodTemplate) GetDockerArgs() *string {
+	return v.TemplateFields.DockerArgs
+}
+
+// GetEnv returns MyTemplatesMyselfUserPodTemplatesPodTemplate.Env, and is useful for accessing the field via an interface.
+func (v *MyTemplatesMyselfUserPodTemplatesPodTemplate) GetEnv() []*TemplateFieldsEnvEnvironmentVariable {
+	return v.TemplateFields.Env
+}
+
+// GetPorts returns MyTemplatesMyselfUserPodTemplatesPodTemplate.Ports, and is useful for accessing the field via an interface.
+func (v *MyTemplatesMyselfUserPodTemplatesPodTemplate) GetPorts() *string {
+	return v.TemplateFields.Ports
+}
+
+// GetPortsConfig returns MyTemplatesMyselfUserPodTemplatesPodTemplate.PortsConfig, and is useful for accessing the field via an interface.
+func (v *MyTemplatesMyselfUserPodTemplatesPodTemplate) GetPortsConfig() []*TemplateFieldsPortsConfigTemplatePortConfig {
+	return v.TemplateFields.PortsConfig
+}
+
+// GetVolumeInGb returns MyTemplatesMyselfUserPodTemplatesPodTemplate.VolumeInGb, and is useful for accessing the field via an interface.
+func (v *MyTemplatesMyselfUserPodTemplatesPodTemplate) GetVolumeInGb() *int {
+	return v.TemplateFields.VolumeInGb
+}
+
+// GetVolumeMountPath returns MyTemplatesMyselfUserPodTemplatesPodTemplate.VolumeMountPath, and is useful for accessing the field via an interface.
+func (v *MyTemplatesMyselfUserPodTemplatesPodTemplate) GetVolumeMountPath() *string {
+	return v.TemplateFields.VolumeMountPath
+}
+
+// GetContainerDiskInGb returns MyTemplatesMyselfUserPodTemplatesPodTemplate.ContainerDiskInGb, and is useful for accessing the field via an interface.
+func (v *MyTemplatesMyselfUserPodTemplatesPodTemplate) GetContainerDiskInGb() *int {
+	return v.TemplateFields.ContainerDiskInGb
+}
+
+// GetContainerRegistryAuthId returns MyTemplatesMyselfUserPodTemplatesPodTemplate.ContainerRegistryAuthId, and is useful for accessing the field via an interface.
+func (v *MyTemplatesMyselfUserPodTemplatesPodTemplate) GetContainerRegistryAuthId() *string {
+	return v.TemplateFields.ContainerRegistryAuthId
+}
+
+// GetStartJupyter returns MyTemplatesMyselfUserPodTemplatesPodTemplate.StartJupyter, and is useful for accessing the field via an interface.
+func (v *MyTemplatesMyselfUserPodTemplatesPodTemplate) GetStartJupyter() *bool {
+	return v.TemplateFields.StartJupyter
+}
+
+// GetStartSsh returns MyTemplatesMyselfUserPodTemplatesPodTemplate.StartSsh, and is useful for accessing the field via an interface.
+func (v *MyTemplatesMyselfUserPodTemplatesPodTemplate) GetStartSsh() *bool {
+	return v.TemplateFields.StartSsh
+}
+
+// GetIsServerless returns MyTemplatesMyselfUserPodTemplatesPodTemplate.IsServerless, and is useful for accessing the field via an interface.
+func (v *MyTemplatesMyselfUserPodTemplatesPodTemplate) GetIsServerless() *bool {
+	return v.TemplateFields.IsServerless
+}
+
+// GetIsPublic returns MyTemplatesMyselfUserPodTemplatesPodTemplate.IsPublic, and is useful for accessing the field via an interface.
+func (v *MyTemplatesMyselfUserPodTemplatesPodTemplate) GetIsPublic() *bool {
+	return v.TemplateFields.IsPublic
+}
+
+// GetIsRunpod returns MyTemplatesMyselfUserPodTemplatesPodTemplate.IsRunpod, and is useful for accessing the field via an interface.
+func (v *MyTemplatesMyselfUserPodTemplatesPodTemplate) GetIsRunpod() *bool {
+	return v.TemplateFields.IsRunpod
+}
+
+// GetReadme returns MyTemplatesMyselfUserPodTemplatesPodTemplate.Readme, and is useful for accessing the field via an interface.
+func (v *MyTemplatesMyselfUserPodTemplatesPodTemplate) GetReadme() *string {
+	return v.TemplateFields.Readme
+}
+
+// GetCategory returns MyTemplatesMyselfUserPodTemplatesPodTemplate.Category, and is useful for accessing the field via an interface.
+func (v *MyTemplatesMyselfUserPodTemplatesPodTemplate) GetCategory() *string {
+	return v.TemplateFields.Category
+}
+
+func (v *MyTemplatesMyselfUserPodTemplatesPodTemplate) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*MyTemplatesMyselfUserPodTemplatesPodTemplate
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.MyTemplatesMyselfUserPodTemplatesPodTemplate = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.TemplateFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalMyTemplatesMyselfUserPodTemplatesPodTemplate struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	ImageName *string `json:"imageName"`
+
+	DockerArgs *string `json:"dockerArgs"`
+
+	Env []*TemplateFieldsEnvEnvironmentVariable `json:"env"`
+
+	Ports *string `json:"ports"`
+
+	PortsConfig []*TemplateFieldsPortsConfigTemplatePortConfig `json:"portsConfig"`
+
+	VolumeInGb *int `json:"volumeInGb"`
+
+	VolumeMountPath *string `json:"volumeMountPath"`
+
+	ContainerDiskInGb *int `json:"containerDiskInGb"`
+
+	ContainerRegistryAuthId *string `json:"containerRegistryAuthId"`
+
+	StartJupyter *bool `json:"startJupyter"`
+
+	StartSsh *bool `json:"startSsh"`
+
+	IsServerless *bool `json:"isServerless"`
+
+	IsPublic *bool `json:"isPublic"`
+
+	IsRunpod *bool `json:"isRunpod"`
+
+	Readme *string `json:"readme"`
+
+	Category *string `json:"category"`
+}
+
+func (v *MyTemplatesMyselfUserPodTemplatesPodTemplate) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *MyTemplatesMyselfUserPodTemplatesPodTemplate) __premarshalJSON() (*__premarshalMyTemplatesMyselfUserPodTemplatesPodTemplate, error) {
+	var retval __premarshalMyTemplatesMyselfUserPodTemplatesPodTemplate
+
+	retval.Id = v.TemplateFields.Id
+	retval.Name = v.TemplateFields.Name
+	retval.ImageName = v.TemplateFields.ImageName
+	retval.DockerArgs = v.TemplateFields.DockerArgs
+	retval.Env = v.TemplateFields.Env
+	retval.Ports = v.TemplateFields.Ports
+	retval.PortsConfig = v.TemplateFields.PortsConfig
+	retval.VolumeInGb = v.TemplateFields.VolumeInGb
+	retval.VolumeMountPath = v.TemplateFields.VolumeMountPath
+	retval.ContainerDiskInGb = v.TemplateFields.ContainerDiskInGb
+	retval.ContainerRegistryAuthId = v.TemplateFields.ContainerRegistryAuthId
+	retval.StartJupyter = v.TemplateFields.StartJupyter
+	retval.StartSsh = v.TemplateFields.StartSsh
+	retval.IsServerless = v.TemplateFields.IsServerless
+	retval.IsPublic = v.TemplateFields.IsPublic
+	retval.IsRunpod = v.TemplateFields.IsRunpod
+	retval.Readme = v.TemplateFields.Readme
+	retval.Category = v.TemplateFields.Category
+	return &retval, nil
+}
+
+// MyTemplatesResponse is returned by MyTemplates on success.
+type MyTemplatesResponse struct {
+	// The user whose key was sent; null without one.
+	Myself *MyTemplatesMyselfUser `json:"myself"`
+}
+
+// GetMyself returns MyTemplatesResponse.Myself, and is useful for accessing the field via an interface.
+func (v *MyTemplatesResponse) GetMyself() *MyTemplatesMyselfUser { return v.Myself }
+
+// MyVolumesMyselfUser includes the requested fields of the GraphQL type User.
+// The GraphQL type's documentation follows.
+//
+// The user of a key.
+type MyVolumesMyselfUser struct {
+	// The user's network volumes, newest first.
+	NetworkVolumes []*MyVolumesMyselfUserNetworkVolumesNetworkVolume `json:"networkVolumes"`
+}
+
+// GetNetworkVolumes returns MyVolumesMyselfUser.NetworkVolumes, and is useful for accessing the field via an interface.
+func (v *MyVolumesMyselfUser) GetNetworkVolumes() []*MyVolumesMyselfUserNetworkVolumesNetworkVolume {
+	return v.NetworkVolumes
+}
+
+// MyVolumesMyselfUserNetworkVolumesNetworkVolume includes the requested fields of the GraphQL type NetworkVolume.
+// The GraphQL type's documentation follows.
+//
+// Storage in one data center that outlives the pods that mount it.
+type MyVolumesMyselfUserNetworkVolumesNetworkVolume struct {
+	VolumeFields `json:"-"`
+}
+
+// GetId returns MyVolumesMyselfUserNetworkVolumesNetworkVolume.Id, and is useful for accessing the field via an interface.
+func (v *MyVolumesMyselfUserNetworkVolumesNetworkVolume) GetId() *string { return v.VolumeFields.Id }
+
+// GetName returns MyVolumesMyselfUserNetworkVolumesNetworkVolume.Name, and is useful for accessing the field via an interface.
+func (v *MyVolumesMyselfUserNetworkVolumesNetworkVolume) GetName() *string {
+	return v.VolumeFields.Name
+}
+
+// GetSize returns MyVolumesMyselfUserNetworkVolumesNetworkVolume.Size, and is useful for accessing the field via an interface.
+func (v *MyVolumesMyselfUserNetworkVolumesNetworkVolume) GetSize() *int { return v.VolumeFields.Size }
+
+// GetDataCenterId returns MyVolumesMyselfUserNetworkVolumesNetworkVolume.DataCenterId, and is useful for accessing the field via an interface.
+func (v *MyVolumesMyselfUserNetworkVolumesNetworkVolume) GetDataCenterId() *string {
+	return v.VolumeFields.DataCenterId
+}
+
+// GetDataCenter returns MyVolumesMyselfUserNetworkVolumesNetworkVolume.DataCenter, and is useful for accessing the field via an interface.
+func (v *MyVolumesMyselfUserNetworkVolumesNetworkVolume) GetDataCenter() *VolumeFieldsDataCenter {
+	return v.VolumeFields.DataCenter
+}
+
+func (v *MyVolumesMyselfUserNetworkVolumesNetworkVolume) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*MyVolumesMyselfUserNetworkVolumesNetworkVolume
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.MyVolumesMyselfUserNetworkVolumesNetworkVolume = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.VolumeFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalMyVolumesMyselfUserNetworkVolumesNetworkVolume struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	Size *int `json:"size"`
+
+	DataCenterId *string `json:"dataCenterId"`
+
+	DataCenter *VolumeFieldsDataCenter `json:"dataCenter"`
+}
+
+func (v *MyVolumesMyselfUserNetworkVolumesNetworkVolume) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *MyVolumesMyselfUserNetworkVolumesNetworkVolume) __premarshalJSON() (*__premarshalMyVolumesMyselfUserNetworkVolumesNetworkVolume, error) {
+	var retval __premarshalMyVolumesMyselfUserNetworkVolumesNetworkVolume
+
+	retval.Id = v.VolumeFields.Id
+	retval.Name = v.VolumeFields.Name
+	retval.Size = v.VolumeFields.Size
+	retval.DataCenterId = v.VolumeFields.DataCenterId
+	retval.DataCenter = v.VolumeFields.DataCenter
+	return &retval, nil
+}
+
+// MyVolumesResponse is returned by MyVolumes on success.
+type MyVolumesResponse struct {
+	// The user whose key was sent; null without one.
+	Myself *MyVolumesMyselfUser `json:"myself"`
+}
+
+// GetMyself returns MyVolumesResponse.Myself, and is useful for accessing the field via an interface.
+func (v *MyVolumesResponse) GetMyself() *MyVolumesMyselfUser { return v.Myself }
 
 // MyselfMyselfUser includes the requested fields of the GraphQL type User.
 // The GraphQL type's documentation follows.
@@ -1406,6 +3036,13 @@ type MyselfResponse struct {
 
 // GetMyself returns MyselfResponse.Myself, and is useful for accessing the field via an interface.
 func (v *MyselfResponse) GetMyself() *MyselfMyselfUser { return v.Myself }
+
+type NetworkVolumeIdsInput struct {
+	NetworkVolumeId *string `json:"networkVolumeId"`
+}
+
+// GetNetworkVolumeId returns NetworkVolumeIdsInput.NetworkVolumeId, and is useful for accessing the field via an interface.
+func (v *NetworkVolumeIdsInput) GetNetworkVolumeId() *string { return v.NetworkVolumeId }
 
 type PodEditJobInput struct {
 	PodId      string                      `json:"podId"`
@@ -1692,7 +3329,7 @@ type PodFindAndDeployOnDemandInput struct {
 	GpuTypeIdList []*string `json:"gpuTypeIdList"`
 	// The image if it is absent.
 	Name *string `json:"name"`
-	// Required.
+	// Required without a template.
 	ImageName  *string `json:"imageName"`
 	DockerArgs *string `json:"dockerArgs"`
 	// Each port/protocol, separated by commas.
@@ -1705,22 +3342,23 @@ type PodFindAndDeployOnDemandInput struct {
 	VolumeMountPath *string `json:"volumeMountPath"`
 	NetworkVolumeId *string `json:"networkVolumeId"`
 	// Ids separated by commas.
-	DataCenterId            *string   `json:"dataCenterId"`
-	ContainerRegistryAuthId *string   `json:"containerRegistryAuthId"`
-	TemplateId              *string   `json:"templateId"`
-	MinVcpuCount            *int      `json:"minVcpuCount"`
-	MinMemoryInGb           *int      `json:"minMemoryInGb"`
-	CudaVersion             *string   `json:"cudaVersion"`
-	MinCudaVersion          *string   `json:"minCudaVersion"`
-	AllowedCudaVersions     []*string `json:"allowedCudaVersions"`
-	GlobalNetwork           *bool     `json:"globalNetwork"`
+	DataCenterId            *string `json:"dataCenterId"`
+	ContainerRegistryAuthId *string `json:"containerRegistryAuthId"`
+	// Gives what is absent here, and the variables that env lacks.
+	TemplateId          *string   `json:"templateId"`
+	MinVcpuCount        *int      `json:"minVcpuCount"`
+	MinMemoryInGb       *int      `json:"minMemoryInGb"`
+	CudaVersion         *string   `json:"cudaVersion"`
+	MinCudaVersion      *string   `json:"minCudaVersion"`
+	AllowedCudaVersions []*string `json:"allowedCudaVersions"`
+	GlobalNetwork       *bool     `json:"globalNetwork"`
 	// USD an hour: no pod is made that costs more.
 	DeployCost *float64 `json:"deployCost"`
 	// Gives the container the user's SSH keys as PUBLIC_KEY.
 	StartSsh *bool `json:"startSsh"`
 	// No effect.
 	SupportPublicIp *bool `json:"supportPublicIp"`
-	// No effect.
+	// Two letters.
 	CountryCode *string `json:"countryCode"`
 	// No effect.
 	MinDisk *int `json:"minDisk"`
@@ -1913,6 +3551,14 @@ var AllPodStatus = []PodStatus{
 	PodStatusTerminated,
 }
 
+type PodTemplateInput struct {
+	// True: official ones; false: the others; null: all.
+	IsRunpod *bool `json:"isRunpod"`
+}
+
+// GetIsRunpod returns PodTemplateInput.IsRunpod, and is useful for accessing the field via an interface.
+func (v *PodTemplateInput) GetIsRunpod() *bool { return v.IsRunpod }
+
 type PodType string
 
 const (
@@ -1928,6 +3574,29 @@ var AllPodType = []PodType{
 	PodTypeBid,
 	PodTypeBackground,
 }
+
+// PoolsResponse is returned by Pools on success.
+type PoolsResponse struct {
+	// The pools of GPU types that endpoints take.
+	ServerlessGpuPools []*PoolsServerlessGpuPoolsServerlessGpuPool `json:"serverlessGpuPools"`
+}
+
+// GetServerlessGpuPools returns PoolsResponse.ServerlessGpuPools, and is useful for accessing the field via an interface.
+func (v *PoolsResponse) GetServerlessGpuPools() []*PoolsServerlessGpuPoolsServerlessGpuPool {
+	return v.ServerlessGpuPools
+}
+
+// PoolsServerlessGpuPoolsServerlessGpuPool includes the requested fields of the GraphQL type ServerlessGpuPool.
+type PoolsServerlessGpuPoolsServerlessGpuPool struct {
+	Id         *string   `json:"id"`
+	GpuTypeIds []*string `json:"gpuTypeIds"`
+}
+
+// GetId returns PoolsServerlessGpuPoolsServerlessGpuPool.Id, and is useful for accessing the field via an interface.
+func (v *PoolsServerlessGpuPoolsServerlessGpuPool) GetId() *string { return v.Id }
+
+// GetGpuTypeIds returns PoolsServerlessGpuPoolsServerlessGpuPool.GpuTypeIds, and is useful for accessing the field via an interface.
+func (v *PoolsServerlessGpuPoolsServerlessGpuPool) GetGpuTypeIds() []*string { return v.GpuTypeIds }
 
 // ResumePodResumePod includes the requested fields of the GraphQL type Pod.
 // The GraphQL type's documentation follows.
@@ -2127,6 +3796,562 @@ type ResumeResponse struct {
 // GetPodResume returns ResumeResponse.PodResume, and is useful for accessing the field via an interface.
 func (v *ResumeResponse) GetPodResume() *ResumePodResumePod { return v.PodResume }
 
+// SaveEndpointResponse is returned by SaveEndpoint on success.
+type SaveEndpointResponse struct {
+	// Makes an endpoint or, with an id, changes what is given of one. A change that leaves out workersMax, idleTimeout or
+	// scalerValue sets them to 3, 10 and 4.
+	SaveEndpoint *SaveEndpointSaveEndpoint `json:"saveEndpoint"`
+}
+
+// GetSaveEndpoint returns SaveEndpointResponse.SaveEndpoint, and is useful for accessing the field via an interface.
+func (v *SaveEndpointResponse) GetSaveEndpoint() *SaveEndpointSaveEndpoint { return v.SaveEndpoint }
+
+// SaveEndpointSaveEndpoint includes the requested fields of the GraphQL type Endpoint.
+// The GraphQL type's documentation follows.
+//
+// A service whose workers do what is asked of it.
+type SaveEndpointSaveEndpoint struct {
+	EndpointFields `json:"-"`
+}
+
+// GetId returns SaveEndpointSaveEndpoint.Id, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetId() *string { return v.EndpointFields.Id }
+
+// GetName returns SaveEndpointSaveEndpoint.Name, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetName() *string { return v.EndpointFields.Name }
+
+// GetType returns SaveEndpointSaveEndpoint.Type, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetType() *string { return v.EndpointFields.Type }
+
+// GetTemplateId returns SaveEndpointSaveEndpoint.TemplateId, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetTemplateId() *string { return v.EndpointFields.TemplateId }
+
+// GetUserId returns SaveEndpointSaveEndpoint.UserId, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetUserId() *string { return v.EndpointFields.UserId }
+
+// GetVersion returns SaveEndpointSaveEndpoint.Version, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetVersion() *int { return v.EndpointFields.Version }
+
+// GetCreatedAt returns SaveEndpointSaveEndpoint.CreatedAt, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetCreatedAt() *time.Time { return v.EndpointFields.CreatedAt }
+
+// GetGpuIds returns SaveEndpointSaveEndpoint.GpuIds, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetGpuIds() *string { return v.EndpointFields.GpuIds }
+
+// GetGpuCount returns SaveEndpointSaveEndpoint.GpuCount, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetGpuCount() *int { return v.EndpointFields.GpuCount }
+
+// GetInstanceIds returns SaveEndpointSaveEndpoint.InstanceIds, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetInstanceIds() []*string { return v.EndpointFields.InstanceIds }
+
+// GetComputeType returns SaveEndpointSaveEndpoint.ComputeType, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetComputeType() *ComputeType { return v.EndpointFields.ComputeType }
+
+// GetLocations returns SaveEndpointSaveEndpoint.Locations, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetLocations() *string { return v.EndpointFields.Locations }
+
+// GetNetworkVolumeId returns SaveEndpointSaveEndpoint.NetworkVolumeId, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetNetworkVolumeId() *string {
+	return v.EndpointFields.NetworkVolumeId
+}
+
+// GetNetworkVolumeIds returns SaveEndpointSaveEndpoint.NetworkVolumeIds, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetNetworkVolumeIds() []*EndpointFieldsNetworkVolumeIds {
+	return v.EndpointFields.NetworkVolumeIds
+}
+
+// GetNetworkVolume returns SaveEndpointSaveEndpoint.NetworkVolume, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetNetworkVolume() *EndpointFieldsNetworkVolume {
+	return v.EndpointFields.NetworkVolume
+}
+
+// GetWorkersMin returns SaveEndpointSaveEndpoint.WorkersMin, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetWorkersMin() *int { return v.EndpointFields.WorkersMin }
+
+// GetWorkersMax returns SaveEndpointSaveEndpoint.WorkersMax, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetWorkersMax() *int { return v.EndpointFields.WorkersMax }
+
+// GetIdleTimeout returns SaveEndpointSaveEndpoint.IdleTimeout, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetIdleTimeout() *int { return v.EndpointFields.IdleTimeout }
+
+// GetScalerType returns SaveEndpointSaveEndpoint.ScalerType, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetScalerType() *string { return v.EndpointFields.ScalerType }
+
+// GetScalerValue returns SaveEndpointSaveEndpoint.ScalerValue, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetScalerValue() *int { return v.EndpointFields.ScalerValue }
+
+// GetExecutionTimeoutMs returns SaveEndpointSaveEndpoint.ExecutionTimeoutMs, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetExecutionTimeoutMs() *int {
+	return v.EndpointFields.ExecutionTimeoutMs
+}
+
+// GetAllowedCudaVersions returns SaveEndpointSaveEndpoint.AllowedCudaVersions, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetAllowedCudaVersions() *string {
+	return v.EndpointFields.AllowedCudaVersions
+}
+
+// GetMinCudaVersion returns SaveEndpointSaveEndpoint.MinCudaVersion, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetMinCudaVersion() *string {
+	return v.EndpointFields.MinCudaVersion
+}
+
+// GetFlashBootType returns SaveEndpointSaveEndpoint.FlashBootType, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetFlashBootType() *FlashBootType {
+	return v.EndpointFields.FlashBootType
+}
+
+// GetEnv returns SaveEndpointSaveEndpoint.Env, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetEnv() []*EndpointFieldsEnvEnvironmentVariable {
+	return v.EndpointFields.Env
+}
+
+// GetPods returns SaveEndpointSaveEndpoint.Pods, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetPods() []*EndpointFieldsPodsPod { return v.EndpointFields.Pods }
+
+func (v *SaveEndpointSaveEndpoint) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*SaveEndpointSaveEndpoint
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.SaveEndpointSaveEndpoint = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.EndpointFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalSaveEndpointSaveEndpoint struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	Type *string `json:"type"`
+
+	TemplateId *string `json:"templateId"`
+
+	UserId *string `json:"userId"`
+
+	Version *int `json:"version"`
+
+	CreatedAt *time.Time `json:"createdAt"`
+
+	GpuIds *string `json:"gpuIds"`
+
+	GpuCount *int `json:"gpuCount"`
+
+	InstanceIds []*string `json:"instanceIds"`
+
+	ComputeType *ComputeType `json:"computeType"`
+
+	Locations *string `json:"locations"`
+
+	NetworkVolumeId *string `json:"networkVolumeId"`
+
+	NetworkVolumeIds []*EndpointFieldsNetworkVolumeIds `json:"networkVolumeIds"`
+
+	NetworkVolume *EndpointFieldsNetworkVolume `json:"networkVolume"`
+
+	WorkersMin *int `json:"workersMin"`
+
+	WorkersMax *int `json:"workersMax"`
+
+	IdleTimeout *int `json:"idleTimeout"`
+
+	ScalerType *string `json:"scalerType"`
+
+	ScalerValue *int `json:"scalerValue"`
+
+	ExecutionTimeoutMs *int `json:"executionTimeoutMs"`
+
+	AllowedCudaVersions *string `json:"allowedCudaVersions"`
+
+	MinCudaVersion *string `json:"minCudaVersion"`
+
+	FlashBootType *FlashBootType `json:"flashBootType"`
+
+	Env []*EndpointFieldsEnvEnvironmentVariable `json:"env"`
+
+	Pods []*EndpointFieldsPodsPod `json:"pods"`
+}
+
+func (v *SaveEndpointSaveEndpoint) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *SaveEndpointSaveEndpoint) __premarshalJSON() (*__premarshalSaveEndpointSaveEndpoint, error) {
+	var retval __premarshalSaveEndpointSaveEndpoint
+
+	retval.Id = v.EndpointFields.Id
+	retval.Name = v.EndpointFields.Name
+	retval.Type = v.EndpointFields.Type
+	retval.TemplateId = v.EndpointFields.TemplateId
+	retval.UserId = v.EndpointFields.UserId
+	retval.Version = v.EndpointFields.Version
+	retval.CreatedAt = v.EndpointFields.CreatedAt
+	retval.GpuIds = v.EndpointFields.GpuIds
+	retval.GpuCount = v.EndpointFields.GpuCount
+	retval.InstanceIds = v.EndpointFields.InstanceIds
+	retval.ComputeType = v.EndpointFields.ComputeType
+	retval.Locations = v.EndpointFields.Locations
+	retval.NetworkVolumeId = v.EndpointFields.NetworkVolumeId
+	retval.NetworkVolumeIds = v.EndpointFields.NetworkVolumeIds
+	retval.NetworkVolume = v.EndpointFields.NetworkVolume
+	retval.WorkersMin = v.EndpointFields.WorkersMin
+	retval.WorkersMax = v.EndpointFields.WorkersMax
+	retval.IdleTimeout = v.EndpointFields.IdleTimeout
+	retval.ScalerType = v.EndpointFields.ScalerType
+	retval.ScalerValue = v.EndpointFields.ScalerValue
+	retval.ExecutionTimeoutMs = v.EndpointFields.ExecutionTimeoutMs
+	retval.AllowedCudaVersions = v.EndpointFields.AllowedCudaVersions
+	retval.MinCudaVersion = v.EndpointFields.MinCudaVersion
+	retval.FlashBootType = v.EndpointFields.FlashBootType
+	retval.Env = v.EndpointFields.Env
+	retval.Pods = v.EndpointFields.Pods
+	return &retval, nil
+}
+
+type SaveRegistryAuthInput struct {
+	Name     string `json:"name"`
+	Username string `json:"username"`
+	Password string `json:"password"`
+}
+
+// GetName returns SaveRegistryAuthInput.Name, and is useful for accessing the field via an interface.
+func (v *SaveRegistryAuthInput) GetName() string { return v.Name }
+
+// GetUsername returns SaveRegistryAuthInput.Username, and is useful for accessing the field via an interface.
+func (v *SaveRegistryAuthInput) GetUsername() string { return v.Username }
+
+// GetPassword returns SaveRegistryAuthInput.Password, and is useful for accessing the field via an interface.
+func (v *SaveRegistryAuthInput) GetPassword() string { return v.Password }
+
+// SaveRegistryResponse is returned by SaveRegistry on success.
+type SaveRegistryResponse struct {
+	// Stores a login to a container registry.
+	SaveRegistryAuth *SaveRegistrySaveRegistryAuthContainerRegistryAuth `json:"saveRegistryAuth"`
+}
+
+// GetSaveRegistryAuth returns SaveRegistryResponse.SaveRegistryAuth, and is useful for accessing the field via an interface.
+func (v *SaveRegistryResponse) GetSaveRegistryAuth() *SaveRegistrySaveRegistryAuthContainerRegistryAuth {
+	return v.SaveRegistryAuth
+}
+
+// SaveRegistrySaveRegistryAuthContainerRegistryAuth includes the requested fields of the GraphQL type ContainerRegistryAuth.
+// The GraphQL type's documentation follows.
+//
+// A login to a container registry; what it consists of is never told.
+type SaveRegistrySaveRegistryAuthContainerRegistryAuth struct {
+	Id   *string `json:"id"`
+	Name *string `json:"name"`
+}
+
+// GetId returns SaveRegistrySaveRegistryAuthContainerRegistryAuth.Id, and is useful for accessing the field via an interface.
+func (v *SaveRegistrySaveRegistryAuthContainerRegistryAuth) GetId() *string { return v.Id }
+
+// GetName returns SaveRegistrySaveRegistryAuthContainerRegistryAuth.Name, and is useful for accessing the field via an interface.
+func (v *SaveRegistrySaveRegistryAuthContainerRegistryAuth) GetName() *string { return v.Name }
+
+// On a change null leaves what there is, and empty text or an empty list takes it away.
+type SaveTemplateInput struct {
+	// Of the template that is to change; a new one is made if it is absent.
+	Id *string `json:"id"`
+	// No other template of the user's may have it.
+	Name string `json:"name"`
+	// Required for a new one.
+	ImageName         *string `json:"imageName"`
+	ContainerDiskInGb int     `json:"containerDiskInGb"`
+	// 10 or more makes a persistent mount, 0 none.
+	VolumeInGb int `json:"volumeInGb"`
+	// /workspace if it is absent.
+	VolumeMountPath *string                     `json:"volumeMountPath"`
+	DockerArgs      *string                     `json:"dockerArgs"`
+	Env             []*EnvironmentVariableInput `json:"env,omitempty"`
+	// Each port/protocol, separated by commas.
+	Ports *string `json:"ports"`
+	// No effect: see ports.
+	PortsConfig  []*TemplatePortConfigInput `json:"portsConfig,omitempty"`
+	Readme       *string                    `json:"readme"`
+	IsServerless *bool                      `json:"isServerless"`
+	// Everybody may read it, but for its credential.
+	IsPublic                *bool   `json:"isPublic"`
+	StartSsh                *bool   `json:"startSsh"`
+	StartJupyter            *bool   `json:"startJupyter"`
+	ContainerRegistryAuthId *string `json:"containerRegistryAuthId"`
+	// CPU, NVIDIA or AMD.
+	Category *string `json:"category"`
+	// Refused.
+	StartScript *string `json:"startScript"`
+	// True is refused.
+	AdvancedStart *bool `json:"advancedStart"`
+	// No effect.
+	Config *json.RawMessage `json:"config"`
+}
+
+// GetId returns SaveTemplateInput.Id, and is useful for accessing the field via an interface.
+func (v *SaveTemplateInput) GetId() *string { return v.Id }
+
+// GetName returns SaveTemplateInput.Name, and is useful for accessing the field via an interface.
+func (v *SaveTemplateInput) GetName() string { return v.Name }
+
+// GetImageName returns SaveTemplateInput.ImageName, and is useful for accessing the field via an interface.
+func (v *SaveTemplateInput) GetImageName() *string { return v.ImageName }
+
+// GetContainerDiskInGb returns SaveTemplateInput.ContainerDiskInGb, and is useful for accessing the field via an interface.
+func (v *SaveTemplateInput) GetContainerDiskInGb() int { return v.ContainerDiskInGb }
+
+// GetVolumeInGb returns SaveTemplateInput.VolumeInGb, and is useful for accessing the field via an interface.
+func (v *SaveTemplateInput) GetVolumeInGb() int { return v.VolumeInGb }
+
+// GetVolumeMountPath returns SaveTemplateInput.VolumeMountPath, and is useful for accessing the field via an interface.
+func (v *SaveTemplateInput) GetVolumeMountPath() *string { return v.VolumeMountPath }
+
+// GetDockerArgs returns SaveTemplateInput.DockerArgs, and is useful for accessing the field via an interface.
+func (v *SaveTemplateInput) GetDockerArgs() *string { return v.DockerArgs }
+
+// GetEnv returns SaveTemplateInput.Env, and is useful for accessing the field via an interface.
+func (v *SaveTemplateInput) GetEnv() []*EnvironmentVariableInput { return v.Env }
+
+// GetPorts returns SaveTemplateInput.Ports, and is useful for accessing the field via an interface.
+func (v *SaveTemplateInput) GetPorts() *string { return v.Ports }
+
+// GetPortsConfig returns SaveTemplateInput.PortsConfig, and is useful for accessing the field via an interface.
+func (v *SaveTemplateInput) GetPortsConfig() []*TemplatePortConfigInput { return v.PortsConfig }
+
+// GetReadme returns SaveTemplateInput.Readme, and is useful for accessing the field via an interface.
+func (v *SaveTemplateInput) GetReadme() *string { return v.Readme }
+
+// GetIsServerless returns SaveTemplateInput.IsServerless, and is useful for accessing the field via an interface.
+func (v *SaveTemplateInput) GetIsServerless() *bool { return v.IsServerless }
+
+// GetIsPublic returns SaveTemplateInput.IsPublic, and is useful for accessing the field via an interface.
+func (v *SaveTemplateInput) GetIsPublic() *bool { return v.IsPublic }
+
+// GetStartSsh returns SaveTemplateInput.StartSsh, and is useful for accessing the field via an interface.
+func (v *SaveTemplateInput) GetStartSsh() *bool { return v.StartSsh }
+
+// GetStartJupyter returns SaveTemplateInput.StartJupyter, and is useful for accessing the field via an interface.
+func (v *SaveTemplateInput) GetStartJupyter() *bool { return v.StartJupyter }
+
+// GetContainerRegistryAuthId returns SaveTemplateInput.ContainerRegistryAuthId, and is useful for accessing the field via an interface.
+func (v *SaveTemplateInput) GetContainerRegistryAuthId() *string { return v.ContainerRegistryAuthId }
+
+// GetCategory returns SaveTemplateInput.Category, and is useful for accessing the field via an interface.
+func (v *SaveTemplateInput) GetCategory() *string { return v.Category }
+
+// GetStartScript returns SaveTemplateInput.StartScript, and is useful for accessing the field via an interface.
+func (v *SaveTemplateInput) GetStartScript() *string { return v.StartScript }
+
+// GetAdvancedStart returns SaveTemplateInput.AdvancedStart, and is useful for accessing the field via an interface.
+func (v *SaveTemplateInput) GetAdvancedStart() *bool { return v.AdvancedStart }
+
+// GetConfig returns SaveTemplateInput.Config, and is useful for accessing the field via an interface.
+func (v *SaveTemplateInput) GetConfig() *json.RawMessage { return v.Config }
+
+// SaveTemplateResponse is returned by SaveTemplate on success.
+type SaveTemplateResponse struct {
+	// Makes a template or, with an id, changes what is given of one.
+	SaveTemplate *SaveTemplateSaveTemplatePodTemplate `json:"saveTemplate"`
+}
+
+// GetSaveTemplate returns SaveTemplateResponse.SaveTemplate, and is useful for accessing the field via an interface.
+func (v *SaveTemplateResponse) GetSaveTemplate() *SaveTemplateSaveTemplatePodTemplate {
+	return v.SaveTemplate
+}
+
+// SaveTemplateSaveTemplatePodTemplate includes the requested fields of the GraphQL type PodTemplate.
+// The GraphQL type's documentation follows.
+//
+// The settings of a container under a name, to make pods or the workers of an endpoint from.
+type SaveTemplateSaveTemplatePodTemplate struct {
+	TemplateFields `json:"-"`
+}
+
+// GetId returns SaveTemplateSaveTemplatePodTemplate.Id, and is useful for accessing the field via an interface.
+func (v *SaveTemplateSaveTemplatePodTemplate) GetId() *string { return v.TemplateFields.Id }
+
+// GetName returns SaveTemplateSaveTemplatePodTemplate.Name, and is useful for accessing the field via an interface.
+func (v *SaveTemplateSaveTemplatePodTemplate) GetName() *string { return v.TemplateFields.Name }
+
+// GetImageName returns SaveTemplateSaveTemplatePodTemplate.ImageName, and is useful for accessing the field via an interface.
+func (v *SaveTemplateSaveTemplatePodTemplate) GetImageName() *string {
+	return v.TemplateFields.ImageName
+}
+
+// GetDockerArgs returns SaveTemplateSaveTemplatePodTemplate.DockerArgs, and is useful for accessing the field via an interface.
+func (v *SaveTemplateSaveTemplatePodTemplate) GetDockerArgs() *string {
+	return v.TemplateFields.DockerArgs
+}
+
+// GetEnv returns SaveTemplateSaveTemplatePodTemplate.Env, and is useful for accessing the field via an interface.
+func (v *SaveTemplateSaveTemplatePodTemplate) GetEnv() []*TemplateFieldsEnvEnvironmentVariable {
+	return v.TemplateFields.Env
+}
+
+// GetPorts returns SaveTemplateSaveTemplatePodTemplate.Ports, and is useful for accessing the field via an interface.
+func (v *SaveTemplateSaveTemplatePodTemplate) GetPorts() *string { return v.TemplateFields.Ports }
+
+// GetPortsConfig returns SaveTemplateSaveTemplatePodTemplate.PortsConfig, and is useful for accessing the field via an interface.
+func (v *SaveTemplateSaveTemplatePodTemplate) GetPortsConfig() []*TemplateFieldsPortsConfigTemplatePortConfig {
+	return v.TemplateFields.PortsConfig
+}
+
+// GetVolumeInGb returns SaveTemplateSaveTemplatePodTemplate.VolumeInGb, and is useful for accessing the field via an interface.
+func (v *SaveTemplateSaveTemplatePodTemplate) GetVolumeInGb() *int {
+	return v.TemplateFields.VolumeInGb
+}
+
+// GetVolumeMountPath returns SaveTemplateSaveTemplatePodTemplate.VolumeMountPath, and is useful for accessing the field via an interface.
+func (v *SaveTemplateSaveTemplatePodTemplate) GetVolumeMountPath() *string {
+	return v.TemplateFields.VolumeMountPath
+}
+
+// GetContainerDiskInGb returns SaveTemplateSaveTemplatePodTemplate.ContainerDiskInGb, and is useful for accessing the field via an interface.
+func (v *SaveTemplateSaveTemplatePodTemplate) GetContainerDiskInGb() *int {
+	return v.TemplateFields.ContainerDiskInGb
+}
+
+// GetContainerRegistryAuthId returns SaveTemplateSaveTemplatePodTemplate.ContainerRegistryAuthId, and is useful for accessing the field via an interface.
+func (v *SaveTemplateSaveTemplatePodTemplate) GetContainerRegistryAuthId() *string {
+	return v.TemplateFields.ContainerRegistryAuthId
+}
+
+// GetStartJupyter returns SaveTemplateSaveTemplatePodTemplate.StartJupyter, and is useful for accessing the field via an interface.
+func (v *SaveTemplateSaveTemplatePodTemplate) GetStartJupyter() *bool {
+	return v.TemplateFields.StartJupyter
+}
+
+// GetStartSsh returns SaveTemplateSaveTemplatePodTemplate.StartSsh, and is useful for accessing the field via an interface.
+func (v *SaveTemplateSaveTemplatePodTemplate) GetStartSsh() *bool { return v.TemplateFields.StartSsh }
+
+// GetIsServerless returns SaveTemplateSaveTemplatePodTemplate.IsServerless, and is useful for accessing the field via an interface.
+func (v *SaveTemplateSaveTemplatePodTemplate) GetIsServerless() *bool {
+	return v.TemplateFields.IsServerless
+}
+
+// GetIsPublic returns SaveTemplateSaveTemplatePodTemplate.IsPublic, and is useful for accessing the field via an interface.
+func (v *SaveTemplateSaveTemplatePodTemplate) GetIsPublic() *bool { return v.TemplateFields.IsPublic }
+
+// GetIsRunpod returns SaveTemplateSaveTemplatePodTemplate.IsRunpod, and is useful for accessing the field via an interface.
+func (v *SaveTemplateSaveTemplatePodTemplate) GetIsRunpod() *bool { return v.TemplateFields.IsRunpod }
+
+// GetReadme returns SaveTemplateSaveTemplatePodTemplate.Readme, and is useful for accessing the field via an interface.
+func (v *SaveTemplateSaveTemplatePodTemplate) GetReadme() *string { return v.TemplateFields.Readme }
+
+// GetCategory returns SaveTemplateSaveTemplatePodTemplate.Category, and is useful for accessing the field via an interface.
+func (v *SaveTemplateSaveTemplatePodTemplate) GetCategory() *string { return v.TemplateFields.Category }
+
+func (v *SaveTemplateSaveTemplatePodTemplate) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*SaveTemplateSaveTemplatePodTemplate
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.SaveTemplateSaveTemplatePodTemplate = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.TemplateFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalSaveTemplateSaveTemplatePodTemplate struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	ImageName *string `json:"imageName"`
+
+	DockerArgs *string `json:"dockerArgs"`
+
+	Env []*TemplateFieldsEnvEnvironmentVariable `json:"env"`
+
+	Ports *string `json:"ports"`
+
+	PortsConfig []*TemplateFieldsPortsConfigTemplatePortConfig `json:"portsConfig"`
+
+	VolumeInGb *int `json:"volumeInGb"`
+
+	VolumeMountPath *string `json:"volumeMountPath"`
+
+	ContainerDiskInGb *int `json:"containerDiskInGb"`
+
+	ContainerRegistryAuthId *string `json:"containerRegistryAuthId"`
+
+	StartJupyter *bool `json:"startJupyter"`
+
+	StartSsh *bool `json:"startSsh"`
+
+	IsServerless *bool `json:"isServerless"`
+
+	IsPublic *bool `json:"isPublic"`
+
+	IsRunpod *bool `json:"isRunpod"`
+
+	Readme *string `json:"readme"`
+
+	Category *string `json:"category"`
+}
+
+func (v *SaveTemplateSaveTemplatePodTemplate) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *SaveTemplateSaveTemplatePodTemplate) __premarshalJSON() (*__premarshalSaveTemplateSaveTemplatePodTemplate, error) {
+	var retval __premarshalSaveTemplateSaveTemplatePodTemplate
+
+	retval.Id = v.TemplateFields.Id
+	retval.Name = v.TemplateFields.Name
+	retval.ImageName = v.TemplateFields.ImageName
+	retval.DockerArgs = v.TemplateFields.DockerArgs
+	retval.Env = v.TemplateFields.Env
+	retval.Ports = v.TemplateFields.Ports
+	retval.PortsConfig = v.TemplateFields.PortsConfig
+	retval.VolumeInGb = v.TemplateFields.VolumeInGb
+	retval.VolumeMountPath = v.TemplateFields.VolumeMountPath
+	retval.ContainerDiskInGb = v.TemplateFields.ContainerDiskInGb
+	retval.ContainerRegistryAuthId = v.TemplateFields.ContainerRegistryAuthId
+	retval.StartJupyter = v.TemplateFields.StartJupyter
+	retval.StartSsh = v.TemplateFields.StartSsh
+	retval.IsServerless = v.TemplateFields.IsServerless
+	retval.IsPublic = v.TemplateFields.IsPublic
+	retval.IsRunpod = v.TemplateFields.IsRunpod
+	retval.Readme = v.TemplateFields.Readme
+	retval.Category = v.TemplateFields.Category
+	return &retval, nil
+}
+
 type SavingsPlanInput struct {
 	PlanLength  *string  `json:"planLength"`
 	UpfrontCost *float64 `json:"upfrontCost"`
@@ -2137,6 +4362,274 @@ func (v *SavingsPlanInput) GetPlanLength() *string { return v.PlanLength }
 
 // GetUpfrontCost returns SavingsPlanInput.UpfrontCost, and is useful for accessing the field via an interface.
 func (v *SavingsPlanInput) GetUpfrontCost() *float64 { return v.UpfrontCost }
+
+// SetEndpointTemplateResponse is returned by SetEndpointTemplate on success.
+type SetEndpointTemplateResponse struct {
+	// Has the workers be made of another template.
+	UpdateEndpointTemplate *SetEndpointTemplateUpdateEndpointTemplateEndpoint `json:"updateEndpointTemplate"`
+}
+
+// GetUpdateEndpointTemplate returns SetEndpointTemplateResponse.UpdateEndpointTemplate, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateResponse) GetUpdateEndpointTemplate() *SetEndpointTemplateUpdateEndpointTemplateEndpoint {
+	return v.UpdateEndpointTemplate
+}
+
+// SetEndpointTemplateUpdateEndpointTemplateEndpoint includes the requested fields of the GraphQL type Endpoint.
+// The GraphQL type's documentation follows.
+//
+// A service whose workers do what is asked of it.
+type SetEndpointTemplateUpdateEndpointTemplateEndpoint struct {
+	EndpointFields `json:"-"`
+}
+
+// GetId returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.Id, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetId() *string {
+	return v.EndpointFields.Id
+}
+
+// GetName returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.Name, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetName() *string {
+	return v.EndpointFields.Name
+}
+
+// GetType returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.Type, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetType() *string {
+	return v.EndpointFields.Type
+}
+
+// GetTemplateId returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.TemplateId, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetTemplateId() *string {
+	return v.EndpointFields.TemplateId
+}
+
+// GetUserId returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.UserId, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetUserId() *string {
+	return v.EndpointFields.UserId
+}
+
+// GetVersion returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.Version, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetVersion() *int {
+	return v.EndpointFields.Version
+}
+
+// GetCreatedAt returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.CreatedAt, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetCreatedAt() *time.Time {
+	return v.EndpointFields.CreatedAt
+}
+
+// GetGpuIds returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.GpuIds, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetGpuIds() *string {
+	return v.EndpointFields.GpuIds
+}
+
+// GetGpuCount returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.GpuCount, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetGpuCount() *int {
+	return v.EndpointFields.GpuCount
+}
+
+// GetInstanceIds returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.InstanceIds, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetInstanceIds() []*string {
+	return v.EndpointFields.InstanceIds
+}
+
+// GetComputeType returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.ComputeType, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetComputeType() *ComputeType {
+	return v.EndpointFields.ComputeType
+}
+
+// GetLocations returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.Locations, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetLocations() *string {
+	return v.EndpointFields.Locations
+}
+
+// GetNetworkVolumeId returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.NetworkVolumeId, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetNetworkVolumeId() *string {
+	return v.EndpointFields.NetworkVolumeId
+}
+
+// GetNetworkVolumeIds returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.NetworkVolumeIds, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetNetworkVolumeIds() []*EndpointFieldsNetworkVolumeIds {
+	return v.EndpointFields.NetworkVolumeIds
+}
+
+// GetNetworkVolume returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.NetworkVolume, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetNetworkVolume() *EndpointFieldsNetworkVolume {
+	return v.EndpointFields.NetworkVolume
+}
+
+// GetWorkersMin returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.WorkersMin, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetWorkersMin() *int {
+	return v.EndpointFields.WorkersMin
+}
+
+// GetWorkersMax returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.WorkersMax, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetWorkersMax() *int {
+	return v.EndpointFields.WorkersMax
+}
+
+// GetIdleTimeout returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.IdleTimeout, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetIdleTimeout() *int {
+	return v.EndpointFields.IdleTimeout
+}
+
+// GetScalerType returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.ScalerType, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetScalerType() *string {
+	return v.EndpointFields.ScalerType
+}
+
+// GetScalerValue returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.ScalerValue, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetScalerValue() *int {
+	return v.EndpointFields.ScalerValue
+}
+
+// GetExecutionTimeoutMs returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.ExecutionTimeoutMs, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetExecutionTimeoutMs() *int {
+	return v.EndpointFields.ExecutionTimeoutMs
+}
+
+// GetAllowedCudaVersions returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.AllowedCudaVersions, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetAllowedCudaVersions() *string {
+	return v.EndpointFields.AllowedCudaVersions
+}
+
+// GetMinCudaVersion returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.MinCudaVersion, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetMinCudaVersion() *string {
+	return v.EndpointFields.MinCudaVersion
+}
+
+// GetFlashBootType returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.FlashBootType, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetFlashBootType() *FlashBootType {
+	return v.EndpointFields.FlashBootType
+}
+
+// GetEnv returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.Env, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetEnv() []*EndpointFieldsEnvEnvironmentVariable {
+	return v.EndpointFields.Env
+}
+
+// GetPods returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.Pods, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetPods() []*EndpointFieldsPodsPod {
+	return v.EndpointFields.Pods
+}
+
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*SetEndpointTemplateUpdateEndpointTemplateEndpoint
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.SetEndpointTemplateUpdateEndpointTemplateEndpoint = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.EndpointFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalSetEndpointTemplateUpdateEndpointTemplateEndpoint struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	Type *string `json:"type"`
+
+	TemplateId *string `json:"templateId"`
+
+	UserId *string `json:"userId"`
+
+	Version *int `json:"version"`
+
+	CreatedAt *time.Time `json:"createdAt"`
+
+	GpuIds *string `json:"gpuIds"`
+
+	GpuCount *int `json:"gpuCount"`
+
+	InstanceIds []*string `json:"instanceIds"`
+
+	ComputeType *ComputeType `json:"computeType"`
+
+	Locations *string `json:"locations"`
+
+	NetworkVolumeId *string `json:"networkVolumeId"`
+
+	NetworkVolumeIds []*EndpointFieldsNetworkVolumeIds `json:"networkVolumeIds"`
+
+	NetworkVolume *EndpointFieldsNetworkVolume `json:"networkVolume"`
+
+	WorkersMin *int `json:"workersMin"`
+
+	WorkersMax *int `json:"workersMax"`
+
+	IdleTimeout *int `json:"idleTimeout"`
+
+	ScalerType *string `json:"scalerType"`
+
+	ScalerValue *int `json:"scalerValue"`
+
+	ExecutionTimeoutMs *int `json:"executionTimeoutMs"`
+
+	AllowedCudaVersions *string `json:"allowedCudaVersions"`
+
+	MinCudaVersion *string `json:"minCudaVersion"`
+
+	FlashBootType *FlashBootType `json:"flashBootType"`
+
+	Env []*EndpointFieldsEnvEnvironmentVariable `json:"env"`
+
+	Pods []*EndpointFieldsPodsPod `json:"pods"`
+}
+
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) __premarshalJSON() (*__premarshalSetEndpointTemplateUpdateEndpointTemplateEndpoint, error) {
+	var retval __premarshalSetEndpointTemplateUpdateEndpointTemplateEndpoint
+
+	retval.Id = v.EndpointFields.Id
+	retval.Name = v.EndpointFields.Name
+	retval.Type = v.EndpointFields.Type
+	retval.TemplateId = v.EndpointFields.TemplateId
+	retval.UserId = v.EndpointFields.UserId
+	retval.Version = v.EndpointFields.Version
+	retval.CreatedAt = v.EndpointFields.CreatedAt
+	retval.GpuIds = v.EndpointFields.GpuIds
+	retval.GpuCount = v.EndpointFields.GpuCount
+	retval.InstanceIds = v.EndpointFields.InstanceIds
+	retval.ComputeType = v.EndpointFields.ComputeType
+	retval.Locations = v.EndpointFields.Locations
+	retval.NetworkVolumeId = v.EndpointFields.NetworkVolumeId
+	retval.NetworkVolumeIds = v.EndpointFields.NetworkVolumeIds
+	retval.NetworkVolume = v.EndpointFields.NetworkVolume
+	retval.WorkersMin = v.EndpointFields.WorkersMin
+	retval.WorkersMax = v.EndpointFields.WorkersMax
+	retval.IdleTimeout = v.EndpointFields.IdleTimeout
+	retval.ScalerType = v.EndpointFields.ScalerType
+	retval.ScalerValue = v.EndpointFields.ScalerValue
+	retval.ExecutionTimeoutMs = v.EndpointFields.ExecutionTimeoutMs
+	retval.AllowedCudaVersions = v.EndpointFields.AllowedCudaVersions
+	retval.MinCudaVersion = v.EndpointFields.MinCudaVersion
+	retval.FlashBootType = v.EndpointFields.FlashBootType
+	retval.Env = v.EndpointFields.Env
+	retval.Pods = v.EndpointFields.Pods
+	return &retval, nil
+}
 
 // SetKeysResponse is returned by SetKeys on success.
 type SetKeysResponse struct {
@@ -2164,6 +4657,19 @@ func (v *SetKeysUpdateUserSettingsUser) GetId() *string { return v.Id }
 
 // GetPubKey returns SetKeysUpdateUserSettingsUser.PubKey, and is useful for accessing the field via an interface.
 func (v *SetKeysUpdateUserSettingsUser) GetPubKey() *string { return v.PubKey }
+
+type SpecificsInput struct {
+	// flavor-vCPUs-GB of this flavor; its smallest size if it is absent.
+	InstanceId *string `json:"instanceId"`
+	// Ids separated by commas; empty: any.
+	DataCenterId *string `json:"dataCenterId"`
+}
+
+// GetInstanceId returns SpecificsInput.InstanceId, and is useful for accessing the field via an interface.
+func (v *SpecificsInput) GetInstanceId() *string { return v.InstanceId }
+
+// GetDataCenterId returns SpecificsInput.DataCenterId, and is useful for accessing the field via an interface.
+func (v *SpecificsInput) GetDataCenterId() *string { return v.DataCenterId }
 
 // StopPodStopPod includes the requested fields of the GraphQL type Pod.
 // The GraphQL type's documentation follows.
@@ -2363,6 +4869,727 @@ type StopResponse struct {
 // GetPodStop returns StopResponse.PodStop, and is useful for accessing the field via an interface.
 func (v *StopResponse) GetPodStop() *StopPodStopPod { return v.PodStop }
 
+// TemplateFields includes the GraphQL fields of PodTemplate requested by the fragment TemplateFields.
+// The GraphQL type's documentation follows.
+//
+// The settings of a container under a name, to make pods or the workers of an endpoint from.
+type TemplateFields struct {
+	Id         *string `json:"id"`
+	Name       *string `json:"name"`
+	ImageName  *string `json:"imageName"`
+	DockerArgs *string `json:"dockerArgs"`
+	// Sorted by key.
+	Env []*TemplateFieldsEnvEnvironmentVariable `json:"env"`
+	// Each port/protocol, separated by commas; empty when there are none.
+	Ports *string `json:"ports"`
+	// The ports without their protocols.
+	PortsConfig []*TemplateFieldsPortsConfigTemplatePortConfig `json:"portsConfig"`
+	// Of the persistent mount; 0 when there is none.
+	VolumeInGb *int `json:"volumeInGb"`
+	// Null when there is no persistent mount.
+	VolumeMountPath   *string `json:"volumeMountPath"`
+	ContainerDiskInGb *int    `json:"containerDiskInGb"`
+	// For its owner's eyes; null when there is none.
+	ContainerRegistryAuthId *string `json:"containerRegistryAuthId"`
+	StartJupyter            *bool   `json:"startJupyter"`
+	StartSsh                *bool   `json:"startSsh"`
+	IsServerless            *bool   `json:"isServerless"`
+	IsPublic                *bool   `json:"isPublic"`
+	// True for an official one of the catalog.
+	IsRunpod *bool `json:"isRunpod"`
+	// Words for people.
+	Readme *string `json:"readme"`
+	// What it is made for: CPU, NVIDIA or AMD.
+	Category *string `json:"category"`
+}
+
+// GetId returns TemplateFields.Id, and is useful for accessing the field via an interface.
+func (v *TemplateFields) GetId() *string { return v.Id }
+
+// GetName returns TemplateFields.Name, and is useful for accessing the field via an interface.
+func (v *TemplateFields) GetName() *string { return v.Name }
+
+// GetImageName returns TemplateFields.ImageName, and is useful for accessing the field via an interface.
+func (v *TemplateFields) GetImageName() *string { return v.ImageName }
+
+// GetDockerArgs returns TemplateFields.DockerArgs, and is useful for accessing the field via an interface.
+func (v *TemplateFields) GetDockerArgs() *string { return v.DockerArgs }
+
+// GetEnv returns TemplateFields.Env, and is useful for accessing the field via an interface.
+func (v *TemplateFields) GetEnv() []*TemplateFieldsEnvEnvironmentVariable { return v.Env }
+
+// GetPorts returns TemplateFields.Ports, and is useful for accessing the field via an interface.
+func (v *TemplateFields) GetPorts() *string { return v.Ports }
+
+// GetPortsConfig returns TemplateFields.PortsConfig, and is useful for accessing the field via an interface.
+func (v *TemplateFields) GetPortsConfig() []*TemplateFieldsPortsConfigTemplatePortConfig {
+	return v.PortsConfig
+}
+
+// GetVolumeInGb returns TemplateFields.VolumeInGb, and is useful for accessing the field via an interface.
+func (v *TemplateFields) GetVolumeInGb() *int { return v.VolumeInGb }
+
+// GetVolumeMountPath returns TemplateFields.VolumeMountPath, and is useful for accessing the field via an interface.
+func (v *TemplateFields) GetVolumeMountPath() *string { return v.VolumeMountPath }
+
+// GetContainerDiskInGb returns TemplateFields.ContainerDiskInGb, and is useful for accessing the field via an interface.
+func (v *TemplateFields) GetContainerDiskInGb() *int { return v.ContainerDiskInGb }
+
+// GetContainerRegistryAuthId returns TemplateFields.ContainerRegistryAuthId, and is useful for accessing the field via an interface.
+func (v *TemplateFields) GetContainerRegistryAuthId() *string { return v.ContainerRegistryAuthId }
+
+// GetStartJupyter returns TemplateFields.StartJupyter, and is useful for accessing the field via an interface.
+func (v *TemplateFields) GetStartJupyter() *bool { return v.StartJupyter }
+
+// GetStartSsh returns TemplateFields.StartSsh, and is useful for accessing the field via an interface.
+func (v *TemplateFields) GetStartSsh() *bool { return v.StartSsh }
+
+// GetIsServerless returns TemplateFields.IsServerless, and is useful for accessing the field via an interface.
+func (v *TemplateFields) GetIsServerless() *bool { return v.IsServerless }
+
+// GetIsPublic returns TemplateFields.IsPublic, and is useful for accessing the field via an interface.
+func (v *TemplateFields) GetIsPublic() *bool { return v.IsPublic }
+
+// GetIsRunpod returns TemplateFields.IsRunpod, and is useful for accessing the field via an interface.
+func (v *TemplateFields) GetIsRunpod() *bool { return v.IsRunpod }
+
+// GetReadme returns TemplateFields.Readme, and is useful for accessing the field via an interface.
+func (v *TemplateFields) GetReadme() *string { return v.Readme }
+
+// GetCategory returns TemplateFields.Category, and is useful for accessing the field via an interface.
+func (v *TemplateFields) GetCategory() *string { return v.Category }
+
+// TemplateFieldsEnvEnvironmentVariable includes the requested fields of the GraphQL type EnvironmentVariable.
+type TemplateFieldsEnvEnvironmentVariable struct {
+	Key   *string `json:"key"`
+	Value *string `json:"value"`
+}
+
+// GetKey returns TemplateFieldsEnvEnvironmentVariable.Key, and is useful for accessing the field via an interface.
+func (v *TemplateFieldsEnvEnvironmentVariable) GetKey() *string { return v.Key }
+
+// GetValue returns TemplateFieldsEnvEnvironmentVariable.Value, and is useful for accessing the field via an interface.
+func (v *TemplateFieldsEnvEnvironmentVariable) GetValue() *string { return v.Value }
+
+// TemplateFieldsPortsConfigTemplatePortConfig includes the requested fields of the GraphQL type TemplatePortConfig.
+type TemplateFieldsPortsConfigTemplatePortConfig struct {
+	Port *string `json:"port"`
+	// Null: ports have no names.
+	Name *string `json:"name"`
+}
+
+// GetPort returns TemplateFieldsPortsConfigTemplatePortConfig.Port, and is useful for accessing the field via an interface.
+func (v *TemplateFieldsPortsConfigTemplatePortConfig) GetPort() *string { return v.Port }
+
+// GetName returns TemplateFieldsPortsConfigTemplatePortConfig.Name, and is useful for accessing the field via an interface.
+func (v *TemplateFieldsPortsConfigTemplatePortConfig) GetName() *string { return v.Name }
+
+// TemplatePodTemplate includes the requested fields of the GraphQL type PodTemplate.
+// The GraphQL type's documentation follows.
+//
+// The settings of a container under a name, to make pods or the workers of an endpoint from.
+type TemplatePodTemplate struct {
+	TemplateFields `json:"-"`
+}
+
+// GetId returns TemplatePodTemplate.Id, and is useful for accessing the field via an interface.
+func (v *TemplatePodTemplate) GetId() *string { return v.TemplateFields.Id }
+
+// GetName returns TemplatePodTemplate.Name, and is useful for accessing the field via an interface.
+func (v *TemplatePodTemplate) GetName() *string { return v.TemplateFields.Name }
+
+// GetImageName returns TemplatePodTemplate.ImageName, and is useful for accessing the field via an interface.
+func (v *TemplatePodTemplate) GetImageName() *string { return v.TemplateFields.ImageName }
+
+// GetDockerArgs returns TemplatePodTemplate.DockerArgs, and is useful for accessing the field via an interface.
+func (v *TemplatePodTemplate) GetDockerArgs() *string { return v.TemplateFields.DockerArgs }
+
+// GetEnv returns TemplatePodTemplate.Env, and is useful for accessing the field via an interface.
+func (v *TemplatePodTemplate) GetEnv() []*TemplateFieldsEnvEnvironmentVariable {
+	return v.TemplateFields.Env
+}
+
+// GetPorts returns TemplatePodTemplate.Ports, and is useful for accessing the field via an interface.
+func (v *TemplatePodTemplate) GetPorts() *string { return v.TemplateFields.Ports }
+
+// GetPortsConfig returns TemplatePodTemplate.PortsConfig, and is useful for accessing the field via an interface.
+func (v *TemplatePodTemplate) GetPortsConfig() []*TemplateFieldsPortsConfigTemplatePortConfig {
+	return v.TemplateFields.PortsConfig
+}
+
+// GetVolumeInGb returns TemplatePodTemplate.VolumeInGb, and is useful for accessing the field via an interface.
+func (v *TemplatePodTemplate) GetVolumeInGb() *int { return v.TemplateFields.VolumeInGb }
+
+// GetVolumeMountPath returns TemplatePodTemplate.VolumeMountPath, and is useful for accessing the field via an interface.
+func (v *TemplatePodTemplate) GetVolumeMountPath() *string { return v.TemplateFields.VolumeMountPath }
+
+// GetContainerDiskInGb returns TemplatePodTemplate.ContainerDiskInGb, and is useful for accessing the field via an interface.
+func (v *TemplatePodTemplate) GetContainerDiskInGb() *int { return v.TemplateFields.ContainerDiskInGb }
+
+// GetContainerRegistryAuthId returns TemplatePodTemplate.ContainerRegistryAuthId, and is useful for accessing the field via an interface.
+func (v *TemplatePodTemplate) GetContainerRegistryAuthId() *string {
+	return v.TemplateFields.ContainerRegistryAuthId
+}
+
+// GetStartJupyter returns TemplatePodTemplate.StartJupyter, and is useful for accessing the field via an interface.
+func (v *TemplatePodTemplate) GetStartJupyter() *bool { return v.TemplateFields.StartJupyter }
+
+// GetStartSsh returns TemplatePodTemplate.StartSsh, and is useful for accessing the field via an interface.
+func (v *TemplatePodTemplate) GetStartSsh() *bool { return v.TemplateFields.StartSsh }
+
+// GetIsServerless returns TemplatePodTemplate.IsServerless, and is useful for accessing the field via an interface.
+func (v *TemplatePodTemplate) GetIsServerless() *bool { return v.TemplateFields.IsServerless }
+
+// GetIsPublic returns TemplatePodTemplate.IsPublic, and is useful for accessing the field via an interface.
+func (v *TemplatePodTemplate) GetIsPublic() *bool { return v.TemplateFields.IsPublic }
+
+// GetIsRunpod returns TemplatePodTemplate.IsRunpod, and is useful for accessing the field via an interface.
+func (v *TemplatePodTemplate) GetIsRunpod() *bool { return v.TemplateFields.IsRunpod }
+
+// GetReadme returns TemplatePodTemplate.Readme, and is useful for accessing the field via an interface.
+func (v *TemplatePodTemplate) GetReadme() *string { return v.TemplateFields.Readme }
+
+// GetCategory returns TemplatePodTemplate.Category, and is useful for accessing the field via an interface.
+func (v *TemplatePodTemplate) GetCategory() *string { return v.TemplateFields.Category }
+
+func (v *TemplatePodTemplate) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*TemplatePodTemplate
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.TemplatePodTemplate = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.TemplateFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalTemplatePodTemplate struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	ImageName *string `json:"imageName"`
+
+	DockerArgs *string `json:"dockerArgs"`
+
+	Env []*TemplateFieldsEnvEnvironmentVariable `json:"env"`
+
+	Ports *string `json:"ports"`
+
+	PortsConfig []*TemplateFieldsPortsConfigTemplatePortConfig `json:"portsConfig"`
+
+	VolumeInGb *int `json:"volumeInGb"`
+
+	VolumeMountPath *string `json:"volumeMountPath"`
+
+	ContainerDiskInGb *int `json:"containerDiskInGb"`
+
+	ContainerRegistryAuthId *string `json:"containerRegistryAuthId"`
+
+	StartJupyter *bool `json:"startJupyter"`
+
+	StartSsh *bool `json:"startSsh"`
+
+	IsServerless *bool `json:"isServerless"`
+
+	IsPublic *bool `json:"isPublic"`
+
+	IsRunpod *bool `json:"isRunpod"`
+
+	Readme *string `json:"readme"`
+
+	Category *string `json:"category"`
+}
+
+func (v *TemplatePodTemplate) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *TemplatePodTemplate) __premarshalJSON() (*__premarshalTemplatePodTemplate, error) {
+	var retval __premarshalTemplatePodTemplate
+
+	retval.Id = v.TemplateFields.Id
+	retval.Name = v.TemplateFields.Name
+	retval.ImageName = v.TemplateFields.ImageName
+	retval.DockerArgs = v.TemplateFields.DockerArgs
+	retval.Env = v.TemplateFields.Env
+	retval.Ports = v.TemplateFields.Ports
+	retval.PortsConfig = v.TemplateFields.PortsConfig
+	retval.VolumeInGb = v.TemplateFields.VolumeInGb
+	retval.VolumeMountPath = v.TemplateFields.VolumeMountPath
+	retval.ContainerDiskInGb = v.TemplateFields.ContainerDiskInGb
+	retval.ContainerRegistryAuthId = v.TemplateFields.ContainerRegistryAuthId
+	retval.StartJupyter = v.TemplateFields.StartJupyter
+	retval.StartSsh = v.TemplateFields.StartSsh
+	retval.IsServerless = v.TemplateFields.IsServerless
+	retval.IsPublic = v.TemplateFields.IsPublic
+	retval.IsRunpod = v.TemplateFields.IsRunpod
+	retval.Readme = v.TemplateFields.Readme
+	retval.Category = v.TemplateFields.Category
+	return &retval, nil
+}
+
+type TemplatePortConfigInput struct {
+	Port *string `json:"port"`
+	Name *string `json:"name"`
+}
+
+// GetPort returns TemplatePortConfigInput.Port, and is useful for accessing the field via an interface.
+func (v *TemplatePortConfigInput) GetPort() *string { return v.Port }
+
+// GetName returns TemplatePortConfigInput.Name, and is useful for accessing the field via an interface.
+func (v *TemplatePortConfigInput) GetName() *string { return v.Name }
+
+// TemplateResponse is returned by Template on success.
+type TemplateResponse struct {
+	// A template of the user, or one that everybody may read; null when there is none of that id.
+	PodTemplate *TemplatePodTemplate `json:"podTemplate"`
+}
+
+// GetPodTemplate returns TemplateResponse.PodTemplate, and is useful for accessing the field via an interface.
+func (v *TemplateResponse) GetPodTemplate() *TemplatePodTemplate { return v.PodTemplate }
+
+// TemplatesPodTemplatesPodTemplate includes the requested fields of the GraphQL type PodTemplate.
+// The GraphQL type's documentation follows.
+//
+// The settings of a container under a name, to make pods or the workers of an endpoint from.
+type TemplatesPodTemplatesPodTemplate struct {
+	TemplateFields `json:"-"`
+}
+
+// GetId returns TemplatesPodTemplatesPodTemplate.Id, and is useful for accessing the field via an interface.
+func (v *TemplatesPodTemplatesPodTemplate) GetId() *string { return v.TemplateFields.Id }
+
+// GetName returns TemplatesPodTemplatesPodTemplate.Name, and is useful for accessing the field via an interface.
+func (v *TemplatesPodTemplatesPodTemplate) GetName() *string { return v.TemplateFields.Name }
+
+// GetImageName returns TemplatesPodTemplatesPodTemplate.ImageName, and is useful for accessing the field via an interface.
+func (v *TemplatesPodTemplatesPodTemplate) GetImageName() *string { return v.TemplateFields.ImageName }
+
+// GetDockerArgs returns TemplatesPodTemplatesPodTemplate.DockerArgs, and is useful for accessing the field via an interface.
+func (v *TemplatesPodTemplatesPodTemplate) GetDockerArgs() *string {
+	return v.TemplateFields.DockerArgs
+}
+
+// GetEnv returns TemplatesPodTemplatesPodTemplate.Env, and is useful for accessing the field via an interface.
+func (v *TemplatesPodTemplatesPodTemplate) GetEnv() []*TemplateFieldsEnvEnvironmentVariable {
+	return v.TemplateFields.Env
+}
+
+// GetPorts returns TemplatesPodTemplatesPodTemplate.Ports, and is useful for accessing the field via an interface.
+func (v *TemplatesPodTemplatesPodTemplate) GetPorts() *string { return v.TemplateFields.Ports }
+
+// GetPortsConfig returns TemplatesPodTemplatesPodTemplate.PortsConfig, and is useful for accessing the field via an interface.
+func (v *TemplatesPodTemplatesPodTemplate) GetPortsConfig() []*TemplateFieldsPortsConfigTemplatePortConfig {
+	return v.TemplateFields.PortsConfig
+}
+
+// GetVolumeInGb returns TemplatesPodTemplatesPodTemplate.VolumeInGb, and is useful for accessing the field via an interface.
+func (v *TemplatesPodTemplatesPodTemplate) GetVolumeInGb() *int { return v.TemplateFields.VolumeInGb }
+
+// GetVolumeMountPath returns TemplatesPodTemplatesPodTemplate.VolumeMountPath, and is useful for accessing the field via an interface.
+func (v *TemplatesPodTemplatesPodTemplate) GetVolumeMountPath() *string {
+	return v.TemplateFields.VolumeMountPath
+}
+
+// GetContainerDiskInGb returns TemplatesPodTemplatesPodTemplate.ContainerDiskInGb, and is useful for accessing the field via an interface.
+func (v *TemplatesPodTemplatesPodTemplate) GetContainerDiskInGb() *int {
+	return v.TemplateFields.ContainerDiskInGb
+}
+
+// GetContainerRegistryAuthId returns TemplatesPodTemplatesPodTemplate.ContainerRegistryAuthId, and is useful for accessing the field via an interface.
+func (v *TemplatesPodTemplatesPodTemplate) GetContainerRegistryAuthId() *string {
+	return v.TemplateFields.ContainerRegistryAuthId
+}
+
+// GetStartJupyter returns TemplatesPodTemplatesPodTemplate.StartJupyter, and is useful for accessing the field via an interface.
+func (v *TemplatesPodTemplatesPodTemplate) GetStartJupyter() *bool {
+	return v.TemplateFields.StartJupyter
+}
+
+// GetStartSsh returns TemplatesPodTemplatesPodTemplate.StartSsh, and is useful for accessing the field via an interface.
+func (v *TemplatesPodTemplatesPodTemplate) GetStartSsh() *bool { return v.TemplateFields.StartSsh }
+
+// GetIsServerless returns TemplatesPodTemplatesPodTemplate.IsServerless, and is useful for accessing the field via an interface.
+func (v *TemplatesPodTemplatesPodTemplate) GetIsServerless() *bool {
+	return v.TemplateFields.IsServerless
+}
+
+// GetIsPublic returns TemplatesPodTemplatesPodTemplate.IsPublic, and is useful for accessing the field via an interface.
+func (v *TemplatesPodTemplatesPodTemplate) GetIsPublic() *bool { return v.TemplateFields.IsPublic }
+
+// GetIsRunpod returns TemplatesPodTemplatesPodTemplate.IsRunpod, and is useful for accessing the field via an interface.
+func (v *TemplatesPodTemplatesPodTemplate) GetIsRunpod() *bool { return v.TemplateFields.IsRunpod }
+
+// GetReadme returns TemplatesPodTemplatesPodTemplate.Readme, and is useful for accessing the field via an interface.
+func (v *TemplatesPodTemplatesPodTemplate) GetReadme() *string { return v.TemplateFields.Readme }
+
+// GetCategory returns TemplatesPodTemplatesPodTemplate.Category, and is useful for accessing the field via an interface.
+func (v *TemplatesPodTemplatesPodTemplate) GetCategory() *string { return v.TemplateFields.Category }
+
+func (v *TemplatesPodTemplatesPodTemplate) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*TemplatesPodTemplatesPodTemplate
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.TemplatesPodTemplatesPodTemplate = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.TemplateFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalTemplatesPodTemplatesPodTemplate struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	ImageName *string `json:"imageName"`
+
+	DockerArgs *string `json:"dockerArgs"`
+
+	Env []*TemplateFieldsEnvEnvironmentVariable `json:"env"`
+
+	Ports *string `json:"ports"`
+
+	PortsConfig []*TemplateFieldsPortsConfigTemplatePortConfig `json:"portsConfig"`
+
+	VolumeInGb *int `json:"volumeInGb"`
+
+	VolumeMountPath *string `json:"volumeMountPath"`
+
+	ContainerDiskInGb *int `json:"containerDiskInGb"`
+
+	ContainerRegistryAuthId *string `json:"containerRegistryAuthId"`
+
+	StartJupyter *bool `json:"startJupyter"`
+
+	StartSsh *bool `json:"startSsh"`
+
+	IsServerless *bool `json:"isServerless"`
+
+	IsPublic *bool `json:"isPublic"`
+
+	IsRunpod *bool `json:"isRunpod"`
+
+	Readme *string `json:"readme"`
+
+	Category *string `json:"category"`
+}
+
+func (v *TemplatesPodTemplatesPodTemplate) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *TemplatesPodTemplatesPodTemplate) __premarshalJSON() (*__premarshalTemplatesPodTemplatesPodTemplate, error) {
+	var retval __premarshalTemplatesPodTemplatesPodTemplate
+
+	retval.Id = v.TemplateFields.Id
+	retval.Name = v.TemplateFields.Name
+	retval.ImageName = v.TemplateFields.ImageName
+	retval.DockerArgs = v.TemplateFields.DockerArgs
+	retval.Env = v.TemplateFields.Env
+	retval.Ports = v.TemplateFields.Ports
+	retval.PortsConfig = v.TemplateFields.PortsConfig
+	retval.VolumeInGb = v.TemplateFields.VolumeInGb
+	retval.VolumeMountPath = v.TemplateFields.VolumeMountPath
+	retval.ContainerDiskInGb = v.TemplateFields.ContainerDiskInGb
+	retval.ContainerRegistryAuthId = v.TemplateFields.ContainerRegistryAuthId
+	retval.StartJupyter = v.TemplateFields.StartJupyter
+	retval.StartSsh = v.TemplateFields.StartSsh
+	retval.IsServerless = v.TemplateFields.IsServerless
+	retval.IsPublic = v.TemplateFields.IsPublic
+	retval.IsRunpod = v.TemplateFields.IsRunpod
+	retval.Readme = v.TemplateFields.Readme
+	retval.Category = v.TemplateFields.Category
+	return &retval, nil
+}
+
+// TemplatesResponse is returned by Templates on success.
+type TemplatesResponse struct {
+	// The templates of the catalog, official ones or others, or all of them.
+	PodTemplates []*TemplatesPodTemplatesPodTemplate `json:"podTemplates"`
+}
+
+// GetPodTemplates returns TemplatesResponse.PodTemplates, and is useful for accessing the field via an interface.
+func (v *TemplatesResponse) GetPodTemplates() []*TemplatesPodTemplatesPodTemplate {
+	return v.PodTemplates
+}
+
+type UpdateEndpointTemplateInput struct {
+	EndpointId *string `json:"endpointId"`
+	TemplateId *string `json:"templateId"`
+}
+
+// GetEndpointId returns UpdateEndpointTemplateInput.EndpointId, and is useful for accessing the field via an interface.
+func (v *UpdateEndpointTemplateInput) GetEndpointId() *string { return v.EndpointId }
+
+// GetTemplateId returns UpdateEndpointTemplateInput.TemplateId, and is useful for accessing the field via an interface.
+func (v *UpdateEndpointTemplateInput) GetTemplateId() *string { return v.TemplateId }
+
+type UpdateNetworkVolumeInput struct {
+	Id   string  `json:"id"`
+	Name *string `json:"name"`
+	// GB: not below what it has, 4096 at most.
+	Size *int `json:"size"`
+}
+
+// GetId returns UpdateNetworkVolumeInput.Id, and is useful for accessing the field via an interface.
+func (v *UpdateNetworkVolumeInput) GetId() string { return v.Id }
+
+// GetName returns UpdateNetworkVolumeInput.Name, and is useful for accessing the field via an interface.
+func (v *UpdateNetworkVolumeInput) GetName() *string { return v.Name }
+
+// GetSize returns UpdateNetworkVolumeInput.Size, and is useful for accessing the field via an interface.
+func (v *UpdateNetworkVolumeInput) GetSize() *int { return v.Size }
+
+type UpdateRegistryAuthInput struct {
+	Id       string `json:"id"`
+	Username string `json:"username"`
+	Password string `json:"password"`
+}
+
+// GetId returns UpdateRegistryAuthInput.Id, and is useful for accessing the field via an interface.
+func (v *UpdateRegistryAuthInput) GetId() string { return v.Id }
+
+// GetUsername returns UpdateRegistryAuthInput.Username, and is useful for accessing the field via an interface.
+func (v *UpdateRegistryAuthInput) GetUsername() string { return v.Username }
+
+// GetPassword returns UpdateRegistryAuthInput.Password, and is useful for accessing the field via an interface.
+func (v *UpdateRegistryAuthInput) GetPassword() string { return v.Password }
+
+// UpdateRegistryResponse is returned by UpdateRegistry on success.
+type UpdateRegistryResponse struct {
+	// Replaces the user name and the password; the name stays.
+	UpdateRegistryAuth *UpdateRegistryUpdateRegistryAuthContainerRegistryAuth `json:"updateRegistryAuth"`
+}
+
+// GetUpdateRegistryAuth returns UpdateRegistryResponse.UpdateRegistryAuth, and is useful for accessing the field via an interface.
+func (v *UpdateRegistryResponse) GetUpdateRegistryAuth() *UpdateRegistryUpdateRegistryAuthContainerRegistryAuth {
+	return v.UpdateRegistryAuth
+}
+
+// UpdateRegistryUpdateRegistryAuthContainerRegistryAuth includes the requested fields of the GraphQL type ContainerRegistryAuth.
+// The GraphQL type's documentation follows.
+//
+// A login to a container registry; what it consists of is never told.
+type UpdateRegistryUpdateRegistryAuthContainerRegistryAuth struct {
+	Id   *string `json:"id"`
+	Name *string `json:"name"`
+}
+
+// GetId returns UpdateRegistryUpdateRegistryAuthContainerRegistryAuth.Id, and is useful for accessing the field via an interface.
+func (v *UpdateRegistryUpdateRegistryAuthContainerRegistryAuth) GetId() *string { return v.Id }
+
+// GetName returns UpdateRegistryUpdateRegistryAuthContainerRegistryAuth.Name, and is useful for accessing the field via an interface.
+func (v *UpdateRegistryUpdateRegistryAuthContainerRegistryAuth) GetName() *string { return v.Name }
+
+// UpdateVolumeResponse is returned by UpdateVolume on success.
+type UpdateVolumeResponse struct {
+	// Changes what is given and not null.
+	UpdateNetworkVolume *UpdateVolumeUpdateNetworkVolume `json:"updateNetworkVolume"`
+}
+
+// GetUpdateNetworkVolume returns UpdateVolumeResponse.UpdateNetworkVolume, and is useful for accessing the field via an interface.
+func (v *UpdateVolumeResponse) GetUpdateNetworkVolume() *UpdateVolumeUpdateNetworkVolume {
+	return v.UpdateNetworkVolume
+}
+
+// UpdateVolumeUpdateNetworkVolume includes the requested fields of the GraphQL type NetworkVolume.
+// The GraphQL type's documentation follows.
+//
+// Storage in one data center that outlives the pods that mount it.
+type UpdateVolumeUpdateNetworkVolume struct {
+	VolumeFields `json:"-"`
+}
+
+// GetId returns UpdateVolumeUpdateNetworkVolume.Id, and is useful for accessing the field via an interface.
+func (v *UpdateVolumeUpdateNetworkVolume) GetId() *string { return v.VolumeFields.Id }
+
+// GetName returns UpdateVolumeUpdateNetworkVolume.Name, and is useful for accessing the field via an interface.
+func (v *UpdateVolumeUpdateNetworkVolume) GetName() *string { return v.VolumeFields.Name }
+
+// GetSize returns UpdateVolumeUpdateNetworkVolume.Size, and is useful for accessing the field via an interface.
+func (v *UpdateVolumeUpdateNetworkVolume) GetSize() *int { return v.VolumeFields.Size }
+
+// GetDataCenterId returns UpdateVolumeUpdateNetworkVolume.DataCenterId, and is useful for accessing the field via an interface.
+func (v *UpdateVolumeUpdateNetworkVolume) GetDataCenterId() *string {
+	return v.VolumeFields.DataCenterId
+}
+
+// GetDataCenter returns UpdateVolumeUpdateNetworkVolume.DataCenter, and is useful for accessing the field via an interface.
+func (v *UpdateVolumeUpdateNetworkVolume) GetDataCenter() *VolumeFieldsDataCenter {
+	return v.VolumeFields.DataCenter
+}
+
+func (v *UpdateVolumeUpdateNetworkVolume) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*UpdateVolumeUpdateNetworkVolume
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.UpdateVolumeUpdateNetworkVolume = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.VolumeFields)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalUpdateVolumeUpdateNetworkVolume struct {
+	Id *string `json:"id"`
+
+	Name *string `json:"name"`
+
+	Size *int `json:"size"`
+
+	DataCenterId *string `json:"dataCenterId"`
+
+	DataCenter *VolumeFieldsDataCenter `json:"dataCenter"`
+}
+
+func (v *UpdateVolumeUpdateNetworkVolume) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *UpdateVolumeUpdateNetworkVolume) __premarshalJSON() (*__premarshalUpdateVolumeUpdateNetworkVolume, error) {
+	var retval __premarshalUpdateVolumeUpdateNetworkVolume
+
+	retval.Id = v.VolumeFields.Id
+	retval.Name = v.VolumeFields.Name
+	retval.Size = v.VolumeFields.Size
+	retval.DataCenterId = v.VolumeFields.DataCenterId
+	retval.DataCenter = v.VolumeFields.DataCenter
+	return &retval, nil
+}
+
+// VolumeFields includes the GraphQL fields of NetworkVolume requested by the fragment VolumeFields.
+// The GraphQL type's documentation follows.
+//
+// Storage in one data center that outlives the pods that mount it.
+type VolumeFields struct {
+	Id   *string `json:"id"`
+	Name *string `json:"name"`
+	// GB.
+	Size         *int                    `json:"size"`
+	DataCenterId *string                 `json:"dataCenterId"`
+	DataCenter   *VolumeFieldsDataCenter `json:"dataCenter"`
+}
+
+// GetId returns VolumeFields.Id, and is useful for accessing the field via an interface.
+func (v *VolumeFields) GetId() *string { return v.Id }
+
+// GetName returns VolumeFields.Name, and is useful for accessing the field via an interface.
+func (v *VolumeFields) GetName() *string { return v.Name }
+
+// GetSize returns VolumeFields.Size, and is useful for accessing the field via an interface.
+func (v *VolumeFields) GetSize() *int { return v.Size }
+
+// GetDataCenterId returns VolumeFields.DataCenterId, and is useful for accessing the field via an interface.
+func (v *VolumeFields) GetDataCenterId() *string { return v.DataCenterId }
+
+// GetDataCenter returns VolumeFields.DataCenter, and is useful for accessing the field via an interface.
+func (v *VolumeFields) GetDataCenter() *VolumeFieldsDataCenter { return v.DataCenter }
+
+// VolumeFieldsDataCenter includes the requested fields of the GraphQL type DataCenter.
+// The GraphQL type's documentation follows.
+//
+// A place where hosts stand.
+type VolumeFieldsDataCenter struct {
+	Id *string `json:"id"`
+	// The same as id.
+	Name *string `json:"name"`
+	// Whether network volumes can be made there.
+	StorageSupport *bool `json:"storageSupport"`
+}
+
+// GetId returns VolumeFieldsDataCenter.Id, and is useful for accessing the field via an interface.
+func (v *VolumeFieldsDataCenter) GetId() *string { return v.Id }
+
+// GetName returns VolumeFieldsDataCenter.Name, and is useful for accessing the field via an interface.
+func (v *VolumeFieldsDataCenter) GetName() *string { return v.Name }
+
+// GetStorageSupport returns VolumeFieldsDataCenter.StorageSupport, and is useful for accessing the field via an interface.
+func (v *VolumeFieldsDataCenter) GetStorageSupport() *bool { return v.StorageSupport }
+
+// __CPUFlavorsInput is used internally by genqlient
+type __CPUFlavorsInput struct {
+	Input *CpuFlavorInput `json:"input,omitempty"`
+	Size  *SpecificsInput `json:"size,omitempty"`
+}
+
+// GetInput returns __CPUFlavorsInput.Input, and is useful for accessing the field via an interface.
+func (v *__CPUFlavorsInput) GetInput() *CpuFlavorInput { return v.Input }
+
+// GetSize returns __CPUFlavorsInput.Size, and is useful for accessing the field via an interface.
+func (v *__CPUFlavorsInput) GetSize() *SpecificsInput { return v.Size }
+
+// __CreateVolumeInput is used internally by genqlient
+type __CreateVolumeInput struct {
+	Input *CreateNetworkVolumeInput `json:"input,omitempty"`
+}
+
+// GetInput returns __CreateVolumeInput.Input, and is useful for accessing the field via an interface.
+func (v *__CreateVolumeInput) GetInput() *CreateNetworkVolumeInput { return v.Input }
+
+// __DataCentersInput is used internally by genqlient
+type __DataCentersInput struct {
+	Input *GpuAvailabilityInput `json:"input,omitempty"`
+}
+
+// GetInput returns __DataCentersInput.Input, and is useful for accessing the field via an interface.
+func (v *__DataCentersInput) GetInput() *GpuAvailabilityInput { return v.Input }
+
 // __DeployCPUInput is used internally by genqlient
 type __DeployCPUInput struct {
 	Input *DeployCpuPodInput `json:"input,omitempty"`
@@ -2407,6 +5634,14 @@ type __GetPodInput struct {
 // GetId returns __GetPodInput.Id, and is useful for accessing the field via an interface.
 func (v *__GetPodInput) GetId() string { return v.Id }
 
+// __MyEndpointInput is used internally by genqlient
+type __MyEndpointInput struct {
+	Id string `json:"id"`
+}
+
+// GetId returns __MyEndpointInput.Id, and is useful for accessing the field via an interface.
+func (v *__MyEndpointInput) GetId() string { return v.Id }
+
 // __ResumeInput is used internally by genqlient
 type __ResumeInput struct {
 	Input *PodResumeInput `json:"input,omitempty"`
@@ -2414,6 +5649,38 @@ type __ResumeInput struct {
 
 // GetInput returns __ResumeInput.Input, and is useful for accessing the field via an interface.
 func (v *__ResumeInput) GetInput() *PodResumeInput { return v.Input }
+
+// __SaveEndpointInput is used internally by genqlient
+type __SaveEndpointInput struct {
+	Input *EndpointInput `json:"input,omitempty"`
+}
+
+// GetInput returns __SaveEndpointInput.Input, and is useful for accessing the field via an interface.
+func (v *__SaveEndpointInput) GetInput() *EndpointInput { return v.Input }
+
+// __SaveRegistryInput is used internally by genqlient
+type __SaveRegistryInput struct {
+	Input *SaveRegistryAuthInput `json:"input,omitempty"`
+}
+
+// GetInput returns __SaveRegistryInput.Input, and is useful for accessing the field via an interface.
+func (v *__SaveRegistryInput) GetInput() *SaveRegistryAuthInput { return v.Input }
+
+// __SaveTemplateInput is used internally by genqlient
+type __SaveTemplateInput struct {
+	Input *SaveTemplateInput `json:"input,omitempty"`
+}
+
+// GetInput returns __SaveTemplateInput.Input, and is useful for accessing the field via an interface.
+func (v *__SaveTemplateInput) GetInput() *SaveTemplateInput { return v.Input }
+
+// __SetEndpointTemplateInput is used internally by genqlient
+type __SetEndpointTemplateInput struct {
+	Input *UpdateEndpointTemplateInput `json:"input,omitempty"`
+}
+
+// GetInput returns __SetEndpointTemplateInput.Input, and is useful for accessing the field via an interface.
+func (v *__SetEndpointTemplateInput) GetInput() *UpdateEndpointTemplateInput { return v.Input }
 
 // __SetKeysInput is used internally by genqlient
 type __SetKeysInput struct {
@@ -2430,6 +5697,186 @@ type __StopInput struct {
 
 // GetId returns __StopInput.Id, and is useful for accessing the field via an interface.
 func (v *__StopInput) GetId() string { return v.Id }
+
+// __TemplateInput is used internally by genqlient
+type __TemplateInput struct {
+	Id string `json:"id"`
+}
+
+// GetId returns __TemplateInput.Id, and is useful for accessing the field via an interface.
+func (v *__TemplateInput) GetId() string { return v.Id }
+
+// __TemplatesInput is used internally by genqlient
+type __TemplatesInput struct {
+	Input *PodTemplateInput `json:"input,omitempty"`
+}
+
+// GetInput returns __TemplatesInput.Input, and is useful for accessing the field via an interface.
+func (v *__TemplatesInput) GetInput() *PodTemplateInput { return v.Input }
+
+// __UpdateRegistryInput is used internally by genqlient
+type __UpdateRegistryInput struct {
+	Input *UpdateRegistryAuthInput `json:"input,omitempty"`
+}
+
+// GetInput returns __UpdateRegistryInput.Input, and is useful for accessing the field via an interface.
+func (v *__UpdateRegistryInput) GetInput() *UpdateRegistryAuthInput { return v.Input }
+
+// __UpdateVolumeInput is used internally by genqlient
+type __UpdateVolumeInput struct {
+	Input *UpdateNetworkVolumeInput `json:"input,omitempty"`
+}
+
+// GetInput returns __UpdateVolumeInput.Input, and is useful for accessing the field via an interface.
+func (v *__UpdateVolumeInput) GetInput() *UpdateNetworkVolumeInput { return v.Input }
+
+// The query executed by CPUFlavors.
+const CPUFlavors_Operation = `
+query CPUFlavors ($input: CpuFlavorInput, $size: SpecificsInput) {
+	cpuFlavors(input: $input) {
+		id
+		groupId
+		groupName
+		displayName
+		minVcpu
+		maxVcpu
+		vcpuBurstable
+		ramMultiplier
+		diskLimitPerVcpu
+		specifics(input: $size) {
+			stockStatus
+			securePrice
+			slsPrice
+		}
+	}
+	cpuTypes {
+		id
+		displayName
+		groupId
+	}
+}
+`
+
+func CPUFlavors(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	input *CpuFlavorInput,
+	size *SpecificsInput,
+) (data_ *CPUFlavorsResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "CPUFlavors",
+		Query:  CPUFlavors_Operation,
+		Variables: &__CPUFlavorsInput{
+			Input: input,
+			Size:  size,
+		},
+	}
+
+	data_ = &CPUFlavorsResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by CreateVolume.
+const CreateVolume_Operation = `
+mutation CreateVolume ($input: CreateNetworkVolumeInput!) {
+	createNetworkVolume(input: $input) {
+		... VolumeFields
+	}
+}
+fragment VolumeFields on NetworkVolume {
+	id
+	name
+	size
+	dataCenterId
+	dataCenter {
+		id
+		name
+		storageSupport
+	}
+}
+`
+
+func CreateVolume(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	input *CreateNetworkVolumeInput,
+) (data_ *CreateVolumeResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "CreateVolume",
+		Query:  CreateVolume_Operation,
+		Variables: &__CreateVolumeInput{
+			Input: input,
+		},
+	}
+
+	data_ = &CreateVolumeResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by DataCenters.
+const DataCenters_Operation = `
+query DataCenters ($input: GpuAvailabilityInput) {
+	dataCenters {
+		id
+		name
+		location
+		listed
+		storageSupport
+		globalNetwork
+		compliance
+		gpuAvailability(input: $input) {
+			id
+			gpuTypeId
+			displayName
+			gpuTypeDisplayName
+			stockStatus
+			available
+		}
+	}
+	countryCodes
+}
+`
+
+func DataCenters(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	input *GpuAvailabilityInput,
+) (data_ *DataCentersResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "DataCenters",
+		Query:  DataCenters_Operation,
+		Variables: &__DataCentersInput{
+			Input: input,
+		},
+	}
+
+	data_ = &DataCentersResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
 
 // The mutation executed by Deploy.
 const Deploy_Operation = `
@@ -2823,6 +6270,290 @@ func GetPod(
 	return data_, err_
 }
 
+// The query executed by MyEndpoint.
+const MyEndpoint_Operation = `
+query MyEndpoint ($id: String!) {
+	myself {
+		endpoint(id: $id) {
+			... EndpointFields
+		}
+	}
+}
+fragment EndpointFields on Endpoint {
+	id
+	name
+	type
+	templateId
+	userId
+	version
+	createdAt
+	gpuIds
+	gpuCount
+	instanceIds
+	computeType
+	locations
+	networkVolumeId
+	networkVolumeIds {
+		networkVolumeId
+		dataCenterId
+	}
+	networkVolume {
+		id
+		dataCenterId
+	}
+	workersMin
+	workersMax
+	idleTimeout
+	scalerType
+	scalerValue
+	executionTimeoutMs
+	allowedCudaVersions
+	minCudaVersion
+	flashBootType
+	env {
+		key
+		value
+	}
+	pods {
+		id
+		desiredStatus
+		imageName
+	}
+}
+`
+
+func MyEndpoint(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+) (data_ *MyEndpointResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "MyEndpoint",
+		Query:  MyEndpoint_Operation,
+		Variables: &__MyEndpointInput{
+			Id: id,
+		},
+	}
+
+	data_ = &MyEndpointResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by MyEndpoints.
+const MyEndpoints_Operation = `
+query MyEndpoints {
+	myself {
+		endpoints {
+			... EndpointFields
+		}
+	}
+}
+fragment EndpointFields on Endpoint {
+	id
+	name
+	type
+	templateId
+	userId
+	version
+	createdAt
+	gpuIds
+	gpuCount
+	instanceIds
+	computeType
+	locations
+	networkVolumeId
+	networkVolumeIds {
+		networkVolumeId
+		dataCenterId
+	}
+	networkVolume {
+		id
+		dataCenterId
+	}
+	workersMin
+	workersMax
+	idleTimeout
+	scalerType
+	scalerValue
+	executionTimeoutMs
+	allowedCudaVersions
+	minCudaVersion
+	flashBootType
+	env {
+		key
+		value
+	}
+	pods {
+		id
+		desiredStatus
+		imageName
+	}
+}
+`
+
+func MyEndpoints(
+	ctx_ context.Context,
+	client_ graphql.Client,
+) (data_ *MyEndpointsResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "MyEndpoints",
+		Query:  MyEndpoints_Operation,
+	}
+
+	data_ = &MyEndpointsResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by MyRegistries.
+const MyRegistries_Operation = `
+query MyRegistries {
+	myself {
+		containerRegistryCreds {
+			id
+			name
+		}
+	}
+}
+`
+
+func MyRegistries(
+	ctx_ context.Context,
+	client_ graphql.Client,
+) (data_ *MyRegistriesResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "MyRegistries",
+		Query:  MyRegistries_Operation,
+	}
+
+	data_ = &MyRegistriesResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by MyTemplates.
+const MyTemplates_Operation = `
+query MyTemplates {
+	myself {
+		podTemplates {
+			... TemplateFields
+		}
+	}
+}
+fragment TemplateFields on PodTemplate {
+	id
+	name
+	imageName
+	dockerArgs
+	env {
+		key
+		value
+	}
+	ports
+	portsConfig {
+		port
+		name
+	}
+	volumeInGb
+	volumeMountPath
+	containerDiskInGb
+	containerRegistryAuthId
+	startJupyter
+	startSsh
+	isServerless
+	isPublic
+	isRunpod
+	readme
+	category
+}
+`
+
+func MyTemplates(
+	ctx_ context.Context,
+	client_ graphql.Client,
+) (data_ *MyTemplatesResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "MyTemplates",
+		Query:  MyTemplates_Operation,
+	}
+
+	data_ = &MyTemplatesResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by MyVolumes.
+const MyVolumes_Operation = `
+query MyVolumes {
+	myself {
+		networkVolumes {
+			... VolumeFields
+		}
+	}
+}
+fragment VolumeFields on NetworkVolume {
+	id
+	name
+	size
+	dataCenterId
+	dataCenter {
+		id
+		name
+		storageSupport
+	}
+}
+`
+
+func MyVolumes(
+	ctx_ context.Context,
+	client_ graphql.Client,
+) (data_ *MyVolumesResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "MyVolumes",
+		Query:  MyVolumes_Operation,
+	}
+
+	data_ = &MyVolumesResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
 // The query executed by Myself.
 const Myself_Operation = `
 query Myself {
@@ -2908,6 +6639,37 @@ func Myself(
 	return data_, err_
 }
 
+// The query executed by Pools.
+const Pools_Operation = `
+query Pools {
+	serverlessGpuPools {
+		id
+		gpuTypeIds
+	}
+}
+`
+
+func Pools(
+	ctx_ context.Context,
+	client_ graphql.Client,
+) (data_ *PoolsResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "Pools",
+		Query:  Pools_Operation,
+	}
+
+	data_ = &PoolsResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
 // The mutation executed by Resume.
 const Resume_Operation = `
 mutation Resume ($input: PodResumeInput!) {
@@ -2982,6 +6744,251 @@ func Resume(
 	}
 
 	data_ = &ResumeResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by SaveEndpoint.
+const SaveEndpoint_Operation = `
+mutation SaveEndpoint ($input: EndpointInput!) {
+	saveEndpoint(input: $input) {
+		... EndpointFields
+	}
+}
+fragment EndpointFields on Endpoint {
+	id
+	name
+	type
+	templateId
+	userId
+	version
+	createdAt
+	gpuIds
+	gpuCount
+	instanceIds
+	computeType
+	locations
+	networkVolumeId
+	networkVolumeIds {
+		networkVolumeId
+		dataCenterId
+	}
+	networkVolume {
+		id
+		dataCenterId
+	}
+	workersMin
+	workersMax
+	idleTimeout
+	scalerType
+	scalerValue
+	executionTimeoutMs
+	allowedCudaVersions
+	minCudaVersion
+	flashBootType
+	env {
+		key
+		value
+	}
+	pods {
+		id
+		desiredStatus
+		imageName
+	}
+}
+`
+
+func SaveEndpoint(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	input *EndpointInput,
+) (data_ *SaveEndpointResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "SaveEndpoint",
+		Query:  SaveEndpoint_Operation,
+		Variables: &__SaveEndpointInput{
+			Input: input,
+		},
+	}
+
+	data_ = &SaveEndpointResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by SaveRegistry.
+const SaveRegistry_Operation = `
+mutation SaveRegistry ($input: SaveRegistryAuthInput!) {
+	saveRegistryAuth(input: $input) {
+		id
+		name
+	}
+}
+`
+
+func SaveRegistry(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	input *SaveRegistryAuthInput,
+) (data_ *SaveRegistryResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "SaveRegistry",
+		Query:  SaveRegistry_Operation,
+		Variables: &__SaveRegistryInput{
+			Input: input,
+		},
+	}
+
+	data_ = &SaveRegistryResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by SaveTemplate.
+const SaveTemplate_Operation = `
+mutation SaveTemplate ($input: SaveTemplateInput!) {
+	saveTemplate(input: $input) {
+		... TemplateFields
+	}
+}
+fragment TemplateFields on PodTemplate {
+	id
+	name
+	imageName
+	dockerArgs
+	env {
+		key
+		value
+	}
+	ports
+	portsConfig {
+		port
+		name
+	}
+	volumeInGb
+	volumeMountPath
+	containerDiskInGb
+	containerRegistryAuthId
+	startJupyter
+	startSsh
+	isServerless
+	isPublic
+	isRunpod
+	readme
+	category
+}
+`
+
+func SaveTemplate(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	input *SaveTemplateInput,
+) (data_ *SaveTemplateResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "SaveTemplate",
+		Query:  SaveTemplate_Operation,
+		Variables: &__SaveTemplateInput{
+			Input: input,
+		},
+	}
+
+	data_ = &SaveTemplateResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by SetEndpointTemplate.
+const SetEndpointTemplate_Operation = `
+mutation SetEndpointTemplate ($input: UpdateEndpointTemplateInput!) {
+	updateEndpointTemplate(input: $input) {
+		... EndpointFields
+	}
+}
+fragment EndpointFields on Endpoint {
+	id
+	name
+	type
+	templateId
+	userId
+	version
+	createdAt
+	gpuIds
+	gpuCount
+	instanceIds
+	computeType
+	locations
+	networkVolumeId
+	networkVolumeIds {
+		networkVolumeId
+		dataCenterId
+	}
+	networkVolume {
+		id
+		dataCenterId
+	}
+	workersMin
+	workersMax
+	idleTimeout
+	scalerType
+	scalerValue
+	executionTimeoutMs
+	allowedCudaVersions
+	minCudaVersion
+	flashBootType
+	env {
+		key
+		value
+	}
+	pods {
+		id
+		desiredStatus
+		imageName
+	}
+}
+`
+
+func SetEndpointTemplate(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	input *UpdateEndpointTemplateInput,
+) (data_ *SetEndpointTemplateResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "SetEndpointTemplate",
+		Query:  SetEndpointTemplate_Operation,
+		Variables: &__SetEndpointTemplateInput{
+			Input: input,
+		},
+	}
+
+	data_ = &SetEndpointTemplateResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
@@ -3102,6 +7109,206 @@ func Stop(
 	}
 
 	data_ = &StopResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by Template.
+const Template_Operation = `
+query Template ($id: String!) {
+	podTemplate(id: $id) {
+		... TemplateFields
+	}
+}
+fragment TemplateFields on PodTemplate {
+	id
+	name
+	imageName
+	dockerArgs
+	env {
+		key
+		value
+	}
+	ports
+	portsConfig {
+		port
+		name
+	}
+	volumeInGb
+	volumeMountPath
+	containerDiskInGb
+	containerRegistryAuthId
+	startJupyter
+	startSsh
+	isServerless
+	isPublic
+	isRunpod
+	readme
+	category
+}
+`
+
+func Template(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+) (data_ *TemplateResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "Template",
+		Query:  Template_Operation,
+		Variables: &__TemplateInput{
+			Id: id,
+		},
+	}
+
+	data_ = &TemplateResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by Templates.
+const Templates_Operation = `
+query Templates ($input: PodTemplateInput) {
+	podTemplates(input: $input) {
+		... TemplateFields
+	}
+}
+fragment TemplateFields on PodTemplate {
+	id
+	name
+	imageName
+	dockerArgs
+	env {
+		key
+		value
+	}
+	ports
+	portsConfig {
+		port
+		name
+	}
+	volumeInGb
+	volumeMountPath
+	containerDiskInGb
+	containerRegistryAuthId
+	startJupyter
+	startSsh
+	isServerless
+	isPublic
+	isRunpod
+	readme
+	category
+}
+`
+
+func Templates(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	input *PodTemplateInput,
+) (data_ *TemplatesResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "Templates",
+		Query:  Templates_Operation,
+		Variables: &__TemplatesInput{
+			Input: input,
+		},
+	}
+
+	data_ = &TemplatesResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by UpdateRegistry.
+const UpdateRegistry_Operation = `
+mutation UpdateRegistry ($input: UpdateRegistryAuthInput!) {
+	updateRegistryAuth(input: $input) {
+		id
+		name
+	}
+}
+`
+
+func UpdateRegistry(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	input *UpdateRegistryAuthInput,
+) (data_ *UpdateRegistryResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "UpdateRegistry",
+		Query:  UpdateRegistry_Operation,
+		Variables: &__UpdateRegistryInput{
+			Input: input,
+		},
+	}
+
+	data_ = &UpdateRegistryResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by UpdateVolume.
+const UpdateVolume_Operation = `
+mutation UpdateVolume ($input: UpdateNetworkVolumeInput!) {
+	updateNetworkVolume(input: $input) {
+		... VolumeFields
+	}
+}
+fragment VolumeFields on NetworkVolume {
+	id
+	name
+	size
+	dataCenterId
+	dataCenter {
+		id
+		name
+		storageSupport
+	}
+}
+`
+
+func UpdateVolume(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	input *UpdateNetworkVolumeInput,
+) (data_ *UpdateVolumeResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "UpdateVolume",
+		Query:  UpdateVolume_Operation,
+		Variables: &__UpdateVolumeInput{
+			Input: input,
+		},
+	}
+
+	data_ = &UpdateVolumeResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(

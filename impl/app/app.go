@@ -19,6 +19,7 @@ import (
 	"github.com/berthdev/berth/graphql"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/fault"
 	"github.com/berthdev/berth/impl/httpapi"
 	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/queue"
@@ -210,7 +211,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	}
 	services := httpapi.Services{
 		Control: ctl, Endpoints: endpoints, QueueURL: s.QueueURL, Registries: registries, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids,
-		Clock: c.Clock, Log: c.Log,
+		Clock: c.Clock, Log: c.Log, Faults: &fault.Script{},
 		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
 	}
 	if c.TestControls {
@@ -224,7 +225,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		}
 	}
 	services.GraphQL = graphql.New(graphql.Services{
-		Control: ctl, Keyring: s.keyring, Clock: c.Clock, Log: c.Log, Limits: c.GraphQL.Limits,
+		Control: ctl, Endpoints: endpoints, Registries: registries, Keyring: s.keyring, Faults: services.Faults, Clock: c.Clock, Log: c.Log, Limits: c.GraphQL.Limits,
 		Introspection: c.GraphQL.Introspection || c.TestControls, Playground: c.GraphQL.Playground,
 	})
 	handler, err := httpapi.New(services)

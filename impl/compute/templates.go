@@ -20,6 +20,7 @@ type Template struct {
 	StartSSH     bool
 	StartJupyter bool
 	CUDAVersions []string // empty: any
+	Readme       string   // words for people
 	CreatedAt    time.Time
 }
 

@@ -3,6 +3,7 @@ package control
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -91,6 +92,25 @@ type PublicTemplate struct {
 	CUDAVersions []string               `json:"allowedCudaVersions"`
 }
 
+const sourceOfficial = "official"
+
+// Official tells whether the template comes with the service.
+func (t PublicTemplate) Official() bool { return t.Source == sourceOfficial }
+
+// Template gives it in the form of those of users. Nobody owns it.
+func (t PublicTemplate) Template() compute.Template {
+	made := compute.Template{
+		ID: compute.TemplateID(t.ID), Name: t.Name, Image: t.Image, Args: t.Args, DiskGB: t.DiskGB, Ports: append([]string{}, t.Ports...), Env: map[string]string{},
+		Category: compute.TemplateCategory(t.Category), Public: true, Serverless: t.Serverless, StartSSH: t.StartSSH,
+		StartJupyter: t.StartJupyter, CUDAVersions: append([]string{}, t.CUDAVersions...),
+	}
+	maps.Copy(made.Env, t.Env)
+	if p := t.Persistent; p != nil {
+		made.Persistent = &compute.PersistentMount{SizeGB: p.SizeGB, Path: p.Path}
+	}
+	return made
+}
+
 // PublicTemplateStorage is the persistent mount that a template proposes.
 type PublicTemplateStorage struct {
 	SizeGB int64  `json:"sizeGb"`
@@ -132,6 +152,11 @@ func (c Catalog) CPU(id string) (CPUFlavor, bool) {
 // DataCenter gives the data center of that id.
 func (c Catalog) DataCenter(id string) (DataCenter, bool) {
 	return find(c.DataCenters, func(d DataCenter) bool { return d.ID == id })
+}
+
+// Template gives the public template of that id.
+func (c Catalog) Template(id compute.TemplateID) (PublicTemplate, bool) {
+	return find(c.Templates, func(t PublicTemplate) bool { return t.ID == string(id) })
 }
 
 func find[T any](list []T, is func(T) bool) (found T, ok bool) {

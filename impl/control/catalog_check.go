@@ -22,7 +22,7 @@ var (
 		"GDPR", "ISO_IEC_27001", "ISO_14001", "PCI_DSS", "HITRUST", "SOC_1_TYPE_2", "SOC_2_TYPE_2", "SOC_3_TYPE_2", "ITAR",
 		"FISMA_HIGH", "HIPAA", "RENEWABLE",
 	}
-	sources        = []string{"official", "verified", "community"}
+	sources        = []string{sourceOfficial, "verified", "community"}
 	categories     = []string{"CPU", manufacturerNVIDIA, "AMD"}
 	countryPattern = regexp.MustCompile(`^[A-Z]{2}$`)
 )

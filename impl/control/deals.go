@@ -16,6 +16,7 @@ type Wanted struct {
 	GPU           compute.GPU
 	Clouds        []compute.Cloud // any of them
 	DataCenterIDs []string        // any of them; empty: all
+	Countries     []string        // any of them; empty: all
 	VCPUs         int64           // at least, for the pod
 	MemoryGB      int64           // at least, for the pod
 	CUDAVersions  []string        // any of them; empty: all
@@ -41,10 +42,7 @@ func (c *Control) Deal(w Wanted) Deal {
 		if offer == nil {
 			continue
 		}
-		x := want{
-			GPU: w.GPU.ID, Cloud: cloud, DataCenterIDs: w.DataCenterIDs, CUDAVersions: w.CUDAVersions, LeastCUDA: w.LeastCUDA,
-			LeastVCPUs: w.VCPUs, LeastMemoryGB: w.MemoryGB,
-		}
+		x := w.want(cloud)
 		for x.Count = 1; x.Count <= offer.MaxCount; x.Count++ {
 			places := c.placement.room(x).all
 			if places == 0 {
@@ -70,8 +68,8 @@ func (c *Control) Deal(w Wanted) Deal {
 func (c *Control) Choose(n NewPod, types []string, clouds []compute.Cloud) NewPod {
 	for _, id := range types {
 		w := Wanted{
-			GPU: compute.GPU{ID: id, Count: n.GPU.Count}, Clouds: clouds, DataCenterIDs: n.DataCenterIDs, VCPUs: n.LeastVCPUs,
-			MemoryGB: n.LeastMemoryGB, CUDAVersions: n.CUDAVersions, LeastCUDA: n.LeastCUDA,
+			GPU: compute.GPU{ID: id, Count: n.GPU.Count}, Clouds: clouds, DataCenterIDs: n.DataCenterIDs, Countries: n.Countries,
+			VCPUs: n.LeastVCPUs, MemoryGB: n.LeastMemoryGB, CUDAVersions: n.CUDAVersions, LeastCUDA: n.LeastCUDA,
 		}
 		if d := c.Deal(w); d.Cloud != "" {
 			n.GPU, n.Cloud = &w.GPU, d.Cloud
@@ -80,6 +78,54 @@ func (c *Control) Choose(n NewPod, types []string, clouds []compute.Cloud) NewPo
 	}
 	n.GPU, n.Cloud = &compute.GPU{ID: types[0], Count: n.GPU.Count}, clouds[0]
 	return n
+}
+
+// FreeIn gives the stock of each GPU type of the catalog in the data center, for pods with so many GPUs that need w.
+func (c *Control) FreeIn(dataCenterID string, w Wanted) []ResourceStock {
+	w.DataCenterIDs = []string{dataCenterID}
+	list := make([]ResourceStock, len(c.catalog.GPUs))
+	for i, t := range c.catalog.GPUs {
+		w.GPU.ID = t.ID
+		list[i] = ResourceStock{t.ID, t.Name, stockOf(c.places(w))}
+	}
+	return list
+}
+
+// places counts the pods for which there is room in any of the clouds.
+func (c *Control) places(w Wanted) (n int64) {
+	for _, cloud := range w.Clouds {
+		n += c.placement.room(w.want(cloud)).all
+	}
+	return n
+}
+
+// want is what is wanted of one cloud.
+func (w Wanted) want(cloud compute.Cloud) want {
+	return want{
+		GPU: w.GPU.ID, Count: w.GPU.Count, Cloud: cloud, DataCenterIDs: w.DataCenterIDs, Countries: w.Countries,
+		CUDAVersions: w.CUDAVersions, LeastCUDA: w.LeastCUDA, LeastVCPUs: w.VCPUs, LeastMemoryGB: w.MemoryGB,
+	}
+}
+
+// CPUOffer is what one size of a CPU flavor costs now, USD an hour. A Stock of StockNone means that none can be had.
+type CPUOffer struct {
+	Stock           Stock
+	Price           float64
+	ServerlessPrice float64 // of a worker
+}
+
+// CPUOffer looks for room for the size in cloud SECURE, in any of the data centers; none means all. Rejected for what the
+// catalog does not offer.
+func (c *Control) CPUOffer(cpu compute.CPU, dataCenterIDs []string) (CPUOffer, error) {
+	price, memory, err := c.catalog.priceCPU(cpu)
+	if err != nil {
+		return CPUOffer{}, err
+	}
+	f, _ := c.catalog.CPU(cpu.ID)
+	places := c.placement.room(want{
+		CPU: cpu.ID, Count: cpu.VCPUCount, MemoryGB: memory, Cloud: compute.Secure, DataCenterIDs: dataCenterIDs, DiskGB: defaultDiskGB,
+	}).all
+	return CPUOffer{stockOf(places), price, f.ServerlessPricePerVCPU * float64(cpu.VCPUCount)}, nil
 }
 
 // Catalog gives what can be had and what it costs.

@@ -39,6 +39,7 @@ func NewEndpoints(s store.Store, ids *compute.IDs, p *Placement, q EndpointQueue
 type EndpointChange struct {
 	Name          *string
 	TemplateID    *compute.TemplateID // its settings are copied, and those below win; empty: none any more
+	Template      *TemplateChange     // in place of TemplateID: changes the endpoint's own template, or makes one
 	Image         *string
 	Args          *string
 	DiskGB        *int64
@@ -125,6 +126,24 @@ func (n *Endpoints) Get(ctx context.Context, user compute.UserID, id compute.End
 func (n *Endpoints) List(ctx context.Context, user compute.UserID) (all []compute.Endpoint, err error) {
 	err = n.store.Read(ctx, func(tx store.Tx) error {
 		all, err = tx.ListEndpointsOf(user)
+		return err
+	})
+	return all, err
+}
+
+// WorkersOfAll gives the workers of the endpoints, newest first, in one read.
+func (n *Endpoints) WorkersOfAll(ctx context.Context, endpoints []compute.Endpoint) (map[compute.EndpointID][]compute.Worker, error) {
+	all := map[compute.EndpointID][]compute.Worker{}
+	for _, e := range endpoints {
+		all[e.ID] = nil
+	}
+	err := n.store.Read(ctx, func(tx store.Tx) error {
+		workers, err := tx.ListWorkers()
+		for _, w := range slices.Backward(workers) {
+			if list, asked := all[w.EndpointID]; asked {
+				all[w.EndpointID] = append(list, w)
+			}
+		}
 		return err
 	})
 	return all, err

@@ -33,6 +33,13 @@ func (n *Endpoints) changeMaking(tx store.Tx, e *compute.Endpoint, x *EndpointCh
 	}
 	set(&e.Name, x.Name)
 	env := x.Env
+	if x.Template != nil {
+		id, err := n.saveTemplate(tx, *e, *x.Template)
+		if err != nil {
+			return err
+		}
+		x.TemplateID = &id
+	}
 	if x.TemplateID != nil {
 		e.TemplateID = *x.TemplateID
 		if *x.TemplateID != "" {
@@ -81,13 +88,32 @@ func (g *EndpointGPUChange) withCUDA(versions []string) *EndpointGPUChange {
 	return &with
 }
 
+// saveTemplate changes the template of the endpoint if it is the user's, and else makes one.
+func (n *Endpoints) saveTemplate(tx store.Tx, e compute.Endpoint, x TemplateChange) (compute.TemplateID, error) {
+	t, err := ownTemplate(tx, e.UserID, e.TemplateID)
+	switch compute.CodeOf(err) {
+	case "":
+		if err := changeTemplate(tx, &t, x); err != nil {
+			return "", err
+		}
+		return t.ID, tx.UpdateTemplate(t)
+	case compute.NotFound:
+		t = newTemplate(n.ids, e.UserID, tx.Now())
+		if err := changeTemplate(tx, &t, x); err != nil {
+			return "", err
+		}
+		return t.ID, tx.InsertTemplate(t)
+	}
+	return "", err
+}
+
 // template gives the settings to copy: of a template that the user may read, or of the catalog's. Its credential is for its
 // owner's containers alone. NotFound for an unknown one, Invalid for one that is for pods.
 func (n *Endpoints) template(tx store.Tx, user compute.UserID, id compute.TemplateID) (compute.Template, error) {
 	t, err := readableTemplate(tx, user, id)
 	if compute.CodeOf(err) == compute.NotFound {
-		if public, ok := find(n.catalog.Templates, func(p PublicTemplate) bool { return p.ID == string(id) }); ok {
-			t, err = public.template(), nil
+		if public, ok := n.catalog.Template(id); ok {
+			t, err = public.Template(), nil
 		}
 	}
 	if err != nil {
@@ -100,13 +126,6 @@ func (n *Endpoints) template(tx store.Tx, user compute.UserID, id compute.Templa
 		return t, invalid("/templateId: template %q is for pods, not for endpoints", id)
 	}
 	return t, nil
-}
-
-func (p PublicTemplate) template() compute.Template {
-	return compute.Template{
-		ID: compute.TemplateID(p.ID), Image: p.Image, Args: p.Args, DiskGB: p.DiskGB, Ports: append([]string{}, p.Ports...), Env: p.Env,
-		Serverless: p.Serverless, CUDAVersions: p.CUDAVersions,
-	}
 }
 
 // invalid makes the error of a body that breaks what the document says.

@@ -238,6 +238,9 @@ func (p *Placement) full(noun string, w want) error {
 	if len(w.DataCenterIDs) > 0 {
 		asked += ", data center " + strings.Join(w.DataCenterIDs, " or ")
 	}
+	if len(w.Countries) > 0 {
+		asked += ", country " + strings.Join(w.Countries, " or ")
+	}
 	if w.GlobalNetwork {
 		asked += ", with global networking"
 	}

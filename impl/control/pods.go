@@ -26,19 +26,22 @@ type NewPod struct {
 	CPU              *compute.CPU // MemoryGB is derived; not 0: refused unless it is that
 	Cloud            compute.Cloud
 	DataCenterIDs    []string
+	Countries        []string // any of them; empty: all
 	GlobalNetworking bool
-	LeastVCPUs       int64 // of a GPU pod; so are the next three
+	TemplateID       compute.TemplateID // that FromTemplate completes it with
+	MountPath        string             // of the template's persistent mount; empty: as the template has it
+	LeastVCPUs       int64              // of a GPU pod; so are the next three
 	LeastMemoryGB    int64
 	CUDAVersions     []string // any of them; empty: all
 	LeastCUDA        string
-	StartSSH         bool    // the container gets the user's SSH keys
+	StartSSH         *bool   // the container gets the user's SSH keys
 	MaxCost          float64 // USD an hour; 0: whatever it costs
 }
 
 const defaultDiskGB = 20 // rule pods.defaults
 
 // CreatePod checks the rules between fields and stores the pod, PROVISIONING. Rejected names the field; NotFound a
-// network volume or credential that does not exist.
+// network volume, credential or template that does not exist.
 func (c *Control) CreatePod(ctx context.Context, user compute.UserID, n NewPod) (compute.Pod, error) {
 	pod, err := c.newPod(user, n)
 	if err != nil {
@@ -48,7 +51,7 @@ func (c *Control) CreatePod(ctx context.Context, user compute.UserID, n NewPod) 
 		if err := c.settle(tx, b, &pod, n); err != nil {
 			return err
 		}
-		if n.StartSSH {
+		if n.StartSSH != nil && *n.StartSSH {
 			if err := addPublicKeys(tx, &pod); err != nil {
 				return err
 			}
@@ -66,7 +69,7 @@ func (c *Control) CreatePod(ctx context.Context, user compute.UserID, n NewPod) 
 func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 	p := compute.Pod{
 		UserID: user, Name: n.Name, Image: n.Image, Args: n.Args, DiskGB: n.DiskGB, Ports: n.Ports, Env: n.Env,
-		RegistryID: n.RegistryID, Persistent: n.Persistent, GPU: n.GPU, CPU: n.CPU, Cloud: n.Cloud,
+		RegistryID: n.RegistryID, Persistent: n.Persistent, GPU: n.GPU, CPU: n.CPU, Cloud: n.Cloud, TemplateID: n.TemplateID,
 		GlobalNetworking: n.GlobalNetworking, Status: compute.PodProvisioning, Version: 1,
 	}
 	if p.DiskGB == 0 {
@@ -128,11 +131,14 @@ func (c *Control) settle(tx store.Tx, b *Booking, p *compute.Pod, n NewPod) erro
 	if err := checkRegistry(tx, p.UserID, n.RegistryID); err != nil {
 		return err
 	}
+	if err := c.checkTemplate(tx, p.UserID, n.TemplateID); err != nil {
+		return err
+	}
 	if err := c.catalog.checkPlace(n.GPU, dataCenters, n.GlobalNetworking); err != nil {
 		return err // a volume may have left only data centers without it
 	}
 	w := wantOf(*p)
-	w.DataCenterIDs = dataCenters
+	w.DataCenterIDs, w.Countries = dataCenters, n.Countries
 	w.LeastVCPUs, w.LeastMemoryGB, w.CUDAVersions, w.LeastCUDA = n.LeastVCPUs, n.LeastMemoryGB, n.CUDAVersions, n.LeastCUDA
 	if p.Persistent != nil {
 		w.PersistentGB = p.Persistent.SizeGB

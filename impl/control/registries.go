@@ -32,12 +32,12 @@ func NewRegistries(ctx context.Context, s store.Store, ids *compute.IDs, secrets
 
 // Create seals the login and stores the credential (rule registries.create).
 func (r *Registries) Create(ctx context.Context, user compute.UserID, name string, l compute.Login) (compute.Registry, error) {
-	text, err := json.Marshal(l) //nolint:gosec // to be sealed
+	made := compute.Registry{ID: r.ids.Registry(), UserID: user, Name: name}
+	login, err := r.seal(made.ID, l)
 	if err != nil {
 		return compute.Registry{}, err
 	}
-	made := compute.Registry{ID: r.ids.Registry(), UserID: user, Name: name}
-	made.Login = r.secrets.seal(text, string(made.ID))
+	made.Login = login
 	err = r.store.Write(ctx, func(tx store.Tx) error {
 		made.CreatedAt = tx.Now()
 		return tx.InsertRegistry(made)
@@ -61,6 +61,22 @@ func (r *Registries) List(ctx context.Context, user compute.UserID) (all []compu
 		return err
 	})
 	return all, err
+}
+
+// Update replaces the login; the name stays. NotFound as for Get.
+func (r *Registries) Update(ctx context.Context, user compute.UserID, id compute.RegistryID, l compute.Login) (one compute.Registry, err error) {
+	sealed, err := r.seal(id, l)
+	if err != nil {
+		return one, err
+	}
+	err = r.store.Write(ctx, func(tx store.Tx) error {
+		if one, err = ownRegistry(tx, user, id); err != nil {
+			return err
+		}
+		one.Login = sealed
+		return tx.UpdateRegistry(one)
+	})
+	return one, err
 }
 
 // Delete deletes the credential. Rejected while a pod that is not terminated uses it (rule registries.delete.used), or an
@@ -97,6 +113,14 @@ func (r *Registries) Login(ctx context.Context, id compute.RegistryID) (l comput
 		return err
 	})
 	return l, err
+}
+
+func (r *Registries) seal(id compute.RegistryID, l compute.Login) ([]byte, error) {
+	text, err := json.Marshal(l) //nolint:gosec // to be sealed
+	if err != nil {
+		return nil, err
+	}
+	return r.secrets.seal(text, string(id)), nil
 }
 
 func (r *Registries) login(one compute.Registry) (l compute.Login, err error) {

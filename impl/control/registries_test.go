@@ -47,6 +47,23 @@ func TestALoginIsOpenedForARuntimeAlone(t *testing.T) {
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
 }
 
+func TestALoginIsReplaced(t *testing.T) {
+	t.Parallel()
+	db, ids := open(t)
+	registries := newRegistries(t, db, ids)
+	made, err := registries.Create(t.Context(), "u", "n", compute.Login{Username: "before", Password: "p"})
+	require.NoError(t, err)
+	after := compute.Login{Username: "after", Password: "q"}
+	_, err = registries.Update(t.Context(), "somebody else", made.ID, after)
+	require.Equal(t, compute.NotFound, compute.CodeOf(err))
+	changed, err := registries.Update(t.Context(), "u", made.ID, after)
+	require.NoError(t, err)
+	require.Equal(t, "n", changed.Name)
+	opened, err := registries.Login(t.Context(), made.ID)
+	require.NoError(t, err)
+	require.Equal(t, after, opened)
+}
+
 func TestALoginOpensInItsOwnRowAlone(t *testing.T) {
 	t.Parallel()
 	db, ids := open(t)

@@ -3,6 +3,8 @@ package control
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
@@ -11,6 +13,7 @@ import (
 // TemplateChange is what createTemplate sets and updateTemplate changes. Nil is the default, or unchanged.
 type TemplateChange struct {
 	Name         *string
+	NameAlone    bool // refuse a name that another template of the user has
 	Image        *string
 	Args         *string
 	DiskGB       *int64
@@ -24,20 +27,20 @@ type TemplateChange struct {
 	StartSSH     *bool
 	StartJupyter *bool
 	CUDAVersions []string // empty: any
+	Readme       *string
 }
 
-// TemplateMounts are the mounts of a template as a whole.
+const defaultMount = "/workspace"
+
+// TemplateMounts are the mounts of a template as a whole. An empty path stays what it was, or is /workspace.
 type TemplateMounts struct{ Persistent *compute.PersistentMount }
 
 // CreateTemplate stores a template (rules templates.defaults, templates.create.*). Rejected names the field; NotFound for a
 // credential that is not the user's.
 func (c *Control) CreateTemplate(ctx context.Context, user compute.UserID, change TemplateChange) (compute.Template, error) {
-	t := compute.Template{
-		ID: c.ids.Template(), UserID: user, DiskGB: defaultDiskGB, Ports: []string{}, Env: map[string]string{}, Category: compute.ForNVIDIA,
-		StartSSH: true, StartJupyter: true, CUDAVersions: []string{},
-	}
+	var t compute.Template
 	err := c.store.Write(ctx, func(tx store.Tx) error {
-		t.CreatedAt = tx.Now()
+		t = newTemplate(c.ids, user, tx.Now())
 		if err := changeTemplate(tx, &t, change); err != nil {
 			return err
 		}
@@ -46,8 +49,19 @@ func (c *Control) CreateTemplate(ctx context.Context, user compute.UserID, chang
 	return t, err
 }
 
-// GetTemplate gives a template that is the user's or public. NotFound for every other one.
+// newTemplate is one with the defaults.
+func newTemplate(ids *compute.IDs, user compute.UserID, now time.Time) compute.Template {
+	return compute.Template{
+		ID: ids.Template(), UserID: user, DiskGB: defaultDiskGB, Ports: []string{}, Env: map[string]string{}, Category: compute.ForNVIDIA,
+		StartSSH: true, StartJupyter: true, CUDAVersions: []string{}, CreatedAt: now,
+	}
+}
+
+// GetTemplate gives a template that is the user's, public, or of the catalog. NotFound for every other one.
 func (c *Control) GetTemplate(ctx context.Context, user compute.UserID, id compute.TemplateID) (t compute.Template, err error) {
+	if public, ok := c.catalog.Template(id); ok {
+		return public.Template(), nil
+	}
 	err = c.store.Read(ctx, func(tx store.Tx) error {
 		t, err = readableTemplate(tx, user, id)
 		return err
@@ -86,18 +100,44 @@ func (c *Control) DeleteTemplate(ctx context.Context, user compute.UserID, id co
 		if _, err := ownTemplate(tx, user, id); err != nil {
 			return err
 		}
-		pods, err := tx.TemplatePods(id)
-		if err != nil {
-			return err
-		}
-		if len(pods) > 0 {
-			return compute.Errorf(compute.Rejected, "template %q is bound to pod %q", id, pods[0])
-		}
-		if err := unused(tx, fmt.Sprintf("template %q is bound to", id), id, "", ""); err != nil {
-			return err
-		}
-		return tx.DeleteTemplate(id)
+		return deleteTemplate(tx, id)
 	})
+}
+
+// DeleteTemplateByName deletes the user's template of that name. Rejected when several have it and as for DeleteTemplate,
+// NotFound when none has.
+func (c *Control) DeleteTemplateByName(ctx context.Context, user compute.UserID, name string) error {
+	return c.store.Write(ctx, func(tx store.Tx) error {
+		named, err := templatesNamed(tx, user, name)
+		switch {
+		case err != nil:
+			return err
+		case len(named) == 0:
+			return compute.Errorf(compute.NotFound, "template %q does not exist", name)
+		case len(named) > 1:
+			return compute.Errorf(compute.Rejected, "%d templates have the name %q: delete them by id", len(named), name)
+		}
+		return deleteTemplate(tx, named[0].ID)
+	})
+}
+
+func templatesNamed(tx store.Tx, user compute.UserID, name string) ([]compute.Template, error) {
+	all, err := tx.ListTemplates(user)
+	return slices.DeleteFunc(all, func(t compute.Template) bool { return t.Name != name }), err
+}
+
+func deleteTemplate(tx store.Tx, id compute.TemplateID) error {
+	pods, err := tx.TemplatePods(id)
+	if err != nil {
+		return err
+	}
+	if len(pods) > 0 {
+		return compute.Errorf(compute.Rejected, "template %q is bound to pod %q", id, pods[0])
+	}
+	if err := unused(tx, fmt.Sprintf("template %q is bound to", id), id, "", ""); err != nil {
+		return err
+	}
+	return tx.DeleteTemplate(id)
 }
 
 // unused refuses what an endpoint names; the two ids that are not meant are empty.
@@ -121,6 +161,7 @@ func changeTemplate(tx store.Tx, t *compute.Template, n TemplateChange) error {
 	set(&t.Serverless, n.Serverless)
 	set(&t.StartSSH, n.StartSSH)
 	set(&t.StartJupyter, n.StartJupyter)
+	set(&t.Readme, n.Readme)
 	if n.Ports != nil {
 		t.Ports = n.Ports
 	}
@@ -131,7 +172,22 @@ func changeTemplate(tx store.Tx, t *compute.Template, n TemplateChange) error {
 		t.CUDAVersions = n.CUDAVersions
 	}
 	if n.Mounts != nil {
-		t.Persistent = n.Mounts.Persistent
+		before := t.Persistent
+		if t.Persistent = n.Mounts.Persistent; t.Persistent != nil && t.Persistent.Path == "" {
+			t.Persistent.Path = defaultMount
+			if before != nil {
+				t.Persistent.Path = before.Path
+			}
+		}
+	}
+	if n.NameAlone {
+		named, err := templatesNamed(tx, t.UserID, t.Name)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(named, func(other compute.Template) bool { return other.ID != t.ID }) {
+			return compute.Errorf(compute.Rejected, "name: another template has the name %q", t.Name)
+		}
 	}
 	if err := checkPorts(t.Ports); err != nil {
 		return err

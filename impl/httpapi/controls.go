@@ -11,6 +11,7 @@ import (
 	"github.com/berthdev/berth/gen/controls"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/fault"
 )
 
 // Controls are what a test may do to the server.
@@ -68,7 +69,7 @@ func (h controlsHandlers) AdvanceClock(c echo.Context) error {
 
 // ResetState is POST /_berth/reset.
 func (h controlsHandlers) ResetState(c echo.Context) error {
-	h.faults.set(nil)
+	h.Faults.Set(nil)
 	if err := h.Controls.Reset(contextOf(c)); err != nil {
 		return err
 	}
@@ -162,7 +163,7 @@ func webhookView(w compute.Webhook) controls.Webhook {
 // GetFaults is GET /_berth/faults.
 func (h controlsHandlers) GetFaults(c echo.Context) error {
 	list := controls.FaultList{Faults: []controls.ShownFault{}}
-	for _, f := range h.faults.list() {
+	for _, f := range h.Faults.List() {
 		list.Faults = append(list.Faults, faultView(f))
 	}
 	return c.JSON(http.StatusOK, list)
@@ -170,14 +171,14 @@ func (h controlsHandlers) GetFaults(c echo.Context) error {
 
 // SetFaults is PUT /_berth/faults.
 func (h controlsHandlers) SetFaults(c echo.Context) error {
-	var list []fault
+	var list []fault.Fault
 	for i, r := range bodyOf[controls.Faults](c).Faults {
-		f, err := newFault(i, r)
+		f, err := h.newFault(i, r)
 		if err != nil {
 			return err
 		}
 		list = append(list, f)
 	}
-	h.faults.set(list)
+	h.Faults.Set(list)
 	return c.NoContent(http.StatusNoContent)
 }

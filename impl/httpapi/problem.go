@@ -13,6 +13,7 @@ import (
 	"github.com/berthdev/berth/gen/queue"
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/fault"
 	"github.com/berthdev/berth/impl/problem"
 )
 
@@ -55,8 +56,8 @@ func (s Services) writeError(err error, c echo.Context) {
 
 // problemOf adds to the table what only HTTP knows: 404 and 405 of the router, 413, 415.
 func problemOf(err error) problem.Problem {
-	if fault, ok := errors.AsType[*scripted](err); ok {
-		return problem.Problem{Entry: problem.Entry{Status: fault.status, Title: cmp.Or(http.StatusText(fault.status), "Scripted Fault")}, Detail: fault.Error()}
+	if of, ok := errors.AsType[*fault.Answer](err); ok {
+		return problem.Problem{Entry: problem.Entry{Status: of.Status, Title: cmp.Or(http.StatusText(of.Status), "Scripted Fault")}, Detail: of.Error()}
 	}
 	if of, ok := errors.AsType[*workerError](err); ok {
 		return problem.Problem{Entry: problem.Entry{Status: of.status, Title: cmp.Or(http.StatusText(of.status), "Worker Error")}, Detail: of.message}

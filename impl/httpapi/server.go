@@ -17,6 +17,7 @@ import (
 	"github.com/berthdev/berth/gen/worker"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/fault"
 	jobs "github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/impl/validate"
 	"github.com/berthdev/berth/spec"
@@ -37,16 +38,23 @@ type Services struct {
 	Log        *slog.Logger
 	Ready      func(context.Context) error // tells whether the store answers
 
-	Controls Controls     // nil: there are no test controls
-	GraphQL  http.Handler // authenticates by itself; nil: it is not served
-	faults   *faults
+	Controls Controls      // nil: there are no test controls
+	Faults   *fault.Script // nil: there are none
+	GraphQL  GraphQL       // nil: it is not served
 	refusals *refusals
 	large    gate
 }
 
+// GraphQL answers at /graphql. It authenticates by itself.
+type GraphQL interface {
+	http.Handler
+	// Operations gives the names under which a fault can be scripted.
+	Operations() []string
+}
+
 // New makes the handler of all interfaces.
 func New(s Services) (*echo.Echo, error) {
-	s.faults, s.refusals, s.large = &faults{}, &refusals{}, make(gate, largeBodies)
+	s.refusals, s.large = &refusals{}, make(gate, largeBodies)
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.JSONSerializer = serializer{}

@@ -26,6 +26,16 @@ var Table = map[compute.Code]Entry{
 	compute.Internal:        {500, "Internal Server Error"},
 }
 
+// CodeFor gives the code of an HTTP status; Internal for one that is not in the table.
+func CodeFor(status int) compute.Code {
+	for code, entry := range Table {
+		if entry.Status == status {
+			return code
+		}
+	}
+	return compute.Internal
+}
+
 // Problem is a failure, ready to be written.
 type Problem struct {
 	Entry

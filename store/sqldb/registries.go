@@ -14,6 +14,7 @@ const (
 	selectRegistry       = `SELECT ` + registryColumns + ` FROM registries WHERE id = ?`
 	selectNewestRegistry = `SELECT ` + registryColumns + ` FROM registries ORDER BY seq DESC LIMIT 1`
 	selectRegistries     = `SELECT ` + registryColumns + ` FROM registries WHERE user_id = ? ORDER BY created_at DESC, seq DESC`
+	updateRegistry       = `UPDATE registries SET login = ? WHERE id = ?`
 	deleteRegistry       = `DELETE FROM registries WHERE id = ?`
 	selectRegistryPods   = `SELECT id FROM pods WHERE registry_id = ? AND registry_id <> '' AND status <> 'TERMINATED' ORDER BY seq`
 
@@ -58,6 +59,15 @@ func (tx *Tx) NewestRegistry() (r compute.Registry, found bool, err error) {
 // ListRegistries gives the user's credentials, newest first.
 func (tx *Tx) ListRegistries(user compute.UserID) ([]compute.Registry, error) {
 	return list(tx, "list registries", scanRegistry, selectRegistries, string(user))
+}
+
+// UpdateRegistry writes the login. NotFound for an unknown id.
+func (tx *Tx) UpdateRegistry(r compute.Registry) error {
+	ok, err := tx.changed("update registry "+string(r.ID), updateRegistry, r.Login, string(r.ID))
+	if err == nil && !ok {
+		err = compute.Errorf(compute.NotFound, "registry: credential %q does not exist", r.ID)
+	}
+	return err
 }
 
 // DeleteRegistry removes the credential, known or not.

@@ -50,6 +50,14 @@ func registries(t *testing.T, open Open) {
 	require.Equal(t, []compute.PodID{"z", "y"}, pods("a"))
 	require.Empty(t, pods("none"))
 
+	changed := other
+	changed.Login = []byte{2}
+	write(t, s, func(tx store.Tx) error { return tx.UpdateRegistry(changed) })
+	require.Equal(t, changed, read(t, s, func(tx store.Tx) (compute.Registry, error) { return tx.Registry("d") }))
+	require.Equal(t, []compute.Registry{late, second, first}, list())
+	unknown := s.Write(t.Context(), func(tx store.Tx) error { return tx.UpdateRegistry(compute.Registry{ID: "none"}) })
+	require.Equal(t, compute.NotFound, compute.CodeOf(unknown))
+
 	write(t, s, func(tx store.Tx) error { return tx.DeleteRegistry("a") })
 	write(t, s, func(tx store.Tx) error { return tx.DeleteRegistry("a") })
 	require.Equal(t, []compute.Registry{late, second}, list())

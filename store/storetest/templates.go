@@ -14,7 +14,7 @@ func fullTemplate() compute.Template {
 	return compute.Template{
 		ID: "full", UserID: "u", Name: "a 'name'", Image: "img:1", Args: "-x", DiskGB: 30, Ports: []string{"80/http"},
 		Env: map[string]string{"A": "1"}, RegistryID: "r", Persistent: &compute.PersistentMount{SizeGB: 10, Path: "/p"},
-		Category: compute.ForAMD, Public: true, Serverless: true, StartSSH: true, StartJupyter: true, CUDAVersions: []string{"12.4"}, CreatedAt: start,
+		Category: compute.ForAMD, Public: true, Serverless: true, StartSSH: true, StartJupyter: true, CUDAVersions: []string{"12.4"}, Readme: "# a", CreatedAt: start,
 	}
 }
 

@@ -263,6 +263,7 @@ CREATE TABLE templates (
   start_ssh       INTEGER NOT NULL,
   start_jupyter   INTEGER NOT NULL,
   cuda_versions   TEXT NOT NULL,    -- JSON
+  readme          TEXT NOT NULL,
   created_at      INTEGER
 ) STRICT;
 

@@ -1,0 +1,129 @@
+package graphql
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/berthdev/berth/gen/graph"
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+)
+
+// PodTemplate is the query podTemplate.
+func (q queries) PodTemplate(ctx context.Context, id string) (*graph.PodTemplate, error) {
+	return found(q.showTemplate(ctx)(q.Control.GetTemplate(ctx, user(ctx), compute.TemplateID(id))))
+}
+
+// PodTemplates is the query podTemplates.
+func (q queries) PodTemplates(ctx context.Context, input *graph.PodTemplateInput) ([]*graph.PodTemplate, error) {
+	list := []*graph.PodTemplate{}
+	for _, t := range q.Control.Catalog().Templates {
+		if input == nil || input.IsRunpod == nil || *input.IsRunpod == t.Official() {
+			list = append(list, q.templateView(t.Template(), user(ctx)))
+		}
+	}
+	return list, nil
+}
+
+// PodTemplates is User.podTemplates: one read, however many there are.
+func (u users) PodTemplates(ctx context.Context, _ *graph.User) ([]*graph.PodTemplate, error) {
+	templates, err := u.Control.ListTemplates(ctx, user(ctx))
+	return views(templates, func(t compute.Template) *graph.PodTemplate { return u.templateView(t, user(ctx)) }), err
+}
+
+// SaveTemplate is the mutation saveTemplate.
+func (m mutations) SaveTemplate(ctx context.Context, input *graph.SaveTemplateInput) (*graph.PodTemplate, error) {
+	if input == nil {
+		input = &graph.SaveTemplateInput{} // which lacks what is required
+	}
+	change, err := templateChange(input)
+	if err != nil {
+		return nil, err
+	}
+	show := m.showTemplate(ctx)
+	if id := value(input.ID); id != "" {
+		return show(m.Control.UpdateTemplate(ctx, user(ctx), compute.TemplateID(id), change))
+	}
+	return show(m.Control.CreateTemplate(ctx, user(ctx), change))
+}
+
+// DeleteTemplate is the mutation deleteTemplate.
+func (m mutations) DeleteTemplate(ctx context.Context, name *string) (*bool, error) {
+	return nil, m.Control.DeleteTemplateByName(ctx, user(ctx), value(name))
+}
+
+// templateChange translates the input of saveTemplate: of what changes, null is nil and empty text is empty.
+func templateChange(i *graph.SaveTemplateInput) (c control.TemplateChange, err error) {
+	var bad violations
+	c = control.TemplateChange{
+		Name: &i.Name, NameAlone: true, Image: i.ImageName, Args: i.DockerArgs, Public: i.IsPublic, Serverless: i.IsServerless,
+		StartSSH: i.StartSSH, StartJupyter: i.StartJupyter, Readme: i.Readme, RegistryID: (*compute.RegistryID)(i.ContainerRegistryAuthID),
+		Mounts: &control.TemplateMounts{Persistent: volume(&bad, &i.VolumeInGb, i.VolumeMountPath)},
+	}
+	if m := c.Mounts.Persistent; m != nil {
+		m.Path = value(i.VolumeMountPath) // empty: as it was
+	}
+	bad.must(i.Name != "", "name", "must not be empty")
+	bad.must(value(i.ImageName) != "" || i.ImageName == nil && value(i.ID) != "", "imageName", "is required")
+	c.DiskGB = new(int64)
+	*c.DiskGB = disk(&bad, &i.ContainerDiskInGb)
+	if i.Ports != nil {
+		c.Ports = append([]string{}, ports(&bad, i.Ports)...)
+	}
+	if i.Env != nil {
+		c.Env = env(&bad, i.Env)
+	}
+	if word := value(i.Category); word != "" {
+		category := compute.TemplateCategory(word)
+		bad.must(slices.Contains([]compute.TemplateCategory{compute.ForCPU, compute.ForNVIDIA, compute.ForAMD}, category), "category", "must be CPU, NVIDIA or AMD")
+		c.Category = &category
+	}
+	if err = bad.err(); err != nil {
+		return c, err
+	}
+	return c, refused([]refusal{{"startScript", value(i.StartScript) != ""}, {"advancedStart", value(i.AdvancedStart)}})
+}
+
+// showTemplate gives the view of what a use case gave.
+func (s Services) showTemplate(ctx context.Context) func(compute.Template, error) (*graph.PodTemplate, error) {
+	return func(t compute.Template, err error) (*graph.PodTemplate, error) {
+		if err != nil {
+			return nil, err
+		}
+		return s.templateView(t, user(ctx)), nil
+	}
+}
+
+// templateView fills every field of the published template that is kept. Its credential is for its owner's eyes.
+func (s Services) templateView(t compute.Template, reader compute.UserID) *graph.PodTemplate {
+	public, _ := s.Control.Catalog().Template(t.ID)
+	id, category, list := string(t.ID), string(t.Category), strings.Join(t.Ports, ",")
+	v := &graph.PodTemplate{
+		ID: &id, Name: &t.Name, ImageName: &t.Image, DockerArgs: &t.Args, Env: variables(t.Env), Ports: &list,
+		PortsConfig: []*graph.TemplatePortConfig{}, VolumeInGb: number(0), ContainerDiskInGb: number(t.DiskGB), StartJupyter: &t.StartJupyter,
+		StartSSH: &t.StartSSH, IsServerless: &t.Serverless, IsPublic: &t.Public, IsRunpod: yes(public.Official()), Readme: &t.Readme,
+		AdvancedStart: yes(false), Category: &category,
+	}
+	for _, port := range t.Ports {
+		text, _, _ := strings.Cut(port, "/")
+		v.PortsConfig = append(v.PortsConfig, &graph.TemplatePortConfig{Port: &text})
+	}
+	if m := t.Persistent; m != nil {
+		v.VolumeInGb, v.VolumeMountPath = number(m.SizeGB), &m.Path
+	}
+	if t.UserID == reader {
+		v.ContainerRegistryAuthID = orNull(string(t.RegistryID))
+	}
+	return v
+}
+
+// variables lists an environment by its keys.
+func variables(env map[string]string) []*graph.EnvironmentVariable {
+	list := []*graph.EnvironmentVariable{}
+	for key, value := range env {
+		list = append(list, &graph.EnvironmentVariable{Key: &key, Value: &value})
+	}
+	slices.SortFunc(list, func(a, b *graph.EnvironmentVariable) int { return strings.Compare(*a.Key, *b.Key) })
+	return list
+}
