@@ -39,6 +39,7 @@ type Tx interface {
 	Templates
 	SSHKeys
 	Clusters
+	SystemLines
 	// Clear removes everything but endpoints and keys.
 	Clear() error
 }
@@ -231,4 +232,15 @@ type Clusters interface {
 	DeleteCluster(compute.ClusterID) error
 	// ClusterPods gives the cluster's pods that are not TERMINATED, in the order of their insertion.
 	ClusterPods(compute.ClusterID) ([]compute.Pod, error)
+}
+
+// SystemLines stores what berth itself says in the logs of pods.
+type SystemLines interface {
+	// AddSystemLine adds a line to the pod's log, of Now and after all that it has, and forgets all but the last
+	// compute.SystemLines.
+	AddSystemLine(id compute.PodID, text string) error
+	// SystemLines gives the lines of the pod's log after a position, oldest first.
+	SystemLines(id compute.PodID, after int64) ([]compute.LogLine, error)
+	// DeleteSystemLines removes the lines of the pod's log.
+	DeleteSystemLines(compute.PodID) error
 }

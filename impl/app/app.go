@@ -203,8 +203,10 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		pods.Devices = noDevices
 	}
 	ctl := control.New(s.store, ids, s.placement, control.Hints{Pod: pods.Hint, Endpoint: s.queue.SetEndpoint})
+	loopCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stop = stop
 	services := httpapi.Services{
-		Control: ctl, Registries: registries, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids,
+		Control: ctl, Pods: pods, Draining: loopCtx, Registries: registries, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids,
 		Clock: c.Clock, Log: c.Log,
 		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
 	}
@@ -232,8 +234,6 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err = s.listen(handler); err != nil {
 		return nil, err
 	}
-	loopCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	s.stop = stop
 	s.loops.Go(func() { pods.Run(loopCtx) })
 	s.loops.Go(func() { workers.Run(loopCtx) })
 	s.loops.Go(func() { webhooks.Run(loopCtx) })
@@ -385,6 +385,9 @@ func (s *Server) Close() error {
 
 // abandon closes what a failed start had opened.
 func (s *Server) abandon() {
+	if s.stop != nil {
+		s.stop()
+	}
 	for _, server := range s.servers {
 		_ = server.Close()
 	}

@@ -45,10 +45,33 @@ func (b *Booking) place(pod *compute.Pod, w want) error {
 // Move moves the pod as store.Tx does, and gives back what it does not hold in its new status.
 func (b *Booking) Move(tx store.Tx, pod compute.Pod) (bool, error) {
 	moved, err := tx.MovePod(pod)
-	if moved && !pod.Status.HoldsHost() {
+	if err != nil || !moved {
+		return moved, err
+	}
+	if !pod.Status.HoldsHost() {
 		b.give(pod.ID, pod.Status == compute.PodTerminated)
 	}
-	return moved, err
+	return true, say(tx, pod)
+}
+
+// say adds the pod's status to its log; with the pod its log goes (rules pods.logs.system, pods.logs.terminated).
+func say(tx store.Tx, pod compute.Pod) error {
+	if pod.Status == compute.PodTerminated {
+		return tx.DeleteSystemLines(pod.ID)
+	}
+	text := "pod is " + string(pod.Status)
+	if pod.Reason != "" {
+		text += ": " + pod.Reason
+	}
+	return tx.AddSystemLine(pod.ID, text)
+}
+
+// insert stores a new pod, and begins its log.
+func insert(tx store.Tx, pod compute.Pod) error {
+	if err := tx.InsertPod(pod); err != nil {
+		return err
+	}
+	return say(tx, pod)
 }
 
 // resize brings what the pod holds of its host's disk from before to after. Rejected when the disk has no room.

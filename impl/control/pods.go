@@ -53,7 +53,7 @@ func (c *Control) CreatePod(ctx context.Context, user compute.UserID, n NewPod) 
 				return err
 			}
 		}
-		return tx.InsertPod(pod)
+		return insert(tx, pod)
 	})
 	if err != nil {
 		return compute.Pod{}, err

@@ -25,6 +25,7 @@ import (
 // Services are what the edge calls.
 type Services struct {
 	Control    *control.Control
+	Pods       Pods
 	Registries *control.Registries
 	Queue      *jobs.Queue
 	Keyring    *control.Keyring
@@ -34,11 +35,19 @@ type Services struct {
 	Clock      compute.Clock
 	Log        *slog.Logger
 	Ready      func(context.Context) error // tells whether the store answers
+	Draining   context.Context             // ends when answers without an end are to end
 
 	Controls Controls     // nil: there are no test controls
 	GraphQL  http.Handler // authenticates by itself; nil: it is not served
 	faults   *faults
 	large    gate
+}
+
+// Pods tells what pods do.
+type Pods interface {
+	// Logs gives emit the lines that the query asks for and those that are written from then on, until the pod is terminated,
+	// emit fails or ctx ends.
+	Logs(ctx context.Context, id compute.PodID, q compute.LogQuery, emit func(compute.LogLine) error) error
 }
 
 // New makes the handler of all interfaces.

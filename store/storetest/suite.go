@@ -33,6 +33,7 @@ func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store)
 		"templates are listed, updated and deleted":                    templates,
 		"a template has pods, and forgets its credential":              templateUse,
 		"the SSH keys of a user are replaced":                          sshKeys,
+		"what berth says in a log is kept to its last lines":           systemLines,
 		"clusters are listed, renamed and deleted, with their pods":    clusters,
 		"a job comes back as it was stored":                            jobRoundTrip,
 		"a job's JSON comes back byte for byte":                        jobJSON,

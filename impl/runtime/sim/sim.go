@@ -7,6 +7,7 @@
 //	BERTH_SIM_START_ERROR  Start fails with this text
 //	BERTH_SIM_EXIT_AFTER   the allocation ends by itself this long after it came up: a Go duration such as 90s
 //	BERTH_SIM_EXIT_CODE    the exit code of that end, 0 to 255; 0 if it is not set
+//	BERTH_SIM_LOG_EVERY    the allocation writes a line each time so much has passed since it came up: a Go duration
 //
 // Limits, mounts, credentials and GPUs are accepted and mean nothing. Nothing runs, so Stats are zero, and published ports
 // are those of an address that is set aside for documentation.
@@ -35,6 +36,7 @@ const (
 	EnvStartError = "BERTH_SIM_START_ERROR"
 	EnvExitAfter  = "BERTH_SIM_EXIT_AFTER"
 	EnvExitCode   = "BERTH_SIM_EXIT_CODE"
+	EnvLogEvery   = "BERTH_SIM_LOG_EVERY"
 )
 
 // DefaultBoot is how long an allocation takes to come up, unless SetBoot says otherwise.
@@ -66,6 +68,7 @@ type run struct {
 	upAt        time.Time
 	endAt       time.Time // zero: it stays up until it is stopped
 	exitCode    int
+	logEvery    time.Duration // 0: it writes no lines of its own
 }
 
 // New makes an empty fleet.
@@ -120,16 +123,30 @@ func (r *run) plan(env map[string]string) error {
 		r.exitCode = int(code)
 	}
 	if text, ok := env[EnvExitAfter]; ok {
-		after, err := time.ParseDuration(text)
+		after, err := duration(EnvExitAfter, text)
 		if err != nil {
-			return fmt.Errorf("sim: %s: %w", EnvExitAfter, err)
-		}
-		if after < 0 {
-			return fmt.Errorf("sim: %s: %s is negative", EnvExitAfter, after)
+			return err
 		}
 		r.endAt = r.upAt.Add(after)
 	}
+	if text, ok := env[EnvLogEvery]; ok {
+		var err error
+		if r.logEvery, err = duration(EnvLogEvery, text); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+func duration(name, text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err == nil && d < 0 {
+		err = fmt.Errorf("%s is negative", d)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("sim: %s: %w", name, err)
+	}
+	return d, nil
 }
 
 func (r run) state(now time.Time) runtime.State {
@@ -250,51 +267,6 @@ func (f *Fleet) List(ctx context.Context) ([]string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Sorted(maps.Keys(f.allocations)), ctx.Err()
-}
-
-// Logs gives a line for each thing that happened until now. They name no value of the environment: it holds secrets. There
-// is nothing to follow, since nothing runs: it ends with what there is now.
-func (f *Fleet) Logs(ctx context.Context, id string, q runtime.LogQuery, emit func(runtime.Line) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	f.mu.Lock()
-	now := f.clock.Now()
-	runs, ok := f.allocations[id]
-	var lines []runtime.Line
-	for _, r := range runs {
-		lines = r.log(lines, now)
-	}
-	f.mu.Unlock()
-	if !ok {
-		return runtime.ErrUnknown
-	}
-	for _, l := range q.Select(lines) {
-		if err := emit(l); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r run) log(lines []runtime.Line, now time.Time) []runtime.Line {
-	line := func(at time.Time, format string, args ...any) {
-		var last int64
-		if len(lines) > 0 {
-			last = lines[len(lines)-1].Position
-		}
-		text := fmt.Sprintf("sim: "+format, args...)
-		lines = append(lines, runtime.Line{At: at.UTC(), Position: runtime.Number(at, last), Stream: runtime.Stdout, Text: text})
-	}
-	s := r.state(now)
-	line(r.startAt, "starting %q with arguments %q", r.image, r.args)
-	if !s.StartedAt.IsZero() {
-		line(r.upAt, "up")
-	}
-	if s.Phase == runtime.Ended {
-		line(r.endAt, "ended with exit code %d", r.exitCode)
-	}
-	return lines
 }
 
 // Ended gives a channel that stays silent: see the package's comment.

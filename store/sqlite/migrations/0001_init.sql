@@ -235,3 +235,11 @@ CREATE TABLE clusters (
 
 CREATE INDEX clusters_of_user ON clusters (user_id, created_at);
 CREATE INDEX pods_of_cluster ON pods (cluster_id) WHERE cluster_id <> '' AND status <> 'TERMINATED';
+
+-- What berth itself says in the logs of pods.
+CREATE TABLE system_lines (
+  pod_id   TEXT NOT NULL,
+  position INTEGER NOT NULL, -- nanoseconds since 1970
+  text     TEXT NOT NULL,
+  PRIMARY KEY (pod_id, position)
+) STRICT, WITHOUT ROWID;
