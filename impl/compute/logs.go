@@ -1,6 +1,7 @@
 package compute
 
 import (
+	"context"
 	"math"
 	"time"
 )
@@ -23,6 +24,13 @@ type LogLine struct {
 	Position int64 // nanoseconds since 1970; greater than that of the source's line before
 	Text     string
 }
+
+// EmitLog takes a line; the reading of the log ends with its error.
+type EmitLog func(LogLine) error
+
+// ReadLog gives emit the lines of a log that a query asks for, oldest first, then those that are written, until there will be
+// no more, emit fails or ctx ends. It is for one call.
+type ReadLog func(ctx context.Context, emit EmitLog) error
 
 // LogQuery says where the reading of a log begins; it goes on with what is written from then on.
 type LogQuery struct {

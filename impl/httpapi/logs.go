@@ -31,10 +31,10 @@ func logQuery(p rest.GetPodLogsParams) compute.LogQuery {
 	return q
 }
 
-// streamLogs answers with the lines that read emits, as server-sent events, until read is done, the client goes, the server
+// streamLogs answers with the lines that read gives, as server-sent events, until read is done, the client goes, the server
 // drains, or the client takes nothing for too long. It holds no line: read waits while the client is slow. A client that was
 // cut off sends the id of its last line when it comes back, and nothing is lost.
-func (s Services) streamLogs(c echo.Context, read func(context.Context, func(compute.LogLine) error) error) error {
+func (s Services) streamLogs(c echo.Context, read compute.ReadLog) error {
 	ctx, cancel := context.WithCancel(contextOf(c))
 	defer cancel()
 	e := &eventStream{response: c.Response(), control: http.NewResponseController(c.Response())}
@@ -158,7 +158,9 @@ func (h restHandlers) GetPodLogs(c echo.Context, id string, params rest.GetPodLo
 	if err != nil {
 		return err
 	}
-	return h.streamLogs(c, func(ctx context.Context, emit func(compute.LogLine) error) error {
-		return h.Pods.Logs(ctx, pod.ID, logQuery(params), emit)
-	})
+	read, err := h.Pods.OpenLog(contextOf(c), pod.ID, logQuery(params))
+	if err != nil {
+		return err
+	}
+	return h.streamLogs(c, read)
 }

@@ -45,9 +45,8 @@ type Services struct {
 
 // Pods tells what pods do.
 type Pods interface {
-	// Logs gives emit the lines that the query asks for and those that are written from then on, until the pod is terminated,
-	// emit fails or ctx ends.
-	Logs(ctx context.Context, id compute.PodID, q compute.LogQuery, emit func(compute.LogLine) error) error
+	// OpenLog gives what reads the pod's log once, until the pod is terminated.
+	OpenLog(ctx context.Context, id compute.PodID, q compute.LogQuery) (compute.ReadLog, error)
 }
 
 // New makes the handler of all interfaces.

@@ -21,24 +21,27 @@ type logs struct {
 	clock   compute.Clock
 	id      string
 	query   compute.LogQuery
-	emit    func(compute.LogLine) error
 	// said gives what berth itself said after a position, and whether there will be no more lines.
 	said func(ctx context.Context, after int64) (lines []compute.LogLine, over bool, err error)
 
+	emit    compute.EmitLog
 	heard   int64 // position of the last line of the container
 	told    int64 // position of the last line of berth
 	pending []compute.LogLine
 	over    bool
 }
 
+// open finds where the query begins.
+func (l *logs) open(ctx context.Context) (compute.ReadLog, error) {
+	after, err := l.start(ctx)
+	l.heard, l.told = after, after
+	return l.read, err
+}
+
 // read gives the lines that the query asks for, oldest first, then those that are written, until there will be no more, emit
 // fails or ctx ends. A runtime that does not answer now is asked again.
-func (l *logs) read(ctx context.Context) error {
-	after, err := l.start(ctx)
-	if err != nil {
-		return err
-	}
-	l.heard, l.told = after, after
+func (l *logs) read(ctx context.Context, emit compute.EmitLog) error {
+	l.emit = emit
 	for {
 		if err := l.catchUp(ctx); err != nil || l.over {
 			return err
@@ -192,10 +195,9 @@ func (l *logs) follow(ctx context.Context) error {
 	}
 }
 
-// Logs gives emit the pod's lines that the query asks for, oldest first, then those that are written, over all its runs, until
-// the pod is terminated, emit fails or ctx ends.
-func (l *Pods) Logs(ctx context.Context, id compute.PodID, q compute.LogQuery, emit func(compute.LogLine) error) error {
-	one := logs{runtime: l.Runtime, clock: l.Clock, id: string(id), query: q, emit: emit}
+// OpenLog gives what reads the pod's log once, over all its runs, until the pod is terminated.
+func (l *Pods) OpenLog(ctx context.Context, id compute.PodID, q compute.LogQuery) (compute.ReadLog, error) {
+	one := logs{runtime: l.Runtime, clock: l.Clock, id: string(id), query: q}
 	one.said = func(ctx context.Context, after int64) (lines []compute.LogLine, over bool, err error) {
 		err = l.Store.Read(ctx, func(tx store.Tx) error {
 			p, err := tx.Pod(id)
@@ -210,5 +212,5 @@ func (l *Pods) Logs(ctx context.Context, id compute.PodID, q compute.LogQuery, e
 		})
 		return lines, over, err
 	}
-	return one.read(ctx)
+	return one.open(ctx)
 }

@@ -69,6 +69,13 @@ func (h *host) Inspect(ctx context.Context, id string) (runtime.State, error) {
 	return s, err
 }
 
+func (h *host) Logs(ctx context.Context, id string, q runtime.LogQuery, emit func(runtime.Line) error) error {
+	if err := h.fails(); err != nil {
+		return err
+	}
+	return h.Fleet.Logs(ctx, id, q, emit)
+}
+
 func (h *host) List(ctx context.Context) ([]string, error) {
 	if err := h.fails(); err != nil {
 		return nil, err
