@@ -206,6 +206,18 @@ func init() {
 		c.delete(id)
 		c.createPod(oneL4(`,"disk":100`))
 	})
+	add("placement.cuda", []string{"getPod"}, func(c *Check) {
+		defer c.capacity(l4s("EU-RO-1", 5, `,"cudaVersion":"12.4"`), l4s("AP-JP-1", 2, `,"cudaVersion":"12.8"`), l4s("US-KS-2", 5, `,"cudaVersion":"12.11"`))()
+		placed := func(versions ...*string) any {
+			return c.deployed(func(in *deployInput) { in.GpuTypeId, in.AllowedCudaVersions = to(l4), versions })["dataCenterId"]
+		}
+		require.Equal(c, "AP-JP-1", placed(to("12.8")))
+		require.Equal(c, "US-KS-2", placed(to("99.0"), to("12.11")))
+		require.Equal(c, "EU-RO-1", placed(to("12.4")))
+		require.Equal(c, "AP-JP-1", placed(to("12.8")))
+		a := c.graphQL(`mutation{podFindAndDeployOnDemand(input:{imageName:"i",gpuCount:1,gpuTypeId:"` + l4 + `",allowedCudaVersions:["12.8"]}){id}}`)
+		require.Contains(c, c.wrongly(a, 200, "REJECTED"), "CUDA 12.8")
+	})
 	add("pods.patch.global-networking.data-center", []string{"createPod", "updatePod"}, func(c *Check) {
 		id := c.newPod(with(`"dataCenterIds":["AP-JP-1"]`))
 		c.Refused(c.patch(id, `{"globalNetworking":true}`), 400)

@@ -46,6 +46,7 @@ func (l Limits) WithDefaults() Limits {
 // Services are what the edge calls and how it is set.
 type Services struct {
 	Control       *control.Control
+	Live          func(compute.PodID) compute.PodRuntime // what a pod was last seen to do, without asking anybody
 	Keyring       *control.Keyring
 	Clock         compute.Clock
 	Log           *slog.Logger

@@ -52,6 +52,7 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 	placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog))
 	require.NoError(t, err)
 	s := graphql.Services{
+		Live:    func(compute.PodID) compute.PodRuntime { return compute.PodRuntime{} },
 		Control: control.New(e.db, ids, placement, control.Hints{Pod: func(compute.PodID) {}}), Keyring: keyring, Clock: clock,
 		Log: slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}

@@ -56,9 +56,12 @@ type Pods interface {
 	// ChangePod writes what a user may change (name, container settings, mounts but for the volume's id, lock) and adds one
 	// to the version, if id and p.Version still match; it tells whether they did.
 	ChangePod(p compute.Pod) (bool, error)
-	// MovePod sets status, reason, StartedAt, RestartAt, DataCenterID and HostID from p, MovedAt to Now and adds one to the version,
-	// if id and p.Version still match; it tells whether they did.
+	// MovePod sets status, reason, StartedAt, RestartAt, DataCenterID, HostID, Devices and Address from p, MovedAt to Now and adds
+	// one to the version, if id and p.Version still match; it tells whether they did.
 	MovePod(p compute.Pod) (bool, error)
+	// NetworkAddresses gives to each the addresses that pods have which are not TERMINATED, ascending, with whose they are. Two
+	// such pods never have the same one: InsertPod and MovePod give Conflict.
+	NetworkAddresses(each func(compute.UserID, compute.NetworkAddress)) error
 }
 
 // Endpoints stores endpoints.

@@ -1061,16 +1061,19 @@ type PodGlobalNetworking struct {
 
 // PodGpuUtilization defines model for PodGpuUtilization.
 type PodGpuUtilization struct {
+	// MemoryUtil Percent of its memory.
 	MemoryUtil *int64 `json:"memoryUtil,omitempty"`
-	Util       *int64 `json:"util,omitempty"`
+
+	// Util Percent of the time in which it worked.
+	Util *int64 `json:"util,omitempty"`
 }
 
-// PodRuntime Null unless the pod is RUNNING.
+// PodRuntime Null unless the pod is RUNNING. What is not measured is absent; what is was so within the last seconds.
 type PodRuntime struct {
 	CPU    *Utilization        `json:"cpu,omitempty"`
-	Gpus   []PodGpuUtilization `json:"gpus,omitempty"`
+	Gpus   []PodGpuUtilization `json:"gpus,omitzero"`
 	Memory *Utilization        `json:"memory,omitempty"`
-	Ports  []PodRuntimePort    `json:"ports,omitempty"`
+	Ports  []PodRuntimePort    `json:"ports,omitzero"`
 
 	// Uptime Seconds since the container started.
 	Uptime *int64 `json:"uptime,omitempty"`
@@ -1078,10 +1081,15 @@ type PodRuntime struct {
 
 // PodRuntimePort defines model for PodRuntimePort.
 type PodRuntimePort struct {
+	// IP Null for every address of the host.
 	IP      nullable.Nullable[string] `json:"ip,omitempty"`
 	Private *int64                    `json:"private,omitempty"`
-	Public  nullable.Nullable[int64]  `json:"public,omitempty"`
-	Type    *string                   `json:"type,omitempty"`
+
+	// Public Null if it cannot be reached from outside.
+	Public nullable.Nullable[int64] `json:"public,omitempty"`
+
+	// Type http, tcp or udp.
+	Type *string `json:"type,omitempty"`
 }
 
 // PodStatus defines model for PodStatus.

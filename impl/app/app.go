@@ -199,9 +199,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		Queue: s.queue, Keyring: s.keyring, Runtime: s.process, IDs: ids, Clock: c.Clock, Log: c.Log, URL: s.QueueURL,
 	})
 	pods := loop.NewPods(s.store, s.placement, s.pods, c.Clock, c.Log)
-	if s.fleet == nil {
-		pods.Devices = noDevices
-	}
+	pods.Login, pods.Simulated = registries.Login, s.fleet != nil
 	ctl := control.New(s.store, ids, s.placement, control.Hints{Pod: pods.Hint, Endpoint: s.queue.SetEndpoint})
 	loopCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
@@ -221,7 +219,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		}
 	}
 	services.GraphQL = graphql.New(graphql.Services{
-		Control: ctl, Keyring: s.keyring, Clock: c.Clock, Log: c.Log, Limits: c.GraphQL.Limits,
+		Control: ctl, Live: pods.Live, Keyring: s.keyring, Clock: c.Clock, Log: c.Log, Limits: c.GraphQL.Limits,
 		Introspection: c.GraphQL.Introspection || c.TestControls, Playground: c.GraphQL.Playground,
 	})
 	handler, err := httpapi.New(services)

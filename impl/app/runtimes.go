@@ -22,12 +22,6 @@ const (
 	RuntimeDocker  = "docker"  // containers of a Docker Engine
 )
 
-// errNoDevices is why a GPU pod fails where nothing is simulated.
-var errNoDevices = errors.New("this server has no GPUs to give to pods")
-
-// noDevices refuses GPU pods.
-func noDevices(compute.Pod) ([]string, error) { return nil, errNoDevices }
-
 // startRuntimes makes the runtime of the pods, and local processes for workers.
 func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
 	commands := map[string][]string{}

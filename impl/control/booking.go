@@ -25,7 +25,7 @@ func (p *Placement) Write(ctx context.Context, f func(store.Tx, *Booking) error)
 	return err
 }
 
-// place takes room for the pod and sets its host and data center. Rejected when nothing can hold it now.
+// place takes room for the pod and sets its host, its devices there and its data center. Rejected when nothing can hold it now.
 func (b *Booking) place(pod *compute.Pod, w want) error {
 	p := b.placement
 	p.mu.Lock()
@@ -35,7 +35,9 @@ func (b *Booking) place(pod *compute.Pod, w want) error {
 		return p.full(w)
 	}
 	pod.HostID, pod.DataCenterID = h.ID, h.DataCenterID
-	b.take(&claim{pod: pod.ID, host: h, amount: h.share(w)})
+	c := &claim{pod: pod.ID, host: h, amount: h.share(w)}
+	c.assign(pod)
+	b.take(c)
 	if w.PersistentGB > 0 {
 		b.take(&claim{pod: pod.ID, host: h, amount: amount{diskGB: w.PersistentGB}, stays: true})
 	}
@@ -155,6 +157,7 @@ func (p *Placement) release(c *claim) {
 		return
 	}
 	c.host.free = c.host.free.plus(c.amount, 1)
+	c.host.devices.set(c.devices, false)
 	if p.held[c.pod] = slices.Delete(p.held[c.pod], i, i+1); len(p.held[c.pod]) == 0 {
 		delete(p.held, c.pod)
 	}

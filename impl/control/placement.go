@@ -44,18 +44,20 @@ func (a amount) covers(b amount) bool {
 // host is a Host with what is free of it.
 type host struct {
 	Host
-	center DataCenter
-	rank   int // of the data center in the catalog
-	cuda   cudaVersion
-	free   amount
+	center  DataCenter
+	rank    int // of the data center in the catalog
+	cuda    cudaVersion
+	free    amount
+	devices devices // that pods have
 }
 
 // claim is a part of a host that a pod holds.
 type claim struct {
-	pod    compute.PodID
-	host   *host
-	amount amount
-	stays  bool // while the pod is stopped: its persistent storage
+	pod     compute.PodID
+	host    *host
+	amount  amount
+	devices []int // numbers of its GPUs on the host
+	stays   bool  // while the pod is stopped: its persistent storage
 }
 
 // NewPlacement makes the picture of the fleet from the pods in the store.
@@ -85,7 +87,7 @@ func (p *Placement) adopt(pod compute.Pod) {
 		return
 	}
 	if pod.Status.HoldsHost() {
-		p.hold(&claim{pod: pod.ID, host: h, amount: h.share(wantOf(pod))})
+		p.hold(&claim{pod: pod.ID, host: h, amount: h.share(wantOf(pod)), devices: h.numbers(pod.Devices)})
 	}
 	if pod.Persistent != nil {
 		p.hold(&claim{pod: pod.ID, host: h, amount: amount{diskGB: pod.Persistent.SizeGB}, stays: true})
@@ -94,6 +96,7 @@ func (p *Placement) adopt(pod compute.Pod) {
 
 func (p *Placement) hold(c *claim) {
 	c.host.free = c.host.free.plus(c.amount, -1)
+	c.host.devices.set(c.devices, true)
 	p.held[c.pod] = append(p.held[c.pod], c)
 }
 
@@ -118,6 +121,7 @@ func (p *Placement) setHosts(hosts []Host) {
 			if h := p.hosts[c.host.ID]; h != nil {
 				c.host = h
 				h.free = h.free.plus(c.amount, -1)
+				h.devices.set(c.devices, true)
 			}
 		}
 	}

@@ -140,6 +140,9 @@ func (c *Control) settle(tx store.Tx, b *Booking, p *compute.Pod, n NewPod) erro
 	if err := b.place(p, w); err != nil {
 		return err
 	}
+	if err := connect(tx, p); err != nil {
+		return err
+	}
 	p.CreatedAt, p.MovedAt = tx.Now(), tx.Now()
 	return nil
 }
@@ -352,6 +355,11 @@ func move(tx store.Tx, b *Booking, p *compute.Pod, action compute.PodEvent, cuda
 			w.HostID = p.HostID
 		}
 		if err := b.place(p, w); err != nil {
+			return err
+		}
+	}
+	if action == compute.PodStart || action == compute.PodRestart {
+		if err := connect(tx, p); err != nil {
 			return err
 		}
 	}

@@ -45,6 +45,8 @@ type Services struct {
 
 // Pods tells what pods do.
 type Pods interface {
+	// Live tells what a pod was last seen to do. It asks nobody, so that a list of thousands costs little.
+	Live(compute.PodID) compute.PodRuntime
 	// OpenLog gives what reads the pod's log once, until the pod is terminated.
 	OpenLog(ctx context.Context, id compute.PodID, q compute.LogQuery) (compute.ReadLog, error)
 }

@@ -28,13 +28,17 @@ type Pods struct {
 	Runtime   runtime.Runtime
 	Clock     compute.Clock
 	Log       *slog.Logger
-	// Devices gives a GPU pod the ids of its devices; nil if the runtime needs none.
-	Devices func(compute.Pod) ([]string, error)
+	Login     func(context.Context, compute.RegistryID) (compute.Login, error) // opens the credential of a private image
+	// Simulated says that containers have nothing that another one could be in want of.
+	Simulated bool
 
 	adopting sync.Mutex
 	adopted  bool           // what was there before was taken up
 	looks    sync.WaitGroup // of Run
 	wake     chan struct{}
+
+	live   live
+	shared shared
 
 	mu       sync.Mutex
 	free     sync.Cond              // a pod is not busy any more
@@ -50,6 +54,8 @@ func NewPods(s store.Store, p *control.Placement, r runtime.Runtime, clock compu
 		Store: s, Placement: p, Runtime: r, Clock: clock, Log: log, wake: make(chan struct{}, 1),
 		busy: map[compute.PodID]bool{}, hinted: map[compute.PodID]bool{},
 		watched: map[compute.PodID]bool{}, troubled: map[compute.PodID]bool{},
+		live:   live{pods: map[compute.PodID]*lively{}},
+		shared: shared{holder: map[string]compute.PodID{}, held: map[compute.PodID][]string{}},
 	}
 	l.free.L = &l.mu
 	return l
@@ -191,7 +197,7 @@ func (l *Pods) look(ctx context.Context, id compute.PodID) (again, error) {
 	})
 	switch {
 	case compute.CodeOf(err) == compute.NotFound: // left over from a store that was cleared
-		return never, l.Runtime.Remove(ctx, string(id))
+		return never, l.remove(ctx, id)
 	case err != nil:
 		return soon, err
 	}
@@ -203,7 +209,7 @@ func (l *Pods) look(ctx context.Context, id compute.PodID) (again, error) {
 	case compute.PodRunning:
 		return later, l.inspect(ctx, p)
 	case compute.PodTerminated:
-		return never, l.Runtime.Remove(ctx, string(id))
+		return never, l.remove(ctx, id)
 	default:
 		return never, l.stop(ctx, p)
 	}

@@ -21,6 +21,7 @@ func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store)
 		"a pod comes back as it was stored":                            podRoundTrip,
 		"pods are listed by user and by status":                        podLists,
 		"a pod moves only from the version that was read":              podMove,
+		"no two pods have one network address":                         podAddresses,
 		"an endpoint comes back as it was stored":                      endpointRoundTrip,
 		"an endpoint's name is unique for its user":                    endpointNames,
 		"an endpoint is updated":                                       endpointUpdate,

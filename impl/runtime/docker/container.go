@@ -120,6 +120,11 @@ func (h *Runtime) Remove(ctx context.Context, id string) error {
 	if err != nil && !errdefs.IsNotFound(err) {
 		return fmt.Errorf("persistent mount: %w", err)
 	}
+	if c.Config != nil && c.Config.Labels[labelNetwork] != "" {
+		if err := h.pruneNetworks(ctx); err != nil {
+			return fmt.Errorf("global network: %w", err)
+		}
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.failed, id)

@@ -47,6 +47,9 @@ func (r run) log(lines []runtime.Line, now time.Time) []runtime.Line {
 	line(r.startAt, "sim: starting %q with arguments %q", r.image, r.args)
 	if !s.StartedAt.IsZero() {
 		line(r.upAt, "sim: up")
+		for _, text := range r.says {
+			line(r.upAt, "%s", text)
+		}
 		r.tick(now, line)
 	}
 	if s.Phase == runtime.Ended {

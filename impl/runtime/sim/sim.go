@@ -8,9 +8,12 @@
 //	BERTH_SIM_EXIT_AFTER   the allocation ends by itself this long after it came up: a Go duration such as 90s
 //	BERTH_SIM_EXIT_CODE    the exit code of that end, 0 to 255; 0 if it is not set
 //	BERTH_SIM_LOG_EVERY    the allocation writes a line each time so much has passed since it came up: a Go duration
+//	BERTH_SIM_MARK         the allocation says what it finds in a file of each of its disks, and writes this text there
+//	BERTH_SIM_REACH        the allocation says under which address it reaches another one by this name in its network
 //
-// Limits, mounts, credentials and GPUs are accepted and mean nothing. Nothing runs, so Stats are zero, and published ports
-// are those of an address that is set aside for documentation.
+// A container disk, a mount and a network are so much as these take: what is written, and who is up in it. Limits and
+// credentials are accepted and mean nothing. Nothing runs, so Stats are zero, and published ports are those of an address
+// that is set aside for documentation.
 //
 // Since nothing runs, nothing can report an end that is due: Ended stays silent, and callers see the end when they
 // Inspect. They tick anyway.
@@ -37,6 +40,8 @@ const (
 	EnvExitAfter  = "BERTH_SIM_EXIT_AFTER"
 	EnvExitCode   = "BERTH_SIM_EXIT_CODE"
 	EnvLogEvery   = "BERTH_SIM_LOG_EVERY"
+	EnvMark       = "BERTH_SIM_MARK"
+	EnvReach      = "BERTH_SIM_REACH"
 )
 
 // DefaultBoot is how long an allocation takes to come up, unless SetBoot says otherwise.
@@ -57,6 +62,7 @@ type Fleet struct {
 	boot        time.Duration
 	closed      bool
 	allocations map[string][]run // the runs of each, the present one last
+	disks       map[disk]string  // what is written on each
 }
 
 // run is one run of an allocation. Its future is fixed when it starts; only Stop and Close change it.
@@ -69,11 +75,14 @@ type run struct {
 	endAt       time.Time // zero: it stays up until it is stopped
 	exitCode    int
 	logEvery    time.Duration // 0: it writes no lines of its own
+	says        []string      // when it is up
+	gpus        int
+	link        *runtime.Link
 }
 
 // New makes an empty fleet.
 func New(clock compute.Clock) *Fleet {
-	return &Fleet{boot: DefaultBoot, clock: clock, ended: make(chan string), allocations: map[string][]run{}}
+	return &Fleet{boot: DefaultBoot, clock: clock, ended: make(chan string), allocations: map[string][]run{}, disks: map[disk]string{}}
 }
 
 // Start plans the allocation's run. One that the fleet does not know and that was up before a restart of berth is up at
@@ -98,7 +107,10 @@ func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 	if _, err := runtime.Words(a.Args); err != nil {
 		return err
 	}
-	r := run{image: a.Image, args: a.Args, ports: a.Ports, generation: a.Generation, startAt: now, upAt: now.Add(f.boot)}
+	r := run{
+		image: a.Image, args: a.Args, ports: a.Ports, generation: a.Generation, startAt: now, upAt: now.Add(f.boot),
+		gpus: len(a.GPUs), link: a.Link,
+	}
 	if !known && !a.StartedAt.IsZero() {
 		r.upAt = a.StartedAt
 		if r.upAt.After(now) { // the clock was set back; "up at once" still holds
@@ -108,6 +120,7 @@ func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 	if err := r.plan(a.Env); err != nil {
 		return err
 	}
+	r.says = append(f.mark(a), f.reach(a, now)...)
 	runs = append(runs, r)
 	f.allocations[a.ID] = runs[max(0, len(runs)-logRuns):]
 	return nil
@@ -208,6 +221,8 @@ func (f *Fleet) Remove(ctx context.Context, id string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.allocations, id)
+	delete(f.disks, disk{container, id})
+	delete(f.disks, disk{persistent, id})
 	return nil
 }
 
@@ -254,12 +269,22 @@ func (f *Fleet) Clear() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	clear(f.allocations)
+	clear(f.disks)
 }
 
-// Stats gives zero: nothing runs.
+// Stats gives zero, for each GPU too: nothing runs.
 func (f *Fleet) Stats(ctx context.Context, id string) (runtime.Stats, error) {
-	_, err := f.Inspect(ctx, id)
-	return runtime.Stats{}, err
+	s, err := f.Inspect(ctx, id)
+	if err != nil || s.Phase != runtime.Up {
+		return runtime.Stats{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	runs := f.allocations[id]
+	if len(runs) == 0 {
+		return runtime.Stats{}, runtime.ErrUnknown
+	}
+	return runtime.Stats{GPUs: make([]compute.GPUUse, runs[len(runs)-1].gpus)}, nil
 }
 
 // List gives the allocations that were started and not removed.

@@ -26,7 +26,9 @@ CREATE TABLE pods (
   host_id           TEXT NOT NULL,    -- '': not placed; with an active status, what the pod holds
   template_id       TEXT NOT NULL,    -- '': none
   cluster_id        TEXT NOT NULL,    -- '': none
-  global_networking INTEGER NOT NULL,
+  devices           TEXT NOT NULL,    -- JSON: of the GPUs on the host
+  network_address   INTEGER NOT NULL, -- 0: none
+  global_networking INTEGER NOT NULL, -- from the next start on
   locked            INTEGER NOT NULL,
   cost_per_hour     REAL NOT NULL,    -- USD
   status            TEXT NOT NULL,
@@ -40,6 +42,7 @@ CREATE TABLE pods (
 
 CREATE INDEX pods_of_user ON pods (user_id, created_at) WHERE status <> 'TERMINATED';
 CREATE INDEX pods_by_status ON pods (status, created_at);
+CREATE UNIQUE INDEX pods_by_address ON pods (network_address) WHERE network_address > 0 AND status <> 'TERMINATED';
 
 CREATE TABLE endpoints (
   seq          INTEGER PRIMARY KEY,

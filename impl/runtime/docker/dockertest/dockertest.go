@@ -69,7 +69,7 @@ func Need(t testing.TB) (engine *client.Client, owner string) {
 	return f.engine, owner
 }
 
-// Sweep removes all containers and volumes of the owner.
+// Sweep removes all containers, volumes and networks of the owner.
 func Sweep(t testing.TB, owner string) {
 	ctx := context.Background()
 	f, err := find()
@@ -87,6 +87,8 @@ func Sweep(t testing.TB, owner string) {
 		_, err := f.engine.VolumeRemove(ctx, one.Name, client.VolumeRemoveOptions{})
 		require.NoError(t, err)
 	}
+	_, err = f.engine.NetworkPrune(ctx, client.NetworkPruneOptions{Filters: ours})
+	require.NoError(t, err)
 }
 
 // importPlayer makes an image of the player, unless one of this very program is there.
