@@ -121,7 +121,7 @@ func (h *Runtime) Remove(ctx context.Context, id string) error {
 		return fmt.Errorf("persistent mount: %w", err)
 	}
 	if c.Config != nil && c.Config.Labels[labelNetwork] != "" {
-		if err := h.pruneNetworks(ctx); err != nil {
+		if err := h.leaveNetwork(ctx, c.Config.Labels[labelNetwork]); err != nil {
 			return fmt.Errorf("global network: %w", err)
 		}
 	}

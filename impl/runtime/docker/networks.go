@@ -53,12 +53,15 @@ func (h *Runtime) makeNetwork(ctx context.Context, l *runtime.Link) error {
 	return nil
 }
 
-// pruneNetworks removes the networks of this owner that no container is in.
-func (h *Runtime) pruneNetworks(ctx context.Context) error {
+// leaveNetwork removes a network, unless another container is up in it. Those that are stopped make it again when they start.
+func (h *Runtime) leaveNetwork(ctx context.Context, name string) error {
 	h.networks.Lock()
 	defer h.networks.Unlock()
-	_, err := ask(ctx, func(ctx context.Context) (client.NetworkPruneResult, error) {
-		return h.engine.NetworkPrune(ctx, client.NetworkPruneOptions{Filters: h.label()})
+	_, err := ask(ctx, func(ctx context.Context) (client.NetworkRemoveResult, error) {
+		return h.engine.NetworkRemove(ctx, name, client.NetworkRemoveOptions{})
 	})
+	if errdefs.IsNotFound(err) || errdefs.IsPermissionDenied(err) {
+		err = nil
+	}
 	return err
 }

@@ -30,8 +30,9 @@ const player = "github.com/berthdev/berth/impl/runtime/docker/dockertest/testdat
 
 // found is the engine and the name of the image in it.
 type found struct {
-	engine *client.Client
-	image  string
+	engine  *client.Client
+	program []byte // the player
+	image   string
 }
 
 // find looks once for an engine that answers, and makes the image there.
@@ -44,7 +45,9 @@ var find = sync.OnceValues(func() (f found, err error) {
 	if _, err = f.engine.Ping(ctx, client.PingOptions{}); err != nil {
 		return f, err
 	}
-	f.image, err = importPlayer(ctx, f.engine)
+	if f.program, err = buildPlayer(ctx); err == nil {
+		f.image, err = importPlayer(ctx, f.engine, f.program)
+	}
 	return f, err
 })
 
@@ -87,27 +90,31 @@ func Sweep(t testing.TB, owner string) {
 		_, err := f.engine.VolumeRemove(ctx, one.Name, client.VolumeRemoveOptions{})
 		require.NoError(t, err)
 	}
-	_, err = f.engine.NetworkPrune(ctx, client.NetworkPruneOptions{Filters: ours})
+	networks, err := f.engine.NetworkList(ctx, client.NetworkListOptions{Filters: ours})
 	require.NoError(t, err)
+	for _, one := range networks.Items {
+		_, err := f.engine.NetworkRemove(ctx, one.ID, client.NetworkRemoveOptions{})
+		require.NoError(t, err)
+	}
 }
 
-// importPlayer makes an image of the player, unless one of this very program is there.
-func importPlayer(ctx context.Context, c *client.Client) (image string, err error) {
+func buildPlayer(ctx context.Context) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "player")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	file := filepath.Join(dir, "player")
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", file, player)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
+		return nil, fmt.Errorf("%w: %s", err, out)
 	}
-	program, err := os.ReadFile(file)
-	if err != nil {
-		return "", err
-	}
+	return os.ReadFile(file)
+}
+
+// importPlayer makes an image of the player, unless one of this very program is there.
+func importPlayer(ctx context.Context, c *client.Client, program []byte) (image string, err error) {
 	sum := sha256.Sum256(program)
 	image = "berth-test-player:" + hex.EncodeToString(sum[:6])
 	if _, err := c.ImageInspect(ctx, image); err == nil {
