@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -50,8 +51,10 @@ func (l *Pods) note(ctx context.Context, p compute.Pod, s runtime.State) {
 	if last != nil && last.startedAt.Equal(s.StartedAt) {
 		next.CPUPercent, next.MemoryPercent, next.GPUs = last.CPUPercent, last.MemoryPercent, last.GPUs
 		if next.measuredAt.Sub(last.measuredAt) < statsTick {
-			next.measuredAt = last.measuredAt
-			l.keep(p.ID, next)
+			if !slices.Equal(last.Ports, next.Ports) {
+				next.measuredAt = last.measuredAt
+				l.keep(p.ID, next)
+			}
 			return
 		}
 	}
