@@ -103,8 +103,8 @@ func init() {
 		require.Contains(c, c.full(oneL4(`,"globalNetworking":true`)), "global networking")
 	})
 	add("placement.parallel", create, func(c *Check) {
-		defer c.capacity(l4s("EU-RO-1", 2, ""), l4s("AP-JP-1", 1, ""))()
-		answers := make([]Answer, 12)
+		defer c.capacity(l4s("EU-RO-1", 100, ""), l4s("AP-JP-1", 60, ""))()
+		answers := make([]Answer, 200)
 		var group sync.WaitGroup
 		for i := range answers {
 			group.Go(func() { answers[i] = c.REST("POST", "/v2/pods", oneL4("")) })
@@ -119,7 +119,7 @@ func init() {
 				c.Refused(a, 400)
 			}
 		}
-		require.Equal(c, 3, made)
+		require.Equal(c, 160, made)
 	})
 	add("placement.released", act, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 1, ""))()
