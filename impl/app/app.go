@@ -200,7 +200,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	})
 	pods := loop.NewPods(s.store, s.placement, s.pods, c.Clock, c.Log)
 	pods.Login, pods.Simulated = registries.Login, s.fleet != nil
-	ctl := control.New(s.store, ids, s.placement, control.Hints{Pod: pods.Hint, Endpoint: s.queue.SetEndpoint})
+	ctl := control.New(s.store, ids, s.placement, control.Hints{Pod: pods.Hint, Volumes: pods.HintVolumes, Endpoint: s.queue.SetEndpoint})
 	loopCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
 	services := httpapi.Services{

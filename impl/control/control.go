@@ -12,6 +12,7 @@ type Control struct {
 	placement *Placement
 	catalog   Catalog
 	podHint   func(compute.PodID)
+	deleted   func() // a volume
 	endpoints func(compute.Endpoint)
 }
 
@@ -19,9 +20,13 @@ type Control struct {
 type Hints struct {
 	Pod      func(compute.PodID)
 	Endpoint func(compute.Endpoint)
+	Volumes  func() // one was deleted; nil: nobody is told
 }
 
 // New makes a Control over the placement's catalog.
 func New(s store.Store, ids *compute.IDs, p *Placement, hints Hints) *Control {
-	return &Control{store: s, ids: ids, placement: p, catalog: p.catalog, podHint: hints.Pod, endpoints: hints.Endpoint}
+	if hints.Volumes == nil {
+		hints.Volumes = func() {}
+	}
+	return &Control{deleted: hints.Volumes, store: s, ids: ids, placement: p, catalog: p.catalog, podHint: hints.Pod, endpoints: hints.Endpoint}
 }

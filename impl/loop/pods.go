@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -37,8 +38,9 @@ type Pods struct {
 	looks    sync.WaitGroup // of Run
 	wake     chan struct{}
 
-	live   live
-	shared shared
+	live    live
+	shared  shared
+	volumes atomic.Bool // one may be no more
 
 	mu       sync.Mutex
 	free     sync.Cond                     // a pod is not busy any more
@@ -58,6 +60,7 @@ func NewPods(s store.Store, p *control.Placement, r runtime.Runtime, clock compu
 		shared: shared{holder: map[string]compute.PodID{}, held: map[compute.PodID][]string{}},
 	}
 	l.free.L = &l.mu
+	l.volumes.Store(true) // with those of before
 	return l
 }
 
@@ -91,6 +94,9 @@ func (l *Pods) Run(ctx context.Context) {
 		if full {
 			watch = now.Add(watchTick)
 			l.adopt(ctx)
+			if l.volumes.Swap(false) {
+				l.looks.Go(func() { l.sweepVolumes(ctx) })
+			}
 		}
 		for _, one := range l.claim(full) {
 			l.looks.Go(func() { l.lookClaimed(ctx, one) })
@@ -123,6 +129,9 @@ func (l *Pods) Step(ctx context.Context) {
 		looks.Go(func() { l.lookClaimed(ctx, one) })
 	}
 	looks.Wait()
+	if l.volumes.Swap(false) {
+		l.sweepVolumes(ctx)
+	}
 }
 
 // claimed is a pod that somebody is to look at. One that is only watched comes as it was seen last: whoever changes a pod hints

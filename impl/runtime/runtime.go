@@ -50,6 +50,10 @@ type Runtime interface {
 	// List gives the ids of all allocations that it knows, those of an earlier run of berth too, and of those of which there
 	// is only a persistent mount left, for Remove.
 	List(ctx context.Context) ([]string, error)
+	// Volumes gives the network volumes of which it has data.
+	Volumes(ctx context.Context) ([]compute.VolumeID, error)
+	// RemoveVolume deletes the data of a network volume, which no allocation may use any more; an unknown id is no error.
+	RemoveVolume(ctx context.Context, id compute.VolumeID) error
 	// Ended delivers the id of each allocation that ended by itself; a hint, so that nobody needs to poll often. The channel
 	// is the runtime's own and is never closed.
 	Ended() <-chan string

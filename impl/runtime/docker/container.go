@@ -235,3 +235,25 @@ func (h *Runtime) List(ctx context.Context) ([]string, error) {
 	}
 	return slices.Sorted(maps.Keys(ids)), nil
 }
+
+// Volumes gives the network volumes of this owner.
+func (h *Runtime) Volumes(ctx context.Context) (ids []compute.VolumeID, err error) {
+	volumes, err := ask(ctx, func(ctx context.Context) (client.VolumeListResult, error) {
+		return h.engine.VolumeList(ctx, client.VolumeListOptions{Filters: h.label().Add("label", labelVolume)})
+	})
+	for _, v := range volumes.Items {
+		ids = append(ids, compute.VolumeID(v.Labels[labelVolume]))
+	}
+	return ids, err
+}
+
+// RemoveVolume removes the engine's volume.
+func (h *Runtime) RemoveVolume(ctx context.Context, id compute.VolumeID) error {
+	_, err := ask(ctx, func(ctx context.Context) (client.VolumeRemoveResult, error) {
+		return h.engine.VolumeRemove(ctx, h.volumeName(string(id)), client.VolumeRemoveOptions{})
+	})
+	if errdefs.IsNotFound(err) {
+		err = nil
+	}
+	return err
+}

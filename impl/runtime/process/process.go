@@ -23,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 )
 
@@ -277,3 +278,9 @@ func (h *Runtime) Close() error {
 	h.ends.Close()
 	return nil
 }
+
+// Volumes gives none: nothing is mounted.
+func (h *Runtime) Volumes(ctx context.Context) ([]compute.VolumeID, error) { return nil, ctx.Err() }
+
+// RemoveVolume changes nothing.
+func (h *Runtime) RemoveVolume(ctx context.Context, _ compute.VolumeID) error { return ctx.Err() }

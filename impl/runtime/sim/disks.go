@@ -1,9 +1,11 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"time"
 
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 )
 
@@ -60,4 +62,24 @@ func (f *Fleet) reach(a runtime.Allocation, now time.Time) []string {
 		}
 	}
 	return []string{"sim: does not reach " + name}
+}
+
+// Volumes gives the network volumes on which something was written.
+func (f *Fleet) Volumes(ctx context.Context) (ids []compute.VolumeID, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for d := range f.disks {
+		if d.kind == network {
+			ids = append(ids, compute.VolumeID(d.id))
+		}
+	}
+	return ids, ctx.Err()
+}
+
+// RemoveVolume forgets what was written on the network volume.
+func (f *Fleet) RemoveVolume(ctx context.Context, id compute.VolumeID) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.disks, disk{network, string(id)})
+	return ctx.Err()
 }
