@@ -27,11 +27,11 @@ type NetworkAddress int64
 // Block is the number of the block.
 func (a NetworkAddress) Block() int64 { return int64(a) / BlockSize }
 
-// IP is the address.
+// IP is the address. There are 2^22.
 func (a NetworkAddress) IP() netip.Addr {
 	base := globalAddresses.Addr().As4()
 	var ip [4]byte
-	binary.BigEndian.PutUint32(ip[:], binary.BigEndian.Uint32(base[:])+uint32(a)) //nolint:gosec // fewer than 2^22 there are
+	binary.BigEndian.PutUint32(ip[:], binary.BigEndian.Uint32(base[:])+uint32(a))
 	return netip.AddrFrom4(ip)
 }
 

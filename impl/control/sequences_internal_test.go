@@ -32,13 +32,12 @@ func TestOfTwoHundredPodsAtOnceOneForEachFreeGPUIsCreated(t *testing.T) {
 	for range 200 {
 		group.Go(func() {
 			_, err := c.CreatePod(t.Context(), "u", NewPod{Name: "a", Image: "i", GPU: &compute.GPU{ID: "NVIDIA L4", Count: 1}})
-			switch {
-			case err == nil:
+			if err == nil {
 				made.Add(1)
-			default:
-				assert.Equal(t, compute.Rejected, compute.CodeOf(err), "%v", err)
-				refused.Add(1)
+				return
 			}
+			assert.Equal(t, compute.Rejected, compute.CodeOf(err), "%v", err)
+			refused.Add(1)
 		})
 	}
 	group.Wait()

@@ -50,7 +50,8 @@ func newPier(t *testing.T, read compute.ReadLog) *pier {
 	return p
 }
 
-func (p *pier) open(t *testing.T) (*http.Response, context.CancelFunc) {
+// open gives the answer's body, and what hangs up.
+func (p *pier) open(t *testing.T) (io.ReadCloser, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, "GET", p.URL, nil)
 	require.NoError(t, err)
@@ -60,7 +61,7 @@ func (p *pier) open(t *testing.T) (*http.Response, context.CancelFunc) {
 		cancel()
 		_ = response.Body.Close()
 	})
-	return response, cancel
+	return response.Body, cancel
 }
 
 // endless gives lines of 64 KiB until it may not.
@@ -104,10 +105,10 @@ func TestTheDrainEndsALogCleanlyAndIsNotHeldUpByASlowReader(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	})
-	response, _ := quiet.open(t)
+	body, _ := quiet.open(t)
 	require.Eventually(t, func() bool { return quiet.given.Load() == 1 }, 10*time.Second, time.Millisecond)
 	quiet.drain()
-	text, err := io.ReadAll(response.Body)
+	text, err := io.ReadAll(body)
 	require.NoError(t, err, "the answer has its end")
 	require.Equal(t, "id: 1970-01-01T00:00:01.000000001Z\n"+
 		`data: {"source":"system","line":"<\"é","ts":"1970-01-01T00:00:01.000000001Z"}`+"\n\n", string(text))
@@ -128,10 +129,10 @@ func TestTheDrainEndsALogCleanlyAndIsNotHeldUpByASlowReader(t *testing.T) {
 func TestALogThatCannotBeReadOnIsCutOffAndNotEnded(t *testing.T) {
 	t.Parallel()
 	p := newPier(t, func(context.Context, compute.EmitLog) error { return errors.New("the disk is gone") })
-	response, _ := p.open(t)
-	_, err := io.ReadAll(response.Body)
+	body, _ := p.open(t)
+	_, err := io.ReadAll(body)
 	require.Error(t, err)
-	require.NoError(t, response.Body.Close())
+	require.NoError(t, body.Close())
 	<-p.ended
 	p.Close()
 	require.Contains(t, p.log.String(), "the disk is gone")
