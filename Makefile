@@ -27,8 +27,8 @@ race: ## run all tests under the race detector
 	go test -race ./...
 
 .PHONY: model
-model: ## hold the queue against its reference in 10,000 random lives (SEEDS=n; BERTH_SEED=n replays one)
-	BERTH_SEEDS=$(or $(SEEDS),10000) go test -count=1 -run Model ./impl/queue
+model: ## hold the queue against its reference, and placement against its rows, in 10,000 random lives each (SEEDS=n; BERTH_SEED=n replays one)
+	BERTH_SEEDS=$(or $(SEEDS),10000) go test -count=1 -timeout 60m -run Model ./impl/queue ./impl/control
 
 .PHONY: generate
 generate: ## generate gen/ from spec/, and what validgen is tested with

@@ -53,7 +53,7 @@ var rooms = map[string]struct {
 	"impl/runtime":                   {may: []string{"impl/compute"}},
 	"impl/runtime/sim":               {may: []string{"impl/compute", "impl/runtime"}},
 	"impl/runtime/docker":            {may: []string{"impl/compute", "impl/runtime"}, uses: []string{moby}},
-	"impl/runtime/docker/dockertest": {uses: []string{moby}},
+	"impl/runtime/docker/dockertest": {uses: []string{moby, http}}, // a registry to pull from
 	"impl/runtime/process":           {may: []string{"impl/compute", "impl/runtime"}},
 	"impl/runtime/runtimetest":       {may: []string{"impl/compute", "impl/runtime"}},
 	"impl/runtime/runtimetest/play":  {},

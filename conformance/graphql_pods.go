@@ -216,7 +216,8 @@ func init() {
 		}{{22, "tcp"}, {80, "http"}} {
 			require.Equal(c, want.private, *ports[i].PrivatePort)
 			require.Equal(c, want.kind, *ports[i].Type)
-			require.Equal(c, *ports[i].IsIpPublic, ports[i].PublicPort != nil && ports[i].Ip != nil)
+			require.Equal(c, ports[i].Ip == nil, ports[i].PublicPort == nil)
+			require.False(c, *ports[i].IsIpPublic && ports[i].Ip == nil)
 		}
 	})
 	add("graphql.pod.runtime.gpus", nil, func(c *Check) {

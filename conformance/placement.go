@@ -103,8 +103,8 @@ func init() {
 		require.Contains(c, c.full(oneL4(`,"globalNetworking":true`)), "global networking")
 	})
 	add("placement.parallel", create, func(c *Check) {
-		defer c.capacity(l4s("EU-RO-1", 2, ""), l4s("AP-JP-1", 1, ""))()
-		answers := make([]Answer, 12)
+		defer c.capacity(l4s("EU-RO-1", 100, ""), l4s("AP-JP-1", 60, ""))()
+		answers := make([]Answer, 200)
 		var group sync.WaitGroup
 		for i := range answers {
 			group.Go(func() { answers[i] = c.REST("POST", "/v2/pods", oneL4("")) })
@@ -119,7 +119,7 @@ func init() {
 				c.Refused(a, 400)
 			}
 		}
-		require.Equal(c, 3, made)
+		require.Equal(c, 160, made)
 	})
 	add("placement.released", act, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 1, ""))()
@@ -205,6 +205,18 @@ func init() {
 		c.delete(c.newPod(oneL4(`,"disk":40`)))
 		c.delete(id)
 		c.createPod(oneL4(`,"disk":100`))
+	})
+	add("placement.cuda", []string{"getPod"}, func(c *Check) {
+		defer c.capacity(l4s("EU-RO-1", 5, `,"cudaVersion":"12.4"`), l4s("AP-JP-1", 2, `,"cudaVersion":"12.8"`), l4s("US-KS-2", 5, `,"cudaVersion":"12.11"`))()
+		placed := func(versions ...*string) any {
+			return c.deployed(func(in *deployInput) { in.GpuTypeId, in.AllowedCudaVersions = to(l4), versions })["dataCenterId"]
+		}
+		require.Equal(c, "AP-JP-1", placed(to("12.8")))
+		require.Equal(c, "US-KS-2", placed(to("99.0"), to("12.11")))
+		require.Equal(c, "EU-RO-1", placed(to("12.4")))
+		require.Equal(c, "AP-JP-1", placed(to("12.8")))
+		a := c.graphQL(`mutation{podFindAndDeployOnDemand(input:{imageName:"i",gpuCount:1,gpuTypeId:"` + l4 + `",allowedCudaVersions:["12.8"]}){id}}`)
+		require.Contains(c, c.wrongly(a, 200, "REJECTED"), "CUDA 12.8")
 	})
 	add("pods.patch.global-networking.data-center", []string{"createPod", "updatePod"}, func(c *Check) {
 		id := c.newPod(with(`"dataCenterIds":["AP-JP-1"]`))

@@ -3,6 +3,8 @@ package graphql
 import (
 	"crypto/sha256"
 	"fmt"
+	"math"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,29 +69,43 @@ func (s Services) podView(p compute.Pod, now time.Time) *graph.Pod {
 		v.NetworkVolumeID, v.VolumeMountPath = orNull(string(m.VolumeID)), &m.Path
 	}
 	if p.Status == compute.PodRunning {
-		v.Runtime = runtimeView(p, now)
+		v.Runtime = runtimeView(p, s.Live(p.ID), now)
 		v.UptimeSeconds = v.Runtime.UptimeInSeconds
 	}
 	return v
 }
 
-func runtimeView(p compute.Pod, now time.Time) *graph.PodRuntime {
+func runtimeView(p compute.Pod, live compute.PodRuntime, now time.Time) *graph.PodRuntime {
 	v := &graph.PodRuntime{
-		UptimeInSeconds: number(int64(max(0, now.Sub(p.StartedAt)) / time.Second)),
-		Ports:           []*graph.PodRuntimePorts{}, Gpus: []*graph.PodRuntimeGpus{}, Container: &graph.PodRuntimeContainer{},
+		UptimeInSeconds: number(int64(max(0, now.Sub(p.StartedAt)) / time.Second)), Ports: []*graph.PodRuntimePorts{}, Gpus: []*graph.PodRuntimeGpus{},
+		Container: &graph.PodRuntimeContainer{CPUPercent: rounded(live.CPUPercent), MemoryPercent: rounded(live.MemoryPercent)},
 	}
-	for _, port := range p.Ports {
+	for i, port := range p.Ports {
 		text, protocol, _ := strings.Cut(port, "/")
 		private, _ := strconv.ParseInt(text, 10, 32) // it was checked as the pod was made
-		v.Ports = append(v.Ports, &graph.PodRuntimePorts{IsIPPublic: yes(false), PrivatePort: number(private), Type: &protocol})
+		one := &graph.PodRuntimePorts{IsIPPublic: yes(false), PrivatePort: number(private), Type: &protocol}
+		if i < len(live.Ports) && live.Ports[i].Public != 0 { // they are in the order of those that were asked for
+			one.PublicPort, one.IP, one.IsIPPublic = number(int64(live.Ports[i].Public)), orNull(live.Ports[i].IP), yes(isPublic(live.Ports[i].IP))
+		}
+		v.Ports = append(v.Ports, one)
 	}
 	if p.GPU != nil {
 		for i := range p.GPU.Count {
 			id := fmt.Sprintf("GPU-%s-%d", p.ID, i)
-			v.Gpus = append(v.Gpus, &graph.PodRuntimeGpus{ID: &id})
+			one := &graph.PodRuntimeGpus{ID: &id}
+			if i < int64(len(live.GPUs)) {
+				one.GpuUtilPercent, one.MemoryUtilPercent = rounded(&live.GPUs[i].Percent), rounded(&live.GPUs[i].MemoryPercent)
+			}
+			v.Gpus = append(v.Gpus, one)
 		}
 	}
 	return v
+}
+
+// isPublic tells whether an address can be reached from everywhere.
+func isPublic(text string) bool {
+	ip, err := netip.ParseAddr(text)
+	return err == nil && ip.IsGlobalUnicast() && !ip.IsPrivate()
 }
 
 func machineView(p compute.Pod, gpu control.GPUType) *graph.PodMachineInfo {
@@ -113,4 +129,12 @@ func machineID(p compute.Pod) string {
 func whole(n int64) *float64 {
 	f := float64(n)
 	return &f
+}
+
+func rounded(percent *float64) *int {
+	if percent == nil {
+		return nil
+	}
+	n := int(math.Round(*percent))
+	return &n
 }

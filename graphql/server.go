@@ -49,6 +49,7 @@ type Services struct {
 	Control       *control.Control
 	Endpoints     *control.Endpoints
 	Registries    *control.Registries
+	Live          func(compute.PodID) compute.PodRuntime // what a pod was last seen to do, without asking anybody
 	Keyring       *control.Keyring
 	Faults        *fault.Script // that operations show; nil: none
 	Clock         compute.Clock

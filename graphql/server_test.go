@@ -57,6 +57,7 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 	require.NoError(t, err)
 	s := graphql.Services{
 		Registries: registries, Endpoints: control.NewEndpoints(e.db, ids, placement, noQueue{}),
+		Live:    func(compute.PodID) compute.PodRuntime { return compute.PodRuntime{} },
 		Control: control.New(e.db, ids, placement, control.Hints{Pod: func(compute.PodID) {}}), Keyring: keyring, Clock: clock,
 		Log: slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}

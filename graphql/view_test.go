@@ -53,12 +53,21 @@ func TestAPodIsShownWhole(t *testing.T) {
 		Network: &compute.NetworkMount{VolumeID: "v", Path: "/a"}, GPU: &compute.GPU{ID: "NVIDIA L4", Count: 1}, Cloud: compute.Secure, DataCenterID: "d",
 		TemplateID: "t", CostPerHour: 1, Status: compute.PodRunning, Reason: "why", CreatedAt: now, StartedAt: now, MovedAt: now,
 	}
-	// What the schema says is null: not told, not measured, not mapped, no clusters.
+	// What the schema says is null: not told, no clusters, and as long as they are not known what is measured and mapped.
 	s := emptyServices(t)
-	require.ElementsMatch(t, []string{
-		".DockerID", ".Port", ".ClusterIP", ".ClusterIdx", ".ClusterRole", ".Runtime.Ports.IP", ".Runtime.Ports.PublicPort",
+	var live compute.PodRuntime
+	s.Live = func(compute.PodID) compute.PodRuntime { return live }
+	never := []string{".DockerID", ".Port", ".ClusterIP", ".ClusterIdx", ".ClusterRole"}
+	require.ElementsMatch(t, append([]string{
+		".Runtime.Ports.IP", ".Runtime.Ports.PublicPort",
 		".Runtime.Gpus.GpuUtilPercent", ".Runtime.Gpus.MemoryUtilPercent", ".Runtime.Container.CPUPercent", ".Runtime.Container.MemoryPercent",
-	}, missing("", reflect.ValueOf(s.podView(p, now))))
+	}, never...), missing("", reflect.ValueOf(s.podView(p, now))))
+	percent := 1.5
+	live = compute.PodRuntime{
+		Ports: []compute.PublishedPort{{Private: 22, Public: 40_000, Type: "tcp", IP: "203.0.113.1"}}, CPUPercent: &percent, MemoryPercent: &percent,
+		GPUs: []compute.GPUUse{{Percent: 1, MemoryPercent: 2}},
+	}
+	require.ElementsMatch(t, never, missing("", reflect.ValueOf(s.podView(p, now))))
 }
 
 // emptyServices are services over a store without anything, with the built-in catalog.

@@ -44,6 +44,7 @@ type Tx interface {
 	Templates
 	SSHKeys
 	Clusters
+	SystemLines
 	// Clear removes everything but declared endpoints, their workers and keys.
 	Clear() error
 }
@@ -60,9 +61,12 @@ type Pods interface {
 	// ChangePod writes what a user may change (name, container settings, mounts but for the volume's id, lock) and adds one
 	// to the version, if id and p.Version still match; it tells whether they did.
 	ChangePod(p compute.Pod) (bool, error)
-	// MovePod sets status, reason, StartedAt, RestartAt, DataCenterID and HostID from p, MovedAt to Now and adds one to the version,
-	// if id and p.Version still match; it tells whether they did.
+	// MovePod sets status, reason, StartedAt, RestartAt, DataCenterID, HostID, Devices and Address from p, MovedAt to Now and adds
+	// one to the version, if id and p.Version still match; it tells whether they did.
 	MovePod(p compute.Pod) (bool, error)
+	// NetworkAddresses gives to each the addresses that pods have which are not TERMINATED, ascending, with whose they are. Two
+	// such pods never have the same one: InsertPod and MovePod give Conflict.
+	NetworkAddresses(each func(compute.UserID, compute.NetworkAddress)) error
 }
 
 // Endpoints stores endpoints.
@@ -268,4 +272,15 @@ type Clusters interface {
 	DeleteCluster(compute.ClusterID) error
 	// ClusterPods gives the cluster's pods that are not TERMINATED, in the order of their insertion.
 	ClusterPods(compute.ClusterID) ([]compute.Pod, error)
+}
+
+// SystemLines stores what berth itself says in the logs of pods.
+type SystemLines interface {
+	// AddSystemLine adds a line to the pod's log, of Now and after all that it has, and forgets all but the last
+	// compute.SystemLines.
+	AddSystemLine(id compute.PodID, text string) error
+	// SystemLines gives the lines of the pod's log after a position, oldest first.
+	SystemLines(id compute.PodID, after int64) ([]compute.LogLine, error)
+	// DeleteSystemLines removes the lines of the pod's log.
+	DeleteSystemLines(compute.PodID) error
 }

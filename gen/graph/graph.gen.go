@@ -2809,7 +2809,7 @@ type PodRuntime {
   container: PodRuntimeContainer
 }
 
-"A port of the container. ip and publicPort are null while it is not mapped."
+"A port of the container. ip and publicPort are null while it is not mapped, ip also if it is on every address of the host."
 type PodRuntimePorts {
   ip: String
   isIpPublic: Boolean

@@ -604,7 +604,7 @@ type PodRuntimeGpus struct {
 	MemoryUtilPercent *int    `json:"memoryUtilPercent,omitempty"`
 }
 
-// A port of the container. ip and publicPort are null while it is not mapped.
+// A port of the container. ip and publicPort are null while it is not mapped, ip also if it is on every address of the host.
 type PodRuntimePorts struct {
 	IP          *string `json:"ip,omitempty"`
 	IsIPPublic  *bool   `json:"isIpPublic,omitempty"`

@@ -3294,7 +3294,7 @@ func (v *PodFieldsRuntimePodRuntimeGpus) GetMemoryUtilPercent() *int { return v.
 // PodFieldsRuntimePodRuntimePorts includes the requested fields of the GraphQL type PodRuntimePorts.
 // The GraphQL type's documentation follows.
 //
-// A port of the container. ip and publicPort are null while it is not mapped.
+// A port of the container. ip and publicPort are null while it is not mapped, ip also if it is on every address of the host.
 type PodFieldsRuntimePodRuntimePorts struct {
 	Ip          *string `json:"ip"`
 	IsIpPublic  *bool   `json:"isIpPublic"`

@@ -287,6 +287,24 @@ func (e GpuTypeManufacturer) Valid() bool {
 	}
 }
 
+// Defines values for LogSource.
+const (
+	LogSourceContainer LogSource = "container"
+	LogSourceSystem    LogSource = "system"
+)
+
+// Valid indicates whether the value is a known member of the LogSource enum.
+func (e LogSource) Valid() bool {
+	switch e {
+	case LogSourceContainer:
+		return true
+	case LogSourceSystem:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PodAction.
 const (
 	PodActionRestart   PodAction = "restart"
@@ -1229,6 +1247,9 @@ type ListTemplatesResponse struct {
 	Templates []Template `json:"templates"`
 }
 
+// LogSource container, what the container wrote; system, what was done with it.
+type LogSource string
+
 // Mounts At most one of the two kinds.
 type Mounts struct {
 	Network []NetworkMount `json:"network,omitempty"`
@@ -1319,16 +1340,19 @@ type PodGlobalNetworking struct {
 
 // PodGpuUtilization defines model for PodGpuUtilization.
 type PodGpuUtilization struct {
+	// MemoryUtil Percent of its memory.
 	MemoryUtil *int64 `json:"memoryUtil,omitempty"`
-	Util       *int64 `json:"util,omitempty"`
+
+	// Util Percent of the time in which it worked.
+	Util *int64 `json:"util,omitempty"`
 }
 
-// PodRuntime Null unless the pod is RUNNING.
+// PodRuntime Null unless the pod is RUNNING. What is not measured is absent; what is was so within the last seconds.
 type PodRuntime struct {
 	CPU    *Utilization        `json:"cpu,omitempty"`
-	Gpus   []PodGpuUtilization `json:"gpus,omitempty"`
+	Gpus   []PodGpuUtilization `json:"gpus,omitzero"`
 	Memory *Utilization        `json:"memory,omitempty"`
-	Ports  []PodRuntimePort    `json:"ports,omitempty"`
+	Ports  []PodRuntimePort    `json:"ports,omitzero"`
 
 	// Uptime Seconds since the container started.
 	Uptime *int64 `json:"uptime,omitempty"`
@@ -1336,10 +1360,15 @@ type PodRuntime struct {
 
 // PodRuntimePort defines model for PodRuntimePort.
 type PodRuntimePort struct {
+	// IP Null for every address of the host.
 	IP      nullable.Nullable[string] `json:"ip,omitempty"`
 	Private *int64                    `json:"private,omitempty"`
-	Public  nullable.Nullable[int64]  `json:"public,omitempty"`
-	Type    *string                   `json:"type,omitempty"`
+
+	// Public Null if it cannot be reached from outside.
+	Public nullable.Nullable[int64] `json:"public,omitempty"`
+
+	// Type http, tcp or udp.
+	Type *string `json:"type,omitempty"`
 }
 
 // PodStatus defines model for PodStatus.
@@ -1718,6 +1747,18 @@ type GpuCount = int64
 // GpuProduct defines model for GpuProduct.
 type GpuProduct = []string
 
+// LogLastEventID defines model for LogLastEventID.
+type LogLastEventID = time.Time
+
+// LogSince defines model for LogSince.
+type LogSince = time.Time
+
+// LogSourceParam container, what the container wrote; system, what was done with it.
+type LogSourceParam = LogSource
+
+// LogTail defines model for LogTail.
+type LogTail = int64
+
 // MinCudaVersion defines model for MinCudaVersion.
 type MinCudaVersion = string
 
@@ -1902,6 +1943,21 @@ type ListPublicTemplatesParamsSource string
 type ListPodsParams struct {
 	// IncludeClusterPods Also list the members of clusters.
 	IncludeClusterPods *bool `form:"includeClusterPods,omitempty" json:"includeClusterPods,omitempty"`
+}
+
+// GetPodLogsParams defines parameters for GetPodLogs.
+type GetPodLogsParams struct {
+	// Source Only lines of this source; absent, those of both.
+	Source *LogSourceParam `form:"source,omitempty" json:"source,omitempty"`
+
+	// Tail How many of the last lines it begins with; 0, with none.
+	Tail *LogTail `form:"tail,omitempty" json:"tail,omitempty"`
+
+	// Since It begins with the lines from this time on, however many; tail does not count then.
+	Since *LogSince `form:"since,omitempty" json:"since,omitempty"`
+
+	// LastEventID It begins after the line of this id; neither tail nor since count then.
+	LastEventID *LogLastEventID `json:"Last-Event-ID,omitempty"`
 }
 
 // UpdateSSHKeysJSONRequestBody defines body for UpdateSSHKeys for application/json ContentType.
@@ -2390,6 +2446,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v2/pods/{id}/action (the `PodAction` operationId).
 	PodAction(ctx context.Context, id string, body PodActionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPodLogs Follow the logs of a pod
+	//
+	// Server-sent events, each with a line as JSON, `{"source": "container", "line": "ready", "ts": "2026-01-31T12:00:00.000000001Z"}`, and its ts as the event's id. It begins with the lines that the parameters ask for, goes on with those that are written from then on, and ends when there will be none any more or when the server shuts down: a client that connects again sends the last id and misses nothing. Comments come in between while nothing is written.
+	//
+	// Corresponds with GET /v2/pods/{id}/logs (the `GetPodLogs` operationId).
+	GetPodLogs(ctx context.Context, id string, params *GetPodLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListRegistries List registry credentials
 	//
@@ -3191,6 +3254,23 @@ func (c *Client) PodActionWithBody(ctx context.Context, id string, contentType s
 // Corresponds with POST /v2/pods/{id}/action (the `PodAction` operationId).
 func (c *Client) PodAction(ctx context.Context, id string, body PodActionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPodActionRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPodLogs Follow the logs of a pod
+//
+// Server-sent events, each with a line as JSON, `{"source": "container", "line": "ready", "ts": "2026-01-31T12:00:00.000000001Z"}`, and its ts as the event's id. It begins with the lines that the parameters ask for, goes on with those that are written from then on, and ends when there will be none any more or when the server shuts down: a client that connects again sends the last id and misses nothing. Comments come in between while nothing is written.
+//
+// Corresponds with GET /v2/pods/{id}/logs (the `GetPodLogs` operationId).
+func (c *Client) GetPodLogs(ctx context.Context, id string, params *GetPodLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPodLogsRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -5010,6 +5090,106 @@ func NewPodActionRequestWithBody(server string, id string, contentType string, b
 	return req, nil
 }
 
+// NewGetPodLogsRequest constructs an http.Request for the GetPodLogs method
+func NewGetPodLogsRequest(server string, id string, params *GetPodLogsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/pods/%s/logs", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Source != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "source", *params.Source, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Tail != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tail", *params.Tail, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Since != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "since", *params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: "date-time"})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListRegistriesRequest constructs an http.Request for the ListRegistries method
 func NewListRegistriesRequest(server string) (*http.Request, error) {
 	var err error
@@ -6027,6 +6207,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v2/pods/{id}/action (the `PodAction` operationId).
 	PodActionWithResponse(ctx context.Context, id string, body PodActionJSONRequestBody, reqEditors ...RequestEditorFn) (*PodActionResponse, error)
+
+	// GetPodLogsWithResponse Follow the logs of a pod
+	//
+	// Server-sent events, each with a line as JSON, `{"source": "container", "line": "ready", "ts": "2026-01-31T12:00:00.000000001Z"}`, and its ts as the event's id. It begins with the lines that the parameters ask for, goes on with those that are written from then on, and ends when there will be none any more or when the server shuts down: a client that connects again sends the last id and misses nothing. Comments come in between while nothing is written.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/pods/{id}/logs (the `GetPodLogs` operationId).
+	GetPodLogsWithResponse(ctx context.Context, id string, params *GetPodLogsParams, reqEditors ...RequestEditorFn) (*GetPodLogsResponse, error)
 
 	// ListRegistriesWithResponse List registry credentials
 	//
@@ -8995,6 +9184,101 @@ func (r PodActionResponse) ContentType() string {
 	return ""
 }
 
+// GetPodLogsResponse200Headers the declared response headers of an HTTP 200 response for GetPodLogs
+type GetPodLogsResponse200Headers struct {
+	CacheControl    *string
+	RateLimit       *string
+	RateLimitPolicy *string
+	XAccelBuffering *string
+}
+
+// GetPodLogsResponse429Headers the declared response headers of an HTTP 429 response for GetPodLogs
+type GetPodLogsResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type GetPodLogsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetPodLogsResponse200Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *GetPodLogsResponse429Headers
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r GetPodLogsResponse) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r GetPodLogsResponse) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetPodLogsResponse) GetApplicationProblemJSON404() *NotFound {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r GetPodLogsResponse) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r GetPodLogsResponse) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetPodLogsResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetPodLogsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPodLogsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPodLogsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetPodLogsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListRegistriesResponse2200Headers the declared response headers of an HTTP 200 response for ListRegistries
 type ListRegistriesResponse2200Headers struct {
 	RateLimit       *string
@@ -11473,6 +11757,21 @@ func (c *ClientWithResponses) PodActionWithResponse(ctx context.Context, id stri
 		return nil, err
 	}
 	return ParsePodActionResponse(rsp)
+}
+
+// GetPodLogsWithResponse Follow the logs of a pod
+//
+// Server-sent events, each with a line as JSON, `{"source": "container", "line": "ready", "ts": "2026-01-31T12:00:00.000000001Z"}`, and its ts as the event's id. It begins with the lines that the parameters ask for, goes on with those that are written from then on, and ends when there will be none any more or when the server shuts down: a client that connects again sends the last id and misses nothing. Comments come in between while nothing is written.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/pods/{id}/logs (the `GetPodLogs` operationId).
+func (c *ClientWithResponses) GetPodLogsWithResponse(ctx context.Context, id string, params *GetPodLogsParams, reqEditors ...RequestEditorFn) (*GetPodLogsResponse, error) {
+	rsp, err := c.GetPodLogs(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPodLogsResponse(rsp)
 }
 
 // ListRegistriesWithResponse List registry credentials
@@ -14924,6 +15223,125 @@ func ParsePodActionResponse(rsp *http.Response) (*PodActionResponse, error) {
 	return response, nil
 }
 
+// ParseGetPodLogsResponse parses an HTTP response from a GetPodLogsWithResponse call
+func ParseGetPodLogsResponse(rsp *http.Response) (*GetPodLogsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPodLogsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetPodLogsResponse200Headers
+		if values := rsp.Header.Values("Cache-Control"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Cache-Control", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CacheControl = &value
+		}
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("X-Accel-Buffering"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Accel-Buffering", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XAccelBuffering = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 429:
+		var headers GetPodLogsResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseListRegistriesResponse2 parses an HTTP response from a ListRegistriesWithResponse call
 func ParseListRegistriesResponse2(rsp *http.Response) (*ListRegistriesResponse2, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -17214,6 +17632,9 @@ type ServerInterface interface {
 	// PodAction Start, stop, restart or terminate a pod
 	// (POST /v2/pods/{id}/action)
 	PodAction(ctx echo.Context, id string) error
+	// GetPodLogs Follow the logs of a pod
+	// (GET /v2/pods/{id}/logs)
+	GetPodLogs(ctx echo.Context, id string, params GetPodLogsParams) error
 	// ListRegistries List registry credentials
 	// (GET /v2/registries)
 	ListRegistries(ctx echo.Context) error
@@ -17822,6 +18243,62 @@ func (w *ServerInterfaceWrapper) PodAction(ctx echo.Context) error {
 	return err
 }
 
+// GetPodLogs converts echo context to params.
+func (w *ServerInterfaceWrapper) GetPodLogs(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetPodLogsParams
+	// ------------- Optional query parameter "source" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source", ctx.QueryParams(), &params.Source, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter source: %s", err))
+	}
+
+	// ------------- Optional query parameter "tail" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tail", ctx.QueryParams(), &params.Tail, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter tail: %s", err))
+	}
+
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", ctx.QueryParams(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter since: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID LogLastEventID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Last-Event-ID, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: "date-time"})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Last-Event-ID: %s", err))
+		}
+
+		params.LastEventID = &LastEventID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetPodLogs(ctx, id, params)
+	return err
+}
+
 // ListRegistries converts echo context to params.
 func (w *ServerInterfaceWrapper) ListRegistries(ctx echo.Context) error {
 	var err error
@@ -18143,6 +18620,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v2/pods/:id", wrapper.GetPod, options.OperationMiddlewares["getPod"]...)
 	router.PATCH(options.BaseURL+"/v2/pods/:id", wrapper.UpdatePod, options.OperationMiddlewares["updatePod"]...)
 	router.POST(options.BaseURL+"/v2/pods/:id/action", wrapper.PodAction, options.OperationMiddlewares["podAction"]...)
+	router.GET(options.BaseURL+"/v2/pods/:id/logs", wrapper.GetPodLogs, options.OperationMiddlewares["getPodLogs"]...)
 	router.GET(options.BaseURL+"/v2/registries", wrapper.ListRegistries, options.OperationMiddlewares["listRegistries"]...)
 	router.POST(options.BaseURL+"/v2/registries", wrapper.CreateRegistry, options.OperationMiddlewares["createRegistry"]...)
 	router.DELETE(options.BaseURL+"/v2/registries/:id", wrapper.DeleteRegistry, options.OperationMiddlewares["deleteRegistry"]...)

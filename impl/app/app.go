@@ -201,16 +201,16 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	}
 	workers = loop.NewWorkers(s.workerFleet(ids, registries.Login))
 	pods := loop.NewPods(s.store, s.placement, s.pods, c.Clock, c.Log)
-	if s.fleet == nil {
-		pods.Devices = noDevices
-	}
-	ctl := control.New(s.store, ids, s.placement, control.Hints{Pod: pods.Hint})
+	pods.Login, pods.Simulated = registries.Login, s.fleet != nil
+	ctl := control.New(s.store, ids, s.placement, control.Hints{Pod: pods.Hint, Volumes: pods.HintVolumes})
 	endpoints := control.NewEndpoints(s.store, ids, s.placement, s.queue)
 	if err = endpoints.Resume(ctx); err != nil {
 		return nil, err
 	}
+	loopCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stop = stop
 	services := httpapi.Services{
-		Control: ctl, Endpoints: endpoints, QueueURL: s.QueueURL, Registries: registries, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids,
+		Control: ctl, Pods: pods, Draining: loopCtx, Endpoints: endpoints, QueueURL: s.QueueURL, Registries: registries, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids,
 		Clock: c.Clock, Log: c.Log, Faults: &fault.Script{},
 		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
 	}
@@ -225,7 +225,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		}
 	}
 	services.GraphQL = graphql.New(graphql.Services{
-		Control: ctl, Endpoints: endpoints, Registries: registries, Keyring: s.keyring, Faults: services.Faults, Clock: c.Clock, Log: c.Log, Limits: c.GraphQL.Limits,
+		Control: ctl, Live: pods.Live, Endpoints: endpoints, Registries: registries, Keyring: s.keyring, Faults: services.Faults, Clock: c.Clock, Log: c.Log, Limits: c.GraphQL.Limits,
 		Introspection: c.GraphQL.Introspection || c.TestControls, Playground: c.GraphQL.Playground,
 	})
 	handler, err := httpapi.New(services)
@@ -238,8 +238,6 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err = s.listen(handler); err != nil {
 		return nil, err
 	}
-	loopCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	s.stop = stop
 	s.loops.Go(func() { pods.Run(loopCtx) })
 	s.loops.Go(func() { workers.Run(loopCtx) })
 	s.loops.Go(func() { webhooks.Run(loopCtx) })
@@ -403,6 +401,9 @@ func (s *Server) Close() error {
 
 // abandon closes what a failed start had opened.
 func (s *Server) abandon() {
+	if s.stop != nil {
+		s.stop()
+	}
 	for _, server := range s.servers {
 		_ = server.Close()
 	}

@@ -1,10 +1,16 @@
 package app_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,68 +22,234 @@ import (
 	"github.com/berthdev/berth/impl/runtime/docker/dockertest"
 )
 
-func TestPodsRunAsContainersWhichOutliveTheServer(t *testing.T) {
+// role makes the test binary play a berth over that data directory: it says where it is, and waits to be killed.
+const role = "BERTH_TEST_DATA"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(role); dir != "" {
+		s, err := app.Start(context.Background(), app.Config{Data: dir, Listen: "127.0.0.1:0", Runtime: app.RuntimeDocker})
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		fmt.Println(s.URL(), s.FirstKey())
+		select {}
+	}
+	os.Exit(m.Run())
+}
+
+// berth is a server in a process of its own.
+type berth struct {
+	process  *exec.Cmd
+	url, key string
+}
+
+func serve(t *testing.T, dir string) *berth {
+	b := &berth{process: exec.Command(os.Args[0])}
+	b.process.Env = append(os.Environ(), role+"="+dir)
+	out, err := b.process.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, b.process.Start())
+	t.Cleanup(func() { b.kill() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	b.url, b.key, _ = strings.Cut(strings.TrimSpace(line), " ")
+	require.True(t, strings.HasPrefix(b.url, "http://"), line)
+	return b
+}
+
+// kill sends SIGKILL.
+func (b *berth) kill() {
+	_ = b.process.Process.Kill()
+	_ = b.process.Wait()
+}
+
+// shore is a pod as its user sees it, and its container as the engine sees it.
+type shore struct {
+	*testing.T
+	engine    *client.Client
+	owner     string
+	url, key  string
+	pod, path string
+}
+
+func (s *shore) await(status string) (pod map[string]any) {
+	s.Helper()
+	require.Eventually(s, func() bool {
+		_, pod = call(s.T, "GET", s.url+s.path, s.key, "")
+		return pod["status"] == status
+	}, 60*time.Second, 50*time.Millisecond)
+	return pod
+}
+
+func (s *shore) act(action string) {
+	s.Helper()
+	status, answer := call(s.T, "POST", s.url+s.path+"/action", s.key, `{"action":"`+action+`"}`)
+	require.Equal(s, 200, status, answer)
+}
+
+// container gives the engine's id of the pod's container, empty if there is none, and whether it runs.
+func (s *shore) container() (id string, running bool) {
+	found, err := s.engine.ContainerInspect(context.Background(), "berth-"+s.owner+"-"+s.pod, client.ContainerInspectOptions{})
+	if errdefs.IsNotFound(err) {
+		return "", false
+	}
+	require.NoError(s, err)
+	return found.Container.ID, found.Container.State.Running
+}
+
+// web gives where the pod's first port is published, and asks it for a path.
+func (s *shore) web(pod map[string]any, path string) {
+	s.Helper()
+	port := pod["runtime"].(map[string]any)["ports"].([]any)[0].(map[string]any)
+	require.EqualValues(s, 8080, port["private"])
+	address := fmt.Sprintf("http://%s:%v/%s", port["ip"], port["public"], path)
+	require.Eventually(s, func() bool {
+		response, err := http.Get(address)
+		if err != nil {
+			return false
+		}
+		defer func() { _ = response.Body.Close() }()
+		text, err := io.ReadAll(response.Body)
+		return err == nil && string(text) == "ok"
+	}, 20*time.Second, 50*time.Millisecond, address)
+}
+
+// logs reads what the container wrote, up to a line, and gives the lines and the id of the last event.
+func (s *shore) logs(after, until string) (lines []string, id string) {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, "GET", s.url+s.path+"/logs?source=container", nil)
+	require.NoError(s, err)
+	req.Header.Set("Authorization", "Bearer "+s.key)
+	if after != "" {
+		req.Header.Set("Last-Event-ID", after)
+	}
+	response, err := http.DefaultClient.Do(req)
+	require.NoError(s, err)
+	defer func() { _ = response.Body.Close() }()
+	require.Equal(s, 200, response.StatusCode)
+	for scanner := bufio.NewScanner(response.Body); scanner.Scan(); {
+		name, text, _ := strings.Cut(scanner.Text(), ": ")
+		switch name {
+		case "id":
+			id = text
+		case "data":
+			var event struct{ Line string }
+			require.NoError(s, json.Unmarshal([]byte(text), &event))
+			if lines = append(lines, event.Line); event.Line == until {
+				return lines, id
+			}
+		}
+	}
+	require.Fail(s, "the log ended", "%q before %q", lines, until)
+	return nil, ""
+}
+
+// left gives what the engine has of this owner.
+func (s *shore) left() (names []string) {
+	filters := make(client.Filters).Add("label", "dev.berth.owner="+s.owner)
+	containers, err := s.engine.ContainerList(context.Background(), client.ContainerListOptions{All: true, Filters: filters})
+	require.NoError(s, err)
+	for _, one := range containers.Items {
+		names = append(names, one.Names...)
+	}
+	volumes, err := s.engine.VolumeList(context.Background(), client.VolumeListOptions{Filters: filters})
+	require.NoError(s, err)
+	for _, one := range volumes.Items {
+		names = append(names, one.Name)
+	}
+	networks, err := s.engine.NetworkList(context.Background(), client.NetworkListOptions{Filters: filters})
+	require.NoError(s, err)
+	for _, one := range networks.Items {
+		names = append(names, one.Name)
+	}
+	return names
+}
+
+func TestAPodIsARealContainerFromItsCreationOverTheDeathOfBerthToItsEnd(t *testing.T) {
+	t.Parallel()
+	engine, owner := dockertest.Need(t)
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "runtime-owner"), []byte(owner), 0o600))
+	b := serve(t, dir)
+	s := &shore{T: t, engine: engine, owner: owner, url: b.url, key: b.key}
+	status, volume := call(t, "POST", s.url+"/v2/network-volumes", s.key, `{"name":"v","size":10,"dataCenter":"EU-RO-1"}`)
+	require.Equal(t, 201, status, volume)
+	body, err := json.Marshal(map[string]any{
+		"name": "web", "image": dockertest.Image(), "ports": []string{"8080/http"}, "cpu": map[string]any{"id": "cpu3g", "vcpuCount": 2},
+		"args":   `'read /kept/x' 'write /kept/x one' 'read /x' 'write /x one' 'env NAME' 'web 8080' 'say ready' stay`,
+		"env":    map[string]string{"NAME": "first"},
+		"mounts": map[string]any{"network": []any{map[string]any{"volumeId": volume["id"], "path": "/kept"}}},
+	})
+	require.NoError(t, err)
+	status, made := call(t, "POST", s.url+"/v2/pods", s.key, string(body))
+	require.Equal(t, 201, status, made)
+	s.pod = made["id"].(string)
+	s.path = "/v2/pods/" + s.pod
+
+	up := s.await("RUNNING")
+	use := up["runtime"].(map[string]any)
+	require.Contains(t, use["memory"], "util")
+	require.Contains(t, use["cpu"], "util")
+	s.web(up, "before")
+	lines, last := s.logs("", "asked for /before")
+	require.Equal(t, []string{"/kept/x: nothing", "/x: nothing", "NAME=first", "ready", "asked for /before"}, lines)
+	first, running := s.container()
+	require.True(t, running)
+
+	b.kill()
+	s.web(up, "meanwhile")
+	b = serve(t, dir)
+	s.url = b.url
+	again := s.await("RUNNING")
+	require.Equal(t, up["startedAt"], again["startedAt"])
+	same, _ := s.container()
+	require.Equal(t, first, same, "the same container")
+	lines, _ = s.logs(last, "asked for /meanwhile")
+	require.Equal(t, []string{"asked for /meanwhile"}, lines, "none is lost, none comes twice")
+
+	s.act("stop")
+	require.Nil(t, s.await("EXITED")["runtime"])
+	require.Eventually(t, func() bool { _, running := s.container(); return !running }, 30*time.Second, 50*time.Millisecond)
+	s.act("start")
+	up = s.await("RUNNING")
+	s.web(up, "after")
+	lines, _ = s.logs("", "asked for /after")
+	require.Equal(t, []string{"/kept/x: one", "/x: nothing", "NAME=first", "ready", "asked for /after"}, lines, "the mount has its data, the container disk is wiped")
+	second, _ := s.container()
+	require.NotEqual(t, first, second)
+
+	status, _ = call(t, "DELETE", s.url+s.path, s.key, "")
+	require.Equal(t, 204, status)
+	require.Eventually(t, func() bool { id, _ := s.container(); return id == "" }, 30*time.Second, 50*time.Millisecond)
+	status, answer := call(t, "DELETE", s.url+"/v2/network-volumes/"+volume["id"].(string), s.key, "")
+	require.Equal(t, 204, status, answer)
+	require.Eventually(t, func() bool { return len(s.left()) == 0 }, 30*time.Second, 100*time.Millisecond, "nothing is left behind")
+}
+
+func TestAGPUPodSaysWhyItCannotRunWhereThereIsNoGPU(t *testing.T) {
 	t.Parallel()
 	engine, owner := dockertest.Need(t)
 	c := app.Config{Data: t.TempDir(), Runtime: app.RuntimeDocker}
 	require.NoError(t, os.WriteFile(filepath.Join(c.Data, "runtime-owner"), []byte(owner), 0o600))
-	s := start(t, c)
-	key := s.FirstKey()
-	body, err := json.Marshal(map[string]any{
-		"name": "web", "image": dockertest.Image(), "args": "'serve 8080' stay", "ports": []string{"8080/http"},
-		"cpu": map[string]any{"id": "cpu3g", "vcpuCount": 2},
-	})
+	server := start(t, c)
+	s := &shore{T: t, engine: engine, owner: owner, url: server.URL(), key: server.FirstKey()}
+	status, made := call(t, "POST", s.url+"/v2/pods", s.key, `{"name":"g","image":"`+dockertest.Image()+`","gpu":{"id":"NVIDIA L4"},"globalNetworking":true}`)
+	require.Equal(t, 201, status, made)
+	s.path = "/v2/pods/" + made["id"].(string)
+	info, err := engine.Info(t.Context(), client.InfoOptions{})
 	require.NoError(t, err)
-	status, pod := call(t, "POST", s.URL()+"/v2/pods", key, string(body))
-	require.Equal(t, 201, status, pod)
-	path := "/v2/pods/" + pod["id"].(string)
-	await := func(want string) map[string]any {
-		t.Helper()
-		require.Eventually(t, func() bool {
-			_, pod = call(t, "GET", s.URL()+path, key, "")
-			return pod["status"] == want
-		}, 30*time.Second, 50*time.Millisecond)
-		return pod
+	if _, has := info.Info.Runtimes["nvidia"]; has {
+		t.Skip("this engine can give GPUs")
 	}
-	container := func() (id string, running bool) {
-		found, err := engine.ContainerInspect(context.Background(), "berth-"+owner+"-"+pod["id"].(string), client.ContainerInspectOptions{})
-		if errdefs.IsNotFound(err) {
-			return "", false
-		}
-		require.NoError(t, err)
-		return found.Container.ID, found.Container.State.Running
-	}
-	up := await("RUNNING")
-	first, running := container()
-	require.True(t, running)
-
-	require.NoError(t, s.Close())
-	_, running = container()
-	require.True(t, running)
-	s = start(t, c)
-	again := await("RUNNING")
-	require.Equal(t, up["startedAt"], again["startedAt"])
-	same, _ := container()
-	require.Equal(t, first, same)
-
-	status, _ = call(t, "POST", s.URL()+path+"/action", key, `{"action":"restart"}`)
-	require.Equal(t, 200, status)
-	await("RUNNING")
-	second, _ := container()
-	require.NotEqual(t, first, second)
-	status, _ = call(t, "POST", s.URL()+path+"/action", key, `{"action":"stop"}`)
-	require.Equal(t, 200, status)
-	require.Eventually(t, func() bool {
-		id, running := container()
-		return id == second && !running
-	}, 30*time.Second, 50*time.Millisecond)
-	status, _ = call(t, "DELETE", s.URL()+path, key, "")
+	s.await("ERROR")
+	_, answer := call(t, "POST", s.url+"/graphql", s.key, `{"query":"{pod(input:{podId:\"`+made["id"].(string)+`\"}){lastStatusChange}}"}`)
+	require.Contains(t, answer["data"].(map[string]any)["pod"].(map[string]any)["lastStatusChange"], "there is no GPU runtime on this host")
+	status, _ = call(t, "DELETE", s.url+s.path, s.key, "")
 	require.Equal(t, 204, status)
-	require.Eventually(t, func() bool {
-		id, _ := container()
-		return id == ""
-	}, 30*time.Second, 50*time.Millisecond)
-	require.NoError(t, s.Close())
+	require.NoError(t, server.Close())
 }
 
 func TestARuntimeThatIsNoneIsAClearError(t *testing.T) {

@@ -28,7 +28,7 @@ func machine(ctx context.Context, dir string, c control.Catalog) (control.Host, 
 	for _, f := range c.CPUs {
 		h.CPUs = append(h.CPUs, f.ID)
 	}
-	names, err := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=name", "--format=csv,noheader").Output()
+	names, err := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=uuid,name", "--format=csv,noheader").Output()
 	if err != nil {
 		return h, nil // no NVIDIA driver, so no GPU that a pod could be given
 	}
@@ -42,13 +42,15 @@ func machine(ctx context.Context, dir string, c control.Catalog) (control.Host, 
 
 var cudaInSummary = regexp.MustCompile(`CUDA Version: ([0-9]+\.[0-9]+)`)
 
-// withGPUs gives the host the GPUs of the names, one a line. A host has one type: the first one that the catalog knows.
-func withGPUs(h *control.Host, names, summary string, c control.Catalog) {
-	for line := range strings.Lines(names) {
-		name := strings.TrimSpace(line)
+// withGPUs gives the host the GPUs of the list, each a line with its id and its name. A host has one type: the first one that
+// the catalog knows.
+func withGPUs(h *control.Host, list, summary string, c control.Catalog) {
+	for line := range strings.Lines(list) {
+		id, name, _ := strings.Cut(strings.TrimSpace(line), ", ")
 		if _, known := c.GPU(name); known && (h.GPU == "" || h.GPU == name) {
 			h.GPU = name
 			h.GPUCount++
+			h.GPUDevices = append(h.GPUDevices, id)
 		}
 	}
 	if match := cudaInSummary.FindStringSubmatch(summary); match != nil && h.GPU != "" {

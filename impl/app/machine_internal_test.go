@@ -26,10 +26,10 @@ func TestTheGPUsOfThisMachineAreThoseThatTheCatalogKnows(t *testing.T) {
 	require.NoError(t, err)
 	const summary = "| NVIDIA-SMI 570.86  Driver Version: 570.86  CUDA Version: 12.8 |"
 	for names, want := range map[string]control.Host{
-		"NVIDIA GeForce RTX 4090\nNVIDIA GeForce RTX 4090\n": {GPU: "NVIDIA GeForce RTX 4090", GPUCount: 2, CUDAVersion: "12.8"},
-		"NVIDIA T1000\nNVIDIA L4\nNVIDIA GeForce RTX 4090\n": {GPU: "NVIDIA L4", GPUCount: 1, CUDAVersion: "12.8"},
-		"NVIDIA T1000\n": {},
-		"":               {},
+		"GPU-a, NVIDIA GeForce RTX 4090\nGPU-b, NVIDIA GeForce RTX 4090\n":        {GPU: "NVIDIA GeForce RTX 4090", GPUCount: 2, CUDAVersion: "12.8", GPUDevices: []string{"GPU-a", "GPU-b"}},
+		"GPU-a, NVIDIA T1000\nGPU-b, NVIDIA L4\nGPU-c, NVIDIA GeForce RTX 4090\n": {GPU: "NVIDIA L4", GPUCount: 1, CUDAVersion: "12.8", GPUDevices: []string{"GPU-b"}},
+		"GPU-a, NVIDIA T1000\n": {},
+		"":                      {},
 	} {
 		var h control.Host
 		withGPUs(&h, names, summary, c)

@@ -26,12 +26,6 @@ const (
 	RuntimeDocker  = "docker"  // containers of a Docker Engine
 )
 
-// errNoDevices is why a GPU pod fails where nothing is simulated.
-var errNoDevices = errors.New("this server has no GPUs to give")
-
-// noDevices refuses GPU pods.
-func noDevices(compute.Pod) ([]string, error) { return nil, errNoDevices }
-
 // startRuntimes makes the runtime of the pods, and local processes for workers.
 func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
 	commands := map[string][]string{}
@@ -93,9 +87,6 @@ func (s *Server) workerFleet(ids *compute.IDs, login func(context.Context, compu
 	f := loop.Fleet{
 		Store: s.store, Placement: s.placement, Queue: s.queue, Keyring: s.keyring, Processes: s.process, Runtime: s.workers, IDs: ids,
 		Clock: s.config.Clock, Log: s.config.Log, URL: s.QueueURL, OuterURL: s.workerURL, Login: login,
-	}
-	if s.workerSim == nil {
-		f.Devices = func(compute.Worker) ([]string, error) { return nil, errNoDevices }
 	}
 	return f
 }

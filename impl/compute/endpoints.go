@@ -108,9 +108,10 @@ type Worker struct {
 	GPU          *GPU // at most one of GPU and CPU is set
 	CPU          *CPU
 	DiskGB       int64
-	DataCenterID string  // empty: it holds no host
-	HostID       string  // empty: it holds no host
-	CostPerHour  float64 // USD
+	DataCenterID string   // empty: it holds no host
+	HostID       string   // empty: it holds no host
+	Devices      []string // of the GPUs on its host
+	CostPerHour  float64  // USD
 	CreatedAt    time.Time
 	StartedAt    time.Time // when its container came up; zero: not yet
 }

@@ -5,6 +5,13 @@ type PodRuntime struct {
 	Ports         []PublishedPort
 	CPUPercent    *float64 // of the vCPUs it may use, 0 to 100
 	MemoryPercent *float64 // of the memory it may use, 0 to 100
+	GPUs          []GPUUse // of each; nil if that is not measured
+}
+
+// GPUUse is what a pod does with one of its GPUs.
+type GPUUse struct {
+	Percent       float64 // of the time in which it worked, 0 to 100
+	MemoryPercent float64 // of its memory, 0 to 100
 }
 
 // PublishedPort is where a port of a pod can be reached from outside.

@@ -15,14 +15,16 @@ type Pod struct {
 	RegistryID       RegistryID // empty: none
 	Persistent       *PersistentMount
 	Network          *NetworkMount
-	GPU              *GPU // exactly one of GPU and CPU is set
+	Devices          []string       // of the GPUs on its host, as they were booked last
+	Address          NetworkAddress // in the global network of its account; 0: none
+	GPU              *GPU           // exactly one of GPU and CPU is set
 	CPU              *CPU
 	Cloud            Cloud
 	DataCenterID     string     // empty until placed
 	HostID           string     // that it was placed on last; a persistent mount is there
 	TemplateID       TemplateID // empty: none
 	ClusterID        ClusterID  // empty: none
-	GlobalNetworking bool
+	GlobalNetworking bool       // from the next start on; Address tells what is
 	Locked           bool
 	CostPerHour      float64 // USD while it holds its machine; see Cost
 	Status           PodStatus

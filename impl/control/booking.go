@@ -25,39 +25,64 @@ func (p *Placement) Write(ctx context.Context, f func(store.Tx, *Booking) error)
 	return err
 }
 
-// place takes room for the pod and sets its host and data center. Rejected when nothing can hold it now.
+// place takes room for the pod and sets its host, its devices there and its data center. Rejected when nothing can hold it now.
 func (b *Booking) place(pod *compute.Pod, w want) error {
 	p := b.placement
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	h := b.room(holder(pod.ID), w)
-	if h == nil {
+	c := b.room(holder(pod.ID), w)
+	if c == nil {
 		return p.full("pod", w)
 	}
-	pod.HostID, pod.DataCenterID = h.ID, h.DataCenterID
+	pod.HostID, pod.DataCenterID, pod.Devices = c.host.ID, c.host.DataCenterID, c.deviceNames()
 	return nil
 }
 
-// room takes room on a host and gives that; nil if there is none. The caller has the lock.
-func (b *Booking) room(id holder, w want) *host {
+// room takes room on a host, with devices; nil if there is none. The caller has the lock.
+func (b *Booking) room(id holder, w want) *claim {
 	h := b.placement.choose(w)
 	if h == nil {
 		return nil
 	}
-	b.take(&claim{holder: id, host: h, amount: h.share(w)})
+	c := &claim{holder: id, host: h, amount: h.share(w)}
+	c.devices = h.devices.pick(c.amount.gpus, h.GPUCount)
+	b.take(c)
 	if w.PersistentGB > 0 {
 		b.take(&claim{holder: id, host: h, amount: amount{diskGB: w.PersistentGB}, stays: true})
 	}
-	return h
+	return c
 }
 
 // Move moves the pod as store.Tx does, and gives back what it does not hold in its new status.
 func (b *Booking) Move(tx store.Tx, pod compute.Pod) (bool, error) {
 	moved, err := tx.MovePod(pod)
-	if moved && !pod.Status.HoldsHost() {
+	if err != nil || !moved {
+		return moved, err
+	}
+	if !pod.Status.HoldsHost() {
 		b.give(holder(pod.ID), pod.Status == compute.PodTerminated)
 	}
-	return moved, err
+	return true, say(tx, pod)
+}
+
+// say adds the pod's status to its log; with the pod its log goes (rules pods.logs.system, pods.logs.terminated).
+func say(tx store.Tx, pod compute.Pod) error {
+	if pod.Status == compute.PodTerminated {
+		return tx.DeleteSystemLines(pod.ID)
+	}
+	text := "pod is " + string(pod.Status)
+	if pod.Reason != "" {
+		text += ": " + pod.Reason
+	}
+	return tx.AddSystemLine(pod.ID, text)
+}
+
+// insert stores a new pod, and begins its log.
+func insert(tx store.Tx, pod compute.Pod) error {
+	if err := tx.InsertPod(pod); err != nil {
+		return err
+	}
+	return say(tx, pod)
 }
 
 // resize brings what the pod holds of its host's disk from before to after. Rejected when the disk has no room.
@@ -141,6 +166,7 @@ func (p *Placement) release(c *claim) {
 		return
 	}
 	c.host.free = c.host.free.plus(c.amount, 1)
+	c.host.devices.set(c.devices, false)
 	if p.held[c.holder] = slices.Delete(p.held[c.holder], i, i+1); len(p.held[c.holder]) == 0 {
 		delete(p.held, c.holder)
 	}

@@ -66,7 +66,7 @@ func (c *Control) insertCluster(ctx context.Context, made *Cluster, pod compute.
 			if err := c.settle(tx, b, &member, n.Pod); err != nil {
 				return err
 			}
-			if err := tx.InsertPod(member); err != nil {
+			if err := insert(tx, member); err != nil {
 				return err
 			}
 			made.Pods = append(made.Pods, member)

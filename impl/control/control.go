@@ -12,14 +12,19 @@ type Control struct {
 	placement *Placement
 	catalog   Catalog
 	podHint   func(compute.PodID)
+	deleted   func() // a volume
 }
 
 // Hints are told, after the commit, what the loops should look at.
 type Hints struct {
-	Pod func(compute.PodID)
+	Pod     func(compute.PodID)
+	Volumes func() // one was deleted; nil: nobody is told
 }
 
 // New makes a Control over the placement's catalog.
 func New(s store.Store, ids *compute.IDs, p *Placement, hints Hints) *Control {
-	return &Control{store: s, ids: ids, placement: p, catalog: p.catalog, podHint: hints.Pod}
+	if hints.Volumes == nil {
+		hints.Volumes = func() {}
+	}
+	return &Control{store: s, ids: ids, placement: p, catalog: p.catalog, podHint: hints.Pod, deleted: hints.Volumes}
 }

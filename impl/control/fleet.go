@@ -15,6 +15,7 @@ type Host struct {
 	Cloud        compute.Cloud `json:"cloud"`
 	GPU          string        `json:"gpu"` // type; empty: none
 	GPUCount     int64         `json:"gpuCount"`
+	GPUDevices   []string      `json:"gpuDevices"`  // their ids, as the vendor's tools give them; empty: 0, 1, 2 …
 	CUDAVersion  string        `json:"cudaVersion"` // empty: none
 	CPUs         []string      `json:"cpus"`        // flavors of the CPU pods that it takes
 	VCPUs        int64         `json:"vcpus"`
@@ -50,6 +51,11 @@ func (c Catalog) checkHosts(hosts []Host) error {
 			f.must(ok, at+"gpu", "%q is not in the catalog", h.GPU)
 		}
 		f.must(h.GPUCount >= 0 && (h.GPUCount == 0 || h.GPU != ""), at+"gpuCount", "must be 0 without a gpu, and never negative")
+		f.must(len(h.GPUDevices) == 0 || int64(len(h.GPUDevices)) == h.GPUCount, at+"gpuDevices", "must name gpuCount devices, or none")
+		devices := map[string]bool{}
+		for j, id := range h.GPUDevices {
+			f.unique(devices, id, fmt.Sprintf("%sgpuDevices[%d]", at, j))
+		}
 		_, ok = parseCUDA(h.CUDAVersion)
 		f.must(ok || h.CUDAVersion == "", at+"cudaVersion", "is %q; it must be like 12.8", h.CUDAVersion)
 		for j, id := range h.CPUs {

@@ -44,10 +44,11 @@ func (a amount) covers(b amount) bool {
 // host is a Host with what is free of it.
 type host struct {
 	Host
-	center DataCenter
-	rank   int // of the data center in the catalog
-	cuda   cudaVersion
-	free   amount
+	center  DataCenter
+	rank    int // of the data center in the catalog
+	cuda    cudaVersion
+	free    amount
+	devices devices // that pods have
 }
 
 // holder is the id of a pod or a worker: no two are the same.
@@ -55,10 +56,11 @@ type holder string
 
 // claim is a part of a host that a pod or a worker holds.
 type claim struct {
-	holder holder
-	host   *host
-	amount amount
-	stays  bool // while the pod is stopped: its persistent storage
+	holder  holder
+	host    *host
+	amount  amount
+	devices []int // numbers of its GPUs on the host
+	stays   bool  // while the pod is stopped: its persistent storage
 }
 
 // NewPlacement makes the picture of the fleet from the pods and workers in the store.
@@ -92,7 +94,7 @@ func (p *Placement) adopt(pod compute.Pod) {
 		return
 	}
 	if pod.Status.HoldsHost() {
-		p.hold(&claim{holder: holder(pod.ID), host: h, amount: h.share(wantOf(pod))})
+		p.hold(&claim{holder: holder(pod.ID), host: h, amount: h.share(wantOf(pod)), devices: h.numbers(pod.Devices)})
 	}
 	if pod.Persistent != nil {
 		p.hold(&claim{holder: holder(pod.ID), host: h, amount: amount{diskGB: pod.Persistent.SizeGB}, stays: true})
@@ -101,6 +103,7 @@ func (p *Placement) adopt(pod compute.Pod) {
 
 func (p *Placement) hold(c *claim) {
 	c.host.free = c.host.free.plus(c.amount, -1)
+	c.host.devices.set(c.devices, true)
 	p.held[c.holder] = append(p.held[c.holder], c)
 }
 
@@ -125,6 +128,7 @@ func (p *Placement) setHosts(hosts []Host) {
 			if h := p.hosts[c.host.ID]; h != nil {
 				c.host = h
 				h.free = h.free.plus(c.amount, -1)
+				h.devices.set(c.devices, true)
 			}
 		}
 	}

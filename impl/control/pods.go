@@ -56,7 +56,7 @@ func (c *Control) CreatePod(ctx context.Context, user compute.UserID, n NewPod) 
 				return err
 			}
 		}
-		return tx.InsertPod(pod)
+		return insert(tx, pod)
 	})
 	if err != nil {
 		return compute.Pod{}, err
@@ -144,6 +144,9 @@ func (c *Control) settle(tx store.Tx, b *Booking, p *compute.Pod, n NewPod) erro
 		w.PersistentGB = p.Persistent.SizeGB
 	}
 	if err := b.place(p, w); err != nil {
+		return err
+	}
+	if err := connect(tx, p); err != nil {
 		return err
 	}
 	p.CreatedAt, p.MovedAt = tx.Now(), tx.Now()
@@ -358,6 +361,11 @@ func move(tx store.Tx, b *Booking, p *compute.Pod, action compute.PodEvent, cuda
 			w.HostID = p.HostID
 		}
 		if err := b.place(p, w); err != nil {
+			return err
+		}
+	}
+	if action == compute.PodStart || action == compute.PodRestart {
+		if err := connect(tx, p); err != nil {
 			return err
 		}
 	}

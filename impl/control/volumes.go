@@ -78,7 +78,7 @@ func (c *Control) UpdateVolume(ctx context.Context, user compute.UserID, id comp
 // DeleteVolume deletes the volume. Rejected while a pod that is not terminated mounts it (rule volumes.delete.used), or an
 // endpoint names it (rule serverless.volumes.used). NotFound as for GetVolume.
 func (c *Control) DeleteVolume(ctx context.Context, user compute.UserID, id compute.VolumeID) error {
-	return c.store.Write(ctx, func(tx store.Tx) error {
+	err := c.store.Write(ctx, func(tx store.Tx) error {
 		if _, err := ownVolume(tx, user, id); err != nil {
 			return err
 		}
@@ -94,6 +94,10 @@ func (c *Control) DeleteVolume(ctx context.Context, user compute.UserID, id comp
 		}
 		return tx.DeleteVolume(id)
 	})
+	if err == nil {
+		c.deleted()
+	}
+	return err
 }
 
 // ownVolume hides from a user what is not theirs.

@@ -43,11 +43,11 @@ func (b *Booking) placeWorker(w *compute.Worker, wants []want) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, x := range wants {
-		h := b.room(holder(w.ID), x)
-		if h == nil {
+		c := b.room(holder(w.ID), x)
+		if c == nil {
 			continue
 		}
-		w.HostID, w.DataCenterID, w.CostPerHour = h.ID, h.DataCenterID, p.catalog.workerPrice(x)
+		w.HostID, w.DataCenterID, w.Devices, w.CostPerHour = c.host.ID, c.host.DataCenterID, c.deviceNames(), p.catalog.workerPrice(x)
 		if x.GPU != "" {
 			w.GPU = &compute.GPU{ID: x.GPU, Count: x.Count}
 		} else {
@@ -74,7 +74,7 @@ func (p *Placement) adoptWorker(w compute.Worker) {
 	if w.CPU != nil {
 		x.CPU, x.Count, x.MemoryGB = w.CPU.ID, w.CPU.VCPUCount, w.CPU.MemoryGB
 	}
-	p.hold(&claim{holder: holder(w.ID), host: h, amount: h.share(x)})
+	p.hold(&claim{holder: holder(w.ID), host: h, amount: h.share(x), devices: h.numbers(w.Devices)})
 }
 
 // workerPlaces gives the data centers in which a worker may be placed, none for all, and what it mounts there.

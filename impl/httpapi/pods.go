@@ -20,7 +20,7 @@ func (h restHandlers) CreatePod(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusCreated, podView(pod, h.Clock.Now()))
+	return c.JSON(http.StatusCreated, h.podView(pod))
 }
 
 // GetPod is GET /v2/pods/{id}.
@@ -29,7 +29,7 @@ func (h restHandlers) GetPod(c echo.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, podView(pod, h.Clock.Now()))
+	return c.JSON(http.StatusOK, h.podView(pod))
 }
 
 // ListPods is GET /v2/pods.
@@ -41,10 +41,14 @@ func (h restHandlers) ListPods(c echo.Context, params rest.ListPodsParams) error
 	return c.JSON(http.StatusOK, h.podList(pods))
 }
 
+// podView views a pod as it is now.
+func (h restHandlers) podView(p compute.Pod) rest.Pod {
+	return podView(p, h.Pods.Live(p.ID), h.Clock.Now())
+}
+
 // podList views the pods.
 func (h restHandlers) podList(pods []compute.Pod) rest.ListPodsResponse {
-	now := h.Clock.Now()
-	return rest.ListPodsResponse{Pods: views(pods, func(p compute.Pod) rest.Pod { return podView(p, now) })}
+	return rest.ListPodsResponse{Pods: views(pods, h.podView)}
 }
 
 // DeletePod is DELETE /v2/pods/{id}.
@@ -61,7 +65,7 @@ func (h restHandlers) UpdatePod(c echo.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, podView(pod, h.Clock.Now()))
+	return c.JSON(http.StatusOK, h.podView(pod))
 }
 
 // PodAction is POST /v2/pods/{id}/action.
@@ -74,5 +78,5 @@ func (h restHandlers) PodAction(c echo.Context, id string) error {
 	if action == compute.PodTerminate {
 		return c.NoContent(http.StatusNoContent)
 	}
-	return c.JSON(http.StatusOK, podView(pod, h.Clock.Now()))
+	return c.JSON(http.StatusOK, h.podView(pod))
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"math"
 	"time"
 
 	"github.com/oapi-codegen/nullable"
@@ -9,9 +10,6 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 )
-
-// internalDomain ends the internal DNS names of globally networked pods.
-const internalDomain = "pod.berth.internal"
 
 // newPod translates a request. What is absent stays zero: the defaults are control's.
 func newPod(r rest.CreatePodRequest) control.NewPod {
@@ -68,7 +66,7 @@ func mounts(m *rest.Mounts) (persistent *compute.PersistentMount, network []comp
 }
 
 // podView fills every field of the published pod.
-func podView(p compute.Pod, now time.Time) rest.Pod {
+func podView(p compute.Pod, live compute.PodRuntime, now time.Time) rest.Pod {
 	v := rest.Pod{
 		ID: string(p.ID), Name: p.Name, Image: p.Image, Args: p.Args, Disk: p.DiskGB, Ports: p.Ports, Env: p.Env,
 		Registry: orNull(p.RegistryID), Status: rest.PodStatus(p.Status), Cloud: rest.Cloud(p.Cloud),
@@ -92,18 +90,54 @@ func podView(p compute.Pod, now time.Time) rest.Pod {
 	if p.CPU != nil {
 		v.CPU = &rest.CPUConfig{ID: p.CPU.ID, VcpuCount: p.CPU.VCPUCount, Memory: p.CPU.MemoryGB}
 	}
-	if p.GlobalNetworking {
-		dns := string(p.ID) + "." + internalDomain
-		v.GlobalNetworking = rest.PodGlobalNetworking{Enabled: true, InternalDNS: &dns}
+	if p.Address != 0 {
+		ip, dns := p.Address.IP().String(), p.ID.InternalDNS()
+		v.GlobalNetworking = rest.PodGlobalNetworking{Enabled: true, IP: &ip, InternalDNS: &dns}
 	}
 	if !p.StartedAt.IsZero() {
 		v.StartedAt = nullable.NewNullableWithValue(p.StartedAt)
 	}
 	if p.Status == compute.PodRunning {
-		uptime := int64(max(0, now.Sub(p.StartedAt)) / time.Second)
-		v.Runtime = nullable.NewNullableWithValue(rest.PodRuntime{Uptime: &uptime})
+		v.Runtime = nullable.NewNullableWithValue(runtimeView(p, live, now))
 	}
 	return v
+}
+
+// runtimeView fills what is known: a pod that was not looked at yet since berth started has its uptime alone.
+func runtimeView(p compute.Pod, live compute.PodRuntime, now time.Time) rest.PodRuntime {
+	uptime := int64(max(0, now.Sub(p.StartedAt)) / time.Second)
+	v := rest.PodRuntime{Uptime: &uptime, CPU: utilization(live.CPUPercent), Memory: utilization(live.MemoryPercent)}
+	if live.Ports != nil || len(p.Ports) == 0 {
+		v.Ports = views(live.Ports, portView)
+	}
+	if live.GPUs != nil || p.GPU == nil {
+		v.Gpus = views(live.GPUs, func(g compute.GPUUse) rest.PodGpuUtilization {
+			return rest.PodGpuUtilization{Util: whole(g.Percent), MemoryUtil: whole(g.MemoryPercent)}
+		})
+	}
+	return v
+}
+
+func portView(p compute.PublishedPort) rest.PodRuntimePort {
+	private := int64(p.Private)
+	v := rest.PodRuntimePort{Private: &private, Type: &p.Type, Public: nullable.NewNullNullable[int64](), IP: orNull(p.IP)}
+	if p.Public != 0 {
+		v.Public = nullable.NewNullableWithValue(int64(p.Public))
+	}
+	return v
+}
+
+func utilization(percent *float64) *rest.Utilization {
+	if percent == nil {
+		return nil
+	}
+	return &rest.Utilization{Util: whole(*percent)}
+}
+
+// whole rounds a percentage.
+func whole(percent float64) *int64 {
+	n := int64(math.Round(percent))
+	return &n
 }
 
 // value gives what p points to, or zero.

@@ -26,6 +26,7 @@ import (
 // Services are what the edge calls.
 type Services struct {
 	Control    *control.Control
+	Pods       Pods
 	Endpoints  *control.Endpoints
 	QueueURL   func() string // base of the queue, without a slash at the end
 	Registries *control.Registries
@@ -37,6 +38,7 @@ type Services struct {
 	Clock      compute.Clock
 	Log        *slog.Logger
 	Ready      func(context.Context) error // tells whether the store answers
+	Draining   context.Context             // ends when answers without an end are to end
 
 	Controls Controls      // nil: there are no test controls
 	Faults   *fault.Script // nil: there are none
@@ -50,6 +52,14 @@ type GraphQL interface {
 	http.Handler
 	// Operations gives the names under which a fault can be scripted.
 	Operations() []string
+}
+
+// Pods tells what pods do.
+type Pods interface {
+	// Live tells what a pod was last seen to do. It asks nobody, so that a list of thousands costs little.
+	Live(compute.PodID) compute.PodRuntime
+	// OpenLog gives what reads the pod's log once, until the pod is terminated.
+	OpenLog(ctx context.Context, id compute.PodID, q compute.LogQuery) (compute.ReadLog, error)
 }
 
 // New makes the handler of all interfaces.

@@ -21,6 +21,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/httpapi"
+	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/store"
 	"github.com/berthdev/berth/store/sqlite"
@@ -65,6 +66,7 @@ func open(t *testing.T) *edge {
 	require.NoError(t, err)
 	e.echo, err = httpapi.New(httpapi.Services{
 		Control: ctl, Endpoints: endpoints, QueueURL: func() string { return "http://queue" }, Registries: registries, Queue: q, Keyring: e.keyring, Rates: rates,
+		Pods: loop.NewPods(db, placement, nil, e.clock, nil), Draining: context.Background(),
 		QueueRates: control.NewQueueRates(e.clock, nil), IDs: ids, Clock: e.clock,
 		Log:   slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Ready: func(context.Context) error { return errors.New("the secret reason") },

@@ -71,8 +71,14 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 	t.Parallel()
 	pod := filled[compute.Pod]()
 	pod.Status = compute.PodRunning
-	require.Empty(t, missing(podView(pod, pod.StartedAt)))
-	require.NotEqual(t, nullable.NewNullNullable[time.Time](), podView(pod, pod.StartedAt).StartedAt)
+	live := filled[compute.PodRuntime]()
+	require.Empty(t, missing(podView(pod, live, pod.StartedAt)))
+	require.NotEqual(t, nullable.NewNullNullable[time.Time](), podView(pod, live, pod.StartedAt).StartedAt)
+	running := runtimeView(pod, live, pod.StartedAt)
+	require.Empty(t, missing(running))
+	for _, part := range []any{running.Ports[0], running.Gpus[0], *running.CPU, *running.Memory, podView(pod, live, pod.StartedAt).GlobalNetworking} {
+		require.Empty(t, missing(part))
+	}
 	require.Empty(t, missing(gpuTypeView(filled[control.GPUTypeStock]())))
 	require.Empty(t, missing(cpuTypeView(filled[control.CPUFlavorStock]())))
 	require.Empty(t, missing(dataCenterView(filled[control.DataCenterStock]())))

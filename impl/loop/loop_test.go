@@ -110,8 +110,10 @@ func (f *fleet) List(context.Context) ([]string, error)               { return n
 func (f *fleet) Logs(context.Context, string, runtime.LogQuery, func(runtime.Line) error) error {
 	return nil
 }
-func (f *fleet) Ended() <-chan string { return f.ended }
-func (f *fleet) Close() error         { return nil }
+func (f *fleet) Volumes(context.Context) ([]compute.VolumeID, error)  { return nil, nil }
+func (f *fleet) RemoveVolume(context.Context, compute.VolumeID) error { return nil }
+func (f *fleet) Ended() <-chan string                                 { return f.ended }
+func (f *fleet) Close() error                                         { return nil }
 
 func (f *fleet) allocations() map[string]runtime.Allocation {
 	f.mu.Lock()

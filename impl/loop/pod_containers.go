@@ -34,6 +34,7 @@ func (l *Pods) adopt(ctx context.Context) {
 	for _, id := range ids {
 		l.hint(compute.PodID(id))
 	}
+	err = cmp.Or(err, l.reclaim(ctx, ids))
 	pods, readErr := l.list(ctx, active...)
 	if err = cmp.Or(err, readErr); err == nil {
 		for _, p := range pods {
@@ -47,6 +48,20 @@ func (l *Pods) adopt(ctx context.Context) {
 	if err != nil && ctx.Err() == nil && !l.noted(podsOfBefore) {
 		l.Log.Error("pods of before could not be taken up: it is tried again", "error", err)
 	}
+}
+
+// reclaim notes what the containers of before have, also those that are to be stopped.
+func (l *Pods) reclaim(ctx context.Context, ids []string) error {
+	return l.Store.Read(ctx, func(tx store.Tx) error {
+		for _, id := range ids {
+			p, err := tx.Pod(compute.PodID(id))
+			if err != nil && compute.CodeOf(err) != compute.NotFound {
+				return err
+			}
+			l.shared.take(p) // no two of them had the same
+		}
+		return nil
+	})
 }
 
 // podsOfBefore stands for all pods where trouble is noted.
@@ -80,6 +95,9 @@ func (l *Pods) resume(ctx context.Context, p compute.Pod) error {
 
 // place starts the pod's container. A runtime that does not answer is asked again later.
 func (l *Pods) place(ctx context.Context, p compute.Pod) error {
+	if !l.Simulated && !l.shared.take(p) {
+		return nil // a container that is being stopped has its GPU or its address: it waits
+	}
 	p.StartedAt = time.Time{}
 	err := l.start(ctx, p)
 	switch {
@@ -97,10 +115,24 @@ func (l *Pods) fail(ctx context.Context, p compute.Pod, err error) error {
 	return l.move(ctx, p, compute.PodFailed)
 }
 
+// glance tells whether a RUNNING pod is still up as it was seen last.
+func (l *Pods) glance(ctx context.Context, p compute.Pod) bool {
+	state, err := l.Runtime.Inspect(ctx, string(p.ID))
+	as := err == nil && state.Phase == runtime.Up && state.Generation == generation(p) && p.StartedAt.UnixMilli() == state.StartedAt.UnixMilli()
+	if as {
+		l.note(ctx, p, state)
+	}
+	return as
+}
+
 func (l *Pods) inspect(ctx context.Context, p compute.Pod) error {
 	state, err := l.Runtime.Inspect(ctx, string(p.ID))
+	if err == nil {
+		l.note(ctx, p, state)
+	}
 	switch {
 	case errors.Is(err, runtime.ErrUnknown):
+		l.forget(p.ID)
 		p.Reason = "its container is gone"
 		return l.move(ctx, p, compute.PodFailed)
 	case err != nil:
@@ -139,6 +171,9 @@ func (l *Pods) replace(ctx context.Context, p compute.Pod) error {
 	if err := l.stop(ctx, p); err != nil {
 		return err
 	}
+	if !l.Simulated && !l.shared.take(p) {
+		return nil
+	}
 	p.StartedAt = time.Time{}
 	err := l.start(ctx, p)
 	if err == nil || errors.Is(err, runtime.ErrUnavailable) || ctx.Err() != nil {
@@ -152,15 +187,33 @@ func (l *Pods) stop(ctx context.Context, p compute.Pod) error {
 	if errors.Is(err, runtime.ErrUnknown) {
 		err = nil
 	}
+	if err == nil {
+		l.ended(p.ID)
+	}
 	return err
+}
+
+// remove has the runtime forget a pod that is no more.
+func (l *Pods) remove(ctx context.Context, id compute.PodID) error {
+	err := l.Runtime.Remove(ctx, string(id))
+	if err == nil {
+		l.ended(id)
+	}
+	return err
+}
+
+// ended notes that the pod has no container that is up.
+func (l *Pods) ended(id compute.PodID) {
+	l.forget(id)
+	l.shared.letGo(id)
 }
 
 func (l *Pods) start(ctx context.Context, p compute.Pod) error {
 	a := allocation(p)
-	if p.GPU != nil && l.Devices != nil {
-		var err error
-		if a.GPUs, err = l.Devices(p); err != nil {
-			return err
+	if p.RegistryID != "" {
+		a.Credential = func(ctx context.Context) (runtime.Credential, error) {
+			login, err := l.Login(ctx, p.RegistryID)
+			return runtime.Credential{User: login.Username, Password: login.Password}, err
 		}
 	}
 	return l.Runtime.Start(ctx, a)
@@ -178,7 +231,10 @@ func allocation(p compute.Pod) runtime.Allocation {
 	a := runtime.Allocation{
 		ID: string(p.ID), Generation: generation(p), Image: p.Image, Args: p.Args, Env: p.Env, Ports: p.Ports,
 		DiskGB: p.DiskGB, Pids: podPids, Persistent: p.Persistent, Network: p.Network,
-		Labels: map[string]string{labelName: p.Name}, StartedAt: p.StartedAt,
+		Labels: map[string]string{labelName: p.Name}, StartedAt: p.StartedAt, GPUs: p.Devices,
+	}
+	if p.Address != 0 {
+		a.Link = &runtime.Link{Subnet: p.Address.Subnet(), Address: p.Address.IP(), Name: p.ID.InternalDNS()}
 	}
 	if p.CPU != nil {
 		a.VCPUs, a.MemoryBytes = p.CPU.VCPUCount, p.CPU.MemoryGB<<30
@@ -198,24 +254,4 @@ func (l *Pods) list(ctx context.Context, statuses ...compute.PodStatus) (pods []
 		return nil
 	})
 	return pods, err
-}
-
-// Live tells what a pod does now; zero if it is not up.
-func (l *Pods) Live(ctx context.Context, id compute.PodID) (compute.PodRuntime, error) {
-	state, err := l.Runtime.Inspect(ctx, string(id))
-	if errors.Is(err, runtime.ErrUnknown) || err == nil && state.Phase != runtime.Up {
-		return compute.PodRuntime{}, nil
-	}
-	if err != nil {
-		return compute.PodRuntime{}, err
-	}
-	live := compute.PodRuntime{Ports: state.Ports}
-	stats, err := l.Runtime.Stats(ctx, string(id))
-	switch {
-	case err == nil:
-		live.CPUPercent, live.MemoryPercent = &stats.CPUPercent, &stats.MemoryPercent
-	case !errors.Is(err, runtime.ErrNoStats) && !errors.Is(err, runtime.ErrUnknown):
-		return compute.PodRuntime{}, err
-	}
-	return live, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -28,20 +29,25 @@ type Pods struct {
 	Runtime   runtime.Runtime
 	Clock     compute.Clock
 	Log       *slog.Logger
-	// Devices gives a GPU pod the ids of its devices; nil if the runtime needs none.
-	Devices func(compute.Pod) ([]string, error)
+	Login     func(context.Context, compute.RegistryID) (compute.Login, error) // opens the credential of a private image
+	// Simulated says that containers have nothing that another one could be in want of.
+	Simulated bool
 
 	adopting sync.Mutex
 	adopted  bool           // what was there before was taken up
 	looks    sync.WaitGroup // of Run
 	wake     chan struct{}
 
+	live    live
+	shared  shared
+	volumes atomic.Bool // one may be no more
+
 	mu       sync.Mutex
-	free     sync.Cond              // a pod is not busy any more
-	busy     map[compute.PodID]bool // somebody looks at it
-	hinted   map[compute.PodID]bool // to be looked at
-	watched  map[compute.PodID]bool // to be looked at from time to time
-	troubled map[compute.PodID]bool // its last look failed
+	free     sync.Cond                     // a pod is not busy any more
+	busy     map[compute.PodID]bool        // somebody looks at it
+	hinted   map[compute.PodID]bool        // to be looked at
+	watched  map[compute.PodID]compute.Pod // to be looked at from time to time, as they were seen last
+	troubled map[compute.PodID]bool        // its last look failed
 }
 
 // NewPods makes the loop.
@@ -49,9 +55,12 @@ func NewPods(s store.Store, p *control.Placement, r runtime.Runtime, clock compu
 	l := &Pods{
 		Store: s, Placement: p, Runtime: r, Clock: clock, Log: log, wake: make(chan struct{}, 1),
 		busy: map[compute.PodID]bool{}, hinted: map[compute.PodID]bool{},
-		watched: map[compute.PodID]bool{}, troubled: map[compute.PodID]bool{},
+		watched: map[compute.PodID]compute.Pod{}, troubled: map[compute.PodID]bool{},
+		live:   live{pods: map[compute.PodID]*lively{}},
+		shared: shared{holder: map[string]compute.PodID{}, held: map[compute.PodID][]string{}},
 	}
 	l.free.L = &l.mu
+	l.volumes.Store(true) // with those of before
 	return l
 }
 
@@ -85,9 +94,12 @@ func (l *Pods) Run(ctx context.Context) {
 		if full {
 			watch = now.Add(watchTick)
 			l.adopt(ctx)
+			if l.volumes.Swap(false) {
+				l.looks.Go(func() { l.sweepVolumes(ctx) })
+			}
 		}
-		for _, id := range l.claim(full) {
-			l.looks.Go(func() { l.lookClaimed(ctx, id) })
+		for _, one := range l.claim(full) {
+			l.looks.Go(func() { l.lookClaimed(ctx, one) })
 		}
 		tick, stop := l.Clock.After(podTick)
 		select {
@@ -113,38 +125,60 @@ func (l *Pods) Step(ctx context.Context) {
 	}
 	l.mu.Unlock()
 	var looks sync.WaitGroup
-	for _, id := range l.claim(true) {
-		looks.Go(func() { l.lookClaimed(ctx, id) })
+	for _, one := range l.claim(true) {
+		looks.Go(func() { l.lookClaimed(ctx, one) })
 	}
 	looks.Wait()
+	if l.volumes.Swap(false) {
+		l.sweepVolumes(ctx)
+	}
+}
+
+// claimed is a pod that somebody is to look at. One that is only watched comes as it was seen last: whoever changes a pod hints
+// it, so that watching thousands that do well takes no read of the store.
+type claimed struct {
+	id   compute.PodID
+	seen *compute.Pod // nil: its row is to be read
 }
 
 // claim takes the pods that are to be looked at and that nobody looks at: the hinted ones and, if full, the watched ones.
-func (l *Pods) claim(full bool) (ids []compute.PodID) {
+func (l *Pods) claim(full bool) (all []claimed) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	take := func(from map[compute.PodID]bool) {
-		for id := range from {
-			if !l.busy[id] {
-				l.busy[id] = true
-				ids = append(ids, id)
-			}
+	for id := range l.hinted {
+		if !l.busy[id] {
+			l.busy[id] = true
+			all = append(all, claimed{id: id})
 		}
 	}
-	take(l.hinted)
-	if full {
-		take(l.watched)
+	for id, p := range l.watched {
+		if full && !l.busy[id] {
+			l.busy[id] = true
+			one := claimed{id: id}
+			if p.ID != "" {
+				one.seen = &p
+			}
+			all = append(all, one)
+		}
 	}
-	for _, id := range ids {
-		delete(l.hinted, id)
-		delete(l.watched, id)
+	for _, one := range all {
+		delete(l.hinted, one.id)
+		delete(l.watched, one.id)
 	}
-	return ids
+	return all
 }
 
 // lookClaimed looks at a pod and notes when to look again.
-func (l *Pods) lookClaimed(ctx context.Context, id compute.PodID) {
-	next, err := l.look(ctx, id)
+func (l *Pods) lookClaimed(ctx context.Context, one claimed) {
+	id := one.id
+	var p compute.Pod
+	var next again
+	var err error
+	if one.seen != nil && l.glance(ctx, *one.seen) {
+		p, next = *one.seen, later
+	} else {
+		p, next, err = l.look(ctx, id)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.busy, id)
@@ -159,7 +193,7 @@ func (l *Pods) lookClaimed(ctx context.Context, id compute.PodID) {
 		if !l.troubled[id] { // and not at every look
 			l.Log.Error("pod: it is tried again", "pod", id, "error", err)
 		}
-		l.troubled[id], l.watched[id] = true, true
+		l.troubled[id], l.watched[id] = true, compute.Pod{} // of which nothing is known
 		return
 	case l.troubled[id]:
 		l.Log.Info("pod: the trouble is over", "pod", id)
@@ -169,7 +203,7 @@ func (l *Pods) lookClaimed(ctx context.Context, id compute.PodID) {
 	case soon:
 		l.hinted[id] = true
 	case later:
-		l.watched[id] = true
+		l.watched[id] = p
 	}
 }
 
@@ -183,29 +217,28 @@ const (
 )
 
 // look moves one pod by one step, and tells when there is more to come.
-func (l *Pods) look(ctx context.Context, id compute.PodID) (again, error) {
-	var p compute.Pod
-	err := l.Store.Read(ctx, func(tx store.Tx) (err error) {
+func (l *Pods) look(ctx context.Context, id compute.PodID) (p compute.Pod, next again, err error) {
+	err = l.Store.Read(ctx, func(tx store.Tx) (err error) {
 		p, err = tx.Pod(id)
 		return err
 	})
 	switch {
 	case compute.CodeOf(err) == compute.NotFound: // left over from a store that was cleared
-		return never, l.Runtime.Remove(ctx, string(id))
+		return p, never, l.remove(ctx, id)
 	case err != nil:
-		return soon, err
+		return p, soon, err
 	}
 	switch p.Status {
 	case compute.PodProvisioning:
-		return soon, l.place(ctx, p)
+		return p, soon, l.place(ctx, p)
 	case compute.PodStarting:
-		return soon, l.inspect(ctx, p)
+		return p, soon, l.inspect(ctx, p)
 	case compute.PodRunning:
-		return later, l.inspect(ctx, p)
+		return p, later, l.inspect(ctx, p)
 	case compute.PodTerminated:
-		return never, l.Runtime.Remove(ctx, string(id))
+		return p, never, l.remove(ctx, id)
 	default:
-		return never, l.stop(ctx, p)
+		return p, never, l.stop(ctx, p)
 	}
 }
 

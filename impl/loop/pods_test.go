@@ -28,6 +28,9 @@ type host struct {
 	slow   compute.PodID
 	stops  chan struct{} // receives when that one is being stopped
 	state  func(runtime.State) runtime.State
+	asked  atomic.Int64 // Inspect and Stats
+	stats  func() (runtime.Stats, error)
+	last   atomic.Pointer[runtime.Allocation] // that was started
 }
 
 func (h *host) fails() error {
@@ -39,6 +42,7 @@ func (h *host) fails() error {
 
 func (h *host) Start(ctx context.Context, a runtime.Allocation) error {
 	h.starts.Add(1)
+	h.last.Store(&a)
 	if err := h.fails(); err != nil {
 		return err
 	}
@@ -58,7 +62,16 @@ func (h *host) Remove(ctx context.Context, id string) error {
 	return errors.Join(h.fails(), h.Fleet.Remove(ctx, id))
 }
 
+func (h *host) Stats(ctx context.Context, id string) (runtime.Stats, error) {
+	h.asked.Add(1)
+	if h.stats != nil {
+		return h.stats()
+	}
+	return h.Fleet.Stats(ctx, id)
+}
+
 func (h *host) Inspect(ctx context.Context, id string) (runtime.State, error) {
+	h.asked.Add(1)
 	if err := h.fails(); err != nil {
 		return runtime.State{}, err
 	}
@@ -67,6 +80,13 @@ func (h *host) Inspect(ctx context.Context, id string) (runtime.State, error) {
 		s = h.state(s)
 	}
 	return s, err
+}
+
+func (h *host) Logs(ctx context.Context, id string, q runtime.LogQuery, emit func(runtime.Line) error) error {
+	if err := h.fails(); err != nil {
+		return err
+	}
+	return h.Fleet.Logs(ctx, id, q, emit)
 }
 
 func (h *host) List(ctx context.Context) ([]string, error) {
@@ -84,7 +104,10 @@ type yard struct {
 	host  *host
 	pods  *loop.Pods
 	ctl   *control.Control
+	fleet []control.Host // nil: the simulated one
 }
+
+type tx = store.Tx
 
 func newYard(t *testing.T) *yard {
 	db, clock := openStore(t)
@@ -97,10 +120,13 @@ func newYard(t *testing.T) *yard {
 func (y *yard) restart() {
 	catalog, err := control.BuiltInCatalog()
 	require.NoError(y, err)
-	placement, err := control.NewPlacement(y.Context(), y.store, catalog, control.SimulatedFleet(catalog))
+	if y.fleet == nil {
+		y.fleet = control.SimulatedFleet(catalog)
+	}
+	placement, err := control.NewPlacement(y.Context(), y.store, catalog, y.fleet)
 	require.NoError(y, err)
 	y.pods = loop.NewPods(y.store, placement, y.host, y.clock, slog.New(slog.DiscardHandler))
-	y.ctl = control.New(y.store, compute.NewIDs(rand.Reader, y.clock), placement, control.Hints{Pod: y.pods.Hint})
+	y.ctl = control.New(y.store, compute.NewIDs(rand.Reader, y.clock), placement, control.Hints{Pod: y.pods.Hint, Volumes: y.pods.HintVolumes})
 }
 
 func (y *yard) create(env map[string]string) compute.PodID {
@@ -251,19 +277,6 @@ func TestTheReasonSaysHowAContainerEnded(t *testing.T) {
 	require.Equal(t, "its container ended with exit code 137: it used more memory than it may", p.Reason)
 }
 
-func TestAGPUPodThatGetsNoDevicesFailsWithTheReason(t *testing.T) {
-	t.Parallel()
-	y := newYard(t)
-	y.pods.Devices = func(compute.Pod) ([]string, error) { return nil, errors.New("no GPU is free") }
-	p, err := y.ctl.CreatePod(t.Context(), "u", control.NewPod{Name: "a", Image: "i", GPU: &compute.GPU{ID: "NVIDIA GeForce RTX 3090", Count: 1}})
-	require.NoError(t, err)
-	cpu := y.create(nil)
-	y.step(0)
-	require.Equal(t, compute.PodError, y.pod(p.ID).Status)
-	require.Equal(t, "no GPU is free", y.pod(p.ID).Reason)
-	require.Equal(t, compute.PodStarting, y.pod(cpu).Status)
-}
-
 func TestAPodThatTakesItsTimeToStopHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
@@ -278,24 +291,6 @@ func TestAPodThatTakesItsTimeToStopHoldsUpNoOther(t *testing.T) {
 	require.Eventually(t, func() bool { return y.pod(other).Status == compute.PodStarting }, 10*time.Second, time.Millisecond)
 	cancel()
 	run.Wait()
-}
-
-func TestLiveTellsPortsAndUseOfAPodThatIsUp(t *testing.T) {
-	t.Parallel()
-	y := newYard(t)
-	id := y.create(nil)
-	live, err := y.pods.Live(t.Context(), id)
-	require.NoError(t, err)
-	require.Zero(t, live)
-	y.step(0)
-	y.step(sim.DefaultBoot)
-	live, err = y.pods.Live(t.Context(), id)
-	require.NoError(t, err)
-	require.Equal(t, []compute.PublishedPort{{Private: 8888, Public: 40_000, Type: "http", IP: "192.0.2.1"}}, live.Ports)
-	require.Zero(t, *live.CPUPercent)
-	y.host.away.Store(true)
-	_, err = y.pods.Live(t.Context(), id)
-	require.ErrorIs(t, err, runtime.ErrUnavailable)
 }
 
 func TestAHintDuringALookIsTakenUpWhenTheLookEnds(t *testing.T) {

@@ -63,22 +63,16 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 	l.mu.Unlock()
 	a := runtime.Allocation{
 		ID: string(w.ID), Image: e.Image, Args: e.Args, Env: l.environment(e, w.ID, token), Ports: e.Ports, DiskGB: e.DiskGB, Pids: workerPids,
-		Network: mount, Labels: map[string]string{labelName: e.Name},
+		Network: mount, Labels: map[string]string{labelName: e.Name}, GPUs: w.Devices,
 	}
 	if w.CPU != nil {
 		a.VCPUs, a.MemoryBytes = w.CPU.VCPUCount, w.CPU.MemoryGB<<30
 	}
-	if w.GPU != nil && l.Devices != nil {
-		if a.GPUs, err = l.Devices(w); err != nil {
-			return err
-		}
-	}
 	if e.RegistryID != "" {
-		login, err := l.Login(ctx, e.RegistryID)
-		if err != nil {
-			return err
+		a.Credential = func(ctx context.Context) (runtime.Credential, error) {
+			login, err := l.Login(ctx, e.RegistryID)
+			return runtime.Credential{User: login.Username, Password: login.Password}, err
 		}
-		a.Credential = runtime.Credential{User: login.Username, Password: login.Password}
 	}
 	return l.runtimeOf(e).Start(ctx, a)
 }

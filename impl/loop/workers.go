@@ -46,8 +46,6 @@ type Fleet struct {
 	OuterURL  func() string // base of the queue, as what Runtime runs reaches it
 	// Login opens the credential for a private image.
 	Login func(context.Context, compute.RegistryID) (compute.Login, error)
-	// Devices gives a worker with GPUs the ids of its devices; nil if the runtime needs none.
-	Devices func(compute.Worker) ([]string, error)
 }
 
 // Workers starts workers for waiting jobs and stops idle ones. It alone decides.

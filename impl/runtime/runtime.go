@@ -5,6 +5,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -19,6 +20,8 @@ var (
 	ErrNoGPU = errors.New("there is no GPU runtime on this host")
 	// ErrNoMounts says that the runtime cannot mount anything.
 	ErrNoMounts = errors.New("this runtime has no mounts")
+	// ErrNoNetworks says that the runtime cannot give an allocation an address of its own.
+	ErrNoNetworks = errors.New("this runtime has no networks")
 	// ErrNoStats says that the runtime does not measure what an allocation uses.
 	ErrNoStats = errors.New("this runtime does not measure")
 )
@@ -47,6 +50,10 @@ type Runtime interface {
 	// List gives the ids of all allocations that it knows, those of an earlier run of berth too, and of those of which there
 	// is only a persistent mount left, for Remove.
 	List(ctx context.Context) ([]string, error)
+	// Volumes gives the network volumes of which it has data.
+	Volumes(ctx context.Context) ([]compute.VolumeID, error)
+	// RemoveVolume deletes the data of a network volume, which no allocation may use any more; an unknown id is no error.
+	RemoveVolume(ctx context.Context, id compute.VolumeID) error
 	// Ended delivers the id of each allocation that ended by itself; a hint, so that nobody needs to poll often. The channel
 	// is the runtime's own and is never closed.
 	Ended() <-chan string
@@ -69,10 +76,20 @@ type Allocation struct {
 	Pids        int64 // processes and threads
 	Persistent  *compute.PersistentMount
 	Network     *compute.NetworkMount
-	Credential  Credential // for the image's registry
-	GPUs        []string   // device ids, as the vendor's tools give them
-	Labels      map[string]string
-	StartedAt   time.Time // set when it was up before a restart of berth: the simulated fleet takes it as up since then
+	Link        *Link // to other allocations; nil: none
+	// Credential gives the login for the image's registry. It is called when the image is to be pulled, so that nobody holds a
+	// password for longer; nil: none is needed.
+	Credential func(context.Context) (Credential, error)
+	GPUs       []string // device ids, as the vendor's tools give them
+	Labels     map[string]string
+	StartedAt  time.Time // set when it was up before a restart of berth: the simulated fleet takes it as up since then
+}
+
+// Link is an allocation's place in a network. Those of one subnet reach each other, by name too.
+type Link struct {
+	Subnet  netip.Prefix
+	Address netip.Addr // in the subnet; its first address is the gateway's
+	Name    string
 }
 
 // Credential is what a registry asks for. It prints without the password.
@@ -112,6 +129,7 @@ type State struct {
 
 // Stats is what an allocation uses.
 type Stats struct {
-	CPUPercent    float64 // of the vCPUs it may use, 0 to 100, since the last call or, at the first, since it came up
-	MemoryPercent float64 // of the memory it may use, 0 to 100
+	CPUPercent    float64          // of the vCPUs it may use, 0 to 100, since the last call or, at the first, since it came up
+	MemoryPercent float64          // of the memory it may use, 0 to 100
+	GPUs          []compute.GPUUse // in the order of Allocation.GPUs; nil if that is not measured
 }

@@ -33,7 +33,7 @@ func TestArgumentsAreSplitAsAShellSplitsThem(t *testing.T) {
 
 func TestAPasswordIsNeverPrinted(t *testing.T) {
 	t.Parallel()
-	a := runtime.Allocation{ID: "a", Credential: runtime.Credential{User: "u", Password: "s3cret"}}
+	a := runtime.Credential{User: "u", Password: "s3cret"}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
 		text := fmt.Sprintf(verb, a)
 		require.NotContains(t, text, "s3cret")

@@ -7,17 +7,18 @@ import (
 const podColumns = `id, user_id, name, image, args, disk_gb, ports, env, registry_id, persistent_gb, persistent_path,
 network_volume_id, network_path, gpu_id, gpu_count, cpu_id, cpu_vcpus, cpu_memory_gb, cloud, data_center_id, host_id, template_id,
 cluster_id,
-global_networking, locked, cost_per_hour, status, reason, version, created_at, started_at, restart_at, moved_at`
+devices, network_address, global_networking, locked, cost_per_hour, status, reason, version, created_at, started_at, restart_at, moved_at`
 
 const (
 	insertPod = `INSERT INTO pods (` + podColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	selectPod          = `SELECT ` + podColumns + ` FROM pods WHERE id = ?`
 	selectPodsOfUser   = `SELECT ` + podColumns + ` FROM pods WHERE user_id = ? AND status <> 'TERMINATED' ORDER BY created_at DESC, seq DESC`
 	selectPodsByStatus = `SELECT ` + podColumns + ` FROM pods WHERE status = ? ORDER BY created_at, seq`
-	movePod            = `UPDATE pods SET status = ?, reason = ?, started_at = ?, restart_at = ?, data_center_id = ?, host_id = ?, moved_at = ?, version = version + 1
+	movePod            = `UPDATE pods SET status = ?, reason = ?, started_at = ?, restart_at = ?, data_center_id = ?, host_id = ?, devices = ?, network_address = ?, moved_at = ?, version = version + 1
 WHERE id = ? AND version = ?`
-	changePod = `UPDATE pods SET name = ?, image = ?, args = ?, disk_gb = ?, ports = ?, env = ?, registry_id = ?, persistent_gb = ?,
+	selectAddresses = `SELECT user_id, network_address FROM pods WHERE network_address > 0 AND status <> 'TERMINATED' ORDER BY network_address`
+	changePod       = `UPDATE pods SET name = ?, image = ?, args = ?, disk_gb = ?, ports = ?, env = ?, registry_id = ?, persistent_gb = ?,
 persistent_path = ?, network_path = ?, global_networking = ?, locked = ?, version = version + 1 WHERE id = ? AND version = ?`
 )
 
@@ -39,7 +40,7 @@ func (tx *Tx) InsertPod(p compute.Pod) error {
 	_, err := tx.exec("insert pod "+string(p.ID), insertPod,
 		string(p.ID), string(p.UserID), p.Name, p.Image, p.Args, p.DiskGB, text(p.Ports), text(p.Env), string(p.RegistryID),
 		persistentGB, persistentPath, networkID, networkPath, gpuID, gpuCount, cpuID, vcpus, memory,
-		string(p.Cloud), p.DataCenterID, p.HostID, string(p.TemplateID), string(p.ClusterID), p.GlobalNetworking, p.Locked, p.CostPerHour,
+		string(p.Cloud), p.DataCenterID, p.HostID, string(p.TemplateID), string(p.ClusterID), text(p.Devices), int64(p.Address), p.GlobalNetworking, p.Locked, p.CostPerHour,
 		string(p.Status), p.Reason, p.Version, millis(p.CreatedAt), millis(p.StartedAt), millis(p.RestartAt), millis(p.MovedAt))
 	return err
 }
@@ -53,7 +54,7 @@ func scanPod(row scanner) (compute.Pod, error) {
 	err := row.Scan(&p.ID, &p.UserID, &p.Name, &p.Image, &p.Args, &p.DiskGB, words[[]string]{&p.Ports},
 		words[map[string]string]{&p.Env}, &p.RegistryID, &persistentGB, &persistentPath, &networkID, &networkPath,
 		&gpu, &gpuCount, &cpuID, &vcpus, &memory, &p.Cloud, &p.DataCenterID, &p.HostID, &p.TemplateID, &p.ClusterID,
-		&p.GlobalNetworking, &p.Locked, &p.CostPerHour, &p.Status, &p.Reason, &p.Version,
+		words[[]string]{&p.Devices}, &p.Address, &p.GlobalNetworking, &p.Locked, &p.CostPerHour, &p.Status, &p.Reason, &p.Version,
 		instant{&p.CreatedAt}, instant{&p.StartedAt}, instant{&p.RestartAt}, instant{&p.MovedAt})
 	if persistentGB.Valid {
 		p.Persistent = &compute.PersistentMount{SizeGB: persistentGB.V, Path: persistentPath.V}
@@ -95,7 +96,7 @@ func (tx *Tx) ListPodsByStatus(s compute.PodStatus) ([]compute.Pod, error) {
 // MovePod moves the pod if its version is still p's.
 func (tx *Tx) MovePod(p compute.Pod) (bool, error) {
 	return tx.changed("move pod "+string(p.ID), movePod, string(p.Status), p.Reason, millis(p.StartedAt), millis(p.RestartAt), p.DataCenterID, p.HostID,
-		millis(tx.now), string(p.ID), p.Version)
+		text(p.Devices), int64(p.Address), millis(tx.now), string(p.ID), p.Version)
 }
 
 // ChangePod writes the pod's settings if its version is still p's.
@@ -109,4 +110,15 @@ func (tx *Tx) ChangePod(p compute.Pod) (bool, error) {
 	}
 	return tx.changed("change pod "+string(p.ID), changePod, p.Name, p.Image, p.Args, p.DiskGB, text(p.Ports), text(p.Env),
 		string(p.RegistryID), persistentGB, persistentPath, networkPath, p.GlobalNetworking, p.Locked, string(p.ID), p.Version)
+}
+
+// NetworkAddresses gives to each the addresses that pods have which are not TERMINATED, ascending, with whose they are.
+func (tx *Tx) NetworkAddresses(each func(compute.UserID, compute.NetworkAddress)) error {
+	return tx.each("list network addresses", func(row scanner) error {
+		var user compute.UserID
+		var address compute.NetworkAddress
+		err := row.Scan(&user, &address)
+		each(user, address)
+		return err
+	}, selectAddresses)
 }

@@ -7,10 +7,10 @@ import (
 )
 
 const workerColumns = `id, endpoint_id, version, image, gpu_id, gpu_count, cpu_id, cpu_vcpus, cpu_memory_gb, disk_gb, data_center_id, host_id,
-cost_per_hour, created_at, started_at`
+devices, cost_per_hour, created_at, started_at`
 
 const (
-	insertWorker    = `INSERT INTO workers (` + workerColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertWorker    = `INSERT INTO workers (` + workerColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	selectWorkers   = `SELECT ` + workerColumns + ` FROM workers ORDER BY seq`
 	selectWorkersOf = `SELECT ` + workerColumns + ` FROM workers WHERE endpoint_id = ? ORDER BY seq`
 	startWorker     = `UPDATE workers SET started_at = ? WHERE id = ?`
@@ -27,7 +27,7 @@ func (tx *Tx) InsertWorker(w compute.Worker) error {
 		cpuID, vcpus, memory = c.ID, c.VCPUCount, c.MemoryGB
 	}
 	_, err := tx.exec("insert worker "+string(w.ID), insertWorker, string(w.ID), string(w.EndpointID), w.Version, w.Image, gpuID, gpuCount,
-		cpuID, vcpus, memory, w.DiskGB, w.DataCenterID, w.HostID, w.CostPerHour, millis(w.CreatedAt), millis(w.StartedAt))
+		cpuID, vcpus, memory, w.DiskGB, w.DataCenterID, w.HostID, text(w.Devices), w.CostPerHour, millis(w.CreatedAt), millis(w.StartedAt))
 	return err
 }
 
@@ -37,7 +37,7 @@ func scanWorker(row scanner) (w compute.Worker, err error) {
 		gpuCount, vcpus, memory optional[int64]
 	)
 	err = row.Scan(&w.ID, &w.EndpointID, &w.Version, &w.Image, &gpu, &gpuCount, &cpu, &vcpus, &memory, &w.DiskGB, &w.DataCenterID, &w.HostID,
-		&w.CostPerHour, instant{&w.CreatedAt}, instant{&w.StartedAt})
+		words[[]string]{&w.Devices}, &w.CostPerHour, instant{&w.CreatedAt}, instant{&w.StartedAt})
 	if gpu.Valid {
 		w.GPU = &compute.GPU{ID: gpu.V, Count: gpuCount.V}
 	}

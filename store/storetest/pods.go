@@ -45,7 +45,7 @@ func podRoundTrip(t *testing.T, open Open) {
 		ID: "full", UserID: "u", Name: "a 'name'", Image: "img:1", Args: "-x \"y\"", DiskGB: 20, Ports: []string{"80/http", "22/tcp"},
 		Env: map[string]string{"A": "1", "Ü": ""}, RegistryID: "r", Persistent: &compute.PersistentMount{SizeGB: 5, Path: "/p"},
 		Network: &compute.NetworkMount{VolumeID: "v", Path: "/n"}, GPU: &compute.GPU{ID: "NVIDIA A40", Count: 2}, Cloud: compute.Community,
-		DataCenterID: "dc", HostID: "h", TemplateID: "t", ClusterID: "c", GlobalNetworking: true, Locked: true, CostPerHour: 0.39,
+		DataCenterID: "dc", HostID: "h", TemplateID: "t", ClusterID: "c", Devices: []string{"GPU-1", "1"}, Address: 4098, GlobalNetworking: true, Locked: true, CostPerHour: 0.39,
 		Status: compute.PodRunning,
 		Reason: "because", Version: 7, CreatedAt: start, StartedAt: start.Add(time.Millisecond), MovedAt: start.Add(time.Second),
 	}
@@ -81,6 +81,7 @@ func podMove(t *testing.T, open Open) {
 	insertPods(t, s, p)
 	clock.Advance(time.Minute)
 	p.Status, p.Reason, p.StartedAt, p.DataCenterID, p.HostID = compute.PodStarting, "placed", clock.Now(), "dc", "h"
+	p.Devices, p.Address = []string{"0"}, 7
 	p.Name, p.CreatedAt = "not written", clock.Now()
 	require.True(t, guarded(t, s, func(tx store.Tx) (bool, error) { return tx.MovePod(p) }))
 	got := getPod(t, s, "p")
@@ -92,4 +93,28 @@ func podMove(t *testing.T, open Open) {
 	p.ID = "none"
 	require.False(t, guarded(t, s, func(tx store.Tx) (bool, error) { return tx.MovePod(p) }))
 	require.Equal(t, got, getPod(t, s, "p"))
+}
+
+func podAddresses(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	get := func() (all []compute.NetworkAddress, users []compute.UserID) {
+		read(t, s, func(tx store.Tx) (struct{}, error) {
+			return struct{}{}, tx.NetworkAddresses(func(u compute.UserID, a compute.NetworkAddress) {
+				all, users = append(all, a), append(users, u)
+			})
+		})
+		return all, users
+	}
+	a, b, gone := pod("a", "u", compute.PodExited), pod("b", "v", compute.PodRunning), pod("gone", "u", compute.PodTerminated)
+	a.Address, b.Address, gone.Address = 9, 3, 9
+	insertPods(t, s, gone, a, b, pod("without", "u", compute.PodRunning))
+	all, users := get()
+	require.Equal(t, []compute.NetworkAddress{3, 9}, all)
+	require.Equal(t, []compute.UserID{"v", "u"}, users)
+	b.Address = 9
+	err := s.Write(t.Context(), func(tx store.Tx) error {
+		_, err := tx.MovePod(b)
+		return err
+	})
+	require.Equal(t, compute.Conflict, compute.CodeOf(err))
 }

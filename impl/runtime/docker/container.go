@@ -120,6 +120,11 @@ func (h *Runtime) Remove(ctx context.Context, id string) error {
 	if err != nil && !errdefs.IsNotFound(err) {
 		return fmt.Errorf("persistent mount: %w", err)
 	}
+	if c.Config != nil && c.Config.Labels[labelNetwork] != "" {
+		if err := h.leaveNetwork(ctx, c.Config.Labels[labelNetwork]); err != nil {
+			return fmt.Errorf("global network: %w", err)
+		}
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.failed, id)
@@ -229,4 +234,26 @@ func (h *Runtime) List(ctx context.Context) ([]string, error) {
 		ids[id] = true
 	}
 	return slices.Sorted(maps.Keys(ids)), nil
+}
+
+// Volumes gives the network volumes of this owner.
+func (h *Runtime) Volumes(ctx context.Context) (ids []compute.VolumeID, err error) {
+	volumes, err := ask(ctx, func(ctx context.Context) (client.VolumeListResult, error) {
+		return h.engine.VolumeList(ctx, client.VolumeListOptions{Filters: h.label().Add("label", labelVolume)})
+	})
+	for _, v := range volumes.Items {
+		ids = append(ids, compute.VolumeID(v.Labels[labelVolume]))
+	}
+	return ids, err
+}
+
+// RemoveVolume removes the engine's volume.
+func (h *Runtime) RemoveVolume(ctx context.Context, id compute.VolumeID) error {
+	_, err := ask(ctx, func(ctx context.Context) (client.VolumeRemoveResult, error) {
+		return h.engine.VolumeRemove(ctx, h.volumeName(string(id)), client.VolumeRemoveOptions{})
+	})
+	if errdefs.IsNotFound(err) {
+		err = nil
+	}
+	return err
 }

@@ -11,6 +11,7 @@
 //     have no limit to their size.
 //   - The logs are those of the present run, the last 30 MB.
 //   - An image that is there is not pulled again (see Config.Pull); a private one that somebody else pulled is there, too.
+//   - Allocations with a link are in a network of the engine for its subnet, which goes with the last of them, and in no other.
 //   - GPUs need the NVIDIA runtime in the engine. A container that asks for none sees none, whatever its environment says.
 package docker
 
@@ -36,7 +37,8 @@ import (
 const (
 	labelOwner      = "dev.berth.owner"
 	labelAllocation = "dev.berth.allocation"
-	labelVolume     = "dev.berth.volume" // the id of a network volume
+	labelVolume     = "dev.berth.volume"  // the id of a network volume
+	labelNetwork    = "dev.berth.network" // of a container in one
 	labelGeneration = "dev.berth.generation"
 	labelPorts      = "dev.berth.ports" // as asked for, with commas between
 )
@@ -67,9 +69,11 @@ type Config struct {
 	Publish netip.Addr    // address of this host that ports are published on; zero: 127.0.0.1
 	Pull    PullPolicy    // empty: if-absent
 	Clock   compute.Clock // for pauses; it must run
+	Log     *slog.Logger  // nil: silent
 
-	ReachHost bool         // containers reach the machine by HostName, which takes an engine of API 1.41
-	Log       *slog.Logger // nil: silent
+	ReachHost bool // containers reach the machine by HostName, which takes an engine of API 1.41
+	// MeasureGPUs gives what nvidia-smi says of all GPUs of the engine's host; nil: it is asked on this machine.
+	MeasureGPUs func(context.Context) ([]byte, error)
 }
 
 // Runtime runs allocations as containers.
@@ -81,6 +85,11 @@ type Runtime struct {
 	work   sync.WaitGroup
 	ends   *runtime.Ends
 	locks  locks
+	// networks is held for reading by who puts a container into a network, and for writing by who removes those without any.
+	networks sync.RWMutex
+
+	gpuTurn sync.Mutex // of who measures
+	gpus    gpuSample
 
 	mu      sync.Mutex
 	closed  bool
@@ -109,6 +118,9 @@ func New(c Config) (*Runtime, error) {
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.MeasureGPUs == nil {
+		c.MeasureGPUs = nvidiaSMI
 	}
 	engine, err := dial(c.Host)
 	if err != nil {

@@ -2,6 +2,7 @@ package docker_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -108,7 +109,9 @@ func TestAnImageThatIsNotThereEndsTheAllocationWithAReason(t *testing.T) {
 		docker.PullAlways:   "cannot be pulled",
 	} {
 		host := open(t, docker.Config{Owner: owner + string(policy), Pull: policy})
-		a := runtime.Allocation{ID: "a", Generation: 3, Image: "127.0.0.1:1/nobody/nothing:1", Credential: runtime.Credential{User: "u", Password: "s3cret"}}
+		a := runtime.Allocation{ID: "a", Generation: 3, Image: "127.0.0.1:1/nobody/nothing:1", Credential: func(context.Context) (runtime.Credential, error) {
+			return runtime.Credential{User: "u", Password: "s3cret"}, nil
+		}}
 		require.NoError(t, host.Start(t.Context(), a))
 		state := await(t, host, "a", runtime.Ended)
 		require.Equal(t, -1, state.ExitCode)

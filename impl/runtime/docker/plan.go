@@ -40,6 +40,7 @@ const nvidia = "nvidia"
 type plan struct {
 	container client.ContainerCreateOptions
 	volumes   []client.VolumeCreateOptions
+	link      *runtime.Link // nil: none
 }
 
 // plan works out what is to be made, and refuses what the engine cannot run.
@@ -79,11 +80,15 @@ func (h *Runtime) plan(a runtime.Allocation, info system.Info) (plan, error) {
 	if a.DiskGB > 0 && h.limitsDisk(info) {
 		host.StorageOpt = map[string]string{"size": strconv.FormatInt(a.DiskGB, 10) + "G"}
 	}
-	return plan{volumes: volumes, container: client.ContainerCreateOptions{
+	p := plan{link: a.Link, volumes: volumes, container: client.ContainerCreateOptions{
 		Name:       h.name(a.ID),
 		Config:     &container.Config{Image: a.Image, Cmd: words, Env: environment(a), ExposedPorts: exposed, Labels: labels},
 		HostConfig: host,
-	}}, nil
+	}}
+	if a.Link != nil {
+		h.join(&p.container, a.Link)
+	}
+	return p, nil
 }
 
 // name is that of an allocation's container, and of the volume of its persistent mount.

@@ -140,6 +140,13 @@ func (h *Runtime) try(ctx context.Context, a runtime.Allocation, p plan) error {
 	if err := h.discard(ctx, a.ID); err != nil {
 		return err
 	}
+	if p.link != nil {
+		h.networks.RLock()
+		defer h.networks.RUnlock()
+		if err := h.makeNetwork(ctx, p.link); err != nil {
+			return err
+		}
+	}
 	if err := h.create(ctx, p.container); err != nil {
 		return err
 	}
@@ -193,7 +200,11 @@ func (h *Runtime) pull(ctx context.Context, a runtime.Allocation) error {
 		}
 	}
 	var options client.ImagePullOptions
-	if c := a.Credential; c != (runtime.Credential{}) {
+	if a.Credential != nil {
+		c, err := a.Credential(ctx)
+		if err != nil {
+			return fmt.Errorf("image %q: the registry credential cannot be had: %w", a.Image, err)
+		}
 		auth, err := authconfig.Encode(registry.AuthConfig{Username: c.User, Password: c.Password})
 		if err != nil {
 			return errors.New("the registry credential cannot be encoded")

@@ -55,6 +55,7 @@ func (h *Runtime) Stats(ctx context.Context, id string) (runtime.Stats, error) {
 		vcpus = float64(max(measured.CPUStats.OnlineCPUs, 1))
 	}
 	return runtime.Stats{
+		GPUs:          h.gpuUse(ctx, c),
 		CPUPercent:    percent(float64(now.used-last.used), float64(now.at.Sub(last.at))*vcpus),
 		MemoryPercent: percent(inUse(measured.MemoryStats), float64(measured.MemoryStats.Limit)),
 	}, nil

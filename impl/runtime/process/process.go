@@ -1,7 +1,7 @@
 // Package process is a runtime that maps an image's name to a local command and runs that, so that a laptop runs a real
 // handler with no container engine. It limits nothing and measures nothing: a process may read what the user that runs
 // berth may read, and use what there is. It listens on the machine's own ports and has the machine's own disk, which
-// nobody wipes; Start refuses mounts and GPUs.
+// nobody wipes; Start refuses mounts, GPUs and networks.
 //
 // Each allocation is a process group of its own. When its first process has ended, whatever is left of the group is
 // killed: a child that lives on, such as the pinger of the Python SDK, would claim jobs that nobody works on.
@@ -23,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 )
 
@@ -150,6 +151,8 @@ func (h *Runtime) tryStart(a runtime.Allocation) (stopping <-chan struct{}, err 
 		return nil, err
 	case a.Persistent != nil || a.Network != nil:
 		return nil, runtime.ErrNoMounts
+	case a.Link != nil:
+		return nil, runtime.ErrNoNetworks
 	case len(a.GPUs) > 0:
 		return nil, runtime.ErrNoGPU
 	}
@@ -275,3 +278,9 @@ func (h *Runtime) Close() error {
 	h.ends.Close()
 	return nil
 }
+
+// Volumes gives none: nothing is mounted.
+func (h *Runtime) Volumes(ctx context.Context) ([]compute.VolumeID, error) { return nil, ctx.Err() }
+
+// RemoveVolume changes nothing.
+func (h *Runtime) RemoveVolume(ctx context.Context, _ compute.VolumeID) error { return ctx.Err() }

@@ -7,9 +7,13 @@
 //	BERTH_SIM_START_ERROR  Start fails with this text
 //	BERTH_SIM_EXIT_AFTER   the allocation ends by itself this long after it came up: a Go duration such as 90s
 //	BERTH_SIM_EXIT_CODE    the exit code of that end, 0 to 255; 0 if it is not set
+//	BERTH_SIM_LOG_EVERY    the allocation writes a line each time so much has passed since it came up: a Go duration
+//	BERTH_SIM_MARK         the allocation says what it finds in a file of each of its disks, and writes this text there
+//	BERTH_SIM_REACH        the allocation says under which address it reaches another one by this name in its network
 //
-// Limits, mounts, credentials and GPUs are accepted and mean nothing. Nothing runs, so Stats are zero, and published ports
-// are those of an address that is set aside for documentation.
+// A container disk, a mount and a network are so much as these take: what is written, and who is up in it. Limits and
+// credentials are accepted and mean nothing. Nothing runs, so Stats are zero, and published ports are those of an address
+// that is set aside for documentation.
 //
 // Since nothing runs, nothing can report an end that is due: Ended stays silent, and callers see the end when they
 // Inspect. They tick anyway.
@@ -35,6 +39,9 @@ const (
 	EnvStartError = "BERTH_SIM_START_ERROR"
 	EnvExitAfter  = "BERTH_SIM_EXIT_AFTER"
 	EnvExitCode   = "BERTH_SIM_EXIT_CODE"
+	EnvLogEvery   = "BERTH_SIM_LOG_EVERY"
+	EnvMark       = "BERTH_SIM_MARK"
+	EnvReach      = "BERTH_SIM_REACH"
 )
 
 // DefaultBoot is how long an allocation takes to come up, unless SetBoot says otherwise.
@@ -55,6 +62,7 @@ type Fleet struct {
 	boot        time.Duration
 	closed      bool
 	allocations map[string][]run // the runs of each, the present one last
+	disks       map[disk]string  // what is written on each
 }
 
 // run is one run of an allocation. Its future is fixed when it starts; only Stop and Close change it.
@@ -66,11 +74,15 @@ type run struct {
 	upAt        time.Time
 	endAt       time.Time // zero: it stays up until it is stopped
 	exitCode    int
+	logEvery    time.Duration // 0: it writes no lines of its own
+	says        []string      // when it is up
+	gpus        int
+	link        *runtime.Link
 }
 
 // New makes an empty fleet.
 func New(clock compute.Clock) *Fleet {
-	return &Fleet{boot: DefaultBoot, clock: clock, ended: make(chan string), allocations: map[string][]run{}}
+	return &Fleet{boot: DefaultBoot, clock: clock, ended: make(chan string), allocations: map[string][]run{}, disks: map[disk]string{}}
 }
 
 // Start plans the allocation's run. One that the fleet does not know and that was up before a restart of berth is up at
@@ -95,7 +107,10 @@ func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 	if _, err := runtime.Words(a.Args); err != nil {
 		return err
 	}
-	r := run{image: a.Image, args: a.Args, ports: a.Ports, generation: a.Generation, startAt: now, upAt: now.Add(f.boot)}
+	r := run{
+		image: a.Image, args: a.Args, ports: a.Ports, generation: a.Generation, startAt: now, upAt: now.Add(f.boot),
+		gpus: len(a.GPUs), link: a.Link,
+	}
 	if !known && !a.StartedAt.IsZero() {
 		r.upAt = a.StartedAt
 		if r.upAt.After(now) { // the clock was set back; "up at once" still holds
@@ -105,6 +120,7 @@ func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 	if err := r.plan(a.Env); err != nil {
 		return err
 	}
+	r.says = append(f.mark(a), f.reach(a, now)...)
 	runs = append(runs, r)
 	f.allocations[a.ID] = runs[max(0, len(runs)-logRuns):]
 	return nil
@@ -120,16 +136,30 @@ func (r *run) plan(env map[string]string) error {
 		r.exitCode = int(code)
 	}
 	if text, ok := env[EnvExitAfter]; ok {
-		after, err := time.ParseDuration(text)
+		after, err := duration(EnvExitAfter, text)
 		if err != nil {
-			return fmt.Errorf("sim: %s: %w", EnvExitAfter, err)
-		}
-		if after < 0 {
-			return fmt.Errorf("sim: %s: %s is negative", EnvExitAfter, after)
+			return err
 		}
 		r.endAt = r.upAt.Add(after)
 	}
+	if text, ok := env[EnvLogEvery]; ok {
+		var err error
+		if r.logEvery, err = duration(EnvLogEvery, text); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+func duration(name, text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err == nil && d < 0 {
+		err = fmt.Errorf("%s is negative", d)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("sim: %s: %w", name, err)
+	}
+	return d, nil
 }
 
 func (r run) state(now time.Time) runtime.State {
@@ -191,6 +221,8 @@ func (f *Fleet) Remove(ctx context.Context, id string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.allocations, id)
+	delete(f.disks, disk{container, id})
+	delete(f.disks, disk{persistent, id})
 	return nil
 }
 
@@ -237,12 +269,22 @@ func (f *Fleet) Clear() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	clear(f.allocations)
+	clear(f.disks)
 }
 
-// Stats gives zero: nothing runs.
+// Stats gives zero, for each GPU too: nothing runs.
 func (f *Fleet) Stats(ctx context.Context, id string) (runtime.Stats, error) {
-	_, err := f.Inspect(ctx, id)
-	return runtime.Stats{}, err
+	s, err := f.Inspect(ctx, id)
+	if err != nil || s.Phase != runtime.Up {
+		return runtime.Stats{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	runs := f.allocations[id]
+	if len(runs) == 0 {
+		return runtime.Stats{}, runtime.ErrUnknown
+	}
+	return runtime.Stats{GPUs: make([]compute.GPUUse, runs[len(runs)-1].gpus)}, nil
 }
 
 // List gives the allocations that were started and not removed.
@@ -250,51 +292,6 @@ func (f *Fleet) List(ctx context.Context) ([]string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Sorted(maps.Keys(f.allocations)), ctx.Err()
-}
-
-// Logs gives a line for each thing that happened until now. They name no value of the environment: it holds secrets. There
-// is nothing to follow, since nothing runs: it ends with what there is now.
-func (f *Fleet) Logs(ctx context.Context, id string, q runtime.LogQuery, emit func(runtime.Line) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	f.mu.Lock()
-	now := f.clock.Now()
-	runs, ok := f.allocations[id]
-	var lines []runtime.Line
-	for _, r := range runs {
-		lines = r.log(lines, now)
-	}
-	f.mu.Unlock()
-	if !ok {
-		return runtime.ErrUnknown
-	}
-	for _, l := range q.Select(lines) {
-		if err := emit(l); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r run) log(lines []runtime.Line, now time.Time) []runtime.Line {
-	line := func(at time.Time, format string, args ...any) {
-		var last int64
-		if len(lines) > 0 {
-			last = lines[len(lines)-1].Position
-		}
-		text := fmt.Sprintf("sim: "+format, args...)
-		lines = append(lines, runtime.Line{At: at.UTC(), Position: runtime.Number(at, last), Stream: runtime.Stdout, Text: text})
-	}
-	s := r.state(now)
-	line(r.startAt, "starting %q with arguments %q", r.image, r.args)
-	if !s.StartedAt.IsZero() {
-		line(r.upAt, "up")
-	}
-	if s.Phase == runtime.Ended {
-		line(r.endAt, "ended with exit code %d", r.exitCode)
-	}
-	return lines
 }
 
 // Ended gives a channel that stays silent: see the package's comment.

@@ -26,7 +26,9 @@ CREATE TABLE pods (
   host_id           TEXT NOT NULL,    -- '': not placed; with an active status, what the pod holds
   template_id       TEXT NOT NULL,    -- '': none
   cluster_id        TEXT NOT NULL,    -- '': none
-  global_networking INTEGER NOT NULL,
+  devices           TEXT NOT NULL,    -- JSON: of the GPUs on the host
+  network_address   INTEGER NOT NULL, -- 0: none
+  global_networking INTEGER NOT NULL, -- from the next start on
   locked            INTEGER NOT NULL,
   cost_per_hour     REAL NOT NULL,    -- USD
   status            TEXT NOT NULL,
@@ -40,6 +42,7 @@ CREATE TABLE pods (
 
 CREATE INDEX pods_of_user ON pods (user_id, created_at) WHERE status <> 'TERMINATED';
 CREATE INDEX pods_by_status ON pods (status, created_at);
+CREATE UNIQUE INDEX pods_by_address ON pods (network_address) WHERE network_address > 0 AND status <> 'TERMINATED';
 
 CREATE TABLE endpoints (
   seq             INTEGER PRIMARY KEY,
@@ -105,6 +108,7 @@ CREATE TABLE workers (
   disk_gb        INTEGER NOT NULL,
   data_center_id TEXT NOT NULL,    -- '': holds no host
   host_id        TEXT NOT NULL,    -- '': holds no host
+  devices        TEXT NOT NULL,    -- JSON
   cost_per_hour  REAL NOT NULL,    -- USD
   created_at     INTEGER,
   started_at     INTEGER           -- NULL: not up yet
@@ -291,3 +295,11 @@ CREATE TABLE clusters (
 
 CREATE INDEX clusters_of_user ON clusters (user_id, created_at);
 CREATE INDEX pods_of_cluster ON pods (cluster_id) WHERE cluster_id <> '' AND status <> 'TERMINATED';
+
+-- What berth itself says in the logs of pods.
+CREATE TABLE system_lines (
+  pod_id   TEXT NOT NULL,
+  position INTEGER NOT NULL, -- nanoseconds since 1970
+  text     TEXT NOT NULL,
+  PRIMARY KEY (pod_id, position)
+) STRICT, WITHOUT ROWID;

@@ -30,8 +30,9 @@ const player = "github.com/berthdev/berth/impl/runtime/docker/dockertest/testdat
 
 // found is the engine and the name of the image in it.
 type found struct {
-	engine *client.Client
-	image  string
+	engine  *client.Client
+	program []byte // the player
+	image   string
 }
 
 // find looks once for an engine that answers, and makes the image there.
@@ -44,7 +45,9 @@ var find = sync.OnceValues(func() (f found, err error) {
 	if _, err = f.engine.Ping(ctx, client.PingOptions{}); err != nil {
 		return f, err
 	}
-	f.image, err = importProgram(ctx, f.engine, "player", player)
+	if f.program, err = build(ctx, "player", player); err == nil {
+		f.image, err = importProgram(ctx, f.engine, "player", f.program)
+	}
 	return f, err
 })
 
@@ -69,7 +72,7 @@ func Need(t testing.TB) (engine *client.Client, owner string) {
 	return f.engine, owner
 }
 
-// Sweep removes all containers and volumes of the owner.
+// Sweep removes all containers, volumes and networks of the owner.
 func Sweep(t testing.TB, owner string) {
 	ctx := context.Background()
 	f, err := find()
@@ -87,6 +90,12 @@ func Sweep(t testing.TB, owner string) {
 		_, err := f.engine.VolumeRemove(ctx, one.Name, client.VolumeRemoveOptions{})
 		require.NoError(t, err)
 	}
+	networks, err := f.engine.NetworkList(ctx, client.NetworkListOptions{Filters: ours})
+	require.NoError(t, err)
+	for _, one := range networks.Items {
+		_, err := f.engine.NetworkRemove(ctx, one.ID, client.NetworkRemoveOptions{})
+		require.NoError(t, err)
+	}
 }
 
 // Program makes an image of the program of a package of this module, in which there is nothing else, and gives its name. Need
@@ -95,28 +104,31 @@ func Program(t testing.TB, name, path string) string {
 	t.Helper()
 	f, err := find()
 	require.NoError(t, err)
-	image, err := importProgram(context.Background(), f.engine, name, path)
+	program, err := build(context.Background(), name, path)
+	require.NoError(t, err)
+	image, err := importProgram(context.Background(), f.engine, name, program)
 	require.NoError(t, err)
 	return image
 }
 
-// importProgram makes an image of a program, unless one of this very program is there.
-func importProgram(ctx context.Context, c *client.Client, name, path string) (image string, err error) {
+// build builds a package of this module.
+func build(ctx context.Context, name, path string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", name)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	file := filepath.Join(dir, name)
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", file, path)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
+		return nil, fmt.Errorf("%w: %s", err, out)
 	}
-	program, err := os.ReadFile(file)
-	if err != nil {
-		return "", err
-	}
+	return os.ReadFile(file)
+}
+
+// importProgram makes an image of the program, unless one of this very program is there.
+func importProgram(ctx context.Context, c *client.Client, name string, program []byte) (image string, err error) {
 	sum := sha256.Sum256(program)
 	image = "berth-test-" + name + ":" + hex.EncodeToString(sum[:6])
 	if _, err := c.ImageInspect(ctx, image); err == nil {

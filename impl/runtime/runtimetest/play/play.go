@@ -2,7 +2,9 @@
 package play
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -24,6 +26,8 @@ import (
 //	burn                      use a CPU until the end
 //	spawn N                   start children until N run, and write how many do
 //	serve PORT                answer every connection with "ok"
+//	web PORT                  answer every HTTP request with "ok", and write "asked for PATH"
+//	fetch ADDRESS             write "ADDRESS: " and what is answered to a connection, or "unreachable"
 //	stay                      until SIGTERM comes
 //	exit CODE                 end
 func Run(steps []string) int {
@@ -69,7 +73,11 @@ func Run(steps []string) int {
 		case "spawn":
 			fmt.Println("spawned", spawn(number))
 		case "serve":
-			err = serve(rest)
+			err = serve(rest, func(conn net.Conn) { _, _ = conn.Write([]byte("ok")) })
+		case "web":
+			err = serve(rest, answer)
+		case "fetch":
+			fmt.Println(rest + ": " + fetch(rest))
 		case "stay":
 			<-terms
 			return 0
@@ -106,7 +114,7 @@ func spawn(n int) (running int) {
 	return running
 }
 
-func serve(port string) error {
+func serve(port string, answer func(net.Conn)) error {
 	listener, err := net.Listen("tcp", ":"+port)
 	if err != nil {
 		return err
@@ -117,9 +125,32 @@ func serve(port string) error {
 			if err != nil {
 				return
 			}
-			_, _ = conn.Write([]byte("ok"))
+			answer(conn)
 			_ = conn.Close()
 		}
 	}()
 	return nil
+}
+
+// answer speaks as much HTTP as a test needs; net/http would make the program twice as large.
+func answer(conn net.Conn) {
+	lines := bufio.NewReader(conn)
+	first, _ := lines.ReadString('\n')
+	for line := first; strings.TrimSpace(line) != ""; {
+		line, _ = lines.ReadString('\n')
+	}
+	_, path, _ := strings.Cut(first, " ")
+	path, _, _ = strings.Cut(path, " ")
+	fmt.Println("asked for " + path)
+	_, _ = conn.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"))
+}
+
+func fetch(address string) string {
+	conn, err := net.DialTimeout("tcp", address, 5*time.Second)
+	if err != nil {
+		return "unreachable"
+	}
+	defer func() { _ = conn.Close() }()
+	text, _ := io.ReadAll(conn)
+	return string(text)
 }

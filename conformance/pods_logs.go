@@ -1,0 +1,294 @@
+package conformance
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// logLine is one event of a log.
+type logLine struct{ id, source, line, ts string }
+
+// logStream is a log that is read while it comes.
+type logStream struct {
+	c        *Check
+	header   http.Header
+	lines    chan logLine
+	comments chan string
+	ended    chan error // nil: it ended as it should
+	hangUp   context.CancelFunc
+}
+
+const lastEventID = "Last-Event-ID"
+
+// logs opens the log of a pod. The query begins with a question mark; after is sent as the last event's id. Hang up.
+func (c *Check) logs(id, query, after string) *logStream {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	req, err := http.NewRequestWithContext(ctx, "GET", c.URL+"/v2/pods/"+id+"/logs"+query, nil)
+	require.NoError(c, err)
+	req.Header.Set("Authorization", "Bearer "+c.Key)
+	if after != "" {
+		req.Header.Set(lastEventID, after)
+	}
+	response, err := client.Do(req) //nolint:bodyclose // by read
+	require.NoError(c, err)
+	c.Spec.Check(c, req, Answer{Status: response.StatusCode, Header: response.Header})
+	require.Equal(c, 200, response.StatusCode)
+	require.Equal(c, eventStream, response.Header.Get("Content-Type"))
+	s := &logStream{
+		c: c, header: response.Header, hangUp: cancel,
+		lines: make(chan logLine, 10_000), comments: make(chan string, 1000), ended: make(chan error, 1),
+	}
+	go s.read(response)
+	return s
+}
+
+func (s *logStream) read(response *http.Response) {
+	defer func() { _ = response.Body.Close() }()
+	scanner := bufio.NewScanner(response.Body)
+	var one logLine
+	for scanner.Scan() {
+		name, text, _ := strings.Cut(scanner.Text(), ":")
+		text = strings.TrimPrefix(text, " ")
+		switch name {
+		case "id":
+			one.id = text
+		case "data":
+			var data map[string]string
+			if err := json.Unmarshal([]byte(text), &data); err != nil || len(data) != 3 {
+				s.ended <- fmt.Errorf("data %s: %w", text, err)
+				return
+			}
+			one.source, one.line, one.ts = data["source"], data["line"], data["ts"]
+			s.lines <- one
+			one = logLine{}
+		case "":
+			if text != "" {
+				s.comments <- text
+			}
+		}
+	}
+	s.ended <- scanner.Err()
+}
+
+// next gives the next line.
+func (s *logStream) next() (l logLine) {
+	s.c.Eventually(func() bool {
+		select {
+		case l = <-s.lines:
+			return true
+		case err := <-s.ended:
+			require.Fail(s.c, "the log ended", "%v", err)
+		default:
+		}
+		return false
+	}, "a line of the log")
+	return l
+}
+
+// texts gives the next n lines, without what tells the simulated fleet's from others.
+func (s *logStream) texts(n int) (all []string) {
+	for range n {
+		all = append(all, strings.TrimPrefix(s.next().line, "sim: "))
+	}
+	return all
+}
+
+// until gives the lines up to one with the text.
+func (s *logStream) until(text string) (all []logLine) {
+	for {
+		all = append(all, s.next())
+		if strings.Contains(all[len(all)-1].line, text) {
+			return all
+		}
+	}
+}
+
+// ticking gives the id of a RUNNING pod that wrote n lines, tick 1 to tick n, and writes another one each second.
+func (c *Check) ticking(n int) string {
+	c.needsSim()
+	id := c.running(with(`"env":{"BERTH_SIM_LOG_EVERY":"1s"}`))
+	up := c.time(c.getPod(id)["startedAt"])
+	now := c.time(c.control("GET", "clock", "").JSON["now"])
+	c.advance(up.Add(time.Duration(n)*time.Second + time.Second/2).Sub(now))
+	return id
+}
+
+func ticks(from, to int) (all []string) {
+	for i := from; i <= to; i++ {
+		all = append(all, fmt.Sprint("tick ", i))
+	}
+	return all
+}
+
+func init() {
+	ops := []string{"getPodLogs", "createPod"}
+	add("pods.logs", ops, func(c *Check) {
+		c.needsSim()
+		s := c.logs(c.running(with(`"args":"\"<é & \\n>\""`)), "?source=container", "")
+		defer s.hangUp()
+		l := s.next()
+		require.Equal(c, "container", l.source)
+		require.Contains(c, l.line, `<é & \`)
+		c.time(l.ts)
+		require.Equal(c, "sim: up", s.next().line)
+	})
+	add("pods.logs.id", ops, func(c *Check) {
+		s := c.logs(c.running(gpuPod), "", "")
+		defer s.hangUp()
+		seen := map[string]bool{}
+		for _, l := range s.until("RUNNING") {
+			require.Equal(c, l.ts, l.id)
+			require.False(c, seen[l.source+l.id])
+			seen[l.source+l.id] = true
+		}
+	})
+	add("pods.logs.headers", ops, func(c *Check) {
+		s := c.logs(c.newPod(gpuPod), "", "")
+		defer s.hangUp()
+		require.Equal(c, "no-cache", s.header.Get("Cache-Control"))
+		require.Equal(c, "no", s.header.Get("X-Accel-Buffering"))
+	})
+	add("pods.logs.live", append(ops, "podAction"), func(c *Check) {
+		c.needsSim()
+		id := c.newPod(gpuPod)
+		s := c.logs(id, "?source=container", "")
+		defer s.hangUp()
+		s.until("sim: up")
+		require.Equal(c, 200, c.act(id, "stop").Status)
+		s.until("sim: ended")
+		require.Equal(c, 200, c.act(id, "start").Status)
+		require.Len(c, s.until("sim: up"), 2, "the next run: it starts and is up")
+	})
+	add("pods.logs.order", ops, func(c *Check) {
+		s := c.logs(c.running(gpuPod), "", "")
+		defer s.hangUp()
+		last, sources := "", map[string]bool{}
+		for _, l := range s.until("RUNNING") {
+			require.Greater(c, l.id, last)
+			last, sources[l.source] = l.id, true
+		}
+		require.Len(c, sources, 2)
+	})
+	add("pods.logs.source", ops, func(c *Check) {
+		id := c.ticking(3)
+		for source, end := range map[string]string{"container": "tick 3", "system": "RUNNING"} {
+			s := c.logs(id, "?source="+source, "")
+			for _, l := range s.until(end) {
+				require.Equal(c, source, l.source)
+			}
+			s.hangUp()
+		}
+	})
+	add("pods.logs.system", append(ops, "podAction"), func(c *Check) {
+		id := c.running(gpuPod)
+		require.Equal(c, 200, c.act(id, "stop").Status)
+		s := c.logs(id, "?source=system", "")
+		defer s.hangUp()
+		require.Equal(c, []string{"pod is PROVISIONING", "pod is STARTING", "pod is RUNNING", "pod is EXITED"}, s.texts(4))
+		failed := c.logs(c.failed(), "?source=system", "")
+		defer failed.hangUp()
+		require.Equal(c, []string{"pod is PROVISIONING", "pod is ERROR: as asked"}, failed.texts(2))
+	})
+	add("pods.logs.tail", ops, func(c *Check) {
+		c.frozen(func() {
+			id := c.ticking(200)
+			for query, from := range map[string]int{"": 101, "?tail=1": 200, "?tail=150": 51, "?tail=7&source=container": 194} {
+				s := c.logs(id, query, "")
+				require.Equal(c, ticks(from, 200), s.texts(201-from), query)
+				s.hangUp()
+			}
+			all := c.logs(id, "?tail=5000", "")
+			defer all.hangUp()
+			require.Len(c, all.until("tick 200"), 200+2+3, "with that it starts and is up, and the three statuses")
+		})
+	})
+	add("pods.logs.tail.live", ops, func(c *Check) {
+		c.frozen(func() {
+			s := c.logs(c.ticking(5), "?tail=0", "")
+			defer s.hangUp()
+			require.Equal(c, ticks(6, 8), s.texts(3))
+		})
+	})
+	add("pods.logs.tail.range", ops, func(c *Check) {
+		id := c.newPod(gpuPod)
+		for query, name := range map[string]string{
+			"?tail=-1": "query.tail:", "?tail=5001": "query.tail:", "?tail=x": "query.tail:", "?source=both": "query.source:",
+			"?since=yesterday": "query.since:", "?follow=true": "query.follow:",
+		} {
+			lines := c.Refused(c.REST("GET", "/v2/pods/"+id+"/logs"+query, ""), 422)
+			require.Len(c, lines, 1)
+			require.True(c, strings.HasPrefix(lines[0], name), lines[0])
+		}
+	})
+	add("errors.parameters.header", ops, func(c *Check) {
+		r := Request{Method: "GET", URL: c.URL + "/v2/pods/" + c.newPod(gpuPod) + "/logs", Header: map[string]string{lastEventID: "17"}}
+		lines := c.Refused(c.Send(r), 422)
+		require.Len(c, lines, 1)
+		require.True(c, strings.HasPrefix(lines[0], "header.Last-Event-ID:"), lines[0])
+	})
+	add("pods.logs.since", ops, func(c *Check) {
+		id := c.ticking(10)
+		up := c.time(c.getPod(id)["startedAt"])
+		s := c.logs(id, "?tail=1&since="+up.Add(4*time.Second).Format(time.RFC3339Nano), "")
+		defer s.hangUp()
+		require.Equal(c, ticks(4, 10), s.texts(7))
+		later := c.logs(id, "?since="+up.Add(13*time.Second).Format(time.RFC3339Nano), "")
+		defer later.hangUp()
+		require.Equal(c, ticks(13, 13), later.texts(1))
+	})
+	add("pods.logs.last-event-id", ops, func(c *Check) {
+		id := c.ticking(10)
+		first := c.logs(id, "?source=container&since=2000-01-01T00:00:00Z", "")
+		first.until("tick 6")
+		last := first.next()
+		first.hangUp()
+		again := c.logs(id, "?tail=0&since="+last.ts[:4]+"-01-01T00:00:00Z", last.id)
+		defer again.hangUp()
+		require.Equal(c, ticks(8, 12), again.texts(5), "none is lost, none comes twice")
+	})
+	add("pods.logs.heartbeat", ops, func(c *Check) {
+		c.frozen(func() {
+			s := c.logs(c.running(gpuPod), "?tail=0", "")
+			defer s.hangUp()
+			for range 2 {
+				spent := time.Duration(0)
+				for len(s.comments) == 0 {
+					require.Less(c, spent, time.Minute)
+					<-time.After(time.Millisecond)
+					c.advance(time.Second / 2)
+					spent += time.Second / 2
+				}
+				require.GreaterOrEqual(c, spent, 14*time.Second)
+				<-s.comments
+			}
+			require.Empty(c, s.lines)
+		})
+	})
+	add("pods.logs.terminated", append(ops, "deletePod"), func(c *Check) {
+		id := c.running(gpuPod)
+		s := c.logs(id, "", "")
+		defer s.hangUp()
+		s.until("RUNNING")
+		c.delete(id)
+		c.Eventually(func() bool { return len(s.ended) > 0 }, "the log ends")
+		require.NoError(c, <-s.ended)
+	})
+	add("pods.logs.unknown", append(ops, "deletePod"), func(c *Check) {
+		id := c.newPod(gpuPod)
+		_, stranger := c.newKey(`,"user":"stranger"`, "all")
+		logs := func(id, key string) Answer {
+			return c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods/" + id + "/logs", Key: "Bearer " + key})
+		}
+		c.Refused(logs("nosuchpod", c.Key), 404)
+		c.Refused(logs(id, stranger), 404)
+		c.delete(id)
+		c.Refused(logs(id, c.Key), 404)
+	})
+}

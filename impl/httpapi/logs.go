@@ -1,0 +1,166 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/berthdev/berth/gen/rest"
+	"github.com/berthdev/berth/impl/compute"
+)
+
+const (
+	defaultTail = 100              // lines (rule pods.logs.tail)
+	heartbeat   = 15 * time.Second // between the comments of a stream that has nothing to say (rule pods.logs.heartbeat)
+	slowest     = 30 * time.Second // for a reader to take what is written; then it is cut off
+)
+
+// lineTime is how the time of a line is written: always with nine digits, so that ids sort as text, too.
+const lineTime = "2006-01-02T15:04:05.000000000Z07:00"
+
+// logQuery translates the parameters.
+func logQuery(p rest.GetPodLogsParams) compute.LogQuery {
+	q := compute.LogQuery{Source: compute.LogSource(value(p.Source)), Tail: defaultTail, Since: value(p.Since), After: value(p.LastEventID)}
+	if p.Tail != nil {
+		q.Tail = int(*p.Tail)
+	}
+	return q
+}
+
+// streamLogs answers with the lines that read gives, as server-sent events, until read is done, the client goes, the server
+// drains, or the client takes nothing for too long. It holds no line: read waits while the client is slow. A client that was
+// cut off sends the id of its last line when it comes back, and nothing is lost.
+func (s Services) streamLogs(c echo.Context, read compute.ReadLog) error {
+	ctx, cancel := context.WithCancel(contextOf(c))
+	defer cancel()
+	e := &eventStream{response: c.Response(), control: http.NewResponseController(c.Response())}
+	defer context.AfterFunc(s.Draining, func() {
+		cancel()
+		_ = e.limit(time.Second) // a write that waits for a slow reader does not hold up the drain
+	})()
+	if err := e.open(); err != nil {
+		return nil // the client has gone
+	}
+	var beats sync.WaitGroup
+	beats.Go(func() {
+		defer cancel()
+		for e.idle(ctx, s.Clock) {
+			if e.write([]byte(": nothing new\n\n")) != nil {
+				return
+			}
+		}
+	})
+	err := read(ctx, func(l compute.LogLine) error {
+		event, err := logEvent(l)
+		if err != nil {
+			return err
+		}
+		return e.write(event)
+	})
+	ended := ctx.Err() != nil
+	cancel()
+	beats.Wait()
+	_ = e.limit(slowest) // for the end
+	if e.failed || ended {
+		return nil // nobody reads, or all that was to be read was
+	}
+	if err != nil {
+		s.Log.Error("log could not be read", "id", c.Response().Header().Get(echo.HeaderXRequestID), "error", err)
+		panic(http.ErrAbortHandler) // so that the client sees that it is not the end
+	}
+	return nil
+}
+
+// logEvent writes a line as an event.
+func logEvent(l compute.LogLine) ([]byte, error) {
+	at := l.At().Format(lineTime)
+	b := bytes.NewBufferString("id: " + at + "\ndata: ")
+	err := encode(b, struct {
+		Source string `json:"source"`
+		Line   string `json:"line"`
+		TS     string `json:"ts"`
+	}{string(l.Source), l.Text, at}) // ends with a line feed
+	b.WriteByte('\n')
+	return b.Bytes(), err
+}
+
+// eventStream is a response of server-sent events that two write to: the reader of the log, and the heart.
+type eventStream struct {
+	response *echo.Response
+	control  *http.ResponseController
+
+	mu     sync.Mutex
+	failed bool
+	busy   bool // something was written since the heart looked
+}
+
+// open begins the answer, before there is anything to say.
+func (e *eventStream) open() error {
+	h := e.response.Header()
+	h.Set(echo.HeaderContentType, "text/event-stream")
+	h.Set(echo.HeaderCacheControl, "no-cache")
+	h.Set("X-Accel-Buffering", "no")
+	e.response.WriteHeader(http.StatusOK)
+	return e.write(nil)
+}
+
+// limit gives what is being written, and what will be, so much time. It is the machine's: what a test makes of the clock
+// must not cut a reader off.
+func (e *eventStream) limit(d time.Duration) error {
+	return e.control.SetWriteDeadline(compute.SystemClock{}.Now().Add(d))
+}
+
+// write sends text at once.
+func (e *eventStream) write(text []byte) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.busy = true
+	err := e.limit(slowest)
+	if err == nil {
+		_, err = e.response.Write(text)
+	}
+	if err == nil {
+		err = e.control.Flush()
+	}
+	e.failed = e.failed || err != nil
+	return err
+}
+
+// idle waits until it is time for a sign of life; false: ctx has ended.
+func (e *eventStream) idle(ctx context.Context, clock compute.Clock) bool {
+	for {
+		e.mu.Lock()
+		e.busy = false
+		e.mu.Unlock()
+		beat, stop := clock.After(heartbeat)
+		select {
+		case <-ctx.Done():
+			stop()
+			return false
+		case <-beat:
+		}
+		e.mu.Lock()
+		busy := e.busy
+		e.mu.Unlock()
+		if !busy {
+			return true
+		}
+	}
+}
+
+// GetPodLogs is GET /v2/pods/{id}/logs.
+func (h restHandlers) GetPodLogs(c echo.Context, id string, params rest.GetPodLogsParams) error {
+	pod, err := h.Control.GetPod(contextOf(c), callerOf(c).UserID, compute.PodID(id))
+	if err != nil {
+		return err
+	}
+	read, err := h.Pods.OpenLog(contextOf(c), pod.ID, logQuery(params))
+	if err != nil {
+		return err
+	}
+	return h.streamLogs(c, read)
+}

@@ -1,0 +1,139 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// pier serves one log.
+type pier struct {
+	*httptest.Server
+	drain context.CancelFunc
+	given atomic.Int64 // lines that the client's side took
+	ended chan error   // what the reading of the log gave
+	log   bytes.Buffer
+}
+
+// newPier serves what read gives. The handler's end is awaited at the end of the test.
+func newPier(t *testing.T, read compute.ReadLog) *pier {
+	p := &pier{ended: make(chan error, 1)}
+	s := Services{Clock: compute.SystemClock{}, Log: slog.New(slog.NewTextHandler(&p.log, nil))}
+	s.Draining, p.drain = context.WithCancel(context.Background())
+	e := echo.New()
+	e.GET("/", func(c echo.Context) error {
+		return s.streamLogs(c, func(ctx context.Context, emit compute.EmitLog) error {
+			err := read(ctx, func(l compute.LogLine) error {
+				p.given.Add(1)
+				return emit(l)
+			})
+			p.ended <- err
+			return err
+		})
+	})
+	p.Server = httptest.NewServer(e)
+	p.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	t.Cleanup(p.Close)
+	return p
+}
+
+// open gives the answer's body, and what hangs up.
+func (p *pier) open(t *testing.T) (io.ReadCloser, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, "GET", p.URL, nil)
+	require.NoError(t, err)
+	response, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		cancel()
+		_ = response.Body.Close()
+	})
+	return response.Body, cancel
+}
+
+// endless gives lines of 64 KiB until it may not.
+func endless(ctx context.Context, emit compute.EmitLog) error {
+	text := strings.Repeat("x", 64<<10)
+	for i := int64(1); ctx.Err() == nil; i++ {
+		if err := emit(compute.LogLine{Source: compute.LogContainer, Position: i, Text: text}); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// stalls waits until no line is taken any more, and gives how many were.
+func (p *pier) stalls(t *testing.T) int64 {
+	last := int64(-1)
+	require.Eventually(t, func() bool {
+		before := last
+		last = p.given.Load()
+		return last > 0 && last == before
+	}, 20*time.Second, 200*time.Millisecond)
+	return last
+}
+
+func TestALogWaitsForASlowReaderAndEndsWhenItHangsUp(t *testing.T) {
+	t.Parallel()
+	p := newPier(t, endless)
+	_, hangUp := p.open(t)
+	require.Less(t, p.stalls(t), int64(1000), "what nobody takes is not read: sockets hold a little")
+	hangUp()
+	require.Error(t, <-p.ended)
+	require.Empty(t, p.log.String())
+}
+
+func TestTheDrainEndsALogCleanlyAndIsNotHeldUpByASlowReader(t *testing.T) {
+	t.Parallel()
+	quiet := newPier(t, func(ctx context.Context, emit compute.EmitLog) error {
+		if err := emit(compute.LogLine{Source: compute.LogSystem, Position: 1_000_000_001, Text: `<"é`}); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	body, _ := quiet.open(t)
+	require.Eventually(t, func() bool { return quiet.given.Load() == 1 }, 10*time.Second, time.Millisecond)
+	quiet.drain()
+	text, err := io.ReadAll(body)
+	require.NoError(t, err, "the answer has its end")
+	require.Equal(t, "id: 1970-01-01T00:00:01.000000001Z\n"+
+		`data: {"source":"system","line":"<\"é","ts":"1970-01-01T00:00:01.000000001Z"}`+"\n\n", string(text))
+	require.ErrorIs(t, <-quiet.ended, context.Canceled)
+
+	stuck := newPier(t, endless)
+	stuck.open(t)
+	stuck.stalls(t)
+	stuck.drain()
+	select {
+	case err := <-stuck.ended:
+		require.Error(t, err)
+	case <-time.After(20 * time.Second):
+		require.Fail(t, "the slow reader holds up the drain")
+	}
+}
+
+func TestALogThatCannotBeReadOnIsCutOffAndNotEnded(t *testing.T) {
+	t.Parallel()
+	p := newPier(t, func(context.Context, compute.EmitLog) error { return errors.New("the disk is gone") })
+	body, _ := p.open(t)
+	_, err := io.ReadAll(body)
+	require.Error(t, err)
+	require.NoError(t, body.Close())
+	<-p.ended
+	p.Close()
+	require.Contains(t, p.log.String(), "the disk is gone")
+}

@@ -1,0 +1,216 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/store"
+)
+
+// logTick is how often the reader of a log looks for what no runtime reports: lines of berth's own, and a new run.
+const logTick = 500 * time.Millisecond
+
+// logs reads one allocation's log for one reader. It holds no lines but those that berth said itself, which are few: the
+// runtime waits for the reader.
+type logs struct {
+	runtime runtime.Runtime
+	clock   compute.Clock
+	id      string
+	query   compute.LogQuery
+	// said gives what berth itself said after a position, and whether there will be no more lines.
+	said func(ctx context.Context, after int64) (lines []compute.LogLine, over bool, err error)
+
+	emit    compute.EmitLog
+	heard   int64 // position of the last line of the container
+	told    int64 // position of the last line of berth
+	pending []compute.LogLine
+	over    bool
+}
+
+// open finds where the query begins.
+func (l *logs) open(ctx context.Context) (compute.ReadLog, error) {
+	after, err := l.start(ctx)
+	l.heard, l.told = after, after
+	return l.read, err
+}
+
+// read gives the lines that the query asks for, oldest first, then those that are written, until there will be no more, emit
+// fails or ctx ends. A runtime that does not answer now is asked again.
+func (l *logs) read(ctx context.Context, emit compute.EmitLog) error {
+	l.emit = emit
+	for {
+		if err := l.catchUp(ctx); err != nil || l.over {
+			return err
+		}
+		if err := l.follow(ctx); err != nil || l.over {
+			return err
+		}
+	}
+}
+
+// start gives the position after which the query begins. For a number of lines it looks where they begin, without keeping
+// their text.
+func (l *logs) start(ctx context.Context) (int64, error) {
+	if after, ok := l.query.Start(); ok {
+		return after, nil
+	}
+	var positions []int64
+	if l.query.Wants(compute.LogContainer) {
+		err := l.container(ctx, runtime.LogQuery{Tail: l.query.Tail + 1}, func(line runtime.Line) error {
+			positions = append(positions, line.Position)
+			return nil
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	said, _, err := l.said(ctx, 0)
+	if err != nil {
+		return 0, err
+	}
+	for _, line := range said {
+		if l.query.Wants(line.Source) {
+			positions = append(positions, line.Position)
+		}
+	}
+	slices.Sort(positions)
+	if len(positions) <= l.query.Tail {
+		return 0, nil
+	}
+	return positions[len(positions)-1-l.query.Tail], nil
+}
+
+// container reads from the runtime. What it does not know has written nothing, and what does not answer writes later.
+func (l *logs) container(ctx context.Context, q runtime.LogQuery, emit func(runtime.Line) error) error {
+	err := l.runtime.Logs(ctx, l.id, q, emit)
+	if errors.Is(err, runtime.ErrUnknown) || errors.Is(err, runtime.ErrUnavailable) {
+		err = nil
+	}
+	return err
+}
+
+// catchUp gives what there is now, of both sources in the order of time.
+func (l *logs) catchUp(ctx context.Context) error {
+	if err := l.listen(ctx); err != nil {
+		return err
+	}
+	if l.query.Wants(compute.LogContainer) {
+		if err := l.container(ctx, runtime.LogQuery{After: l.heard}, l.pass); err != nil {
+			return err
+		}
+	}
+	return l.tell(0)
+}
+
+// listen takes in what berth said.
+func (l *logs) listen(ctx context.Context) error {
+	said, over, err := l.said(ctx, l.told)
+	if err != nil {
+		return err
+	}
+	l.over = over
+	for _, line := range said {
+		l.told = line.Position
+		if l.query.Wants(line.Source) {
+			l.pending = append(l.pending, line)
+		}
+	}
+	return nil
+}
+
+// tell gives what berth said before a position; before 0, all.
+func (l *logs) tell(before int64) error {
+	for len(l.pending) > 0 && (before == 0 || l.pending[0].Position < before) {
+		if err := l.emit(l.pending[0]); err != nil {
+			return err
+		}
+		l.pending = l.pending[1:]
+	}
+	return nil
+}
+
+// pass gives a line of the container, and before it what berth said before that.
+func (l *logs) pass(line runtime.Line) error {
+	if err := l.tell(line.Position); err != nil {
+		return err
+	}
+	l.heard = line.Position
+	return l.emit(compute.LogLine{Source: compute.LogContainer, Position: line.Position, Text: line.Text})
+}
+
+// follow gives what is written until the present run has ended, then waits a moment.
+func (l *logs) follow(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	lines, ended := make(chan runtime.Line), make(chan error, 1)
+	after := l.heard
+	defer func() {
+		cancel()
+		if ended != nil {
+			<-ended
+		}
+	}()
+	go func() {
+		if !l.query.Wants(compute.LogContainer) {
+			ended <- nil
+			return
+		}
+		ended <- l.container(ctx, runtime.LogQuery{After: after, Follow: true}, func(line runtime.Line) error {
+			select {
+			case lines <- line:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	}()
+	for {
+		tick, stop := l.clock.After(logTick)
+		var err error
+		select {
+		case line := <-lines:
+			err = l.pass(line)
+		case err = <-ended:
+			ended = nil
+		case <-tick:
+			if ended == nil { // a new run may have begun
+				return nil
+			}
+			if err = l.listen(ctx); err == nil {
+				err = l.tell(0)
+			}
+			if l.over {
+				return err
+			}
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		stop()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// OpenLog gives what reads the pod's log once, over all its runs, until the pod is terminated.
+func (l *Pods) OpenLog(ctx context.Context, id compute.PodID, q compute.LogQuery) (compute.ReadLog, error) {
+	one := logs{runtime: l.Runtime, clock: l.Clock, id: string(id), query: q}
+	one.said = func(ctx context.Context, after int64) (lines []compute.LogLine, over bool, err error) {
+		err = l.Store.Read(ctx, func(tx store.Tx) error {
+			p, err := tx.Pod(id)
+			if compute.CodeOf(err) == compute.NotFound || err == nil && p.Status == compute.PodTerminated {
+				over = true
+				return nil
+			}
+			if err == nil {
+				lines, err = tx.SystemLines(id, after)
+			}
+			return err
+		})
+		return lines, over, err
+	}
+	return one.open(ctx)
+}

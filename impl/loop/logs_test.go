@@ -1,0 +1,92 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/impl/runtime/sim"
+)
+
+// talker is a simulated fleet whose allocations write without end while they are followed.
+type talker struct {
+	*sim.Fleet
+	written atomic.Int64
+}
+
+func (f *talker) Logs(ctx context.Context, _ string, q runtime.LogQuery, emit func(runtime.Line) error) error {
+	if !q.Follow {
+		return nil
+	}
+	for i := int64(1); ; i++ {
+		f.written.Add(1)
+		if err := emit(runtime.Line{Position: i, Text: fmt.Sprint(i)}); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+func TestARuntimeWaitsForTheReaderOfALog(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	id := y.running(nil)
+	fleet := &talker{Fleet: y.host.Fleet}
+	y.pods.Runtime = fleet
+	read, err := y.pods.OpenLog(t.Context(), id, compute.LogQuery{Source: compute.LogContainer})
+	require.NoError(t, err)
+	full := errors.New("the reader has enough")
+	lines := int64(0)
+	err = read(t.Context(), func(l compute.LogLine) error {
+		lines++
+		require.Equal(t, fmt.Sprint(lines), l.Text)
+		require.LessOrEqual(t, fleet.written.Load(), lines+1, "none is held for the reader but the next")
+		if lines == 1000 {
+			return full
+		}
+		return nil
+	})
+	require.ErrorIs(t, err, full)
+	require.Equal(t, int64(1000), lines)
+}
+
+func TestALogOutlastsARuntimeThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	id := y.running(map[string]string{sim.EnvLogEvery: "1s"})
+	y.host.away.Store(true)
+	read, err := y.pods.OpenLog(t.Context(), id, compute.LogQuery{Tail: 100})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	lines := make(chan string, 100)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- read(ctx, func(l compute.LogLine) error {
+			lines <- l.Text
+			return nil
+		})
+	}()
+	require.Equal(t, "pod is PROVISIONING", <-lines)
+	require.Equal(t, "pod is STARTING", <-lines)
+	require.Equal(t, "pod is RUNNING", <-lines)
+	y.host.away.Store(false)
+	require.Eventually(t, func() bool {
+		y.clock.Advance(time.Second / 2)
+		return len(lines) >= 3
+	}, 10*time.Second, time.Millisecond)
+	require.Contains(t, <-lines, "sim: starting")
+	require.Equal(t, "sim: up", <-lines)
+	require.Equal(t, "sim: tick 1", <-lines)
+	cancel()
+	require.ErrorIs(t, <-ended, context.Canceled)
+}
