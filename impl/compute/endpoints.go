@@ -121,6 +121,7 @@ type WorkerSight struct {
 	ID      WorkerID
 	Status  WorkerStatus
 	Reason  string // why it is UNHEALTHY or THROTTLED, for people
+	Managed bool   // berth started it
 	Missing bool   // it should be there, and could not be started
 }
 

@@ -267,7 +267,9 @@ func (n *Endpoints) Workers(ctx context.Context, user compute.UserID, id compute
 		all = append(all, one)
 	}
 	for _, id := range slices.Sorted(maps.Keys(seen)) {
-		all = append(all, seenAlone(e, seen[id]))
+		if !seen[id].Managed { // else it was stored a moment later, or removed a moment before
+			all = append(all, seenAlone(e, seen[id]))
+		}
 	}
 	return e, all, nil
 }

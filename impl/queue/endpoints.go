@@ -84,7 +84,7 @@ func (q *Queue) Sights(e compute.EndpointID) (all []compute.WorkerSight) {
 		return nil
 	}
 	for id, s := range l.seats {
-		all = append(all, compute.WorkerSight{ID: id, Status: s.status(), Reason: s.unhealthy})
+		all = append(all, compute.WorkerSight{ID: id, Status: s.status(), Reason: s.unhealthy, Managed: s.managed})
 	}
 	for _, a := range l.absent {
 		all = append(all, compute.WorkerSight{ID: a.ID, Status: a.Status, Reason: a.Reason, Missing: true})

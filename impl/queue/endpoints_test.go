@@ -93,7 +93,7 @@ func TestSightsTellOfEveryWorkerAndOfThoseThatAreMissing(t *testing.T) {
 	b.queue.SetAbsent(b.endpoint, []queue.Absent{{ID: "a", Status: compute.WorkerThrottled, Reason: "full"}})
 	require.Equal(t, []compute.WorkerSight{
 		{ID: "a", Status: compute.WorkerThrottled, Reason: "full", Missing: true},
-		{ID: "b", Status: compute.WorkerInitializing},
+		{ID: "b", Status: compute.WorkerInitializing, Managed: true},
 		{ID: "own", Status: compute.WorkerUnhealthy, Reason: "no GPU"},
 	}, b.queue.Sights(b.endpoint))
 	health, err := b.queue.Health(t.Context(), user, b.endpoint)

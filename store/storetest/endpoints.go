@@ -121,10 +121,10 @@ func workers(t *testing.T, open Open) {
 	s, _ := begin(t, open)
 	gpu := compute.Worker{
 		ID: "z", EndpointID: "e", Version: 3, Image: "i", GPU: &compute.GPU{ID: "g", Count: 2}, DiskGB: 5, DataCenterID: "dc", HostID: "h",
-		CostPerHour: 1.25, CreatedAt: start,
+		Devices: []string{"GPU-1", "1"}, CostPerHour: 1.25, CreatedAt: start,
 	}
 	cpu := gpu
-	cpu.ID, cpu.EndpointID, cpu.GPU, cpu.CPU = "a", "f", nil, &compute.CPU{ID: "c", VCPUCount: 2, MemoryGB: 4}
+	cpu.ID, cpu.EndpointID, cpu.GPU, cpu.Devices, cpu.CPU = "a", "f", nil, nil, &compute.CPU{ID: "c", VCPUCount: 2, MemoryGB: 4}
 	bare := compute.Worker{ID: "bare", EndpointID: "e"}
 	for _, w := range []compute.Worker{gpu, cpu, bare} {
 		write(t, s, func(tx store.Tx) error { return tx.InsertWorker(w) })
