@@ -51,9 +51,12 @@ func (b *Booking) room(id holder, w want) *host {
 	return h
 }
 
-// Move moves the pod as store.Tx does, and gives back what it does not hold in its new status.
+// Move moves the pod as store.Tx does, gives back what it does not hold in its new status and has it metered.
 func (b *Booking) Move(tx store.Tx, pod compute.Pod) (bool, error) {
 	moved, err := tx.MovePod(pod)
+	if moved {
+		err = meterPod(tx, pod)
+	}
 	if moved && !pod.Status.HoldsHost() {
 		b.give(holder(pod.ID), pod.Status == compute.PodTerminated)
 	}
