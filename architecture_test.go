@@ -31,6 +31,7 @@ var rooms = map[string]struct {
 	uses []string
 }{
 	"spec":                           {},
+	"spec/diff":                      {},
 	"gen":                            {},
 	"gen/rest":                       {may: []string{"impl/validate"}, uses: []string{http, echo}},
 	"gen/queue":                      {may: []string{"impl/validate"}, uses: []string{http, echo}},
@@ -73,7 +74,7 @@ var rooms = map[string]struct {
 	},
 	"conformance":       {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "impl/app"}, uses: []string{http}},
 	"conformance/crash": {uses: []string{http}},
-	"cmd/berth":         {may: []string{"conformance", "impl/app", "impl/compute", "gen/rest", "gen/queue", "gen/worker"}, uses: []string{http}},
+	"cmd/berth":         {may: []string{"conformance", "impl/app", "impl/compute", "gen/rest", "gen/queue", "gen/worker", "spec/diff"}, uses: []string{http}},
 	"cmd/validgen":      {},
 	"":                  {},
 }

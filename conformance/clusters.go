@@ -90,6 +90,20 @@ func init() {
 		refused(clusterWith(`"mounts":{"network":[{"volumeId":"novolume","path":"/n"}]}`), 404, "novolume")
 		refused(clusterWith(`"mounts":{"network":[{"volumeId":"`+c.newVolume()+`","path":"/n"}]},"dataCenterIds":["EU-RO-1"]`), 400, "US-KS-2")
 	})
+	add("clusters.create.ssh", []string{"createCluster", "listClusterPods", "updateSshKeys"}, func(c *Check) {
+		defer c.putKeys("")
+		require.Equal(c, 200, c.putKeys("", ed25519Key).Status)
+		env := func(members string) any { return c.members(c.newCluster(clusterWith(members)))[1]["env"] }
+		require.Equal(c, map[string]any{"PUBLIC_KEY": ed25519Key}, env(`"startSsh":true`))
+		require.Equal(c, map[string]any{"PUBLIC_KEY": "own"}, env(`"startSsh":true,"env":{"PUBLIC_KEY":"own"}`))
+		require.Equal(c, map[string]any{}, env(`"startSsh":false`))
+	})
+	add("clusters.create.jupyter", create, func(c *Check) {
+		a := c.REST("POST", clusters, clusterWith(`"startJupyter":true`))
+		c.Refused(a, 400)
+		require.Contains(c, a.JSON["detail"], "startJupyter")
+		c.newCluster(clusterWith(`"startJupyter":false`))
+	})
 	add("clusters.create.nothing", create, func(c *Check) {
 		before := c.everyPod()
 		c.Refused(c.REST("POST", clusters, clusterWith(`"mounts":{"network":[{"volumeId":"novolume","path":"/n"}]}`)), 404)

@@ -88,6 +88,7 @@ func (d *Documents) Pairs() map[string][]int {
 // Operation is one operation of the documents, with a path in which each parameter's name stands for its value.
 type Operation struct {
 	Method, Path  string
+	Template      string // the path with its parameters in braces
 	Document      string // rest, queue, worker, controls
 	Body, AnyType bool   // has a body; of whatever content type
 	OpenQuery     bool   // ignores unknown query parameters
@@ -107,7 +108,7 @@ func (d *Documents) Operations() []Operation {
 				limit, _ := fields["x-max-body-bytes"].(json.Number)
 				most, _ := strconv.Atoi(limit.String())
 				operations = append(operations, Operation{
-					MaxBody: most, Method: strings.ToUpper(method), Path: strings.NewReplacer("{", "", "}", "").Replace(template), Document: doc.name,
+					MaxBody: most, Method: strings.ToUpper(method), Template: template, Path: strings.NewReplacer("{", "", "}", "").Replace(template), Document: doc.name,
 					Body: fields["requestBody"] != nil, AnyType: fields["x-any-content-type"] == true, OpenQuery: fields["x-open-query"] == true,
 				})
 			}

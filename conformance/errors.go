@@ -92,6 +92,22 @@ func init() {
 			require.Contains(c, strings.Join(c.Refused(c.Send(r), 422), "\n"), "query.nosuch:")
 		}
 	})
+	add("errors.parameters.path", nil, func(c *Check) {
+		for _, op := range c.Operations() {
+			for _, segment := range strings.Split(op.Template, "/") {
+				name, is := strings.CutPrefix(segment, "{")
+				if name = strings.TrimSuffix(name, "}"); !is {
+					continue
+				}
+				path := strings.NewReplacer("{", "", "}", "").Replace(strings.Replace(op.Template, segment, "%FF", 1)) // no UTF-8
+				r := Request{Method: op.Method, URL: c.URL + path}
+				if op.Body {
+					r.Body = "{}"
+				}
+				require.Contains(c, strings.Join(c.Refused(c.Send(r), 422), "\n"), "path."+name+":", "%s %s", op.Method, path)
+			}
+		}
+	})
 	add("errors.parameters.syntax", nil, func(c *Check) {
 		for _, op := range c.Operations() {
 			r := Request{Method: op.Method, URL: c.URL + op.Path + "?a=%zz"}

@@ -45,6 +45,7 @@ type Tx interface {
 	SSHKeys
 	Clusters
 	SystemLines
+	Charges
 	// Clear removes everything but declared endpoints, their workers and keys.
 	Clear() error
 }
@@ -283,4 +284,19 @@ type SystemLines interface {
 	SystemLines(id compute.PodID, after int64) ([]compute.LogLine, error)
 	// DeleteSystemLines removes the lines of the pod's log.
 	DeleteSystemLines(compute.PodID) error
+}
+
+// Charges stores what is billed.
+type Charges interface {
+	// OpenCharge stores a charge that begins at Now, unless its holder has an open one. SeenAt is Now where it is set.
+	OpenCharge(compute.Charge) error
+	// CloseCharge ends the holder's open charge at Now, if it has one.
+	CloseCharge(holder string) error
+	// SeeCharges sets SeenAt to Now for the open charges that have it.
+	SeeCharges() error
+	// CloseUnseen ends the holder's open charge at its SeenAt, if it has one that has it.
+	CloseUnseen(holder string) error
+	// ListCharges gives the user's charges of the items that are open or end after from, and begin before to, in the order of
+	// their beginning; of one resource alone if it is not nil.
+	ListCharges(user compute.UserID, items []compute.Item, resource *string, from, to time.Time) ([]compute.Charge, error)
 }

@@ -38,7 +38,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newServeCommand(), newDevCommand(), newWorkerCommand(), newKeysCommand(), newConformanceCommand(), newDoctorCommand(), newVersionCommand())
+	root.AddCommand(newServeCommand(), newDevCommand(), newWorkerCommand(), newKeysCommand(), newConformanceCommand(), newDoctorCommand(), newSpecCommand(), newVersionCommand())
 	return root
 }
 

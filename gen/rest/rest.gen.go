@@ -44,6 +44,33 @@ func (e AvailabilityLevel) Valid() bool {
 	}
 }
 
+// Defines values for BillingBucketSize.
+const (
+	BillingBucketSizeDay   BillingBucketSize = "day"
+	BillingBucketSizeHour  BillingBucketSize = "hour"
+	BillingBucketSizeMonth BillingBucketSize = "month"
+	BillingBucketSizeWeek  BillingBucketSize = "week"
+	BillingBucketSizeYear  BillingBucketSize = "year"
+)
+
+// Valid indicates whether the value is a known member of the BillingBucketSize enum.
+func (e BillingBucketSize) Valid() bool {
+	switch e {
+	case BillingBucketSizeDay:
+		return true
+	case BillingBucketSizeHour:
+		return true
+	case BillingBucketSizeMonth:
+		return true
+	case BillingBucketSizeWeek:
+		return true
+	case BillingBucketSizeYear:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Cloud.
 const (
 	CloudCOMMUNITY Cloud = "COMMUNITY"
@@ -353,27 +380,6 @@ func (e PodStatus) Valid() bool {
 	case PodStatusSTARTING:
 		return true
 	case PodStatusTERMINATED:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for PublicTemplateCategory.
-const (
-	PublicTemplateCategoryAMD    PublicTemplateCategory = "AMD"
-	PublicTemplateCategoryCPU    PublicTemplateCategory = "CPU"
-	PublicTemplateCategoryNVIDIA PublicTemplateCategory = "NVIDIA"
-)
-
-// Valid indicates whether the value is a known member of the PublicTemplateCategory enum.
-func (e PublicTemplateCategory) Valid() bool {
-	switch e {
-	case PublicTemplateCategoryAMD:
-		return true
-	case PublicTemplateCategoryCPU:
-		return true
-	case PublicTemplateCategoryNVIDIA:
 		return true
 	default:
 		return false
@@ -713,6 +719,94 @@ func (e ListPublicTemplatesParamsSource) Valid() bool {
 // AvailabilityLevel How many pods as asked for there is place for now: LOW is 1 to 4, MEDIUM 5 to 15, HIGH more.
 type AvailabilityLevel string
 
+// BillingAmounts In USD.
+type BillingAmounts struct {
+	// ClusterDiskAmount 0: the disk is in the price.
+	ClusterDiskAmount float64 `json:"clusterDiskAmount"`
+	ClusterGpuAmount  float64 `json:"clusterGpuAmount"`
+
+	// ClusterNetworkingAmount 0: the network is in the price.
+	ClusterNetworkingAmount float64 `json:"clusterNetworkingAmount"`
+
+	// EndpointAmount 0: there are no public endpoints.
+	EndpointAmount float64 `json:"endpointAmount"`
+	PodCPUAmount   float64 `json:"podCpuAmount"`
+
+	// PodDiskAmount 0: the disk is in the price.
+	PodDiskAmount       float64 `json:"podDiskAmount"`
+	PodGpuAmount        float64 `json:"podGpuAmount"`
+	ServerlessCPUAmount float64 `json:"serverlessCpuAmount"`
+
+	// ServerlessDiskAmount 0: the disk is in the price.
+	ServerlessDiskAmount float64 `json:"serverlessDiskAmount"`
+
+	// ServerlessFeeAmount 0: there is no fee.
+	ServerlessFeeAmount          float64 `json:"serverlessFeeAmount"`
+	ServerlessGpuAmount          float64 `json:"serverlessGpuAmount"`
+	StorageHighPerformanceAmount float64 `json:"storageHighPerformanceAmount"`
+	StorageStandardAmount        float64 `json:"storageStandardAmount"`
+
+	// TotalAmount USD, the sum of the others.
+	TotalAmount float64 `json:"totalAmount"`
+}
+
+// BillingBucketSize defines model for BillingBucketSize.
+type BillingBucketSize string
+
+// BillingMetadata What was asked for, and its sums.
+type BillingMetadata struct {
+	// Query The window, on the borders of buckets.
+	Query       BillingQuery `json:"query"`
+	RecordCount int64        `json:"recordCount"`
+
+	// Totals In USD.
+	Totals BillingAmounts `json:"totals"`
+}
+
+// BillingQuery The window, on the borders of buckets.
+type BillingQuery struct {
+	BucketSize BillingBucketSize `json:"bucketSize"`
+
+	// EndTime Not included.
+	EndTime   time.Time `json:"endTime"`
+	StartTime time.Time `json:"startTime"`
+}
+
+// BillingRecord What was billed in one bucket.
+type BillingRecord struct {
+	// ClusterDiskAmount 0: the disk is in the price.
+	ClusterDiskAmount float64 `json:"clusterDiskAmount"`
+	ClusterGpuAmount  float64 `json:"clusterGpuAmount"`
+
+	// ClusterNetworkingAmount 0: the network is in the price.
+	ClusterNetworkingAmount float64 `json:"clusterNetworkingAmount"`
+
+	// EndTime Not included.
+	EndTime time.Time `json:"endTime"`
+
+	// EndpointAmount 0: there are no public endpoints.
+	EndpointAmount float64 `json:"endpointAmount"`
+	PodCPUAmount   float64 `json:"podCpuAmount"`
+
+	// PodDiskAmount 0: the disk is in the price.
+	PodDiskAmount       float64 `json:"podDiskAmount"`
+	PodGpuAmount        float64 `json:"podGpuAmount"`
+	ServerlessCPUAmount float64 `json:"serverlessCpuAmount"`
+
+	// ServerlessDiskAmount 0: the disk is in the price.
+	ServerlessDiskAmount float64 `json:"serverlessDiskAmount"`
+
+	// ServerlessFeeAmount 0: there is no fee.
+	ServerlessFeeAmount          float64   `json:"serverlessFeeAmount"`
+	ServerlessGpuAmount          float64   `json:"serverlessGpuAmount"`
+	StartTime                    time.Time `json:"startTime"`
+	StorageHighPerformanceAmount float64   `json:"storageHighPerformanceAmount"`
+	StorageStandardAmount        float64   `json:"storageStandardAmount"`
+
+	// TotalAmount USD, the sum of the others.
+	TotalAmount float64 `json:"totalAmount"`
+}
+
 // Cloud defines model for Cloud.
 type Cloud string
 
@@ -725,14 +819,67 @@ type Cluster struct {
 	CreatedAt time.Time      `json:"createdAt"`
 
 	// DataCenterID Where all of its pods are.
-	DataCenterID string             `json:"dataCenterId"`
+	DataCenterID *string            `json:"dataCenterId,omitempty"`
 	ID           string             `json:"id"`
 	Name         string             `json:"name"`
 	Pods         ClusterPodsSummary `json:"pods"`
 
 	// Primary The pod of the lowest rank.
-	Primary ClusterPrimary `json:"primary"`
-	Type    ClusterType    `json:"type"`
+	Primary *ClusterPrimary `json:"primary,omitempty"`
+	Type    ClusterType     `json:"type"`
+}
+
+// ClusterBillingAmounts In USD.
+type ClusterBillingAmounts struct {
+	// DiskAmount 0: the disk is in the price.
+	DiskAmount float64 `json:"diskAmount"`
+	GpuAmount  float64 `json:"gpuAmount"`
+
+	// NetworkingAmount 0: the network is in the price.
+	NetworkingAmount float64 `json:"networkingAmount"`
+
+	// TotalAmount USD, the sum of the others.
+	TotalAmount float64 `json:"totalAmount"`
+}
+
+// ClusterBillingMetadata What was asked for, and its sums.
+type ClusterBillingMetadata struct {
+	// Query The window, on the borders of buckets.
+	Query       ClusterBillingQuery `json:"query"`
+	RecordCount int64               `json:"recordCount"`
+
+	// Totals In USD.
+	Totals             ClusterBillingAmounts `json:"totals"`
+	UniqueClusterCount int64                 `json:"uniqueClusterCount"`
+}
+
+// ClusterBillingQuery The window, on the borders of buckets.
+type ClusterBillingQuery struct {
+	BucketSize BillingBucketSize         `json:"bucketSize"`
+	ClusterID  nullable.Nullable[string] `json:"clusterId,omitempty"`
+
+	// EndTime Not included.
+	EndTime   time.Time `json:"endTime"`
+	StartTime time.Time `json:"startTime"`
+}
+
+// ClusterBillingRecord What was billed in one bucket.
+type ClusterBillingRecord struct {
+	ClusterID string `json:"clusterId"`
+
+	// DiskAmount 0: the disk is in the price.
+	DiskAmount float64 `json:"diskAmount"`
+
+	// EndTime Not included.
+	EndTime   time.Time `json:"endTime"`
+	GpuAmount float64   `json:"gpuAmount"`
+
+	// NetworkingAmount 0: the network is in the price.
+	NetworkingAmount float64   `json:"networkingAmount"`
+	StartTime        time.Time `json:"startTime"`
+
+	// TotalAmount USD, the sum of the others.
+	TotalAmount float64 `json:"totalAmount"`
 }
 
 // ClusterCompute defines model for ClusterCompute.
@@ -822,8 +969,14 @@ type CreateClusterRequest struct {
 	Name   string  `json:"name"`
 
 	// Ports Each port/protocol.
-	Ports []PortSpec  `json:"ports,omitempty"`
-	Type  ClusterType `json:"type"`
+	Ports []PortSpec `json:"ports,omitempty"`
+
+	// StartJupyter Not served: true is refused.
+	StartJupyter *bool `json:"startJupyter,omitempty"`
+
+	// StartSSH Gives the pods the SSH keys of the user, as PUBLIC_KEY.
+	StartSSH *bool       `json:"startSsh,omitempty"`
+	Type     ClusterType `json:"type"`
 }
 
 // CreateCPUConfig defines model for CreateCpuConfig.
@@ -967,7 +1120,7 @@ type CreateTemplateRequest struct {
 	// Args Arguments for the container's entrypoint.
 	Args *string `json:"args,omitempty"`
 
-	// Category What it is made for; NVIDIA unless told otherwise.
+	// Category What it is made for.
 	Category *TemplateCategory `json:"category,omitempty"`
 
 	// Disk Container disk in GB, wiped on restart.
@@ -1031,9 +1184,9 @@ type EcrDelegation struct {
 	DelegatorUserID string `json:"delegatorUserId"`
 
 	// DockerRegistryURI Host of the registry.
-	DockerRegistryURI string                    `json:"dockerRegistryUri"`
+	DockerRegistryURI *string                   `json:"dockerRegistryUri,omitempty"`
 	ID                string                    `json:"id"`
-	Name              nullable.Nullable[string] `json:"name"`
+	Name              nullable.Nullable[string] `json:"name,omitempty"`
 	Repository        string                    `json:"repository"`
 	Tag               string                    `json:"tag"`
 }
@@ -1071,6 +1224,32 @@ type Endpoint struct {
 	// Type How requests reach the workers; it never changes. LOAD_BALANCER endpoints have no queue.
 	Type    EndpointType         `json:"type"`
 	Workers ShownEndpointWorkers `json:"workers"`
+}
+
+// EndpointBillingAmounts In USD.
+type EndpointBillingAmounts struct {
+	// TotalAmount USD.
+	TotalAmount float64 `json:"totalAmount"`
+}
+
+// EndpointBillingMetadata What was asked for, and its sums.
+type EndpointBillingMetadata struct {
+	// Query The window, on the borders of buckets.
+	Query       BillingQuery `json:"query"`
+	RecordCount int64        `json:"recordCount"`
+
+	// Totals In USD.
+	Totals EndpointBillingAmounts `json:"totals"`
+}
+
+// EndpointBillingRecord What was billed in one bucket.
+type EndpointBillingRecord struct {
+	// EndTime Not included.
+	EndTime   time.Time `json:"endTime"`
+	StartTime time.Time `json:"startTime"`
+
+	// TotalAmount USD.
+	TotalAmount float64 `json:"totalAmount"`
 }
 
 // EndpointGpuConfig defines model for EndpointGpuConfig.
@@ -1176,6 +1355,20 @@ type GpuType struct {
 // GpuTypeManufacturer defines model for GpuType.Manufacturer.
 type GpuTypeManufacturer string
 
+// ListBillingResponse defines model for ListBillingResponse.
+type ListBillingResponse struct {
+	// Metadata What was asked for, and its sums.
+	Metadata BillingMetadata `json:"metadata"`
+	Records  []BillingRecord `json:"records"`
+}
+
+// ListClusterBillingResponse defines model for ListClusterBillingResponse.
+type ListClusterBillingResponse struct {
+	// Metadata What was asked for, and its sums.
+	Metadata ClusterBillingMetadata `json:"metadata"`
+	Records  []ClusterBillingRecord `json:"records"`
+}
+
 // ListClustersResponse defines model for ListClustersResponse.
 type ListClustersResponse struct {
 	Clusters []Cluster `json:"clusters"`
@@ -1194,6 +1387,13 @@ type ListDataCentersResponse struct {
 // ListDelegationsResponse defines model for ListDelegationsResponse.
 type ListDelegationsResponse struct {
 	Delegations []EcrDelegation `json:"delegations"`
+}
+
+// ListEndpointBillingResponse defines model for ListEndpointBillingResponse.
+type ListEndpointBillingResponse struct {
+	// Metadata What was asked for, and its sums.
+	Metadata EndpointBillingMetadata `json:"metadata"`
+	Records  []EndpointBillingRecord `json:"records"`
 }
 
 // ListEndpointReleasesResponse defines model for ListEndpointReleasesResponse.
@@ -1222,9 +1422,23 @@ type ListGpuTypesResponse struct {
 	Gpus []GpuType `json:"gpus"`
 }
 
+// ListNetworkVolumeBillingResponse defines model for ListNetworkVolumeBillingResponse.
+type ListNetworkVolumeBillingResponse struct {
+	// Metadata What was asked for, and its sums.
+	Metadata NetworkVolumeBillingMetadata `json:"metadata"`
+	Records  []NetworkVolumeBillingRecord `json:"records"`
+}
+
 // ListNetworkVolumesResponse defines model for ListNetworkVolumesResponse.
 type ListNetworkVolumesResponse struct {
 	NetworkVolumes []NetworkVolume `json:"networkVolumes"`
+}
+
+// ListPodBillingResponse defines model for ListPodBillingResponse.
+type ListPodBillingResponse struct {
+	// Metadata What was asked for, and its sums.
+	Metadata PodBillingMetadata `json:"metadata"`
+	Records  []PodBillingRecord `json:"records"`
 }
 
 // ListPodsResponse defines model for ListPodsResponse.
@@ -1234,12 +1448,19 @@ type ListPodsResponse struct {
 
 // ListPublicTemplatesResponse defines model for ListPublicTemplatesResponse.
 type ListPublicTemplatesResponse struct {
-	Templates []PublicTemplate `json:"templates"`
+	Templates []Template `json:"templates"`
 }
 
 // ListRegistriesResponse defines model for ListRegistriesResponse.
 type ListRegistriesResponse struct {
 	Registries []Registry `json:"registries"`
+}
+
+// ListServerlessBillingResponse defines model for ListServerlessBillingResponse.
+type ListServerlessBillingResponse struct {
+	// Metadata What was asked for, and its sums.
+	Metadata ServerlessBillingMetadata `json:"metadata"`
+	Records  []ServerlessBillingRecord `json:"records"`
 }
 
 // ListTemplatesResponse defines model for ListTemplatesResponse.
@@ -1274,6 +1495,49 @@ type NetworkVolume struct {
 	// Size GB.
 	Size int64      `json:"size"`
 	Type VolumeType `json:"type"`
+}
+
+// NetworkVolumeBillingAmounts In USD.
+type NetworkVolumeBillingAmounts struct {
+	HighPerformanceAmount float64 `json:"highPerformanceAmount"`
+	StandardAmount        float64 `json:"standardAmount"`
+
+	// TotalAmount USD, the sum of the others.
+	TotalAmount float64 `json:"totalAmount"`
+}
+
+// NetworkVolumeBillingMetadata What was asked for, and its sums.
+type NetworkVolumeBillingMetadata struct {
+	// Query The window, on the borders of buckets.
+	Query       NetworkVolumeBillingQuery `json:"query"`
+	RecordCount int64                     `json:"recordCount"`
+
+	// Totals In USD.
+	Totals                   NetworkVolumeBillingAmounts `json:"totals"`
+	UniqueNetworkVolumeCount int64                       `json:"uniqueNetworkVolumeCount"`
+}
+
+// NetworkVolumeBillingQuery The window, on the borders of buckets.
+type NetworkVolumeBillingQuery struct {
+	BucketSize BillingBucketSize `json:"bucketSize"`
+
+	// EndTime Not included.
+	EndTime         time.Time                 `json:"endTime"`
+	NetworkVolumeID nullable.Nullable[string] `json:"networkVolumeId,omitempty"`
+	StartTime       time.Time                 `json:"startTime"`
+}
+
+// NetworkVolumeBillingRecord What was billed in one bucket.
+type NetworkVolumeBillingRecord struct {
+	// EndTime Not included.
+	EndTime               time.Time `json:"endTime"`
+	HighPerformanceAmount float64   `json:"highPerformanceAmount"`
+	NetworkVolumeID       string    `json:"networkVolumeId"`
+	StandardAmount        float64   `json:"standardAmount"`
+	StartTime             time.Time `json:"startTime"`
+
+	// TotalAmount USD, the sum of the others.
+	TotalAmount float64 `json:"totalAmount"`
 }
 
 // PersistentMount Host-local storage; prefer a network mount.
@@ -1329,6 +1593,56 @@ type PodAction string
 // PodActionRequest defines model for PodActionRequest.
 type PodActionRequest struct {
 	Action PodAction `json:"action"`
+}
+
+// PodBillingAmounts In USD.
+type PodBillingAmounts struct {
+	CPUAmount float64 `json:"cpuAmount"`
+
+	// DiskAmount 0: the disk is in the price.
+	DiskAmount float64 `json:"diskAmount"`
+	GpuAmount  float64 `json:"gpuAmount"`
+
+	// TotalAmount USD, the sum of the others.
+	TotalAmount float64 `json:"totalAmount"`
+}
+
+// PodBillingMetadata What was asked for, and its sums.
+type PodBillingMetadata struct {
+	// Query The window, on the borders of buckets.
+	Query       PodBillingQuery `json:"query"`
+	RecordCount int64           `json:"recordCount"`
+
+	// Totals In USD.
+	Totals         PodBillingAmounts `json:"totals"`
+	UniquePodCount int64             `json:"uniquePodCount"`
+}
+
+// PodBillingQuery The window, on the borders of buckets.
+type PodBillingQuery struct {
+	BucketSize BillingBucketSize `json:"bucketSize"`
+
+	// EndTime Not included.
+	EndTime   time.Time                 `json:"endTime"`
+	PodID     nullable.Nullable[string] `json:"podId,omitempty"`
+	StartTime time.Time                 `json:"startTime"`
+}
+
+// PodBillingRecord What was billed in one bucket.
+type PodBillingRecord struct {
+	CPUAmount float64 `json:"cpuAmount"`
+
+	// DiskAmount 0: the disk is in the price.
+	DiskAmount float64 `json:"diskAmount"`
+
+	// EndTime Not included.
+	EndTime   time.Time `json:"endTime"`
+	GpuAmount float64   `json:"gpuAmount"`
+	PodID     string    `json:"podId"`
+	StartTime time.Time `json:"startTime"`
+
+	// TotalAmount USD, the sum of the others.
+	TotalAmount float64 `json:"totalAmount"`
 }
 
 // PodGlobalNetworking defines model for PodGlobalNetworking.
@@ -1390,37 +1704,6 @@ type Problem struct {
 
 	// Title Short summary.
 	Title string `json:"title"`
-}
-
-// PublicTemplate defines model for PublicTemplate.
-type PublicTemplate struct {
-	AllowedCudaVersions []string               `json:"allowedCudaVersions"`
-	Args                string                 `json:"args"`
-	Category            PublicTemplateCategory `json:"category"`
-
-	// Disk GB.
-	Disk         int64                     `json:"disk"`
-	Env          map[string]string         `json:"env"`
-	ID           string                    `json:"id"`
-	Image        string                    `json:"image"`
-	Mounts       PublicTemplateMounts      `json:"mounts"`
-	Name         string                    `json:"name"`
-	Ports        []string                  `json:"ports"`
-	Public       bool                      `json:"public"`
-	Registry     nullable.Nullable[string] `json:"registry"`
-	Serverless   bool                      `json:"serverless"`
-	StartJupyter bool                      `json:"startJupyter"`
-	StartSSH     bool                      `json:"startSsh"`
-}
-
-// PublicTemplateCategory defines model for PublicTemplate.Category.
-type PublicTemplateCategory string
-
-// PublicTemplateMounts defines model for PublicTemplateMounts.
-type PublicTemplateMounts struct {
-	// Persistent Host-local storage; prefer a network mount.
-	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
-	Persistent *PersistentMount `json:"persistent,omitempty"`
 }
 
 // QueueDelayScaling defines model for QueueDelayScaling.
@@ -1500,6 +1783,62 @@ type RolloutSummary struct {
 	WorkersTotal    int64 `json:"workersTotal"`
 }
 
+// ServerlessBillingAmounts In USD.
+type ServerlessBillingAmounts struct {
+	CPUAmount float64 `json:"cpuAmount"`
+
+	// DiskAmount 0: the disk is in the price.
+	DiskAmount float64 `json:"diskAmount"`
+
+	// FeeAmount 0: there is no fee.
+	FeeAmount float64 `json:"feeAmount"`
+	GpuAmount float64 `json:"gpuAmount"`
+
+	// TotalAmount USD, the sum of the others.
+	TotalAmount float64 `json:"totalAmount"`
+}
+
+// ServerlessBillingMetadata What was asked for, and its sums.
+type ServerlessBillingMetadata struct {
+	// Query The window, on the borders of buckets.
+	Query       ServerlessBillingQuery `json:"query"`
+	RecordCount int64                  `json:"recordCount"`
+
+	// Totals In USD.
+	Totals                ServerlessBillingAmounts `json:"totals"`
+	UniqueServerlessCount int64                    `json:"uniqueServerlessCount"`
+}
+
+// ServerlessBillingQuery The window, on the borders of buckets.
+type ServerlessBillingQuery struct {
+	BucketSize BillingBucketSize `json:"bucketSize"`
+
+	// EndTime Not included.
+	EndTime      time.Time                 `json:"endTime"`
+	ServerlessID nullable.Nullable[string] `json:"serverlessId,omitempty"`
+	StartTime    time.Time                 `json:"startTime"`
+}
+
+// ServerlessBillingRecord What was billed in one bucket.
+type ServerlessBillingRecord struct {
+	CPUAmount float64 `json:"cpuAmount"`
+
+	// DiskAmount 0: the disk is in the price.
+	DiskAmount float64 `json:"diskAmount"`
+
+	// EndTime Not included.
+	EndTime time.Time `json:"endTime"`
+
+	// FeeAmount 0: there is no fee.
+	FeeAmount    float64   `json:"feeAmount"`
+	GpuAmount    float64   `json:"gpuAmount"`
+	ServerlessID string    `json:"serverlessId"`
+	StartTime    time.Time `json:"startTime"`
+
+	// TotalAmount USD, the sum of the others.
+	TotalAmount float64 `json:"totalAmount"`
+}
+
 // ShownEndpointWorkers defines model for ShownEndpointWorkers.
 type ShownEndpointWorkers struct {
 	// IdleTimeout Seconds; absent where it does not apply.
@@ -1518,7 +1857,7 @@ type Template struct {
 	AllowedCudaVersions []string `json:"allowedCudaVersions"`
 	Args                string   `json:"args"`
 
-	// Category What it is made for; NVIDIA unless told otherwise.
+	// Category What it is made for.
 	Category TemplateCategory `json:"category"`
 
 	// Disk GB.
@@ -1538,7 +1877,7 @@ type Template struct {
 	StartSSH     bool                      `json:"startSsh"`
 }
 
-// TemplateCategory What it is made for; NVIDIA unless told otherwise.
+// TemplateCategory What it is made for.
 type TemplateCategory string
 
 // TemplateMounts defines model for TemplateMounts.
@@ -1654,7 +1993,7 @@ type UpdateTemplateRequest struct {
 	AllowedCudaVersions []string `json:"allowedCudaVersions,omitempty"`
 	Args                *string  `json:"args,omitempty"`
 
-	// Category What it is made for; NVIDIA unless told otherwise.
+	// Category What it is made for.
 	Category *TemplateCategory `json:"category,omitempty"`
 
 	// Disk GB.
@@ -1716,6 +2055,18 @@ type WorkerSummary struct {
 	Total        int64 `json:"total"`
 	Unhealthy    int64 `json:"unhealthy"`
 }
+
+// BillingBucketSizeParameter defines model for BillingBucketSize.
+type BillingBucketSizeParameter = BillingBucketSize
+
+// BillingEndTime defines model for BillingEndTime.
+type BillingEndTime = time.Time
+
+// BillingLastN defines model for BillingLastN.
+type BillingLastN = int64
+
+// BillingStartTime defines model for BillingStartTime.
+type BillingStartTime = time.Time
 
 // CatalogInclude defines model for CatalogInclude.
 type CatalogInclude = []string
@@ -1803,6 +2154,108 @@ type Unauthenticated = Problem
 
 // UnsupportedMediaType What went wrong, as application/problem+json.
 type UnsupportedMediaType = Problem
+
+// ListBillingParams defines parameters for ListBilling.
+type ListBillingParams struct {
+	// StartTime Brought back to the beginning of its bucket; 30 days before endTime without it.
+	StartTime *BillingStartTime `form:"startTime,omitempty" json:"startTime,omitempty"`
+
+	// EndTime Brought forward to the end of its bucket, which is not included; now without it.
+	EndTime *BillingEndTime `form:"endTime,omitempty" json:"endTime,omitempty"`
+
+	// BucketSize What a record is for, in UTC; weeks begin on Monday.
+	BucketSize *BillingBucketSizeParameter `form:"bucketSize,omitempty" json:"bucketSize,omitempty"`
+
+	// LastN The last buckets, the present one included, in place of startTime and endTime.
+	LastN *BillingLastN `form:"lastN,omitempty" json:"lastN,omitempty"`
+}
+
+// ListClusterBillingParams defines parameters for ListClusterBilling.
+type ListClusterBillingParams struct {
+	// StartTime Brought back to the beginning of its bucket; 30 days before endTime without it.
+	StartTime *BillingStartTime `form:"startTime,omitempty" json:"startTime,omitempty"`
+
+	// EndTime Brought forward to the end of its bucket, which is not included; now without it.
+	EndTime *BillingEndTime `form:"endTime,omitempty" json:"endTime,omitempty"`
+
+	// BucketSize What a record is for, in UTC; weeks begin on Monday.
+	BucketSize *BillingBucketSizeParameter `form:"bucketSize,omitempty" json:"bucketSize,omitempty"`
+
+	// LastN The last buckets, the present one included, in place of startTime and endTime.
+	LastN *BillingLastN `form:"lastN,omitempty" json:"lastN,omitempty"`
+
+	// ClusterID That cluster alone.
+	ClusterID *string `form:"clusterId,omitempty" json:"clusterId,omitempty"`
+}
+
+// ListEndpointBillingParams defines parameters for ListEndpointBilling.
+type ListEndpointBillingParams struct {
+	// StartTime Brought back to the beginning of its bucket; 30 days before endTime without it.
+	StartTime *BillingStartTime `form:"startTime,omitempty" json:"startTime,omitempty"`
+
+	// EndTime Brought forward to the end of its bucket, which is not included; now without it.
+	EndTime *BillingEndTime `form:"endTime,omitempty" json:"endTime,omitempty"`
+
+	// BucketSize What a record is for, in UTC; weeks begin on Monday.
+	BucketSize *BillingBucketSizeParameter `form:"bucketSize,omitempty" json:"bucketSize,omitempty"`
+
+	// LastN The last buckets, the present one included, in place of startTime and endTime.
+	LastN *BillingLastN `form:"lastN,omitempty" json:"lastN,omitempty"`
+}
+
+// ListNetworkVolumeBillingParams defines parameters for ListNetworkVolumeBilling.
+type ListNetworkVolumeBillingParams struct {
+	// StartTime Brought back to the beginning of its bucket; 30 days before endTime without it.
+	StartTime *BillingStartTime `form:"startTime,omitempty" json:"startTime,omitempty"`
+
+	// EndTime Brought forward to the end of its bucket, which is not included; now without it.
+	EndTime *BillingEndTime `form:"endTime,omitempty" json:"endTime,omitempty"`
+
+	// BucketSize What a record is for, in UTC; weeks begin on Monday.
+	BucketSize *BillingBucketSizeParameter `form:"bucketSize,omitempty" json:"bucketSize,omitempty"`
+
+	// LastN The last buckets, the present one included, in place of startTime and endTime.
+	LastN *BillingLastN `form:"lastN,omitempty" json:"lastN,omitempty"`
+
+	// NetworkVolumeID That network volume alone.
+	NetworkVolumeID *string `form:"networkVolumeId,omitempty" json:"networkVolumeId,omitempty"`
+}
+
+// ListPodBillingParams defines parameters for ListPodBilling.
+type ListPodBillingParams struct {
+	// StartTime Brought back to the beginning of its bucket; 30 days before endTime without it.
+	StartTime *BillingStartTime `form:"startTime,omitempty" json:"startTime,omitempty"`
+
+	// EndTime Brought forward to the end of its bucket, which is not included; now without it.
+	EndTime *BillingEndTime `form:"endTime,omitempty" json:"endTime,omitempty"`
+
+	// BucketSize What a record is for, in UTC; weeks begin on Monday.
+	BucketSize *BillingBucketSizeParameter `form:"bucketSize,omitempty" json:"bucketSize,omitempty"`
+
+	// LastN The last buckets, the present one included, in place of startTime and endTime.
+	LastN *BillingLastN `form:"lastN,omitempty" json:"lastN,omitempty"`
+
+	// PodID That pod alone.
+	PodID *string `form:"podId,omitempty" json:"podId,omitempty"`
+}
+
+// ListServerlessBillingParams defines parameters for ListServerlessBilling.
+type ListServerlessBillingParams struct {
+	// StartTime Brought back to the beginning of its bucket; 30 days before endTime without it.
+	StartTime *BillingStartTime `form:"startTime,omitempty" json:"startTime,omitempty"`
+
+	// EndTime Brought forward to the end of its bucket, which is not included; now without it.
+	EndTime *BillingEndTime `form:"endTime,omitempty" json:"endTime,omitempty"`
+
+	// BucketSize What a record is for, in UTC; weeks begin on Monday.
+	BucketSize *BillingBucketSizeParameter `form:"bucketSize,omitempty" json:"bucketSize,omitempty"`
+
+	// LastN The last buckets, the present one included, in place of startTime and endTime.
+	LastN *BillingLastN `form:"lastN,omitempty" json:"lastN,omitempty"`
+
+	// ServerlessID That endpoint alone.
+	ServerlessID *string `form:"serverlessId,omitempty" json:"serverlessId,omitempty"`
+}
 
 // ListCPUTypesParams defines parameters for ListCPUTypes.
 type ListCPUTypesParams struct {
@@ -2201,6 +2654,48 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v2/account/ssh-keys (the `UpdateSSHKeys` operationId).
 	UpdateSSHKeys(ctx context.Context, body UpdateSSHKeysJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListBilling Read the bill
+	//
+	// All that the caller is billed, by item.
+	//
+	// Corresponds with GET /v2/billing (the `ListBilling` operationId).
+	ListBilling(ctx context.Context, params *ListBillingParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListClusterBilling Read the bill of clusters
+	//
+	// For each cluster, while its pods run.
+	//
+	// Corresponds with GET /v2/billing/clusters (the `ListClusterBilling` operationId).
+	ListClusterBilling(ctx context.Context, params *ListClusterBillingParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListEndpointBilling Read the bill of public endpoints
+	//
+	// Public endpoints are models that the service itself runs. There are none, so nothing is billed.
+	//
+	// Corresponds with GET /v2/billing/endpoints (the `ListEndpointBilling` operationId).
+	ListEndpointBilling(ctx context.Context, params *ListEndpointBillingParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListNetworkVolumeBilling Read the bill of network volumes
+	//
+	// For each network volume, from its creation to its deletion.
+	//
+	// Corresponds with GET /v2/billing/network-volumes (the `ListNetworkVolumeBilling` operationId).
+	ListNetworkVolumeBilling(ctx context.Context, params *ListNetworkVolumeBillingParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPodBilling Read the bill of pods
+	//
+	// For each pod that belongs to no cluster.
+	//
+	// Corresponds with GET /v2/billing/pods (the `ListPodBilling` operationId).
+	ListPodBilling(ctx context.Context, params *ListPodBillingParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListServerlessBilling Read the bill of serverless endpoints
+	//
+	// For each endpoint, while its workers run.
+	//
+	// Corresponds with GET /v2/billing/serverless (the `ListServerlessBilling` operationId).
+	ListServerlessBilling(ctx context.Context, params *ListServerlessBillingParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListCPUTypes List the CPU flavors
 	//
@@ -2699,6 +3194,108 @@ func (c *Client) UpdateSSHKeysWithBody(ctx context.Context, contentType string, 
 // Corresponds with PUT /v2/account/ssh-keys (the `UpdateSSHKeys` operationId).
 func (c *Client) UpdateSSHKeys(ctx context.Context, body UpdateSSHKeysJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateSSHKeysRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListBilling Read the bill
+//
+// All that the caller is billed, by item.
+//
+// Corresponds with GET /v2/billing (the `ListBilling` operationId).
+func (c *Client) ListBilling(ctx context.Context, params *ListBillingParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListBillingRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListClusterBilling Read the bill of clusters
+//
+// For each cluster, while its pods run.
+//
+// Corresponds with GET /v2/billing/clusters (the `ListClusterBilling` operationId).
+func (c *Client) ListClusterBilling(ctx context.Context, params *ListClusterBillingParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListClusterBillingRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListEndpointBilling Read the bill of public endpoints
+//
+// Public endpoints are models that the service itself runs. There are none, so nothing is billed.
+//
+// Corresponds with GET /v2/billing/endpoints (the `ListEndpointBilling` operationId).
+func (c *Client) ListEndpointBilling(ctx context.Context, params *ListEndpointBillingParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListEndpointBillingRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListNetworkVolumeBilling Read the bill of network volumes
+//
+// For each network volume, from its creation to its deletion.
+//
+// Corresponds with GET /v2/billing/network-volumes (the `ListNetworkVolumeBilling` operationId).
+func (c *Client) ListNetworkVolumeBilling(ctx context.Context, params *ListNetworkVolumeBillingParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListNetworkVolumeBillingRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPodBilling Read the bill of pods
+//
+// For each pod that belongs to no cluster.
+//
+// Corresponds with GET /v2/billing/pods (the `ListPodBilling` operationId).
+func (c *Client) ListPodBilling(ctx context.Context, params *ListPodBillingParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPodBillingRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListServerlessBilling Read the bill of serverless endpoints
+//
+// For each endpoint, while its workers run.
+//
+// Corresponds with GET /v2/billing/serverless (the `ListServerlessBilling` operationId).
+func (c *Client) ListServerlessBilling(ctx context.Context, params *ListServerlessBillingParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListServerlessBillingRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3793,6 +4390,594 @@ func NewUpdateSSHKeysRequestWithBody(server string, contentType string, body io.
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListBillingRequest constructs an http.Request for the ListBilling method
+func NewListBillingRequest(server string, params *ListBillingParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/billing")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.StartTime != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "startTime", *params.StartTime, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.EndTime != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "endTime", *params.EndTime, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.BucketSize != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "bucketSize", *params.BucketSize, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.LastN != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lastN", *params.LastN, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListClusterBillingRequest constructs an http.Request for the ListClusterBilling method
+func NewListClusterBillingRequest(server string, params *ListClusterBillingParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/billing/clusters")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.StartTime != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "startTime", *params.StartTime, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.EndTime != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "endTime", *params.EndTime, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.BucketSize != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "bucketSize", *params.BucketSize, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.LastN != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lastN", *params.LastN, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ClusterID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "clusterId", *params.ClusterID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListEndpointBillingRequest constructs an http.Request for the ListEndpointBilling method
+func NewListEndpointBillingRequest(server string, params *ListEndpointBillingParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/billing/endpoints")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.StartTime != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "startTime", *params.StartTime, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.EndTime != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "endTime", *params.EndTime, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.BucketSize != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "bucketSize", *params.BucketSize, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.LastN != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lastN", *params.LastN, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListNetworkVolumeBillingRequest constructs an http.Request for the ListNetworkVolumeBilling method
+func NewListNetworkVolumeBillingRequest(server string, params *ListNetworkVolumeBillingParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/billing/network-volumes")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.StartTime != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "startTime", *params.StartTime, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.EndTime != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "endTime", *params.EndTime, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.BucketSize != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "bucketSize", *params.BucketSize, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.LastN != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lastN", *params.LastN, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.NetworkVolumeID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "networkVolumeId", *params.NetworkVolumeID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListPodBillingRequest constructs an http.Request for the ListPodBilling method
+func NewListPodBillingRequest(server string, params *ListPodBillingParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/billing/pods")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.StartTime != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "startTime", *params.StartTime, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.EndTime != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "endTime", *params.EndTime, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.BucketSize != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "bucketSize", *params.BucketSize, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.LastN != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lastN", *params.LastN, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.PodID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "podId", *params.PodID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListServerlessBillingRequest constructs an http.Request for the ListServerlessBilling method
+func NewListServerlessBillingRequest(server string, params *ListServerlessBillingParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/billing/serverless")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.StartTime != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "startTime", *params.StartTime, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.EndTime != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "endTime", *params.EndTime, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.BucketSize != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "bucketSize", *params.BucketSize, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.LastN != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "lastN", *params.LastN, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ServerlessID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "serverlessId", *params.ServerlessID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -5929,6 +7114,60 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v2/account/ssh-keys (the `UpdateSSHKeys` operationId).
 	UpdateSSHKeysWithResponse(ctx context.Context, body UpdateSSHKeysJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateSSHKeysResponse, error)
 
+	// ListBillingWithResponse Read the bill
+	//
+	// All that the caller is billed, by item.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/billing (the `ListBilling` operationId).
+	ListBillingWithResponse(ctx context.Context, params *ListBillingParams, reqEditors ...RequestEditorFn) (*ListBillingResponse2, error)
+
+	// ListClusterBillingWithResponse Read the bill of clusters
+	//
+	// For each cluster, while its pods run.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/billing/clusters (the `ListClusterBilling` operationId).
+	ListClusterBillingWithResponse(ctx context.Context, params *ListClusterBillingParams, reqEditors ...RequestEditorFn) (*ListClusterBillingResponse2, error)
+
+	// ListEndpointBillingWithResponse Read the bill of public endpoints
+	//
+	// Public endpoints are models that the service itself runs. There are none, so nothing is billed.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/billing/endpoints (the `ListEndpointBilling` operationId).
+	ListEndpointBillingWithResponse(ctx context.Context, params *ListEndpointBillingParams, reqEditors ...RequestEditorFn) (*ListEndpointBillingResponse2, error)
+
+	// ListNetworkVolumeBillingWithResponse Read the bill of network volumes
+	//
+	// For each network volume, from its creation to its deletion.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/billing/network-volumes (the `ListNetworkVolumeBilling` operationId).
+	ListNetworkVolumeBillingWithResponse(ctx context.Context, params *ListNetworkVolumeBillingParams, reqEditors ...RequestEditorFn) (*ListNetworkVolumeBillingResponse2, error)
+
+	// ListPodBillingWithResponse Read the bill of pods
+	//
+	// For each pod that belongs to no cluster.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/billing/pods (the `ListPodBilling` operationId).
+	ListPodBillingWithResponse(ctx context.Context, params *ListPodBillingParams, reqEditors ...RequestEditorFn) (*ListPodBillingResponse2, error)
+
+	// ListServerlessBillingWithResponse Read the bill of serverless endpoints
+	//
+	// For each endpoint, while its workers run.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/billing/serverless (the `ListServerlessBilling` operationId).
+	ListServerlessBillingWithResponse(ctx context.Context, params *ListServerlessBillingParams, reqEditors ...RequestEditorFn) (*ListServerlessBillingResponse2, error)
+
 	// ListCPUTypesWithResponse List the CPU flavors
 	//
 	// As listGpuTypes.
@@ -6644,6 +7883,606 @@ func (r UpdateSSHKeysResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r UpdateSSHKeysResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListBillingResponse2200Headers the declared response headers of an HTTP 200 response for ListBilling
+type ListBillingResponse2200Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
+// ListBillingResponse2429Headers the declared response headers of an HTTP 429 response for ListBilling
+type ListBillingResponse2429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type ListBillingResponse2 struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListBillingResponse
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Rejected
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListBillingResponse2200Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListBillingResponse2429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListBillingResponse2) GetJSON200() *ListBillingResponse {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListBillingResponse2) GetApplicationProblemJSON400() *Rejected {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ListBillingResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListBillingResponse2) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ListBillingResponse2) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r ListBillingResponse2) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListBillingResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListBillingResponse2) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListBillingResponse2) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListBillingResponse2) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListBillingResponse2) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListClusterBillingResponse2200Headers the declared response headers of an HTTP 200 response for ListClusterBilling
+type ListClusterBillingResponse2200Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
+// ListClusterBillingResponse2429Headers the declared response headers of an HTTP 429 response for ListClusterBilling
+type ListClusterBillingResponse2429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type ListClusterBillingResponse2 struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListClusterBillingResponse
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Rejected
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListClusterBillingResponse2200Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListClusterBillingResponse2429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListClusterBillingResponse2) GetJSON200() *ListClusterBillingResponse {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListClusterBillingResponse2) GetApplicationProblemJSON400() *Rejected {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ListClusterBillingResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListClusterBillingResponse2) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ListClusterBillingResponse2) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r ListClusterBillingResponse2) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListClusterBillingResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListClusterBillingResponse2) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListClusterBillingResponse2) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListClusterBillingResponse2) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListClusterBillingResponse2) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListEndpointBillingResponse2200Headers the declared response headers of an HTTP 200 response for ListEndpointBilling
+type ListEndpointBillingResponse2200Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
+// ListEndpointBillingResponse2429Headers the declared response headers of an HTTP 429 response for ListEndpointBilling
+type ListEndpointBillingResponse2429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type ListEndpointBillingResponse2 struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListEndpointBillingResponse
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Rejected
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListEndpointBillingResponse2200Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListEndpointBillingResponse2429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListEndpointBillingResponse2) GetJSON200() *ListEndpointBillingResponse {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListEndpointBillingResponse2) GetApplicationProblemJSON400() *Rejected {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ListEndpointBillingResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListEndpointBillingResponse2) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ListEndpointBillingResponse2) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r ListEndpointBillingResponse2) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListEndpointBillingResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListEndpointBillingResponse2) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListEndpointBillingResponse2) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListEndpointBillingResponse2) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListEndpointBillingResponse2) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListNetworkVolumeBillingResponse2200Headers the declared response headers of an HTTP 200 response for ListNetworkVolumeBilling
+type ListNetworkVolumeBillingResponse2200Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
+// ListNetworkVolumeBillingResponse2429Headers the declared response headers of an HTTP 429 response for ListNetworkVolumeBilling
+type ListNetworkVolumeBillingResponse2429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type ListNetworkVolumeBillingResponse2 struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListNetworkVolumeBillingResponse
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Rejected
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListNetworkVolumeBillingResponse2200Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListNetworkVolumeBillingResponse2429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListNetworkVolumeBillingResponse2) GetJSON200() *ListNetworkVolumeBillingResponse {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListNetworkVolumeBillingResponse2) GetApplicationProblemJSON400() *Rejected {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ListNetworkVolumeBillingResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListNetworkVolumeBillingResponse2) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ListNetworkVolumeBillingResponse2) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r ListNetworkVolumeBillingResponse2) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListNetworkVolumeBillingResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListNetworkVolumeBillingResponse2) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListNetworkVolumeBillingResponse2) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListNetworkVolumeBillingResponse2) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListNetworkVolumeBillingResponse2) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListPodBillingResponse2200Headers the declared response headers of an HTTP 200 response for ListPodBilling
+type ListPodBillingResponse2200Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
+// ListPodBillingResponse2429Headers the declared response headers of an HTTP 429 response for ListPodBilling
+type ListPodBillingResponse2429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type ListPodBillingResponse2 struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListPodBillingResponse
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Rejected
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListPodBillingResponse2200Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListPodBillingResponse2429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListPodBillingResponse2) GetJSON200() *ListPodBillingResponse {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListPodBillingResponse2) GetApplicationProblemJSON400() *Rejected {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ListPodBillingResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListPodBillingResponse2) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ListPodBillingResponse2) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r ListPodBillingResponse2) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListPodBillingResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListPodBillingResponse2) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListPodBillingResponse2) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListPodBillingResponse2) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListPodBillingResponse2) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListServerlessBillingResponse2200Headers the declared response headers of an HTTP 200 response for ListServerlessBilling
+type ListServerlessBillingResponse2200Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
+// ListServerlessBillingResponse2429Headers the declared response headers of an HTTP 429 response for ListServerlessBilling
+type ListServerlessBillingResponse2429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type ListServerlessBillingResponse2 struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListServerlessBillingResponse
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Rejected
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListServerlessBillingResponse2200Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListServerlessBillingResponse2429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListServerlessBillingResponse2) GetJSON200() *ListServerlessBillingResponse {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListServerlessBillingResponse2) GetApplicationProblemJSON400() *Rejected {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ListServerlessBillingResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListServerlessBillingResponse2) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ListServerlessBillingResponse2) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r ListServerlessBillingResponse2) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListServerlessBillingResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListServerlessBillingResponse2) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListServerlessBillingResponse2) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListServerlessBillingResponse2) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListServerlessBillingResponse2) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -11294,6 +13133,96 @@ func (c *ClientWithResponses) UpdateSSHKeysWithResponse(ctx context.Context, bod
 	return ParseUpdateSSHKeysResponse(rsp)
 }
 
+// ListBillingWithResponse Read the bill
+//
+// All that the caller is billed, by item.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/billing (the `ListBilling` operationId).
+func (c *ClientWithResponses) ListBillingWithResponse(ctx context.Context, params *ListBillingParams, reqEditors ...RequestEditorFn) (*ListBillingResponse2, error) {
+	rsp, err := c.ListBilling(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListBillingResponse2(rsp)
+}
+
+// ListClusterBillingWithResponse Read the bill of clusters
+//
+// For each cluster, while its pods run.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/billing/clusters (the `ListClusterBilling` operationId).
+func (c *ClientWithResponses) ListClusterBillingWithResponse(ctx context.Context, params *ListClusterBillingParams, reqEditors ...RequestEditorFn) (*ListClusterBillingResponse2, error) {
+	rsp, err := c.ListClusterBilling(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListClusterBillingResponse2(rsp)
+}
+
+// ListEndpointBillingWithResponse Read the bill of public endpoints
+//
+// Public endpoints are models that the service itself runs. There are none, so nothing is billed.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/billing/endpoints (the `ListEndpointBilling` operationId).
+func (c *ClientWithResponses) ListEndpointBillingWithResponse(ctx context.Context, params *ListEndpointBillingParams, reqEditors ...RequestEditorFn) (*ListEndpointBillingResponse2, error) {
+	rsp, err := c.ListEndpointBilling(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListEndpointBillingResponse2(rsp)
+}
+
+// ListNetworkVolumeBillingWithResponse Read the bill of network volumes
+//
+// For each network volume, from its creation to its deletion.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/billing/network-volumes (the `ListNetworkVolumeBilling` operationId).
+func (c *ClientWithResponses) ListNetworkVolumeBillingWithResponse(ctx context.Context, params *ListNetworkVolumeBillingParams, reqEditors ...RequestEditorFn) (*ListNetworkVolumeBillingResponse2, error) {
+	rsp, err := c.ListNetworkVolumeBilling(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListNetworkVolumeBillingResponse2(rsp)
+}
+
+// ListPodBillingWithResponse Read the bill of pods
+//
+// For each pod that belongs to no cluster.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/billing/pods (the `ListPodBilling` operationId).
+func (c *ClientWithResponses) ListPodBillingWithResponse(ctx context.Context, params *ListPodBillingParams, reqEditors ...RequestEditorFn) (*ListPodBillingResponse2, error) {
+	rsp, err := c.ListPodBilling(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListPodBillingResponse2(rsp)
+}
+
+// ListServerlessBillingWithResponse Read the bill of serverless endpoints
+//
+// For each endpoint, while its workers run.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/billing/serverless (the `ListServerlessBilling` operationId).
+func (c *ClientWithResponses) ListServerlessBillingWithResponse(ctx context.Context, params *ListServerlessBillingParams, reqEditors ...RequestEditorFn) (*ListServerlessBillingResponse2, error) {
+	rsp, err := c.ListServerlessBilling(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListServerlessBillingResponse2(rsp)
+}
+
 // ListCPUTypesWithResponse List the CPU flavors
 //
 // As listGpuTypes.
@@ -12353,6 +14282,678 @@ func ParseUpdateSSHKeysResponse(rsp *http.Response) (*UpdateSSHKeysResponse, err
 		response.Headers200 = &headers
 	case rsp.StatusCode == 429:
 		var headers UpdateSSHKeysResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListBillingResponse2 parses an HTTP response from a ListBillingWithResponse call
+func ParseListBillingResponse2(rsp *http.Response) (*ListBillingResponse2, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListBillingResponse2{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListBillingResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Rejected
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListBillingResponse2200Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListBillingResponse2429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListClusterBillingResponse2 parses an HTTP response from a ListClusterBillingWithResponse call
+func ParseListClusterBillingResponse2(rsp *http.Response) (*ListClusterBillingResponse2, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListClusterBillingResponse2{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListClusterBillingResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Rejected
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListClusterBillingResponse2200Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListClusterBillingResponse2429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListEndpointBillingResponse2 parses an HTTP response from a ListEndpointBillingWithResponse call
+func ParseListEndpointBillingResponse2(rsp *http.Response) (*ListEndpointBillingResponse2, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListEndpointBillingResponse2{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListEndpointBillingResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Rejected
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListEndpointBillingResponse2200Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListEndpointBillingResponse2429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListNetworkVolumeBillingResponse2 parses an HTTP response from a ListNetworkVolumeBillingWithResponse call
+func ParseListNetworkVolumeBillingResponse2(rsp *http.Response) (*ListNetworkVolumeBillingResponse2, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListNetworkVolumeBillingResponse2{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListNetworkVolumeBillingResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Rejected
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListNetworkVolumeBillingResponse2200Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListNetworkVolumeBillingResponse2429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListPodBillingResponse2 parses an HTTP response from a ListPodBillingWithResponse call
+func ParseListPodBillingResponse2(rsp *http.Response) (*ListPodBillingResponse2, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListPodBillingResponse2{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListPodBillingResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Rejected
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListPodBillingResponse2200Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListPodBillingResponse2429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListServerlessBillingResponse2 parses an HTTP response from a ListServerlessBillingWithResponse call
+func ParseListServerlessBillingResponse2(rsp *http.Response) (*ListServerlessBillingResponse2, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListServerlessBillingResponse2{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListServerlessBillingResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Rejected
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListServerlessBillingResponse2200Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 429:
+		var headers ListServerlessBillingResponse2429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -17560,6 +20161,24 @@ type ServerInterface interface {
 	// UpdateSSHKeys Replace the SSH keys
 	// (PUT /v2/account/ssh-keys)
 	UpdateSSHKeys(ctx echo.Context) error
+	// ListBilling Read the bill
+	// (GET /v2/billing)
+	ListBilling(ctx echo.Context, params ListBillingParams) error
+	// ListClusterBilling Read the bill of clusters
+	// (GET /v2/billing/clusters)
+	ListClusterBilling(ctx echo.Context, params ListClusterBillingParams) error
+	// ListEndpointBilling Read the bill of public endpoints
+	// (GET /v2/billing/endpoints)
+	ListEndpointBilling(ctx echo.Context, params ListEndpointBillingParams) error
+	// ListNetworkVolumeBilling Read the bill of network volumes
+	// (GET /v2/billing/network-volumes)
+	ListNetworkVolumeBilling(ctx echo.Context, params ListNetworkVolumeBillingParams) error
+	// ListPodBilling Read the bill of pods
+	// (GET /v2/billing/pods)
+	ListPodBilling(ctx echo.Context, params ListPodBillingParams) error
+	// ListServerlessBilling Read the bill of serverless endpoints
+	// (GET /v2/billing/serverless)
+	ListServerlessBilling(ctx echo.Context, params ListServerlessBillingParams) error
 	// ListCPUTypes List the CPU flavors
 	// (GET /v2/catalog/cpus)
 	ListCPUTypes(ctx echo.Context, params ListCPUTypesParams) error
@@ -17714,6 +20333,268 @@ func (w *ServerInterfaceWrapper) UpdateSSHKeys(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.UpdateSSHKeys(ctx)
+	return err
+}
+
+// ListBilling converts echo context to params.
+func (w *ServerInterfaceWrapper) ListBilling(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListBillingParams
+	// ------------- Optional query parameter "startTime" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "startTime", ctx.QueryParams(), &params.StartTime, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter startTime: %s", err))
+	}
+
+	// ------------- Optional query parameter "endTime" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "endTime", ctx.QueryParams(), &params.EndTime, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endTime: %s", err))
+	}
+
+	// ------------- Optional query parameter "bucketSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "bucketSize", ctx.QueryParams(), &params.BucketSize, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter bucketSize: %s", err))
+	}
+
+	// ------------- Optional query parameter "lastN" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lastN", ctx.QueryParams(), &params.LastN, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter lastN: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListBilling(ctx, params)
+	return err
+}
+
+// ListClusterBilling converts echo context to params.
+func (w *ServerInterfaceWrapper) ListClusterBilling(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListClusterBillingParams
+	// ------------- Optional query parameter "startTime" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "startTime", ctx.QueryParams(), &params.StartTime, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter startTime: %s", err))
+	}
+
+	// ------------- Optional query parameter "endTime" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "endTime", ctx.QueryParams(), &params.EndTime, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endTime: %s", err))
+	}
+
+	// ------------- Optional query parameter "bucketSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "bucketSize", ctx.QueryParams(), &params.BucketSize, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter bucketSize: %s", err))
+	}
+
+	// ------------- Optional query parameter "lastN" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lastN", ctx.QueryParams(), &params.LastN, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter lastN: %s", err))
+	}
+
+	// ------------- Optional query parameter "clusterId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "clusterId", ctx.QueryParams(), &params.ClusterID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter clusterId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListClusterBilling(ctx, params)
+	return err
+}
+
+// ListEndpointBilling converts echo context to params.
+func (w *ServerInterfaceWrapper) ListEndpointBilling(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListEndpointBillingParams
+	// ------------- Optional query parameter "startTime" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "startTime", ctx.QueryParams(), &params.StartTime, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter startTime: %s", err))
+	}
+
+	// ------------- Optional query parameter "endTime" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "endTime", ctx.QueryParams(), &params.EndTime, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endTime: %s", err))
+	}
+
+	// ------------- Optional query parameter "bucketSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "bucketSize", ctx.QueryParams(), &params.BucketSize, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter bucketSize: %s", err))
+	}
+
+	// ------------- Optional query parameter "lastN" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lastN", ctx.QueryParams(), &params.LastN, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter lastN: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListEndpointBilling(ctx, params)
+	return err
+}
+
+// ListNetworkVolumeBilling converts echo context to params.
+func (w *ServerInterfaceWrapper) ListNetworkVolumeBilling(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListNetworkVolumeBillingParams
+	// ------------- Optional query parameter "startTime" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "startTime", ctx.QueryParams(), &params.StartTime, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter startTime: %s", err))
+	}
+
+	// ------------- Optional query parameter "endTime" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "endTime", ctx.QueryParams(), &params.EndTime, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endTime: %s", err))
+	}
+
+	// ------------- Optional query parameter "bucketSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "bucketSize", ctx.QueryParams(), &params.BucketSize, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter bucketSize: %s", err))
+	}
+
+	// ------------- Optional query parameter "lastN" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lastN", ctx.QueryParams(), &params.LastN, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter lastN: %s", err))
+	}
+
+	// ------------- Optional query parameter "networkVolumeId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "networkVolumeId", ctx.QueryParams(), &params.NetworkVolumeID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter networkVolumeId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListNetworkVolumeBilling(ctx, params)
+	return err
+}
+
+// ListPodBilling converts echo context to params.
+func (w *ServerInterfaceWrapper) ListPodBilling(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListPodBillingParams
+	// ------------- Optional query parameter "startTime" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "startTime", ctx.QueryParams(), &params.StartTime, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter startTime: %s", err))
+	}
+
+	// ------------- Optional query parameter "endTime" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "endTime", ctx.QueryParams(), &params.EndTime, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endTime: %s", err))
+	}
+
+	// ------------- Optional query parameter "bucketSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "bucketSize", ctx.QueryParams(), &params.BucketSize, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter bucketSize: %s", err))
+	}
+
+	// ------------- Optional query parameter "lastN" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lastN", ctx.QueryParams(), &params.LastN, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter lastN: %s", err))
+	}
+
+	// ------------- Optional query parameter "podId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "podId", ctx.QueryParams(), &params.PodID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter podId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListPodBilling(ctx, params)
+	return err
+}
+
+// ListServerlessBilling converts echo context to params.
+func (w *ServerInterfaceWrapper) ListServerlessBilling(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListServerlessBillingParams
+	// ------------- Optional query parameter "startTime" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "startTime", ctx.QueryParams(), &params.StartTime, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter startTime: %s", err))
+	}
+
+	// ------------- Optional query parameter "endTime" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "endTime", ctx.QueryParams(), &params.EndTime, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endTime: %s", err))
+	}
+
+	// ------------- Optional query parameter "bucketSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "bucketSize", ctx.QueryParams(), &params.BucketSize, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter bucketSize: %s", err))
+	}
+
+	// ------------- Optional query parameter "lastN" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lastN", ctx.QueryParams(), &params.LastN, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter lastN: %s", err))
+	}
+
+	// ------------- Optional query parameter "serverlessId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "serverlessId", ctx.QueryParams(), &params.ServerlessID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter serverlessId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListServerlessBilling(ctx, params)
 	return err
 }
 
@@ -18596,6 +21477,12 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 
 	router.GET(options.BaseURL+"/v2/account/ssh-keys", wrapper.GetSSHKeys, options.OperationMiddlewares["getSshKeys"]...)
 	router.PUT(options.BaseURL+"/v2/account/ssh-keys", wrapper.UpdateSSHKeys, options.OperationMiddlewares["updateSshKeys"]...)
+	router.GET(options.BaseURL+"/v2/billing", wrapper.ListBilling, options.OperationMiddlewares["listBilling"]...)
+	router.GET(options.BaseURL+"/v2/billing/clusters", wrapper.ListClusterBilling, options.OperationMiddlewares["listClusterBilling"]...)
+	router.GET(options.BaseURL+"/v2/billing/endpoints", wrapper.ListEndpointBilling, options.OperationMiddlewares["listEndpointBilling"]...)
+	router.GET(options.BaseURL+"/v2/billing/network-volumes", wrapper.ListNetworkVolumeBilling, options.OperationMiddlewares["listNetworkVolumeBilling"]...)
+	router.GET(options.BaseURL+"/v2/billing/pods", wrapper.ListPodBilling, options.OperationMiddlewares["listPodBilling"]...)
+	router.GET(options.BaseURL+"/v2/billing/serverless", wrapper.ListServerlessBilling, options.OperationMiddlewares["listServerlessBilling"]...)
 	router.GET(options.BaseURL+"/v2/catalog/cpus", wrapper.ListCPUTypes, options.OperationMiddlewares["listCpuTypes"]...)
 	router.GET(options.BaseURL+"/v2/catalog/cpus/:id", wrapper.GetCPUType, options.OperationMiddlewares["getCpuType"]...)
 	router.GET(options.BaseURL+"/v2/catalog/datacenters", wrapper.ListDataCenters, options.OperationMiddlewares["listDataCenters"]...)

@@ -248,6 +248,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	// Other processes and restarts do not live on a clock that a test has frozen.
 	every(compute.SystemClock{}, loop.KeepTick, "keys", s.keyring.Refresh)
 	every(compute.SystemClock{}, loop.KeepTick, "request counts", s.rates.Save)
+	every(compute.SystemClock{}, loop.KeepTick, "meter", workers.See)
 	return s, nil
 }
 

@@ -53,11 +53,14 @@ func (b *Booking) room(id holder, w want) *claim {
 	return c
 }
 
-// Move moves the pod as store.Tx does, and gives back what it does not hold in its new status.
+// Move moves the pod as store.Tx does, gives back what it does not hold in its new status and has it metered.
 func (b *Booking) Move(tx store.Tx, pod compute.Pod) (bool, error) {
 	moved, err := tx.MovePod(pod)
 	if err != nil || !moved {
 		return moved, err
+	}
+	if err := meterPod(tx, pod); err != nil {
+		return true, err
 	}
 	if !pod.Status.HoldsHost() {
 		b.give(holder(pod.ID), pod.Status == compute.PodTerminated)

@@ -13,6 +13,7 @@ import (
 type Catalog struct {
 	GPUs        []GPUType        `json:"gpus"`
 	CPUs        []CPUFlavor      `json:"cpus"`
+	Volumes     VolumePrices     `json:"volumes"`
 	DataCenters []DataCenter     `json:"dataCenters"`
 	Templates   []PublicTemplate `json:"templates"`
 }
@@ -61,6 +62,12 @@ type CPUFlavor struct {
 // offers tells whether a pod can have so many vCPUs.
 func (f CPUFlavor) offers(vcpus int64) bool {
 	return vcpus >= f.MinVCPU && vcpus <= f.MaxVCPU && powerOfTwo(vcpus)
+}
+
+// VolumePrices are what a GB of a network volume costs. Absent ones are 0.
+type VolumePrices struct {
+	Standard        float64 `json:"standard"`
+	HighPerformance float64 `json:"highPerformance"`
 }
 
 // DataCenter is where hosts stand.
@@ -180,7 +187,7 @@ func (c Catalog) priceGPU(g compute.GPU, cloud compute.Cloud) (float64, error) {
 	case g.Count > offer.MaxCount:
 		return 0, compute.Errorf(compute.Rejected, "gpu.count: asked for %d of %q, a pod can have %d", g.Count, g.ID, offer.MaxCount)
 	}
-	return offer.Price * float64(g.Count), nil
+	return times(offer.Price, g.Count), nil
 }
 
 // priceCPU gives the price and the memory in GB. Rejected for what the catalog does not offer.
@@ -196,7 +203,7 @@ func (c Catalog) priceCPU(cpu compute.CPU) (float64, int64, error) {
 	if cpu.MemoryGB != 0 && cpu.MemoryGB != memory {
 		return 0, 0, compute.Errorf(compute.Rejected, "cpu.memory: flavor %q has %d GB with %d vCPUs, not %d", cpu.ID, memory, cpu.VCPUCount, cpu.MemoryGB)
 	}
-	return f.PricePerVCPU * float64(cpu.VCPUCount), memory, nil
+	return times(f.PricePerVCPU, cpu.VCPUCount), memory, nil
 }
 
 // checkPlace refuses data centers that do not exist, and global networking where it is not possible.

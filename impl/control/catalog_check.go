@@ -111,6 +111,8 @@ func (c Catalog) check() error {
 		f.must(t.PricePerVCPU >= 0, at+"pricePerVcpu", "must not be negative")
 		f.must(t.ServerlessPricePerVCPU >= 0, at+"serverlessPricePerVcpu", "must not be negative")
 	}
+	f.must(c.Volumes.Standard >= 0, "volumes.standard", "must not be negative")
+	f.must(c.Volumes.HighPerformance >= 0, "volumes.highPerformance", "must not be negative")
 	c.checkDataCenters(&f)
 	c.checkTemplates(&f)
 	return errors.Join(f.list...)

@@ -18,15 +18,19 @@ type Cluster struct {
 
 // NewCluster is what createCluster asks for. Pod is what each of its pods is made from.
 type NewCluster struct {
-	Name     string
-	Type     compute.ClusterType
-	PodCount int64
-	Pod      NewPod
+	Name         string
+	Type         compute.ClusterType
+	PodCount     int64
+	Pod          NewPod
+	StartJupyter bool // refused (rule clusters.create.jupyter)
 }
 
 // CreateCluster stores the cluster and its pods, PROVISIONING, all or none (rules clusters.together,
 // clusters.create.nothing). Errors as for CreatePod.
 func (c *Control) CreateCluster(ctx context.Context, user compute.UserID, n NewCluster) (Cluster, error) {
+	if n.StartJupyter {
+		return Cluster{}, compute.Errorf(compute.Rejected, "startJupyter is not served: have the image start it")
+	}
 	pod, err := c.newPod(user, n.Pod)
 	if err != nil {
 		return Cluster{}, err
@@ -65,6 +69,11 @@ func (c *Control) insertCluster(ctx context.Context, made *Cluster, pod compute.
 			member.ID, member.Name, member.ClusterID = c.ids.Pod(), fmt.Sprintf("%s-%d", n.Name, i), made.ID
 			if err := c.settle(tx, b, &member, n.Pod); err != nil {
 				return err
+			}
+			if n.Pod.StartSSH != nil && *n.Pod.StartSSH {
+				if err := addPublicKeys(tx, &member); err != nil {
+					return err
+				}
 			}
 			if err := insert(tx, member); err != nil {
 				return err

@@ -49,7 +49,7 @@ func (c *Control) Deal(w Wanted) Deal {
 				continue
 			}
 			can[x.Count], most = true, max(most, x.Count)
-			price := offer.Price * float64(x.Count)
+			price := times(offer.Price, x.Count)
 			if x.Count == w.GPU.Count && (d.Cloud == "" || price < d.Price) {
 				d.Cloud, d.Price, d.Stock = cloud, price, stockOf(places)
 			}

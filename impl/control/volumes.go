@@ -29,7 +29,10 @@ func (c *Control) CreateVolume(ctx context.Context, user compute.UserID, n NewVo
 	}
 	err := c.store.Write(ctx, func(tx store.Tx) error {
 		v.CreatedAt = tx.Now()
-		return tx.InsertVolume(v)
+		if err := tx.InsertVolume(v); err != nil {
+			return err
+		}
+		return c.catalog.meterVolume(tx, v)
 	})
 	return v, err
 }
@@ -70,7 +73,10 @@ func (c *Control) UpdateVolume(ctx context.Context, user compute.UserID, id comp
 		}
 		set(&v.Name, change.Name)
 		set(&v.SizeGB, change.SizeGB)
-		return tx.UpdateVolume(v)
+		if err := tx.UpdateVolume(v); err != nil || change.SizeGB == nil {
+			return err
+		}
+		return c.catalog.meterVolume(tx, v)
 	})
 	return v, err
 }
@@ -92,7 +98,10 @@ func (c *Control) DeleteVolume(ctx context.Context, user compute.UserID, id comp
 		if err := unused(tx, fmt.Sprintf("network volume %q is used by", id), "", "", id); err != nil {
 			return err
 		}
-		return tx.DeleteVolume(id)
+		if err := tx.DeleteVolume(id); err != nil {
+			return err
+		}
+		return tx.CloseCharge(string(id))
 	})
 	if err == nil {
 		c.deleted()

@@ -16,7 +16,7 @@ const workerMount = "/runpod-volume"
 func (b *Booking) InsertWorker(tx store.Tx, w *compute.Worker, e compute.Endpoint) (*compute.NetworkMount, error) {
 	w.EndpointID, w.Version, w.Image, w.DiskGB, w.CreatedAt = e.ID, e.Version, e.Image, e.DiskGB, tx.Now()
 	if e.Declared {
-		return nil, tx.InsertWorker(*w)
+		return nil, b.insertWorker(tx, *w, e.UserID)
 	}
 	centers, mounts, err := workerPlaces(tx, e)
 	if err != nil {
@@ -25,16 +25,24 @@ func (b *Booking) InsertWorker(tx store.Tx, w *compute.Worker, e compute.Endpoin
 	if err := b.placeWorker(w, b.placement.catalog.workerWants(e, centers)); err != nil {
 		return nil, err
 	}
-	return mounts[w.DataCenterID], tx.InsertWorker(*w)
+	return mounts[w.DataCenterID], b.insertWorker(tx, *w, e.UserID)
 }
 
-// DeleteWorker removes the worker and gives back what it held.
+// insertWorker stores the worker and begins to bill it.
+func (b *Booking) insertWorker(tx store.Tx, w compute.Worker, user compute.UserID) error {
+	if err := tx.InsertWorker(w); err != nil {
+		return err
+	}
+	return b.placement.catalog.meterWorker(tx, w, user)
+}
+
+// DeleteWorker removes the worker, gives back what it held and ends its bill.
 func (b *Booking) DeleteWorker(tx store.Tx, id compute.WorkerID) error {
 	if err := tx.DeleteWorker(id); err != nil {
 		return err
 	}
 	b.give(holder(id), true)
-	return nil
+	return tx.CloseCharge(string(id))
 }
 
 // placeWorker takes room for the first of the wants for which there is some.
@@ -129,12 +137,12 @@ func (c Catalog) workerTypes(g compute.EndpointGPU) (ids []string) {
 func (c Catalog) workerPrice(w want) float64 {
 	if w.CPU != "" {
 		f, _ := c.CPU(w.CPU)
-		return f.ServerlessPricePerVCPU * float64(w.Count)
+		return times(f.ServerlessPricePerVCPU, w.Count)
 	}
 	t, _ := c.GPU(w.GPU)
 	price := t.ServerlessPrice
 	if offer := t.Offer(compute.Secure); price == 0 && offer != nil {
 		price = offer.Price
 	}
-	return price * float64(w.Count)
+	return times(price, w.Count)
 }

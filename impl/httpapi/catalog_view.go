@@ -116,10 +116,10 @@ func dataCenterView(d control.DataCenterStock) rest.DataCenter {
 }
 
 // publicTemplateView fills every field of the published template.
-func publicTemplateView(t control.PublicTemplate) rest.PublicTemplate {
-	v := rest.PublicTemplate{
+func publicTemplateView(t control.PublicTemplate) rest.Template {
+	v := rest.Template{
 		ID: t.ID, Name: t.Name, Image: t.Image, Args: t.Args, Disk: t.DiskGB, Ports: append([]string{}, t.Ports...), Env: t.Env,
-		Registry: orNull(""), Serverless: t.Serverless, Public: true, Category: rest.PublicTemplateCategory(t.Category),
+		Registry: orNull(""), Serverless: t.Serverless, Public: true, Category: rest.TemplateCategory(t.Category),
 		StartSSH: t.StartSSH, StartJupyter: t.StartJupyter, AllowedCudaVersions: append([]string{}, t.CUDAVersions...),
 	}
 	if v.Env == nil {

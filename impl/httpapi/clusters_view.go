@@ -8,9 +8,10 @@ import (
 
 // newCluster translates a request. What is absent stays zero: the defaults are control's.
 func newCluster(r rest.CreateClusterRequest) control.NewCluster {
-	n := control.NewCluster{Name: r.Name, Type: compute.ClusterType(r.Type), PodCount: r.Compute.PodCount, Pod: control.NewPod{
+	n := control.NewCluster{Name: r.Name, Type: compute.ClusterType(r.Type), PodCount: r.Compute.PodCount, StartJupyter: value(r.StartJupyter), Pod: control.NewPod{
 		Name: r.Name, Image: r.Image, Args: value(r.Args), DiskGB: value(r.Disk), Ports: r.Ports, Env: r.Env, DataCenterIDs: r.DataCenterIds,
-		GPU: &compute.GPU{ID: r.Compute.GpuTypeID, Count: r.Compute.GpuCountPerPod},
+		StartSSH: r.StartSSH,
+		GPU:      &compute.GPU{ID: r.Compute.GpuTypeID, Count: r.Compute.GpuCountPerPod},
 	}}
 	n.Pod.Persistent, n.Pod.Network = mounts(r.Mounts)
 	return n
@@ -19,13 +20,13 @@ func newCluster(r rest.CreateClusterRequest) control.NewCluster {
 // clusterView fills every field of the published cluster. It has pods: none goes before the cluster does.
 func clusterView(c control.Cluster) rest.Cluster {
 	v := rest.Cluster{
-		ID: string(c.ID), Name: c.Name, Type: rest.ClusterType(c.Type), DataCenterID: c.DataCenterID, CreatedAt: c.CreatedAt,
+		ID: string(c.ID), Name: c.Name, Type: rest.ClusterType(c.Type), DataCenterID: &c.DataCenterID, CreatedAt: c.CreatedAt,
 		Compute: rest.ClusterCompute{GpuTypeID: c.GPU.ID, GpuCountPerPod: c.GPU.Count, PodCount: c.PodCount},
 		Pods:    rest.ClusterPodsSummary{Total: int64(len(c.Pods)), ByStatus: map[string]int64{}},
 	}
 	for _, p := range c.Pods {
 		v.Pods.ByStatus[string(p.Status)]++
 	}
-	v.Primary = rest.ClusterPrimary{PodID: string(c.Pods[0].ID), Status: rest.PodStatus(c.Pods[0].Status)}
+	v.Primary = &rest.ClusterPrimary{PodID: string(c.Pods[0].ID), Status: rest.PodStatus(c.Pods[0].Status)}
 	return v
 }

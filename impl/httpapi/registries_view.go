@@ -12,8 +12,9 @@ func registryView(r compute.Registry) rest.Registry {
 
 // delegationView fills every field of the published delegation.
 func delegationView(d compute.Delegation) rest.EcrDelegation {
+	host := d.Host()
 	return rest.EcrDelegation{
 		ID: string(d.ID), Name: orNull(d.Name), DelegatorUserID: string(d.UserID), AwsUser: d.Account, AwsRegion: d.Region,
-		Repository: d.Repository, Tag: d.Tag, DockerRegistryURI: d.Host(), CreatedAt: d.CreatedAt,
+		Repository: d.Repository, Tag: d.Tag, DockerRegistryURI: &host, CreatedAt: d.CreatedAt,
 	}
 }

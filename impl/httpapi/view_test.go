@@ -90,7 +90,7 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 	require.Empty(t, missing(templateView(template, template.UserID)))
 	cluster := clusterView(filled[control.Cluster]())
 	require.Empty(t, missing(cluster))
-	for _, part := range []any{cluster.Compute, cluster.Pods, cluster.Primary} {
+	for _, part := range []any{cluster.Compute, cluster.Pods, *cluster.Primary} {
 		require.Empty(t, missing(part))
 	}
 	endpoint := filled[compute.Endpoint]()

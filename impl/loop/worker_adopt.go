@@ -84,6 +84,7 @@ func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[comp
 			l.Queue.WorkerStarted(e.ID, w.ID, w.Version)
 			l.Log.Info("worker taken up again", "endpoint", e.ID, "worker", w.ID)
 		default:
+			l.unseen(ctx, w.ID)
 			l.erase(ctx, w.EndpointID, w.ID, keys[w.ID])
 		}
 	}
@@ -95,6 +96,21 @@ func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[comp
 		}
 	}
 	return nil
+}
+
+// unseen bills a worker that did not outlive berth up to when it was seen last.
+func (l *Workers) unseen(ctx context.Context, id compute.WorkerID) {
+	if err := l.Store.Write(ctx, func(tx store.Tx) error { return tx.CloseUnseen(string(id)) }); err != nil {
+		l.Log.Error("worker's charge could not be closed", "worker", id, "error", err)
+	}
+}
+
+// See notes in the charges of workers that they run.
+func (l *Workers) See(ctx context.Context) error {
+	if len(l.ids()) == 0 {
+		return nil
+	}
+	return l.Store.Write(ctx, func(tx store.Tx) error { return tx.SeeCharges() })
 }
 
 func (l *Workers) has(id compute.WorkerID) bool {

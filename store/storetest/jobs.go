@@ -317,6 +317,7 @@ func clears(t *testing.T, open Open) {
 		require.NoError(t, tx.InsertTemplate(fullTemplate()))
 		require.NoError(t, tx.InsertCluster(compute.Cluster{ID: "c", UserID: "u", CreatedAt: start}))
 		require.NoError(t, tx.SetSSHKeys("u", []string{"a"}))
+		require.NoError(t, tx.OpenCharge(compute.Charge{UserID: "u", Item: compute.PodCPU, HolderID: "p"}))
 		require.NoError(t, tx.InsertJob(job("c"), nil))
 		asked := endpoint("asked", "u", "n")
 		asked.Declared = false
@@ -336,6 +337,9 @@ func clears(t *testing.T, open Open) {
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Template, error) { return tx.ListTemplates("u") }))
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]string, error) { return tx.SSHKeys("u") }))
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Cluster, error) { return tx.ListClusters("u") }))
+	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Charge, error) {
+		return tx.ListCharges("u", []compute.Item{compute.PodCPU}, nil, start, start.Add(time.Hour))
+	}))
 	require.Len(t, read(t, s, func(tx store.Tx) ([]compute.Key, error) { return tx.ListKeys() }), 1)
 	require.Len(t, read(t, s, listEndpoints), 1)
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Release, error) { return tx.ListReleases("asked") }))

@@ -303,3 +303,18 @@ CREATE TABLE system_lines (
   text     TEXT NOT NULL,
   PRIMARY KEY (pod_id, position)
 ) STRICT, WITHOUT ROWID;
+-- What is billed: rows are written with the change that begins or ends them, and are kept.
+CREATE TABLE charges (
+  seq         INTEGER PRIMARY KEY,
+  user_id     TEXT NOT NULL,
+  item        TEXT NOT NULL,
+  resource_id TEXT NOT NULL,    -- what it is billed to
+  holder_id   TEXT NOT NULL,    -- what ran
+  rate        INTEGER NOT NULL, -- billionths of a USD an hour
+  began_at    INTEGER NOT NULL,
+  seen_at     INTEGER,          -- NULL: its end is always written
+  ended_at    INTEGER           -- NULL: open
+) STRICT;
+
+CREATE UNIQUE INDEX charges_open ON charges (holder_id) WHERE ended_at IS NULL;
+CREATE INDEX charges_of_user ON charges (user_id, item, ended_at);

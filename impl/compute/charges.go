@@ -1,0 +1,63 @@
+package compute
+
+import (
+	"math"
+	"math/bits"
+	"time"
+)
+
+// NanoUSD is money in billionths of a US dollar, so that sums are exact.
+type NanoUSD int64
+
+// ToNanoUSD rounds US dollars to the nearest billionth.
+func ToNanoUSD(usd float64) NanoUSD { return NanoUSD(math.Round(usd * 1e9)) }
+
+// USD gives US dollars. It prints with nine decimals at most.
+func (n NanoUSD) USD() float64 { return float64(n) / 1e9 }
+
+// Item is what is billed.
+type Item string
+
+// The items of a bill.
+const (
+	PodGPU                 Item = "POD_GPU"
+	PodCPU                 Item = "POD_CPU"
+	ServerlessGPU          Item = "SERVERLESS_GPU"
+	ServerlessCPU          Item = "SERVERLESS_CPU"
+	StorageStandard        Item = "STORAGE_STANDARD"
+	StorageHighPerformance Item = "STORAGE_HIGH_PERFORMANCE"
+	ClusterGPU             Item = "CLUSTER_GPU"
+)
+
+// Charge is a time in which something cost the user money. It is written with what begins and ends it, so a bill follows
+// from what is stored alone.
+type Charge struct {
+	UserID     UserID
+	Item       Item
+	ResourceID string  // what it is billed to: a pod, cluster, endpoint or network volume
+	HolderID   string  // what ran: a pod, worker or network volume, which has one open charge at most
+	Rate       NanoUSD // an hour; not negative
+	BeganAt    time.Time
+	SeenAt     time.Time // of what does not outlive berth: when it was last known to run; else zero
+	EndedAt    time.Time // zero while it is open
+}
+
+// Until gives what the charge comes to from its beginning to the time or its end. Of that whole sum what is less than a
+// billionth is cut off, so two spans that meet come to exactly as much as the one that they make.
+func (c Charge) Until(t time.Time) NanoUSD {
+	if !c.EndedAt.IsZero() && c.EndedAt.Before(t) {
+		t = c.EndedAt
+	}
+	if !t.After(c.BeganAt) || c.Rate <= 0 {
+		return 0
+	}
+	high, low := bits.Mul64(uint64(c.Rate), uint64(t.Sub(c.BeganAt)))
+	if high >= uint64(time.Hour) { // over what a NanoUSD holds, which no bill comes to
+		return math.MaxInt64
+	}
+	sum, _ := bits.Div64(high, low, uint64(time.Hour))
+	return NanoUSD(min(sum, math.MaxInt64))
+}
+
+// Between gives what the charge comes to from one time to another.
+func (c Charge) Between(from, to time.Time) NanoUSD { return c.Until(to) - c.Until(from) }

@@ -1,0 +1,184 @@
+package diff
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// object is a YAML or JSON mapping.
+type object = map[string]any
+
+// Document is an OpenAPI document, as a tree.
+type Document struct {
+	root    object
+	schemas map[uintptr]schema // that were made, by the node that they were made of
+}
+
+// schema is a schema without what only people read, its allOf merged into it.
+type schema struct {
+	keywords object
+	name     string // of the component that it is; "" if it is none
+	node     object // that it was made of, kept so that no other one gets its identity
+}
+
+// Load reads a document from a file of YAML or JSON.
+func Load(path string) (Document, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Document{}, err
+	}
+	d, err := Parse(text)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return d, err
+}
+
+// Parse reads a document from YAML or JSON, and fails at a reference that leads nowhere.
+func Parse(text []byte) (Document, error) {
+	d := Document{schemas: map[uintptr]schema{}}
+	if err := yaml.Unmarshal(text, &d.root); err != nil {
+		return d, err
+	}
+	if _, ok := d.root["paths"].(object); !ok {
+		return d, fmt.Errorf("it has no paths: it is no OpenAPI document")
+	}
+	return d, d.checkReferences(d.root)
+}
+
+func (d Document) checkReferences(node any) error {
+	switch node := node.(type) {
+	case object:
+		if ref, ok := node["$ref"].(string); ok && d.target(ref) == nil {
+			return fmt.Errorf("reference %s leads nowhere", ref)
+		}
+		for _, child := range node {
+			if err := d.checkReferences(child); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for _, child := range node {
+			if err := d.checkReferences(child); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// target gives what a reference within the document leads to, nil for nothing.
+func (d Document) target(ref string) object {
+	var node any = d.root
+	for part := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
+		m, _ := node.(object)
+		node = m[strings.NewReplacer("~1", "/", "~0", "~").Replace(part)]
+	}
+	m, _ := node.(object)
+	return m
+}
+
+// resolve follows references, and gives the name of the last one, "" where there was none.
+func (d Document) resolve(node any) (m object, name string) {
+	m, _ = node.(object)
+	for range 100 { // a reference to itself leads nowhere
+		ref, ok := m["$ref"].(string)
+		if !ok {
+			return m, name
+		}
+		m, name = d.target(ref), ref[strings.LastIndex(ref, "/")+1:]
+	}
+	return object{}, name
+}
+
+// schema gives the schema of a node, the same one each time.
+func (d Document) schema(node any) schema {
+	m, _ := node.(object)
+	key := identity(m)
+	s, made := d.schemas[key]
+	if !made {
+		d.schemas[key] = schema{node: m} // an allOf that leads to itself ends here
+		s = d.makeSchema(m)
+		s.node = m
+		d.schemas[key] = s
+	}
+	return s
+}
+
+// identity tells nodes apart.
+func identity(m object) uintptr { return reflect.ValueOf(m).Pointer() }
+
+// makeSchema makes the schema of a node. What stands beside a reference adds to it, as the parts of an allOf do.
+func (d Document) makeSchema(node object) schema {
+	m, name := node, ""
+	if ref := node["$ref"]; ref != nil {
+		if m = structure(node); len(m) > 1 {
+			delete(m, "$ref")
+			m["allOf"] = []any{object{"$ref": ref}}
+		} else {
+			m, name = d.resolve(node)
+		}
+	}
+	m = structure(m)
+	parts, _ := m["allOf"].([]any)
+	delete(m, "allOf")
+	if len(parts) == 1 && len(m) == 0 {
+		return d.schema(parts[0])
+	}
+	for _, part := range parts {
+		merge(m, d.schema(part).keywords)
+	}
+	if closed, ok := m["unevaluatedProperties"]; ok {
+		delete(m, "unevaluatedProperties")
+		m["additionalProperties"] = closed
+	}
+	return schema{keywords: m, name: name}
+}
+
+// merge adds what a part of an allOf says: members of objects and lists add up, and of two values the first one stays.
+func merge(into, part object) {
+	for key, value := range part {
+		have, there := into[key]
+		switch {
+		case !there:
+			into[key] = value
+		case key == "properties":
+			both := maps.Clone(value.(object))
+			for name, property := range have.(object) {
+				if first, ok := both[name]; ok {
+					property = object{"allOf": []any{property, first}}
+				}
+				both[name] = property
+			}
+			into[key] = both
+		case key == "required":
+			all := slices.Clone(have.([]any))
+			for _, name := range value.([]any) {
+				if !slices.Contains(all, name) {
+					all = append(all, name)
+				}
+			}
+			into[key] = all
+		}
+	}
+}
+
+// prose are the members of a schema that only people read.
+var prose = []string{"description", "summary", "title", "example", "examples", "externalDocs", "deprecated", "$comment"}
+
+// structure copies a schema without prose and extensions.
+func structure(m object) object {
+	plain := object{}
+	for key, value := range m {
+		if !slices.Contains(prose, key) && !strings.HasPrefix(key, "x-") {
+			plain[key] = value
+		}
+	}
+	return plain
+}
