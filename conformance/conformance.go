@@ -27,6 +27,7 @@ type Target struct {
 
 	Managed     string // id of an endpoint whose workers the server starts, and which never say anything; may be empty
 	ControlsKey string // the key of its test controls; rules that need them are skipped without it
+	Guarded     *Target // a server like this one, but that posts to no private address; may be nil
 }
 
 // scopesOf names the further keys that rules use.

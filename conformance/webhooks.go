@@ -139,6 +139,26 @@ func init() {
 			})
 		}, 500, 302, 500)
 	})
+	add("queue.webhook.private", ops, func(c *Check) {
+		if c.Guarded == nil {
+			c.Skip("there is no target that posts to no private address")
+		}
+		guarded := &Check{TestingT: c.TestingT, Target: *c.Guarded, Spec: c.Spec, Skip: c.Skip}
+		c.receive(func(r *receiver) {
+			guarded.frozen(func() {
+				id := guarded.hooked(r, "")
+				guarded.cancel(id)
+				guarded.advance(time.Minute)
+				delivery := guarded.control("GET", "webhooks", "").JSON["webhooks"].([]any)[0].(map[string]any)
+				require.Equal(c, id, delivery["job"])
+				require.EqualValues(c, 3, delivery["tries"])
+				require.Contains(c, delivery["error"], "private")
+				require.Empty(c, r.posts())
+			})
+			c.cancel(c.hooked(r, "")) // where it is set, it is posted
+			c.awaits(r, 1)
+		}, 200)
+	})
 	add("queue.webhook.link-local", ops, func(c *Check) {
 		c.receive(func(r *receiver) {
 			c.frozen(func() {

@@ -19,6 +19,7 @@ func (q *Queue) Status(ctx context.Context, user compute.UserID, e compute.Endpo
 	}
 	w := l.places[id]
 	j, known := q.recent.find(id)
+	committing := l.early > 0
 	q.mu.Unlock()
 	if w != nil && w.plain {
 		return compute.Job{ID: id, EndpointID: e, Status: compute.JobInQueue, QueuedAt: time.UnixMilli(w.since).UTC()}, nil
@@ -31,18 +32,10 @@ func (q *Queue) Status(ctx context.Context, user compute.UserID, e compute.Endpo
 		return err
 	}
 	err = q.store.Read(ctx, read)
-	if compute.CodeOf(err) == compute.NotFound && q.committing(e) {
+	if compute.CodeOf(err) == compute.NotFound && committing {
 		err = q.store.Write(ctx, read) // after the commit
 	}
 	return j, err
-}
-
-// committing tells whether jobs of the endpoint were handed over and may not be committed yet.
-func (q *Queue) committing(e compute.EndpointID) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	l := q.lines[e]
-	return l != nil && l.early > 0
 }
 
 // forget has the job's status read from disk from now on.
@@ -130,7 +123,9 @@ func (q *Queue) Health(ctx context.Context, user compute.UserID, e compute.Endpo
 	h := Health{Workers: map[compute.WorkerStatus]int64{}}
 	q.mu.Lock()
 	l, err := q.line(user, e)
+	committing := false
 	if err == nil {
+		committing = l.early > 0
 		h.Workers[compute.WorkerThrottled] = 0
 		for _, a := range l.absent {
 			h.Workers[a.Status]++
@@ -148,7 +143,7 @@ func (q *Queue) Health(ctx context.Context, user compute.UserID, e compute.Endpo
 		return h, err
 	}
 	read := q.store.Read
-	if q.committing(e) {
+	if committing {
 		read = q.store.Write // after the commit
 	}
 	err = read(ctx, func(tx store.Tx) (err error) {
