@@ -115,9 +115,12 @@ func (l *Pods) fail(ctx context.Context, p compute.Pod, err error) error {
 	return l.move(ctx, p, compute.PodFailed)
 }
 
-// glance tells whether a RUNNING pod is still up as it was seen last.
+// glance tells whether a pod is still starting, or up, as it was seen last.
 func (l *Pods) glance(ctx context.Context, p compute.Pod) bool {
 	state, err := l.Runtime.Inspect(ctx, string(p.ID))
+	if p.Status == compute.PodStarting {
+		return err == nil && state.Phase == runtime.Starting && state.Generation == generation(p)
+	}
 	as := err == nil && state.Phase == runtime.Up && state.Generation == generation(p) && p.StartedAt.UnixMilli() == state.StartedAt.UnixMilli()
 	if as {
 		l.note(ctx, p, state)

@@ -46,7 +46,8 @@ type Pods struct {
 	free     sync.Cond                     // a pod is not busy any more
 	busy     map[compute.PodID]bool        // somebody looks at it
 	hinted   map[compute.PodID]bool        // to be looked at
-	watched  map[compute.PodID]compute.Pod // to be looked at from time to time, as they were seen last
+	awaited  map[compute.PodID]compute.Pod // to be looked at every podTick, as they were seen last
+	watched  map[compute.PodID]compute.Pod // to be looked at every watchTick, as they were seen last
 	troubled map[compute.PodID]bool        // its last look failed
 }
 
@@ -55,7 +56,7 @@ func NewPods(s store.Store, p *control.Placement, r runtime.Runtime, clock compu
 	l := &Pods{
 		Store: s, Placement: p, Runtime: r, Clock: clock, Log: log, wake: make(chan struct{}, 1),
 		busy: map[compute.PodID]bool{}, hinted: map[compute.PodID]bool{},
-		watched: map[compute.PodID]compute.Pod{}, troubled: map[compute.PodID]bool{},
+		awaited: map[compute.PodID]compute.Pod{}, watched: map[compute.PodID]compute.Pod{}, troubled: map[compute.PodID]bool{},
 		live:   live{pods: map[compute.PodID]*lively{}},
 		shared: shared{holder: map[string]compute.PodID{}, held: map[compute.PodID][]string{}},
 	}
@@ -87,9 +88,13 @@ func (l *Pods) hint(id compute.PodID) {
 // Run works until ctx ends. It looks at each pod on its own: one that takes its time to stop holds up no other.
 func (l *Pods) Run(ctx context.Context) {
 	defer l.looks.Wait()
-	var watch time.Time // when the running ones are looked at next
+	var await, watch time.Time // when those on their way, and the running ones, are looked at next
 	for {
 		now := l.Clock.Now()
+		due := !now.Before(await)
+		if due {
+			await = now.Add(podTick)
+		}
 		full := !now.Before(watch)
 		if full {
 			watch = now.Add(watchTick)
@@ -98,10 +103,10 @@ func (l *Pods) Run(ctx context.Context) {
 				l.looks.Go(func() { l.sweepVolumes(ctx) })
 			}
 		}
-		for _, one := range l.claim(full) {
+		for _, one := range l.claim(due, full) {
 			l.looks.Go(func() { l.lookClaimed(ctx, one) })
 		}
-		tick, stop := l.Clock.After(podTick)
+		tick, stop := l.Clock.After(await.Sub(now))
 		select {
 		case <-ctx.Done():
 			stop()
@@ -125,7 +130,7 @@ func (l *Pods) Step(ctx context.Context) {
 	}
 	l.mu.Unlock()
 	var looks sync.WaitGroup
-	for _, one := range l.claim(true) {
+	for _, one := range l.claim(true, true) {
 		looks.Go(func() { l.lookClaimed(ctx, one) })
 	}
 	looks.Wait()
@@ -134,15 +139,16 @@ func (l *Pods) Step(ctx context.Context) {
 	}
 }
 
-// claimed is a pod that somebody is to look at. One that is only watched comes as it was seen last: whoever changes a pod hints
-// it, so that watching thousands that do well takes no read of the store.
+// claimed is a pod that somebody is to look at. One that was not hinted comes as it was seen last: whoever changes a pod hints
+// it, so that watching thousands that start or do well takes no read of the store.
 type claimed struct {
 	id   compute.PodID
 	seen *compute.Pod // nil: its row is to be read
 }
 
-// claim takes the pods that are to be looked at and that nobody looks at: the hinted ones and, if full, the watched ones.
-func (l *Pods) claim(full bool) (all []claimed) {
+// claim takes the pods that are to be looked at and that nobody looks at: the hinted ones, the awaited ones if those are due,
+// and the watched ones if full.
+func (l *Pods) claim(due, full bool) (all []claimed) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for id := range l.hinted {
@@ -151,18 +157,27 @@ func (l *Pods) claim(full bool) (all []claimed) {
 			all = append(all, claimed{id: id})
 		}
 	}
-	for id, p := range l.watched {
-		if full && !l.busy[id] {
-			l.busy[id] = true
-			one := claimed{id: id}
-			if p.ID != "" {
-				one.seen = &p
+	take := func(from map[compute.PodID]compute.Pod) {
+		for id, p := range from {
+			if !l.busy[id] {
+				l.busy[id] = true
+				one := claimed{id: id}
+				if p.ID != "" {
+					one.seen = &p
+				}
+				all = append(all, one)
 			}
-			all = append(all, one)
 		}
+	}
+	if due {
+		take(l.awaited)
+	}
+	if full {
+		take(l.watched)
 	}
 	for _, one := range all {
 		delete(l.hinted, one.id)
+		delete(l.awaited, one.id)
 		delete(l.watched, one.id)
 	}
 	return all
@@ -175,7 +190,7 @@ func (l *Pods) lookClaimed(ctx context.Context, one claimed) {
 	var next again
 	var err error
 	if one.seen != nil && l.glance(ctx, *one.seen) {
-		p, next = *one.seen, later
+		p, next = *one.seen, nextOf(*one.seen)
 	} else {
 		p, next, err = l.look(ctx, id)
 	}
@@ -201,7 +216,7 @@ func (l *Pods) lookClaimed(ctx context.Context, one claimed) {
 	}
 	switch next {
 	case soon:
-		l.hinted[id] = true
+		l.awaited[id] = p
 	case later:
 		l.watched[id] = p
 	}
@@ -215,6 +230,14 @@ const (
 	soon
 	later
 )
+
+// nextOf gives it for a pod whose container there is.
+func nextOf(p compute.Pod) again {
+	if p.Status == compute.PodStarting {
+		return soon
+	}
+	return later
+}
 
 // look moves one pod by one step, and tells when there is more to come.
 func (l *Pods) look(ctx context.Context, id compute.PodID) (p compute.Pod, next again, err error) {
@@ -230,11 +253,9 @@ func (l *Pods) look(ctx context.Context, id compute.PodID) (p compute.Pod, next 
 	}
 	switch p.Status {
 	case compute.PodProvisioning:
-		return p, soon, l.place(ctx, p)
-	case compute.PodStarting:
-		return p, soon, l.inspect(ctx, p)
-	case compute.PodRunning:
-		return p, later, l.inspect(ctx, p)
+		return compute.Pod{}, soon, l.place(ctx, p)
+	case compute.PodStarting, compute.PodRunning:
+		return p, nextOf(p), l.inspect(ctx, p)
 	case compute.PodTerminated:
 		return p, never, l.remove(ctx, id)
 	default:
