@@ -1032,7 +1032,7 @@ type CreateEndpointRequest struct {
 	// Env Joins the template's.
 	Env map[string]string `json:"env,omitempty"`
 
-	// Flashboot Kept and shown; it has no effect here. OFF unless told otherwise.
+	// Flashboot Kept and shown; it has no effect here.
 	Flashboot *FlashBoot               `json:"flashboot,omitempty"`
 	Gpu       *CreateEndpointGpuConfig `json:"gpu,omitempty"`
 
@@ -1059,8 +1059,16 @@ type CreateEndpointRequest struct {
 	Timeout *int64 `json:"timeout,omitempty"`
 
 	// Type How requests reach the workers; it never changes. LOAD_BALANCER endpoints have no queue.
-	Type    EndpointType     `json:"type"`
-	Workers *EndpointWorkers `json:"workers,omitempty"`
+	Type    EndpointType           `json:"type"`
+	Workers *CreateEndpointWorkers `json:"workers,omitempty"`
+}
+
+// CreateEndpointWorkers defines model for CreateEndpointWorkers.
+type CreateEndpointWorkers struct {
+	// IdleTimeout Seconds. Not for a queue that is scaled by request count.
+	IdleTimeout *int64 `json:"idleTimeout,omitempty"`
+	Max         *int64 `json:"max,omitempty"`
+	Min         *int64 `json:"min,omitempty"`
 }
 
 // CreateNetworkVolumeRequest defines model for CreateNetworkVolumeRequest.
@@ -1198,11 +1206,11 @@ type Endpoint struct {
 	CreatedAt     time.Time   `json:"createdAt"`
 	DataCenterIds []string    `json:"dataCenterIds"`
 
-	// Disk GB.
-	Disk int64             `json:"disk"`
+	// Disk GB; absent for an endpoint of the server's settings.
+	Disk *int64            `json:"disk,omitempty"`
 	Env  map[string]string `json:"env"`
 
-	// Flashboot Kept and shown; it has no effect here. OFF unless told otherwise.
+	// Flashboot Kept and shown; it has no effect here.
 	Flashboot      FlashBoot                            `json:"flashboot"`
 	Gpu            nullable.Nullable[EndpointGpuConfig] `json:"gpu"`
 	ID             string                               `json:"id"`
@@ -1283,17 +1291,13 @@ type EndpointType string
 
 // EndpointWorkers defines model for EndpointWorkers.
 type EndpointWorkers struct {
-	// IdleTimeout Seconds, 10 unless told otherwise. Not for a queue that is scaled by request count.
+	// IdleTimeout Seconds. Not for a queue that is scaled by request count.
 	IdleTimeout *int64 `json:"idleTimeout,omitempty"`
-
-	// Max 3 unless told otherwise.
-	Max *int64 `json:"max,omitempty"`
-
-	// Min 0 unless told otherwise.
-	Min *int64 `json:"min,omitempty"`
+	Max         *int64 `json:"max,omitempty"`
+	Min         *int64 `json:"min,omitempty"`
 }
 
-// FlashBoot Kept and shown; it has no effect here. OFF unless told otherwise.
+// FlashBoot Kept and shown; it has no effect here.
 type FlashBoot string
 
 // GpuConfig defines model for GpuConfig.
@@ -1927,7 +1931,7 @@ type UpdateEndpointRequest struct {
 	// Env Joins the template's if one is named, and replaces what there is.
 	Env map[string]string `json:"env,omitempty"`
 
-	// Flashboot Kept and shown; it has no effect here. OFF unless told otherwise.
+	// Flashboot Kept and shown; it has no effect here.
 	Flashboot *FlashBoot               `json:"flashboot,omitempty"`
 	Gpu       *UpdateEndpointGpuConfig `json:"gpu,omitempty"`
 
