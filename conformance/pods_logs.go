@@ -29,8 +29,13 @@ const lastEventID = "Last-Event-ID"
 
 // logs opens the log of a pod. The query begins with a question mark; after is sent as the last event's id. Hang up.
 func (c *Check) logs(id, query, after string) *logStream {
+	return c.follow("/v2/pods/"+id+"/logs", query, after)
+}
+
+// follow opens the log at the path, as logs does.
+func (c *Check) follow(path, query, after string) *logStream {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	req, err := http.NewRequestWithContext(ctx, "GET", c.URL+"/v2/pods/"+id+"/logs"+query, nil)
+	req, err := http.NewRequestWithContext(ctx, "GET", c.URL+path+query, nil)
 	require.NoError(c, err)
 	req.Header.Set("Authorization", "Bearer "+c.Key)
 	if after != "" {
@@ -108,6 +113,28 @@ func (s *logStream) until(text string) (all []logLine) {
 			return all
 		}
 	}
+}
+
+// beats asserts that of a log with nothing to say a comment comes every 15 seconds. The clock is frozen.
+func (s *logStream) beats() {
+	for range 2 {
+		spent := time.Duration(0)
+		for len(s.comments) == 0 {
+			require.Less(s.c, spent, time.Minute)
+			<-time.After(time.Millisecond)
+			s.c.advance(time.Second / 2)
+			spent += time.Second / 2
+		}
+		require.GreaterOrEqual(s.c, spent, 14*time.Second)
+		<-s.comments
+	}
+	require.Empty(s.c, s.lines)
+}
+
+// ends asserts that the log ends as it should.
+func (s *logStream) ends() {
+	s.c.Eventually(func() bool { return len(s.ended) > 0 }, "the log ends")
+	require.NoError(s.c, <-s.ended)
 }
 
 // ticking gives the id of a RUNNING pod that wrote n lines, tick 1 to tick n, and writes another one each second.
@@ -257,18 +284,7 @@ func init() {
 		c.frozen(func() {
 			s := c.logs(c.running(gpuPod), "?tail=0", "")
 			defer s.hangUp()
-			for range 2 {
-				spent := time.Duration(0)
-				for len(s.comments) == 0 {
-					require.Less(c, spent, time.Minute)
-					<-time.After(time.Millisecond)
-					c.advance(time.Second / 2)
-					spent += time.Second / 2
-				}
-				require.GreaterOrEqual(c, spent, 14*time.Second)
-				<-s.comments
-			}
-			require.Empty(c, s.lines)
+			s.beats()
 		})
 	})
 	add("pods.logs.terminated", append(ops, "deletePod"), func(c *Check) {
@@ -277,8 +293,7 @@ func init() {
 		defer s.hangUp()
 		s.until("RUNNING")
 		c.delete(id)
-		c.Eventually(func() bool { return len(s.ended) > 0 }, "the log ends")
-		require.NoError(c, <-s.ended)
+		s.ends()
 	})
 	add("pods.logs.unknown", append(ops, "deletePod"), func(c *Check) {
 		id := c.newPod(gpuPod)

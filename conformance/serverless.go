@@ -85,6 +85,15 @@ func init() {
 		require.ElementsMatch(c, append(common, "requestUrls", "cpu"), keys(c.make(serverless, cpuEndpoint)))
 		require.ElementsMatch(c, common, keys(c.make(serverless, balancer)))
 	})
+	add("serverless.fields.settings", []string{"getEndpoint"}, func(c *Check) {
+		if c.Managed == "" {
+			c.Skip("the target has no endpoint of its settings")
+		}
+		declared := c.read(serverless + "/" + c.Managed)
+		require.NotContains(c, declared, "disk")
+		require.Nil(c, declared["gpu"])
+		require.NotContains(c, declared, "cpu")
+	})
 	add("serverless.create.required", create, func(c *Check) {
 		require.Len(c, c.Refused(c.REST("POST", serverless, `{"image":"i","gpu":{"pools":["ADA_24"]}}`), 422), 3)
 		for _, member := range []string{"name", "type", "scaling"} {

@@ -104,6 +104,8 @@ type Workers interface {
 	InsertWorker(compute.Worker) error
 	// ListWorkers gives all workers, oldest first.
 	ListWorkers() ([]compute.Worker, error)
+	// Worker gives NotFound for an unknown id.
+	Worker(compute.WorkerID) (compute.Worker, error)
 	// ListWorkersOf gives the endpoint's workers, oldest first.
 	ListWorkersOf(compute.EndpointID) ([]compute.Worker, error)
 	// SetWorkerStarted writes StartedAt of a worker, known or not.
@@ -275,15 +277,15 @@ type Clusters interface {
 	ClusterPods(compute.ClusterID) ([]compute.Pod, error)
 }
 
-// SystemLines stores what berth itself says in the logs of pods.
+// SystemLines stores what berth itself says in the logs of pods and workers, by the id of the pod or worker.
 type SystemLines interface {
-	// AddSystemLine adds a line to the pod's log, of Now and after all that it has, and forgets all but the last
+	// AddSystemLine adds a line to the log, of Now and after all that it has, and forgets all but the last
 	// compute.SystemLines.
-	AddSystemLine(id compute.PodID, text string) error
-	// SystemLines gives the lines of the pod's log after a position, oldest first.
-	SystemLines(id compute.PodID, after int64) ([]compute.LogLine, error)
-	// DeleteSystemLines removes the lines of the pod's log.
-	DeleteSystemLines(compute.PodID) error
+	AddSystemLine(id, text string) error
+	// SystemLines gives the lines of the log after a position, oldest first.
+	SystemLines(id string, after int64) ([]compute.LogLine, error)
+	// DeleteSystemLines removes the lines of the log.
+	DeleteSystemLines(id string) error
 }
 
 // Charges stores what is billed.

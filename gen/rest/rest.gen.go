@@ -1032,7 +1032,7 @@ type CreateEndpointRequest struct {
 	// Env Joins the template's.
 	Env map[string]string `json:"env,omitempty"`
 
-	// Flashboot Kept and shown; it has no effect here. OFF unless told otherwise.
+	// Flashboot Kept and shown; it has no effect here.
 	Flashboot *FlashBoot               `json:"flashboot,omitempty"`
 	Gpu       *CreateEndpointGpuConfig `json:"gpu,omitempty"`
 
@@ -1059,8 +1059,16 @@ type CreateEndpointRequest struct {
 	Timeout *int64 `json:"timeout,omitempty"`
 
 	// Type How requests reach the workers; it never changes. LOAD_BALANCER endpoints have no queue.
-	Type    EndpointType     `json:"type"`
-	Workers *EndpointWorkers `json:"workers,omitempty"`
+	Type    EndpointType           `json:"type"`
+	Workers *CreateEndpointWorkers `json:"workers,omitempty"`
+}
+
+// CreateEndpointWorkers defines model for CreateEndpointWorkers.
+type CreateEndpointWorkers struct {
+	// IdleTimeout Seconds. Not for a queue that is scaled by request count.
+	IdleTimeout *int64 `json:"idleTimeout,omitempty"`
+	Max         *int64 `json:"max,omitempty"`
+	Min         *int64 `json:"min,omitempty"`
 }
 
 // CreateNetworkVolumeRequest defines model for CreateNetworkVolumeRequest.
@@ -1198,11 +1206,11 @@ type Endpoint struct {
 	CreatedAt     time.Time   `json:"createdAt"`
 	DataCenterIds []string    `json:"dataCenterIds"`
 
-	// Disk GB.
-	Disk int64             `json:"disk"`
+	// Disk GB; absent for an endpoint of the server's settings.
+	Disk *int64            `json:"disk,omitempty"`
 	Env  map[string]string `json:"env"`
 
-	// Flashboot Kept and shown; it has no effect here. OFF unless told otherwise.
+	// Flashboot Kept and shown; it has no effect here.
 	Flashboot      FlashBoot                            `json:"flashboot"`
 	Gpu            nullable.Nullable[EndpointGpuConfig] `json:"gpu"`
 	ID             string                               `json:"id"`
@@ -1283,17 +1291,13 @@ type EndpointType string
 
 // EndpointWorkers defines model for EndpointWorkers.
 type EndpointWorkers struct {
-	// IdleTimeout Seconds, 10 unless told otherwise. Not for a queue that is scaled by request count.
+	// IdleTimeout Seconds. Not for a queue that is scaled by request count.
 	IdleTimeout *int64 `json:"idleTimeout,omitempty"`
-
-	// Max 3 unless told otherwise.
-	Max *int64 `json:"max,omitempty"`
-
-	// Min 0 unless told otherwise.
-	Min *int64 `json:"min,omitempty"`
+	Max         *int64 `json:"max,omitempty"`
+	Min         *int64 `json:"min,omitempty"`
 }
 
-// FlashBoot Kept and shown; it has no effect here. OFF unless told otherwise.
+// FlashBoot Kept and shown; it has no effect here.
 type FlashBoot string
 
 // GpuConfig defines model for GpuConfig.
@@ -1927,7 +1931,7 @@ type UpdateEndpointRequest struct {
 	// Env Joins the template's if one is named, and replaces what there is.
 	Env map[string]string `json:"env,omitempty"`
 
-	// Flashboot Kept and shown; it has no effect here. OFF unless told otherwise.
+	// Flashboot Kept and shown; it has no effect here.
 	Flashboot *FlashBoot               `json:"flashboot,omitempty"`
 	Gpu       *UpdateEndpointGpuConfig `json:"gpu,omitempty"`
 
@@ -2400,6 +2404,21 @@ type ListPodsParams struct {
 
 // GetPodLogsParams defines parameters for GetPodLogs.
 type GetPodLogsParams struct {
+	// Source Only lines of this source; absent, those of both.
+	Source *LogSourceParam `form:"source,omitempty" json:"source,omitempty"`
+
+	// Tail How many of the last lines it begins with; 0, with none.
+	Tail *LogTail `form:"tail,omitempty" json:"tail,omitempty"`
+
+	// Since It begins with the lines from this time on, however many; tail does not count then.
+	Since *LogSince `form:"since,omitempty" json:"since,omitempty"`
+
+	// LastEventID It begins after the line of this id; neither tail nor since count then.
+	LastEventID *LogLastEventID `json:"Last-Event-ID,omitempty"`
+}
+
+// GetWorkerLogsParams defines parameters for GetWorkerLogs.
+type GetWorkerLogsParams struct {
 	// Source Only lines of this source; absent, those of both.
 	Source *LogSourceParam `form:"source,omitempty" json:"source,omitempty"`
 
@@ -3090,6 +3109,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v2/serverless/{id}/workers (the `ListEndpointWorkers` operationId).
 	ListEndpointWorkers(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetWorkerLogs Follow the logs of a worker
+	//
+	// Server-sent events as of a pod's logs, until the worker has ended. Only workers that were started here have a log.
+	//
+	// Corresponds with GET /v2/serverless/{id}/workers/{workerId}/logs (the `GetWorkerLogs` operationId).
+	GetWorkerLogs(ctx context.Context, id string, workerID string, params *GetWorkerLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTemplates List templates
 	//
@@ -4190,6 +4216,23 @@ func (c *Client) ListEndpointReleases(ctx context.Context, id string, reqEditors
 // Corresponds with GET /v2/serverless/{id}/workers (the `ListEndpointWorkers` operationId).
 func (c *Client) ListEndpointWorkers(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListEndpointWorkersRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetWorkerLogs Follow the logs of a worker
+//
+// Server-sent events as of a pod's logs, until the worker has ended. Only workers that were started here have a log.
+//
+// Corresponds with GET /v2/serverless/{id}/workers/{workerId}/logs (the `GetWorkerLogs` operationId).
+func (c *Client) GetWorkerLogs(ctx context.Context, id string, workerID string, params *GetWorkerLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetWorkerLogsRequest(c.Server, id, workerID, params)
 	if err != nil {
 		return nil, err
 	}
@@ -6861,6 +6904,113 @@ func NewListEndpointWorkersRequest(server string, id string) (*http.Request, err
 	return req, nil
 }
 
+// NewGetWorkerLogsRequest constructs an http.Request for the GetWorkerLogs method
+func NewGetWorkerLogsRequest(server string, id string, workerID string, params *GetWorkerLogsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "workerId", workerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/serverless/%s/workers/%s/logs", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Source != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "source", *params.Source, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Tail != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tail", *params.Tail, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Since != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "since", *params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: "date-time"})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListTemplatesRequest constructs an http.Request for the ListTemplates method
 func NewListTemplatesRequest(server string) (*http.Request, error) {
 	var err error
@@ -7617,6 +7767,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v2/serverless/{id}/workers (the `ListEndpointWorkers` operationId).
 	ListEndpointWorkersWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ListEndpointWorkersResponse2, error)
+
+	// GetWorkerLogsWithResponse Follow the logs of a worker
+	//
+	// Server-sent events as of a pod's logs, until the worker has ended. Only workers that were started here have a log.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/serverless/{id}/workers/{workerId}/logs (the `GetWorkerLogs` operationId).
+	GetWorkerLogsWithResponse(ctx context.Context, id string, workerID string, params *GetWorkerLogsParams, reqEditors ...RequestEditorFn) (*GetWorkerLogsResponse, error)
 
 	// ListTemplatesWithResponse List templates
 	//
@@ -12553,6 +12712,101 @@ func (r ListEndpointWorkersResponse2) ContentType() string {
 	return ""
 }
 
+// GetWorkerLogsResponse200Headers the declared response headers of an HTTP 200 response for GetWorkerLogs
+type GetWorkerLogsResponse200Headers struct {
+	CacheControl    *string
+	RateLimit       *string
+	RateLimitPolicy *string
+	XAccelBuffering *string
+}
+
+// GetWorkerLogsResponse429Headers the declared response headers of an HTTP 429 response for GetWorkerLogs
+type GetWorkerLogsResponse429Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+	RetryAfter      *int64
+}
+
+type GetWorkerLogsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthenticated
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Invalid
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetWorkerLogsResponse200Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *GetWorkerLogsResponse429Headers
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r GetWorkerLogsResponse) GetApplicationProblemJSON401() *Unauthenticated {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r GetWorkerLogsResponse) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetWorkerLogsResponse) GetApplicationProblemJSON404() *NotFound {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r GetWorkerLogsResponse) GetApplicationProblemJSON422() *Invalid {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r GetWorkerLogsResponse) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetWorkerLogsResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetWorkerLogsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetWorkerLogsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetWorkerLogsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetWorkerLogsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListTemplatesResponse2200Headers the declared response headers of an HTTP 200 response for ListTemplates
 type ListTemplatesResponse2200Headers struct {
 	RateLimit       *string
@@ -13971,6 +14225,21 @@ func (c *ClientWithResponses) ListEndpointWorkersWithResponse(ctx context.Contex
 		return nil, err
 	}
 	return ParseListEndpointWorkersResponse2(rsp)
+}
+
+// GetWorkerLogsWithResponse Follow the logs of a worker
+//
+// Server-sent events as of a pod's logs, until the worker has ended. Only workers that were started here have a log.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/serverless/{id}/workers/{workerId}/logs (the `GetWorkerLogs` operationId).
+func (c *ClientWithResponses) GetWorkerLogsWithResponse(ctx context.Context, id string, workerID string, params *GetWorkerLogsParams, reqEditors ...RequestEditorFn) (*GetWorkerLogsResponse, error) {
+	rsp, err := c.GetWorkerLogs(ctx, id, workerID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetWorkerLogsResponse(rsp)
 }
 
 // ListTemplatesWithResponse List templates
@@ -19555,6 +19824,125 @@ func ParseListEndpointWorkersResponse2(rsp *http.Response) (*ListEndpointWorkers
 	return response, nil
 }
 
+// ParseGetWorkerLogsResponse parses an HTTP response from a GetWorkerLogsWithResponse call
+func ParseGetWorkerLogsResponse(rsp *http.Response) (*GetWorkerLogsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetWorkerLogsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthenticated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Invalid
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetWorkerLogsResponse200Headers
+		if values := rsp.Header.Values("Cache-Control"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Cache-Control", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.CacheControl = &value
+		}
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("X-Accel-Buffering"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Accel-Buffering", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XAccelBuffering = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 429:
+		var headers GetWorkerLogsResponse429Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseListTemplatesResponse2 parses an HTTP response from a ListTemplatesWithResponse call
 func ParseListTemplatesResponse2(rsp *http.Response) (*ListTemplatesResponse2, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -20296,6 +20684,9 @@ type ServerInterface interface {
 	// ListEndpointWorkers List the workers of an endpoint
 	// (GET /v2/serverless/{id}/workers)
 	ListEndpointWorkers(ctx echo.Context, id string) error
+	// GetWorkerLogs Follow the logs of a worker
+	// (GET /v2/serverless/{id}/workers/{workerId}/logs)
+	GetWorkerLogs(ctx echo.Context, id string, workerID string, params GetWorkerLogsParams) error
 	// ListTemplates List templates
 	// (GET /v2/templates)
 	ListTemplates(ctx echo.Context) error
@@ -21362,6 +21753,70 @@ func (w *ServerInterfaceWrapper) ListEndpointWorkers(ctx echo.Context) error {
 	return err
 }
 
+// GetWorkerLogs converts echo context to params.
+func (w *ServerInterfaceWrapper) GetWorkerLogs(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// ------------- Path parameter "workerId" -------------
+	var workerID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "workerId", ctx.Param("workerId"), &workerID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter workerId: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetWorkerLogsParams
+	// ------------- Optional query parameter "source" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source", ctx.QueryParams(), &params.Source, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter source: %s", err))
+	}
+
+	// ------------- Optional query parameter "tail" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tail", ctx.QueryParams(), &params.Tail, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter tail: %s", err))
+	}
+
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", ctx.QueryParams(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter since: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID LogLastEventID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Last-Event-ID, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: "date-time"})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Last-Event-ID: %s", err))
+		}
+
+		params.LastEventID = &LastEventID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetWorkerLogs(ctx, id, workerID, params)
+	return err
+}
+
 // ListTemplates converts echo context to params.
 func (w *ServerInterfaceWrapper) ListTemplates(ctx echo.Context) error {
 	var err error
@@ -21522,6 +21977,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PATCH(options.BaseURL+"/v2/serverless/:id", wrapper.UpdateEndpoint, options.OperationMiddlewares["updateEndpoint"]...)
 	router.GET(options.BaseURL+"/v2/serverless/:id/releases", wrapper.ListEndpointReleases, options.OperationMiddlewares["listEndpointReleases"]...)
 	router.GET(options.BaseURL+"/v2/serverless/:id/workers", wrapper.ListEndpointWorkers, options.OperationMiddlewares["listEndpointWorkers"]...)
+	router.GET(options.BaseURL+"/v2/serverless/:id/workers/:workerId/logs", wrapper.GetWorkerLogs, options.OperationMiddlewares["getWorkerLogs"]...)
 	router.GET(options.BaseURL+"/v2/templates", wrapper.ListTemplates, options.OperationMiddlewares["listTemplates"]...)
 	router.POST(options.BaseURL+"/v2/templates", wrapper.CreateTemplate, options.OperationMiddlewares["createTemplate"]...)
 	router.DELETE(options.BaseURL+"/v2/templates/:id", wrapper.DeleteTemplate, options.OperationMiddlewares["deleteTemplate"]...)

@@ -210,7 +210,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	loopCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
 	services := httpapi.Services{
-		Control: ctl, Pods: pods, Draining: loopCtx, Endpoints: endpoints, QueueURL: s.QueueURL, Registries: registries, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids,
+		Control: ctl, Pods: pods, Draining: loopCtx, Endpoints: endpoints, Workers: workers, QueueURL: s.QueueURL, Registries: registries, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids,
 		Clock: c.Clock, Log: c.Log, Faults: &fault.Script{},
 		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
 	}

@@ -71,13 +71,13 @@ func (b *Booking) Move(tx store.Tx, pod compute.Pod) (bool, error) {
 // say adds the pod's status to its log; with the pod its log goes (rules pods.logs.system, pods.logs.terminated).
 func say(tx store.Tx, pod compute.Pod) error {
 	if pod.Status == compute.PodTerminated {
-		return tx.DeleteSystemLines(pod.ID)
+		return tx.DeleteSystemLines(string(pod.ID))
 	}
 	text := "pod is " + string(pod.Status)
 	if pod.Reason != "" {
 		text += ": " + pod.Reason
 	}
-	return tx.AddSystemLine(pod.ID, text)
+	return tx.AddSystemLine(string(pod.ID), text)
 }
 
 // insert stores a new pod, and begins its log.

@@ -286,6 +286,23 @@ func seenAlone(e compute.Endpoint, s compute.WorkerSight) EndpointWorker {
 	return one
 }
 
+// Worker gives a worker of the user's endpoint that berth started. NotFound as for Get, and for every other worker.
+func (n *Endpoints) Worker(
+	ctx context.Context, user compute.UserID, id compute.EndpointID, worker compute.WorkerID,
+) (e compute.Endpoint, w compute.Worker, err error) {
+	err = n.store.Read(ctx, func(tx store.Tx) error {
+		if e, err = ownEndpoint(tx, user, id); err != nil {
+			return err
+		}
+		w, err = tx.Worker(worker)
+		if err == nil && w.EndpointID != id {
+			err = compute.Errorf(compute.NotFound, "worker %q does not exist", worker)
+		}
+		return err
+	})
+	return e, w, err
+}
+
 // EndpointRelease is a release with the number of workers that are made of it.
 type EndpointRelease struct {
 	compute.Release

@@ -28,17 +28,23 @@ func (b *Booking) InsertWorker(tx store.Tx, w *compute.Worker, e compute.Endpoin
 	return mounts[w.DataCenterID], b.insertWorker(tx, *w, e.UserID)
 }
 
-// insertWorker stores the worker and begins to bill it.
+// insertWorker stores the worker, begins its log (rule serverless.workers.logs.system) and begins to bill it.
 func (b *Booking) insertWorker(tx store.Tx, w compute.Worker, user compute.UserID) error {
 	if err := tx.InsertWorker(w); err != nil {
+		return err
+	}
+	if err := tx.AddSystemLine(string(w.ID), "worker is "+string(compute.WorkerInitializing)); err != nil {
 		return err
 	}
 	return b.placement.catalog.meterWorker(tx, w, user)
 }
 
-// DeleteWorker removes the worker, gives back what it held and ends its bill.
+// DeleteWorker removes the worker and its log, gives back what it held and ends its bill.
 func (b *Booking) DeleteWorker(tx store.Tx, id compute.WorkerID) error {
 	if err := tx.DeleteWorker(id); err != nil {
+		return err
+	}
+	if err := tx.DeleteSystemLines(string(id)); err != nil {
 		return err
 	}
 	b.give(holder(id), true)

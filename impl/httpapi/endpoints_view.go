@@ -14,7 +14,7 @@ import (
 func newEndpoint(r rest.CreateEndpointRequest) control.EndpointChange {
 	u := rest.UpdateEndpointRequest{
 		Name: &r.Name, TemplateID: r.TemplateID, Image: r.Image, Args: r.Args, Disk: r.Disk, Ports: r.Ports, Env: r.Env, Registry: r.Registry,
-		CPU: r.CPU, DataCenterIds: r.DataCenterIds, NetworkVolumes: r.NetworkVolumes, Workers: r.Workers, Scaling: &r.Scaling,
+		CPU: r.CPU, DataCenterIds: r.DataCenterIds, NetworkVolumes: r.NetworkVolumes, Workers: (*rest.EndpointWorkers)(r.Workers), Scaling: &r.Scaling,
 		Timeout: r.Timeout, Flashboot: r.Flashboot,
 	}
 	if g := r.Gpu; g != nil {
@@ -94,10 +94,13 @@ func scalingView(e compute.Endpoint) (s rest.EndpointScaling) {
 // endpointView fills every field of the published endpoint.
 func (h restHandlers) endpointView(e compute.Endpoint) rest.Endpoint {
 	v := rest.Endpoint{
-		ID: string(e.ID), Name: e.Name, Type: rest.EndpointType(e.Type), Image: e.Image, Args: e.Args, Disk: e.DiskGB, Ports: e.Ports, Env: e.Env,
+		ID: string(e.ID), Name: e.Name, Type: rest.EndpointType(e.Type), Image: e.Image, Args: e.Args, Ports: e.Ports, Env: e.Env,
 		Registry: orNull(e.RegistryID), Gpu: nullable.NewNullNullable[rest.EndpointGpuConfig](), DataCenterIds: e.DataCenterIDs,
 		NetworkVolumes: as[string](e.VolumeIDs), Workers: rest.ShownEndpointWorkers{Min: int64(e.WorkersMin), Max: int64(e.WorkersMax)},
 		Scaling: scalingView(e), Timeout: e.Timeout.Milliseconds(), Flashboot: rest.FlashBoot(e.FlashBoot), CreatedAt: e.CreatedAt,
+	}
+	if e.DiskGB != 0 {
+		v.Disk = &e.DiskGB
 	}
 	if e.Type == compute.QueueEndpoint {
 		v.RequestUrls = requestURLs(h.QueueURL() + "/v2/" + string(e.ID))

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	defaultTail = 100              // lines (rule pods.logs.tail)
+	defaultTail = 100              // lines (rules pods.logs.tail, serverless.workers.logs.tail)
 	heartbeat   = 15 * time.Second // between the comments of a stream that has nothing to say (rule pods.logs.heartbeat)
 	slowest     = 30 * time.Second // for a reader to take what is written; then it is cut off
 )
@@ -22,7 +22,7 @@ const (
 // lineTime is how the time of a line is written: always with nine digits, so that ids sort as text, too.
 const lineTime = "2006-01-02T15:04:05.000000000Z07:00"
 
-// logQuery translates the parameters.
+// logQuery translates the parameters, which are the same for workers.
 func logQuery(p rest.GetPodLogsParams) compute.LogQuery {
 	q := compute.LogQuery{Source: compute.LogSource(value(p.Source)), Tail: defaultTail, Since: value(p.Since), After: value(p.LastEventID)}
 	if p.Tail != nil {
@@ -159,6 +159,19 @@ func (h restHandlers) GetPodLogs(c echo.Context, id string, params rest.GetPodLo
 		return err
 	}
 	read, err := h.Pods.OpenLog(contextOf(c), pod.ID, logQuery(params))
+	if err != nil {
+		return err
+	}
+	return h.streamLogs(c, read)
+}
+
+// GetWorkerLogs is GET /v2/serverless/{id}/workers/{workerId}/logs.
+func (h restHandlers) GetWorkerLogs(c echo.Context, id, workerID string, params rest.GetWorkerLogsParams) error {
+	endpoint, worker, err := h.Endpoints.Worker(contextOf(c), callerOf(c).UserID, compute.EndpointID(id), compute.WorkerID(workerID))
+	if err != nil {
+		return err
+	}
+	read, err := h.Workers.OpenLog(contextOf(c), endpoint, worker.ID, logQuery(rest.GetPodLogsParams(params)))
 	if err != nil {
 		return err
 	}

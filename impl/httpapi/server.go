@@ -28,6 +28,7 @@ type Services struct {
 	Control    *control.Control
 	Pods       Pods
 	Endpoints  *control.Endpoints
+	Workers    Workers
 	QueueURL   func() string // base of the queue, without a slash at the end
 	Registries *control.Registries
 	Queue      *jobs.Queue
@@ -60,6 +61,12 @@ type Pods interface {
 	Live(compute.PodID) compute.PodRuntime
 	// OpenLog gives what reads the pod's log once, until the pod is terminated.
 	OpenLog(ctx context.Context, id compute.PodID, q compute.LogQuery) (compute.ReadLog, error)
+}
+
+// Workers tells what workers do.
+type Workers interface {
+	// OpenLog gives what reads the log of a worker of the endpoint once, until the worker has ended.
+	OpenLog(ctx context.Context, e compute.Endpoint, id compute.WorkerID, q compute.LogQuery) (compute.ReadLog, error)
 }
 
 // New makes the handler of all interfaces.

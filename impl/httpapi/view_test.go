@@ -102,6 +102,8 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 	for _, part := range []any{gpu, *shown.RequestUrls, shown.Workers, shown.CPU[0]} {
 		require.Empty(t, missing(part))
 	}
+	endpoint.DiskGB = 0
+	require.Nil(t, restHandlers{Services{QueueURL: func() string { return "http://queue" }}}.endpointView(endpoint).Disk, "of the server's settings")
 	worker := filled[control.EndpointWorker]()
 	require.Empty(t, missing(endpointWorkerView(worker, worker.StartedAt)))
 	require.NotEqual(t, nullable.NewNullNullable[string](), endpointWorkerView(worker, worker.StartedAt).GpuTypeID)

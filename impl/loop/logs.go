@@ -206,7 +206,27 @@ func (l *Pods) OpenLog(ctx context.Context, id compute.PodID, q compute.LogQuery
 				return nil
 			}
 			if err == nil {
-				lines, err = tx.SystemLines(id, after)
+				lines, err = tx.SystemLines(string(id), after)
+			}
+			return err
+		})
+		return lines, over, err
+	}
+	return one.open(ctx)
+}
+
+// OpenLog gives what reads the log of a worker of the endpoint once, until the worker has ended.
+func (l *Workers) OpenLog(ctx context.Context, e compute.Endpoint, id compute.WorkerID, q compute.LogQuery) (compute.ReadLog, error) {
+	one := logs{runtime: l.runtimeOf(e), clock: l.Clock, id: string(id), query: q}
+	one.said = func(ctx context.Context, after int64) (lines []compute.LogLine, over bool, err error) {
+		err = l.Store.Read(ctx, func(tx store.Tx) error {
+			_, err := tx.Worker(id)
+			if compute.CodeOf(err) == compute.NotFound {
+				over = true
+				return nil
+			}
+			if err == nil {
+				lines, err = tx.SystemLines(string(id), after)
 			}
 			return err
 		})

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/runtime/sim"
 )
@@ -89,4 +90,32 @@ func TestALogOutlastsARuntimeThatDoesNotAnswer(t *testing.T) {
 	require.Equal(t, "sim: tick 1", <-lines)
 	cancel()
 	require.ErrorIs(t, <-ended, context.Canceled)
+}
+
+// named is a simulated fleet in whose logs its name stands.
+type named struct {
+	*sim.Fleet
+	name string
+}
+
+func (f named) Logs(_ context.Context, _ string, _ runtime.LogQuery, emit func(runtime.Line) error) error {
+	return emit(runtime.Line{Position: 1, Text: f.name})
+}
+
+func TestTheLogOfAWorkerIsReadWhereItRunsAndEndsWithIt(t *testing.T) {
+	t.Parallel()
+	db, clock := openStore(t)
+	workers := loop.NewWorkers(loop.Fleet{
+		Store: db, Clock: clock, Processes: named{sim.New(clock), "processes"}, Runtime: named{sim.New(clock), "containers"},
+	})
+	for declared, want := range map[bool]string{true: "processes", false: "containers"} {
+		var lines []string
+		read, err := workers.OpenLog(t.Context(), compute.Endpoint{Declared: declared}, "w", compute.LogQuery{Tail: 100})
+		require.NoError(t, err)
+		require.NoError(t, read(t.Context(), func(l compute.LogLine) error {
+			lines = append(lines, l.Text)
+			return nil
+		}))
+		require.Equal(t, []string{want}, lines, "the worker is not stored any more")
+	}
 }

@@ -125,7 +125,12 @@ func (l *Workers) inspect(ctx context.Context, id compute.WorkerID) {
 }
 
 func (l *Workers) cameUp(ctx context.Context, id compute.WorkerID, w worker, at time.Time) {
-	err := l.Store.Write(ctx, func(tx store.Tx) error { return tx.SetWorkerStarted(id, at) })
+	err := l.Store.Write(ctx, func(tx store.Tx) error {
+		if err := tx.SetWorkerStarted(id, at); err != nil {
+			return err
+		}
+		return tx.AddSystemLine(string(id), "worker is up")
+	})
 	if err != nil {
 		l.Log.Error("worker's start could not be stored", "worker", id, "error", err)
 		return

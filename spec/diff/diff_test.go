@@ -58,6 +58,7 @@ func TestEveryKindOfDifferenceIsToldOnce(t *testing.T) {
 		{"enum: [RED, BLUE]", "enum: [RED, GREEN]", []string{
 			"NewBox/properties/color/enum/BLUE: present | absent", "NewBox/properties/color/enum/GREEN: absent | present",
 		}},
+		{"enum: [RED, BLUE]", "const: RED", []string{"NewBox/properties/color/enum/BLUE: present | absent"}},
 		{"default: RED", "default: BLUE", []string{"NewBox/properties/color/default: RED | BLUE"}},
 		{"open: {type: boolean}", "shut: {type: boolean}", []string{"Lid/properties/open: present | absent", "Lid/properties/shut: absent | present"}},
 		{", {type: 'null'}]}", "]}", []string{"Box/properties/lid/anyOf: 2 branches | 1 branches"}},

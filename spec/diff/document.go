@@ -138,6 +138,10 @@ func (d Document) makeSchema(node object) schema {
 		delete(m, "unevaluatedProperties")
 		m["additionalProperties"] = closed
 	}
+	if one, ok := m["const"]; ok && m["enum"] == nil { // the same in fewer words
+		delete(m, "const")
+		m["enum"] = []any{one}
+	}
 	return schema{keywords: m, name: name}
 }
 

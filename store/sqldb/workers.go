@@ -12,6 +12,7 @@ devices, cost_per_hour, created_at, started_at`
 const (
 	insertWorker    = `INSERT INTO workers (` + workerColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	selectWorkers   = `SELECT ` + workerColumns + ` FROM workers ORDER BY seq`
+	selectWorker    = `SELECT ` + workerColumns + ` FROM workers WHERE id = ?`
 	selectWorkersOf = `SELECT ` + workerColumns + ` FROM workers WHERE endpoint_id = ? ORDER BY seq`
 	startWorker     = `UPDATE workers SET started_at = ? WHERE id = ?`
 	deleteWorker    = `DELETE FROM workers WHERE id = ?`
@@ -43,6 +44,18 @@ func scanWorker(row scanner) (w compute.Worker, err error) {
 	}
 	if cpu.Valid {
 		w.CPU = &compute.CPU{ID: cpu.V, VCPUCount: vcpus.V, MemoryGB: memory.V}
+	}
+	return w, err
+}
+
+// Worker gives one worker. NotFound for an unknown id.
+func (tx *Tx) Worker(id compute.WorkerID) (w compute.Worker, err error) {
+	found, err := tx.one("read worker "+string(id), func(row scanner) (err error) {
+		w, err = scanWorker(row)
+		return err
+	}, selectWorker, string(id))
+	if err == nil && !found {
+		err = compute.Errorf(compute.NotFound, "worker %q does not exist", id)
 	}
 	return w, err
 }

@@ -132,10 +132,15 @@ func workers(t *testing.T, open Open) {
 	list := func(tx store.Tx) ([]compute.Worker, error) { return tx.ListWorkers() }
 	require.Equal(t, []compute.Worker{gpu, cpu, bare}, read(t, s, list))
 	require.Equal(t, []compute.Worker{gpu, bare}, read(t, s, func(tx store.Tx) ([]compute.Worker, error) { return tx.ListWorkersOf("e") }))
+	require.Equal(t, cpu, read(t, s, func(tx store.Tx) (compute.Worker, error) { return tx.Worker("a") }))
 	gpu.StartedAt = start.Add(time.Second)
 	write(t, s, func(tx store.Tx) error { return tx.SetWorkerStarted("z", gpu.StartedAt) })
 	write(t, s, func(tx store.Tx) error { return tx.SetWorkerStarted("none", start) })
 	write(t, s, func(tx store.Tx) error { return tx.DeleteWorker("a") })
 	write(t, s, func(tx store.Tx) error { return tx.DeleteWorker("a") })
 	require.Equal(t, []compute.Worker{gpu, bare}, read(t, s, list))
+	require.Equal(t, compute.NotFound, compute.CodeOf(s.Read(t.Context(), func(tx store.Tx) error {
+		_, err := tx.Worker("a")
+		return err
+	})))
 }

@@ -13,7 +13,7 @@ import (
 
 func systemLines(t *testing.T, open Open) {
 	s, clock := begin(t, open)
-	get := func(id compute.PodID, after int64) (texts []string) {
+	get := func(id string, after int64) (texts []string) {
 		last := after
 		for _, l := range read(t, s, func(tx store.Tx) ([]compute.LogLine, error) { return tx.SystemLines(id, after) }) {
 			require.Equal(t, compute.LogSystem, l.Source)
@@ -23,7 +23,7 @@ func systemLines(t *testing.T, open Open) {
 		}
 		return texts
 	}
-	add := func(id compute.PodID, text string) {
+	add := func(id, text string) {
 		write(t, s, func(tx store.Tx) error { return tx.AddSystemLine(id, text) })
 	}
 	add("p", "a")

@@ -298,10 +298,10 @@ CREATE INDEX pods_of_cluster ON pods (cluster_id) WHERE cluster_id <> '' AND sta
 
 -- What berth itself says in the logs of pods.
 CREATE TABLE system_lines (
-  pod_id   TEXT NOT NULL,
+  id       TEXT NOT NULL,    -- of the pod or worker
   position INTEGER NOT NULL, -- nanoseconds since 1970
   text     TEXT NOT NULL,
-  PRIMARY KEY (pod_id, position)
+  PRIMARY KEY (id, position)
 ) STRICT, WITHOUT ROWID;
 -- What is billed: rows are written with the change that begins or ends them, and are kept.
 CREATE TABLE charges (

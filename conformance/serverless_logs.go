@@ -1,0 +1,156 @@
+package conformance
+
+import (
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// talking gives the path of the log of a worker that wrote n lines, tick 1 to tick n, and writes another one each second,
+// and when it came up.
+func (c *Check) talking(n int) (path string, up time.Time) {
+	path, up = c.logOf(`"env":{"BERTH_SIM_LOG_EVERY":"1s"}`)
+	now := c.time(c.control("GET", "clock", "").JSON["now"])
+	c.advance(up.Add(time.Duration(n)*time.Second + time.Second/2).Sub(now))
+	return path, up
+}
+
+// logOf gives the path of the log of a worker whose container is up, and since when. Its endpoint has the members.
+func (c *Check) logOf(members ...string) (path string, up time.Time) {
+	c.needsSim()
+	at := c.newEndpoint(gpuEndpoint, append(members, `"workers":{"min":1,"max":1}`)...)
+	worker := c.awaitCrew(at, "INITIALIZING")[0]
+	c.Eventually(func() bool {
+		c.advance(time.Second / 10)
+		worker = c.crew(at)[0]
+		return worker["startedAt"] != nil
+	}, "its container comes up")
+	return at + "/workers/" + worker["id"].(string) + "/logs", c.time(worker["startedAt"])
+}
+
+func init() {
+	ops := []string{"getWorkerLogs", "createEndpoint", "listEndpointWorkers"}
+	add("serverless.workers.logs", ops, func(c *Check) {
+		path, _ := c.logOf(`"args":"\"<é & \\n>\""`)
+		s := c.follow(path, "?source=container", "")
+		defer s.hangUp()
+		l := s.next()
+		require.Equal(c, "container", l.source)
+		require.Contains(c, l.line, `<é & \`)
+		c.time(l.ts)
+		require.Equal(c, l.ts, l.id)
+		require.Equal(c, "sim: up", s.next().line)
+		require.Equal(c, "no-cache", s.header.Get("Cache-Control"))
+		require.Equal(c, "no", s.header.Get("X-Accel-Buffering"))
+	})
+	add("serverless.workers.logs.live", ops, func(c *Check) {
+		c.frozen(func() {
+			path, _ := c.talking(3)
+			s := c.follow(path, "?source=container", "")
+			defer s.hangUp()
+			s.until("tick 3")
+			c.advance(2 * time.Second)
+			require.Equal(c, ticks(4, 5), s.texts(2))
+		})
+	})
+	add("serverless.workers.logs.order", ops, func(c *Check) {
+		path, _ := c.talking(3)
+		s := c.follow(path, "", "")
+		defer s.hangUp()
+		last, sources := "", map[string]bool{}
+		for _, l := range s.until("tick 3") {
+			require.Greater(c, l.id, last)
+			last, sources[l.source] = l.id, true
+		}
+		require.Len(c, sources, 2)
+	})
+	add("serverless.workers.logs.source", ops, func(c *Check) {
+		path, _ := c.talking(3)
+		for source, end := range map[string]string{"container": "tick 3", "system": "worker is up"} {
+			s := c.follow(path, "?source="+source, "")
+			for _, l := range s.until(end) {
+				require.Equal(c, source, l.source)
+			}
+			s.hangUp()
+		}
+	})
+	add("serverless.workers.logs.system", ops, func(c *Check) {
+		path, _ := c.logOf()
+		s := c.follow(path, "?source=system", "")
+		defer s.hangUp()
+		require.Equal(c, []string{"worker is INITIALIZING", "worker is up"}, s.texts(2))
+	})
+	add("serverless.workers.logs.tail", ops, func(c *Check) {
+		c.frozen(func() {
+			path, _ := c.talking(200)
+			for query, from := range map[string]int{"": 101, "?tail=1": 200, "?tail=150": 51, "?tail=7&source=container": 194} {
+				s := c.follow(path, query, "")
+				require.Equal(c, ticks(from, 200), s.texts(201-from), query)
+				s.hangUp()
+			}
+			live := c.follow(path, "?tail=0", "")
+			defer live.hangUp()
+			require.Equal(c, ticks(201, 203), live.texts(3))
+		})
+	})
+	add("serverless.workers.logs.range", ops, func(c *Check) {
+		path, _ := c.logOf()
+		for query, name := range map[string]string{
+			"?tail=-1": "query.tail:", "?tail=5001": "query.tail:", "?source=both": "query.source:", "?since=yesterday": "query.since:",
+		} {
+			lines := c.Refused(c.REST("GET", path+query, ""), 422)
+			require.Len(c, lines, 1)
+			require.True(c, strings.HasPrefix(lines[0], name), lines[0])
+		}
+	})
+	add("serverless.workers.logs.since", ops, func(c *Check) {
+		path, up := c.talking(10)
+		s := c.follow(path, "?tail=1&since="+up.Add(4*time.Second).Format(time.RFC3339Nano), "")
+		defer s.hangUp()
+		require.Equal(c, ticks(4, 10), s.texts(7))
+	})
+	add("serverless.workers.logs.last-event-id", ops, func(c *Check) {
+		path, _ := c.talking(10)
+		first := c.follow(path, "?source=container&since=2000-01-01T00:00:00Z", "")
+		first.until("tick 6")
+		last := first.next()
+		first.hangUp()
+		again := c.follow(path, "?tail=0&since=2000-01-01T00:00:00Z", last.id)
+		defer again.hangUp()
+		require.Equal(c, ticks(8, 12), again.texts(5), "none is lost, none comes twice")
+	})
+	add("serverless.workers.logs.heartbeat", ops, func(c *Check) {
+		c.frozen(func() {
+			path, _ := c.logOf()
+			s := c.follow(path, "?tail=0", "")
+			defer s.hangUp()
+			s.beats()
+		})
+	})
+	add("serverless.workers.logs.ended", append(ops, "deleteEndpoint"), func(c *Check) {
+		path, _ := c.logOf()
+		s := c.follow(path, "", "")
+		defer s.hangUp()
+		s.until("worker is up")
+		at, _, _ := strings.Cut(path, "/workers/")
+		require.Equal(c, 204, c.REST("DELETE", at, "").Status)
+		s.ends()
+	})
+	add("serverless.workers.logs.unknown", append(ops, "updateEndpoint", "takeJob"), func(c *Check) {
+		path, _ := c.logOf()
+		at, rest, _ := strings.Cut(path, "/workers/")
+		_, stranger := c.newKey(`,"user":"stranger"`, "all")
+		c.Refused(c.Send(Request{Method: "GET", URL: c.URL + path, Key: "Bearer " + stranger}), 404)
+		c.Refused(c.REST("GET", at+"/workers/nosuchworker/logs", ""), 404)
+		other := c.newEndpoint(gpuEndpoint, `"workers":{"max":0}`)
+		c.Refused(c.REST("GET", other+"/workers/"+rest, ""), 404)
+		q := c.on(other)
+		q.takeJob("own", q.submit(job))
+		require.Equal(c, "own", c.crew(other)[0]["id"])
+		c.Refused(c.REST("GET", other+"/workers/own/logs", ""), 404)
+		c.changed(at, `{"workers":{"min":0,"max":0}}`)
+		c.Eventually(func() bool { return len(c.crew(at)) == 0 }, "the worker ends")
+		c.Refused(c.REST("GET", path, ""), 404)
+	})
+}
