@@ -25,8 +25,8 @@ type Target struct {
 	Key      string // a key with every scope
 	Endpoint string // endpoint id
 
-	Managed     string // id of an endpoint whose workers the server starts, and which never say anything; may be empty
-	ControlsKey string // the key of its test controls; rules that need them are skipped without it
+	Managed     string  // id of an endpoint whose workers the server starts, and which never say anything; may be empty
+	ControlsKey string  // the key of its test controls; rules that need them are skipped without it
 	Guarded     *Target // a server like this one, but that posts to no private address; may be nil
 }
 

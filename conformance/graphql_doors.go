@@ -1,6 +1,9 @@
 package conformance
 
 import (
+	"time"
+
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/gen/graphclient"
@@ -112,5 +115,24 @@ func init() {
 		require.Equal(c, "changed-by-graphql", c.getPod(id)["image"])
 		c.data(c.graphQL(`mutation{podTerminate(input:{podId:"` + id + `"})}`))
 		c.gone(id)
+	})
+	add("graphql.doors.billed", []string{"listPodBilling"}, func(c *Check) {
+		c.frozen(func() {
+			runs := func(id string) int64 {
+				pod := c.becomes(id, "RUNNING")
+				c.advance(time.Hour - c.now().Sub(c.time(pod["startedAt"])))
+				return nano(pod["cost"])
+			}
+			billed := func(id string) int64 { return amount(c.bill("/pods?podId="+id), "totalAmount") }
+			made := c.deploy(nil)
+			cost := runs(made.Id)
+			c.stop(made.Id)
+			require.Equal(c, cost, billed(made.Id))
+			id := c.newPod(gpuPod)
+			cost = runs(id)
+			c.stop(id)
+			c.advance(time.Hour)
+			require.Equal(c, cost, billed(id))
+		})
 	})
 }
