@@ -3,7 +3,6 @@ package conformance
 import (
 	"time"
 
-
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/gen/graphclient"
