@@ -71,7 +71,10 @@ func (w words[T]) Scan(v any) error {
 		return fmt.Errorf("JSON text of type %T", v)
 	}
 	if strings.ContainsRune(s, '\\') || s == "null" {
-		return json.Unmarshal([]byte(s), w.to)
+		var v T
+		err := json.Unmarshal([]byte(s), &v)
+		*w.to = v
+		return err
 	}
 	// Nothing is escaped, so what stands between each two quotation marks is a string, and a tenth of the time is enough.
 	next := func() (string, bool) {
