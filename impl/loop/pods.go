@@ -259,7 +259,7 @@ func (l *Pods) move(ctx context.Context, p compute.Pod, on compute.PodEvent) err
 }
 
 func (l *Pods) write(ctx context.Context, p compute.Pod) error {
-	err := l.Placement.Write(ctx, func(tx store.Tx, b *control.Booking) error {
+	err := l.Placement.WriteSure(ctx, func(tx store.Tx, b *control.Booking) error {
 		_, err := b.Move(tx, p)
 		return err
 	})
