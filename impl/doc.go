@@ -8,6 +8,8 @@
 //	problem   error code to HTTP status
 //	fault     what operations do wrong because a test asked for it
 //	validate  what the generated validators call
+//	encode    what the generated encoders call
+//	nullable  members of JSON that may be absent or null
 //	httpapi   the HTTP edge of REST, the queue and workers
 //	graphql   (beside this folder) the GraphQL edge
 //	webhook   the edge to the receivers of webhooks

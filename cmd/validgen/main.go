@@ -1,5 +1,5 @@
 // Command validgen generates, from an OpenAPI document, the validators that check a request in one pass over its bytes and
-// decode it straight into the models that oapi-codegen made. A keyword that it does not know stops it: nothing may be
+// decode it straight into the models that oapi-codegen made, and the encoders of answers, with their tests. A keyword that it does not know stops it: nothing may be
 // silently unchecked. kin-openapi checks that the document is valid OpenAPI; the schemas are read from the YAML nodes,
 // which know their lines.
 package main
@@ -50,8 +50,12 @@ func run(spec, model, pkg, out string) error {
 	if err != nil {
 		return err
 	}
-	code, err := generate(doc, models, pkg, fmt.Sprintf("%s (sha256 %.12x)", filepath.ToSlash(spec), sha256.Sum256(text)))
+	source := fmt.Sprintf("%s (sha256 %.12x)", filepath.ToSlash(spec), sha256.Sum256(text))
+	code, err := generate(doc, models, pkg, source)
 	if err != nil {
+		return err
+	}
+	if err := encoders(doc, models, pkg, source, filepath.Dir(out)); err != nil {
 		return err
 	}
 	return os.WriteFile(out, code, 0o644) //nolint:gosec // source code is for everybody

@@ -16,11 +16,15 @@ type models map[string]modelType
 type modelType struct {
 	name   string
 	fields map[string]modelField // of a struct, by JSON name
+	tags   []modelTag            // of a struct, in its order
 	union  bool                  // a struct that carries one of several as JSON
 	is     string                // what any other type is declared as
 }
 
 type modelField struct{ name, goType string }
+
+// modelTag is what a field's tag says: the JSON name and, or not, omitempty or omitzero.
+type modelTag struct{ json, omit string }
 
 func parseModels(file string) (models, error) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
@@ -41,7 +45,8 @@ func parseModels(file string) (models, error) {
 					t.union = t.union || len(f.Names) == 1 && f.Names[0].Name == "union"
 					if f.Tag != nil && len(f.Names) == 1 {
 						tag := reflect.StructTag(strings.Trim(f.Tag.Value, "`")).Get("json")
-						name, _, _ := strings.Cut(tag, ",")
+						name, omit, _ := strings.Cut(tag, ",")
+						t.tags = append(t.tags, modelTag{name, omit})
 						t.fields[name] = modelField{f.Names[0].Name, types.ExprString(f.Type)}
 					}
 				}

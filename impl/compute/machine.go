@@ -58,19 +58,26 @@ func NewMachine[S, E ~string](noun string, initial S, terminal []S, rows []Row[S
 
 // Next gives the status to which event on leads from status from, or a Conflict.
 func (m Machine[S, E]) Next(from S, on E) (S, error) {
-	for _, r := range m.rows {
-		if r.From == from && r.On == on {
-			return r.To, nil
-		}
+	if to, ok := m.next(from, on); ok {
+		return to, nil
 	}
 	return from, Errorf(Conflict, "%s is not possible while the %s is %s", on, m.noun, from)
+}
+
+func (m Machine[S, E]) next(from S, on E) (to S, ok bool) {
+	for _, r := range m.rows {
+		if r.From == from && r.On == on {
+			return r.To, true
+		}
+	}
+	return to, false
 }
 
 // Allowed gives those of events that the status permits, in the order of events.
 func (m Machine[S, E]) Allowed(from S, events []E) []E {
 	allowed := []E{}
 	for _, e := range events {
-		if _, err := m.Next(from, e); err == nil {
+		if _, ok := m.next(from, e); ok {
 			allowed = append(allowed, e)
 		}
 	}

@@ -1,11 +1,10 @@
 package httpapi
 
 import (
-	"github.com/oapi-codegen/nullable"
-
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/nullable"
 )
 
 // billQuery translates what all bills take.

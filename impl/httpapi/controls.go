@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
-	"github.com/oapi-codegen/nullable"
 
 	"github.com/berthdev/berth/gen/controls"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/fault"
+	"github.com/berthdev/berth/impl/nullable"
 )
 
 // Controls are what a test may do to the server.

@@ -4,11 +4,11 @@ import (
 	"net/http"
 
 	"github.com/labstack/echo/v4"
-	"github.com/oapi-codegen/nullable"
 
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/nullable"
 )
 
 // ListEndpoints is GET /v2/serverless.

@@ -3,11 +3,10 @@ package httpapi
 import (
 	"time"
 
-	"github.com/oapi-codegen/nullable"
-
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/nullable"
 )
 
 // newEndpoint makes a creation the change of what is set.

@@ -106,7 +106,7 @@ func quoted(text string) []byte {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
 			var b bytes.Buffer
-			_ = encode(&b, text) // a string, into memory
+			_ = writeJSON(&b, text) // a string, into memory
 			return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 		}
 	}

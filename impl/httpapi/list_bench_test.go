@@ -56,7 +56,7 @@ func BenchmarkListOfTenThousandRunningPods(b *testing.B) {
 	})
 	b.Run("text", func(b *testing.B) {
 		for b.Loop() {
-			require.NoError(b, encode(io.Discard, list))
+			require.NoError(b, writeJSON(io.Discard, list))
 		}
 	})
 }

@@ -79,7 +79,7 @@ func (s Services) streamLogs(c echo.Context, read compute.ReadLog) error {
 func logEvent(l compute.LogLine) ([]byte, error) {
 	at := l.At().Format(lineTime)
 	b := bytes.NewBufferString("id: " + at + "\ndata: ")
-	err := encode(b, struct {
+	err := writeJSON(b, struct {
 		Source string `json:"source"`
 		Line   string `json:"line"`
 		TS     string `json:"ts"`

@@ -28,7 +28,7 @@ func fromLiteral(text string) (object json.RawMessage, ok bool) {
 			break
 		}
 		word, rest, ok := literalString(text)
-		if !ok || encode(&b, word) != nil {
+		if !ok || writeJSON(&b, word) != nil {
 			return nil, false
 		}
 		text = rest

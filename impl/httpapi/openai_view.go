@@ -105,7 +105,7 @@ func errorObject(status int, code, message string) json.RawMessage {
 		kind = "invalid_request_error"
 	}
 	var b bytes.Buffer
-	_ = encode(&b, struct { // strings, into memory
+	_ = writeJSON(&b, struct { // strings, into memory
 		Message string  `json:"message"`
 		Type    string  `json:"type"`
 		Param   *string `json:"param"`

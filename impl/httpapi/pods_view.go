@@ -4,11 +4,10 @@ import (
 	"math"
 	"time"
 
-	"github.com/oapi-codegen/nullable"
-
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/nullable"
 )
 
 // newPod translates a request. What is absent stays zero: the defaults are control's.
@@ -72,10 +71,8 @@ func podView(p compute.Pod, live compute.PodRuntime, now time.Time) rest.Pod {
 		Registry: orNull(p.RegistryID), Status: rest.PodStatus(p.Status), Cloud: rest.Cloud(p.Cloud),
 		DataCenterID: orNull(p.DataCenterID), Template: orNull(p.TemplateID), Cost: p.Cost(), Locked: p.Locked,
 		Runtime: nullable.NewNullNullable[rest.PodRuntime](), CreatedAt: p.CreatedAt,
-		StartedAt: nullable.NewNullNullable[time.Time](), Actions: []rest.PodAction{},
-	}
-	for _, a := range compute.PodMachine.Allowed(p.Status, compute.PodActions) {
-		v.Actions = append(v.Actions, rest.PodAction(a))
+		StartedAt: nullable.NewNullNullable[time.Time](),
+		Actions:   views(compute.PodMachine.Allowed(p.Status, compute.PodActions), func(e compute.PodEvent) rest.PodAction { return rest.PodAction(e) }),
 	}
 	if p.Persistent != nil {
 		//nolint:staticcheck // deprecated for clients; a server answers with it as long as the document has it

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/berthdev/berth/gen/queue"
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/encode"
 	"github.com/berthdev/berth/impl/fault"
 	"github.com/berthdev/berth/impl/problem"
 )
@@ -50,7 +52,7 @@ func (s Services) writeError(err error, c echo.Context) {
 	c.Response().Header().Set(echo.HeaderContentType, problemJSON)
 	c.Response().WriteHeader(p.Status)
 	if c.Request().Method != http.MethodHead {
-		_ = encode(c.Response(), body) // the client has gone
+		_ = writeJSON(c.Response(), body) // the client has gone
 	}
 }
 
@@ -87,10 +89,22 @@ func problemOf(err error) problem.Problem {
 type serializer struct{ echo.DefaultJSONSerializer }
 
 // Serialize writes v.
-func (serializer) Serialize(c echo.Context, v any, _ string) error { return encode(c.Response(), v) }
+func (serializer) Serialize(c echo.Context, v any, _ string) error { return writeJSON(c.Response(), v) }
 
-func encode(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+// texts are buffers of answers. An answer is written at once, so that a short one gets its length.
+var texts = sync.Pool{New: func() any { return new([]byte) }}
+
+// writeJSON writes v and the end of the line, by its generated encoder if it has one.
+func writeJSON(w io.Writer, v any) error {
+	a, ok := v.(encode.Appender)
+	if !ok {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(v)
+	}
+	text := texts.Get().(*[]byte)
+	defer texts.Put(text)
+	*text = append(a.AppendJSON((*text)[:0]), '\n')
+	_, err := w.Write(*text)
+	return err
 }

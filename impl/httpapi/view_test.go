@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oapi-codegen/nullable"
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/nullable"
 	jobs "github.com/berthdev/berth/impl/queue"
 )
 

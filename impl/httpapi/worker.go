@@ -53,7 +53,7 @@ func (h workerHandlers) TakeJobs(c echo.Context, e worker.EndpointID, w worker.W
 			list[i] = takenView(t)
 		}
 		var b bytes.Buffer
-		if err := encode(&b, list); err != nil {
+		if err := writeJSON(&b, list); err != nil {
 			return err
 		}
 		return document{raw: b.Bytes()}.write(c)

@@ -115,17 +115,22 @@ func (l *Pods) fail(ctx context.Context, p compute.Pod, err error) error {
 	return l.move(ctx, p, compute.PodFailed)
 }
 
-// glance tells whether a pod is still starting, or up, as it was seen last.
-func (l *Pods) glance(ctx context.Context, p compute.Pod) bool {
+// glance tells when to look again at a pod that is as it was seen last: STARTING still, or RUNNING. never says that it is not.
+func (l *Pods) glance(ctx context.Context, p compute.Pod) again {
+	if p.Status != compute.PodStarting && p.Status != compute.PodRunning {
+		return never
+	}
 	state, err := l.Runtime.Inspect(ctx, string(p.ID))
-	if p.Status == compute.PodStarting {
-		return err == nil && state.Phase == runtime.Starting && state.Generation == generation(p)
-	}
-	as := err == nil && state.Phase == runtime.Up && state.Generation == generation(p) && p.StartedAt.UnixMilli() == state.StartedAt.UnixMilli()
-	if as {
+	switch {
+	case err != nil || state.Generation != generation(p):
+		return never
+	case p.Status == compute.PodStarting && state.Phase != runtime.Up && state.Phase != runtime.Ended:
+		return soon
+	case p.Status == compute.PodRunning && state.Phase == runtime.Up && p.StartedAt.UnixMilli() == state.StartedAt.UnixMilli():
 		l.note(ctx, p, state)
+		return later
 	}
-	return as
+	return never
 }
 
 func (l *Pods) inspect(ctx context.Context, p compute.Pod) error {

@@ -45,9 +45,9 @@ type Pods struct {
 	mu       sync.Mutex
 	free     sync.Cond                     // a pod is not busy any more
 	busy     map[compute.PodID]bool        // somebody looks at it
-	hinted   map[compute.PodID]bool        // to be looked at
-	awaited  map[compute.PodID]compute.Pod // to be looked at every podTick, as they were seen last
-	watched  map[compute.PodID]compute.Pod // to be looked at every watchTick, as they were seen last
+	hinted   map[compute.PodID]bool        // to be looked at now
+	pending  map[compute.PodID]compute.Pod // to be looked at with the next tick, as they were seen last
+	watched  map[compute.PodID]compute.Pod // to be looked at from time to time, as they were seen last
 	troubled map[compute.PodID]bool        // its last look failed
 }
 
@@ -56,7 +56,7 @@ func NewPods(s store.Store, p *control.Placement, r runtime.Runtime, clock compu
 	l := &Pods{
 		Store: s, Placement: p, Runtime: r, Clock: clock, Log: log, wake: make(chan struct{}, 1),
 		busy: map[compute.PodID]bool{}, hinted: map[compute.PodID]bool{},
-		awaited: map[compute.PodID]compute.Pod{}, watched: map[compute.PodID]compute.Pod{}, troubled: map[compute.PodID]bool{},
+		pending: map[compute.PodID]compute.Pod{}, watched: map[compute.PodID]compute.Pod{}, troubled: map[compute.PodID]bool{},
 		live:   live{pods: map[compute.PodID]*lively{}},
 		shared: shared{holder: map[string]compute.PodID{}, held: map[compute.PodID][]string{}},
 	}
@@ -88,25 +88,26 @@ func (l *Pods) hint(id compute.PodID) {
 // Run works until ctx ends. It looks at each pod on its own: one that takes its time to stop holds up no other.
 func (l *Pods) Run(ctx context.Context) {
 	defer l.looks.Wait()
-	var await, watch time.Time // when those on their way, and the running ones, are looked at next
+	var next, watch time.Time // when those on their way and the running ones are looked at
 	for {
 		now := l.Clock.Now()
-		due := !now.Before(await)
-		if due {
-			await = now.Add(podTick)
+		var due []map[compute.PodID]compute.Pod
+		if !now.Before(next) {
+			next = now.Add(podTick)
+			due = append(due, l.pending)
 		}
-		full := !now.Before(watch)
-		if full {
+		if !now.Before(watch) {
 			watch = now.Add(watchTick)
+			due = append(due, l.watched)
 			l.adopt(ctx)
 			if l.volumes.Swap(false) {
 				l.looks.Go(func() { l.sweepVolumes(ctx) })
 			}
 		}
-		for _, one := range l.claim(due, full) {
+		for _, one := range l.claim(due...) {
 			l.looks.Go(func() { l.lookClaimed(ctx, one) })
 		}
-		tick, stop := l.Clock.After(await.Sub(now))
+		tick, stop := l.Clock.After(podTick)
 		select {
 		case <-ctx.Done():
 			stop()
@@ -130,7 +131,7 @@ func (l *Pods) Step(ctx context.Context) {
 	}
 	l.mu.Unlock()
 	var looks sync.WaitGroup
-	for _, one := range l.claim(true, true) {
+	for _, one := range l.claim(l.pending, l.watched) {
 		looks.Go(func() { l.lookClaimed(ctx, one) })
 	}
 	looks.Wait()
@@ -139,45 +140,35 @@ func (l *Pods) Step(ctx context.Context) {
 	}
 }
 
-// claimed is a pod that somebody is to look at. One that was not hinted comes as it was seen last: whoever changes a pod hints
-// it, so that watching thousands that start or do well takes no read of the store.
+// claimed is a pod that somebody is to look at. One that is not hinted comes as it was seen last: whoever changes a pod hints
+// it, so that watching thousands that do well takes no read of the store.
 type claimed struct {
 	id   compute.PodID
-	seen *compute.Pod // nil: its row is to be read
+	seen compute.Pod // zero: its row is to be read
 }
 
-// claim takes the pods that are to be looked at and that nobody looks at: the hinted ones, the awaited ones if those are due,
-// and the watched ones if full.
-func (l *Pods) claim(due, full bool) (all []claimed) {
+// claim takes the pods that are to be looked at and that nobody looks at: the hinted ones and those that are due. A hint costs
+// nothing for all the others: thousands may come while thousands start.
+func (l *Pods) claim(due ...map[compute.PodID]compute.Pod) (all []claimed) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	take := func(one claimed) {
+		if !l.busy[one.id] {
+			l.busy[one.id] = true
+			all = append(all, one)
+		}
+	}
 	for id := range l.hinted {
-		if !l.busy[id] {
-			l.busy[id] = true
-			all = append(all, claimed{id: id})
+		take(claimed{id: id})
+	}
+	for _, pods := range due {
+		for id, p := range pods {
+			take(claimed{id, p})
 		}
-	}
-	take := func(from map[compute.PodID]compute.Pod) {
-		for id, p := range from {
-			if !l.busy[id] {
-				l.busy[id] = true
-				one := claimed{id: id}
-				if p.ID != "" {
-					one.seen = &p
-				}
-				all = append(all, one)
-			}
-		}
-	}
-	if due {
-		take(l.awaited)
-	}
-	if full {
-		take(l.watched)
 	}
 	for _, one := range all {
 		delete(l.hinted, one.id)
-		delete(l.awaited, one.id)
+		delete(l.pending, one.id)
 		delete(l.watched, one.id)
 	}
 	return all
@@ -189,8 +180,8 @@ func (l *Pods) lookClaimed(ctx context.Context, one claimed) {
 	var p compute.Pod
 	var next again
 	var err error
-	if one.seen != nil && l.glance(ctx, *one.seen) {
-		p, next = *one.seen, nextOf(*one.seen)
+	if next = l.glance(ctx, one.seen); next != never {
+		p = one.seen
 	} else {
 		p, next, err = l.look(ctx, id)
 	}
@@ -216,7 +207,7 @@ func (l *Pods) lookClaimed(ctx context.Context, one claimed) {
 	}
 	switch next {
 	case soon:
-		l.awaited[id] = p
+		l.pending[id] = p
 	case later:
 		l.watched[id] = p
 	}
@@ -230,14 +221,6 @@ const (
 	soon
 	later
 )
-
-// nextOf gives it for a pod whose container there is.
-func nextOf(p compute.Pod) again {
-	if p.Status == compute.PodStarting {
-		return soon
-	}
-	return later
-}
 
 // look moves one pod by one step, and tells when there is more to come.
 func (l *Pods) look(ctx context.Context, id compute.PodID) (p compute.Pod, next again, err error) {
@@ -253,9 +236,11 @@ func (l *Pods) look(ctx context.Context, id compute.PodID) (p compute.Pod, next 
 	}
 	switch p.Status {
 	case compute.PodProvisioning:
-		return compute.Pod{}, soon, l.place(ctx, p)
-	case compute.PodStarting, compute.PodRunning:
-		return p, nextOf(p), l.inspect(ctx, p)
+		return p, soon, l.place(ctx, p)
+	case compute.PodStarting:
+		return p, soon, l.inspect(ctx, p)
+	case compute.PodRunning:
+		return p, later, l.inspect(ctx, p)
 	case compute.PodTerminated:
 		return p, never, l.remove(ctx, id)
 	default:
@@ -274,7 +259,7 @@ func (l *Pods) move(ctx context.Context, p compute.Pod, on compute.PodEvent) err
 }
 
 func (l *Pods) write(ctx context.Context, p compute.Pod) error {
-	err := l.Placement.Write(ctx, func(tx store.Tx, b *control.Booking) error {
+	err := l.Placement.WriteSure(ctx, func(tx store.Tx, b *control.Booking) error {
 		_, err := b.Move(tx, p)
 		return err
 	})

@@ -2,9 +2,6 @@ package sqldb
 
 import (
 	"encoding/json"
-	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -15,8 +12,7 @@ const (
 	jobColumns = `id, endpoint_id, status, worker_id, webhook, error, sync, low_priority, attempt, retries, execution_timeout, ttl,
 retention, created_at, queued_at, taken_at, ended_at, expires_at`
 
-	// jobFields are the same to be read, the numbers as one text: the driver asks for the name and the type of each column of
-	// each answer. A read of seven columns takes 0.9 of the processor time of one of eighteen.
+	// jobFields are the same to be read, the numbers joined.
 	jobFields = `id, endpoint_id, status, worker_id, webhook, error, concat_ws(' ', sync, low_priority, attempt, retries,
 execution_timeout, ttl, retention, coalesce(created_at, 0), coalesce(queued_at, 0), coalesce(taken_at, 0), coalesce(ended_at, 0),
 coalesce(expires_at, 0))`
@@ -61,40 +57,15 @@ func (tx *Tx) InsertJob(j compute.Job, input json.RawMessage) error {
 
 // jobInto gives where jobFields go.
 func jobInto(j *compute.Job) []any {
-	return []any{&j.ID, &j.EndpointID, &j.Status, &j.WorkerID, &j.Webhook, &j.Error, jobNumbers{j}}
-}
-
-// jobNumbers reads the numbers of jobFields.
-type jobNumbers struct{ to *compute.Job }
-
-// Scan reads them.
-func (n jobNumbers) Scan(v any) error {
-	text, ok := v.(string)
-	if !ok {
-		return fmt.Errorf("numbers of type %T", v)
-	}
-	var err error
-	next := func() int64 {
-		var word string
-		word, text, _ = strings.Cut(text, " ")
-		number, e := strconv.ParseInt(word, 10, 64)
-		if e != nil {
-			err = e
+	return []any{&j.ID, &j.EndpointID, &j.Status, &j.WorkerID, &j.Webhook, &j.Error, joined{" ", func(p *parts) {
+		j.Sync, j.LowPriority, j.Attempt, j.Retries = p.number() != 0, p.number() != 0, int(p.number()), int(p.number())
+		for _, d := range []*time.Duration{&j.ExecutionTimeout, &j.TTL, &j.Retention} {
+			*d = time.Duration(p.number()) * time.Millisecond
 		}
-		return number
-	}
-	j := n.to
-	j.Sync, j.LowPriority, j.Attempt, j.Retries = next() != 0, next() != 0, int(next()), int(next())
-	for _, d := range []*time.Duration{&j.ExecutionTimeout, &j.TTL, &j.Retention} {
-		*d = time.Duration(next()) * time.Millisecond
-	}
-	for _, t := range []*time.Time{&j.CreatedAt, &j.QueuedAt, &j.TakenAt, &j.EndedAt, &j.ExpiresAt} {
-		*t = time.Time{}
-		if ms := next(); ms != 0 {
-			*t = time.UnixMilli(ms).UTC()
+		for _, t := range []*time.Time{&j.CreatedAt, &j.QueuedAt, &j.TakenAt, &j.EndedAt, &j.ExpiresAt} {
+			*t = p.instant()
 		}
-	}
-	return err
+	}}}
 }
 
 func scanJobWithoutJSON(row scanner) (j compute.Job, err error) {

@@ -9,12 +9,19 @@ network_volume_id, network_path, gpu_id, gpu_count, cpu_id, cpu_vcpus, cpu_memor
 cluster_id,
 devices, network_address, global_networking, locked, cost_per_hour, status, reason, version, created_at, started_at, restart_at, moved_at`
 
+// podFields are the same to be read: the ids joined, which hold no control characters, and the whole numbers.
+const podFields = `concat_ws(char(31), id, user_id, registry_id, coalesce(network_volume_id, ''), coalesce(gpu_id, ''), coalesce(cpu_id, ''),
+cloud, data_center_id, host_id, template_id, cluster_id, status), name, image, args, ports, env, coalesce(persistent_path, ''),
+coalesce(network_path, ''), devices, reason, cost_per_hour, concat_ws(' ', disk_gb, coalesce(persistent_gb, -1), coalesce(gpu_count, 0),
+coalesce(cpu_vcpus, 0), coalesce(cpu_memory_gb, 0), network_address, global_networking, locked, version, coalesce(created_at, 0),
+coalesce(started_at, 0), coalesce(restart_at, 0), coalesce(moved_at, 0))`
+
 const (
 	insertPod = `INSERT INTO pods (` + podColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	selectPod          = `SELECT ` + podColumns + ` FROM pods WHERE id = ?`
-	selectPodsOfUser   = `SELECT ` + podColumns + ` FROM pods WHERE user_id = ? AND status <> 'TERMINATED' ORDER BY created_at DESC, seq DESC`
-	selectPodsByStatus = `SELECT ` + podColumns + ` FROM pods WHERE status = ? ORDER BY created_at, seq`
+	selectPod          = `SELECT ` + podFields + ` FROM pods WHERE id = ?`
+	selectPodsOfUser   = `SELECT ` + podFields + ` FROM pods WHERE user_id = ? AND status <> 'TERMINATED' ORDER BY created_at DESC, seq DESC`
+	selectPodsByStatus = `SELECT ` + podFields + ` FROM pods WHERE status = ? ORDER BY created_at, seq`
 	movePod            = `UPDATE pods SET status = ?, reason = ?, started_at = ?, restart_at = ?, data_center_id = ?, host_id = ?, devices = ?, network_address = ?, moved_at = ?, version = version + 1
 WHERE id = ? AND version = ?`
 	selectAddresses = `SELECT user_id, network_address FROM pods WHERE network_address > 0 AND status <> 'TERMINATED' ORDER BY network_address`
@@ -46,29 +53,44 @@ func (tx *Tx) InsertPod(p compute.Pod) error {
 }
 
 func scanPod(row scanner) (compute.Pod, error) {
-	var (
-		p                                                  compute.Pod
-		persistentGB, gpuCount, vcpus, memory              optional[int64]
-		persistentPath, networkID, networkPath, gpu, cpuID optional[string]
-	)
-	err := row.Scan(&p.ID, &p.UserID, &p.Name, &p.Image, &p.Args, &p.DiskGB, words[[]string]{&p.Ports},
-		words[map[string]string]{&p.Env}, &p.RegistryID, &persistentGB, &persistentPath, &networkID, &networkPath,
-		&gpu, &gpuCount, &cpuID, &vcpus, &memory, &p.Cloud, &p.DataCenterID, &p.HostID, &p.TemplateID, &p.ClusterID,
-		words[[]string]{&p.Devices}, &p.Address, &p.GlobalNetworking, &p.Locked, &p.CostPerHour, &p.Status, &p.Reason, &p.Version,
-		instant{&p.CreatedAt}, instant{&p.StartedAt}, instant{&p.RestartAt}, instant{&p.MovedAt})
-	if persistentGB.Valid {
-		p.Persistent = &compute.PersistentMount{SizeGB: persistentGB.V, Path: persistentPath.V}
+	var read struct { // one thing to allocate
+		compute.Pod
+		persistentPath, networkPath string
 	}
-	if networkID.Valid {
-		p.Network = &compute.NetworkMount{VolumeID: compute.VolumeID(networkID.V), Path: networkPath.V}
+	p := &read.Pod
+	err := row.Scan(joined{"\x1f", func(next *parts) {
+		p.ID, p.UserID, p.RegistryID = compute.PodID(next.text()), compute.UserID(next.text()), compute.RegistryID(next.text())
+		if id := next.text(); id != "" {
+			p.Network = &compute.NetworkMount{VolumeID: compute.VolumeID(id)}
+		}
+		if id := next.text(); id != "" {
+			p.GPU = &compute.GPU{ID: id}
+		}
+		if id := next.text(); id != "" {
+			p.CPU = &compute.CPU{ID: id}
+		}
+		p.Cloud, p.DataCenterID, p.HostID = compute.Cloud(next.text()), next.text(), next.text()
+		p.TemplateID, p.ClusterID, p.Status = compute.TemplateID(next.text()), compute.ClusterID(next.text()), compute.PodStatus(next.text())
+	}}, &p.Name, &p.Image, &p.Args, words[[]string]{&p.Ports}, words[map[string]string]{&p.Env}, &read.persistentPath, &read.networkPath,
+		words[[]string]{&p.Devices}, &p.Reason, &p.CostPerHour, joined{" ", func(next *parts) {
+			p.DiskGB = next.number()
+			if gb := next.number(); gb >= 0 {
+				p.Persistent = &compute.PersistentMount{SizeGB: gb, Path: read.persistentPath}
+			}
+			if count := next.number(); p.GPU != nil {
+				p.GPU.Count = count
+			}
+			if vcpus, memory := next.number(), next.number(); p.CPU != nil {
+				p.CPU.VCPUCount, p.CPU.MemoryGB = vcpus, memory
+			}
+			p.Address, p.GlobalNetworking, p.Locked = compute.NetworkAddress(next.number()), next.number() != 0, next.number() != 0
+			p.Version = next.number()
+			p.CreatedAt, p.StartedAt, p.RestartAt, p.MovedAt = next.instant(), next.instant(), next.instant(), next.instant()
+		}})
+	if p.Network != nil {
+		p.Network.Path = read.networkPath
 	}
-	if gpu.Valid {
-		p.GPU = &compute.GPU{ID: gpu.V, Count: gpuCount.V}
-	}
-	if cpuID.Valid {
-		p.CPU = &compute.CPU{ID: cpuID.V, VCPUCount: vcpus.V, MemoryGB: memory.V}
-	}
-	return p, err
+	return *p, err
 }
 
 // Pod gives one pod. NotFound for an unknown id.

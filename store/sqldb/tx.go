@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -135,6 +136,9 @@ func list[T any](tx *Tx, what string, scan func(scanner) (T, error), query strin
 	var all []T
 	err := tx.each(what, func(row scanner) error {
 		v, err := scan(row)
+		if len(all) == cap(all) { // append alone would go on by a quarter and copy a long list ten times
+			all = slices.Grow(all, max(len(all), 8))
+		}
 		all = append(all, v)
 		return err
 	}, query, args...)

@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/oapi-codegen/nullable"
+	"github.com/berthdev/berth/impl/nullable"
 
 	"github.com/berthdev/berth/impl/validate"
 )
