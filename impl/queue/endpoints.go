@@ -37,7 +37,7 @@ func (q *Queue) RemoveEndpoint(ctx context.Context, id compute.EndpointID) error
 			return err
 		}
 	}
-	if _, err := q.purge(ctx, l); err != nil {
+	if _, err := q.purge(ctx, id, l); err != nil {
 		return err
 	}
 	q.mu.Lock()

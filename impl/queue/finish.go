@@ -125,7 +125,7 @@ func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID,
 	if stored != nil {
 		stored()
 	}
-	q.ended(id)
+	q.ended(e, id)
 	if j.Webhook != "" {
 		q.hooks.Delivery()
 	}

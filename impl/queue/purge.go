@@ -16,10 +16,10 @@ func (q *Queue) Purge(ctx context.Context, user compute.UserID, e compute.Endpoi
 		return 0, err
 	}
 	q.mu.Unlock()
-	return q.purge(ctx, l)
+	return q.purge(ctx, e, l)
 }
 
-func (q *Queue) purge(ctx context.Context, l *line) (removed int, err error) {
+func (q *Queue) purge(ctx context.Context, e compute.EndpointID, l *line) (removed int, err error) {
 	q.mu.Lock()
 	ids := l.empty()
 	q.mu.Unlock()
@@ -34,7 +34,7 @@ func (q *Queue) purge(ctx context.Context, l *line) (removed int, err error) {
 			return removed, err
 		}
 		for _, id := range ended {
-			q.ended(id)
+			q.ended(e, id)
 		}
 		removed += len(ended)
 		ids = ids[len(batch):]

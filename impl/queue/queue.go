@@ -185,13 +185,24 @@ func (q *Queue) Known(user compute.UserID, id compute.EndpointID) error {
 }
 
 // ended wakes those who wait for the job's end or its chunks. The caller does not have the lock.
-func (q *Queue) ended(id compute.JobID) {
+func (q *Queue) ended(e compute.EndpointID, id compute.JobID) {
 	q.mu.Lock()
 	q.release(id)
 	q.ends.wake(id)
 	q.chunks.wake(id)
 	q.mu.Unlock()
-	q.hooks.Demand()
+	q.demand(e)
+}
+
+// demand calls for a look at the workers of the endpoint, unless it may have none: then nothing hangs on a job more or less.
+func (q *Queue) demand(e compute.EndpointID) {
+	q.mu.Lock()
+	l := q.lines[e]
+	none := l != nil && l.endpoint.WorkersMax == 0
+	q.mu.Unlock()
+	if !none {
+		q.hooks.Demand()
+	}
 }
 
 // Hold counts a request that is held from now on, until the function that it gives is called.

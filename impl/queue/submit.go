@@ -127,14 +127,14 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 			q.release(j.ID)
 		}
 		q.mu.Unlock()
-		q.hooks.Demand()
+		q.demand(j.EndpointID)
 	case t == nil && err == nil:
 		q.enqueue(j, false)
 	case t != nil && err == nil:
 		q.mu.Lock()
 		q.handOver(t, taken, s.Input)
 		q.mu.Unlock()
-		q.hooks.Demand()
+		q.demand(j.EndpointID)
 	case t != nil:
 		t.given <- handed{}
 	}
@@ -170,5 +170,5 @@ func (q *Queue) enqueue(j compute.Job, front bool) {
 	if deleted { // since the job was let in
 		_ = q.end(context.Background(), j.EndpointID, j.ID, anyHolder, compute.Job{}, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
 	}
-	q.hooks.Demand()
+	q.demand(j.EndpointID)
 }

@@ -143,7 +143,7 @@ func (q *Queue) lease(ctx context.Context, e compute.EndpointID, w compute.Worke
 		q.hold(t.Job, now)
 	}
 	q.mu.Unlock()
-	q.hooks.Demand()
+	q.demand(e)
 	if ctx.Err() != nil && len(taken) > 0 {
 		q.HandBack(taken)
 		return nil, ctx.Err()
