@@ -1,7 +1,7 @@
 """What a random request needs around it, and a note of every answer. Variables: see run.sh.
 
 A new operation needs nothing here if its document has an example for the POST that makes what its path names: it gets such
-an id in every other call. Answers that are event streams are read for a second (event_stream)."""
+an id in every other call. Answers that are event streams are read for a moment (event_stream)."""
 
 import atexit
 import os
@@ -54,7 +54,7 @@ def before_call(context, case, kwargs):
         if name == "createEndpoint" and case.meta.generation.mode.is_positive:
             consistent_endpoint(case.body)
     if event_stream(case.operation):
-        kwargs["timeout"] = 1  # in all: a feed may never end
+        kwargs["timeout"] = 0.3  # in all: a feed may never end
 
 
 @schemathesis.hook
@@ -167,7 +167,14 @@ def known(case):
         case.path_parameters = {**case.path_parameters, "jobId": seeds.submit(ENDPOINT)}
 
 
-FEED = {"takeJob": submit, "takeJobs": submit, "stopJobs": cancel, "retry": fail}
+def logged(case):
+    """Every other call is of a worker that there is. Stateful tests have endpoints of their own, without workers."""
+    if not stateful(case) and mine(case.operation.label):
+        endpoint, worker = seeds.worker()
+        case.path_parameters = {"id": endpoint, "workerId": worker}
+
+
+FEED = {"getWorkerLogs": logged, "takeJob": submit, "takeJobs": submit, "stopJobs": cancel, "retry": fail}
 FEED |= dict.fromkeys(["status", "statusPost", "statusSync", "statusSyncPost", "stream", "streamPost", "cancel"], known)
 
 

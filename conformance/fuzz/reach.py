@@ -146,7 +146,7 @@ def used_registry(request):
 
 
 def used_template(request):
-    request.parameters["id"] = request.seeds.make("/v2/templates", type="SERVERLESS")
+    request.parameters["id"] = request.seeds.make("/v2/templates", serverless=True)
     request.seeds.make("/v2/serverless", name="of a template", templateId=request.parameters["id"])
     return request.send()
 

@@ -1,5 +1,7 @@
 """What there must be before a request can get far: things of REST with their ids, and jobs. All of it is made over HTTP."""
 
+import time
+
 import requests
 
 
@@ -12,6 +14,7 @@ class Seeds:
         self.session = requests.Session()
         self.session.headers["Authorization"] = f"Bearer {key}"
         self.ids = {}
+        self.staffed = None  # an endpoint with a worker
 
     def send(self, method, path, **arguments):
         response = self.session.request(method, self.url + path, timeout=30, **arguments)
@@ -36,6 +39,17 @@ class Seeds:
         if collection not in self.ids and self.example(collection) is not None:
             self.ids[collection] = self.make(collection)
         return self.ids.get(collection)
+
+    def worker(self):
+        """An endpoint and a worker of it, which is the server's to replace: asked for each time."""
+        if self.staffed is None:
+            self.staffed = self.make("/v2/serverless", workers={"min": 1, "max": 1})
+        for _ in range(100):
+            workers = self.send("GET", f"/v2/serverless/{self.staffed}/workers").json()["workers"]
+            if workers:
+                return self.staffed, workers[0]["id"]
+            time.sleep(0.1)
+        raise RuntimeError(f"no worker of {self.staffed} within 10 s")
 
     def gone(self, collection, thing):
         """Forgets the thing, if it is the one that of gives."""
