@@ -147,13 +147,16 @@ func (q *Queue) heldBy(id compute.JobID, w compute.WorkerID) compute.Job {
 // without the other on disk.
 func (q *Queue) moveToEnd(tx store.Tx, j *compute.Job, from compute.JobStatus, holder compute.WorkerID) (bool, error) {
 	j.EndedAt, j.ExpiresAt = tx.Now(), tx.Now().Add(j.Retention)
-	moved, err := tx.MoveJob(*j, from, holder)
-	if err != nil || !moved || j.Webhook == "" || q.hooks.Document == nil {
-		return moved, err
+	var document json.RawMessage
+	if j.Webhook != "" && q.hooks.Document != nil { // first, since after the move nothing may fail alone
+		var err error
+		if document, err = q.hooks.Document(*j); err != nil {
+			return false, err
+		}
 	}
-	document, err := q.hooks.Document(*j)
-	if err != nil {
-		return false, err
+	moved, err := tx.MoveJob(*j, from, holder)
+	if err != nil || !moved || document == nil {
+		return moved, err
 	}
 	return true, tx.InsertWebhook(compute.Webhook{JobID: j.ID, URL: j.Webhook, Body: document, NextAt: tx.Now(), CreatedAt: tx.Now()})
 }
