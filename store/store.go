@@ -57,7 +57,7 @@ type Pods interface {
 	Pod(compute.PodID) (compute.Pod, error)
 	// ListPods gives the user's pods that are not TERMINATED, newest first.
 	ListPods(compute.UserID) ([]compute.Pod, error)
-	// ListPodsByStatus gives every user's pods in the status, oldest first.
+	// ListPodsByStatus gives every user's pods in the status, oldest first; none for TERMINATED.
 	ListPodsByStatus(compute.PodStatus) ([]compute.Pod, error)
 	// ChangePod writes what a user may change (name, container settings, mounts but for the volume's id, lock) and adds one
 	// to the version, if id and p.Version still match; it tells whether they did.
@@ -279,9 +279,10 @@ type Clusters interface {
 
 // SystemLines stores what berth itself says in the logs of pods and workers, by the id of the pod or worker.
 type SystemLines interface {
-	// AddSystemLine adds a line to the log, of Now and after all that it has, and forgets all but the last
-	// compute.SystemLines.
+	// AddSystemLine adds a line to the log, of Now and after all that it has.
 	AddSystemLine(id, text string) error
+	// ForgetSystemLines forgets all but the last compute.SystemLines of the log.
+	ForgetSystemLines(id string) error
 	// SystemLines gives the lines of the log after a position, oldest first.
 	SystemLines(id string, after int64) ([]compute.LogLine, error)
 	// DeleteSystemLines removes the lines of the log.

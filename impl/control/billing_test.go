@@ -76,10 +76,11 @@ func (m *metered) moves(id compute.PodID, on compute.PodEvent) {
 		if err != nil {
 			return err
 		}
-		if p.Status, err = compute.PodMachine.Next(p.Status, on); err != nil {
+		from := p.Status
+		if p.Status, err = compute.PodMachine.Next(from, on); err != nil {
 			return err
 		}
-		_, err = b.Move(tx, p)
+		_, err = b.Move(tx, from, p)
 		return err
 	}))
 }
@@ -156,8 +157,9 @@ func TestAMoveThatIsNotOnDiskIsNotBilled(t *testing.T) {
 	require.ErrorIs(t, m.placement.Write(t.Context(), func(tx store.Tx, b *control.Booking) error {
 		p, err := tx.Pod(pod.ID)
 		require.NoError(t, err)
+		from := p.Status
 		p.Status = compute.PodRunning
-		moved, err := b.Move(tx, p)
+		moved, err := b.Move(tx, from, p)
 		require.NoError(t, err)
 		require.True(t, moved)
 		return refused

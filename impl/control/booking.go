@@ -62,13 +62,13 @@ func (b *Booking) room(id holder, w want) *claim {
 	return c
 }
 
-// Move moves the pod as store.Tx does, gives back what it does not hold in its new status and has it metered.
-func (b *Booking) Move(tx store.Tx, pod compute.Pod) (bool, error) {
+// Move moves the pod from a status as store.Tx does, gives back what it does not hold in its new one and has it metered.
+func (b *Booking) Move(tx store.Tx, from compute.PodStatus, pod compute.Pod) (bool, error) {
 	moved, err := tx.MovePod(pod)
 	if err != nil || !moved {
 		return moved, err
 	}
-	if err := meterPod(tx, pod); err != nil {
+	if err := meterPod(tx, from, pod); err != nil {
 		return true, err
 	}
 	if !pod.Status.HoldsHost() {
@@ -86,7 +86,10 @@ func say(tx store.Tx, pod compute.Pod) error {
 	if pod.Reason != "" {
 		text += ": " + pod.Reason
 	}
-	return tx.AddSystemLine(string(pod.ID), text)
+	if err := tx.AddSystemLine(string(pod.ID), text); err != nil || pod.Version < compute.SystemLines {
+		return err // each version has a line at most
+	}
+	return tx.ForgetSystemLines(string(pod.ID))
 }
 
 // insert stores a new pod, and begins its log.

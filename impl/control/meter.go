@@ -5,11 +5,15 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// meterPod opens the pod's charge when it is RUNNING and closes it otherwise, in the transaction of the move: what is
-// billed is as durable as the status (rule billing.pods.running). Its disk and network are in its price, as cost says.
-func meterPod(tx store.Tx, p compute.Pod) error {
-	if p.Status != compute.PodRunning {
+// meterPod opens the pod's charge when it becomes RUNNING and closes it when it ceases to be, in the transaction of the move:
+// what is billed is as durable as the status (rule billing.pods.running). Its disk and network are in its price, as cost says.
+func meterPod(tx store.Tx, from compute.PodStatus, p compute.Pod) error {
+	switch {
+	case p.Status == compute.PodRunning: // opened below
+	case from == compute.PodRunning:
 		return tx.CloseCharge(string(p.ID))
+	default:
+		return nil
 	}
 	c := compute.Charge{
 		UserID: p.UserID, Item: compute.PodCPU, ResourceID: string(p.ID), HolderID: string(p.ID), Rate: compute.ToNanoUSD(p.CostPerHour),

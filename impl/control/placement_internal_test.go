@@ -192,9 +192,10 @@ func act(ctx context.Context, c *Control, r *mathrand.Rand) error {
 		if impossible != nil {
 			return nil
 		}
+		from := pod.Status
 		pod.Status = next
 		err = c.placement.Write(ctx, func(tx store.Tx, b *Booking) error {
-			_, err := b.Move(tx, pod)
+			_, err := b.Move(tx, from, pod)
 			return err
 		})
 	}

@@ -348,7 +348,8 @@ func (c *Control) ActOnPod(ctx context.Context, user compute.UserID, id compute.
 // is started is placed anew: in its data center, and with a persistent mount on the host where that is.
 // With versions of CUDA it is placed on a host that has one of them.
 func move(tx store.Tx, b *Booking, p *compute.Pod, action compute.PodEvent, cudaVersions ...string) (err error) {
-	if p.Status, err = compute.PodMachine.Next(p.Status, action); err != nil {
+	from := p.Status
+	if p.Status, err = compute.PodMachine.Next(from, action); err != nil {
 		return err
 	}
 	if action == compute.PodStart || action == compute.PodRestart {
@@ -370,6 +371,6 @@ func move(tx store.Tx, b *Booking, p *compute.Pod, action compute.PodEvent, cuda
 		}
 	}
 	p.MovedAt = tx.Now()
-	_, err = b.Move(tx, *p)
+	_, err = b.Move(tx, from, *p)
 	return err
 }

@@ -109,9 +109,10 @@ func (l *life) lose(ctx context.Context) error {
 		if pod.HostID != h || !pod.Status.HoldsHost() || err != nil {
 			continue
 		}
+		from := pod.Status
 		pod.Status, pod.Reason = compute.PodError, "its container is gone"
 		err = p.Write(ctx, func(tx store.Tx, b *Booking) error {
-			_, err := b.Move(tx, pod)
+			_, err := b.Move(tx, from, pod)
 			return err
 		})
 	}

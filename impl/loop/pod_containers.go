@@ -94,70 +94,53 @@ func (l *Pods) resume(ctx context.Context, p compute.Pod) error {
 }
 
 // place starts the pod's container. A runtime that does not answer is asked again later.
-func (l *Pods) place(ctx context.Context, p compute.Pod) error {
-	if !l.Simulated && !l.shared.take(p) {
+func (l *Pods) place(ctx context.Context, one *look) error {
+	if !l.Simulated && !l.shared.take(one.pod) {
 		return nil // a container that is being stopped has its GPU or its address: it waits
 	}
-	p.StartedAt = time.Time{}
-	err := l.start(ctx, p)
+	one.pod.StartedAt = time.Time{}
+	err := l.start(ctx, one.pod)
 	switch {
 	case errors.Is(err, runtime.ErrUnavailable) || ctx.Err() != nil:
 		return err
 	case err != nil:
-		return l.fail(ctx, p, err)
+		return l.fail(one, err)
 	}
-	return l.move(ctx, p, compute.PodPlaced)
+	return one.move(compute.PodPlaced)
 }
 
-func (l *Pods) fail(ctx context.Context, p compute.Pod, err error) error {
-	l.Log.Warn("pod could not be started", "pod", p.ID, "error", err)
-	p.Reason = err.Error()
-	return l.move(ctx, p, compute.PodFailed)
+func (l *Pods) fail(one *look, err error) error {
+	l.Log.Warn("pod could not be started", "pod", one.id, "error", err)
+	one.pod.Reason = err.Error()
+	return one.move(compute.PodFailed)
 }
 
-// glance tells when to look again at a pod that is as it was seen last: STARTING still, or RUNNING. never says that it is not.
-func (l *Pods) glance(ctx context.Context, p compute.Pod) again {
-	if p.Status != compute.PodStarting && p.Status != compute.PodRunning {
-		return never
-	}
-	state, err := l.Runtime.Inspect(ctx, string(p.ID))
-	switch {
-	case err != nil || state.Generation != generation(p):
-		return never
-	case p.Status == compute.PodStarting && state.Phase != runtime.Up && state.Phase != runtime.Ended:
-		return soon
-	case p.Status == compute.PodRunning && state.Phase == runtime.Up && p.StartedAt.UnixMilli() == state.StartedAt.UnixMilli():
-		l.note(ctx, p, state)
-		return later
-	}
-	return never
-}
-
-func (l *Pods) inspect(ctx context.Context, p compute.Pod) error {
+func (l *Pods) inspect(ctx context.Context, one *look) error {
+	p := &one.pod
 	state, err := l.Runtime.Inspect(ctx, string(p.ID))
 	if err == nil {
-		l.note(ctx, p, state)
+		l.note(ctx, *p, state)
 	}
 	switch {
 	case errors.Is(err, runtime.ErrUnknown):
 		l.forget(p.ID)
 		p.Reason = "its container is gone"
-		return l.move(ctx, p, compute.PodFailed)
+		return one.move(compute.PodFailed)
 	case err != nil:
 		return err
-	case state.Generation != generation(p):
-		return l.replace(ctx, p)
+	case state.Generation != generation(*p):
+		return l.replace(ctx, one)
 	case state.Phase == runtime.Up && p.Status == compute.PodStarting:
 		p.StartedAt = state.StartedAt
-		return l.move(ctx, p, compute.PodHealthy)
+		return one.move(compute.PodHealthy)
 	case state.Phase == runtime.Up && p.StartedAt.UnixMilli() != state.StartedAt.UnixMilli():
 		p.StartedAt = state.StartedAt // it was started again with berth
-		return l.write(ctx, p)
+		one.store()
 	case state.Phase == runtime.Ended && state.ExitCode == 0:
-		return l.move(ctx, p, compute.PodFinished)
+		return one.move(compute.PodFinished)
 	case state.Phase == runtime.Ended:
 		p.Reason = reason(state)
-		return l.move(ctx, p, compute.PodFailed)
+		return one.move(compute.PodFailed)
 	}
 	return nil
 }
@@ -175,28 +158,28 @@ func reason(s runtime.State) string {
 }
 
 // replace ends a container from before the last start or restart that was asked for, and starts the one that was.
-func (l *Pods) replace(ctx context.Context, p compute.Pod) error {
-	if err := l.stop(ctx, p); err != nil {
+func (l *Pods) replace(ctx context.Context, one *look) error {
+	if err := l.stop(ctx, one.id); err != nil {
 		return err
 	}
-	if !l.Simulated && !l.shared.take(p) {
+	if !l.Simulated && !l.shared.take(one.pod) {
 		return nil
 	}
-	p.StartedAt = time.Time{}
-	err := l.start(ctx, p)
+	one.pod.StartedAt = time.Time{}
+	err := l.start(ctx, one.pod)
 	if err == nil || errors.Is(err, runtime.ErrUnavailable) || ctx.Err() != nil {
 		return err
 	}
-	return l.fail(ctx, p, err)
+	return l.fail(one, err)
 }
 
-func (l *Pods) stop(ctx context.Context, p compute.Pod) error {
-	err := l.Runtime.Stop(ctx, string(p.ID), stopGrace)
+func (l *Pods) stop(ctx context.Context, id compute.PodID) error {
+	err := l.Runtime.Stop(ctx, string(id), stopGrace)
 	if errors.Is(err, runtime.ErrUnknown) {
 		err = nil
 	}
 	if err == nil {
-		l.ended(p.ID)
+		l.ended(id)
 	}
 	return err
 }

@@ -12,7 +12,7 @@ const (
 	selectClusters    = `SELECT ` + clusterColumns + ` FROM clusters WHERE user_id = ? ORDER BY created_at DESC, seq DESC`
 	renameCluster     = `UPDATE clusters SET name = ? WHERE id = ?`
 	deleteCluster     = `DELETE FROM clusters WHERE id = ?`
-	selectClusterPods = `SELECT ` + podFields + ` FROM pods WHERE cluster_id = ? AND cluster_id <> '' AND status <> 'TERMINATED' ORDER BY seq`
+	selectClusterPods = `SELECT ` + podFields + ` FROM pods WHERE cluster_id = ? AND cluster_id <> '' AND gone = 0 ORDER BY seq`
 )
 
 // InsertCluster stores a new cluster. Conflict when the id is taken.

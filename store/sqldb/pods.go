@@ -7,7 +7,7 @@ import (
 const podColumns = `id, user_id, name, image, args, disk_gb, ports, env, registry_id, persistent_gb, persistent_path,
 network_volume_id, network_path, gpu_id, gpu_count, cpu_id, cpu_vcpus, cpu_memory_gb, cloud, data_center_id, host_id, template_id,
 cluster_id,
-devices, network_address, global_networking, locked, cost_per_hour, status, reason, version, created_at, started_at, restart_at, moved_at`
+devices, network_address, global_networking, locked, cost_per_hour, status, gone, reason, version, created_at, started_at, restart_at, moved_at`
 
 // podFields are the same to be read: the ids joined, which hold no control characters, and the whole numbers.
 const podFields = `concat_ws(char(31), id, user_id, registry_id, coalesce(network_volume_id, ''), coalesce(gpu_id, ''), coalesce(cpu_id, ''),
@@ -18,15 +18,18 @@ coalesce(started_at, 0), coalesce(restart_at, 0), coalesce(moved_at, 0))`
 
 const (
 	insertPod = `INSERT INTO pods (` + podColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	selectPod          = `SELECT ` + podFields + ` FROM pods WHERE id = ?`
-	selectPodsOfUser   = `SELECT ` + podFields + ` FROM pods WHERE user_id = ? AND status <> 'TERMINATED' ORDER BY created_at DESC, seq DESC`
-	selectPodsByStatus = `SELECT ` + podFields + ` FROM pods WHERE status = ? ORDER BY created_at, seq`
-	movePod            = `UPDATE pods SET status = ?, reason = ?, started_at = ?, restart_at = ?, data_center_id = ?, host_id = ?, devices = ?, network_address = ?, moved_at = ?, version = version + 1
-WHERE id = ? AND version = ?`
-	selectAddresses = `SELECT user_id, network_address FROM pods WHERE network_address > 0 AND status <> 'TERMINATED' ORDER BY network_address`
-	changePod       = `UPDATE pods SET name = ?, image = ?, args = ?, disk_gb = ?, ports = ?, env = ?, registry_id = ?, persistent_gb = ?,
-persistent_path = ?, network_path = ?, global_networking = ?, locked = ?, version = version + 1 WHERE id = ? AND version = ?`
+?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	selectPod        = `SELECT ` + podFields + ` FROM pods WHERE id = ?`
+	selectPodsOfUser = `SELECT ` + podFields + ` FROM pods WHERE user_id = ? AND gone = 0 ORDER BY created_at DESC, seq DESC`
+	// The user is any: with it the index serves that leaves out those that are gone.
+	selectPodsByStatus = `SELECT ` + podFields + ` FROM pods WHERE user_id >= '' AND gone = 0 AND status = ? ORDER BY created_at, seq`
+	movePod            = `UPDATE pods SET status = ?, reason = ?, started_at = ?, restart_at = ?, data_center_id = ?, host_id = ?, devices = ?, network_address = ?, moved_at = ?, version = version + 1`
+	oneVersion         = ` WHERE id = ? AND version = ?`
+	endPod             = movePod + `, gone = 1` + oneVersion
+	movePodOn          = movePod + oneVersion
+	selectAddresses    = `SELECT user_id, network_address FROM pods WHERE network_address > 0 AND gone = 0 ORDER BY network_address`
+	changePod          = `UPDATE pods SET name = ?, image = ?, args = ?, disk_gb = ?, ports = ?, env = ?, registry_id = ?, persistent_gb = ?,
+persistent_path = ?, network_path = ?, global_networking = ?, locked = ?, version = version + 1` + oneVersion
 )
 
 // InsertPod stores a new pod. Conflict when the id is taken.
@@ -48,7 +51,7 @@ func (tx *Tx) InsertPod(p compute.Pod) error {
 		string(p.ID), string(p.UserID), p.Name, p.Image, p.Args, p.DiskGB, text(p.Ports), text(p.Env), string(p.RegistryID),
 		persistentGB, persistentPath, networkID, networkPath, gpuID, gpuCount, cpuID, vcpus, memory,
 		string(p.Cloud), p.DataCenterID, p.HostID, string(p.TemplateID), string(p.ClusterID), text(p.Devices), int64(p.Address), p.GlobalNetworking, p.Locked, p.CostPerHour,
-		string(p.Status), p.Reason, p.Version, millis(p.CreatedAt), millis(p.StartedAt), millis(p.RestartAt), millis(p.MovedAt))
+		string(p.Status), p.Status == compute.PodTerminated, p.Reason, p.Version, millis(p.CreatedAt), millis(p.StartedAt), millis(p.RestartAt), millis(p.MovedAt))
 	return err
 }
 
@@ -110,14 +113,18 @@ func (tx *Tx) ListPods(user compute.UserID) ([]compute.Pod, error) {
 	return list(tx, "list pods", scanPod, selectPodsOfUser, string(user))
 }
 
-// ListPodsByStatus gives every user's pods in the status, oldest first.
+// ListPodsByStatus gives every user's pods in the status, oldest first; none for TERMINATED.
 func (tx *Tx) ListPodsByStatus(s compute.PodStatus) ([]compute.Pod, error) {
 	return list(tx, "list pods by status", scanPod, selectPodsByStatus, string(s))
 }
 
 // MovePod moves the pod if its version is still p's.
 func (tx *Tx) MovePod(p compute.Pod) (bool, error) {
-	return tx.changed("move pod "+string(p.ID), movePod, string(p.Status), p.Reason, millis(p.StartedAt), millis(p.RestartAt), p.DataCenterID, p.HostID,
+	query := movePodOn
+	if p.Status == compute.PodTerminated {
+		query = endPod
+	}
+	return tx.changed("move pod "+string(p.ID), query, string(p.Status), p.Reason, millis(p.StartedAt), millis(p.RestartAt), p.DataCenterID, p.HostID,
 		text(p.Devices), int64(p.Address), millis(tx.now), string(p.ID), p.Version)
 }
 

@@ -16,7 +16,7 @@ const (
 	selectRegistries     = `SELECT ` + registryColumns + ` FROM registries WHERE user_id = ? ORDER BY created_at DESC, seq DESC`
 	updateRegistry       = `UPDATE registries SET login = ? WHERE id = ?`
 	deleteRegistry       = `DELETE FROM registries WHERE id = ?`
-	selectRegistryPods   = `SELECT id FROM pods WHERE registry_id = ? AND registry_id <> '' AND status <> 'TERMINATED' ORDER BY seq`
+	selectRegistryPods   = `SELECT id FROM pods WHERE registry_id = ? AND registry_id <> '' AND gone = 0 ORDER BY seq`
 
 	insertDelegation  = `INSERT INTO delegations (` + delegationColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 	selectDelegations = `SELECT ` + delegationColumns + ` FROM delegations WHERE user_id = ? ORDER BY created_at DESC, seq DESC`

@@ -16,13 +16,15 @@ SELECT ?1, max(?2, coalesce(max(position) + 1, 0)), ?3 FROM system_lines WHERE i
 // halfMilli puts the lines of a whole millisecond apart from what else was written then.
 const halfMilli = 500_000
 
-// AddSystemLine adds a line to the log and forgets all but the last compute.SystemLines.
+// AddSystemLine adds a line to the log.
 func (tx *Tx) AddSystemLine(id, text string) error {
-	what := "add a line of " + id
-	if _, err := tx.exec(what, insertSystemLine, id, tx.now.UnixNano()+halfMilli, text); err != nil {
-		return err
-	}
-	_, err := tx.exec(what, forgetSystemLines, id, compute.SystemLines)
+	_, err := tx.exec("add a line of "+id, insertSystemLine, id, tx.now.UnixNano()+halfMilli, text)
+	return err
+}
+
+// ForgetSystemLines forgets all but the last compute.SystemLines of the log.
+func (tx *Tx) ForgetSystemLines(id string) error {
+	_, err := tx.exec("forget lines of "+id, forgetSystemLines, id, compute.SystemLines)
 	return err
 }
 

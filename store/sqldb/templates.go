@@ -14,7 +14,7 @@ const (
 	updateTemplate = `UPDATE templates SET name = ?, image = ?, args = ?, disk_gb = ?, ports = ?, env = ?, registry_id = ?, persistent_gb = ?,
 persistent_path = ?, category = ?, public = ?, serverless = ?, start_ssh = ?, start_jupyter = ?, cuda_versions = ?, readme = ? WHERE id = ?`
 	deleteTemplate     = `DELETE FROM templates WHERE id = ?`
-	selectTemplatePods = `SELECT id FROM pods WHERE template_id = ? AND template_id <> '' AND status <> 'TERMINATED' ORDER BY seq`
+	selectTemplatePods = `SELECT id FROM pods WHERE template_id = ? AND template_id <> '' AND gone = 0 ORDER BY seq`
 	forgetRegistry     = `UPDATE templates SET registry_id = '' WHERE registry_id = ? AND registry_id <> ''`
 )
 

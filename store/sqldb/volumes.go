@@ -12,7 +12,7 @@ const (
 	selectVolumes    = `SELECT ` + volumeColumns + ` FROM volumes WHERE user_id = ? ORDER BY created_at DESC, seq DESC`
 	updateVolume     = `UPDATE volumes SET name = ?, size_gb = ? WHERE id = ?`
 	deleteVolume     = `DELETE FROM volumes WHERE id = ?`
-	selectVolumePods = `SELECT id FROM pods WHERE network_volume_id = ? AND status <> 'TERMINATED' ORDER BY seq`
+	selectVolumePods = `SELECT id FROM pods WHERE network_volume_id = ? AND gone = 0 ORDER BY seq`
 )
 
 // InsertVolume stores a new volume. Conflict when the id is taken.

@@ -38,6 +38,8 @@ func systemLines(t *testing.T, open Open) {
 	for i := range compute.SystemLines {
 		add("p", fmt.Sprint(i))
 	}
+	require.Len(t, get("p", 0), compute.SystemLines+3)
+	write(t, s, func(tx store.Tx) error { return tx.ForgetSystemLines("p") })
 	texts := get("p", 0)
 	require.Len(t, texts, compute.SystemLines)
 	require.Equal(t, "0", texts[0])

@@ -163,13 +163,16 @@ func duration(name, text string) (time.Duration, error) {
 }
 
 func (r run) state(now time.Time) runtime.State {
-	s := runtime.State{Phase: runtime.Starting, Generation: r.generation}
+	s := runtime.State{Phase: runtime.Starting, Generation: r.generation, Until: r.upAt}
+	if !r.endAt.IsZero() && r.endAt.Before(r.upAt) {
+		s.Until = r.endAt
+	}
 	ended := !r.endAt.IsZero() && !r.endAt.After(now)
 	if !r.upAt.After(now) && (!ended || !r.endAt.Before(r.upAt)) {
-		s.Phase, s.StartedAt, s.Ports = runtime.Up, r.upAt, published(r.ports)
+		s.Phase, s.StartedAt, s.Ports, s.Until = runtime.Up, r.upAt, published(r.ports), time.Time{}
 	}
 	if ended {
-		s.Phase, s.ExitCode, s.Ports = runtime.Ended, r.exitCode, nil
+		s.Phase, s.ExitCode, s.Ports, s.Until = runtime.Ended, r.exitCode, nil, time.Time{}
 	}
 	return s
 }

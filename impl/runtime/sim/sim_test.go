@@ -78,7 +78,7 @@ func TestAnAllocationIsStartingForExactlyTheBootTime(t *testing.T) {
 	clock.Advance(sim.DefaultBoot - 1)
 	state, err := fleet.Inspect(t.Context(), "a")
 	require.NoError(t, err)
-	require.Equal(t, runtime.State{Phase: runtime.Starting}, state)
+	require.Equal(t, runtime.State{Phase: runtime.Starting, Until: start.Add(sim.DefaultBoot)}, state)
 	clock.Advance(1)
 	state, err = fleet.Inspect(t.Context(), "a")
 	require.NoError(t, err)

@@ -31,7 +31,8 @@ CREATE TABLE pods (
   global_networking INTEGER NOT NULL, -- from the next start on
   locked            INTEGER NOT NULL,
   cost_per_hour     REAL NOT NULL,    -- USD
-  status            TEXT NOT NULL,
+  status            TEXT NOT NULL,    -- in no index, so that a move writes none
+  gone              INTEGER NOT NULL, -- 1 when TERMINATED
   reason            TEXT NOT NULL,
   version           INTEGER NOT NULL, -- guards the moves
   created_at        INTEGER,
@@ -40,9 +41,8 @@ CREATE TABLE pods (
   moved_at          INTEGER
 ) STRICT;
 
-CREATE INDEX pods_of_user ON pods (user_id, created_at) WHERE status <> 'TERMINATED';
-CREATE INDEX pods_by_status ON pods (status, created_at);
-CREATE UNIQUE INDEX pods_by_address ON pods (network_address) WHERE network_address > 0 AND status <> 'TERMINATED';
+CREATE INDEX pods_of_user ON pods (user_id, created_at) WHERE gone = 0;
+CREATE UNIQUE INDEX pods_by_address ON pods (network_address) WHERE network_address > 0 AND gone = 0;
 
 CREATE TABLE endpoints (
   seq             INTEGER PRIMARY KEY,
@@ -220,7 +220,7 @@ CREATE TABLE volumes (
 ) STRICT;
 
 CREATE INDEX volumes_of_user ON volumes (user_id, created_at);
-CREATE INDEX pods_of_volume ON pods (network_volume_id) WHERE network_volume_id IS NOT NULL AND status <> 'TERMINATED';
+CREATE INDEX pods_of_volume ON pods (network_volume_id) WHERE network_volume_id IS NOT NULL AND gone = 0;
 
 CREATE TABLE registries (
   seq        INTEGER PRIMARY KEY,
@@ -232,7 +232,7 @@ CREATE TABLE registries (
 ) STRICT;
 
 CREATE INDEX registries_of_user ON registries (user_id, created_at);
-CREATE INDEX pods_of_registry ON pods (registry_id) WHERE registry_id <> '' AND status <> 'TERMINATED';
+CREATE INDEX pods_of_registry ON pods (registry_id) WHERE registry_id <> '' AND gone = 0;
 
 CREATE TABLE delegations (
   seq        INTEGER PRIMARY KEY,
@@ -273,7 +273,7 @@ CREATE TABLE templates (
 
 CREATE INDEX templates_of_user ON templates (user_id, created_at);
 CREATE INDEX templates_of_registry ON templates (registry_id) WHERE registry_id <> '';
-CREATE INDEX pods_of_template ON pods (template_id) WHERE template_id <> '' AND status <> 'TERMINATED';
+CREATE INDEX pods_of_template ON pods (template_id) WHERE template_id <> '' AND gone = 0;
 
 CREATE TABLE ssh_keys (
   user_id TEXT PRIMARY KEY NOT NULL,
@@ -294,7 +294,7 @@ CREATE TABLE clusters (
 ) STRICT;
 
 CREATE INDEX clusters_of_user ON clusters (user_id, created_at);
-CREATE INDEX pods_of_cluster ON pods (cluster_id) WHERE cluster_id <> '' AND status <> 'TERMINATED';
+CREATE INDEX pods_of_cluster ON pods (cluster_id) WHERE cluster_id <> '' AND gone = 0;
 
 -- What berth itself says in the logs of pods.
 CREATE TABLE system_lines (
