@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -79,6 +80,23 @@ func TestJobIDsAreOrderedByTimeAndUnique(t *testing.T) {
 	require.Len(t, slices.Compact(made), 5000)
 	require.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, made[0])
 	require.True(t, strings.HasPrefix(string(ids.Job(true)), "sync-"))
+}
+
+func TestIDsOfResourcesAreOrderedByTimeAndHaveTheirShape(t *testing.T) {
+	t.Parallel()
+	clock := compute.NewFrozenClock(time.UnixMilli(1_577_836_800_000))
+	ids := compute.NewIDs(rand.Reader, clock)
+	last := ids.Pod()
+	require.Equal(t, "a0000000", string(last[:8]))
+	for _, d := range []time.Duration{time.Millisecond, 8 * time.Millisecond, time.Millisecond, 25 * time.Millisecond, time.Minute, 1e15, 1e18} {
+		clock.Advance(d)
+		next := ids.Pod()
+		require.Regexp(t, "^[a-z][a-z0-9]{13}$", next)
+		require.Greater(t, next, last)
+		last = next
+	}
+	clock.Advance(0)
+	require.NotEqual(t, ids.Pod(), ids.Pod(), "in the same millisecond")
 }
 
 func TestJobIDsFollowThoseOfAnEarlierRunWhoseClockWasAhead(t *testing.T) {

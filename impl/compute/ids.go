@@ -80,10 +80,23 @@ func (s *IDs) Word(n int) string {
 	return string(word)
 }
 
-// resource gives the id of a pod or an endpoint: 14 lower-case letters and digits, never a reserved path segment.
+// idEpoch is what the ids of resources count from, in milliseconds since 1970: the begin of 2020.
+const idEpoch = 1_577_836_800_000
+
+// resource gives the id of a pod, an endpoint and the like: 14 lower-case letters and digits, the first one a letter, never a
+// reserved path segment. The first eight tell the millisecond, so that inserts stay at the end of every index of ids: with random
+// ones each writes a page of its own. They come round after 64 years.
 func (s *IDs) resource() string {
+	const digits = "0123456789abcdefghijklmnopqrstuvwxyz" // in the order of their bytes
 	for {
-		if id := s.Word(14); !slices.Contains(reservedIDs, id) {
+		word := []byte(s.Word(14))
+		left := uint64(s.clock.Now().UnixMilli() - idEpoch)
+		for i := 7; i > 0; i-- {
+			word[i] = digits[left%36]
+			left /= 36
+		}
+		word[0] = digits[10+left%26]
+		if id := string(word); !slices.Contains(reservedIDs, id) {
 			return id
 		}
 	}
