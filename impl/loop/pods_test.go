@@ -318,3 +318,65 @@ func TestAHintDuringALookIsTakenUpWhenTheLookEnds(t *testing.T) {
 	cancel()
 	run.Wait()
 }
+
+// counted is a store that counts its transactions.
+type counted struct {
+	store.Store
+	reads, writes atomic.Int64
+}
+
+func (c *counted) Read(ctx context.Context, f func(store.Tx) error) error {
+	c.reads.Add(1)
+	return c.Store.Read(ctx, f)
+}
+
+func (c *counted) Write(ctx context.Context, f func(store.Tx) error) error {
+	c.writes.Add(1)
+	return c.Store.Write(ctx, f)
+}
+
+func TestSimulatedPodsAreReadOnceAndMovedTogether(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	all := &counted{Store: y.store}
+	y.store = all
+	y.restart()
+	y.pods.Simulated = true
+	var ids []compute.PodID
+	for range 40 {
+		ids = append(ids, y.create(nil))
+	}
+	y.act(ids[0], compute.PodStop)
+	require.NoError(t, y.ctl.DeletePod(t.Context(), "u", ids[1]))
+	y.step(0) // takes up, which reads, too
+	all.reads.Store(0)
+	all.writes.Store(0)
+	y.step(sim.DefaultBoot)
+	require.Zero(t, all.reads.Load(), "they came up, as was to be expected")
+	require.EqualValues(t, 2, all.writes.Load(), "32 at once")
+	require.Equal(t, compute.PodExited, y.pod(ids[0]).Status)
+	for _, id := range ids[2:] {
+		require.Equal(t, compute.PodRunning, y.pod(id).Status)
+	}
+}
+
+func TestAPodThatSomebodyMovedMeanwhileIsLookedAtAnew(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	y.pods.Simulated = true
+	id, other := y.create(nil), y.create(nil)
+	y.step(0)
+	y.clock.Advance(sim.DefaultBoot)
+	var once sync.Once
+	y.host.state = func(s runtime.State) runtime.State {
+		once.Do(func() { y.act(id, compute.PodStop) }) // between the look and its move
+		return s
+	}
+	y.pods.Step(t.Context())
+	y.step(0)
+	require.Equal(t, compute.PodExited, y.pod(id).Status)
+	require.Equal(t, compute.PodRunning, y.pod(other).Status)
+	s, err := y.host.Fleet.Inspect(t.Context(), string(id))
+	require.NoError(t, err)
+	require.Equal(t, runtime.Ended, s.Phase)
+}
