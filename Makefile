@@ -19,12 +19,12 @@ run: build ## serve on a new database: create a pod, run a job through a real wo
 	@data=$$(mktemp -d) && exec bin/berth serve --demo --data "$$data/berth-data"
 
 .PHONY: test
-test: ## run all tests
-	go test ./...
+test: ## run all tests (without the profile, which would compile everything once more)
+	go test -pgo=off ./...
 
 .PHONY: race
 race: ## run all tests under the race detector
-	go test -race ./...
+	go test -race -pgo=off ./...
 
 .PHONY: model
 model: ## hold the queue against its reference, and placement against its rows, in 10,000 random lives each (SEEDS=n; BERTH_SEED=n replays one)
@@ -73,6 +73,10 @@ crash: build ## kill the server and workers under load, 20 times each (ROUNDS=n 
 .PHONY: bench
 bench: build ## speed beside references, as ratios; PARTS="requests peers" for some
 	cd conformance/bench && go run . -berth ../../bin/berth $(PARTS)
+
+.PHONY: profile
+profile: ## write cmd/berth/default.pgo, the profile that the compiler reads, from a server under load
+	conformance/bench/profile.sh
 
 .PHONY: bench-validate
 bench-validate: ## the generated validators beside encoding/json and kin-openapi: medians and ratios
