@@ -63,8 +63,8 @@ fuzz-contract: ## fuzz a server over its documents: FUZZ_EXAMPLES=300 of each op
 	conformance/fuzz/run.sh
 
 .PHONY: containers
-containers: ## the tests that need a Docker Engine; without one they fail
-	BERTH_TEST_DOCKER=1 go test -count=1 ./impl/runtime/docker ./impl/app
+containers: ## the tests that need a Docker Engine; without one they fail (RUN=pattern for some)
+	BERTH_TEST_DOCKER=1 go test -count=1 -pgo=off $(if $(RUN),-run '$(RUN)') ./impl/runtime/docker ./impl/app
 
 .PHONY: crash
 crash: build ## kill the server and workers under load, 20 times each (ROUNDS=n WORKERS=n SEED=n)

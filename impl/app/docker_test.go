@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -147,6 +148,17 @@ func (s *shore) logs(after, until string) (lines []string, id string) {
 	return nil, ""
 }
 
+// devices gives the GPUs that the engine gave the container.
+func (s *shore) devices(container string) (ids []string) {
+	found, err := s.engine.ContainerInspect(context.Background(), container, client.ContainerInspectOptions{})
+	require.NoError(s, err)
+	for _, r := range found.Container.HostConfig.DeviceRequests {
+		require.Equal(s, [][]string{{"gpu"}}, r.Capabilities)
+		ids = append(ids, r.DeviceIDs...)
+	}
+	return ids
+}
+
 // left gives what the engine has of this owner.
 func (s *shore) left() (names []string) {
 	filters := make(client.Filters).Add("label", "dev.berth.owner="+s.owner)
@@ -171,20 +183,70 @@ func (s *shore) left() (names []string) {
 func TestAPodIsARealContainerFromItsCreationOverTheDeathOfBerthToItsEnd(t *testing.T) {
 	t.Parallel()
 	engine, owner := dockertest.Need(t)
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "runtime-owner"), []byte(owner), 0o600))
-	b := serve(t, dir)
-	s := &shore{T: t, engine: engine, owner: owner, url: b.url, key: b.key}
-	status, volume := call(t, "POST", s.url+"/v2/network-volumes", s.key, `{"name":"v","size":10,"dataCenter":"EU-RO-1"}`)
-	require.Equal(t, 201, status, volume)
-	body, err := json.Marshal(map[string]any{
-		"name": "web", "image": dockertest.Image(), "ports": []string{"8080/http"}, "cpu": map[string]any{"id": "cpu3g", "vcpuCount": 2},
-		"args":   `'read /kept/x' 'write /kept/x one' 'read /x' 'write /x one' 'env NAME' 'web 8080' 'say ready' stay`,
-		"env":    map[string]string{"NAME": "first"},
-		"mounts": map[string]any{"network": []any{map[string]any{"volumeId": volume["id"], "path": "/kept"}}},
+	t.Run("a CPU pod with a network volume", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		own(t, dir, owner+"-cpu")
+		b := serve(t, dir)
+		status, volume := call(t, "POST", b.url+"/v2/network-volumes", b.key, `{"name":"v","size":10,"dataCenter":"EU-RO-1"}`)
+		require.Equal(t, 201, status, volume)
+		s := &shore{T: t, engine: engine, owner: owner + "-cpu", url: b.url, key: b.key}
+		s.live(dir, b, map[string]any{
+			"cpu":    map[string]any{"id": "cpu3g", "vcpuCount": 2},
+			"mounts": map[string]any{"network": []any{map[string]any{"volumeId": volume["id"], "path": "/kept"}}},
+		})
+		status, answer := call(t, "DELETE", s.url+"/v2/network-volumes/"+volume["id"].(string), s.key, "")
+		require.Equal(t, 204, status, answer)
+		s.nothingLeft()
 	})
+	t.Run("a GPU pod with a persistent mount", func(t *testing.T) {
+		t.Parallel()
+		if !givesGPUs(t, engine) {
+			t.Skip("this engine cannot give GPUs")
+		}
+		dir := t.TempDir()
+		own(t, dir, owner+"-gpu")
+		b := serve(t, dir)
+		s := &shore{T: t, engine: engine, owner: owner + "-gpu", url: b.url, key: b.key}
+		s.live(dir, b, map[string]any{
+			"gpu":    map[string]any{"id": "NVIDIA L4", "count": 2},
+			"mounts": map[string]any{"persistent": map[string]any{"size": 10, "path": "/kept"}},
+		}, "0", "1")
+		s.nothingLeft()
+	})
+}
+
+// givesGPUs tells whether the engine has the NVIDIA runtime.
+func givesGPUs(t *testing.T, engine *client.Client) bool {
+	info, err := engine.Info(t.Context(), client.InfoOptions{})
 	require.NoError(t, err)
-	status, made := call(t, "POST", s.url+"/v2/pods", s.key, string(body))
+	_, has := info.Info.Runtimes["nvidia"]
+	return has
+}
+
+// own has what the berth over that data directory makes in the engine carry the owner's name.
+func own(t *testing.T, dir, owner string) {
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "runtime-owner"), []byte(owner), 0o600))
+}
+
+// nothingLeft waits until the engine has nothing of the owner any more.
+func (s *shore) nothingLeft() {
+	s.Helper()
+	require.Eventually(s, func() bool { return len(s.left()) == 0 }, 30*time.Second, 100*time.Millisecond, "nothing is left behind")
+}
+
+// live creates the pod, with what the body says of its hardware and of what it keeps at /kept, and leads it through its life.
+// gpus are those that it must get.
+func (s *shore) live(dir string, b *berth, body map[string]any, gpus ...string) {
+	t := s.T
+	maps.Copy(body, map[string]any{
+		"name": "web", "image": dockertest.Image(), "ports": []string{"8080/http"},
+		"args": `'read /kept/x' 'write /kept/x one' 'read /x' 'write /x one' 'env NAME' 'web 8080' 'say ready' stay`,
+		"env":  map[string]string{"NAME": "first"},
+	})
+	text, err := json.Marshal(body)
+	require.NoError(t, err)
+	status, made := call(t, "POST", s.url+"/v2/pods", s.key, string(text))
 	require.Equal(t, 201, status, made)
 	s.pod = made["id"].(string)
 	s.path = "/v2/pods/" + s.pod
@@ -198,6 +260,7 @@ func TestAPodIsARealContainerFromItsCreationOverTheDeathOfBerthToItsEnd(t *testi
 	require.Equal(t, []string{"/kept/x: nothing", "/x: nothing", "NAME=first", "ready", "asked for /before"}, lines)
 	first, running := s.container()
 	require.True(t, running)
+	require.Equal(t, gpus, s.devices(first), "those that it booked, and no others")
 
 	b.kill()
 	s.web(up, "meanwhile")
@@ -224,24 +287,19 @@ func TestAPodIsARealContainerFromItsCreationOverTheDeathOfBerthToItsEnd(t *testi
 	status, _ = call(t, "DELETE", s.url+s.path, s.key, "")
 	require.Equal(t, 204, status)
 	require.Eventually(t, func() bool { id, _ := s.container(); return id == "" }, 30*time.Second, 50*time.Millisecond)
-	status, answer := call(t, "DELETE", s.url+"/v2/network-volumes/"+volume["id"].(string), s.key, "")
-	require.Equal(t, 204, status, answer)
-	require.Eventually(t, func() bool { return len(s.left()) == 0 }, 30*time.Second, 100*time.Millisecond, "nothing is left behind")
 }
 
 func TestAGPUPodSaysWhyItCannotRunWhereThereIsNoGPU(t *testing.T) {
 	t.Parallel()
 	engine, owner := dockertest.Need(t)
 	c := app.Config{Data: t.TempDir(), Runtime: app.RuntimeDocker}
-	require.NoError(t, os.WriteFile(filepath.Join(c.Data, "runtime-owner"), []byte(owner), 0o600))
+	own(t, c.Data, owner)
 	server := start(t, c)
 	s := &shore{T: t, engine: engine, owner: owner, url: server.URL(), key: server.FirstKey()}
 	status, made := call(t, "POST", s.url+"/v2/pods", s.key, `{"name":"g","image":"`+dockertest.Image()+`","gpu":{"id":"NVIDIA L4"},"globalNetworking":true}`)
 	require.Equal(t, 201, status, made)
 	s.path = "/v2/pods/" + made["id"].(string)
-	info, err := engine.Info(t.Context(), client.InfoOptions{})
-	require.NoError(t, err)
-	if _, has := info.Info.Runtimes["nvidia"]; has {
+	if givesGPUs(t, engine) {
 		t.Skip("this engine can give GPUs")
 	}
 	s.await("ERROR")
