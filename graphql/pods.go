@@ -27,10 +27,13 @@ func (m mutations) PodFindAndDeployOnDemand(ctx context.Context, input *graph.Po
 	if err == nil {
 		n, err = m.complete(ctx, n)
 	}
+	if err == nil {
+		n, err = m.Control.Choose(ctx, user(ctx), n, types, clouds)
+	}
 	if err != nil {
 		return nil, err
 	}
-	pod, err := m.Control.CreatePod(ctx, user(ctx), m.Control.Choose(n, types, clouds))
+	pod, err := m.Control.CreatePod(ctx, user(ctx), n)
 	return m.show(pod, inWords(err, noInstances))
 }
 

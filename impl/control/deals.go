@@ -63,21 +63,29 @@ func (c *Control) Deal(w Wanted) Deal {
 	return d
 }
 
-// Choose completes what is asked for: the first of the GPU types that can be had, in the cheapest of the clouds. When none
-// can be had it takes the first of each, and CreatePod says why it cannot be.
-func (c *Control) Choose(n NewPod, types []string, clouds []compute.Cloud) NewPod {
+// Choose completes what the user asks for: the first of the GPU types that can be had, in the cheapest of the clouds. When none
+// can be had it takes the first of each, and CreatePod says why it cannot be. It fails as CreatePod for a network volume.
+func (c *Control) Choose(ctx context.Context, user compute.UserID, n NewPod, types []string, clouds []compute.Cloud) (NewPod, error) {
+	var dataCenters []string
+	err := c.store.Read(ctx, func(tx store.Tx) (err error) {
+		dataCenters, err = dataCentersFor(tx, user, n)
+		return err
+	})
+	if err != nil {
+		return n, err
+	}
 	for _, id := range types {
 		w := Wanted{
-			GPU: compute.GPU{ID: id, Count: n.GPU.Count}, Clouds: clouds, DataCenterIDs: n.DataCenterIDs, Countries: n.Countries,
+			GPU: compute.GPU{ID: id, Count: n.GPU.Count}, Clouds: clouds, DataCenterIDs: dataCenters, Countries: n.Countries,
 			VCPUs: n.LeastVCPUs, MemoryGB: n.LeastMemoryGB, CUDAVersions: n.CUDAVersions, LeastCUDA: n.LeastCUDA,
 		}
 		if d := c.Deal(w); d.Cloud != "" {
 			n.GPU, n.Cloud = &w.GPU, d.Cloud
-			return n
+			return n, nil
 		}
 	}
 	n.GPU, n.Cloud = &compute.GPU{ID: types[0], Count: n.GPU.Count}, clouds[0]
-	return n
+	return n, nil
 }
 
 // FreeIn gives the stock of each GPU type of the catalog in the data center, for pods with so many GPUs that need w.

@@ -318,3 +318,26 @@ func BenchmarkAvailabilityOfAllGPUTypes(b *testing.B) {
 		require.NoError(b, err)
 	}
 }
+
+func TestTheCloudIsChosenAmongThoseOfTheVolumesDataCenter(t *testing.T) {
+	t.Parallel()
+	// In the other data center the cheaper cloud has room: that is of no use to a pod with this volume.
+	c := openControl(t, openStore(t), []Host{
+		{ID: "near", DataCenterID: "EU-RO-1", Cloud: compute.Secure, GPU: "NVIDIA GeForce RTX 4090", GPUCount: 1, VCPUs: 8, MemoryGB: 64, DiskGB: 100},
+		{ID: "far", DataCenterID: "US-KS-2", Cloud: compute.Community, GPU: "NVIDIA GeForce RTX 4090", GPUCount: 1, VCPUs: 8, MemoryGB: 64, DiskGB: 100},
+	})
+	v, err := c.CreateVolume(t.Context(), "u", NewVolume{Name: "v", SizeGB: 10, DataCenterID: "EU-RO-1"})
+	require.NoError(t, err)
+	n := NewPod{Name: "n", Image: "i", GPU: &compute.GPU{Count: 1}}
+	choose := func() compute.Cloud {
+		chosen, err := c.Choose(t.Context(), "u", n, []string{"NVIDIA GeForce RTX 4090"}, []compute.Cloud{compute.Secure, compute.Community})
+		require.NoError(t, err)
+		return chosen.Cloud
+	}
+	require.Equal(t, compute.Community, choose())
+	n.Network = []compute.NetworkMount{{VolumeID: v.ID, Path: "/v"}}
+	require.Equal(t, compute.Secure, choose())
+	n.Network[0].VolumeID = "nobody"
+	_, err = c.Choose(t.Context(), "u", n, []string{"NVIDIA GeForce RTX 4090"}, []compute.Cloud{compute.Secure})
+	require.Equal(t, compute.NotFound, compute.CodeOf(err))
+}
