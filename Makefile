@@ -96,6 +96,18 @@ fuzz: ## every fuzz test, FUZZTIME (10m) each
 		done; \
 	done
 
+.PHONY: image
+image: build ## pack bin/berth into the container image berth (needs a Docker Engine)
+	deploy/image.sh berth $(VERSION)
+
+.PHONY: check-image
+check-image: build ## build the container image, run it, and see it healthy and its data kept (needs a Docker Engine)
+	deploy/check-image.sh
+
+.PHONY: check-deploy
+check-deploy: build ## the release, the action, the unit and the compose file, by the tools that read them (needs Python)
+	deploy/check.sh
+
 .PHONY: ci
 ci: ## everything that must hold before a change lands
 	.ci/run
