@@ -58,6 +58,15 @@ lint: ## gofmt, go vet, golangci-lint
 clients: ## the unmodified SDK clients and workers against a server (needs Python and Node)
 	conformance/clients/run.sh
 
+.PHONY: viewer
+viewer: ## take the viewer of the reference pages from npm, at the version in impl/reference/viewer
+	impl/reference/viewer/vendor.sh
+
+.PHONY: pages
+pages: build ## the pages in headless Chromium, against the viewer of the lockfile; screenshots in artefacts/ (needs Node and Chromium)
+	impl/reference/viewer/vendor.sh --check
+	conformance/pages/run.sh
+
 .PHONY: fuzz-contract
 fuzz-contract: ## fuzz a server over its documents: FUZZ_EXAMPLES=300 of each operation, FUZZ_SEEDS='1 2 3' (needs Python)
 	conformance/fuzz/run.sh
@@ -90,6 +99,18 @@ fuzz: ## every fuzz test, FUZZTIME (10m) each
 			go test $$package -run '^$$' -fuzz "^$$test\$$" -fuzztime $(FUZZTIME) || exit 1; \
 		done; \
 	done
+
+.PHONY: image
+image: build ## pack bin/berth into the container image berth (needs a Docker Engine)
+	deploy/image.sh berth $(VERSION)
+
+.PHONY: check-image
+check-image: build ## build the container image, run it, and see it healthy and its data kept (needs a Docker Engine)
+	deploy/check-image.sh
+
+.PHONY: check-deploy
+check-deploy: build ## the release, the action, the unit and the compose file, by the tools that read them (needs Python)
+	deploy/check.sh
 
 .PHONY: ci
 ci: ## everything that must hold before a change lands

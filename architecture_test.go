@@ -63,6 +63,7 @@ var rooms = map[string]struct {
 	"impl/runtime/runtimetest/play":  {},
 	"impl/loop":                      {may: []string{"impl/compute", "impl/control", "impl/queue", "impl/runtime", "store"}},
 	"impl/webhook":                   {uses: []string{http}},
+	"impl/reference":                 {uses: []string{http}},
 	"impl/httpapi": {
 		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/nullable", "impl/problem", "impl/queue", "impl/validate", "spec"},
 		uses: []string{http, echo},
@@ -72,7 +73,7 @@ var rooms = map[string]struct {
 		uses: []string{http},
 	},
 	"impl/app": {
-		may:  []string{"graphql", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/loop", "impl/queue", "impl/runtime", "impl/runtime/docker", "impl/runtime/process", "impl/runtime/sim", "impl/webhook", "store", "store/sqlite"},
+		may:  []string{"graphql", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/loop", "impl/queue", "impl/reference", "impl/runtime", "impl/runtime/docker", "impl/runtime/process", "impl/runtime/sim", "impl/webhook", "store", "store/sqlite"},
 		uses: []string{http},
 	},
 	"conformance":       {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "impl/app"}, uses: []string{http}},

@@ -237,12 +237,15 @@ func (c *Check) Refused(a Answer, status int) []string {
 	return lines
 }
 
-// Eventually calls f until it is true, for at most ten seconds of real time: what it waits for happens unasked. Where the
+// patience is how long is waited in real time for what happens unasked. It ends a wait that would not end; a machine may be slow.
+const patience = time.Minute
+
+// Eventually calls f until it is true, for as long as there is patience: what it waits for happens unasked. Where the
 // clock of the target can be set, it moves it on between the looks.
 func (c *Check) Eventually(f func() bool, what string) {
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(patience)
 	for !f() {
-		require.True(c, time.Now().Before(deadline), "not within 10 s: %s", what)
+		require.True(c, time.Now().Before(deadline), "not within %s: %s", patience, what)
 		if c.ControlsKey == "" {
 			<-time.After(200 * time.Millisecond) // seldom enough to stay below the quota of requests
 			continue

@@ -45,9 +45,9 @@ func (c *Check) hold(send func() Answer) chan Answer {
 	before := held()
 	answers := make(chan Answer, 1)
 	go func() { answers <- send() }()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(patience)
 	for held() <= before {
-		require.True(c, time.Now().Before(deadline), "not held within 10 s")
+		require.True(c, time.Now().Before(deadline), "not held within %s", patience)
 		<-time.After(time.Millisecond)
 	}
 	return answers

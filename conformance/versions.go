@@ -21,6 +21,19 @@ func init() {
 			require.Equal(c, "3.1.0", c.document(path)["openapi"])
 		}
 	})
+	add("documents.pages", nil, func(c *Check) {
+		index := c.Send(Request{Method: "GET", URL: c.URL + "/docs", Key: "-"})
+		if index.Status == 401 || index.Status == 404 {
+			c.Skip("the target has no reference pages")
+		}
+		for _, path := range []string{"/docs", "/docs/rest", "/docs/queue", "/docs/worker"} {
+			a := c.Send(Request{Method: "GET", URL: c.URL + path, Key: "-"})
+			require.Equal(c, 200, a.Status)
+			require.Contains(c, a.Header.Get("Content-Type"), "text/html")
+			require.Contains(c, a.Header.Get("Content-Security-Policy"), "default-src 'none'")
+			require.NotContains(c, string(a.Body), "://")
+		}
+	})
 	add("versions.rest", nil, func(c *Check) {
 		require.Equal(c, "2.0.0", c.document(rest)["info"].(map[string]any)["version"])
 	})

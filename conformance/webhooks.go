@@ -58,9 +58,9 @@ func (r *receiver) posts() []map[string]any {
 
 // awaits waits until there were so many posts, in real time: the receiver does not live on the clock of the target.
 func (c *Check) awaits(r *receiver, n int) []map[string]any {
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(patience)
 	for len(r.posts()) < n {
-		require.True(c, time.Now().Before(deadline), "not within 10 s: %d posts", n)
+		require.True(c, time.Now().Before(deadline), "not within %s: %d posts", patience, n)
 		<-time.After(5 * time.Millisecond)
 	}
 	require.Len(c, r.posts(), n)

@@ -12,6 +12,7 @@
 //	nullable  members of JSON that may be absent or null
 //	httpapi   the HTTP edge of REST, the queue and workers
 //	graphql   (beside this folder) the GraphQL edge
+//	reference pages that show the documents
 //	webhook   the edge to the receivers of webhooks
 //	app       wiring
 //

@@ -39,6 +39,7 @@ func newCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.AddCommand(newServeCommand(), newDevCommand(), newWorkerCommand(), newKeysCommand(), newConformanceCommand(), newDoctorCommand(), newSpecCommand(), newVersionCommand())
+	root.AddCommand(newHealthcheckCommand())
 	return root
 }
 

@@ -39,6 +39,7 @@ type serverFlags struct {
 	catalog     string
 	fleet       string
 	graphql     app.GraphQL
+	docs        bool
 }
 
 func (f *serverFlags) add(cmd *cobra.Command) {
@@ -62,6 +63,7 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.graphql.Limits.Depth, "graphql-depth", 20, "how deep the fields of a GraphQL document may nest")
 	cmd.Flags().IntVar(&f.graphql.Limits.Fields, "graphql-fields", 500, "how many fields a GraphQL document may ask for")
 	cmd.Flags().IntVar(&f.graphql.Limits.Aliases, "graphql-aliases", 50, "how many aliases a GraphQL document may have")
+	cmd.Flags().BoolVar(&f.docs, "docs", true, "serve pages at /docs to read the documents and to send requests from")
 	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "log every request")
 }
 
@@ -76,8 +78,8 @@ func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
 		TestControls: f.controls, PrivateWebhooks: f.private,
 		Runtime: f.runtime, Pull: f.pull, PublishOn: f.publishOn, WorkerURL: f.workerURL,
 		Catalog: f.catalog, Fleet: f.fleet,
-		GraphQL: f.graphql,
-		Log:     slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level})),
+		GraphQL: f.graphql, Docs: f.docs,
+		Log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level})),
 	}, err
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/berthdev/berth/impl/httpapi"
 	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/queue"
+	"github.com/berthdev/berth/impl/reference"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/runtime/process"
 	"github.com/berthdev/berth/impl/runtime/sim"
@@ -45,6 +46,7 @@ type Config struct {
 	TestControls    bool                // serve /_berth/ and run on a clock that it can set
 	PrivateWebhooks bool                // permit webhooks on loopback and private addresses
 	GraphQL         GraphQL             // bounds of documents, and what helps in developing
+	Docs            bool                // serve pages at /docs to read the documents and to send requests from
 	Runtime         string              // what pods run on: RuntimeSim, which is the default, RuntimeProcess or RuntimeDocker
 	DockerHost      string              // address of the engine; empty: DOCKER_HOST, or the usual socket
 	Pull            string              // when images are pulled: if-absent, which is the default, always or never
@@ -228,6 +230,9 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		Control: ctl, Live: pods.Live, Endpoints: endpoints, Registries: registries, Keyring: s.keyring, Faults: services.Faults, Clock: c.Clock, Log: c.Log, Limits: c.GraphQL.Limits,
 		Introspection: c.GraphQL.Introspection || c.TestControls, Playground: c.GraphQL.Playground,
 	})
+	if c.Docs {
+		services.Docs = reference.Handlers(reference.Settings{Controls: c.TestControls, Playground: c.GraphQL.Playground})
+	}
 	handler, err := httpapi.New(services)
 	if err != nil {
 		return nil, err

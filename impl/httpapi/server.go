@@ -44,6 +44,9 @@ type Services struct {
 	Controls Controls      // nil: there are no test controls
 	Faults   *fault.Script // nil: there are none
 	GraphQL  GraphQL       // nil: it is not served
+
+	Docs map[string]http.Handler // the reference pages and what they load, by path; anybody may read them
+
 	refusals *refusals
 	large    gate
 }
@@ -79,6 +82,9 @@ func New(s Services) (*echo.Echo, error) {
 	e.Use(s.logged, s.recovered, s.braked, s.authenticated, s.counted)
 	if err := s.documents(e); err != nil {
 		return nil, err
+	}
+	for path, page := range s.Docs {
+		e.GET(path, echo.WrapHandler(page))
 	}
 	e.GET(healthPath, s.healthz)
 	if s.GraphQL != nil {

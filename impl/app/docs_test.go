@@ -1,0 +1,35 @@
+package app_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/app"
+)
+
+func TestTheReferencePagesAreServedToAnybodyIfTheyAreAskedForAndChangeNothingElse(t *testing.T) {
+	t.Parallel()
+	statuses := func(c app.Config) (got []int) {
+		c.Data = t.TempDir()
+		s := start(t, c)
+		for _, request := range []string{
+			"GET /docs", "GET /docs/rest", "GET /docs/controls", "GET /docs/swagger-ui-bundle.js", "POST /docs", "GET /docs/nothing", "GET /favicon.ico", "GET /",
+		} {
+			method, path, _ := strings.Cut(request, " ")
+			req, err := http.NewRequestWithContext(t.Context(), method, s.URL()+path, nil)
+			require.NoError(t, err)
+			res, err := http.DefaultClient.Do(req)
+			require.NoError(t, err)
+			require.NoError(t, res.Body.Close())
+			got = append(got, res.StatusCode)
+		}
+		require.NoError(t, s.Close())
+		return got
+	}
+	require.Equal(t, []int{401, 401, 401, 401, 401, 401, 401, 401}, statuses(app.Config{TestControls: true}))
+	require.Equal(t, []int{200, 200, 401, 200, 405, 401, 401, 401}, statuses(app.Config{Docs: true}))
+	require.Equal(t, []int{200, 200, 200, 200, 405, 401, 401, 401}, statuses(app.Config{Docs: true, TestControls: true}))
+}

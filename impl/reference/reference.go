@@ -1,0 +1,161 @@
+// Package reference serves pages to read the documents and to send requests from. The viewer is Swagger UI: of those that are well
+// kept, read OpenAPI 3.1 and send requests, the smallest, and it asks no other server for anything. Its files come from npm
+// (viewer/vendor.sh), are embedded compressed and are sent as they are.
+package reference
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Root is the path of the page that lists the others.
+const Root = "/docs"
+
+//go:embed *.html page.css page.js viewer/*.gz
+var files embed.FS
+
+// document is what one page shows.
+type document struct {
+	page  string // its path
+	path  string // that of the document; none for the playground, which is listed alone
+	title string
+	says  string
+}
+
+var (
+	documents = []document{
+		{Root + "/rest", "/v2/openapi.json", "REST", "pods, serverless endpoints, templates, volumes, catalog, billing"},
+		{Root + "/queue", "/openapi/queue.json", "Queue", "jobs of an endpoint, and the OpenAI API before its workers"},
+		{Root + "/worker", "/openapi/worker.json", "Workers", "how a worker takes jobs and reports on them"},
+	}
+	controls   = document{Root + "/controls", "/openapi/controls.json", "Test controls", "the clock, reset, keys, quotas, faults; they have a key of their own"}
+	playground = document{"/graphql", "", "GraphQL", "a page to try documents on"}
+)
+
+// Settings say what the server has beside REST and the queue.
+type Settings struct {
+	Controls   bool // test controls
+	Playground bool // GET /graphql answers a page
+}
+
+// Handlers gives the pages and what they load, by path. Each answers GET, whatever it is sent beside it.
+func Handlers(s Settings) map[string]http.Handler {
+	listed := slices.Clone(documents)
+	if s.Controls {
+		listed = append(listed, controls)
+	}
+	if s.Playground {
+		listed = append(listed, playground)
+	}
+	all := map[string]http.Handler{
+		Root:                           page("index.html", listed, document{}),
+		Root + "/":                     http.RedirectHandler(Root, http.StatusMovedPermanently),
+		Root + "/page.css":             plain("page.css", "text/css; charset=utf-8"),
+		Root + "/page.js":              plain("page.js", "text/javascript; charset=utf-8"),
+		Root + "/swagger-ui.css":       compressed("viewer/swagger-ui.css.gz", "text/css; charset=utf-8"),
+		Root + "/swagger-ui-bundle.js": compressed("viewer/swagger-ui-bundle.js.gz", "text/javascript; charset=utf-8"),
+		Root + "/licenses":             compressed("viewer/licenses.html.gz", "text/html; charset=utf-8"),
+	}
+	for _, d := range listed {
+		if d.path != "" {
+			all[d.page] = page("document.html", listed, d)
+		}
+	}
+	return all
+}
+
+// policy lets a page load from this server, and send requests to it, alone. The viewer sets styles on its elements and draws
+// with images that it holds.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+func headers(w http.ResponseWriter, contentType string) {
+	h := w.Header()
+	h.Set("Content-Type", contentType)
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-cache") // ask whether it is still the same: another berth may have another viewer
+}
+
+// page fills in a page as it is asked for: a start costs nothing. It needs no template engine, which would make the program
+// larger by a fifth (its reflection keeps every method that there is): all that it fills in is ours.
+func page(name string, listed []document, shown document) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		var links, rows strings.Builder
+		for _, d := range listed {
+			current := ""
+			if d == shown {
+				current = ` aria-current="page"`
+			}
+			fmt.Fprintf(&links, "  <a href=%q%s>%s</a>\n", d.page, current, d.title)
+			fmt.Fprintf(&rows, "    <tr><td><a href=%q>%s</a></td><td>%s</td><td><a href=%q>%[4]s</a></td></tr>\n", d.page, d.title, d.says, d.path)
+		}
+		headers(w, "text/html; charset=utf-8")
+		_, _ = strings.NewReplacer("LINKS\n", links.String(), "ROWS\n", rows.String(), "TITLE", shown.title, "PATH", shown.path).
+			WriteString(w, string(embedded(name))) // the client has gone
+	})
+}
+
+func embedded(name string) []byte {
+	text, err := files.ReadFile(name)
+	if err != nil {
+		panic(err) // the names are those of embedded files
+	}
+	return text
+}
+
+func plain(name, contentType string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text := embedded(name)
+		headers(w, contentType)
+		w.Header().Set("ETag", fmt.Sprintf(`"%08x"`, crc32.ChecksumIEEE(text)))
+		http.ServeContent(w, r, path.Base(name), time.Time{}, bytes.NewReader(text))
+	})
+}
+
+// compressed answers a file that is kept compressed, as it is kept unless the client cannot read that.
+func compressed(name, contentType string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text := embedded(name)
+		headers(w, contentType)
+		w.Header().Set("Vary", "Accept-Encoding")
+		sum := text[len(text)-8 : len(text)-4] // a gzip file ends in the checksum and the size of what is inside
+		if acceptsGzip(r.Header.Values("Accept-Encoding")) {
+			w.Header().Set("ETag", fmt.Sprintf(`"%x-gzip"`, sum))
+			w.Header().Set("Content-Encoding", "gzip")
+			http.ServeContent(w, r, path.Base(name), time.Time{}, bytes.NewReader(text))
+			return
+		}
+		w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sum))
+		inside, err := gzip.NewReader(bytes.NewReader(text))
+		if err != nil {
+			panic(err)
+		}
+		_, _ = io.Copy(w, inside) //nolint:gosec // the file is ours; the client may have gone
+	})
+}
+
+// acceptsGzip reads Accept-Encoding: a list of codings, each perhaps with a weight, of which 0 refuses it.
+func acceptsGzip(values []string) bool {
+	for coding := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		name, parameter, _ := strings.Cut(coding, ";")
+		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			continue
+		}
+		key, weight, weighted := strings.Cut(strings.TrimSpace(parameter), "=")
+		q, err := strconv.ParseFloat(strings.TrimSpace(weight), 64)
+		return !weighted || !strings.EqualFold(strings.TrimSpace(key), "q") || err == nil && q > 0
+	}
+	return false
+}
