@@ -204,6 +204,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	workers = loop.NewWorkers(s.workerFleet(ids, registries.Login))
 	pods := loop.NewPods(s.store, s.placement, s.pods, c.Clock, c.Log)
 	pods.Login, pods.Simulated = registries.Login, s.fleet != nil
+	workers.Held = pods.Has
 	ctl := control.New(s.store, ids, s.placement, control.Hints{Pod: pods.Hint, Volumes: pods.HintVolumes})
 	endpoints := control.NewEndpoints(s.store, ids, s.placement, s.queue)
 	if err = endpoints.Resume(ctx); err != nil {

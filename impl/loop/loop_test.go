@@ -202,3 +202,24 @@ func TestAWorkerThatCannotBeStartedIsTriedAgainLaterAndLater(t *testing.T) {
 	workers.Step(t.Context())
 	require.Len(t, f.allocations(), 1)
 }
+
+func TestAWorkerWaitsForItsGPUUntilTheContainerBeforeHasEnded(t *testing.T) {
+	t.Parallel()
+	f := &fleet{up: map[string]runtime.Allocation{}, ended: make(chan string)}
+	workers, clock, e := scaled(t, f, 1)
+	held := true
+	workers.Held = func(string, []string) bool { return held }
+	_, err := workers.Queue.Run(t.Context(), "u", e.ID, queue.Submission{Input: []byte(`{}`)})
+	require.NoError(t, err)
+	workers.Step(t.Context())
+	require.Empty(t, f.allocations())
+	require.NoError(t, workers.Store.Read(t.Context(), func(tx store.Tx) error {
+		rows, err := tx.ListWorkers()
+		require.Empty(t, rows, "it holds nothing meanwhile")
+		return err
+	}))
+	held = false
+	clock.Advance(time.Second)
+	workers.Step(t.Context())
+	require.Len(t, f.allocations(), 1)
+}

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"slices"
 	"strconv"
 	"sync"
 
@@ -18,13 +19,16 @@ type shared struct {
 // things names what the pod's container has of these.
 func things(p compute.Pod) (all []string) {
 	for _, d := range p.Devices {
-		all = append(all, p.HostID+" "+d)
+		all = append(all, device(p.HostID, d))
 	}
 	if p.Address != 0 {
 		all = append(all, "address "+strconv.FormatInt(int64(p.Address), 10))
 	}
 	return all
 }
+
+// device names a GPU of a host.
+func device(hostID, d string) string { return hostID + " " + d }
 
 // take notes that a container of the pod is to have what the pod booked. It tells whether no other pod's container has any of
 // that; else it notes nothing.
@@ -44,6 +48,15 @@ func (s *shared) take(p compute.Pod) bool {
 		}
 	}
 	return true
+}
+
+// Has tells whether a pod's container has one of the GPUs of the host: perhaps it is still being stopped, after the pod gave the
+// GPU back.
+func (l *Pods) Has(hostID string, devices []string) bool {
+	s := &l.shared
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(devices, func(d string) bool { return s.holder[device(hostID, d)] != "" })
 }
 
 // letGo notes that the pod's container has ended.

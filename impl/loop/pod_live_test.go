@@ -98,6 +98,8 @@ func TestADeviceGoesToTheNextPodOnlyWhenTheContainerBeforeHasEnded(t *testing.T)
 	other := y.create(nil)
 	require.Eventually(t, func() bool { return y.pod(other).Status == compute.PodStarting }, 10*time.Second, time.Millisecond)
 	require.Equal(t, compute.PodProvisioning, y.pod(next.ID).Status, "it waits for the container that is being stopped")
+	require.True(t, y.pods.Has("g", []string{"GPU-a"}), "workers wait, too")
+	require.False(t, y.pods.Has("g", []string{"GPU-c"}))
 	cancel()
 	run.Wait()
 

@@ -15,6 +15,9 @@ import (
 // workerPids is how many processes and threads a worker may have.
 const workerPids = podPids
 
+// errHeld says that the GPU that a worker would get is free only in a moment.
+var errHeld = &compute.Error{Code: compute.Rejected, Detail: "the container of a pod that has the GPU is still being stopped", Cause: control.ErrFull}
+
 // runtimeOf gives what the endpoint's workers run on.
 func (l *Workers) runtimeOf(e compute.Endpoint) runtime.Runtime {
 	if e.Declared {
@@ -30,6 +33,9 @@ func (l *Workers) start(ctx context.Context, e compute.Endpoint, id compute.Work
 	err := l.Placement.Write(ctx, func(tx store.Tx, b *control.Booking) (err error) {
 		w = compute.Worker{ID: id}
 		mount, err = b.InsertWorker(tx, &w, e)
+		if err == nil && l.Held != nil && l.Held(w.HostID, w.Devices) {
+			err = errHeld
+		}
 		return err
 	})
 	if err != nil {

@@ -44,6 +44,8 @@ type Fleet struct {
 	Log       *slog.Logger
 	URL       func() string // base of the queue, as processes of this machine reach it
 	OuterURL  func() string // base of the queue, as what Runtime runs reaches it
+	// Held tells whether the container of a pod still has one of the GPUs of the host. Nil: nothing is to be held.
+	Held func(hostID string, devices []string) bool
 	// Login opens the credential for a private image.
 	Login func(context.Context, compute.RegistryID) (compute.Login, error)
 }
