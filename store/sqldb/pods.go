@@ -22,6 +22,7 @@ const (
 	selectPod          = `SELECT ` + podFields + ` FROM pods WHERE id = ?`
 	selectPodsOfUser   = `SELECT ` + podFields + ` FROM pods WHERE user_id = ? AND status <> 'TERMINATED' ORDER BY created_at DESC, seq DESC`
 	selectPodsByStatus = `SELECT ` + podFields + ` FROM pods WHERE status = ? ORDER BY created_at, seq`
+	countPods          = `SELECT status, count(*) FROM pods WHERE status IN ('PROVISIONING', 'STARTING', 'RUNNING', 'EXITED', 'ERROR') GROUP BY status`
 	movePod            = `UPDATE pods SET status = ?, reason = ?, started_at = ?, restart_at = ?, data_center_id = ?, host_id = ?, devices = ?, network_address = ?, moved_at = ?, version = version + 1
 WHERE id = ? AND version = ?`
 	selectAddresses = `SELECT user_id, network_address FROM pods WHERE network_address > 0 AND status <> 'TERMINATED' ORDER BY network_address`
@@ -113,6 +114,18 @@ func (tx *Tx) ListPods(user compute.UserID) ([]compute.Pod, error) {
 // ListPodsByStatus gives every user's pods in the status, oldest first.
 func (tx *Tx) ListPodsByStatus(s compute.PodStatus) ([]compute.Pod, error) {
 	return list(tx, "list pods by status", scanPod, selectPodsByStatus, string(s))
+}
+
+// CountPods gives how many pods there are in each status but TERMINATED, of which there may be any number: they are not looked at.
+func (tx *Tx) CountPods() (map[compute.PodStatus]int64, error) {
+	counts := map[compute.PodStatus]int64{}
+	return counts, tx.each("count pods", func(row scanner) error {
+		var status compute.PodStatus
+		var n int64
+		err := row.Scan(&status, &n)
+		counts[status] = n
+		return err
+	}, countPods)
 }
 
 // MovePod moves the pod if its version is still p's.
