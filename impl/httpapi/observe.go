@@ -135,7 +135,7 @@ func (s Services) logged(next echo.HandlerFunc) echo.HandlerFunc {
 			o.meter.Answered(c.Response().Status, took)
 		}
 		if logs {
-			s.Log.LogAttrs(contextOf(c), slog.LevelDebug, "request", append(s.words(c), slog.Int("status", c.Response().Status), slog.Duration("took", took))...)
+			s.Log.LogAttrs(contextOf(c), slog.LevelDebug, "request", append(s.words(c), slog.Int("status", c.Response().Status), slog.Float64("ms", float64(took.Microseconds())/1000))...)
 		}
 		return nil
 	}
