@@ -13,6 +13,7 @@
 //	httpapi   the HTTP edge of REST, the queue and workers
 //	graphql   (beside this folder) the GraphQL edge
 //	webhook   the edge to the receivers of webhooks
+//	observe   what an operator sees: metrics and traces
 //	app       wiring
 //
 // The way of a request: httpapi authenticates, the generated validator checks, a handler of ten lines binds, calls one use

@@ -188,6 +188,25 @@ func TestReadinessEndsWithTheNoticeAndBeforeTheAddressCloses(t *testing.T) {
 	require.NoError(t, <-over)
 }
 
+func TestAServerWhoseEngineDoesNotAnswerIsHealthyAndNotReady(t *testing.T) {
+	t.Parallel()
+	s := start(t, app.Config{Data: t.TempDir(), Runtime: app.RuntimeDocker, DockerHost: "tcp://127.0.0.1:1"})
+	status, _ := call(t, "GET", s.URL()+"/healthz", "", "")
+	require.Equal(t, 200, status)
+	status, problem := call(t, "GET", s.URL()+"/readyz", "", "")
+	require.Equal(t, 503, status)
+	require.Equal(t, "not ready: what pods and workers run on does not answer", problem["detail"])
+	require.NoError(t, s.Close())
+}
+
+func TestAnEndpointOfTracesThatIsNoURLStopsTheStart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, err := app.Start(t.Context(), app.Config{Data: dir, Listen: "127.0.0.1:0", TracesEndpoint: "collector:4318"})
+	require.EqualError(t, err, `endpoint of traces: "collector:4318" is no http or https URL`)
+	require.NoError(t, start(t, app.Config{Data: dir}).Close(), "nothing is left locked")
+}
+
 func TestTheLogNamesRequestsAndIdsAndNoSecret(t *testing.T) {
 	t.Parallel()
 	var log lines

@@ -117,7 +117,10 @@ func (s Services) logged(next echo.HandlerFunc) echo.HandlerFunc {
 		id := s.IDs.Word(16)
 		c.Response().Header().Set(echo.HeaderXRequestID, id)
 		start := s.Clock.Now()
-		o := s.operationOf(c)
+		var o *operation
+		if s.Meter != nil || s.Trace != nil {
+			o = s.operationOf(c)
+		}
 		if s.Trace != nil && o.id != healthzOperation && o.id != readyzOperation { // probes come all the time
 			r, over := s.Trace.Request(c.Request(), c.Path(), o.id, id)
 			c.SetRequest(r)
@@ -127,11 +130,11 @@ func (s Services) logged(next echo.HandlerFunc) echo.HandlerFunc {
 			c.Error(err)
 		}
 		logs := s.Log.Enabled(contextOf(c), slog.LevelDebug)
-		if o.meter == nil && !logs {
+		if s.Meter == nil && !logs {
 			return nil
 		}
 		took := s.Clock.Now().Sub(start)
-		if o.meter != nil {
+		if s.Meter != nil {
 			o.meter.Answered(c.Response().Status, took)
 		}
 		if logs {
