@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"sync/atomic"
 	"time"
 
@@ -28,7 +29,7 @@ const (
 // poster sends spans by OTLP over HTTP. It stands in for OpenTelemetry's otlptracehttp, which brings gRPC into the program:
 // 9.6 MB more of 23, for these lines. All else of the exporter is OpenTelemetry's.
 type poster struct {
-	address string
+	address *url.URL // may hold a password, or a key in its query
 	headers map[string]string
 	log     *slog.Logger
 	client  *http.Client
@@ -37,7 +38,7 @@ type poster struct {
 
 var _ otlptrace.Client = (*poster)(nil)
 
-func newPoster(address string, headers map[string]string, log *slog.Logger) *poster {
+func newPoster(address *url.URL, headers map[string]string, log *slog.Logger) *poster {
 	return &poster{address: address, headers: headers, log: log, client: &http.Client{Timeout: postTimeout}}
 }
 
@@ -62,9 +63,9 @@ func (p *poster) UploadTraces(ctx context.Context, spans []*traces.ResourceSpans
 	switch failed := err != nil; {
 	case p.failing.Swap(failed) == failed:
 	case failed:
-		p.log.Warn("traces are lost: the receiver does not take them", "endpoint", p.address, "error", err)
+		p.log.Warn("traces are lost: the receiver does not take them", "host", p.address.Host, "error", err)
 	default:
-		p.log.Info("traces are received again", "endpoint", p.address)
+		p.log.Info("traces are received again", "host", p.address.Host)
 	}
 	return nil
 }
@@ -89,7 +90,7 @@ func (p *poster) send(ctx context.Context, body []byte) error {
 }
 
 func (p *poster) post(ctx context.Context, body []byte) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.address, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.address.String(), bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -100,6 +101,9 @@ func (p *poster) post(ctx context.Context, body []byte) error {
 	r.Header.Set("User-Agent", "berth")
 	res, err := p.client.Do(r)
 	if err != nil {
+		if of, ok := errors.AsType[*url.Error](err); ok {
+			err = of.Err // without the address
+		}
 		return fmt.Errorf("%w: %w", errBusy, err)
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<16)) // so that the connection can be used again

@@ -34,16 +34,17 @@ type TraceSettings struct {
 	Version  string            // of the program
 }
 
-// check refuses an address that no request can be sent to, and gives it with its path.
-func (s TraceSettings) check() (string, error) {
+// check refuses an address that no request can be sent to, and gives it with its path. The error does not show it: it may hold a
+// password.
+func (s TraceSettings) check() (*url.URL, error) {
 	u, err := url.Parse(s.Endpoint)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", fmt.Errorf("endpoint of traces: %q is no http or https URL", s.Endpoint)
+		return nil, errors.New("the endpoint of traces is no http or https URL")
 	}
 	if u.Path == "" || u.Path == "/" {
 		u.Path = "/v1/traces"
 	}
-	return u.String(), nil
+	return u, nil
 }
 
 // Tracing makes the spans of one server. It is the Trace of httpapi and of queue. The SDK is OpenTelemetry's own, and so is its
@@ -102,8 +103,12 @@ func (t *Tracing) Request(r *http.Request, route, operation, id string) (_ *http
 	if route != "" {
 		name += " " + route
 	}
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
 	ctx, span := t.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
-		semconv.HTTPRequestMethodKey.String(method), semconv.HTTPRoute(route), semconv.URLPath(r.URL.Path), semconv.URLScheme("http"),
+		semconv.HTTPRequestMethodKey.String(method), semconv.HTTPRoute(route), semconv.URLPath(r.URL.Path), semconv.URLScheme(scheme),
 		attribute.String("berth.operation", operation), attribute.String("berth.request.id", id),
 	))
 	return r.WithContext(ctx), func(status int) {

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -132,14 +134,14 @@ func TestAnEndpointThatIsNoURLIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"", "collector:4318", "grpc://collector", "http://", "://"} {
 		_, err := TraceSettings{Endpoint: bad}.check()
-		require.ErrorContains(t, err, "endpoint of traces", bad)
+		require.EqualError(t, err, "the endpoint of traces is no http or https URL", bad)
 	}
 	for given, want := range map[string]string{
 		"http://c:4318": "http://c:4318/v1/traces", "https://c/": "https://c/v1/traces", "http://c/own/path": "http://c/own/path",
 	} {
 		address, err := TraceSettings{Endpoint: given}.check()
 		require.NoError(t, err)
-		require.Equal(t, want, address)
+		require.Equal(t, want, address.String())
 	}
 }
 
@@ -159,7 +161,9 @@ func TestABatchIsSentAgainToABusyReceiverAndTheLogTellsOfLossesOnce(t *testing.T
 	}))
 	defer receiver.Close()
 	var log bytes.Buffer
-	p := newPoster(receiver.URL, map[string]string{"X-Key": "k"}, slog.New(slog.NewTextHandler(&log, nil)))
+	address, err := url.Parse(strings.Replace(receiver.URL, "//", "//user:secret@", 1) + "/?key=secret")
+	require.NoError(t, err)
+	p := newPoster(address, map[string]string{"X-Key": "k"}, slog.New(slog.NewTextHandler(&log, nil)))
 	send := func(answered ...int) {
 		for _, s := range answered {
 			status <- s
@@ -175,5 +179,11 @@ func TestABatchIsSentAgainToABusyReceiverAndTheLogTellsOfLossesOnce(t *testing.T
 	require.Equal(t, 1, bytes.Count(log.Bytes(), []byte("traces are lost")), log.String())
 	send(200)
 	require.Contains(t, log.String(), "traces are received again")
+	receiver.Close()
+	ctx, over := context.WithTimeout(t.Context(), 10*time.Millisecond) // of which no second try is made
+	defer over()
+	require.NoError(t, p.UploadTraces(ctx, nil))
+	require.Equal(t, 2, strings.Count(log.String(), "traces are lost"), log.String())
 	require.NotContains(t, log.String(), "X-Key")
+	require.NotContains(t, log.String(), "secret")
 }
