@@ -92,6 +92,10 @@ bench-validate: ## the generated validators beside encoding/json and kin-openapi
 	go test ./cmd/validgen -run '^$$' -bench 'Ratios' -benchtime 100x
 	go test ./cmd/validgen -run '^$$' -bench 'CreatePodBody' -benchmem
 
+.PHONY: check-metrics
+check-metrics: build ## hold the metrics of a running server against promtool (needs it: Debian's package prometheus)
+	.ci/check-metrics
+
 .PHONY: fuzz
 fuzz: ## every fuzz test, FUZZTIME (10m) each
 	@for package in ./impl/validate ./cmd/validgen; do \

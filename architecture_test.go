@@ -64,6 +64,7 @@ var rooms = map[string]struct {
 	"impl/loop":                      {may: []string{"impl/compute", "impl/control", "impl/queue", "impl/runtime", "store"}},
 	"impl/webhook":                   {uses: []string{http}},
 	"impl/reference":                 {uses: []string{http}},
+	"impl/observe":                   {may: []string{"impl/compute", "impl/control", "impl/queue", "store"}, uses: []string{http, prom, otel}},
 	"impl/httpapi": {
 		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/nullable", "impl/problem", "impl/queue", "impl/validate", "spec"},
 		uses: []string{http, echo},
@@ -73,7 +74,7 @@ var rooms = map[string]struct {
 		uses: []string{http},
 	},
 	"impl/app": {
-		may:  []string{"graphql", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/loop", "impl/queue", "impl/reference", "impl/runtime", "impl/runtime/docker", "impl/runtime/process", "impl/runtime/sim", "impl/webhook", "store", "store/sqlite"},
+		may:  []string{"graphql", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/loop", "impl/observe", "impl/queue", "impl/reference", "impl/runtime", "impl/runtime/docker", "impl/runtime/process", "impl/runtime/sim", "impl/webhook", "store", "store/sqlite"},
 		uses: []string{http},
 	},
 	"conformance":       {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "impl/app"}, uses: []string{http}},
@@ -89,6 +90,8 @@ const (
 	echo = "github.com/labstack/echo/v4"
 	sql  = "database/sql"
 	moby = "github.com/moby/moby" // the Docker client
+	prom = "github.com/prometheus"
+	otel = "go.opentelemetry.io"
 )
 
 func TestImportsGoDownward(t *testing.T) {
@@ -125,7 +128,7 @@ func TestImportsGoDownward(t *testing.T) {
 			if ours, ok := strings.CutPrefix(i, module); ok {
 				assert.Contains(t, room.may, ours, "%s imports %s", name, ours)
 			}
-			for _, technology := range []string{http, echo, sql, moby} {
+			for _, technology := range []string{http, echo, sql, moby, prom, otel} {
 				if i == technology || strings.HasPrefix(i, technology+"/") {
 					assert.Contains(t, room.uses, technology, "%s imports %s", name, i)
 				}

@@ -187,7 +187,7 @@ func (h *Handler) present(ctx context.Context, err error) *gqlerror.Error {
 	if of, ok := errors.AsType[*fault.Answer](err); ok {
 		p = problem.Problem{Code: problem.CodeFor(of.Status), Detail: of.Error()}
 	} else if p.Code == compute.Internal && ctx.Err() == nil {
-		h.Log.Error("request failed", "id", callOf(ctx).requestID, "route", "/graphql", "path", e.Path.String(), "error", err)
+		h.Log.Error("request failed", "request", callOf(ctx).requestID, "operation", "graphql", "route", "/graphql", "path", e.Path.String(), "error", err)
 	}
 	e.Message = p.Detail
 	e.Extensions = map[string]any{"code": string(p.Code)}

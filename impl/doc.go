@@ -14,6 +14,7 @@
 //	graphql   (beside this folder) the GraphQL edge
 //	reference pages that show the documents
 //	webhook   the edge to the receivers of webhooks
+//	observe   what an operator sees: metrics and traces
 //	app       wiring
 //
 // The way of a request: httpapi authenticates, the generated validator checks, a handler of ten lines binds, calls one use

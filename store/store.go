@@ -59,6 +59,8 @@ type Pods interface {
 	ListPods(compute.UserID) ([]compute.Pod, error)
 	// ListPodsByStatus gives every user's pods in the status, oldest first; none for TERMINATED.
 	ListPodsByStatus(compute.PodStatus) ([]compute.Pod, error)
+	// CountPods gives how many pods there are in each status but TERMINATED. It reads no pod.
+	CountPods() (map[compute.PodStatus]int64, error)
 	// ChangePod writes what a user may change (name, container settings, mounts but for the volume's id, lock) and adds one
 	// to the version, if id and p.Version still match; it tells whether they did.
 	ChangePod(p compute.Pod) (bool, error)

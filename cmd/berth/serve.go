@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -29,7 +28,7 @@ type serverFlags struct {
 	drain       time.Duration
 	quotas      app.Quotas
 	queueRates  string
-	verbose     bool
+	observe     observeFlags
 	controls    bool
 	private     bool // webhooks may go to private addresses
 	runtime     string
@@ -64,23 +63,27 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.graphql.Limits.Fields, "graphql-fields", 500, "how many fields a GraphQL document may ask for")
 	cmd.Flags().IntVar(&f.graphql.Limits.Aliases, "graphql-aliases", 50, "how many aliases a GraphQL document may have")
 	cmd.Flags().BoolVar(&f.docs, "docs", true, "serve pages at /docs to read the documents and to send requests from")
-	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "log every request")
+	f.observe.add(cmd)
 }
 
 func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
-	level := slog.LevelInfo
-	if f.verbose {
-		level = slog.LevelDebug
+	log, err := f.observe.logger(cmd.ErrOrStderr())
+	if err != nil {
+		return app.Config{}, err
 	}
 	data, err := filepath.Abs(f.data)
-	return app.Config{
+	if err != nil {
+		return app.Config{}, err
+	}
+	c := app.Config{
 		Data: data, Listen: f.listen, QueueListen: f.queueListen, Drain: f.drain, Quotas: f.quotas, QueueRates: compute.QueuePreset(f.queueRates),
 		TestControls: f.controls, PrivateWebhooks: f.private,
 		Runtime: f.runtime, Pull: f.pull, PublishOn: f.publishOn, WorkerURL: f.workerURL,
 		Catalog: f.catalog, Fleet: f.fleet,
 		GraphQL: f.graphql, Docs: f.docs,
-		Log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level})),
-	}, err
+		Log: log,
+	}
+	return c, f.observe.config(&c, os.Getenv)
 }
 
 func newServeCommand() *cobra.Command {
@@ -137,7 +140,7 @@ the name of an endpoint and means its command.`,
 	flags.add(cmd)
 	cmd.Flags().StringArrayVar(&endpoints, "endpoint", nil, "NAME=COMMAND: an endpoint whose workers are processes of the command, or workers of your own if it is empty; repeatable")
 	cmd.Flags().BoolVar(&demo, "demo", false, "create a pod and run a job once the server is up")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON (url, queueUrl, key, controlsKey, endpoints) when ready")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON (url, queueUrl, key, controlsKey, metricsUrl, endpoints) when ready")
 	return cmd
 }
 
@@ -226,13 +229,17 @@ func printReady(out io.Writer, s *app.Server) error {
 		QueueURL  string `json:"queueUrl"`
 		Key       string `json:"key,omitempty"`
 		Controls  string `json:"controlsKey,omitempty"`
+		Metrics   string `json:"metricsUrl,omitempty"`
 		Endpoints any    `json:"endpoints"`
-	}{s.URL(), s.QueueURL(), s.FirstKey(), s.ControlsKey(), s.Endpoints()})
+	}{s.URL(), s.QueueURL(), s.FirstKey(), s.ControlsKey(), s.MetricsURL(), s.Endpoints()})
 }
 
 // printGreeting prints what a person needs: where it is, the first key, and lines to paste.
 func printGreeting(out io.Writer, s *app.Server, data string) {
 	fmt.Fprintf(out, "berth serves at %s (data in %s)\n", s.URL(), data)
+	if s.MetricsURL() != "" {
+		fmt.Fprintf(out, "metrics are at %s\n", s.MetricsURL())
+	}
 	if s.FirstKey() == "" {
 		fmt.Fprint(out, "The key was shown when the data directory was made. Paste these, with it:\n\n  export BERTH_KEY=...\n")
 	} else {

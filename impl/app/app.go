@@ -12,8 +12,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/berthdev/berth/graphql"
@@ -22,6 +22,7 @@ import (
 	"github.com/berthdev/berth/impl/fault"
 	"github.com/berthdev/berth/impl/httpapi"
 	"github.com/berthdev/berth/impl/loop"
+	"github.com/berthdev/berth/impl/observe"
 	"github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/impl/reference"
 	"github.com/berthdev/berth/impl/runtime"
@@ -29,7 +30,6 @@ import (
 	"github.com/berthdev/berth/impl/runtime/sim"
 	"github.com/berthdev/berth/impl/webhook"
 	"github.com/berthdev/berth/store"
-	"github.com/berthdev/berth/store/sqlite"
 )
 
 // Config is what a server is started with. The zero value of a field is its default.
@@ -55,6 +55,12 @@ type Config struct {
 	WorkerOutput    io.Writer           // gets what workers print; nil: kept for their logs only
 	Clock           compute.Clock       // nil: the machine's; with TestControls it is ours
 	Log             *slog.Logger        // nil: silent
+
+	MetricsListen  string            // address of /metrics, which asks for no key; empty: nothing is measured
+	TracesEndpoint string            // URL of a receiver of OTLP over HTTP; without a path its /v1/traces; empty: nothing is traced
+	TracesHeaders  map[string]string // sent there with every batch
+	DrainNotice    time.Duration     // how long /readyz says at shutdown that the server leaves before it does; 0: not at all
+	Version        string            // of the program, for metrics and traces; empty: dev
 }
 
 // Endpoint is a serverless endpoint whose workers are processes on this machine.
@@ -113,6 +119,11 @@ type Server struct {
 	placement  *control.Placement
 	process    *process.Runtime
 	poster     *webhook.Poster
+
+	metricsURL string
+	metrics    *observe.Metrics // nil: nothing is measured
+	tracing    *observe.Tracing // nil: nothing is traced
+	leaving    atomic.Bool      // Close was called
 }
 
 // URL is the base of the REST interface, without a slash at the end.
@@ -146,7 +157,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		c.Clock = settable
 	}
 	c = c.withDefaults()
-	s := &Server{config: c, failed: make(chan error, 2), endpoints: map[string]compute.EndpointID{}}
+	s := &Server{config: c, failed: make(chan error, 3), endpoints: map[string]compute.EndpointID{}}
 	defer func() {
 		if err != nil {
 			s.abandon()
@@ -155,7 +166,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if s.unlock, err = lock(c.Data); err != nil {
 		return nil, err
 	}
-	if s.store, err = sqlite.Open(ctx, filepath.Join(c.Data, "berth.db"), c.Clock); err != nil {
+	if err = s.openStore(ctx, c); err != nil {
 		return nil, err
 	}
 	ids := compute.NewIDs(rand.Reader, c.Clock)
@@ -196,9 +207,9 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	s.poster = webhook.New(c.PrivateWebhooks)
 	webhooks := loop.NewWebhooks(s.store, s.poster.Post, c.Clock, c.Log)
 	var workers *loop.Workers
-	if s.queue, err = queue.New(ctx, s.store, c.Clock, ids, queue.DefaultSettings(), queue.Hooks{
+	if s.queue, err = queue.New(ctx, s.store, c.Clock, ids, queue.DefaultSettings(), s.observedQueue(queue.Hooks{
 		Demand: func() { workers.Hint() }, Document: httpapi.JobDocument, Delivery: func() { webhooks.Hint() },
-	}); err != nil {
+	})); err != nil {
 		return nil, err
 	}
 	workers = loop.NewWorkers(s.workerFleet(ids, registries.Login))
@@ -217,6 +228,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		Clock: c.Clock, Log: c.Log, Faults: &fault.Script{},
 		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
 	}
+	s.observe(&services, webhooks)
 	if c.TestControls {
 		if services.Controls, err = s.newControls(ctx, settable, []loop.Due{
 			{Next: soonest(s.fleet.Next), Do: done(pods.Step)},
@@ -242,6 +254,9 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		return nil, err
 	}
 	if err = s.listen(handler); err != nil {
+		return nil, err
+	}
+	if err = s.listenMetrics(); err != nil {
 		return nil, err
 	}
 	s.loops.Go(func() { pods.Run(loopCtx) })
@@ -312,7 +327,7 @@ func (c Config) withDefaults() Config {
 	if c.Listen == "" {
 		c.Listen = defaultListen
 	}
-	c.Runtime = cmp.Or(c.Runtime, RuntimeSim)
+	c.Runtime, c.Version = cmp.Or(c.Runtime, RuntimeSim), cmp.Or(c.Version, "dev")
 	if c.Drain == 0 {
 		c.Drain = defaultDrain
 	}
@@ -355,29 +370,31 @@ func (s *Server) declare(ctx context.Context, endpoints *control.Endpoints) erro
 
 // listen opens the addresses: one for everything, and a second one for the queue if the settings say so.
 func (s *Server) listen(handler http.Handler) error {
-	serve := func(address string) (string, error) {
-		l, err := net.Listen("tcp", address)
-		if err != nil {
-			return "", err
-		}
-		server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
-		s.servers = append(s.servers, server)
-		go func() {
-			if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-				s.failed <- err
-			}
-		}()
-		return "http://" + reachable(l.Addr()), nil
-	}
 	var err error
-	if s.url, err = serve(s.config.Listen); err != nil {
+	if s.url, err = s.serve(s.config.Listen, handler); err != nil {
 		return err
 	}
 	s.queueURL = s.url
 	if s.config.QueueListen != "" {
-		s.queueURL, err = serve(s.config.QueueListen)
+		s.queueURL, err = s.serve(s.config.QueueListen, handler)
 	}
 	return err
+}
+
+// serve opens an address and gives its base.
+func (s *Server) serve(address string, handler http.Handler) (string, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return "", err
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	s.servers = append(s.servers, server)
+	go func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			s.failed <- err
+		}
+	}()
+	return "http://" + reachable(l.Addr()), nil
 }
 
 // reachable gives an address that this machine can connect to: an unspecified one listens on all.
@@ -391,6 +408,7 @@ func reachable(a net.Addr) string {
 // Close drains: workers finish or give back what they hold, held requests are answered with what is known, and after the
 // drain time what is left is cut off. Everything acknowledged is on disk already.
 func (s *Server) Close() error {
+	s.giveNotice()
 	s.stop()
 	s.queue.Close()
 	s.loops.Wait()
@@ -403,6 +421,7 @@ func (s *Server) Close() error {
 			errs = append(errs, err, server.Close())
 		}
 	}
+	s.closeTracing()
 	return errors.Join(append(errs, s.rates.Save(context.Background()), s.process.Close(), s.workers.Close(), s.pods.Close(), s.store.Close(), s.unlock())...)
 }
 
@@ -411,6 +430,7 @@ func (s *Server) abandon() {
 	if s.stop != nil {
 		s.stop()
 	}
+	s.closeTracing()
 	for _, server := range s.servers {
 		_ = server.Close()
 	}

@@ -40,6 +40,7 @@ func (b *Booking) place(pod *compute.Pod, w want) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := b.room(holder(pod.ID), w)
+	p.looked("pod", c != nil, w)
 	if c == nil {
 		return p.full("pod", w)
 	}

@@ -20,6 +20,10 @@ type Placement struct {
 	catalog Catalog
 	fleet   []Host // as the operator has it
 
+	// Looked is told of each look for room, for a pod or a worker, and how it came out; it must be quick. Nil: nobody counts.
+	// It is set before the first look.
+	Looked func(who string, o Outcome)
+
 	mu    sync.Mutex
 	hosts map[string]*host
 	kinds map[kind][]*host    // in the order of the fleet

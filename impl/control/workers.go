@@ -61,6 +61,7 @@ func (b *Booking) placeWorker(w *compute.Worker, wants []want) error {
 		if c == nil {
 			continue
 		}
+		p.looked("worker", true)
 		w.HostID, w.DataCenterID, w.Devices, w.CostPerHour = c.host.ID, c.host.DataCenterID, c.deviceNames(), p.catalog.workerPrice(x)
 		if x.GPU != "" {
 			w.GPU = &compute.GPU{ID: x.GPU, Count: x.Count}
@@ -69,6 +70,7 @@ func (b *Booking) placeWorker(w *compute.Worker, wants []want) error {
 		}
 		return nil
 	}
+	p.looked("worker", false, wants...)
 	if len(wants) == 0 {
 		return &compute.Error{Code: compute.Rejected, Detail: "the catalog has nothing any more that the worker may get", Cause: ErrFull}
 	}

@@ -27,6 +27,7 @@ func (h restHandlers) CreateEndpoint(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	h.note(c, "endpoint", string(endpoint.ID))
 	return c.JSON(http.StatusCreated, h.endpointView(endpoint))
 }
 

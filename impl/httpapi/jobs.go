@@ -19,12 +19,14 @@ var _ queue.ServerInterface = queueHandlers{}
 // Run is POST /v2/{endpointId}/run.
 func (h queueHandlers) Run(c echo.Context, e queue.EndpointID) error {
 	j, err := h.Queue.Run(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), submission(c))
+	h.note(c, "job", string(j.ID))
 	return answerJob(c, j, err)
 }
 
 // RunSync is POST /v2/{endpointId}/runsync.
 func (h queueHandlers) RunSync(c echo.Context, e queue.EndpointID, p queue.RunSyncParams) error {
 	j, err := h.Queue.RunSync(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), submission(c), waitOf(p.Wait))
+	h.note(c, "job", string(j.ID))
 	return answerJob(c, j, err)
 }
 

@@ -69,7 +69,7 @@ func (s Services) streamLogs(c echo.Context, read compute.ReadLog) error {
 		return nil // nobody reads, or all that was to be read was
 	}
 	if err != nil {
-		s.Log.Error("log could not be read", "id", c.Response().Header().Get(echo.HeaderXRequestID), "error", err)
+		s.logFailure(c, "log could not be read", err)
 		panic(http.ErrAbortHandler) // so that the client sees that it is not the end
 	}
 	return nil

@@ -32,6 +32,7 @@ type pier struct {
 func newPier(t *testing.T, read compute.ReadLog) *pier {
 	p := &pier{ended: make(chan error, 1)}
 	s := Services{Clock: compute.SystemClock{}, Log: slog.New(slog.NewTextHandler(&p.log, nil))}
+	s.observed()
 	s.Draining, p.drain = context.WithCancel(context.Background())
 	e := echo.New()
 	e.GET("/", func(c echo.Context) error {

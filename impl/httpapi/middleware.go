@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"mime"
 	"net/http"
 	"runtime/debug"
@@ -41,23 +40,6 @@ func bodyOf[T any](c echo.Context) T { return *c.Get(ctxBody).(*T) }
 // rawBodyOf gives the body as it was sent.
 func rawBodyOf(c echo.Context) []byte { return c.Get(ctxRaw).([]byte) }
 
-// logged gives the request its id and logs its outcome: method, route and status, never a query, which may hold a key.
-func (s Services) logged(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		id := s.IDs.Word(16)
-		c.Response().Header().Set(echo.HeaderXRequestID, id)
-		start := s.Clock.Now()
-		if err := next(c); err != nil {
-			c.Error(err)
-		}
-		if s.Log.Enabled(c.Request().Context(), slog.LevelDebug) {
-			s.Log.Debug("request", "id", id, "method", c.Request().Method, "route", c.Path(), "status", c.Response().Status,
-				"ms", s.Clock.Now().Sub(start).Milliseconds())
-		}
-		return nil
-	}
-}
-
 // recovered turns a panic into an internal error that only the log explains.
 func (s Services) recovered(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) (err error) {
@@ -79,7 +61,7 @@ func (s Services) recovered(next echo.HandlerFunc) echo.HandlerFunc {
 func (s Services) authenticated(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		path := c.Request().URL.Path
-		if published[path] != "" || s.Docs[path] != nil || path == healthPath || path == graphqlPath && s.GraphQL != nil {
+		if published[path] != "" || s.Docs[path] != nil || path == healthPath || path == readyPath || path == graphqlPath && s.GraphQL != nil {
 			return next(c)
 		}
 		key, bearer, err := s.Keyring.Authenticate(c.Request().Header.Get(echo.HeaderAuthorization), isQueuePath(path))
@@ -118,7 +100,7 @@ func (s Services) operations(ops map[string]validate.Op, scope func(validate.Op,
 					defer leave()
 					c.Set(ctxLarge, leave)
 				}
-				if err := check(op, c); err != nil {
+				if err := s.checked(op, c); err != nil {
 					return err
 				}
 				return next(c)
@@ -126,6 +108,14 @@ func (s Services) operations(ops map[string]validate.Op, scope func(validate.Op,
 		}}
 	}
 	return middlewares
+}
+
+// checked is check, as a part of the request's trace.
+func (s Services) checked(op validate.Op, c echo.Context) error {
+	if s.Trace != nil {
+		defer s.Trace.Part(contextOf(c), "validation")()
+	}
+	return check(op, c)
 }
 
 // check has the generated validator check the request, and leaves the decoded body for the handler.

@@ -62,6 +62,7 @@ func (h queueHandlers) openAI(c echo.Context, e queue.EndpointID) error {
 	if err != nil {
 		return err
 	}
+	h.note(c, "job", string(j.ID))
 	call := &openAICall{Services: h.Services, c: c, user: user, endpoint: endpoint, job: j.ID, route: route}
 	if streamed {
 		err = call.stream()

@@ -22,7 +22,7 @@ func (o *openAICall) stream() error {
 	if of, ok := errors.AsType[*workerError](err); ok {
 		object = of.object
 	} else {
-		o.Log.Error("stream failed", "id", o.c.Response().Header().Get(echo.HeaderXRequestID), "error", err)
+		o.logFailure(o.c, "stream failed", err)
 	}
 	return o.send(o.apart(errorEvent(object)))
 }

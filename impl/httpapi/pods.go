@@ -20,6 +20,7 @@ func (h restHandlers) CreatePod(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	h.note(c, "pod", string(pod.ID))
 	return c.JSON(http.StatusCreated, h.podView(pod))
 }
 

@@ -34,8 +34,8 @@ func (s Services) writeError(err error, c echo.Context) {
 	}
 	p := problemOf(err)
 	ofWorker, isOfWorker := errors.AsType[*workerError](err)
-	if p.Status >= http.StatusInternalServerError && !isOfWorker {
-		s.Log.Error("request failed", "id", c.Response().Header().Get(echo.HeaderXRequestID), "method", c.Request().Method, "route", c.Path(), "error", err)
+	if p.Status >= http.StatusInternalServerError && !isOfWorker && !errors.Is(err, errDraining) {
+		s.logFailure(c, "request failed", err)
 	}
 	if p.Status == http.StatusUnauthorized {
 		c.Response().Header().Set(echo.HeaderWWWAuthenticate, "Bearer")

@@ -41,6 +41,11 @@ type Services struct {
 	Ready      func(context.Context) error // tells whether the store answers
 	Draining   context.Context             // ends when answers without an end are to end
 
+	Reachable func(context.Context) error  // tells whether what pods and workers run on answers; nil: it always does
+	Leaving   func() bool                  // tells whether the server is about to stop; nil: it never is
+	Meter     func(operation string) Meter // makes the meter of an operation; nil: nobody counts
+	Trace     Trace                        // nil: nobody follows requests
+
 	Controls Controls      // nil: there are no test controls
 	Faults   *fault.Script // nil: there are none
 	GraphQL  GraphQL       // nil: it is not served
@@ -49,6 +54,8 @@ type Services struct {
 
 	refusals *refusals
 	large    gate
+	routes   map[route]*operation
+	unknown  *operation
 }
 
 // GraphQL answers at /graphql. It authenticates by itself.
@@ -75,6 +82,7 @@ type Workers interface {
 // New makes the handler of all interfaces.
 func New(s Services) (*echo.Echo, error) {
 	s.refusals, s.large = &refusals{}, make(gate, largeBodies)
+	s.observed()
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.JSONSerializer = serializer{}
@@ -87,6 +95,7 @@ func New(s Services) (*echo.Echo, error) {
 		e.GET(path, echo.WrapHandler(page))
 	}
 	e.GET(healthPath, s.healthz)
+	e.GET(readyPath, s.readyz)
 	if s.GraphQL != nil {
 		e.Any(graphqlPath, echo.WrapHandler(s.GraphQL))
 	}
@@ -138,6 +147,7 @@ func permit(e *echo.Echo, path string, methods ...string) {
 
 const (
 	healthPath  = "/healthz"
+	readyPath   = "/readyz"
 	graphqlPath = "/graphql"
 )
 
@@ -160,12 +170,4 @@ func (s Services) documents(e *echo.Echo) error {
 		})
 	}
 	return nil
-}
-
-// healthz answers 200 while the store answers.
-func (s Services) healthz(c echo.Context) error {
-	if err := s.Ready(c.Request().Context()); err != nil {
-		return &compute.Error{Code: compute.Unavailable, Detail: "the store does not answer", Cause: err}
-	}
-	return c.NoContent(http.StatusOK)
 }

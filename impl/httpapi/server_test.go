@@ -38,7 +38,10 @@ type edge struct {
 	log      bytes.Buffer
 }
 
-func open(t *testing.T) *edge {
+func open(t *testing.T) *edge { return openWith(t, func(*httpapi.Services) {}) }
+
+// openWith is open with other services.
+func openWith(t *testing.T, change func(*httpapi.Services)) *edge {
 	e := &edge{T: t, clock: compute.NewFrozenClock(time.UnixMilli(1_700_000_000_000))}
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), e.clock)
 	require.NoError(t, err)
@@ -64,13 +67,15 @@ func open(t *testing.T) *edge {
 	require.NoError(t, err)
 	registries, err := control.NewRegistries(t.Context(), db, ids, secrets)
 	require.NoError(t, err)
-	e.echo, err = httpapi.New(httpapi.Services{
+	services := httpapi.Services{
 		Control: ctl, Endpoints: endpoints, QueueURL: func() string { return "http://queue" }, Registries: registries, Queue: q, Keyring: e.keyring, Rates: rates,
 		Pods: loop.NewPods(db, placement, nil, e.clock, nil), Draining: context.Background(),
 		QueueRates: control.NewQueueRates(e.clock, nil), IDs: ids, Clock: e.clock,
 		Log:   slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Ready: func(context.Context) error { return errors.New("the secret reason") },
-	})
+	}
+	change(&services)
+	e.echo, err = httpapi.New(services)
 	require.NoError(t, err)
 	return e
 }

@@ -72,6 +72,9 @@ func (h workerHandlers) take(c echo.Context, e worker.EndpointID, w worker.Worke
 	if len(taken) == 0 {
 		return c.NoContent(http.StatusNoContent)
 	}
+	for _, t := range taken {
+		h.note(c, "job", string(t.ID))
+	}
 	if err = answer(taken); err == nil {
 		err = http.NewResponseController(c.Response().Writer).Flush() // only now it shows that the worker has hung up
 	}

@@ -32,6 +32,8 @@ type Webhooks struct {
 	Post  func(ctx context.Context, url string, body []byte) (status int, err error)
 	Clock compute.Clock
 	Log   *slog.Logger
+	// Posted is told of each try, and whether the receiver took it; nil: nobody counts.
+	Posted func(delivered bool)
 
 	wake       chan struct{}
 	delivering sync.Mutex // held over a Step, so that none is delivered twice at once
@@ -123,6 +125,9 @@ func (l *Webhooks) try(ctx context.Context, w *compute.Webhook) {
 		if w.Tries < webhookTries {
 			w.NextAt = l.Clock.Now().Add(webhookPause)
 		}
+	}
+	if l.Posted != nil {
+		l.Posted(err == nil)
 	}
 	l.Log.Info("webhook", "job", w.JobID, "try", w.Tries, "status", w.Status, "error", w.Error)
 }

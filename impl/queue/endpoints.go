@@ -14,7 +14,7 @@ func (q *Queue) SetEndpoint(e compute.Endpoint) {
 	if l := q.lines[e.ID]; l != nil {
 		l.endpoint = e
 	} else {
-		q.lines[e.ID] = newLine(e)
+		q.lines[e.ID] = q.newLine(e)
 	}
 	q.mu.Unlock()
 	q.hooks.Demand()
@@ -54,6 +54,9 @@ func (q *Queue) forgetGone() {
 	for id, l := range q.lines {
 		if l.gone && len(l.seats) == 0 && len(l.places) == 0 {
 			delete(q.lines, id)
+			if l.meter != nil {
+				l.meter.Forget()
+			}
 		}
 	}
 }

@@ -69,6 +69,27 @@ func (w *waiting) drop() {
 	}
 }
 
+// oldest gives when the one began to wait that waits longest, in milliseconds since 1970; 0 if there is none. Those at the
+// front that were dropped are passed over for good: they are not met again.
+func (f *fifo) oldest() (since int64) {
+	for f.head < len(f.all) && f.all[f.head].dropped {
+		f.all[f.head] = nil
+		f.head++
+	}
+	for _, w := range f.all[f.head:] {
+		if w.dropped {
+			continue
+		}
+		if since == 0 || w.since < since {
+			since = w.since
+		}
+		if !w.returned {
+			return since // none behind it has waited longer
+		}
+	}
+	return since
+}
+
 // before counts those that have waited since before the time, in milliseconds since 1970, but not further than most.
 func (f *fifo) before(since int64, most int) (n int) {
 	for _, w := range f.all[f.head:] {

@@ -122,6 +122,7 @@ func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID,
 		}
 	}
 	q.mu.Unlock()
+	q.tellEnded(ctx, j)
 	if stored != nil {
 		stored()
 	}

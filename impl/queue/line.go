@@ -19,7 +19,8 @@ type line struct {
 
 	early  int // jobs that were handed over and may not be committed yet
 	absent []Absent
-	gone   bool // the endpoint is deleted
+	gone   bool  // the endpoint is deleted
+	meter  Meter // nil: nobody counts
 }
 
 // taker is one held take. given is buffered, so that giving never blocks.

@@ -33,8 +33,9 @@ func (q *Queue) purge(ctx context.Context, e compute.EndpointID, l *line) (remov
 			q.mu.Unlock()
 			return removed, err
 		}
-		for _, id := range ended {
-			q.ended(e, id)
+		for _, j := range ended {
+			q.tellEnded(ctx, j)
+			q.ended(e, j.ID)
 		}
 		removed += len(ended)
 		ids = ids[len(batch):]
@@ -43,8 +44,8 @@ func (q *Queue) purge(ctx context.Context, e compute.EndpointID, l *line) (remov
 	return removed, nil
 }
 
-// cancelWaiting cancels those of the jobs that still wait, in one transaction.
-func (q *Queue) cancelWaiting(ctx context.Context, ids []compute.JobID) (ended []compute.JobID, err error) {
+// cancelWaiting cancels those of the jobs that still wait, in one transaction, and gives them.
+func (q *Queue) cancelWaiting(ctx context.Context, ids []compute.JobID) (ended []compute.Job, err error) {
 	err = q.store.Write(ctx, func(tx store.Tx) error {
 		ended = ended[:0]
 		for _, id := range ids {
@@ -66,7 +67,7 @@ func (q *Queue) cancelWaiting(ctx context.Context, ids []compute.JobID) (ended [
 				return err
 			}
 			if moved {
-				ended = append(ended, id)
+				ended = append(ended, j)
 			}
 		}
 		return nil

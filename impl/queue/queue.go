@@ -54,6 +54,8 @@ type Hooks struct {
 	Demand   func()                                     // an endpoint may need more or fewer workers
 	Document func(compute.Job) (json.RawMessage, error) // gives the status document that a webhook gets
 	Delivery func()                                     // a webhook is to be delivered
+	Meter    func(compute.EndpointID) Meter             // makes the meter of an endpoint that has a queue
+	Trace    Trace
 }
 
 // lease is a job in progress.
@@ -86,7 +88,7 @@ func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.I
 			return err
 		}
 		for _, e := range endpoints {
-			q.lines[e.ID] = newLine(e)
+			q.lines[e.ID] = q.newLine(e)
 			q.lines[e.ID].gone = !e.DeletedAt.IsZero()
 		}
 		last, err := tx.LastJob()

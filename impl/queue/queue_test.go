@@ -26,6 +26,7 @@ type bench struct {
 	path     string
 	db       store.Store
 	queue    *queue.Queue
+	hooks    queue.Hooks // of the next start
 	endpoint compute.EndpointID
 }
 
@@ -44,7 +45,7 @@ func (b *bench) start() {
 	var err error
 	b.db, err = sqlite.Open(b.Context(), b.path, b.clock)
 	require.NoError(b, err)
-	b.queue, err = queue.New(b.Context(), b.db, b.clock, compute.NewIDs(rand.Reader, b.clock), queue.DefaultSettings(), queue.Hooks{})
+	b.queue, err = queue.New(b.Context(), b.db, b.clock, compute.NewIDs(rand.Reader, b.clock), queue.DefaultSettings(), b.hooks)
 	require.NoError(b, err)
 }
 

@@ -101,6 +101,9 @@ func (q *Queue) awaitEnd(ctx context.Context, user compute.UserID, j compute.Job
 	timeout, stop := q.clock.After(wait)
 	defer stop()
 	defer q.Hold()()
+	if q.hooks.Trace != nil {
+		defer q.hooks.Trace.Waits(ctx, j.ID)()
+	}
 	select {
 	case <-end:
 	case <-timeout:

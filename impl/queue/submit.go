@@ -92,6 +92,9 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 	var t *taker
 	var taken compute.Job
 	early := false // it was handed over before its commit
+	if q.hooks.Trace != nil {
+		q.hooks.Trace.Submitted(ctx, j.ID)
+	}
 	err = q.store.WriteSure(ctx, func(tx store.Tx) (err error) {
 		j.CreatedAt, j.QueuedAt, j.ExpiresAt = tx.Now(), tx.Now(), tx.Now().Add(j.TTL)
 		if l, t, err = q.reserve(user, j.EndpointID); err != nil { // no sooner: a worker may come back at the last moment
@@ -119,6 +122,7 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 	if s.Stored != nil {
 		s.Stored()
 	}
+	q.tellSubmitted(l, j.ID, err)
 	switch {
 	case early:
 		q.mu.Lock()

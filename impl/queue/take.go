@@ -29,7 +29,9 @@ func (q *Queue) Take(ctx context.Context, user compute.UserID, e compute.Endpoin
 			h, over := q.await(ctx, t, s, e, timeout)
 			switch {
 			case h.taken != nil:
-				return []Taken{*h.taken}, nil
+				taken := []Taken{*h.taken}
+				q.tellTaken(ctx, e, taken)
+				return taken, nil
 			case over:
 				return nil, ctx.Err()
 			case h.id == "":
@@ -39,6 +41,7 @@ func (q *Queue) Take(ctx context.Context, user compute.UserID, e compute.Endpoin
 		}
 		taken, err := q.lease(ctx, e, w, ids)
 		if err != nil || len(taken) > 0 {
+			q.tellTaken(ctx, e, taken)
 			return taken, err
 		}
 	}
@@ -188,6 +191,9 @@ func (q *Queue) giveBack(id compute.JobID, w compute.WorkerID, change func(*comp
 	}
 	if l := q.lines[j.EndpointID]; l != nil && moved && lost {
 		l.lose(id, w)
+		if l.meter != nil {
+			l.meter.Lost()
+		}
 	}
 	q.mu.Unlock()
 	if err == nil && moved {

@@ -23,6 +23,7 @@ const (
 	selectPodsOfUser = `SELECT ` + podFields + ` FROM pods WHERE user_id = ? AND gone = 0 ORDER BY created_at DESC, seq DESC`
 	// The user is any: with it the index serves that leaves out those that are gone.
 	selectPodsByStatus = `SELECT ` + podFields + ` FROM pods WHERE user_id >= '' AND gone = 0 AND status = ? ORDER BY created_at, seq`
+	countPods          = `SELECT status, count(*) FROM pods WHERE user_id >= '' AND gone = 0 GROUP BY status`
 	movePod            = `UPDATE pods SET status = ?, reason = ?, started_at = ?, restart_at = ?, data_center_id = ?, host_id = ?, devices = ?, network_address = ?, moved_at = ?, version = version + 1`
 	oneVersion         = ` WHERE id = ? AND version = ?`
 	endPod             = movePod + `, gone = 1` + oneVersion
@@ -116,6 +117,18 @@ func (tx *Tx) ListPods(user compute.UserID) ([]compute.Pod, error) {
 // ListPodsByStatus gives every user's pods in the status, oldest first; none for TERMINATED.
 func (tx *Tx) ListPodsByStatus(s compute.PodStatus) ([]compute.Pod, error) {
 	return list(tx, "list pods by status", scanPod, selectPodsByStatus, string(s))
+}
+
+// CountPods gives how many pods there are in each status but TERMINATED, of which there may be any number: they are not looked at.
+func (tx *Tx) CountPods() (map[compute.PodStatus]int64, error) {
+	counts := map[compute.PodStatus]int64{}
+	return counts, tx.each("count pods", func(row scanner) error {
+		var status compute.PodStatus
+		var n int64
+		err := row.Scan(&status, &n)
+		counts[status] = n
+		return err
+	}, countPods)
 }
 
 // MovePod moves the pod if its version is still p's.

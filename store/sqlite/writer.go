@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
@@ -57,6 +58,8 @@ type writer struct {
 	// Of the loop alone:
 	working bool // it has the turn
 	over    bool
+
+	observed func(writes int, took time.Duration) // of commits; nil: nobody looks
 }
 
 func newWriter(c *sqldb.Conn, clock compute.Clock, limit int) *writer {
@@ -289,7 +292,7 @@ func (w *writer) commit() {
 	if w.begun {
 		err := w.counts.Flush(w.conn)
 		if err == nil {
-			_, err = w.conn.Exec("COMMIT")
+			err = w.commitConn()
 		}
 		if err != nil {
 			w.abort(fmt.Errorf("commit: %w", err))
@@ -298,6 +301,21 @@ func (w *writer) commit() {
 		w.begun = false
 	}
 	w.answer()
+}
+
+// commitConn commits, and tells who looks how many writes that were and how long it took: by the machine's clock, since no
+// file is written on one that a test has set.
+func (w *writer) commitConn() error {
+	if w.observed == nil {
+		_, err := w.conn.Exec("COMMIT")
+		return err
+	}
+	start := compute.SystemClock{}.Now()
+	_, err := w.conn.Exec("COMMIT")
+	if err == nil {
+		w.observed(w.kept, compute.SystemClock{}.Now().Sub(start))
+	}
+	return err
 }
 
 // abort undoes everything and answers the whole group with err: even a call that failed by itself may have seen what

@@ -73,6 +73,8 @@ func podLists(t *testing.T, open Open) {
 	require.Equal(t, []compute.PodID{"first", "other", "late"},
 		podIDs(read(t, s, func(tx store.Tx) ([]compute.Pod, error) { return tx.ListPodsByStatus(compute.PodRunning) })))
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Pod, error) { return tx.ListPods("nobody") }))
+	require.Equal(t, map[compute.PodStatus]int64{compute.PodRunning: 3, compute.PodExited: 1},
+		read(t, s, func(tx store.Tx) (map[compute.PodStatus]int64, error) { return tx.CountPods() }))
 }
 
 func podMove(t *testing.T, open Open) {

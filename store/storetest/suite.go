@@ -19,7 +19,7 @@ func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store)
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, Open){
 		"a pod comes back as it was stored":                            podRoundTrip,
-		"pods are listed by user and by status":                        podLists,
+		"pods are listed by user and by status, and counted":           podLists,
 		"a pod moves only from the version that was read":              podMove,
 		"no two pods have one network address":                         podAddresses,
 		"an endpoint comes back as it was stored":                      endpointRoundTrip,

@@ -1,0 +1,224 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/berthdev/berth/gen/controls"
+	"github.com/berthdev/berth/gen/queue"
+	"github.com/berthdev/berth/gen/rest"
+	"github.com/berthdev/berth/gen/worker"
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/validate"
+)
+
+// Meter counts the requests of one operation.
+type Meter interface {
+	// Answered tells that a request was answered with the HTTP status, which took so long.
+	Answered(status int, took time.Duration)
+}
+
+// Trace follows requests.
+type Trace interface {
+	// Request tells that a request has come and gives the one that carries its trace; over is called with the status of the answer.
+	Request(r *http.Request, route, operation, id string) (_ *http.Request, over func(status int))
+	// Part tells that a part of what ctx is about begins.
+	Part(ctx context.Context, name string) (over func())
+	// ID gives the trace that ctx is in; empty: none.
+	ID(ctx context.Context) string
+}
+
+// route is what a request is known by before anything of it is read.
+type route struct{ method, path string }
+
+// operation is what is known of a route: its id, under which it is counted, traced and logged, and the names that the log gives to
+// the ids in its path.
+type operation struct {
+	id    string
+	names []string
+	meter Meter // nil: nobody counts
+}
+
+// The operations of paths that are in no document.
+const (
+	healthzOperation  = "healthz"
+	readyzOperation   = "readyz"
+	graphqlOperation  = "graphql"
+	documentOperation = "document"
+	unknownOperation  = "unknown" // no route: 404, 405
+)
+
+// idNames are what the log calls the parameters of paths. An id alone is called by what it is of, see idName.
+var idNames = map[string]string{"endpointId": "endpoint", "jobId": "job", "workerId": "worker", "keyId": "key"}
+
+// resourceNames are what the log calls the id of a resource, by its place in the path.
+var resourceNames = map[string]string{
+	"pods": "pod", "serverless": "endpoint", "templates": "template", "network-volumes": "volume", "registries": "registry",
+	"delegations": "delegation", "clusters": "cluster", "gpus": "gpu", "cpus": "cpu", "datacenters": "center",
+}
+
+// observed notes the routes of all operations, once, so that a request finds its own by one look into a map that never changes.
+func (s *Services) observed() {
+	s.routes = map[route]*operation{}
+	add := func(method, path, id string) *operation {
+		o := &operation{id: id}
+		if s.Meter != nil {
+			o.meter = s.Meter(id)
+		}
+		segments := strings.Split(path, "/")
+		for i, segment := range segments {
+			if name, ok := strings.CutPrefix(segment, ":"); ok {
+				if short, known := idNames[name]; known {
+					name = short
+				} else if short, known := resourceNames[segments[i-1]]; known {
+					name = short
+				}
+				o.names = append(o.names, name)
+			}
+		}
+		s.routes[route{method, path}] = o
+		return o
+	}
+	braces := strings.NewReplacer("{", ":", "}", "")
+	for _, ops := range []map[string]validate.Op{rest.Ops, queue.Ops, worker.Ops, controls.Ops} {
+		for id, op := range ops {
+			add(op.Method, braces.Replace(op.Path), id)
+		}
+	}
+	add(http.MethodGet, healthPath, healthzOperation)
+	add(http.MethodGet, readyPath, readyzOperation)
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		add(method, graphqlPath, graphqlOperation)
+	}
+	for path := range published {
+		add(http.MethodGet, path, documentOperation)
+	}
+	s.unknown = add("", "", unknownOperation)
+}
+
+// operationOf gives the operation that the request is routed to.
+func (s Services) operationOf(c echo.Context) *operation {
+	if o := s.routes[route{c.Request().Method, c.Path()}]; o != nil {
+		return o
+	}
+	return s.unknown
+}
+
+// logged gives the request its id, and counts, traces and logs it: method, route, status and ids, never a query, which may hold a
+// key, nor a header.
+func (s Services) logged(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		id := s.IDs.Word(16)
+		c.Response().Header().Set(echo.HeaderXRequestID, id)
+		start := s.Clock.Now()
+		var o *operation
+		if s.Meter != nil || s.Trace != nil {
+			o = s.operationOf(c)
+		}
+		if s.Trace != nil && o.id != healthzOperation && o.id != readyzOperation { // probes come all the time
+			r, over := s.Trace.Request(c.Request(), c.Path(), o.id, id)
+			c.SetRequest(r)
+			defer func() { over(c.Response().Status) }() // also when the connection is cut
+		}
+		if err := next(c); err != nil {
+			c.Error(err)
+		}
+		logs := s.Log.Enabled(contextOf(c), slog.LevelDebug)
+		if s.Meter == nil && !logs {
+			return nil
+		}
+		took := s.Clock.Now().Sub(start)
+		if s.Meter != nil {
+			o.meter.Answered(c.Response().Status, took)
+		}
+		if logs {
+			s.Log.LogAttrs(contextOf(c), slog.LevelDebug, "request", append(s.words(c), slog.Int("status", c.Response().Status), slog.Float64("ms", float64(took.Microseconds())/1000))...)
+		}
+		return nil
+	}
+}
+
+// ctxNoted is where note leaves ids.
+const ctxNoted = "berth.noted"
+
+// note has the log of this request name an id that is not in its path. It costs next to nothing when nobody reads it.
+func (s Services) note(c echo.Context, name, id string) {
+	if id == "" || !s.Log.Enabled(contextOf(c), slog.LevelDebug) {
+		return
+	}
+	noted, _ := c.Get(ctxNoted).([]slog.Attr)
+	c.Set(ctxNoted, append(noted, slog.String(name, id)))
+}
+
+// longestID bounds what the log shows of a path's parameter: a client can send any text.
+const longestID = 100
+
+// words are what the log says of a request.
+func (s Services) words(c echo.Context) []slog.Attr {
+	o := s.operationOf(c)
+	words := []slog.Attr{
+		slog.String("request", c.Response().Header().Get(echo.HeaderXRequestID)), slog.String("operation", o.id),
+		slog.String("method", c.Request().Method), slog.String("route", c.Path()),
+	}
+	for i, value := range c.ParamValues() {
+		if i < len(o.names) {
+			value, _, _ = strings.Cut(value, "&") // SDK workers append a query, see seatOf
+			words = append(words, slog.String(o.names[i], value[:min(len(value), longestID)]))
+		}
+	}
+	noted, _ := c.Get(ctxNoted).([]slog.Attr)
+	words = append(words, noted...)
+	if s.Trace != nil {
+		if id := s.Trace.ID(contextOf(c)); id != "" {
+			words = append(words, slog.String("trace", id))
+		}
+	}
+	return words
+}
+
+// logFailure logs what a request failed of, which its client is not told.
+func (s Services) logFailure(c echo.Context, message string, err error) {
+	s.Log.LogAttrs(contextOf(c), slog.LevelError, message, append(s.words(c), slog.Any("error", err))...)
+}
+
+// healthz answers 200 while the store answers.
+func (s Services) healthz(c echo.Context) error {
+	if err := s.Ready(contextOf(c)); err != nil {
+		return &compute.Error{Code: compute.Unavailable, Detail: "the store does not answer", Cause: err}
+	}
+	return c.NoContent(http.StatusOK)
+}
+
+// errDraining is the cause of a refusal that is no failure.
+var errDraining = errors.New("the server is draining")
+
+// readyz answers 200 while the server can do its work and goes on doing it: the store answers, what pods and workers run on
+// answers, and the server does not drain. Otherwise it names what is missing.
+func (s Services) readyz(c echo.Context) error {
+	var missing []string
+	var causes []error
+	lack := func(what string, cause error) {
+		missing, causes = append(missing, what), append(causes, cause)
+	}
+	if err := s.Ready(contextOf(c)); err != nil {
+		lack("the store does not answer", err)
+	}
+	if s.Reachable != nil {
+		if err := s.Reachable(contextOf(c)); err != nil {
+			lack("what pods and workers run on does not answer", err)
+		}
+	}
+	if s.Leaving != nil && s.Leaving() {
+		lack(errDraining.Error(), errDraining)
+	}
+	if len(missing) == 0 {
+		return c.NoContent(http.StatusOK)
+	}
+	return &compute.Error{Code: compute.Unavailable, Detail: "not ready: " + strings.Join(missing, "; "), Cause: errors.Join(causes...)}
+}

@@ -1,0 +1,103 @@
+package observe
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/queue"
+)
+
+// scrapeTimeout bounds what one look at the store may take: a scraper waits for about 10 s.
+const scrapeTimeout = 5 * time.Second
+
+// Sources tell how things stand when somebody looks. Each must be cheap: it is asked at every scrape.
+type Sources struct {
+	Lines func() []queue.LineView                                    // of the endpoints that have a queue
+	Held  func() int                                                 // requests
+	Pods  func(context.Context) (map[compute.PodStatus]int64, error) // that are not TERMINATED
+	Room  func() []control.Room                                      // of the hosts
+	Clock compute.Clock                                              // for ages
+	Log   *slog.Logger
+}
+
+// workerStatuses are always all shown: a series that comes and goes is hard to alert on.
+var workerStatuses = []compute.WorkerStatus{
+	compute.WorkerInitializing, compute.WorkerIdle, compute.WorkerRunning, compute.WorkerThrottled, compute.WorkerUnhealthy,
+}
+
+var podStatuses = []compute.PodStatus{compute.PodProvisioning, compute.PodStarting, compute.PodRunning, compute.PodExited, compute.PodError}
+
+// gauges asks the sources at each scrape.
+type gauges struct{ Sources }
+
+func gauge(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
+var (
+	jobsGauge    = gauge("berth_jobs", "Jobs that have not ended; those IN_QUEUE are the depth of the queue.", "endpoint", "status")
+	oldestGauge  = gauge("berth_queue_oldest_age_seconds", "Time for which the job has waited that waits longest; 0 if none does.", "endpoint")
+	workersGauge = gauge("berth_workers", "Workers by what they do.", "endpoint", "status")
+	heldGauge    = gauge("berth_http_requests_held", "Requests that wait for a job, for its end or for its chunks.")
+	podsGauge    = gauge("berth_pods", "Pods that are not TERMINATED.", "status")
+	gpusGauge    = gauge("berth_gpus", "GPUs of the hosts.", "gpu", "data_center")
+	gpusFree     = gauge("berth_gpus_free", "GPUs of the hosts that nobody holds.", "gpu", "data_center")
+	vcpusGauge   = gauge("berth_vcpus", "vCPUs of the hosts.", "data_center")
+	vcpusFree    = gauge("berth_vcpus_free", "vCPUs of the hosts that nobody holds.", "data_center")
+)
+
+// Watch has the metrics tell, at each scrape, how the sources stand.
+func (m *Metrics) Watch(s Sources) { m.registry.MustRegister(gauges{s}) }
+
+// Describe is for the registry.
+func (gauges) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{jobsGauge, oldestGauge, workersGauge, heldGauge, podsGauge, gpusGauge, gpusFree, vcpusGauge, vcpusFree} {
+		to <- d
+	}
+}
+
+// Collect is for the registry. What cannot be told is left out, and the log says why.
+func (g gauges) Collect(to chan<- prometheus.Metric) {
+	send := func(d *prometheus.Desc, value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	now := g.Clock.Now()
+	for _, l := range g.Lines() {
+		id := string(l.Endpoint)
+		send(jobsGauge, float64(l.Waiting), id, string(compute.JobInQueue))
+		send(jobsGauge, float64(l.InProgress), id, string(compute.JobInProgress))
+		age := 0.0
+		if !l.Oldest.IsZero() {
+			age = max(0, now.Sub(l.Oldest).Seconds())
+		}
+		send(oldestGauge, age, id)
+		for _, status := range workerStatuses {
+			send(workersGauge, float64(l.Workers[status]), id, string(status))
+		}
+	}
+	send(heldGauge, float64(g.Held()))
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
+	defer cancel()
+	pods, err := g.Pods(ctx)
+	if err != nil {
+		g.Log.Error("metrics: pods could not be counted", "error", err)
+	} else {
+		for _, status := range podStatuses {
+			send(podsGauge, float64(pods[status]), string(status))
+		}
+	}
+	for _, r := range g.Room() {
+		if r.GPU != "" {
+			send(gpusGauge, float64(r.Total), r.GPU, r.DataCenterID)
+			send(gpusFree, float64(r.Free), r.GPU, r.DataCenterID)
+		} else {
+			send(vcpusGauge, float64(r.Total), r.DataCenterID)
+			send(vcpusFree, float64(r.Free), r.DataCenterID)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package queue
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// Meter counts the jobs of one endpoint. Its methods are called often, so they must be quick.
+type Meter interface {
+	// Submitted tells that a job was stored.
+	Submitted()
+	// Taken tells that a worker got a job, which had waited for the delay.
+	Taken(delay time.Duration)
+	// Lost tells that a job was taken from its worker.
+	Lost()
+	// Ended tells that a job has ended; execution is the time from its take, if it was taken.
+	Ended(status compute.JobStatus, taken bool, execution time.Duration)
+	// Forget tells that the endpoint is no more.
+	Forget()
+}
+
+// Trace follows jobs from one request to another. A ctx is that of the request in which it happens.
+type Trace interface {
+	// Submitted tells that a job is about to be stored.
+	Submitted(ctx context.Context, id compute.JobID)
+	// Dropped tells that it was not.
+	Dropped(id compute.JobID)
+	// Waits tells that a request waits for the end of a job, until the function that it gives is called.
+	Waits(ctx context.Context, id compute.JobID) (over func())
+	// Taken tells that a worker gets the job.
+	Taken(ctx context.Context, j compute.Job)
+	// Ended tells that the job has ended, and that nothing more is told of it.
+	Ended(ctx context.Context, j compute.Job)
+}
+
+// newLine makes the line of an endpoint, with its meter.
+func (q *Queue) newLine(e compute.Endpoint) *line {
+	l := newLine(e)
+	if q.hooks.Meter != nil && e.Type != compute.LoadBalancer {
+		l.meter = q.hooks.Meter(e.ID)
+	}
+	return l
+}
+
+// meter gives the meter of the endpoint; nil if nobody counts. The caller does not have the lock.
+func (q *Queue) meter(e compute.EndpointID) Meter {
+	if q.hooks.Meter == nil {
+		return nil
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if l := q.lines[e]; l != nil {
+		return l.meter
+	}
+	return nil
+}
+
+// tellSubmitted tells that a job was stored, or could not be.
+func (q *Queue) tellSubmitted(l *line, id compute.JobID, err error) {
+	switch {
+	case err == nil && l.meter != nil:
+		l.meter.Submitted()
+	case err != nil && q.hooks.Trace != nil:
+		q.hooks.Trace.Dropped(id)
+	}
+}
+
+// tellTaken tells that a worker gets the jobs.
+func (q *Queue) tellTaken(ctx context.Context, e compute.EndpointID, taken []Taken) {
+	m := q.meter(e)
+	for i := range taken {
+		if m != nil {
+			m.Taken(taken[i].DelayTime())
+		}
+		if q.hooks.Trace != nil {
+			q.hooks.Trace.Taken(ctx, taken[i].Job)
+		}
+	}
+}
+
+// tellEnded tells that a job has ended.
+func (q *Queue) tellEnded(ctx context.Context, j compute.Job) {
+	if m := q.meter(j.EndpointID); m != nil {
+		m.Ended(j.Status, !j.TakenAt.IsZero(), j.ExecutionTime())
+	}
+	if q.hooks.Trace != nil {
+		q.hooks.Trace.Ended(ctx, j)
+	}
+}
+
+// LineView is how one endpoint stands.
+type LineView struct {
+	Endpoint   compute.EndpointID
+	Waiting    int       // jobs IN_QUEUE
+	Oldest     time.Time // since when the one waits that waits longest; zero if none does
+	InProgress int
+	Workers    map[compute.WorkerStatus]int64
+}
+
+// Lines tells how every endpoint stands that has a queue and is not deleted, in the order of their ids. It asks nobody.
+func (q *Queue) Lines() []LineView {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	views := make([]LineView, 0, len(q.lines))
+	for id, l := range q.lines {
+		if l.gone || l.endpoint.Type == compute.LoadBalancer {
+			continue
+		}
+		v := LineView{Endpoint: id, Waiting: l.normal.live + l.low.live, Workers: map[compute.WorkerStatus]int64{}}
+		for _, f := range []*fifo{&l.normal, &l.low} {
+			if t := f.oldest(); t > 0 && (v.Oldest.IsZero() || t < v.Oldest.UnixMilli()) {
+				v.Oldest = time.UnixMilli(t).UTC()
+			}
+		}
+		for _, a := range l.absent {
+			v.Workers[a.Status]++
+		}
+		for _, s := range l.seats {
+			v.InProgress += len(s.jobs)
+			v.Workers[s.status()]++
+		}
+		views = append(views, v)
+	}
+	slices.SortFunc(views, func(a, b LineView) int { return cmp.Compare(a.Endpoint, b.Endpoint) })
+	return views
+}

@@ -1,0 +1,137 @@
+package queue_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/queue"
+)
+
+// told are what a meter and a trace were told, in order.
+type told []string
+
+func (m *told) add(format string, args ...any) { *m = append(*m, fmt.Sprintf(format, args...)) }
+
+func (m *told) Submitted()                { m.add("submitted") }
+func (m *told) Taken(delay time.Duration) { m.add("taken after %s", delay) }
+func (m *told) Lost()                     { m.add("lost") }
+func (m *told) Forget()                   { m.add("forget") }
+func (m *told) Ended(status compute.JobStatus, taken bool, execution time.Duration) {
+	m.add("ended %s %t %s", status, taken, execution)
+}
+
+// followed are what a trace was told, in order.
+type followed struct{ told }
+
+func (f *followed) Submitted(context.Context, compute.JobID) { f.add("submitted") }
+func (f *followed) Dropped(compute.JobID)                    { f.add("dropped") }
+func (f *followed) Taken(_ context.Context, j compute.Job)   { f.add("taken %s", j.WorkerID) }
+func (f *followed) Ended(_ context.Context, j compute.Job)   { f.add("ended %s", j.Status) }
+func (f *followed) Waits(context.Context, compute.JobID) func() {
+	f.add("waits")
+	return func() { f.add("over") }
+}
+
+// watched gives a bench whose endpoint is counted and followed.
+func watched(t *testing.T) (*bench, *told, *followed) {
+	b, m, f := open(t), &told{}, &followed{}
+	b.hooks = queue.Hooks{Meter: func(compute.EndpointID) queue.Meter { return m }, Trace: f}
+	b.restart()
+	return b, m, f
+}
+
+func (b *bench) report(id compute.JobID, r queue.Report) {
+	require.NoError(b, b.queue.Finish(b.Context(), user, b.endpoint, "w", id, r))
+}
+
+func TestAMeterAndATraceAreToldOfEachStepOfAJobOnce(t *testing.T) {
+	t.Parallel()
+	b, m, f := watched(t)
+	id := b.run(queue.Submission{})
+	b.clock.Advance(3 * time.Second)
+	b.take("w", 1)
+	b.clock.Advance(2 * time.Second)
+	b.report(id, queue.Report{})
+	b.report(id, queue.Report{}) // again: it changes nothing
+	require.Equal(t, told{"submitted", "taken after 3s", "ended COMPLETED true 2s"}, *m)
+	require.Equal(t, told{"submitted", "taken w", "ended COMPLETED"}, f.told)
+}
+
+func TestAMeterIsToldOfLostFailedCancelledPurgedAndOverdueJobs(t *testing.T) {
+	t.Parallel()
+	b, m, _ := watched(t)
+	id := b.run(queue.Submission{})
+	b.take("w", 1)
+	b.ping(id)
+	b.sweepAfter(31 * time.Second)
+	require.Equal(t, told{"submitted", "taken after 0s", "lost"}, *m)
+	*m = nil
+	b.ping() // it does not run it any more
+	b.take("w", 1)
+	b.report(id, queue.Report{Error: "no"})
+	require.Equal(t, told{"taken after 0s", "ended FAILED true 0s"}, *m)
+	*m = nil
+	b.cancel(b.run(queue.Submission{}))
+	require.Equal(t, told{"submitted", "ended CANCELLED false 0s"}, *m)
+	*m = nil
+	b.run(queue.Submission{})
+	_, err := b.queue.Purge(t.Context(), user, b.endpoint)
+	require.NoError(t, err)
+	require.Equal(t, told{"submitted", "ended CANCELLED false 0s"}, *m)
+	*m = nil
+	b.run(queue.Submission{TTL: 10 * time.Second})
+	b.sweepAfter(11 * time.Second)
+	require.Equal(t, told{"submitted", "ended TIMED_OUT false 0s"}, *m)
+	*m = nil
+	require.NoError(t, b.queue.RemoveEndpoint(t.Context(), b.endpoint))
+	b.sweepAfter(time.Hour)
+	require.Equal(t, told{"forget"}, *m)
+}
+
+func TestATraceIsToldOfAJobThatIsHandedOverBeforeItsCommitAndOfOneThatIsNotStored(t *testing.T) {
+	t.Parallel()
+	b, m, f := watched(t)
+	ctx, over := context.WithCancel(t.Context())
+	over()
+	_, err := b.queue.Run(ctx, user, b.endpoint, queue.Submission{})
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, told{"submitted", "dropped"}, f.told)
+	require.Empty(t, *m)
+	f.told = nil
+	j, err := b.queue.RunSync(t.Context(), user, b.endpoint, queue.Submission{}, 0)
+	require.NoError(t, err)
+	require.Equal(t, compute.JobInQueue, j.Status)
+	require.Equal(t, told{"submitted", "waits", "over"}, f.told)
+}
+
+func TestTheLinesTellWhatWaitsForHowLongAndWhatWorkersDo(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	first := b.clock.Now()
+	require.Equal(t, []queue.LineView{{Endpoint: b.endpoint, Workers: map[compute.WorkerStatus]int64{}}}, b.queue.Lines())
+	low := b.run(queue.Submission{LowPriority: true})
+	b.clock.Advance(time.Second)
+	a, second := b.run(queue.Submission{}), b.clock.Now()
+	b.clock.Advance(time.Second)
+	b.run(queue.Submission{})
+	view := func() queue.LineView { return b.queue.Lines()[0] }
+	require.Equal(t, 3, view().Waiting)
+	require.Equal(t, first, view().Oldest)
+	b.cancel(low)
+	require.Equal(t, second, view().Oldest)
+	b.cancel(a)
+	require.Equal(t, second.Add(time.Second), view().Oldest)
+	require.Equal(t, 1, view().Waiting)
+	taken := b.take("w", 1)
+	require.Equal(t, queue.LineView{Endpoint: b.endpoint, InProgress: 1, Workers: map[compute.WorkerStatus]int64{compute.WorkerRunning: 1}}, view())
+	b.clock.Advance(time.Second)
+	b.run(queue.Submission{})
+	b.queue.HandBack([]queue.Taken{{Job: compute.Job{ID: taken[0], WorkerID: "w", QueuedAt: second.Add(time.Second)}}})
+	require.Equal(t, 2, view().Waiting)
+	require.Equal(t, second.Add(time.Second), view().Oldest)
+}
