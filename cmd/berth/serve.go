@@ -133,10 +133,16 @@ the name of an endpoint and means its command.`,
 		},
 	}
 	flags.add(cmd)
-	cmd.Flags().StringArrayVar(&endpoints, "endpoint", nil, "NAME=COMMAND: an endpoint whose workers are processes of the command, or workers of your own if it is empty; repeatable")
+	addEndpoints(cmd, &endpoints)
+	asSettings(cmd.Flags(), namesOf(cmd.Flags())...)
 	cmd.Flags().BoolVar(&demo, "demo", false, "create a pod and run a job once the server is up")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON (url, queueUrl, key, controlsKey, endpoints) when ready")
 	return cmd
+}
+
+// addEndpoints adds the flag that declares endpoints.
+func addEndpoints(cmd *cobra.Command, endpoints *[]string) {
+	cmd.Flags().StringArrayVar(endpoints, "endpoint", nil, "NAME=COMMAND: an endpoint whose workers are processes of the command, or workers of your own if it is empty; repeatable")
 }
 
 // heapFloor is address space, in bytes, that is never touched and so takes no memory. The collector counts it as live: it runs
