@@ -236,7 +236,7 @@ func newReleasesCommand(r *resource[rest.Endpoint]) *cobra.Command {
 // awaitWorkers waits until as many workers as there are to be at least are up, and none is of a release before the latest.
 func awaitWorkers(cmd *cobra.Command, w *waiting, c *connection, id string) error {
 	hint := "berth endpoints workers " + id + " shows them"
-	return w.await(cmd, hint, func(ctx context.Context) (string, bool, error) {
+	return w.await(cmd, fmt.Sprintf("endpoint %s has no workers up", id), hint, func(ctx context.Context) (string, bool, error) {
 		e, _, err := fetch[rest.Endpoint](ctx, c, func(ctx context.Context) (*http.Response, error) { return c.rest.GetEndpoint(ctx, id) })
 		if isStatus(err, http.StatusNotFound) {
 			return "", false, &failure{code: exitEnded, cause: fmt.Errorf("endpoint %s was deleted", id)}

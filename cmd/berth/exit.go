@@ -58,7 +58,7 @@ func conclude(ctx context.Context, out io.Writer, err error) int {
 	if !errors.As(err, &f) {
 		f = &failure{code: exitFailed, cause: err}
 	}
-	if ctx.Err() != nil && f.code != exitUsage {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		fmt.Fprintln(out, "berth: interrupted")
 		return exitInterrupted
 	}

@@ -85,7 +85,7 @@ func (j *jobs) job(ctx context.Context, held time.Duration, r request) (queue.Jo
 func (j *jobs) hint(err error) error {
 	switch {
 	case isStatus(err, http.StatusNotFound):
-		return hinted(err, "results are kept for 30 minutes, those of runsync for one; berth endpoints list shows the endpoints")
+		return hinted(err, "berth endpoints list shows the endpoints; a job is kept for 30 minutes after its end, one of runsync for one")
 	case isStatus(err, http.StatusConflict):
 		return hinted(err, "only a job that FAILED or TIMED_OUT can be retried")
 	}
@@ -165,11 +165,8 @@ func (j *jobs) await(w *waiting, job queue.Job, document []byte) (queue.Job, []b
 	}
 	id, begun := job.ID, time.Now()
 	hint := fmt.Sprintf("it goes on: berth jobs status %s %s --wait", j.named, id)
-	line := newProgress(j.cmd)
-	defer line.clear()
-	line.say(fmt.Sprintf("job %s is %s", id, job.Status))
 	w.held = true
-	err := w.await(j.cmd, hint, func(ctx context.Context) (string, bool, error) {
+	err := w.await(j.cmd, fmt.Sprintf("job %s is %s", id, job.Status), hint, func(ctx context.Context) (string, bool, error) {
 		hold := longestHold
 		if terminal(j.cmd.ErrOrStderr()) {
 			hold = shortestHold // for the line to move

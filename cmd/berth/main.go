@@ -40,7 +40,12 @@ configuration file (queue-listen: …), else it has its default; see berth confi
   berth jobs run echo --input '{"hello":"berth"}' --follow`,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return resolve(cmd) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cmd.ValidateFlagGroups(); err != nil { // cobra does it later, when it is no misuse any more
+				return misuse(err, fmt.Sprintf("see %s --help", cmd.CommandPath()))
+			}
+			return resolve(cmd)
+		},
 	}
 	root.PersistentFlags().Bool("json", false, "print JSON")
 	root.PersistentFlags().String("config", "", "configuration file; without it BERTH_CONFIG, else berth/config.yaml in your configuration directory, if it is there")
@@ -56,7 +61,6 @@ configuration file (queue-listen: …), else it has its default; see berth confi
 		addConnection(cmd)
 		root.AddCommand(cmd)
 	}
-	root.InitDefaultCompletionCmd()
 	finish(root)
 	return root
 }

@@ -229,7 +229,7 @@ func newPodActionCommand(r *resource[rest.Pod], action rest.PodAction, short str
 // awaitPod waits for a status. A pod that ended meanwhile is a failure, unless that was waited for.
 func awaitPod(cmd *cobra.Command, w *waiting, c *connection, id string, status rest.PodStatus) error {
 	hint := "its log may tell: berth pods logs " + id
-	return w.await(cmd, hint, func(ctx context.Context) (string, bool, error) {
+	return w.await(cmd, fmt.Sprintf("pod %s is not %s", id, status), hint, func(ctx context.Context) (string, bool, error) {
 		pod, _, err := fetch[rest.Pod](ctx, c, func(ctx context.Context) (*http.Response, error) { return c.rest.GetPod(ctx, id) })
 		if isStatus(err, http.StatusNotFound) {
 			return "", false, &failure{code: exitEnded, cause: fmt.Errorf("pod %s was deleted", id)}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -58,7 +59,7 @@ func (r *resource[T]) commands() (all []*cobra.Command) {
 		all = append(all, r.deleteCommand())
 	}
 	for _, cmd := range all {
-		cmd.Example = r.examples[cmd.Name()]
+		cmd.Example = cmp.Or(r.examples[cmd.Name()], fmt.Sprintf("  berth %s %s", r.nouns, cmd.Use))
 	}
 	return all
 }

@@ -108,7 +108,7 @@ the name of an endpoint and means its command.`,
 			for _, e := range endpoints {
 				declared, err := parseEndpoint(e)
 				if err != nil {
-					return err
+					return misuse(err, "")
 				}
 				config.Endpoints = append(config.Endpoints, declared)
 			}

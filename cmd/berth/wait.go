@@ -51,14 +51,15 @@ func (w *waiting) late(ctx context.Context, err error, state, hint string) error
 	return &failure{code: exitTimeout, cause: fmt.Errorf("%s after %s", state, w.timeout), hint: hint}
 }
 
-// await looks until look says that it is done. What look gives tells how far it is. A server that does not answer for a while
+// await looks until look says that it is done. The state tells how far it is, at first and then what look gives. A server that does not answer for a while
 // is borne.
-func (w *waiting) await(cmd *cobra.Command, hint string, look func(context.Context) (state string, done bool, err error)) error {
+func (w *waiting) await(cmd *cobra.Command, state, hint string, look func(context.Context) (state string, done bool, err error)) error {
 	ctx, cancel := w.limit(cmd.Context())
 	defer cancel()
 	line := newProgress(cmd)
 	defer line.clear()
-	state, heard, pause := "nothing is known", time.Now(), firstPause
+	heard, pause := time.Now(), firstPause
+	line.say(state)
 	for {
 		now, done, err := look(ctx)
 		switch {
