@@ -18,15 +18,15 @@ import (
 // endpointFields are those of creating and changing endpoints.
 func endpointFields() []field {
 	return append(container(),
-		text("template", "/templateId", "id of the template to take from what is not given").offering(templates().ids()),
+		text("template", "/templateId", "id of the template to take from what is not given").offering(idsOf(templates)),
 		list("gpu-pool", "/gpu/pools", "a pool of GPU types that will do; see berth catalog gpus"),
 		list("gpu-exclude", "/gpu/excludedTypes", "a GPU type of a pool that will not do"),
 		number("gpu-count", "/gpu/count", "how many GPUs a worker has"),
 		list("cuda-version", "/gpu/allowedCudaVersions", "a CUDA version that will do, like 12.8"),
 		text("min-cuda-version", "/gpu/minCudaVersion", "the least CUDA version that will do"),
 		made("cpu", "/cpu", "CPU flavor and vCPUs of a worker without GPU, like cpu3g:2; several after commas", cpuList),
-		list("data-center", "/dataCenterIds", "a data center that will do").offering(dataCenters().ids()),
-		list("volume", "/networkVolumes", "id of a network volume to mount").offering(volumes().ids()),
+		list("data-center", "/dataCenterIds", "a data center that will do").offering(idsOf(dataCenters)),
+		list("volume", "/networkVolumes", "id of a network volume to mount").offering(idsOf(volumes)),
 		number("workers-min", "/workers/min", "how many workers there are at least"),
 		number("workers-max", "/workers/max", "how many workers there are at most"),
 		span("idle-timeout", "/workers/idleTimeout", "after which an idle worker is stopped, like 10s", time.Second),

@@ -208,7 +208,7 @@ A job that ended otherwise than COMPLETED is exit code 5.`
 func newJobsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "jobs", Aliases: []string{"job"}, Short: "Run jobs, follow, cancel and retry them", Long: jobsLong}
 	cmd.AddCommand(newRunCommand(), newRunSyncCommand(), newStatusCommand(), newStreamCommand(), newCancelCommand(), newRetryCommand(), newPurgeCommand(), newHealthCommand())
-	offered := endpoints().ids().first().values
+	offered := idsOf(endpoints).first().values
 	for _, sub := range cmd.Commands() {
 		sub.ValidArgsFunction = offered
 	}

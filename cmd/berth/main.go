@@ -38,8 +38,8 @@ configuration file (queue-listen: …), else it has its default; see berth confi
   export BERTH_KEY=brt_...
   berth pods create --name first --image ubuntu:24.04 --cpu cpu3g --vcpus 2 --wait
   berth jobs run echo --input '{"hello":"berth"}' --follow`,
-		SilenceUsage:      true,
-		SilenceErrors:     true,
+		SilenceUsage:  true,
+		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if err := cmd.ValidateFlagGroups(); err != nil { // cobra does it later, when it is no misuse any more
 				return misuse(err, fmt.Sprintf("see %s --help", cmd.CommandPath()))

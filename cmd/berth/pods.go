@@ -30,7 +30,7 @@ func container() []field {
 // podFields are those of creating and changing pods.
 func podFields() []field {
 	return append(container(),
-		made("volume", "/mounts/network", "a network volume to mount, ID:PATH", networkMount).offering(volumes().ids()),
+		made("volume", "/mounts/network", "a network volume to mount, ID:PATH", networkMount).offering(idsOf(volumes)),
 		made("persistent", "/mounts/persistent", "a volume on the host, GB:PATH; deprecated in favor of --volume", persistentMount),
 		truth("global-networking", "/globalNetworking", "an address in the network of your pods"),
 	)
@@ -133,12 +133,12 @@ func pods() *resource[rest.Pod] {
 		id:   func(p rest.Pod) string { return p.ID },
 		name: func(p rest.Pod) string { return p.Name + ", " + string(p.Status) },
 		create: body{fields: append(podFields(),
-			text("gpu", "/gpu/id", "GPU type; see berth catalog gpus").offering(gpuTypes().ids()),
+			text("gpu", "/gpu/id", "GPU type; see berth catalog gpus").offering(idsOf(gpuTypes)),
 			number("gpu-count", "/gpu/count", "how many GPUs"),
-			text("cpu", "/cpu/id", "CPU flavor, for a pod without GPU; see berth catalog cpus").offering(cpuTypes().ids()),
+			text("cpu", "/cpu/id", "CPU flavor, for a pod without GPU; see berth catalog cpus").offering(idsOf(cpuTypes)),
 			number("vcpus", "/cpu/vcpuCount", "how many vCPUs"),
 			text("cloud", "/cloud", "SECURE or COMMUNITY").offering(words("SECURE", "COMMUNITY")),
-			list("data-center", "/dataCenterIds", "a data center that will do").offering(dataCenters().ids()),
+			list("data-center", "/dataCenterIds", "a data center that will do").offering(idsOf(dataCenters)),
 		)},
 		update: body{fields: append(podFields(), truth("locked", "/locked", "refuse to stop and restart it"))},
 		listing: func(ctx context.Context, c *rest.Client) (*http.Response, error) {

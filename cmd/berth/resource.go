@@ -95,6 +95,11 @@ func (r *resource[T]) ids() completion {
 	}
 }
 
+// idsOf offers the ids of a resource that is made when they are wanted.
+func idsOf[T any](r func() *resource[T]) completion {
+	return func(ctx context.Context, c *connection, args []string) ([]string, error) { return r().ids()(ctx, c, args) }
+}
+
 // print prints one.
 func (r *resource[T]) print(cmd *cobra.Command, c *connection, document []byte) error {
 	if asJSON(cmd) {

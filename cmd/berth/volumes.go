@@ -30,7 +30,7 @@ func volumes() *resource[rest.NetworkVolume] {
 		create: body{fields: []field{
 			text("name", "/name", "what you call it"),
 			number("size", "/size", "GB"),
-			text("data-center", "/dataCenter", "where it is").offering(dataCenters().ids()),
+			text("data-center", "/dataCenter", "where it is").offering(idsOf(dataCenters)),
 			text("type", "/type", "STANDARD or HIGH_PERFORMANCE").offering(words("STANDARD", "HIGH_PERFORMANCE")),
 		}},
 		update: body{fields: []field{
