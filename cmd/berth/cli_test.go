@@ -29,8 +29,7 @@ func TestMain(m *testing.M) {
 			_ = os.Unsetenv(name)
 		}
 	}
-	_ = os.Setenv("XDG_CONFIG_HOME", "/nonexistent")
-	_ = os.Setenv("HOME", "/nonexistent-home")
+	_ = os.Setenv("BERTH_CONFIG", os.DevNull) // and not that of the user
 	os.Exit(m.Run())
 }
 

@@ -46,10 +46,11 @@ func connect(cmd *cobra.Command) (*connection, error) {
 	server, _ := flags.GetString("server")
 	queueServer, _ := flags.GetString("queue-server")
 	key, _ := flags.GetString("key")
-	for name, address := range map[string]string{"server": server, "queue-server": cmp.Or(queueServer, server)} {
-		if u, err := url.Parse(address); err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) {
-			return nil, misuse(fmt.Errorf("--%s: %q is not an http or https URL", name, address), "")
-		}
+	if !isBase(server) {
+		return nil, misuse(fmt.Errorf("--server: %q is not an http or https URL", server), "")
+	}
+	if queueServer != "" && !isBase(queueServer) {
+		return nil, misuse(fmt.Errorf("--queue-server: %q is not an http or https URL", queueServer), "")
 	}
 	authorize := func(_ context.Context, r *http.Request) error {
 		r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(key))
@@ -61,6 +62,11 @@ func connect(cmd *cobra.Command) (*connection, error) {
 	c.rest, err = rest.NewClient(c.server, rest.WithRequestEditorFn(authorize))
 	c.queue, err2 = queue.NewClient(strings.TrimSuffix(cmp.Or(queueServer, server), "/"), queue.WithRequestEditorFn(authorize))
 	return c, errors.Join(err, err2)
+}
+
+func isBase(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Host != "" && slices.Contains([]string{"http", "https"}, u.Scheme)
 }
 
 // request is one call of a generated client.

@@ -54,6 +54,7 @@ func TestTheFileIsThatOfTheFlagElseOfTheEnvironmentElseOfTheUser(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", home)
 	t.Setenv("HOME", home)
+	t.Setenv("BERTH_CONFIG", "")
 	require.Equal(t, "default", shown(t)["listen"].Source) // it need not be there
 	dir, err := os.UserConfigDir()
 	require.NoError(t, err)
