@@ -48,8 +48,7 @@ from the server. The worker is running before the first job, and what it prints 
 			})
 		},
 	}
-	flags.add(cmd)
-	asSettings(cmd.Flags(), namesOf(cmd.Flags())...)
+	addServerFlags(cmd, &flags)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON (url, queueUrl, key, endpoints) when ready")
 	return cmd
 }

@@ -59,8 +59,8 @@ func conclude(ctx context.Context, out io.Writer, err error) int {
 		f = &failure{code: exitFailed, cause: err}
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		fmt.Fprintln(out, "berth: interrupted")
-		return exitInterrupted
+		f = &failure{code: exitInterrupted, cause: errors.New("interrupted"), hint: f.hint}
+		err = f
 	}
 	var own *compute.Error
 	if errors.As(err, &own) {

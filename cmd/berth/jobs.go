@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -104,14 +105,17 @@ func ended(s queue.JobStatus) bool {
 	return s != queue.JobStatusINQUEUE && s != queue.JobStatusINPROGRESS
 }
 
+// print prints a job.
+func (j *jobs) print(job queue.Job, document []byte) error {
+	if asJSON(j.cmd) {
+		return printDocument(j.cmd, document)
+	}
+	return printDetail(j.cmd, jobColumns, job)
+}
+
 // outcome prints a job, and makes a failure of one that ended otherwise than COMPLETED.
 func (j *jobs) outcome(job queue.Job, document []byte) error {
-	var err error
-	if asJSON(j.cmd) {
-		err = printDocument(j.cmd, document)
-	} else {
-		err = printDetail(j.cmd, jobColumns, job)
-	}
+	err := j.print(job, document)
 	if err != nil || !ended(job.Status) || job.Status == queue.JobStatusCOMPLETED {
 		return err
 	}
@@ -119,17 +123,12 @@ func (j *jobs) outcome(job queue.Job, document []byte) error {
 	if job.Error != nil {
 		text += ": " + oneLine(*job.Error)
 	}
-	f := &failure{code: exitEnded, cause: errString(text)}
+	f := &failure{code: exitEnded, cause: errors.New(text)}
 	if job.Status != queue.JobStatusCANCELLED {
 		f.hint = fmt.Sprintf("berth jobs retry %s %s runs it again", j.named, job.ID)
 	}
 	return f
 }
-
-// errString is an error of which nothing but the text is known.
-type errString string
-
-func (e errString) Error() string { return string(e) }
 
 var jobColumns = []column[queue.Job]{
 	{head: "ID", value: func(j queue.Job) string { return j.ID }},
@@ -196,6 +195,7 @@ func (j *jobs) finish(w *waiting, follow bool, job queue.Job, document []byte) (
 		job, document, err = j.await(w, job, document)
 	}
 	if err != nil {
+		_ = j.print(job, document) // as it was seen last, for its id
 		return err
 	}
 	return j.outcome(job, document)
@@ -262,7 +262,7 @@ line is a document of the server: the job, the chunks of a read, and the job aga
 func readJob(cmd *cobra.Command, args []string, b body) (*jobs, []byte, error) {
 	if !cmd.Flags().Changed("input") && !cmd.Flags().Changed("file") {
 		if f, ok := cmd.InOrStdin().(*os.File); ok && terminal(f) {
-			return nil, nil, misuse(errString("there is no input"), "give it as --input JSON, --input @FILE or on the standard input")
+			return nil, nil, misuse(errors.New("there is no input"), "give it as --input JSON, --input @FILE or on the standard input")
 		}
 		if err := cmd.Flags().Set("input", "@-"); err != nil {
 			return nil, nil, err
@@ -390,10 +390,7 @@ func newCancelCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if asJSON(cmd) {
-				return printDocument(cmd, document)
-			}
-			return printDetail(cmd, jobColumns, job)
+			return j.print(job, document)
 		},
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,11 +23,12 @@ func (j *jobs) follow(w *waiting, job queue.Job, document []byte) (queue.Job, []
 		case err == nil && over:
 			return now, read, nil
 		case err == nil:
+			job, document = now, read
 			if heard = time.Now(); !ended(now.Status) { // else chunks are left, and the end is told after them
 				f.tell(now, read)
 			}
 		case ctx.Err() != nil || !passing(err) || time.Since(heard) > patience:
-			state := fmt.Sprintf("job %s is %s", f.id, cmp.Or(f.status, job.Status))
+			state := fmt.Sprintf("job %s is %s", f.id, job.Status)
 			return job, document, w.late(ctx, err, state, fmt.Sprintf("it goes on: berth jobs stream %s %s", j.named, f.id))
 		default:
 			_ = pausing(ctx, firstPause)

@@ -49,6 +49,7 @@ configuration file (queue-listen: …), else it has its default; see berth confi
 	}
 	root.PersistentFlags().Bool("json", false, "print JSON")
 	root.PersistentFlags().String("config", "", "configuration file; without it BERTH_CONFIG, else berth/config.yaml in your configuration directory, if it is there")
+	_ = root.MarkPersistentFlagFilename("config", "yaml", "yml")
 	server := &cobra.Group{ID: "server", Title: "The server and its tools:"}
 	client := &cobra.Group{ID: "client", Title: "What speaks to a server:"}
 	root.AddGroup(server, client)

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -115,9 +117,14 @@ func TestTheProgramEndsWithTheExitCode(t *testing.T) {
 	stderr, err := cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	_, err = stderr.Read(make([]byte, 1)) // it follows
+	said := bufio.NewReader(stderr)
+	line, err := said.ReadString('\n')
 	require.NoError(t, err)
+	require.Equal(t, "job "+id+" is IN_QUEUE\n", line) // it follows
 	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+	rest, err := io.ReadAll(said)
+	require.NoError(t, err)
+	require.Equal(t, "berth: interrupted\nhint: it goes on: berth jobs stream nobody "+id+"\n", string(rest))
 	require.Error(t, cmd.Wait())
 	require.Equal(t, exitInterrupted, cmd.ProcessState.ExitCode())
 }
@@ -197,6 +204,8 @@ func TestAShellIsOfferedWhatTheServerHas(t *testing.T) {
 	require.Equal(t, ":4\n", offered("pods", "get", "--server", s.server.URL(), "--key", s.server.FirstKey(), id, ""))
 	require.Equal(t, endpoint+"\tone\n:4\n", offered("jobs", "run", "--server", s.server.URL(), "--key", s.server.FirstKey(), ""))
 	require.Contains(t, offered("pods", "create", "--server", s.server.URL(), "--key", s.server.FirstKey(), "--gpu", ""), "NVIDIA L4\t24 GB\n")
+	require.Equal(t, "sim\nprocess\ndocker\n:4\n", offered("serve", "--runtime", ""))
+	require.Equal(t, "yaml\nyml\n:8\n", offered("pods", "list", "--config", ""))
 	require.Equal(t, "SECURE\nCOMMUNITY\n:4\n", offered("pods", "create", "--cloud", ""))
 	require.Equal(t, ":4\n", offered("pods", "get", "--server", "http://127.0.0.1:1", ""))
 	require.Contains(t, call(t.Context(), "", "completion", "bash").out, "berth")

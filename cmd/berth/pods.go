@@ -181,7 +181,12 @@ func newPodsCommand() *cobra.Command {
 		Short:   "Create, list, change, start, stop and delete pods, and read their logs",
 	}
 	r := pods()
-	cmd.AddCommand(r.commands()...)
+	for _, sub := range r.commands() {
+		if sub.Name() == "delete" {
+			sub.Aliases = append(sub.Aliases, "terminate") // the word of the API's action
+		}
+		cmd.AddCommand(sub)
+	}
 	cmd.AddCommand(
 		newPodActionCommand(r, rest.PodActionStart, "Start a pod that has ended", rest.PodStatusRUNNING),
 		newPodActionCommand(r, rest.PodActionStop, "Stop a pod; its volumes keep their data, its container disk does not", rest.PodStatusEXITED),
@@ -213,13 +218,11 @@ func newPodActionCommand(r *resource[rest.Pod], action rest.PodAction, short str
 			if err != nil {
 				return r.hint(err)
 			}
-			if w.wait {
-				if err := awaitPod(cmd, &w, c, args[0], status); err != nil {
-					return err
-				}
-				return r.show(cmd, c, args[0])
+			as := *r
+			as.wait = func(cmd *cobra.Command, w *waiting, c *connection, id string) error {
+				return awaitPod(cmd, w, c, id, status)
 			}
-			return r.print(cmd, c, document)
+			return as.settled(cmd, &w, c, args[0], document)
 		},
 	}
 	w.add(cmd, "the pod is "+string(status))

@@ -97,7 +97,9 @@ func (r *resource[T]) ids() completion {
 
 // idsOf offers the ids of a resource that is made when they are wanted.
 func idsOf[T any](r func() *resource[T]) completion {
-	return func(ctx context.Context, c *connection, args []string) ([]string, error) { return r().ids()(ctx, c, args) }
+	return func(ctx context.Context, c *connection, args []string) ([]string, error) {
+		return r().ids()(ctx, c, args)
+	}
 }
 
 // print prints one.
@@ -129,15 +131,16 @@ func (r *resource[T]) hint(err error) error {
 	return err
 }
 
-// settled waits, if that is asked for, and prints.
+// settled waits, if that is asked for, and prints; where the wait came to nothing, too.
 func (r *resource[T]) settled(cmd *cobra.Command, w *waiting, c *connection, id string, document []byte) error {
 	if !w.wait {
 		return r.print(cmd, c, document)
 	}
-	if err := r.wait(cmd, w, c, id); err != nil {
-		return err
+	err := r.wait(cmd, w, c, id)
+	if shown := r.show(cmd, c, id); err == nil {
+		return shown
 	}
-	return r.show(cmd, c, id)
+	return err
 }
 
 func (r *resource[T]) createCommand() *cobra.Command {

@@ -132,9 +132,8 @@ the name of an endpoint and means its command.`,
 			})
 		},
 	}
-	flags.add(cmd)
+	addServerFlags(cmd, &flags)
 	addEndpoints(cmd, &endpoints)
-	asSettings(cmd.Flags(), namesOf(cmd.Flags())...)
 	cmd.Flags().BoolVar(&demo, "demo", false, "create a pod and run a job once the server is up")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON (url, queueUrl, key, controlsKey, endpoints) when ready")
 	return cmd
@@ -143,6 +142,7 @@ the name of an endpoint and means its command.`,
 // addEndpoints adds the flag that declares endpoints.
 func addEndpoints(cmd *cobra.Command, endpoints *[]string) {
 	cmd.Flags().StringArrayVar(endpoints, "endpoint", nil, "NAME=COMMAND: an endpoint whose workers are processes of the command, or workers of your own if it is empty; repeatable")
+	asSettings(cmd.Flags(), "endpoint")
 }
 
 // heapFloor is address space, in bytes, that is never touched and so takes no memory. The collector counts it as live: it runs

@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/berthdev/berth/impl/app"
 )
 
 // A setting is a flag that may be set elsewhere too: by the environment, or in the configuration file, under the same name.
@@ -24,6 +26,22 @@ const (
 	secretMark  = "berth_secret"  // a setting that is never shown
 	sourceMark  = "berth_source"  // where the value came from, if not from the flag
 )
+
+// choices are what a shell offers for settings that are one of few words.
+var choices = map[string][]string{
+	"runtime":     {app.RuntimeSim, app.RuntimeProcess, app.RuntimeDocker},
+	"pull":        {"if-absent", "always", "never"},
+	"queue-rates": {"none", "published"},
+}
+
+// addServerFlags adds the flags of the server, which are settings all, with what a shell offers for them.
+func addServerFlags(cmd *cobra.Command, flags *serverFlags) {
+	flags.add(cmd)
+	asSettings(cmd.Flags(), namesOf(cmd.Flags())...)
+	for name, all := range choices {
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp))
+	}
+}
 
 // asSettings makes settings of flags.
 func asSettings(flags *pflag.FlagSet, names ...string) {
@@ -185,8 +203,7 @@ func allSettings() *pflag.FlagSet {
 // addServerSettings adds the settings of berth serve.
 func addServerSettings(cmd *cobra.Command) {
 	var flags serverFlags
-	flags.add(cmd)
+	addServerFlags(cmd, &flags)
 	var endpoints []string
 	addEndpoints(cmd, &endpoints)
-	asSettings(cmd.Flags(), namesOf(cmd.Flags())...)
 }

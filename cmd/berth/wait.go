@@ -45,8 +45,11 @@ func (w *waiting) limit(ctx context.Context) (context.Context, context.CancelFun
 
 // late makes the failure of a wait out of that of a request which the end of the time broke off.
 func (w *waiting) late(ctx context.Context, err error, state, hint string) error {
-	if err == nil || !errors.Is(context.Cause(ctx), errTimeout) {
+	switch cause := context.Cause(ctx); {
+	case err == nil || cause == nil:
 		return err
+	case !errors.Is(cause, errTimeout):
+		return &failure{code: exitInterrupted, cause: cause, hint: hint}
 	}
 	return &failure{code: exitTimeout, cause: fmt.Errorf("%s after %s", state, w.timeout), hint: hint}
 }
