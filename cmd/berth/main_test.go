@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -12,10 +13,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"github.com/berthdev/berth/conformance"
 	"github.com/berthdev/berth/impl/app"
 	"github.com/berthdev/berth/spec"
 )
@@ -233,4 +236,24 @@ func TestTheToolsPrintJSONToo(t *testing.T) {
 	file := filepath.Join(dir, "a.json")
 	require.NoError(t, os.WriteFile(file, []byte(call(t.Context(), "", "spec", "show", "queue").out), 0o600))
 	require.Equal(t, map[string]any{"found": 0.0, "unlisted": []any{}, "stale": []any{}}, document("spec", "diff", file, file))
+}
+
+func TestOutcomesOfRulesAsJSONSayWhy(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []shownOutcome{{Rule: "a.b", Outcome: "PASS", Milliseconds: 2}, {Rule: "a.c", Outcome: "FAIL", Detail: "x"}, {Rule: "d", Outcome: "SKIPPED", Detail: "y"}},
+		shownOutcomes([]conformance.Outcome{{ID: "a.b", Took: 2 * time.Millisecond}, {ID: "a.c", Failure: "x"}, {ID: "d", Skipped: "y"}}))
+}
+
+func TestProgressIsOneLineThatIsGoneAtTheEnd(t *testing.T) {
+	t.Parallel()
+	var seen bytes.Buffer
+	p := &progress{out: &seen, begun: time.Now().Add(-61 * time.Second)}
+	p.say("pod x is\nSTARTING")
+	p.clear()
+	require.Regexp(t, `^\r\x1b\[Kpod x is STARTING, 1m\ds\r\x1b\[K$`, seen.String())
+	cmd := newCommand()
+	cmd.SetErr(&seen)
+	seen.Reset()
+	newProgress(cmd).say("nobody looks")
+	require.Empty(t, seen.String())
 }
