@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -176,12 +175,14 @@ func passing(err error) bool {
 	return errors.As(err, &f) && f.code == exitUnreached || isStatus(err, http.StatusTooManyRequests, http.StatusServiceUnavailable)
 }
 
-// looksLikeID is what ids of endpoints look like.
-var looksLikeID = regexp.MustCompile(`^[a-z0-9]{14}$`)
+// looksLikeID tells whether an id of an endpoint looks so.
+func looksLikeID(name string) bool {
+	return len(name) == 14 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789") == ""
+}
 
 // endpoint gives the id of an endpoint that is named by it or, if no other has it, by its name.
 func (c *connection) endpoint(ctx context.Context, name string) (string, error) {
-	if looksLikeID.MatchString(name) {
+	if looksLikeID(name) {
 		return name, nil
 	}
 	list, _, err := fetch[rest.ListEndpointsResponse](ctx, c, func(ctx context.Context) (*http.Response, error) { return c.rest.ListEndpoints(ctx) })

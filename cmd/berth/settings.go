@@ -43,6 +43,12 @@ func addServerFlags(cmd *cobra.Command, flags *serverFlags) {
 	}
 }
 
+// secret tells by its name whether a setting is never shown.
+func secret(name string) bool {
+	last := name[strings.LastIndexByte(name, '-')+1:]
+	return slices.Contains([]string{"key", "token", "secret", "password"}, last)
+}
+
 // asSettings makes settings of flags.
 func asSettings(flags *pflag.FlagSet, names ...string) {
 	for _, name := range names {
@@ -51,7 +57,7 @@ func asSettings(flags *pflag.FlagSet, names ...string) {
 			f.Annotations = map[string][]string{}
 		}
 		f.Annotations[settingMark] = nil
-		if name == "key" {
+		if secret(name) {
 			f.Annotations[secretMark] = nil
 		}
 	}

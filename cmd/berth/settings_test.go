@@ -178,3 +178,10 @@ func TestEverySettingOfACommandIsShownByConfigShow(t *testing.T) {
 		}
 	})
 }
+
+func TestASettingIsSecretByItsName(t *testing.T) {
+	t.Parallel()
+	for name, is := range map[string]bool{"key": true, "otlp-token": true, "a-b-password": true, "keys": false, "server": false, "key-file": false, "monkey": false} {
+		require.Equal(t, is, secret(name), name)
+	}
+}
