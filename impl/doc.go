@@ -30,5 +30,6 @@
 //  4. Write the use case in control or queue; new words in compute; new rows in store, with a case in storetest.
 //  5. Write the handler and the view in httpapi.
 //  6. GraphQL goes the same way: the schema is spec/graphql, the resolvers and views are in graphql.
-//  7. make test lint. Break the rule once and see its test fail.
+//  7. Give it a command in cmd/berth, or its new members flags there: a test holds them to the document.
+//  8. make test lint. Break the rule once and see its test fail.
 package impl

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -39,7 +40,7 @@ set the clock of the server forward and reset its state: use a server that nobod
 				defer func() { _ = stop() }()
 				target = own
 			} else if target.Key == "" || target.Endpoint == "" {
-				return errors.New("--target needs --key and --endpoint")
+				return misuse(errors.New("--target needs --key and --endpoint"), "")
 			}
 			target.URL = strings.TrimSuffix(target.URL, "/")
 			if target.QueueURL == "" {
@@ -50,9 +51,19 @@ set the clock of the server forward and reset its state: use a server that nobod
 				return err
 			}
 			out := cmd.OutOrStdout()
+			if asJSON(cmd) {
+				if out = io.Discard; terminal(cmd.ErrOrStderr()) {
+					out = cmd.ErrOrStderr() // to see how far it is
+				}
+			}
 			outcomes := conformance.Run(target, documents, out)
 			fmt.Fprintln(out)
 			ok := conformance.WriteTotals(out, outcomes)
+			if asJSON(cmd) {
+				if err := printJSON(cmd, shownOutcomes(outcomes)); err != nil {
+					return err
+				}
+			}
 			if junit != "" {
 				f, err := os.Create(junit)
 				if err != nil {
@@ -74,6 +85,29 @@ set the clock of the server forward and reset its state: use a server that nobod
 	cmd.Flags().StringVar(&target.Endpoint, "endpoint", "", "id of an endpoint without workers")
 	cmd.Flags().StringVar(&target.Managed, "managed-endpoint", "", "id of an endpoint whose workers the server starts; without it a rule is skipped")
 	cmd.Flags().StringVar(&target.ControlsKey, "controls-key", "", "the key of its test controls (berth serve --test-controls); without it rules are skipped")
+	asSettings(cmd.Flags(), "key")
 	cmd.Flags().StringVar(&junit, "junit", "", "write the outcomes to this file too")
 	return cmd
+}
+
+// shownOutcome is how a rule fared, as JSON.
+type shownOutcome struct {
+	Rule         string `json:"rule"`
+	Outcome      string `json:"outcome"`          // PASS, FAIL or SKIPPED
+	Detail       string `json:"detail,omitempty"` // how it failed, or why it was skipped
+	Milliseconds int64  `json:"milliseconds"`
+}
+
+func shownOutcomes(outcomes []conformance.Outcome) (all []shownOutcome) {
+	for _, o := range outcomes {
+		shown := shownOutcome{Rule: o.ID, Outcome: "PASS", Milliseconds: o.Took.Milliseconds()}
+		switch {
+		case o.Skipped != "":
+			shown.Outcome, shown.Detail = "SKIPPED", o.Skipped
+		case o.Failure != "":
+			shown.Outcome, shown.Detail = "FAIL", o.Failure
+		}
+		all = append(all, shown)
+	}
+	return all
 }

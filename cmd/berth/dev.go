@@ -25,7 +25,7 @@ from the server. The worker is running before the first job, and what it prints 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			command, err := devCommand(args, cmd.ArgsLenAtDash() == 0)
 			if err != nil {
-				return err
+				return misuse(err, "see berth dev --help")
 			}
 			config, err := flags.config(cmd)
 			if err != nil {
@@ -48,7 +48,7 @@ from the server. The worker is running before the first job, and what it prints 
 			})
 		},
 	}
-	flags.add(cmd)
+	addServerFlags(cmd, &flags)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON (url, queueUrl, key, endpoints) when ready")
 	return cmd
 }

@@ -18,7 +18,8 @@ func newDoctorCommand() *cobra.Command {
 		Short: "Tell which runtimes and GPUs this machine has, or why not",
 		Long: `Tell which runtimes this machine has for pods (berth serve --runtime), what they cannot do, and which GPUs there are.
 It changes nothing, and it is no failure if something is missing.`,
-		Args: cobra.NoArgs,
+		Example: "  berth doctor",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			findings := app.Examine(cmd.Context())
 			if asJSON {

@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +20,7 @@ func newKeysCommand() *cobra.Command {
 change within a second.`,
 	}
 	cmd.PersistentFlags().StringVar(&data, "data", "berth-data", "directory of the database")
+	asSettings(cmd.PersistentFlags(), "data")
 	cmd.AddCommand(newKeysCreateCommand(&data), newKeysListCommand(&data), newKeysRevokeCommand(&data))
 	return cmd
 }
@@ -48,16 +47,19 @@ func newKeysCreateCommand(data *string) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, s := range scopes {
 				if err := app.CheckScope(s); err != nil {
-					return err
+					return misuse(err, "")
 				}
 			}
 			if expiry < 0 {
-				return errors.New("--expires-in must not be negative")
+				return misuse(errors.New("--expires-in must not be negative"), "")
 			}
 			return withKeys(cmd, *data, func(keys *app.Keys) error {
-				_, token, err := keys.Create(cmd.Context(), app.NewKey(name, scopes, exempt, expiry))
+				key, token, err := keys.Create(cmd.Context(), app.NewKey(name, scopes, exempt, expiry))
 				if err != nil {
 					return err
+				}
+				if asJSON(cmd) {
+					return printJSON(cmd, map[string]any{"id": key.ID, "key": token})
 				}
 				_, err = fmt.Fprintln(cmd.OutOrStdout(), token)
 				return err
@@ -73,22 +75,20 @@ func newKeysCreateCommand(data *string) *cobra.Command {
 
 func newKeysListCommand(data *string) *cobra.Command {
 	return &cobra.Command{
-		Use:   "list",
-		Short: "List the keys, without their secrets",
-		Args:  cobra.NoArgs,
+		Use:     "list",
+		Short:   "List the keys, without their secrets",
+		Example: "  berth keys list --data /var/lib/berth --json",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withKeys(cmd, *data, func(keys *app.Keys) error {
-				w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-				fmt.Fprintln(w, "ID\tNAME\tSCOPES\tEXEMPT\tCREATED\tEXPIRES\tREVOKED")
+				shown := []shownKey{}
 				for _, k := range keys.Keys(false) {
-					var scopes []string
-					for _, s := range k.Scopes {
-						scopes = append(scopes, string(s))
-					}
-					fmt.Fprintf(w, "%s\t%s\t%s\t%t\t%s\t%s\t%s\n", k.ID, k.Name, strings.Join(scopes, ","), k.Exempt,
-						moment(k.CreatedAt), moment(k.ExpiresAt), moment(k.RevokedAt))
+					shown = append(shown, shownKey{k.ID, k.Name, k.Scopes, k.Exempt, moment(k.CreatedAt), moment(k.ExpiresAt), moment(k.RevokedAt)})
 				}
-				return w.Flush()
+				if asJSON(cmd) {
+					return printJSON(cmd, map[string]any{"keys": shown})
+				}
+				return printTable(cmd, keyColumns, shown)
 			})
 		},
 	}
@@ -96,20 +96,46 @@ func newKeysListCommand(data *string) *cobra.Command {
 
 func newKeysRevokeCommand(data *string) *cobra.Command {
 	return &cobra.Command{
-		Use:   "revoke ID",
-		Short: "Make a key invalid for good",
-		Args:  cobra.ExactArgs(1),
+		Use:     "revoke ID",
+		Short:   "Make a key invalid for good",
+		Example: "  berth keys revoke gbeykwuu82",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withKeys(cmd, *data, func(keys *app.Keys) error {
-				return keys.Revoke(cmd.Context(), compute.KeyID(args[0]))
+				if err := keys.Revoke(cmd.Context(), compute.KeyID(args[0])); err != nil {
+					return err
+				}
+				return printDone(cmd, args[0], "revoked")
 			})
 		},
 	}
 }
 
-func moment(t time.Time) string {
+// shownKey is a key without its secret, whose times may be null.
+type shownKey struct {
+	ID        compute.KeyID   `json:"id"`
+	Name      string          `json:"name"`
+	Scopes    []compute.Scope `json:"scopes"`
+	Exempt    bool            `json:"exempt"`
+	CreatedAt *time.Time      `json:"createdAt"`
+	ExpiresAt *time.Time      `json:"expiresAt"`
+	RevokedAt *time.Time      `json:"revokedAt"`
+}
+
+var keyColumns = []column[shownKey]{
+	{head: "ID", value: func(k shownKey) string { return string(k.ID) }},
+	{head: "NAME", value: func(k shownKey) string { return k.Name }},
+	{head: "SCOPES", value: func(k shownKey) string { return join(k.Scopes) }},
+	{head: "EXEMPT", value: func(k shownKey) string { return textOf(k.Exempt) }},
+	{head: "CREATED", value: func(k shownKey) string { return pointed(k.CreatedAt) }},
+	{head: "EXPIRES", value: func(k shownKey) string { return pointed(k.ExpiresAt) }},
+	{head: "REVOKED", value: func(k shownKey) string { return pointed(k.RevokedAt) }},
+}
+
+// moment is nil for no time.
+func moment(t time.Time) *time.Time {
 	if t.IsZero() {
-		return "-"
+		return nil
 	}
-	return t.Format(time.RFC3339)
+	return &t
 }

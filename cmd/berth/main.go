@@ -4,15 +4,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
-
-	"github.com/berthdev/berth/impl/compute"
 )
 
 // version is set by the linker.
@@ -20,35 +19,89 @@ var version = "dev"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := newCommand().ExecuteContext(ctx); err != nil {
-		var own *compute.Error
-		if errors.As(err, &own) {
-			err = errors.New(own.Detail) // without the code: that is for clients
-		}
-		fmt.Fprintln(os.Stderr, "berth:", err)
-		os.Exit(1)
-	}
+	code := conclude(ctx, os.Stderr, newCommand().ExecuteContext(ctx))
+	stop()
+	os.Exit(code)
 }
 
 func newCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "berth",
-		Short:         "Pods and serverless jobs on your own machines",
+		Use:   "berth",
+		Short: "Pods and serverless jobs on your own machines",
+		Long: `Pods and serverless jobs on your own machines: the server, and the commands that speak to one over HTTP.
+
+A setting is taken from its flag, else from the environment (--queue-listen is BERTH_QUEUE_LISTEN), else from the
+configuration file (queue-listen: …), else it has its default; see berth config --help.
+
+` + exitCodes,
+		Example: `  berth serve --endpoint 'echo=berth worker --handler echo'
+  export BERTH_KEY=brt_...
+  berth pods create --name first --image ubuntu:24.04 --cpu cpu3g --vcpus 2 --wait
+  berth jobs run echo --input '{"hello":"berth"}' --follow`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cmd.ValidateFlagGroups(); err != nil { // cobra does it later, when it is no misuse any more
+				return misuse(err, fmt.Sprintf("see %s --help", cmd.CommandPath()))
+			}
+			return resolve(cmd)
+		},
 	}
-	root.AddCommand(newServeCommand(), newDevCommand(), newWorkerCommand(), newKeysCommand(), newConformanceCommand(), newDoctorCommand(), newSpecCommand(), newVersionCommand())
-	root.AddCommand(newHealthcheckCommand())
+	root.PersistentFlags().Bool("json", false, "print JSON")
+	root.PersistentFlags().String("config", "", "configuration file; without it BERTH_CONFIG, else berth/config.yaml in your configuration directory, if it is there")
+	_ = root.MarkPersistentFlagFilename("config", "yaml", "yml")
+	server := &cobra.Group{ID: "server", Title: "The server and its tools:"}
+	client := &cobra.Group{ID: "client", Title: "What speaks to a server:"}
+	root.AddGroup(server, client)
+	for _, cmd := range []*cobra.Command{newServeCommand(), newDevCommand(), newWorkerCommand(), newKeysCommand(), newConformanceCommand(), newDoctorCommand(), newSpecCommand(), newConfigCommand(), newVersionCommand(), newHealthcheckCommand()} {
+		cmd.GroupID = server.ID
+		root.AddCommand(cmd)
+	}
+	for _, cmd := range []*cobra.Command{newPodsCommand(), newJobsCommand(), newEndpointsCommand(), newTemplatesCommand(), newVolumesCommand(), newCatalogCommand()} {
+		cmd.GroupID = client.ID
+		addConnection(cmd)
+		root.AddCommand(cmd)
+	}
+	finish(root)
 	return root
+}
+
+// finish makes every wrong call of a command below cmd a failure with its exit code and a hint. A command that only has others
+// below it shows its help, and refuses what is none of them.
+func finish(cmd *cobra.Command) {
+	hint := fmt.Sprintf("see %s --help", cmd.CommandPath())
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse(err, hint) })
+	if cmd.HasSubCommands() && !cmd.Runnable() {
+		cmd.Args = cobra.ArbitraryArgs
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				hint = "did you mean " + strings.Join(near, " or ") + "?"
+			}
+			return misuse(fmt.Errorf("there is no command %s %s", cmd.CommandPath(), args[0]), hint)
+		}
+	}
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error { return misuse(check(cmd, args), hint) }
+	}
+	for _, sub := range cmd.Commands() {
+		finish(sub)
+	}
 }
 
 func newVersionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Use:     "version",
+		Short:   "Print the version",
+		Long:    "Print the version; with --json also the version of Go it was built with, and for which system.",
+		Example: "  berth version --json",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asJSON(cmd) {
+				return printJSON(cmd, map[string]string{"version": version, "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH})
+			}
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), "berth", version)
 			return err
 		},

@@ -113,7 +113,7 @@ the name of an endpoint and means its command.`,
 			for _, e := range endpoints {
 				declared, err := parseEndpoint(e)
 				if err != nil {
-					return err
+					return misuse(err, "")
 				}
 				config.Endpoints = append(config.Endpoints, declared)
 			}
@@ -137,11 +137,17 @@ the name of an endpoint and means its command.`,
 			})
 		},
 	}
-	flags.add(cmd)
-	cmd.Flags().StringArrayVar(&endpoints, "endpoint", nil, "NAME=COMMAND: an endpoint whose workers are processes of the command, or workers of your own if it is empty; repeatable")
+	addServerFlags(cmd, &flags)
+	addEndpoints(cmd, &endpoints)
 	cmd.Flags().BoolVar(&demo, "demo", false, "create a pod and run a job once the server is up")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON (url, queueUrl, key, controlsKey, metricsUrl, endpoints) when ready")
 	return cmd
+}
+
+// addEndpoints adds the flag that declares endpoints.
+func addEndpoints(cmd *cobra.Command, endpoints *[]string) {
+	cmd.Flags().StringArrayVar(endpoints, "endpoint", nil, "NAME=COMMAND: an endpoint whose workers are processes of the command, or workers of your own if it is empty; repeatable")
+	asSettings(cmd.Flags(), "endpoint")
 }
 
 // heapFloor is address space, in bytes, that is never touched and so takes no memory. The collector counts it as live: it runs

@@ -3,16 +3,40 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/berthdev/berth/spec"
 	"github.com/berthdev/berth/spec/diff"
 )
 
 func newSpecCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "spec", Short: "Compare documents that describe a service"}
-	cmd.AddCommand(newSpecDiffCommand())
+	cmd := &cobra.Command{Use: "spec", Short: "Show the documents that describe berth, and compare such documents"}
+	cmd.AddCommand(newSpecShowCommand(), newSpecDiffCommand())
 	return cmd
+}
+
+func newSpecShowCommand() *cobra.Command {
+	documents := []string{"rest", "queue", "worker", "controls"}
+	return &cobra.Command{
+		Use:       "show " + strings.Join(documents, "|"),
+		Short:     "Show a document: OpenAPI 3.1, as JSON",
+		Example:   "  berth spec show rest > rest.json",
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: documents,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := spec.JSON(args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON(cmd) {
+				return printDocument(cmd, text)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", text)
+			return err
+		},
+	}
 }
 
 func newSpecDiffCommand() *cobra.Command {
@@ -45,7 +69,12 @@ one that there is not. The file is a YAML list of {at, a, b, reason}, in which a
 			}
 			found := diff.Compare(a, b)
 			unlisted, stale := diff.Check(found, list)
-			if err := printDifferences(cmd.OutOrStdout(), unlisted, stale); err != nil {
+			if asJSON(cmd) {
+				err = printJSON(cmd, specDiff{len(found), append([]diff.Difference{}, unlisted...), differences(stale)})
+			} else {
+				err = printDifferences(cmd.OutOrStdout(), unlisted, stale)
+			}
+			if err != nil {
 				return err
 			}
 			if len(unlisted)+len(stale) > 0 {
@@ -57,6 +86,21 @@ one that there is not. The file is a YAML list of {at, a, b, reason}, in which a
 	}
 	cmd.Flags().StringVar(&expected, "expected", "", "file of the differences that are to be")
 	return cmd
+}
+
+// specDiff is what berth spec diff prints as JSON.
+type specDiff struct {
+	Found    int               `json:"found"`
+	Unlisted []diff.Difference `json:"unlisted"` // found, and not expected
+	Stale    []diff.Difference `json:"stale"`    // expected, and not found
+}
+
+func differences(expected []diff.Expected) []diff.Difference {
+	all := []diff.Difference{}
+	for _, e := range expected {
+		all = append(all, e.Difference)
+	}
+	return all
 }
 
 func printDifferences(out io.Writer, unlisted []diff.Difference, stale []diff.Expected) error {

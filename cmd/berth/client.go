@@ -1,0 +1,202 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/gen/queue"
+	"github.com/berthdev/berth/gen/rest"
+)
+
+// requestTime is how long an answer may take, beyond what the server was asked to wait.
+const requestTime = 30 * time.Second
+
+// addConnection adds the flags that say where the server is.
+func addConnection(cmd *cobra.Command) {
+	flags := cmd.PersistentFlags()
+	flags.String("server", "http://127.0.0.1:8765", "base address of the server")
+	flags.String("queue-server", "", "base address of its queue, if it is another one")
+	flags.String("key", "", "API key; better given as BERTH_KEY, since others see command lines")
+	asSettings(flags, "server", "queue-server", "key")
+}
+
+// connection speaks to a server, with the generated clients: their paths and parameters are those of the documents.
+type connection struct {
+	rest   *rest.Client
+	queue  *queue.Client
+	server string
+	keyed  bool
+}
+
+// connect reads the flags; it does not speak to the server yet.
+func connect(cmd *cobra.Command) (*connection, error) {
+	flags := cmd.Flags()
+	server, _ := flags.GetString("server")
+	queueServer, _ := flags.GetString("queue-server")
+	key, _ := flags.GetString("key")
+	if !isBase(server) {
+		return nil, misuse(fmt.Errorf("--server: %q is not an http or https URL", server), "")
+	}
+	if queueServer != "" && !isBase(queueServer) {
+		return nil, misuse(fmt.Errorf("--queue-server: %q is not an http or https URL", queueServer), "")
+	}
+	authorize := func(_ context.Context, r *http.Request) error {
+		r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(key))
+		r.Header.Set("User-Agent", "berth/"+version)
+		return nil
+	}
+	c := &connection{server: strings.TrimSuffix(server, "/"), keyed: key != ""}
+	var err, err2 error
+	c.rest, err = rest.NewClient(c.server, rest.WithRequestEditorFn(authorize))
+	c.queue, err2 = queue.NewClient(strings.TrimSuffix(cmp.Or(queueServer, server), "/"), queue.WithRequestEditorFn(authorize))
+	return c, errors.Join(err, err2)
+}
+
+func isBase(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Host != "" && slices.Contains([]string{"http", "https"}, u.Scheme)
+}
+
+// request is one call of a generated client.
+type request func(context.Context) (*http.Response, error)
+
+// ask makes a request and gives the body of its answer, empty for 204. It fails with a failure: exitUnreached if there is
+// no answer, exitRefused if it is an error.
+func (c *connection) ask(ctx context.Context, r request) ([]byte, error) {
+	return c.hold(ctx, 0, r)
+}
+
+// hold is ask for a request that the server was asked to hold so long.
+func (c *connection) hold(ctx context.Context, d time.Duration, r request) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, d+requestTime)
+	defer cancel()
+	res, err := r(ctx)
+	if err != nil {
+		return nil, c.unreached(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, c.unreached(err)
+	}
+	if res.StatusCode/100 != 2 {
+		return nil, c.refused(res, body)
+	}
+	return body, nil
+}
+
+// fetch is ask for a document of a type; the document as it came is given too.
+func fetch[T any](ctx context.Context, c *connection, r request) (document T, body []byte, err error) {
+	if body, err = c.ask(ctx, r); err == nil {
+		document, err = parse[T](c, body)
+	}
+	return document, body, err
+}
+
+// parse reads a document.
+func parse[T any](c *connection, body []byte) (document T, err error) {
+	if err = json.Unmarshal(body, &document); err != nil {
+		err = &failure{code: exitRefused, cause: fmt.Errorf("%s answered with something else than the document: %w", c.server, err), hint: "is it a berth, and of this version?"}
+	}
+	return document, err
+}
+
+// unreached is the failure of a request without an answer.
+func (c *connection) unreached(err error) error {
+	var cause *url.Error
+	if errors.As(err, &cause) { // it has the URL, which says nothing more
+		err = cause.Err
+	}
+	return &failure{
+		code: exitUnreached, cause: fmt.Errorf("%s was not reached: %w", c.server, err),
+		hint: "start a server with berth serve, or name another with --server or BERTH_SERVER",
+	}
+}
+
+// refusal is an answer that is an error.
+type refusal struct {
+	status int
+	text   string
+}
+
+func (r *refusal) Error() string { return r.text }
+
+// isStatus tells whether the server refused with one of those statuses.
+func isStatus(err error, statuses ...int) bool {
+	var r *refusal
+	return errors.As(err, &r) && slices.Contains(statuses, r.status)
+}
+
+// refused is the failure of a request that the server refused.
+func (c *connection) refused(res *http.Response, body []byte) error {
+	var problem struct {
+		Title, Detail string
+		Errors        []string
+	}
+	text := fmt.Sprintf("%d %s", res.StatusCode, http.StatusText(res.StatusCode))
+	if json.Unmarshal(body, &problem) == nil && problem.Detail != "" {
+		text += ": " + oneLine(problem.Detail)
+	}
+	f := &failure{code: exitRefused, cause: &refusal{status: res.StatusCode, text: text}}
+	for _, violation := range problem.Errors {
+		f.notes = append(f.notes, oneLine(violation))
+	}
+	switch status := res.StatusCode; {
+	case status == http.StatusUnauthorized && !c.keyed:
+		f.hint = "no key is set: make one with berth keys create where the server's data is, and export it as BERTH_KEY"
+	case status == http.StatusUnauthorized:
+		f.hint = "make another key with berth keys create where the server's data is, and export it as BERTH_KEY"
+	case status == http.StatusForbidden:
+		f.hint = "the key lacks a scope: berth keys create --scope gives one to a new key"
+	case status == http.StatusTooManyRequests:
+		f.hint = fmt.Sprintf("try again in %s seconds", cmp.Or(res.Header.Get("Retry-After"), "some"))
+	case status >= 500:
+		f.hint = fmt.Sprintf("the log of the server says more; the request's id is %s", cmp.Or(res.Header.Get("X-Request-Id"), "not known"))
+	case problem.Detail == "":
+		f.hint = fmt.Sprintf("this is not how a berth answers: is one at %s?", c.server)
+	}
+	return f
+}
+
+// passing tells whether a request that failed so may succeed later.
+func passing(err error) bool {
+	var f *failure
+	return errors.As(err, &f) && f.code == exitUnreached || isStatus(err, http.StatusTooManyRequests, http.StatusServiceUnavailable)
+}
+
+// looksLikeID tells whether an id of an endpoint looks so.
+func looksLikeID(name string) bool {
+	return len(name) == 14 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789") == ""
+}
+
+// endpoint gives the id of an endpoint that is named by it or, if no other has it, by its name.
+func (c *connection) endpoint(ctx context.Context, name string) (string, error) {
+	if looksLikeID(name) {
+		return name, nil
+	}
+	list, _, err := fetch[rest.ListEndpointsResponse](ctx, c, func(ctx context.Context) (*http.Response, error) { return c.rest.ListEndpoints(ctx) })
+	if err != nil {
+		return "", err
+	}
+	var ids []string
+	for _, e := range list.Endpoints {
+		if e.Name == name {
+			ids = append(ids, e.ID)
+		}
+	}
+	if len(ids) == 1 {
+		return ids[0], nil
+	}
+	return "", misuse(fmt.Errorf("%d endpoints have the name %q", len(ids), name), "give the id of one: berth endpoints list shows them")
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// The exit codes, which `berth --help` lists. Those of berth worker are its own.
+const (
+	exitFailed      = 1   // anything that has no code of its own
+	exitRefused     = 3   // the server answered with an error
+	exitUnreached   = 4   // no answer from the server
+	exitEnded       = 5   // what was waited for ended otherwise
+	exitTimeout     = 6   // --timeout was over first
+	exitInterrupted = 130 // as shells have it
+)
+
+const exitCodes = `Exit codes:
+  0  done
+  1  failed, for a reason not below
+  2  the command line, the environment or the configuration file makes no sense
+  3  the server refused the request
+  4  the server was not reached
+  5  the pod or job that was waited for ended otherwise
+  6  the time of --timeout was over first`
+
+// failure is an error that leads to an exit code of its own. Notes are more of what is wrong, a line each; the hint says
+// what can be done about it.
+type failure struct {
+	code  int
+	cause error
+	notes []string
+	hint  string
+}
+
+func (f *failure) Error() string { return f.cause.Error() }
+func (f *failure) Unwrap() error { return f.cause }
+
+// misuse is the failure of a command that was called wrongly.
+func misuse(err error, hint string) error {
+	var own *failure
+	if err == nil || errors.As(err, &own) {
+		return err
+	}
+	return &failure{code: exitUsage, cause: err, hint: hint}
+}
+
+// conclude tells what went wrong and gives the exit code.
+func conclude(ctx context.Context, out io.Writer, err error) int {
+	if err == nil {
+		return 0
+	}
+	var f *failure
+	if !errors.As(err, &f) {
+		f = &failure{code: exitFailed, cause: err}
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		f = &failure{code: exitInterrupted, cause: errors.New("interrupted"), hint: f.hint}
+		err = f
+	}
+	var own *compute.Error
+	if errors.As(err, &own) {
+		err = errors.New(own.Detail) // without the code: that is for clients
+	}
+	fmt.Fprintln(out, "berth:", err)
+	for _, note := range f.notes {
+		fmt.Fprintln(out, " ", note)
+	}
+	if f.hint != "" {
+		fmt.Fprintln(out, "hint:", f.hint)
+	}
+	return f.code
+}
+
+// hinted adds a hint to a failure that has none.
+func hinted(err error, hint string) error {
+	var f *failure
+	if !errors.As(err, &f) || f.hint != "" {
+		return err
+	}
+	with := *f
+	with.hint = hint
+	return &with
+}

@@ -1,0 +1,280 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/gen/rest"
+)
+
+// quiet is after what time without a line all that there were are taken to have come: the server's stream has no mark for it.
+const quiet = time.Second
+
+const logsLong = `Print what %s wrote: without --follow the lines that there are, with it also those that will be, until there will be
+none any more. Lines of berth itself, about starting and stopping, come after [system]. With --json each line is a JSON object of
+source, line and ts.`
+
+// logQuery is what the flags of logs ask for.
+type logQuery struct {
+	follow, timestamps bool
+	tail               int64
+	source, since      string
+}
+
+func (q *logQuery) add(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&q.follow, "follow", false, "go on with the lines that will be written")
+	cmd.Flags().BoolVar(&q.timestamps, "timestamps", false, "print the time before each line")
+	cmd.Flags().Int64Var(&q.tail, "tail", 100, "how many of the last lines to begin with")
+	cmd.Flags().StringVar(&q.source, "source", "", "only lines of the container, or of the system")
+	cmd.Flags().StringVar(&q.since, "since", "", "only lines from then on: a time like 2026-01-31T12:00:00Z, or how long ago, like 10m; --tail does not count then")
+	_ = cmd.RegisterFlagCompletionFunc("source", words("container", "system").values)
+}
+
+func (q *logQuery) params() (*rest.GetPodLogsParams, error) {
+	p := &rest.GetPodLogsParams{Tail: &q.tail}
+	if q.source != "" {
+		source := rest.LogSource(q.source)
+		p.Source = &source
+	}
+	if q.since == "" {
+		return p, nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, q.since)
+	if err != nil {
+		ago, err := time.ParseDuration(q.since)
+		if err != nil {
+			return nil, misuse(fmt.Errorf("--since: %q is neither a time like 2026-01-31T12:00:00Z nor a duration like 10m", q.since), "")
+		}
+		at = time.Now().Add(-ago)
+	}
+	p.Since = &at
+	return p, nil
+}
+
+// logRequest opens the stream of a log.
+type logRequest func(ctx context.Context, p *rest.GetPodLogsParams, resume rest.RequestEditorFn) (*http.Response, error)
+
+// print prints a log. A stream that breaks off, or ends because the server does, is taken up where it was.
+func (q *logQuery) print(cmd *cobra.Command, c *connection, open logRequest) error {
+	params, err := q.params()
+	if err != nil {
+		return err
+	}
+	var last string // the id of the last line
+	heard := time.Now()
+	for ended := false; ; {
+		more, err := q.stream(cmd, c, &last, func(ctx context.Context) (*http.Response, error) {
+			return open(ctx, params, func(_ context.Context, r *http.Request) error {
+				if last != "" {
+					r.Header.Set("Last-Event-ID", last)
+				}
+				return nil
+			})
+		})
+		switch {
+		case !q.follow || cmd.Context().Err() != nil:
+			return err
+		case err == nil && ended && !more: // it ended twice with nothing between: there will be none any more
+			return nil
+		case err == nil:
+			ended, heard = true, time.Now()
+		case last != "" && isStatus(err, http.StatusNotFound):
+			return nil // deleted meanwhile
+		case !passing(err) || time.Since(heard) > patience || last == "" && !ended:
+			return err
+		}
+		if err := pausing(cmd.Context(), firstPause); err != nil {
+			return err
+		}
+	}
+}
+
+// logEvent is an event of a log: its id, and its line as JSON.
+type logEvent struct{ id, data string }
+
+// stream prints what one stream has, and tells whether that was any.
+func (q *logQuery) stream(cmd *cobra.Command, c *connection, last *string, r request) (more bool, err error) {
+	ctx, cancel := context.WithCancel(cmd.Context())
+	defer cancel()
+	res, err := r(ctx)
+	if err != nil {
+		return false, c.unreached(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(res.Body)
+		return false, c.refused(res, text)
+	}
+	events, broken := make(chan logEvent), make(chan error, 1)
+	go func() {
+		broken <- readEvents(ctx, res.Body, events)
+		close(events)
+	}()
+	silence := time.NewTimer(quiet)
+	defer silence.Stop()
+	for {
+		var over <-chan time.Time
+		if !q.follow {
+			silence.Reset(quiet)
+			over = silence.C
+		}
+		select {
+		case e, ok := <-events:
+			if !ok {
+				if err := <-broken; err != nil {
+					return more, c.unreached(err)
+				}
+				return more, nil
+			}
+			more, *last = true, e.id
+			if err := q.line(cmd, e.data); err != nil {
+				return more, err
+			}
+		case <-over:
+			return more, nil
+		}
+	}
+}
+
+// readEvents reads server-sent events until they end, or fails.
+func readEvents(ctx context.Context, from io.Reader, to chan<- logEvent) error {
+	var e logEvent
+	for r := bufio.NewReader(from); ; {
+		line, err := r.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		line = bytes.TrimRight(line, "\r\n")
+		name, value, _ := bytes.Cut(line, []byte(": "))
+		switch {
+		case len(line) == 0 && e.data != "":
+			select {
+			case to <- e:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			e = logEvent{}
+		case string(name) == "id":
+			e.id = string(value)
+		case string(name) == "data":
+			e.data = string(value)
+		}
+	}
+}
+
+// line prints one line.
+func (q *logQuery) line(cmd *cobra.Command, data string) error {
+	out := cmd.OutOrStdout()
+	if asJSON(cmd) {
+		_, err := fmt.Fprintln(out, data)
+		return err
+	}
+	var l struct{ Source, Line, TS string }
+	if err := json.Unmarshal([]byte(data), &l); err != nil {
+		return err
+	}
+	if l.Source == string(rest.LogSourceSystem) {
+		l.Line = "[system] " + l.Line
+	}
+	if q.timestamps {
+		l.Line = l.TS + " " + l.Line
+	}
+	_, err := fmt.Fprintln(out, l.Line)
+	return err
+}
+
+func newPodLogsCommand(r *resource[rest.Pod]) *cobra.Command {
+	var q logQuery
+	cmd := &cobra.Command{
+		Use:               "logs ID",
+		Short:             "Print the log of a pod",
+		Long:              fmt.Sprintf(logsLong, "a pod"),
+		Example:           "  berth pods logs k3v9x2m1q8w7rt --follow\n  berth pods logs k3v9x2m1q8w7rt --since 10m --timestamps",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: r.ids().first().values,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := connect(cmd)
+			if err != nil {
+				return err
+			}
+			return r.hint(q.print(cmd, c, func(ctx context.Context, p *rest.GetPodLogsParams, resume rest.RequestEditorFn) (*http.Response, error) {
+				return c.rest.GetPodLogs(ctx, args[0], p, resume)
+			}))
+		},
+	}
+	q.add(cmd)
+	return cmd
+}
+
+func newWorkerLogsCommand(r *resource[rest.Endpoint]) *cobra.Command {
+	var q logQuery
+	cmd := &cobra.Command{
+		Use:     "logs ENDPOINT [WORKER]",
+		Short:   "Print the log of a worker",
+		Long:    fmt.Sprintf(logsLong, "a worker") + " Without an id it is the newest worker.",
+		Example: "  berth endpoints logs words --follow\n  berth endpoints logs words w7x2k9m4q1 --tail 20",
+		Args:    cobra.RangeArgs(1, 2),
+		ValidArgsFunction: completion(func(ctx context.Context, c *connection, args []string) ([]string, error) {
+			switch len(args) {
+			case 0:
+				return r.ids()(ctx, c, args)
+			case 1:
+				return workerIDs(ctx, c, args[0])
+			}
+			return nil, nil
+		}).values,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := connect(cmd)
+			if err != nil {
+				return err
+			}
+			endpoint, err := c.endpoint(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				workers, err := workerIDs(cmd.Context(), c, endpoint)
+				if err != nil {
+					return r.hint(err)
+				}
+				if len(workers) == 0 {
+					return fmt.Errorf("endpoint %s has no worker now", args[0])
+				}
+				args = append(args, workers[0])
+			}
+			err = q.print(cmd, c, func(ctx context.Context, p *rest.GetPodLogsParams, resume rest.RequestEditorFn) (*http.Response, error) {
+				return c.rest.GetWorkerLogs(ctx, endpoint, args[1], (*rest.GetWorkerLogsParams)(p), resume)
+			})
+			return hinted(err, fmt.Sprintf("berth endpoints workers %s shows those that there are", args[0]))
+		},
+	}
+	q.add(cmd)
+	return cmd
+}
+
+// workerIDs gives the workers of an endpoint, the newest first.
+func workerIDs(ctx context.Context, c *connection, endpoint string) (ids []string, err error) {
+	id, err := c.endpoint(ctx, endpoint)
+	if err != nil {
+		return nil, err
+	}
+	list, _, err := fetch[rest.ListEndpointWorkersResponse](ctx, c, func(ctx context.Context) (*http.Response, error) {
+		return c.rest.ListEndpointWorkers(ctx, id)
+	})
+	for _, w := range list.Workers {
+		ids = append(ids, w.ID)
+	}
+	return ids, err
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// logServer answers requests for a log one after the other, and keeps the ids that they resume from.
+func logServer(t *testing.T, answers ...func(w http.ResponseWriter)) (flags []string, resumed func() []string) {
+	var n atomic.Int32
+	ids := make(chan string, 100)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ids <- r.Header.Get("Last-Event-ID")
+		answers[min(int(n.Add(1)), len(answers))-1](w)
+	}))
+	t.Cleanup(s.Close)
+	return []string{"--server", s.URL}, func() (all []string) {
+		for len(ids) > 0 {
+			all = append(all, <-ids)
+		}
+		return all
+	}
+}
+
+// writes gives an answer of lines; the id of each is its text.
+func writes(lines ...string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		fmt.Fprint(w, ": nothing new\n\n")
+		for _, line := range lines {
+			fmt.Fprintf(w, "id: %[1]s\ndata: {\"source\":\"container\",\"line\":\"%[1]s\",\"ts\":\"2026-01-31T12:00:00.000000001Z\"}\n\n", line)
+		}
+		w.(http.Flusher).Flush()
+	}
+}
+
+// breaks is an answer that breaks off after lines.
+func breaks(lines ...string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		writes(lines...)(w)
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func TestAFollowedLogIsTakenUpWhereItBrokeOffAndEndsWhenThereIsNoMore(t *testing.T) {
+	t.Parallel()
+	flags, resumed := logServer(t, breaks("a", "b"), writes("c"), writes())
+	r := call(t.Context(), "", append([]string{"pods", "logs", "x", "--follow"}, flags...)...)
+	require.Zero(t, r.code, r.err)
+	require.Equal(t, "a\nb\nc\n", r.out)
+	require.Equal(t, []string{"", "b", "c"}, resumed())
+}
+
+func TestAFollowedLogEndsWhenWhatWroteItIsGone(t *testing.T) {
+	t.Parallel()
+	flags, _ := logServer(t, writes("a"), func(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound) })
+	r := call(t.Context(), "", append([]string{"pods", "logs", "x", "--follow", "--timestamps"}, flags...)...)
+	require.Zero(t, r.code, r.err)
+	require.Equal(t, "2026-01-31T12:00:00.000000001Z a\n", r.out)
+}
+
+func TestALogThatIsNotFollowedEndsWhenNothingMoreComes(t *testing.T) {
+	t.Parallel()
+	over := make(chan struct{})
+	defer close(over)
+	flags, resumed := logServer(t, func(w http.ResponseWriter) {
+		writes("a", "b")(w)
+		<-over
+	})
+	r := call(t.Context(), "", append([]string{"pods", "logs", "x", "--json"}, flags...)...)
+	require.Zero(t, r.code, r.err)
+	require.Equal(t, `{"source":"container","line":"a","ts":"2026-01-31T12:00:00.000000001Z"}`+"\n"+`{"source":"container","line":"b","ts":"2026-01-31T12:00:00.000000001Z"}`+"\n", r.out)
+	require.Equal(t, []string{""}, resumed())
+}
+
+func TestALogThatCannotBeReadIsAFailure(t *testing.T) {
+	t.Parallel()
+	flags, _ := logServer(t, breaks("a"))
+	r := call(t.Context(), "", append([]string{"pods", "logs", "x"}, flags...)...)
+	require.Equal(t, exitUnreached, r.code)
+	flags, _ = logServer(t, func(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound) })
+	r = call(t.Context(), "", append([]string{"pods", "logs", "x", "--follow"}, flags...)...)
+	require.Equal(t, exitRefused, r.code)
+	require.Equal(t, "berth: 404 Not Found\nhint: this is not how a berth answers: is one at "+flags[1]+"?\n", r.err)
+}

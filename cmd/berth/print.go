@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+)
+
+// asJSON tells whether JSON is asked for.
+func asJSON(cmd *cobra.Command) bool {
+	is, _ := cmd.Flags().GetBool("json")
+	return is
+}
+
+// terminal tells whether what is written is seen by a person.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
+}
+
+// printJSON prints a value as printDocument does.
+func printJSON(cmd *cobra.Command, value any) error {
+	b := &bytes.Buffer{}
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
+		return err
+	}
+	return printDocument(cmd, b.Bytes())
+}
+
+// printDocument prints JSON: for a person indented, else on one line.
+func printDocument(cmd *cobra.Command, document []byte) error {
+	out := &bytes.Buffer{}
+	var err error
+	if terminal(cmd.OutOrStdout()) {
+		err = json.Indent(out, document, "", "  ")
+	} else {
+		err = json.Compact(out, document)
+	}
+	if err != nil {
+		return fmt.Errorf("the server answered with something else than JSON: %w", err)
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", bytes.TrimSpace(out.Bytes()))
+	return err
+}
+
+// column is a part of a T that is shown: in lists, and in detail if it is wide only there.
+type column[T any] struct {
+	head  string
+	value func(T) string
+	wide  bool
+}
+
+// printTable prints rows under their heads, aligned; on a terminal the heads are bold.
+func printTable[T any](cmd *cobra.Command, columns []column[T], rows []T) error {
+	text := &bytes.Buffer{}
+	w := tabwriter.NewWriter(text, 0, 0, 2, ' ', 0)
+	line := func(cell func(column[T]) string) {
+		var cells []string
+		for _, c := range columns {
+			if !c.wide {
+				cells = append(cells, oneLine(cell(c)))
+			}
+		}
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
+	}
+	line(func(c column[T]) string { return c.head })
+	for _, row := range rows {
+		line(func(c column[T]) string { return c.value(row) })
+	}
+	_ = w.Flush() // a buffer
+	out := cmd.OutOrStdout()
+	if heads, rest, ok := strings.Cut(text.String(), "\n"); ok && terminal(out) && os.Getenv("NO_COLOR") == "" {
+		_, err := fmt.Fprintf(out, "\x1b[1m%s\x1b[0m\n%s", heads, rest)
+		return err
+	}
+	_, err := out.Write(text.Bytes())
+	return err
+}
+
+// printDetail prints one row, a line for each column.
+func printDetail[T any](cmd *cobra.Command, columns []column[T], row T) error {
+	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	for _, c := range columns {
+		fmt.Fprintf(w, "%s\t%s\n", strings.ToLower(c.head), oneLine(c.value(row)))
+	}
+	return w.Flush()
+}
+
+// oneLine keeps what others wrote from breaking the table, or the terminal.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// pointed gives what a pointer points to as text, a dash if it points nowhere.
+func pointed[T any](p *T) string {
+	if p == nil {
+		return "-"
+	}
+	return textOf(*p)
+}
+
+// textOf gives a value as it stands in a table.
+func textOf(value any) string {
+	switch v := value.(type) {
+	case time.Time:
+		return v.UTC().Format(time.RFC3339)
+	case []string:
+		return orDash(strings.Join(v, ", "))
+	case map[string]string:
+		var pairs []string
+		for name, text := range v {
+			pairs = append(pairs, name+"="+text)
+		}
+		slices.Sort(pairs)
+		return textOf(pairs)
+	case float64:
+		return fmt.Sprintf("%.3g", v)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// progress is one line on the terminal that tells how far a long work is. It is nowhere else.
+type progress struct {
+	out   io.Writer // nil: nobody looks
+	begun time.Time
+}
+
+func newProgress(cmd *cobra.Command) *progress {
+	p := &progress{begun: time.Now()}
+	if err := cmd.ErrOrStderr(); terminal(err) {
+		p.out = err
+	}
+	return p
+}
+
+// say replaces the line.
+func (p *progress) say(text string) {
+	if p.out != nil {
+		fmt.Fprintf(p.out, "\r\x1b[K%s, %s", oneLine(text), time.Since(p.begun).Truncate(time.Second))
+	}
+}
+
+// clear removes the line.
+func (p *progress) clear() {
+	if p.out != nil {
+		fmt.Fprint(p.out, "\r\x1b[K")
+	}
+}

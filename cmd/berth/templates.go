@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/gen/rest"
+)
+
+func templates() *resource[rest.Template] {
+	fields := append(container(),
+		made("persistent", "/mounts/persistent", "a volume on the host, GB:PATH", persistentMount),
+		text("category", "/category", "CPU, NVIDIA or AMD").offering(words("CPU", "NVIDIA", "AMD")),
+		truth("public", "/public", "others may use it"),
+		truth("serverless", "/serverless", "for endpoints, not for pods"),
+		list("cuda-version", "/allowedCudaVersions", "a CUDA version that will do, like 12.8"),
+	)
+	return &resource[rest.Template]{
+		noun: "template", article: "a", nouns: "templates",
+		examples: map[string]string{
+			"create": "  berth templates create --name words --image acme/words:1.0 --serverless",
+			"update": "  berth templates update t8x2k4m1q9 --image acme/words:1.1",
+		},
+		columns: []column[rest.Template]{
+			{head: "ID", value: func(t rest.Template) string { return t.ID }},
+			{head: "NAME", value: func(t rest.Template) string { return t.Name }},
+			{head: "IMAGE", value: func(t rest.Template) string { return t.Image }},
+			{head: "CATEGORY", value: func(t rest.Template) string { return string(t.Category) }},
+			{head: "SERVERLESS", value: func(t rest.Template) string { return textOf(t.Serverless) }},
+			{head: "PUBLIC", value: func(t rest.Template) string { return textOf(t.Public) }},
+			{head: "ARGS", value: func(t rest.Template) string { return orDash(t.Args) }, wide: true},
+			{head: "ENV", value: func(t rest.Template) string { return textOf(t.Env) }, wide: true},
+			{head: "DISK", value: func(t rest.Template) string { return fmt.Sprintf("%d GB", t.Disk) }, wide: true},
+			{head: "MOUNTS", value: func(t rest.Template) string { return mounts(rest.Mounts{Persistent: t.Mounts.Persistent}) }, wide: true},
+			{head: "PORTS", value: func(t rest.Template) string { return textOf(t.Ports) }, wide: true},
+			{head: "REGISTRY", value: func(t rest.Template) string { return pointed(t.Registry.Pointer()) }, wide: true},
+			{head: "CUDA VERSIONS", value: func(t rest.Template) string { return textOf(t.AllowedCudaVersions) }, wide: true},
+		},
+		id:      func(t rest.Template) string { return t.ID },
+		name:    func(t rest.Template) string { return t.Name },
+		create:  body{fields: fields},
+		update:  body{fields: fields},
+		listing: func(ctx context.Context, c *rest.Client) (*http.Response, error) { return c.ListTemplates(ctx) },
+		items: func(c *connection, document []byte) ([]rest.Template, error) {
+			list, err := parse[rest.ListTemplatesResponse](c, document)
+			return list.Templates, err
+		},
+		getting: func(ctx context.Context, c *rest.Client, id string) (*http.Response, error) {
+			return c.GetTemplate(ctx, id)
+		},
+		creating: func(ctx context.Context, c *rest.Client, contentType string, body io.Reader) (*http.Response, error) {
+			return c.CreateTemplateWithBody(ctx, contentType, body)
+		},
+		updating: func(ctx context.Context, c *rest.Client, id, contentType string, body io.Reader) (*http.Response, error) {
+			return c.UpdateTemplateWithBody(ctx, id, contentType, body)
+		},
+		deleting: func(ctx context.Context, c *rest.Client, id string) (*http.Response, error) {
+			return c.DeleteTemplate(ctx, id)
+		},
+	}
+}
+
+func newTemplatesCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "templates", Aliases: []string{"template"}, Short: "Create, list, change and delete templates"}
+	cmd.AddCommand(templates().commands()...)
+	return cmd
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+const (
+	firstPause = 100 * time.Millisecond // between two looks; doubles
+	lastPause  = time.Second            // what that doubling ends at
+	patience   = 30 * time.Second       // with a server that does not answer while it is waited for something
+)
+
+// waiting is what the flags of waiting say.
+type waiting struct {
+	wait    bool
+	timeout time.Duration // 0: for ever
+	held    bool          // the server holds every look, so that none needs a pause before it
+}
+
+// add adds --wait and --timeout.
+func (w *waiting) add(cmd *cobra.Command, until string) {
+	cmd.Flags().BoolVar(&w.wait, "wait", false, "wait until "+until)
+	w.addTimeout(cmd, 10*time.Minute)
+}
+
+func (w *waiting) addTimeout(cmd *cobra.Command, d time.Duration) {
+	cmd.Flags().DurationVar(&w.timeout, "timeout", d, "how long to wait; 0: for ever")
+}
+
+// errTimeout is the cause of a context that --timeout ends.
+var errTimeout = errors.New("the time of --timeout is over")
+
+// limit gives a context that ends with the time.
+func (w *waiting) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if w.timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, w.timeout, errTimeout)
+}
+
+// late makes the failure of a wait out of that of a request which the end of the time broke off.
+func (w *waiting) late(ctx context.Context, err error, state, hint string) error {
+	switch cause := context.Cause(ctx); {
+	case err == nil || cause == nil:
+		return err
+	case !errors.Is(cause, errTimeout):
+		return &failure{code: exitInterrupted, cause: cause, hint: hint}
+	}
+	return &failure{code: exitTimeout, cause: fmt.Errorf("%s after %s", state, w.timeout), hint: hint}
+}
+
+// await looks until look says that it is done. The state tells how far it is, at first and then what look gives. A server that does not answer for a while
+// is borne.
+func (w *waiting) await(cmd *cobra.Command, state, hint string, look func(context.Context) (state string, done bool, err error)) error {
+	ctx, cancel := w.limit(cmd.Context())
+	defer cancel()
+	line := newProgress(cmd)
+	defer line.clear()
+	heard, pause := time.Now(), firstPause
+	line.say(state)
+	for {
+		now, done, err := look(ctx)
+		switch {
+		case err == nil && done:
+			return nil
+		case err == nil:
+			state, heard = now, time.Now()
+			line.say(state)
+			if w.held {
+				continue
+			}
+		case ctx.Err() != nil || !passing(err) || time.Since(heard) > patience:
+			return w.late(ctx, err, state, hint)
+		}
+		if err := pausing(ctx, pause); err != nil {
+			return w.late(ctx, err, state, hint)
+		}
+		pause = min(2*pause, lastPause)
+	}
+}
+
+// pausing waits.
+func pausing(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}
