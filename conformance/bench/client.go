@@ -55,6 +55,11 @@ func (c *conn) do(req []byte) (status int, body []byte, err error) {
 	if _, err := c.Write(req); err != nil {
 		return 0, nil, err
 	}
+	return c.answer()
+}
+
+// answer reads the answer to the request that was sent.
+func (c *conn) answer() (status int, body []byte, err error) {
 	c.n = 0
 	for {
 		n, err := c.Read(c.buf[c.n:])

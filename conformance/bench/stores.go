@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// redis starts a Redis server that keeps what it is told.
+func (b *bench) redis(appendfsync string) (address string, stop func(), err error) {
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		return "", nil, errors.New("there is no redis-server here")
+	}
+	host, port, err := freeAddress()
+	if err != nil {
+		return "", nil, err
+	}
+	dir := b.directory()
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return "", nil, err
+	}
+	cmd := exec.Command(path, "--bind", host, "--port", port, "--dir", dir, "--appendonly", "yes", "--appendfsync", appendfsync, "--save", "",
+		"--auto-aof-rewrite-percentage", "0") // no rewriting while it is measured
+	return begun(cmd, net.JoinHostPort(host, port), syscall.SIGTERM)
+}
+
+// begun starts a server that the signal ends, and waits until it listens.
+func begun(cmd *exec.Cmd, address string, end syscall.Signal) (string, func(), error) {
+	s, err := external(cmd, address)
+	if err != nil {
+		return "", nil, err
+	}
+	return address, func() {
+		_ = cmd.Process.Signal(end)
+		s.stop()
+	}, nil
+}
+
+// postgres starts a PostgreSQL server on a new cluster. It refuses to run as root, so root hands it to the user postgres.
+func (b *bench) postgres() (url string, stop func(), err error) {
+	initdb, err := postgresProgram("initdb")
+	if err != nil {
+		return "", nil, err
+	}
+	postgres, err := postgresProgram("postgres")
+	if err != nil {
+		return "", nil, err
+	}
+	dir, err := os.MkdirTemp("", "berth-bench-postgres-") // the run's own directory is closed to other users
+	if err != nil {
+		return "", nil, err
+	}
+	remove := func() { _ = os.RemoveAll(dir) }
+	as, err := owner(dir)
+	if err == nil {
+		cmd := exec.Command(initdb, "--pgdata", filepath.Join(dir, "data"), "--username", "postgres", "--auth", "trust", "--encoding", "UTF8")
+		cmd.SysProcAttr, cmd.Dir = as, dir
+		var out []byte
+		if out, err = cmd.CombinedOutput(); err != nil {
+			err = fmt.Errorf("initdb: %w: %s", err, out)
+		}
+	}
+	host, port := "", ""
+	if err == nil {
+		host, port, err = freeAddress()
+	}
+	if err != nil {
+		remove()
+		return "", nil, err
+	}
+	cmd := exec.Command(postgres, "-D", filepath.Join(dir, "data"), "-h", host, "-p", port, "-k", dir)
+	cmd.SysProcAttr, cmd.Dir = as, dir
+	_, end, err := begun(cmd, net.JoinHostPort(host, port), syscall.SIGINT)
+	if err != nil {
+		remove()
+		return "", nil, err
+	}
+	url = fmt.Sprintf("postgres://postgres@%s:%s/postgres", host, port)
+	for start := time.Now(); time.Since(start) < 20*time.Second; time.Sleep(50 * time.Millisecond) { // it listens before it answers
+		if ready, err := postgresProgram("pg_isready"); err != nil || exec.Command(ready, "-h", host, "-p", port).Run() == nil {
+			break
+		}
+	}
+	return url, func() { end(); remove() }, nil
+}
+
+// postgresProgram finds a program of PostgreSQL, which Debian keeps out of the path.
+func postgresProgram(name string) (string, error) {
+	if path, err := exec.LookPath(name); err == nil {
+		if path, err = filepath.EvalSymlinks(path); err == nil {
+			return path, nil
+		}
+	}
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
+	if err != nil || len(found) == 0 {
+		return "", fmt.Errorf("there is no %s here", name)
+	}
+	return found[len(found)-1], nil
+}
