@@ -110,6 +110,15 @@ func (c *conn) body(head []byte, begin int) (status int, body []byte, err error)
 	return status, c.buf[begin : begin+size], nil
 }
 
+// well is do for an answer of any status from 200 to 299.
+func (c *conn) well(req []byte) error {
+	status, body, err := c.do(req)
+	if err == nil && status/100 != 2 {
+		err = fmt.Errorf("%d: %s", status, body)
+	}
+	return err
+}
+
 // ask is do for an answer of the wanted status.
 func (c *conn) ask(req []byte, want int) ([]byte, error) {
 	status, body, err := c.do(req)
