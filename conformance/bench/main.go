@@ -38,25 +38,40 @@ type part struct {
 	name, about string
 	alone       bool // its rows can be measured one by one
 	run         func(*bench) error
+	note        string // what a reader of its rows must know
 }
 
 var parts = []part{
-	{"start", "cold start, memory and size beside a bare echo + SQLite program", true, (*bench).start},
-	{"requests", "requests beside a bare echo server", true, (*bench).requests},
-	{"peers", "jobs beside queues of others, each behind a bare HTTP front", true, (*bench).peers},
-	{"prism", "createPod and the start beside Prism mocking the same document", true, (*bench).prism},
-	{"sdk", "a Python handler beside the Python SDK's own local API server", true, (*bench).sdk},
-	{"mixed", "60 % /run, 30 % /status, 10 % createPod at half the rate that saturates berth", false, (*bench).load},
-	{"fsync", "group commit on a disk whose fsync takes 1 ms, and that no answer leaves before its commit", false, (*bench).fsync},
-	{"backlog", "memory, speed and restart with very many jobs waiting", false, (*bench).backlog},
-	{"large", "fifty inputs of 20 MB at once, and one of a byte more", false, (*bench).large},
-	{"shrink", "the file and the longest pause while very many results expire", false, (*bench).shrink},
+	{"start", "cold start, memory and size beside a bare echo + SQLite program", true, (*bench).start,
+		"Each start is on a new database; the answer is that to `GET /healthz`. Memory is read a moment after it."},
+	{"requests", "requests beside a bare echo server", true, (*bench).requests,
+		"The reference reads the body and answers as many bytes as `/run` does. berth checks the key and the body, and stores. " +
+			"There is one store, SQLite: data in memory means the same server with its database on a file system in memory."},
+	{"peers", "jobs beside queues of others, each behind a bare HTTP front", true, (*bench).peers,
+		"The front is echo for asynq and River, and Node's own for BullMQ. `/run` is without workers. In the other rows the workers of " +
+			"the peers are in the front, and berth's come over HTTP. asynq looks for jobs every 5 ms and River every ms; by default " +
+			"it is every second and every 100 ms. The CPU of a reference is that of its front without its store."},
+	{"prism", "createPod and the start beside Prism mocking the same document", true, (*bench).prism,
+		"Prism is one thread of Node; it checks bodies by the document that berth serves, and stores nothing. createPod is on 64 connections."},
+	{"sdk", "a Python handler beside the Python SDK's own local API server", true, (*bench).sdk,
+		"That server calls the handler in its own process, and stores nothing. berth has the same handler in one unmodified worker of " +
+			"the SDK, which looks only every 0.1 s at the jobs that it took while it works on none, and takes more than one at a time."},
+	{"mixed", "60 % /run, 30 % /status, 10 % createPod at half the rate that saturates berth", false, (*bench).load,
+		"Requests come at a constant rate, whether the last ones are answered or not, to both servers in turns; a time counts from the moment " +
+			"that a request was due. Meanwhile jobs come to the end of their time to live, results are deleted, and the log is checkpointed. " +
+			"The rate is half of what berth answers on 64 connections while all of that goes on."},
+	{"fsync", "group commit on a disk whose fsync takes 1 ms, and that no answer leaves before its commit", false, (*bench).fsync,
+		"`strace` makes each fsync of the server longer, so its own cost is in these numbers."},
+	{"backlog", "memory, speed and restart with very many jobs waiting", false, (*bench).backlog, "A job is 1 KB."},
+	{"large", "fifty inputs of 20 MB at once, and one of a byte more", false, (*bench).large, "Each input has a worker and a waiting `/runsync`."},
+	{"shrink", "the file and the longest pause while very many results expire", false, (*bench).shrink,
+		"The results are of `/runsync`, which are kept for a minute. `/run` comes on one connection, one after the other."},
 }
 
 func main() {
 	b := bench{}
 	flag.StringVar(&b.berth, "berth", "../../bin/berth", "berth's program")
-	flag.IntVar(&b.rounds, "rounds", 7, "interleaved rounds of each measurement")
+	flag.IntVar(&b.rounds, "rounds", 5, "interleaved rounds of each measurement")
 	flag.DurationVar(&b.length, "length", 500*time.Millisecond, "of one measurement")
 	flag.DurationVar(&b.mixed, "mixed", time.Minute, "length of the mixed load on each server")
 	flag.StringVar(&b.only, "row", "", "only the rows whose names contain this, in parts whose rows can be measured one by one")
@@ -104,7 +119,7 @@ func (b *bench) run(names []string) (err error) {
 			continue
 		}
 		b.part = p
-		fmt.Fprintf(b.out, "## %s: %s\n\n", p.name, p.about)
+		fmt.Fprintf(b.out, "## %s: %s\n\n%s\n\n", p.name, p.about, p.note)
 		start := time.Now()
 		if err := p.run(b); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)

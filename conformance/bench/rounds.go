@@ -66,7 +66,7 @@ func (b *bench) heading() {
 }
 
 // wants tells whether the row is to be measured in this run.
-func (b *bench) wants(name string) bool { return strings.Contains(name, b.only) }
+func (b *bench) wants(name string) bool { return !b.part.alone || strings.Contains(name, b.only) }
 
 // repeat is the command that measures a row alone, or its part where that has no rows that can be.
 func (b *bench) repeat(name string) string {
@@ -124,6 +124,9 @@ func (r row) report(b *bench, references, measured []reading) {
 
 // number prints a row of a number that has no reference: the median of several.
 func (b *bench) number(name, unit string, asked bound, values ...float64) {
+	if !b.wants(name) {
+		return
+	}
 	spread := ""
 	if len(values) > 1 {
 		spread = fmt.Sprintf("%.3g to %.3g", slices.Min(values), slices.Max(values))
