@@ -175,6 +175,23 @@ func (s *server) reading(work func() (int64, error)) (reading, error) {
 	return reading{float64(n) / took, n, float64((s.cpu() - cpu).Microseconds()) / float64(n)}, err
 }
 
+// settled measures, and then waits until the server uses little processor time: what a measurement leaves to its loops shall
+// not slow the next one.
+func (s *server) settled(measure func() (reading, error)) func() (reading, error) {
+	return func() (reading, error) {
+		r, err := measure()
+		for start, before := time.Now(), s.cpu(); err == nil && time.Since(start) < 20*time.Second; {
+			time.Sleep(100 * time.Millisecond)
+			now := s.cpu()
+			if now-before <= 10*time.Millisecond {
+				break
+			}
+			before = now
+		}
+		return r, err
+	}
+}
+
 // latency sends the request on one connection for a while: the median time to its answer in microseconds.
 func (s *server) latency(length time.Duration, req []byte) (reading, error) {
 	var took []float64

@@ -108,6 +108,7 @@ func (b *bench) run(names []string) (err error) {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(b.tmp) }()
+	go b.interrupted()
 	var page bytes.Buffer
 	b.out = io.MultiWriter(os.Stdout, &page)
 	if err := b.introduce(); err != nil {

@@ -29,9 +29,9 @@ func (b *bench) prism() error {
 	}
 	var mock *server
 	rows := []row{
-		{name: "createPod stored", measured: b.constant(berth, http.StatusCreated, berth.createPod(goodPod)), unit: "requests/s", asked: atLeast(10),
+		{name: "createPod stored", measured: b.pods(berth, http.StatusCreated, goodPod), unit: "requests/s", asked: atLeast(10),
 			reference: func() (reading, error) { return b.constant(mock, http.StatusCreated, mock.createPod(goodPod))() }},
-		{name: "createPod refused", measured: b.constant(berth, http.StatusUnprocessableEntity, berth.createPod(badPod)), unit: "requests/s", asked: atLeast(40),
+		{name: "createPod refused", measured: b.pods(berth, http.StatusUnprocessableEntity, badPod), unit: "requests/s", asked: atLeast(40),
 			reference: func() (reading, error) {
 				return b.constant(mock, http.StatusUnprocessableEntity, mock.createPod(badPod))()
 			}},

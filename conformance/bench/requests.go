@@ -37,10 +37,15 @@ func (b *bench) constant(s *server, want int, req []byte) func() (reading, error
 
 // submissions measures the rate of /run on 64 connections, and empties the queue afterwards.
 func (b *bench) submissions(s *server) func() (reading, error) {
-	return func() (reading, error) {
+	return s.settled(func() (reading, error) {
 		r, err := b.constant(s, http.StatusOK, s.post("run", kilobyte))()
 		return r, errors.Join(err, s.purge())
-	}
+	})
+}
+
+// pods measures the rate of createPod on 64 connections.
+func (b *bench) pods(s *server, want int, body []byte) func() (reading, error) {
+	return s.settled(b.constant(s, want, s.createPod(body)))
 }
 
 // roundTrips measures /runsync on one connection, with one worker that answers at once.
@@ -87,19 +92,15 @@ func (b *bench) requests() error {
 			return berth.rate(connections, b.length, http.StatusOK, status)
 		}, unit: "requests/s", asked: atLeast(0.75)},
 		{name: "/run, 64 connections", reference: barePost, measured: b.submissions(berth), unit: "requests/s", asked: atLeast(0.42)},
-		{name: "take + done, 64 connections", reference: barePost, measured: func() (reading, error) { return b.drain(berth, 1) },
+		{name: "take + done, 64 connections", reference: barePost, measured: b.drain(berth, 1),
 			unit: "jobs/s, requests/s", asked: atLeast(0.30)},
-		{name: "take + done, batches of 10", reference: barePost, measured: func() (reading, error) { return b.drain(berth, 10) },
+		{name: "take + done, batches of 10", reference: barePost, measured: b.drain(berth, 10),
 			unit: "jobs/s, requests/s"},
 		{name: "/runsync, one connection", reference: func() (reading, error) { return bare.latency(b.length, post) },
 			measured: b.roundTrips(berth), unit: "µs, median", asked: atMost(12)},
 		{name: "/runsync, 64 connections", reference: barePost, measured: func() (reading, error) {
 			return withWorkers(berth, connections, b.constant(berth, http.StatusOK, berth.post("runsync", kilobyte)))
 		}, unit: "requests/s", asked: atLeast(0.10)},
-		{name: "createPod refused", reference: barePost, measured: b.constant(berth, http.StatusUnprocessableEntity, berth.createPod(badPod)),
-			unit: "requests/s", asked: atLeast(0.6)},
-		{name: "createPod stored", reference: barePost, measured: b.constant(berth, http.StatusCreated, berth.createPod(goodPod)),
-			unit: "requests/s", asked: atLeast(0.20)},
 	} {
 		if err := r.print(b); err != nil {
 			return err
@@ -110,7 +111,20 @@ func (b *bench) requests() error {
 			}
 		}
 	}
-	return b.inMemory(berth)
+	if err := b.inMemory(berth); err != nil {
+		return err
+	}
+	for _, r := range []row{
+		{name: "createPod refused", reference: barePost, measured: b.pods(berth, http.StatusUnprocessableEntity, badPod),
+			unit: "requests/s", asked: atLeast(0.6)},
+		{name: "createPod stored", reference: barePost, measured: b.pods(berth, http.StatusCreated, goodPod),
+			unit: "requests/s", asked: atLeast(0.20)},
+	} {
+		if err := r.print(b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // inMemory measures /runsync beside the same server whose data is in memory. There is one store: the reference has it on a
@@ -168,33 +182,32 @@ func idOf(body []byte) (string, error) {
 }
 
 // drain submits jobs and then has workers take and finish them: jobs a second of the latter alone.
-func (b *bench) drain(s *server, batch int) (reading, error) {
-	jobs := int(8000 * b.length.Seconds())
-	if _, err := s.fill(jobs); err != nil {
-		return reading{}, err
-	}
-	var done atomic.Int64
-	r, err := s.reading(func() (int64, error) {
-		err := each(s.address, connections, func(i int, c *conn) error {
-			take := s.get(fmt.Sprintf("job-take/bench%d", i))
-			if batch > 1 {
-				take = s.get(fmt.Sprintf("job-take-batch/bench%d?batch_size=%d", i, batch))
-			}
-			for done.Load() < int64(jobs-connections*batch) { // the last ones would be held
-				n, err := s.work(c, i, take)
-				if err != nil {
-					return err
+func (b *bench) drain(s *server, batch int) func() (reading, error) {
+	return s.settled(func() (reading, error) {
+		jobs := int(8000 * b.length.Seconds())
+		if _, err := s.fill(jobs); err != nil {
+			return reading{}, err
+		}
+		var done atomic.Int64
+		r, err := s.reading(func() (int64, error) {
+			err := each(s.address, connections, func(i int, c *conn) error {
+				take := s.get(fmt.Sprintf("job-take/bench%d", i))
+				if batch > 1 {
+					take = s.get(fmt.Sprintf("job-take-batch/bench%d?batch_size=%d", i, batch))
 				}
-				done.Add(int64(n))
-			}
-			return nil
+				for done.Load() < int64(jobs-connections*batch) { // the last ones would be held
+					n, err := s.work(c, i, take)
+					if err != nil {
+						return err
+					}
+					done.Add(int64(n))
+				}
+				return nil
+			})
+			return done.Load(), err
 		})
-		return done.Load(), err
+		return r, errors.Join(err, s.purge())
 	})
-	if err == nil {
-		err = s.purge()
-	}
-	return r, err
 }
 
 // work takes what the worker gets and reports each job done; it gives how many there were.

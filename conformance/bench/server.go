@@ -10,9 +10,11 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -41,7 +43,7 @@ func run(path string, args ...string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.cmd.Start(); err != nil {
+	if err := s.start(); err != nil {
 		return nil, err
 	}
 	line, err := bufio.NewReader(out).ReadBytes('\n')
@@ -56,12 +58,37 @@ func run(path string, args ...string) (*server, error) {
 	return s, nil
 }
 
+// started has the servers that run.
+var started sync.Map
+
+func (s *server) start() error {
+	err := s.cmd.Start()
+	if err == nil {
+		started.Store(s, nil)
+	}
+	return err
+}
+
+// interrupted ends every server, and the run, when it is told to end itself.
+func (b *bench) interrupted() {
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, os.Interrupt, syscall.SIGTERM)
+	<-told
+	started.Range(func(s, _ any) bool {
+		_ = s.(*server).cmd.Process.Signal(syscall.SIGTERM)
+		return true
+	})
+	_ = os.RemoveAll(b.tmp)
+	os.Exit(1)
+}
+
 // stop ends the program and waits for it.
 func (s *server) stop() {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	ended := time.AfterFunc(20*time.Second, func() { _ = s.cmd.Process.Kill() })
 	_ = s.cmd.Wait()
 	ended.Stop()
+	started.Delete(s)
 }
 
 // cpu gives the processor time that the program has used; 0 where the system has no /proc.
@@ -84,10 +111,10 @@ func (s *server) cpu() time.Duration {
 func external(cmd *exec.Cmd, address string) (*server, error) {
 	var said bytes.Buffer
 	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
+	s := &server{cmd: cmd, address: address}
+	if err := s.start(); err != nil {
 		return nil, err
 	}
-	s := &server{cmd: cmd, address: address}
 	if err := listening(address); err != nil {
 		s.stop()
 		return nil, fmt.Errorf("%s: %w: %s", filepath.Base(cmd.Path), err, said.String())
