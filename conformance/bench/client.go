@@ -175,20 +175,25 @@ func (s *server) reading(work func() (int64, error)) (reading, error) {
 	return reading{float64(n) / took, n, float64((s.cpu() - cpu).Microseconds()) / float64(n)}, err
 }
 
-// settled measures, and then waits until the server uses little processor time: what a measurement leaves to its loops shall
-// not slow the next one.
+// settled measures, and then waits until the server settles: what a measurement leaves to its loops shall not slow the next one.
 func (s *server) settled(measure func() (reading, error)) func() (reading, error) {
 	return func() (reading, error) {
 		r, err := measure()
-		for start, before := time.Now(), s.cpu(); err == nil && time.Since(start) < 20*time.Second; {
-			time.Sleep(100 * time.Millisecond)
-			now := s.cpu()
-			if now-before <= 10*time.Millisecond {
-				break
-			}
-			before = now
-		}
+		s.settle()
 		return r, err
+	}
+}
+
+// settle waits until the server uses little processor time, for 20 s at most.
+func (s *server) settle() {
+	before := s.cpu()
+	for start := time.Now(); time.Since(start) < 20*time.Second; {
+		time.Sleep(100 * time.Millisecond)
+		now := s.cpu()
+		if now-before <= 10*time.Millisecond {
+			return
+		}
+		before = now
 	}
 }
 

@@ -85,6 +85,7 @@ func (b *bench) answersWait() error {
 		return strings.Count(string(text), "fsync(") + strings.Count(string(text), "fdatasync("), err
 	}
 	for _, connections := range []int{1, 64} {
+		on := map[int]string{1: "one connection", 64: "64 connections"}[connections]
 		before, err := counted()
 		if err != nil {
 			return err
@@ -128,7 +129,7 @@ func (b *bench) answersWait() error {
 			if least[what] < slow {
 				return fmt.Errorf("an answer to %s came after %v, before its commit can have been on disk: each fsync took %v", what, least[what], slow)
 			}
-			b.number(fmt.Sprintf("soonest answer to %s, %d connections, fsync + %v", what, connections, slow), "ms", atLeast(milliseconds(slow)), milliseconds(least[what]))
+			b.number(fmt.Sprintf("soonest answer to %s, %s, fsync + %v", what, on, slow), "ms", atLeast(milliseconds(slow)), milliseconds(least[what]))
 		}
 		after, err := counted()
 		if err != nil {
@@ -138,7 +139,7 @@ func (b *bench) answersWait() error {
 		if connections == 1 && fsyncs < answers {
 			return fmt.Errorf("%d answers after %d fsyncs: some did not wait for one", answers, fsyncs)
 		}
-		b.number(fmt.Sprintf("fsyncs for an answer, %d connections", connections), "", bound{}, float64(fsyncs)/float64(answers))
+		b.number("fsyncs for an answer, "+on, "", bound{}, float64(fsyncs)/float64(answers))
 	}
 	return nil
 }

@@ -174,7 +174,9 @@ func (b *bench) saturation(berth *server) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return r.value, berth.purge()
+	err = berth.purge()
+	berth.settle()
+	return r.value, err
 }
 
 // saturate sends the mix on 64 connections as fast as it is answered.
