@@ -107,7 +107,10 @@ func (b *bench) run(names []string) (err error) {
 	if b.tmp, err = os.MkdirTemp("", "berth-bench-"); err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(b.tmp) }()
+	if err := os.Chmod(b.tmp, 0o711); err != nil { // a reference may run as another user
+		return err
+	}
+	defer b.remove()
 	go b.interrupted()
 	var page bytes.Buffer
 	b.out = io.MultiWriter(os.Stdout, &page)
@@ -147,6 +150,15 @@ func (b *bench) build(name string) (string, error) {
 		return "", fmt.Errorf("%s: %w: %s", name, err, out)
 	}
 	return path, nil
+}
+
+// inMemory is the directory of data on a file system in memory, which Linux has there.
+func (b *bench) inMemory() string { return filepath.Join("/dev/shm", filepath.Base(b.tmp)) }
+
+// remove removes what the run made.
+func (b *bench) remove() {
+	_ = os.RemoveAll(b.tmp)
+	_ = os.RemoveAll(b.inMemory())
 }
 
 // directory makes a new path for data; whoever uses it makes the directory.

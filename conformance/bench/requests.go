@@ -111,7 +111,7 @@ func (b *bench) requests() error {
 			}
 		}
 	}
-	if err := b.inMemory(berth); err != nil {
+	if err := b.besideMemory(berth); err != nil {
 		return err
 	}
 	for _, r := range []row{
@@ -127,29 +127,24 @@ func (b *bench) requests() error {
 	return nil
 }
 
-// inMemory measures /runsync beside the same server whose data is in memory. There is one store: the reference has it on a
+// besideMemory measures /runsync beside the same server whose data is in memory. There is one store: the reference has it on a
 // file system in memory, where a commit and its fsync wait for no disk.
-func (b *bench) inMemory(berth *server) error {
+func (b *bench) besideMemory(berth *server) error {
 	const name = "/runsync beside data in memory, one connection"
 	if !b.wants(name) {
 		return nil
 	}
-	data, err := os.MkdirTemp(memory, "berth-bench-")
-	if err != nil {
-		b.skipped(name, fmt.Sprintf("no file system in memory at %s: %v", memory, err))
+	if err := os.Mkdir(b.inMemory(), 0o700); err != nil {
+		b.skipped(name, fmt.Sprintf("no file system in memory: %v", err))
 		return nil
 	}
-	defer func() { _ = os.RemoveAll(data) }()
-	reference, err := b.serve(filepath.Join(data, "data"))
+	reference, err := b.serve(filepath.Join(b.inMemory(), "data"))
 	if err != nil {
 		return err
 	}
 	defer reference.stop()
 	return row{name: name, reference: b.roundTrips(reference), measured: b.roundTrips(berth), unit: "µs, median", asked: atMost(2.5)}.print(b)
 }
-
-// memory is where Linux keeps a file system in memory.
-const memory = "/dev/shm"
 
 // fill submits jobs and gives their ids.
 func (s *server) fill(jobs int) ([]string, error) {

@@ -74,11 +74,15 @@ func (b *bench) interrupted() {
 	told := make(chan os.Signal, 1)
 	signal.Notify(told, os.Interrupt, syscall.SIGTERM)
 	<-told
-	started.Range(func(s, _ any) bool {
+	started.Range(func(s, _ any) bool { // at once: one may wait for another
 		_ = s.(*server).cmd.Process.Signal(syscall.SIGTERM)
 		return true
 	})
-	_ = os.RemoveAll(b.tmp)
+	started.Range(func(s, _ any) bool {
+		s.(*server).stop()
+		return true
+	})
+	b.remove()
 	os.Exit(1)
 }
 

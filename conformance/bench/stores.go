@@ -52,33 +52,27 @@ func (b *bench) postgres() (url string, stop func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	dir, err := os.MkdirTemp("", "berth-bench-postgres-") // the run's own directory is closed to other users
+	dir := b.directory()
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return "", nil, err
+	}
+	as, err := owner(dir)
 	if err != nil {
 		return "", nil, err
 	}
-	remove := func() { _ = os.RemoveAll(dir) }
-	as, err := owner(dir)
-	if err == nil {
-		cmd := exec.Command(initdb, "--pgdata", filepath.Join(dir, "data"), "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--no-sync")
-		cmd.SysProcAttr, cmd.Dir = as, dir
-		var out []byte
-		if out, err = cmd.CombinedOutput(); err != nil {
-			err = fmt.Errorf("initdb: %w: %s", err, out)
-		}
+	initialize := exec.Command(initdb, "--pgdata", filepath.Join(dir, "data"), "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--no-sync")
+	initialize.SysProcAttr, initialize.Dir = as, dir
+	if out, err := initialize.CombinedOutput(); err != nil {
+		return "", nil, fmt.Errorf("initdb: %w: %s", err, out)
 	}
-	host, port := "", ""
-	if err == nil {
-		host, port, err = freeAddress()
-	}
+	host, port, err := freeAddress()
 	if err != nil {
-		remove()
 		return "", nil, err
 	}
 	cmd := exec.Command(postgres, "-D", filepath.Join(dir, "data"), "-h", host, "-p", port, "-k", dir)
 	cmd.SysProcAttr, cmd.Dir = as, dir
 	_, end, err := begun(cmd, net.JoinHostPort(host, port), syscall.SIGINT)
 	if err != nil {
-		remove()
 		return "", nil, err
 	}
 	url = fmt.Sprintf("postgres://postgres@%s:%s/postgres", host, port)
@@ -87,7 +81,7 @@ func (b *bench) postgres() (url string, stop func(), err error) {
 			break
 		}
 	}
-	return url, func() { end(); remove() }, nil
+	return url, end, nil
 }
 
 // postgresProgram finds a program of PostgreSQL, which Debian keeps out of the path: what it has there is a wrapper.
