@@ -80,8 +80,8 @@ crash: build ## kill the server and workers under load, 20 times each (ROUNDS=n 
 	go run ./conformance/crash -berth bin/berth -rounds $(or $(ROUNDS),20) -workers $(or $(WORKERS),20) $(if $(SEED),-seed $(SEED))
 
 .PHONY: bench
-bench: build ## speed beside references, as ratios; PARTS="requests peers" for some
-	cd conformance/bench && go run . -berth ../../bin/berth $(PARTS)
+bench: build ## speed beside references, as ratios, to BENCH.md; only printed: PARTS="requests peers", ROW="/run, 64"
+	cd conformance/bench && go run . -berth ../../bin/berth $(if $(ROW),-row "$(ROW)") $(PARTS)
 
 .PHONY: profile
 profile: ## write cmd/berth/default.pgo, the profile that the compiler reads, from a server under load

@@ -17,6 +17,8 @@ func newHealthcheckCommand() *cobra.Command {
 		Short: "Tell by the exit code whether a server answers and its store does",
 		Long: `Tell by the exit code, 0 or 1, whether the server at URL, http://127.0.0.1:8765 without one, answers and its store does. It needs no
 key and no shell: it is the health check of the container image.`,
+		Example: `  berth healthcheck
+  berth healthcheck http://127.0.0.1:8765 --timeout 2s`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			base := "http://127.0.0.1:8765"

@@ -51,17 +51,18 @@ func (b *bench) backlog() error {
 			})
 		}
 	}
-	fmt.Printf("%d jobs of %d bytes wait.\n\n", b.jobs, len(kilobyte))
-	header()
-	if err := (row{"/run beside a short queue", runs(empty), runs(full), "requests/s"}).print(b); err != nil {
-		return err
-	}
-	if err := (row{"take + done beside a short queue", takes(empty), takes(full), "jobs/s"}).print(b); err != nil {
-		return err
+	b.heading()
+	for _, r := range []row{
+		{name: fmt.Sprintf("/run with %d jobs waiting beside none", b.jobs), reference: runs(empty), measured: runs(full), unit: "requests/s"},
+		{name: fmt.Sprintf("take + done with %d jobs waiting beside none", b.jobs), reference: takes(empty), measured: takes(full), unit: "jobs/s"},
+	} {
+		if err := r.print(b); err != nil {
+			return err
+		}
 	}
 	full.stop()
 	start := time.Now()
-	again, err := b.restart(full.data, full.key)
+	again, err := b.restart(full)
 	if err != nil {
 		return err
 	}
@@ -74,9 +75,9 @@ func (b *bench) backlog() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\n| | resident, MB | bytes for a waiting job |\n|---|---|---|\n| empty | %.0f | |\n| full | %.0f | %.0f |\n| full, after a restart | %.0f | %.0f |\n\n",
-		float64(before)/1e6, float64(after)/1e6, float64(after-before)/float64(b.jobs),
-		float64(restarted)/1e6, float64(restarted-before)/float64(b.jobs))
-	fmt.Printf("From the start of the process to the first answer: %.2f s.\n", took.Seconds())
+	b.number("memory of a waiting job", "bytes", atMost(400), float64(after-before)/float64(b.jobs))
+	b.number("memory of a waiting job after a restart", "bytes", atMost(400), float64(restarted-before)/float64(b.jobs))
+	b.result("resident when empty, full, after a restart", "%.0f, %.0f, %.0f MB", float64(before)/1e6, float64(after)/1e6, float64(restarted)/1e6)
+	b.number("first answer after a restart", "s", bound{}, took.Seconds())
 	return nil
 }

@@ -55,6 +55,11 @@ func (c *conn) do(req []byte) (status int, body []byte, err error) {
 	if _, err := c.Write(req); err != nil {
 		return 0, nil, err
 	}
+	return c.answer()
+}
+
+// answer reads the answer to the request that was sent.
+func (c *conn) answer() (status int, body []byte, err error) {
 	c.n = 0
 	for {
 		n, err := c.Read(c.buf[c.n:])
@@ -103,6 +108,15 @@ func (c *conn) body(head []byte, begin int) (status int, body []byte, err error)
 		}
 	}
 	return status, c.buf[begin : begin+size], nil
+}
+
+// well is do for an answer of any status from 200 to 299.
+func (c *conn) well(req []byte) error {
+	status, body, err := c.do(req)
+	if err == nil && status/100 != 2 {
+		err = fmt.Errorf("%d: %s", status, body)
+	}
+	return err
 }
 
 // ask is do for an answer of the wanted status.
@@ -159,6 +173,28 @@ func (s *server) reading(work func() (int64, error)) (reading, error) {
 	n, err := work()
 	took := time.Since(start).Seconds()
 	return reading{float64(n) / took, n, float64((s.cpu() - cpu).Microseconds()) / float64(n)}, err
+}
+
+// settled measures, and then waits until the server settles: what a measurement leaves to its loops shall not slow the next one.
+func (s *server) settled(measure func() (reading, error)) func() (reading, error) {
+	return func() (reading, error) {
+		r, err := measure()
+		s.settle()
+		return r, err
+	}
+}
+
+// settle waits until the server uses little processor time, for 20 s at most.
+func (s *server) settle() {
+	before := s.cpu()
+	for start := time.Now(); time.Since(start) < 20*time.Second; {
+		time.Sleep(100 * time.Millisecond)
+		now := s.cpu()
+		if now-before <= 10*time.Millisecond {
+			return
+		}
+		before = now
+	}
 }
 
 // latency sends the request on one connection for a while: the median time to its answer in microseconds.

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,9 +18,9 @@ const slow = 20 * time.Millisecond
 
 // fsync has strace make every fsync of the program longer.
 func (b *bench) fsync() error {
-	fmt.Println("| | result |\n|---|---|")
+	b.heading()
 	if out, err := exec.Command("strace", "-f", "-o", "/dev/null", "true").CombinedOutput(); err != nil {
-		skipped("everything", fmt.Sprintf("strace cannot run here: %v %s", err, out))
+		b.skipped("all of it", fmt.Sprintf("strace cannot run here: %v %s", err, out))
 		return nil
 	}
 	if err := b.groupCommit(); err != nil {
@@ -68,8 +67,7 @@ func (b *bench) groupCommit() error {
 		}
 		ratios = append(ratios, group/single)
 	}
-	fmt.Printf("| group commit beside one transaction per call, 64 callers, fsync + 1 ms | %.3g times, %.3g–%.3g |\n",
-		median(ratios), slices.Min(ratios), slices.Max(ratios))
+	b.number("group commit beside one transaction per call, 64 callers, fsync + 1 ms", "times", bound{}, ratios...)
 	return nil
 }
 
@@ -87,6 +85,7 @@ func (b *bench) answersWait() error {
 		return strings.Count(string(text), "fsync(") + strings.Count(string(text), "fdatasync("), err
 	}
 	for _, connections := range []int{1, 64} {
+		on := map[int]string{1: "one connection", 64: "64 connections"}[connections]
 		before, err := counted()
 		if err != nil {
 			return err
@@ -130,7 +129,7 @@ func (b *bench) answersWait() error {
 			if least[what] < slow {
 				return fmt.Errorf("an answer to %s came after %v, before its commit can have been on disk: each fsync took %v", what, least[what], slow)
 			}
-			fmt.Printf("| soonest answer to %s on %d connections, fsync + %v | %.1f ms |\n", what, connections, slow, float64(least[what].Microseconds())/1000)
+			b.number(fmt.Sprintf("soonest answer to %s, %s, fsync + %v", what, on, slow), "ms", atLeast(milliseconds(slow)), milliseconds(least[what]))
 		}
 		after, err := counted()
 		if err != nil {
@@ -140,7 +139,7 @@ func (b *bench) answersWait() error {
 		if connections == 1 && fsyncs < answers {
 			return fmt.Errorf("%d answers after %d fsyncs: some did not wait for one", answers, fsyncs)
 		}
-		fmt.Printf("| fsyncs for an answer on %d connections | %.2f |\n", connections, float64(fsyncs)/float64(answers))
+		b.number("fsyncs for an answer, "+on, "", bound{}, float64(fsyncs)/float64(answers))
 	}
 	return nil
 }

@@ -80,9 +80,9 @@ func (b *bench) large() error {
 	if status != http.StatusRequestEntityTooLarge || queued != 0 {
 		return fmt.Errorf("a body of %d bytes: status %d, %d jobs in the queue", largest+1, status, queued)
 	}
-	fmt.Println("| | result |\n|---|---|")
-	fmt.Printf("| %d inputs of %d bytes at once, all COMPLETED | %.1f s |\n", completed, largest, took.Seconds())
-	fmt.Printf("| resident at most | %.0f MB |\n", float64(most)/1e6)
-	fmt.Printf("| a byte more | 413, nothing stored |\n")
+	b.heading()
+	b.result(fmt.Sprintf("%d inputs of %d bytes at once", completed, largest), "all COMPLETED in %.1f s", took.Seconds())
+	b.number("resident at most", "MB", bound{}, float64(most)/1e6)
+	b.result("an input of a byte more", "413, nothing stored")
 	return nil
 }

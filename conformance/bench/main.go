@@ -1,53 +1,83 @@
-// Command bench measures berth beside its references, in interleaved rounds of one run. Every row is a ratio: the median of
-// the rounds with the smallest and the largest. Only ratios mean anything on another machine, and nothing here fails for
-// being slow. What cannot run here is printed as SKIPPED, with the reason.
+// Command bench measures berth beside its references, in interleaved rounds of one run. A row is a ratio: the median of the
+// rounds with the smallest and the largest, and what is asked of it. Only ratios mean anything on another machine, and
+// nothing here fails for being slow. What cannot run here is printed as SKIPPED, with the reason.
+//
+// A run of everything writes BENCH.md; a run of some parts or rows only prints.
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 )
 
 // bench is one run.
 type bench struct {
 	berth  string // program
-	tmp    string // directory of everything that the run makes
+	page   string // file to write; none if empty
+	cache  string // directory of the references' packages
+	tmp    string // directory of everything else that the run makes
 	rounds int
 	length time.Duration // of one measurement
+	mixed  time.Duration // of the mixed load on each server
 	jobs   int           // of the backlog
 	only   string        // rows whose names contain it
 	seq    int           // data directories made so far
+	part   part          // that runs
+	out    io.Writer
 }
 
 // part is a group of measurements.
 type part struct {
 	name, about string
+	alone       bool // its rows can be measured one by one
 	run         func(*bench) error
+	note        string // what a reader of its rows must know
 }
 
 var parts = []part{
-	{"start", "cold start, memory and size beside a bare echo + SQLite program", (*bench).start},
-	{"requests", "requests beside a bare echo server", (*bench).requests},
-	{"peers", "jobs from enqueue to done beside asynq on Redis and River on PostgreSQL", (*bench).peers},
-	{"fsync", "group commit on a disk whose fsync takes 1 ms, and that no answer leaves before its commit", (*bench).fsync},
-	{"backlog", "memory, speed and restart with very many jobs waiting", (*bench).backlog},
-	{"large", "fifty inputs of 20 MB at once, and one of a byte more", (*bench).large},
-	{"shrink", "the file and the longest pause while very many results expire", (*bench).shrink},
+	{"start", "cold start, memory and size beside a bare echo + SQLite program", true, (*bench).start,
+		"Each start is on a new database; the answer is that to `GET /healthz`. Memory is read a moment after it."},
+	{"requests", "requests beside a bare echo server", true, (*bench).requests,
+		"The reference reads the body and answers as many bytes as `/run` does. berth checks the key and the body, and stores. " +
+			"There is one store, SQLite: data in memory means the same server with its database on a file system in memory."},
+	{"peers", "jobs beside queues of others, each behind a bare HTTP front", true, (*bench).peers,
+		"The front is echo for asynq and River, and Node's own for BullMQ. `/run` is without workers. In the other rows the workers of " +
+			"the peers are in the front, and berth's come over HTTP. asynq looks for jobs every 5 ms and River every ms; by default " +
+			"it is every second and every 100 ms. The CPU of a reference is that of its front without its store."},
+	{"prism", "createPod and the start beside Prism mocking the same document", true, (*bench).prism,
+		"Prism is one thread of Node; it checks bodies by the document that berth serves, and stores nothing. createPod is on 64 connections."},
+	{"sdk", "a Python handler beside the Python SDK's own local API server", true, (*bench).sdk,
+		"That server calls the handler in its own process, and stores nothing. berth has the same handler in one unmodified worker of " +
+			"the SDK, which looks only every 0.1 s at the jobs that it took while it works on none, and takes more than one at a time."},
+	{"mixed", "60 % /run, 30 % /status, 10 % createPod at half the rate that saturates berth", false, (*bench).load,
+		"Requests come at a constant rate, whether the last ones are answered or not, to both servers in turns; a time counts from the moment " +
+			"that a request was due. Meanwhile jobs come to the end of their time to live, results are deleted, and the log is checkpointed. " +
+			"The rate is half of what berth answers on 64 connections while all of that goes on."},
+	{"fsync", "group commit on a disk whose fsync takes 1 ms, and that no answer leaves before its commit", false, (*bench).fsync,
+		"`strace` makes each fsync of the server longer, so its own cost is in these numbers."},
+	{"backlog", "memory, speed and restart with very many jobs waiting", false, (*bench).backlog, "A job is 1 KB."},
+	{"large", "fifty inputs of 20 MB at once, and one of a byte more", false, (*bench).large, "Each input has a worker and a waiting `/runsync`."},
+	{"shrink", "the file and the longest pause while very many results expire", false, (*bench).shrink,
+		"The results are of `/runsync`, which are kept for a minute. `/run` comes on one connection, one after the other."},
 }
 
 func main() {
 	b := bench{}
 	flag.StringVar(&b.berth, "berth", "../../bin/berth", "berth's program")
-	flag.IntVar(&b.rounds, "rounds", 7, "interleaved rounds of each measurement")
-	flag.DurationVar(&b.length, "length", time.Second, "of one measurement")
-	flag.StringVar(&b.only, "row", "", "only the rows of requests and peers whose names contain this")
+	flag.IntVar(&b.rounds, "rounds", 5, "interleaved rounds of each measurement")
+	flag.DurationVar(&b.length, "length", 500*time.Millisecond, "of one measurement")
+	flag.DurationVar(&b.mixed, "mixed", time.Minute, "length of the mixed load on each server")
+	flag.StringVar(&b.only, "row", "", "only the rows whose names contain this, in parts whose rows can be measured one by one")
 	flag.IntVar(&b.jobs, "jobs", 1_000_000, "jobs of the backlog")
+	flag.StringVar(&b.cache, "cache", "", "directory to keep the references' packages in; without it one in the user's cache")
+	flag.StringVar(&b.page, "out", "", "file to write; without it a run of everything writes ../../BENCH.md")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "bench [flags] [part ...]")
 		for _, p := range parts {
@@ -71,21 +101,41 @@ func (b *bench) run(names []string) (err error) {
 	if b.berth, err = filepath.Abs(b.berth); err != nil {
 		return err
 	}
+	if b.page == "" && len(names) == 0 && b.only == "" {
+		b.page = "../../BENCH.md"
+	}
 	if b.tmp, err = os.MkdirTemp("", "berth-bench-"); err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(b.tmp) }()
+	if err := os.Chmod(b.tmp, 0o711); err != nil { // a reference may run as another user
+		return err
+	}
+	defer b.remove()
+	go b.interrupted()
+	var page bytes.Buffer
+	b.out = io.MultiWriter(os.Stdout, &page)
+	if err := b.introduce(); err != nil {
+		return err
+	}
+	before := processors()
 	for _, p := range parts {
 		if len(names) > 0 && !slices.Contains(names, p.name) {
 			continue
 		}
-		fmt.Printf("## %s: %s\n\n", p.name, p.about)
+		b.part = p
+		fmt.Fprintf(b.out, "## %s: %s\n\n%s\n\n", p.name, p.about, p.note)
+		start := time.Now()
 		if err := p.run(b); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		fmt.Println()
+		fmt.Fprintln(b.out)
+		fmt.Fprintf(os.Stderr, "%s took %.0f s\n", p.name, time.Since(start).Seconds())
 	}
-	return nil
+	fmt.Fprintf(b.out, "While this ran, the machine below took %.1f %% of the processors' time.\n", 100*before.stolen(processors()))
+	if b.page == "" {
+		return nil
+	}
+	return os.WriteFile(b.page, page.Bytes(), 0o644)
 }
 
 // build builds a reference program of this module.
@@ -102,12 +152,17 @@ func (b *bench) build(name string) (string, error) {
 	return path, nil
 }
 
+// inMemory is the directory of data on a file system in memory, which Linux has there.
+func (b *bench) inMemory() string { return filepath.Join("/dev/shm", filepath.Base(b.tmp)) }
+
+// remove removes what the run made.
+func (b *bench) remove() {
+	_ = os.RemoveAll(b.tmp)
+	_ = os.RemoveAll(b.inMemory())
+}
+
 // directory makes a new path for data; whoever uses it makes the directory.
 func (b *bench) directory() string {
 	b.seq++
 	return filepath.Join(b.tmp, fmt.Sprintf("data-%d", b.seq))
-}
-
-func skipped(row, reason string) {
-	fmt.Printf("| %s | SKIPPED: %s |\n", row, strings.TrimSpace(reason))
 }

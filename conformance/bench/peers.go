@@ -1,27 +1,114 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
-	"syscall"
 	"time"
 )
 
-// peers measures how many jobs a second go from enqueue to done, enqueued over HTTP on 64 connections while 64 workers take
-// them. berth's workers come over HTTP, too; the peers' are goroutines of the front, which favours the peers.
+// peer is a queue of somebody else.
+type peer struct {
+	name string
+	// store starts what the queue is kept in.
+	store func() (address string, stop func(), err error)
+	// front starts the program of a front for the store: it enqueues into the named queue and has so many workers for it.
+	front func(address, queue string, workers int) (*server, error)
+	asked bound // of berth's /run to the peer's enqueueing
+}
+
+// peers measures berth beside queues of others, each behind a bare HTTP front: jobs stored a second without workers, the time
+// from enqueue to done of one job at a time, and how many jobs a second go from enqueue to done with 64 workers. berth's workers
+// come over HTTP; the peers' are in the front, which favours the peers.
 func (b *bench) peers() error {
 	berth, err := b.serve(b.directory())
 	if err != nil {
 		return err
 	}
 	defer berth.stop()
-	ours := func() (reading, error) {
+	redis := func(appendfsync string) func() (string, func(), error) {
+		return func() (string, func(), error) { return b.redis(appendfsync) }
+	}
+	b.heading()
+	for _, p := range []peer{
+		{"asynq, Redis appendfsync everysec", redis("everysec"), b.goFront("asynq"), atLeast(1.5)},
+		{"asynq, Redis appendfsync always", redis("always"), b.goFront("asynq"), atLeast(2)},
+		{"BullMQ, Redis appendfsync everysec", redis("everysec"), b.bullmq, atLeast(2)},
+		{"BullMQ, Redis appendfsync always", redis("always"), b.bullmq, atLeast(2)},
+		{"River, PostgreSQL as it comes", b.postgres, b.goFront("river"), atLeast(10)},
+	} {
+		if err := b.beside(berth, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// beside prints the rows of one peer.
+func (b *bench) beside(berth *server, p peer) error {
+	enqueue := request(http.MethodPost, "/", "", kilobyte)
+	rows := []struct {
+		row
+		workers int
+		theirs  func(*server) func() (reading, error)
+	}{
+		{row{name: "/run, 64 connections, beside " + p.name, measured: b.submissions(berth), unit: "requests/s", asked: p.asked}, 0,
+			func(front *server) func() (reading, error) { return b.constant(front, http.StatusOK, enqueue) }},
+		{row{name: "/runsync, one at a time, beside " + p.name, measured: b.roundTrips(berth), unit: "µs, median", asked: below(1)}, connections,
+			func(front *server) func() (reading, error) {
+				return func() (reading, error) {
+					return front.latency(b.length, request(http.MethodPost, "/done", "", kilobyte))
+				}
+			}},
+		{row{name: "enqueue to done, 64 connections, beside " + p.name, measured: b.enqueueToDone(berth), unit: "jobs/s"}, connections,
+			func(front *server) func() (reading, error) {
+				return func() (reading, error) { return b.through(front, enqueue, front.jobsDone) }
+			}},
+	}
+	var address string
+	for i, r := range rows {
+		if !b.wants(r.name) {
+			continue
+		}
+		if address == "" {
+			started, stop, err := p.store()
+			if err != nil {
+				for _, r := range rows[i:] {
+					b.skipped(r.name, err.Error())
+				}
+				return nil
+			}
+			defer stop()
+			address = started
+		}
+		// A queue of its own: what a row leaves is nothing to the next.
+		front, err := p.front(address, fmt.Sprintf("queue%d", i), r.workers)
+		if err != nil {
+			b.skipped(r.name, err.Error())
+			continue
+		}
+		r.reference = r.theirs(front)
+		err = r.print(b)
+		front.stop()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// jobsDone asks a front how many jobs its workers have done.
+func (s *server) jobsDone() (int64, error) {
+	body, err := s.once(request(http.MethodGet, "/", "", nil))
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(string(body), 10, 64)
+}
+
+// enqueueToDone measures /run on 64 connections until 64 workers have done everything.
+func (b *bench) enqueueToDone(berth *server) func() (reading, error) {
+	return func() (reading, error) {
 		return withWorkers(berth, connections, func() (reading, error) {
 			return b.through(berth, berth.post("run", kilobyte), func() (int64, error) {
 				body, err := berth.once(berth.get("health"))
@@ -32,47 +119,6 @@ func (b *bench) peers() error {
 			})
 		})
 	}
-	front, err := b.build("peer")
-	if err != nil {
-		return err
-	}
-	header()
-	for _, p := range []struct {
-		name, kind string
-		start      func() (address string, stop func(), err error)
-	}{
-		{"berth beside asynq, Redis appendfsync everysec", "asynq", func() (string, func(), error) { return b.redis("everysec") }},
-		{"berth beside asynq, Redis appendfsync always", "asynq", func() (string, func(), error) { return b.redis("always") }},
-		{"berth beside River, PostgreSQL as it comes", "river", b.postgres},
-	} {
-		address, stop, err := p.start()
-		if err != nil {
-			skipped(p.name, err.Error())
-			continue
-		}
-		err = func() error {
-			defer stop()
-			peer, err := run(front, p.kind, address)
-			if err != nil {
-				return err
-			}
-			defer peer.stop()
-			theirs := func() (reading, error) {
-				return b.through(peer, request(http.MethodPost, "/", "", kilobyte), func() (int64, error) {
-					body, err := peer.once(request(http.MethodGet, "/", "", nil))
-					if err != nil {
-						return 0, err
-					}
-					return strconv.ParseInt(string(body), 10, 64)
-				})
-			}
-			return row{p.name, theirs, ours, "jobs/s, enqueue to done"}.print(b)
-		}()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // through enqueues for a while and waits until everything is done.
@@ -99,121 +145,22 @@ func (b *bench) through(s *server, enqueue []byte, done func() (int64, error)) (
 	})
 }
 
-// freeAddress gives an address that nobody listens on.
-func freeAddress() (host, port string, err error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", "", err
-	}
-	host, port, err = net.SplitHostPort(l.Addr().String())
-	return host, port, errors.Join(err, l.Close())
-}
-
-// listening waits until somebody listens on the address.
-func listening(address string) error {
-	for start := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		c, err := net.Dial("tcp", address)
-		if err == nil {
-			return c.Close()
+// goFront is the front of a queue whose library is Go's.
+func (b *bench) goFront(kind string) func(address, queue string, workers int) (*server, error) {
+	return func(address, queue string, workers int) (*server, error) {
+		path, err := b.build("peer")
+		if err != nil {
+			return nil, err
 		}
-		if time.Since(start) > 20*time.Second {
-			return err
-		}
+		return run(path, kind, address, queue, strconv.Itoa(workers))
 	}
 }
 
-// redis starts a Redis server that keeps what it is told.
-func (b *bench) redis(appendfsync string) (address string, stop func(), err error) {
-	path, err := exec.LookPath("redis-server")
+// bullmq is the front of BullMQ, a program of Node.
+func (b *bench) bullmq(address, queue string, workers int) (*server, error) {
+	node, dir, err := b.npm("bullmq")
 	if err != nil {
-		return "", nil, errors.New("there is no redis-server here")
+		return nil, err
 	}
-	host, port, err := freeAddress()
-	if err != nil {
-		return "", nil, err
-	}
-	dir := b.directory()
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return "", nil, err
-	}
-	cmd := exec.Command(path, "--bind", host, "--port", port, "--dir", dir, "--appendonly", "yes", "--appendfsync", appendfsync, "--save", "")
-	return begun(cmd, net.JoinHostPort(host, port), syscall.SIGTERM)
-}
-
-// begun starts a server and waits until it listens.
-func begun(cmd *exec.Cmd, address string, end syscall.Signal) (string, func(), error) {
-	if err := cmd.Start(); err != nil {
-		return "", nil, err
-	}
-	stop := func() {
-		_ = cmd.Process.Signal(end)
-		_ = cmd.Wait()
-	}
-	if err := listening(address); err != nil {
-		stop()
-		return "", nil, err
-	}
-	return address, stop, nil
-}
-
-// postgres starts a PostgreSQL server on a new cluster. It refuses to run as root, so root hands it to the user postgres.
-func (b *bench) postgres() (url string, stop func(), err error) {
-	initdb, err := postgresProgram("initdb")
-	if err != nil {
-		return "", nil, err
-	}
-	postgres, err := postgresProgram("postgres")
-	if err != nil {
-		return "", nil, err
-	}
-	dir, err := os.MkdirTemp("", "berth-bench-postgres-") // the run's own directory is closed to other users
-	if err != nil {
-		return "", nil, err
-	}
-	remove := func() { _ = os.RemoveAll(dir) }
-	as, err := owner(dir)
-	if err == nil {
-		cmd := exec.Command(initdb, "--pgdata", filepath.Join(dir, "data"), "--username", "postgres", "--auth", "trust", "--encoding", "UTF8")
-		cmd.SysProcAttr, cmd.Dir = as, dir
-		var out []byte
-		if out, err = cmd.CombinedOutput(); err != nil {
-			err = fmt.Errorf("initdb: %w: %s", err, out)
-		}
-	}
-	host, port := "", ""
-	if err == nil {
-		host, port, err = freeAddress()
-	}
-	if err != nil {
-		remove()
-		return "", nil, err
-	}
-	cmd := exec.Command(postgres, "-D", filepath.Join(dir, "data"), "-h", host, "-p", port, "-k", dir)
-	cmd.SysProcAttr, cmd.Dir = as, dir
-	_, end, err := begun(cmd, net.JoinHostPort(host, port), syscall.SIGINT)
-	if err != nil {
-		remove()
-		return "", nil, err
-	}
-	url = fmt.Sprintf("postgres://postgres@%s:%s/postgres", host, port)
-	for start := time.Now(); time.Since(start) < 20*time.Second; time.Sleep(50 * time.Millisecond) { // it listens before it answers
-		if ready, err := postgresProgram("pg_isready"); err != nil || exec.Command(ready, "-h", host, "-p", port).Run() == nil {
-			break
-		}
-	}
-	return url, func() { end(); remove() }, nil
-}
-
-// postgresProgram finds a program of PostgreSQL, which Debian keeps out of the path.
-func postgresProgram(name string) (string, error) {
-	if path, err := exec.LookPath(name); err == nil {
-		if path, err = filepath.EvalSymlinks(path); err == nil {
-			return path, nil
-		}
-	}
-	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
-	if err != nil || len(found) == 0 {
-		return "", fmt.Errorf("there is no %s here", name)
-	}
-	return found[len(found)-1], nil
+	return run(node, dir+"/front.mjs", address, queue, strconv.Itoa(workers))
 }

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -16,26 +19,60 @@ const connections = 64
 // kilobyte is the body of a submission, 1 KB in all.
 var kilobyte = fmt.Appendf(nil, `{"input":{"prompt":"%s"}}`, bytes.Repeat([]byte("lorem ips "), 100))
 
+// The bodies of createPod: the one is stored, the other refused.
+var (
+	goodPod = []byte(`{"name":"bench","image":"ubuntu:24.04","cpu":{"id":"cpu3g","vcpuCount":2}}`)
+	badPod  = []byte(`{"name":"bench","image":"ubuntu:24.04","cpu":{"id":"cpu3g","vcpuCount":3}}`)
+)
+
+// createPod makes a request with a body of createPod.
+func (s *server) createPod(body []byte) []byte {
+	return request(http.MethodPost, "/v2/pods", s.key, body)
+}
+
+// constant measures the rate of one request on 64 connections.
+func (b *bench) constant(s *server, want int, req []byte) func() (reading, error) {
+	return func() (reading, error) { return s.rate(connections, b.length, want, forever(req)) }
+}
+
+// submissions measures the rate of /run on 64 connections, and empties the queue afterwards.
+func (b *bench) submissions(s *server) func() (reading, error) {
+	return s.settled(func() (reading, error) {
+		r, err := b.constant(s, http.StatusOK, s.post("run", kilobyte))()
+		return r, errors.Join(err, s.purge())
+	})
+}
+
+// pods measures the rate of createPod on 64 connections.
+func (b *bench) pods(s *server, want int, body []byte) func() (reading, error) {
+	return s.settled(b.constant(s, want, s.createPod(body)))
+}
+
+// roundTrips measures /runsync on one connection, with one worker that answers at once.
+func (b *bench) roundTrips(s *server) func() (reading, error) {
+	return func() (reading, error) {
+		return withWorkers(s, 1, func() (reading, error) { return s.latency(b.length, s.post("runsync", kilobyte)) })
+	}
+}
+
 // requests measures berth's requests beside a bare echo server's. A job's answer comes after its commit, with
 // authentication and validation.
 func (b *bench) requests() error {
-	bare, err := b.bare()
+	bare, err := b.bare("echo")
 	if err != nil {
 		return err
 	}
 	defer bare.stop()
+	plain, err := b.bare("net/http")
+	if err != nil {
+		return err
+	}
+	defer plain.stop()
 	berth, err := b.serve(b.directory())
 	if err != nil {
 		return err
 	}
 	defer berth.stop()
-	post, get := request(http.MethodPost, "/", "", kilobyte), request(http.MethodGet, "/", "", nil)
-	bareRate := func(req []byte) func() (reading, error) {
-		return func() (reading, error) { return bare.rate(connections, b.length, http.StatusOK, forever(req)) }
-	}
-	berthRate := func(want int, req []byte) func() (reading, error) {
-		return func() (reading, error) { return berth.rate(connections, b.length, want, forever(req)) }
-	}
 	ids, err := berth.fill(1000)
 	if err != nil {
 		return err
@@ -46,42 +83,67 @@ func (b *bench) requests() error {
 		statuses[i] = berth.get("status/" + id)
 	}
 	status := func() []byte { return statuses[int(turn.Add(1))%len(statuses)] }
-	header()
-	rows := []row{
-		{"/status, 64 connections", bareRate(get), func() (reading, error) {
+	post := request(http.MethodPost, "/", "", kilobyte)
+	barePost, bareGet := b.constant(bare, http.StatusOK, post), b.constant(bare, http.StatusOK, request(http.MethodGet, "/", "", nil))
+	b.heading()
+	for _, r := range []row{
+		{name: "bare net/http, 64 connections", reference: barePost, measured: b.constant(plain, http.StatusOK, post), unit: "requests/s"},
+		{name: "/status, 64 connections", reference: bareGet, measured: func() (reading, error) {
 			return berth.rate(connections, b.length, http.StatusOK, status)
-		}, "requests/s"},
-		{"/run, 64 connections", bareRate(post), func() (reading, error) {
-			defer func() { _ = berth.purge() }()
-			return berthRate(http.StatusOK, berth.post("run", kilobyte))()
-		}, "requests/s"},
-		{"take + done, 64 connections", bareRate(post), func() (reading, error) { return b.drain(berth, 1) }, "jobs/s, requests/s"},
-		{"take + done, batches of 10", bareRate(post), func() (reading, error) { return b.drain(berth, 10) }, "jobs/s, requests/s"},
-		{"/runsync, one connection", func() (reading, error) { return bare.latency(b.length, post) },
-			func() (reading, error) {
-				return withWorkers(berth, 1, func() (reading, error) {
-					return berth.latency(b.length, berth.post("runsync", kilobyte))
-				})
-			}, "µs, median"},
-		{"/runsync, 64 connections", bareRate(post), func() (reading, error) {
-			return withWorkers(berth, connections, berthRate(http.StatusOK, berth.post("runsync", kilobyte)))
-		}, "requests/s"},
-		{"createPod refused", bareRate(post), berthRate(http.StatusUnprocessableEntity,
-			request(http.MethodPost, "/v2/pods", berth.key, []byte(`{"name":"bench","image":"ubuntu:24.04","cpu":{"id":"cpu3g","vcpuCount":3}}`))), "requests/s"},
-		{"createPod stored", bareRate(post), berthRate(http.StatusCreated,
-			request(http.MethodPost, "/v2/pods", berth.key, []byte(`{"name":"bench","image":"ubuntu:24.04","cpu":{"id":"cpu3g","vcpuCount":2}}`))), "requests/s"},
-	}
-	for _, r := range rows {
-		if r.name == "take + done, 64 connections" {
+		}, unit: "requests/s", asked: atLeast(0.75)},
+		{name: "/run, 64 connections", reference: barePost, measured: b.submissions(berth), unit: "requests/s", asked: atLeast(0.42)},
+		{name: "take + done, 64 connections", reference: barePost, measured: b.drain(berth, 1),
+			unit: "jobs/s, requests/s", asked: atLeast(0.30)},
+		{name: "take + done, batches of 10", reference: barePost, measured: b.drain(berth, 10),
+			unit: "jobs/s, requests/s"},
+		{name: "/runsync, one connection", reference: func() (reading, error) { return bare.latency(b.length, post) },
+			measured: b.roundTrips(berth), unit: "µs, median", asked: atMost(12)},
+		{name: "/runsync, 64 connections", reference: barePost, measured: func() (reading, error) {
+			return withWorkers(berth, connections, b.constant(berth, http.StatusOK, berth.post("runsync", kilobyte)))
+		}, unit: "requests/s", asked: atLeast(0.10)},
+	} {
+		if err := r.print(b); err != nil {
+			return err
+		}
+		if strings.HasPrefix(r.name, "/status") { // its jobs wait
 			if err := berth.purge(); err != nil {
 				return err
 			}
 		}
+	}
+	if err := b.besideMemory(berth); err != nil {
+		return err
+	}
+	for _, r := range []row{
+		{name: "createPod refused", reference: barePost, measured: b.pods(berth, http.StatusUnprocessableEntity, badPod),
+			unit: "requests/s", asked: atLeast(0.6)},
+		{name: "createPod stored", reference: barePost, measured: b.pods(berth, http.StatusCreated, goodPod),
+			unit: "requests/s", asked: atLeast(0.20)},
+	} {
 		if err := r.print(b); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// besideMemory measures /runsync beside the same server whose data is in memory. There is one store: the reference has it on a
+// file system in memory, where a commit and its fsync wait for no disk.
+func (b *bench) besideMemory(berth *server) error {
+	const name = "/runsync beside data in memory, one connection"
+	if !b.wants(name) {
+		return nil
+	}
+	if err := os.Mkdir(b.inMemory(), 0o700); err != nil {
+		b.skipped(name, fmt.Sprintf("no file system in memory: %v", err))
+		return nil
+	}
+	reference, err := b.serve(filepath.Join(b.inMemory(), "data"))
+	if err != nil {
+		return err
+	}
+	defer reference.stop()
+	return row{name: name, reference: b.roundTrips(reference), measured: b.roundTrips(berth), unit: "µs, median", asked: atMost(2.5)}.print(b)
 }
 
 // fill submits jobs and gives their ids.
@@ -115,33 +177,32 @@ func idOf(body []byte) (string, error) {
 }
 
 // drain submits jobs and then has workers take and finish them: jobs a second of the latter alone.
-func (b *bench) drain(s *server, batch int) (reading, error) {
-	jobs := int(8000 * b.length.Seconds())
-	if _, err := s.fill(jobs); err != nil {
-		return reading{}, err
-	}
-	var done atomic.Int64
-	r, err := s.reading(func() (int64, error) {
-		err := each(s.address, connections, func(i int, c *conn) error {
-			take := s.get(fmt.Sprintf("job-take/bench%d", i))
-			if batch > 1 {
-				take = s.get(fmt.Sprintf("job-take-batch/bench%d?batch_size=%d", i, batch))
-			}
-			for done.Load() < int64(jobs-connections*batch) { // the last ones would be held
-				n, err := s.work(c, i, take)
-				if err != nil {
-					return err
+func (b *bench) drain(s *server, batch int) func() (reading, error) {
+	return s.settled(func() (reading, error) {
+		jobs := int(8000 * b.length.Seconds())
+		if _, err := s.fill(jobs); err != nil {
+			return reading{}, err
+		}
+		var done atomic.Int64
+		r, err := s.reading(func() (int64, error) {
+			err := each(s.address, connections, func(i int, c *conn) error {
+				take := s.get(fmt.Sprintf("job-take/bench%d", i))
+				if batch > 1 {
+					take = s.get(fmt.Sprintf("job-take-batch/bench%d?batch_size=%d", i, batch))
 				}
-				done.Add(int64(n))
-			}
-			return nil
+				for done.Load() < int64(jobs-connections*batch) { // the last ones would be held
+					n, err := s.work(c, i, take)
+					if err != nil {
+						return err
+					}
+					done.Add(int64(n))
+				}
+				return nil
+			})
+			return done.Load(), err
 		})
-		return done.Load(), err
+		return r, errors.Join(err, s.purge())
 	})
-	if err == nil {
-		err = s.purge()
-	}
-	return r, err
 }
 
 // work takes what the worker gets and reports each job done; it gives how many there were.

@@ -2,13 +2,19 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -37,7 +43,7 @@ func run(path string, args ...string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.cmd.Start(); err != nil {
+	if err := s.start(); err != nil {
 		return nil, err
 	}
 	line, err := bufio.NewReader(out).ReadBytes('\n')
@@ -52,12 +58,41 @@ func run(path string, args ...string) (*server, error) {
 	return s, nil
 }
 
+// started has the servers that run.
+var started sync.Map
+
+func (s *server) start() error {
+	err := s.cmd.Start()
+	if err == nil {
+		started.Store(s, nil)
+	}
+	return err
+}
+
+// interrupted ends every server, and the run, when it is told to end itself.
+func (b *bench) interrupted() {
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, os.Interrupt, syscall.SIGTERM)
+	<-told
+	started.Range(func(s, _ any) bool { // at once: one may wait for another
+		_ = s.(*server).cmd.Process.Signal(syscall.SIGTERM)
+		return true
+	})
+	started.Range(func(s, _ any) bool {
+		s.(*server).stop()
+		return true
+	})
+	b.remove()
+	os.Exit(1)
+}
+
 // stop ends the program and waits for it.
 func (s *server) stop() {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	ended := time.AfterFunc(20*time.Second, func() { _ = s.cmd.Process.Kill() })
 	_ = s.cmd.Wait()
 	ended.Stop()
+	started.Delete(s)
 }
 
 // cpu gives the processor time that the program has used; 0 where the system has no /proc.
@@ -76,19 +111,62 @@ func (s *server) cpu() time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// bare starts the echo server.
-func (b *bench) bare() (*server, error) {
+// external starts a program that does not tell when it listens, and waits until it does.
+func external(cmd *exec.Cmd, address string) (*server, error) {
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	s := &server{cmd: cmd, address: address}
+	if err := s.start(); err != nil {
+		return nil, err
+	}
+	if err := listening(address); err != nil {
+		s.stop()
+		return nil, fmt.Errorf("%s: %w: %s", filepath.Base(cmd.Path), err, said.String())
+	}
+	return s, nil
+}
+
+// freeAddress gives an address that nobody listens on.
+func freeAddress() (host, port string, err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", "", err
+	}
+	host, port, err = net.SplitHostPort(l.Addr().String())
+	return host, port, errors.Join(err, l.Close())
+}
+
+// listening waits until somebody listens on the address.
+func listening(address string) error {
+	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		c, err := net.Dial("tcp", address)
+		if err == nil {
+			return c.Close()
+		}
+		if time.Since(start) > time.Minute {
+			return err
+		}
+	}
+}
+
+// bare starts the bare server, on echo or on net/http alone.
+func (b *bench) bare(kind string) (*server, error) {
 	path, err := b.build("bare")
 	if err != nil {
 		return nil, err
 	}
-	return run(path, b.directory()+".db")
+	return run(path, b.directory()+".db", kind)
 }
 
 // serve starts berth on a data directory with one endpoint, whose workers are ours, and makes a key without rate limits.
 // Before the program's path come the words of a tracer, if any.
 func (b *bench) serve(data string, tracer ...string) (*server, error) {
-	s, err := b.restart(data, "", tracer...)
+	return b.serveWorkers(data, "", tracer...)
+}
+
+// serveWorkers is serve for an endpoint whose workers are processes of the command.
+func (b *bench) serveWorkers(data, command string, tracer ...string) (*server, error) {
+	s, err := b.launch(data, command, tracer)
 	if err != nil {
 		return nil, err
 	}
@@ -111,15 +189,22 @@ func (b *bench) serve(data string, tracer ...string) (*server, error) {
 	return s, err
 }
 
-// restart starts berth on a data directory that serve has used, with the key that it gave.
-func (b *bench) restart(data, key string, tracer ...string) (*server, error) {
-	words := append(tracer, b.berth, "serve", "--json", "--listen", "127.0.0.1:0", "--data", data, "--endpoint", "bench=")
-	s, err := run(words[0], words[1:]...)
-	if err != nil {
-		return nil, err
+// restart starts berth again on the data directory of a server that serve started, with its key.
+func (b *bench) restart(before *server) (*server, error) {
+	s, err := b.launch(before.data, "", nil)
+	if err == nil {
+		s.key = before.key
 	}
-	s.key, s.data = key, data
-	return s, nil
+	return s, err
+}
+
+func (b *bench) launch(data, command string, tracer []string) (*server, error) {
+	words := append(tracer, b.berth, "serve", "--json", "--listen", "127.0.0.1:0", "--data", data, "--endpoint", "bench="+command)
+	s, err := run(words[0], words[1:]...)
+	if err == nil {
+		s.data = data
+	}
+	return s, err
 }
 
 // path gives a path of the endpoint's queue.

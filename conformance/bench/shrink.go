@@ -63,7 +63,7 @@ func (b *bench) shrink() error {
 					return err
 				}
 				mu.Lock()
-				took := float64(time.Since(asked).Microseconds()) / 1000
+				took := milliseconds(time.Since(asked))
 				if time.Since(start) < 50*time.Second {
 					before = append(before, took)
 				} else {
@@ -86,13 +86,11 @@ func (b *bench) shrink() error {
 	if len(slowest) == 0 {
 		return errors.New("no answer while results expired")
 	}
-	fmt.Println("| | result |\n|---|---|")
-	fmt.Printf("| file and log, empty / with %d results / when they had expired | %.1f / %.1f / %.1f MB |\n", jobs, float64(empty)/1e6, float64(most)/1e6, float64(least)/1e6)
-	slices.Sort(slowest)
-	fmt.Printf("| /run while they expire: median, 99th of 100, slowest | %.2f, %.2f, %.2f ms |\n", median(slowest), slowest[len(slowest)*99/100], slowest[len(slowest)-1])
+	b.heading()
+	b.result(fmt.Sprintf("file and log: empty, with %d results, when they had expired", jobs), "%.1f, %.1f, %.1f MB", float64(empty)/1e6, float64(most)/1e6, float64(least)/1e6)
+	b.result("/run while they expire: half, 99 of 100, all within", "%.2f, %.2f, %.2f ms", median(slowest), quantile(slowest, 0.99), slices.Max(slowest))
 	if len(before) > 0 {
-		slices.Sort(before)
-		fmt.Printf("| the same before | %.2f, %.2f, %.2f ms |\n", median(before), before[len(before)*99/100], before[len(before)-1])
+		b.result("the same before", "%.2f, %.2f, %.2f ms", median(before), quantile(before, 0.99), slices.Max(before))
 	}
 	return nil
 }

@@ -12,54 +12,57 @@ import (
 	"time"
 )
 
-// program is one of the two that are measured.
-type program struct {
-	name string
-	path string
-	args func(data string) []string
-}
-
-// sample is one start.
-type sample struct {
-	start  time.Duration // to the first answer
-	memory int64         // resident bytes
-}
-
-// start starts each program several times on new databases.
+// start starts berth and the bare program in turn, each time on a new database.
 func (b *bench) start() error {
-	bare, err := b.build("bare")
+	path, err := b.build("bare")
 	if err != nil {
 		return err
 	}
-	programs := []program{
-		{"bare echo + SQLite", bare, func(data string) []string { return []string{data + ".db"} }},
-		{"berth", b.berth, func(data string) []string {
-			return []string{"serve", "--json", "--listen", "127.0.0.1:0", "--data", data}
-		}},
-	}
-	samples := make([][]sample, len(programs))
-	for range b.rounds {
-		for i, p := range programs {
-			s, err := p.measure(b.directory())
-			if err != nil {
-				return fmt.Errorf("%s: %w", p.name, err)
-			}
-			samples[i] = append(samples[i], s)
+	bare := func() *exec.Cmd { return exec.Command(path, b.directory()+".db") }
+	first := func(program func() *exec.Cmd) func() (reading, error) {
+		return func() (reading, error) {
+			took, _, err := firstAnswer(program(), 0)
+			return reading{value: took}, err
 		}
 	}
-	return report(programs, samples)
+	memory := func(program func() *exec.Cmd) func() (reading, error) {
+		return func() (reading, error) {
+			_, bytes, err := firstAnswer(program(), b.length)
+			return reading{value: float64(bytes) / 1e6}, err
+		}
+	}
+	b.heading()
+	for _, r := range []row{
+		{name: "first answer after the start", reference: first(bare), measured: first(b.fresh), unit: "ms", asked: atMost(2)},
+		{name: "memory when idle", reference: memory(bare), measured: memory(b.fresh), unit: "MB", asked: atMost(30), absolute: true},
+	} {
+		if err := r.print(b); err != nil {
+			return err
+		}
+	}
+	size, err := os.Stat(b.berth)
+	if err != nil {
+		return err
+	}
+	b.number("size of the program", "MB", atMost(40), float64(size.Size())/1e6)
+	return nil
 }
 
-// measure starts the program on a new database, asks it once, and ends it.
-func (p program) measure(data string) (s sample, err error) {
-	cmd := exec.Command(p.path, p.args(data)...)
+// fresh is the command that starts berth on a new database, without endpoints.
+func (b *bench) fresh() *exec.Cmd {
+	return exec.Command(b.berth, "serve", "--json", "--listen", "127.0.0.1:0", "--data", b.directory())
+}
+
+// firstAnswer starts a program, asks it once, waits, and ends it: the time to the answer in milliseconds, and the resident
+// memory in bytes at the end.
+func firstAnswer(cmd *exec.Cmd, wait time.Duration) (took float64, memory int64, err error) {
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return s, err
+		return 0, 0, err
 	}
 	start := time.Now()
 	if err := cmd.Start(); err != nil {
-		return s, err
+		return 0, 0, err
 	}
 	defer func() {
 		_ = cmd.Process.Kill()
@@ -67,23 +70,24 @@ func (p program) measure(data string) (s sample, err error) {
 	}()
 	line, err := bufio.NewReader(out).ReadBytes('\n')
 	if err != nil {
-		return s, err
+		return 0, 0, err
 	}
 	var ready struct{ URL string }
 	if err := json.Unmarshal(line, &ready); err != nil {
-		return s, err
+		return 0, 0, err
 	}
 	res, err := http.Get(ready.URL + "/healthz")
 	if err != nil {
-		return s, err
+		return 0, 0, err
 	}
-	s.start = time.Since(start)
+	took = milliseconds(time.Since(start))
 	_ = res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return s, fmt.Errorf("it answered %s", res.Status)
+		return 0, 0, fmt.Errorf("it answered %s", res.Status)
 	}
-	s.memory, err = resident(cmd.Process.Pid)
-	return s, err
+	time.Sleep(wait)
+	memory, err = resident(cmd.Process.Pid)
+	return took, memory, err
 }
 
 // resident reads the resident memory of a process in bytes; 0 where the system has no /proc.
@@ -104,33 +108,4 @@ func resident(pid int) (int64, error) {
 	return 0, nil
 }
 
-func report(programs []program, samples [][]sample) error {
-	fmt.Printf("Medians of %d interleaved starts on a new database.\n\n", len(samples[0]))
-	fmt.Println("| | first answer, ms | ratio | resident, MB | ratio | program, MB | ratio |\n|---|---|---|---|---|---|---|")
-	var first [3]float64
-	for i, p := range programs {
-		stat, err := os.Stat(p.path)
-		if err != nil {
-			return err
-		}
-		row := [3]float64{
-			middle(samples[i], func(s sample) float64 { return float64(s.start.Microseconds()) / 1000 }),
-			middle(samples[i], func(s sample) float64 { return float64(s.memory) / 1e6 }),
-			float64(stat.Size()) / 1e6,
-		}
-		if i == 0 {
-			first = row
-		}
-		fmt.Printf("| %s | %.1f | %.2f | %.1f | %.2f | %.1f | %.2f |\n", p.name,
-			row[0], row[0]/first[0], row[1], row[1]/first[1], row[2], row[2]/first[2])
-	}
-	return nil
-}
-
-func middle(samples []sample, of func(sample) float64) float64 {
-	values := make([]float64, len(samples))
-	for i, s := range samples {
-		values[i] = of(s)
-	}
-	return median(values)
-}
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

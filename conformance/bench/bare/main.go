@@ -1,4 +1,5 @@
 // Command bare is the reference: an echo server with one SQLite table, which reads a body, answers, and does nothing else.
+// With net/http as its second argument it is the same without echo.
 package main
 
 import (
@@ -22,7 +23,6 @@ func main() {
 	_, err = db.Exec("CREATE TABLE IF NOT EXISTS jobs (id TEXT PRIMARY KEY, body BLOB)")
 	check(err)
 	e := echo.New()
-	e.HideBanner, e.HidePort = true, true
 	e.GET("/healthz", func(c echo.Context) error {
 		var n int
 		if err := db.QueryRow("SELECT count(*) FROM jobs").Scan(&n); err != nil {
@@ -37,11 +37,24 @@ func main() {
 		return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, answer)
 	})
 	e.GET("/", func(c echo.Context) error { return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, answer) })
+	var handler http.Handler = e
+	if len(os.Args) > 2 && os.Args[2] == "net/http" {
+		handler = http.HandlerFunc(plain)
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
-	e.Listener = l
 	fmt.Printf("{\"url\":\"http://%s\"}\n", l.Addr())
-	check(e.Start(""))
+	check(http.Serve(l, handler))
+}
+
+// plain is the handler of POST and GET / without echo.
+func plain(w http.ResponseWriter, r *http.Request) {
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(answer)
 }
 
 func check(err error) {
