@@ -32,20 +32,48 @@ func TestEveryConnectionHasEveryPragma(t *testing.T) {
 	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
-	require.Len(t, d.pools, 1+readers)
 	check := func(c *sqldb.Conn, readOnly string) {
 		for name, want := range map[string]string{
-			"busy_timeout": "5000", "journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "temp_store": "2", "query_only": readOnly,
+			"busy_timeout": "5000", "journal_mode": "wal", "synchronous": "2", "auto_vacuum": "2", "foreign_keys": "1", "temp_store": "2", "query_only": readOnly,
 		} {
 			assert.Equal(t, want, pragma(t, c, name), name)
 		}
 	}
 	check(d.writer.conn, "0")
-	for range readers { // each in turn: the idle ones stand in a line
-		c := <-d.readers
+	for range readers { // all of them: none is given back meanwhile
+		c, err := d.reader(t.Context())
+		require.NoError(t, err)
 		check(c, "1")
-		d.readers <- c
+		defer func() { d.readers <- c }()
 	}
+}
+
+func TestAnUnsyncedStoreDoesNotWaitForTheDisk(t *testing.T) {
+	t.Parallel()
+	d, err := OpenUnsynced(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
+	require.NoError(t, err)
+	require.Equal(t, "0", pragma(t, d.writer.conn, "synchronous"))
+	require.NoError(t, d.Close())
+}
+
+func TestReadersAreOpenedAsTheyAreNeeded(t *testing.T) {
+	t.Parallel()
+	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	read := func(inside func()) {
+		require.NoError(t, d.Read(t.Context(), func(store.Tx) error {
+			inside()
+			return nil
+		}))
+	}
+	nothing := func() {}
+	require.Len(t, d.pools, 1, "the writer alone")
+	read(nothing)
+	read(nothing)
+	require.Len(t, d.pools, 2, "one after the other need one")
+	read(func() { read(nothing) })
+	require.Len(t, d.pools, 3, "at once they need two")
 }
 
 func BenchmarkInsertJob64(b *testing.B) {
@@ -56,7 +84,7 @@ func BenchmarkInsertJob64(b *testing.B) {
 		limit int
 	}{{"group commit", batchLimit}, {"one transaction per call", 1}} {
 		b.Run(c.name, func(b *testing.B) {
-			d, err := open(b.Context(), filepath.Join(b.TempDir(), "berth.db"), compute.SystemClock{}, c.limit)
+			d, err := open(b.Context(), filepath.Join(b.TempDir(), "berth.db"), compute.SystemClock{}, full, c.limit)
 			require.NoError(b, err)
 			ids := compute.NewIDs(rand.Reader, compute.SystemClock{})
 			b.ResetTimer()
