@@ -43,9 +43,10 @@ check-spec: ## lint the documents, and fail at a change that breaks clients and 
 	spec/check.sh
 
 .PHONY: rules
-rules: ## write RULES.md and the status pictures from their sources
+rules: ## write RULES.md, the status pictures and the new database from their sources
 	BERTH_GOLDEN=write go test -count=1 -run 'RULES' ./conformance
 	BERTH_GOLDEN=write go test -count=1 -run 'Pictures' ./impl/compute
+	BERTH_GOLDEN=write go test -count=1 -run 'NewDatabase' ./store/sqlite
 
 .PHONY: lint
 lint: ## gofmt, go vet, golangci-lint

@@ -43,8 +43,8 @@ func (a amount) covers(b amount) bool {
 
 // host is a Host with what is free of it.
 type host struct {
-	Host
-	center  DataCenter
+	*Host
+	center  *DataCenter
 	rank    int // of the data center in the catalog
 	cuda    cudaVersion
 	free    amount
@@ -109,12 +109,22 @@ func (p *Placement) hold(c *claim) {
 
 // setHosts replaces the hosts. Pods and workers keep what they hold of those that stay.
 func (p *Placement) setHosts(hosts []Host) {
-	p.hosts, p.kinds = map[string]*host{}, map[kind][]*host{}
-	for _, n := range hosts {
-		h := &host{Host: n, free: amount{n.GPUCount, n.VCPUs, n.MemoryGB, n.DiskGB}}
-		h.rank = slices.IndexFunc(p.catalog.DataCenters, func(d DataCenter) bool { return d.ID == n.DataCenterID })
-		h.center = p.catalog.DataCenters[h.rank]
-		h.cuda, _ = parseCUDA(n.CUDAVersion)
+	ranks := map[string]int{}
+	for i, d := range p.catalog.DataCenters {
+		ranks[d.ID] = i
+	}
+	versions := map[string]cudaVersion{}
+	made := make([]host, len(hosts)) // one piece: the simulated fleet is made at every start
+	p.hosts, p.kinds = make(map[string]*host, len(hosts)), map[kind][]*host{}
+	for i := range hosts {
+		n, h := &hosts[i], &made[i]
+		version, known := versions[n.CUDAVersion]
+		if !known {
+			version, _ = parseCUDA(n.CUDAVersion)
+			versions[n.CUDAVersion] = version
+		}
+		rank := ranks[n.DataCenterID]
+		*h = host{Host: n, free: amount{n.GPUCount, n.VCPUs, n.MemoryGB, n.DiskGB}, rank: rank, center: &p.catalog.DataCenters[rank], cuda: version}
 		p.hosts[h.ID] = h
 		if h.GPU != "" {
 			p.kinds[kind{gpu: h.GPU}] = append(p.kinds[kind{gpu: h.GPU}], h)

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -59,8 +60,7 @@ func open(ctx context.Context, path string, clock compute.Clock, s synchronous, 
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	isNew, err := prepareFile(path)
-	if err != nil {
+	if err := prepareFile(path, s == full); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	d := &DB{path: path, clock: clock, readers: make(chan *sqldb.Conn, readers), unopened: make(chan struct{}, readers), closed: make(chan struct{})}
@@ -69,20 +69,12 @@ func open(ctx context.Context, path string, clock compute.Clock, s synchronous, 
 			err = errors.Join(fmt.Errorf("open store %s: %w", path, err), d.closeAll())
 		}
 	}()
-	// The writer first: it makes the file a WAL database and migrates it before anyone reads.
-	first := s
-	if isNew {
-		first = off
-	}
-	c, err := d.connect(ctx, dsn(path, isNew, true, first))
+	// The writer first: it migrates the file before anyone reads.
+	c, err := d.connect(ctx, dsn(path, true, s))
 	if err != nil {
 		return nil, err
 	}
-	err = migrate(ctx, c)
-	if err == nil && first != s {
-		err = settle(ctx, c, s)
-	}
-	if err != nil {
+	if err := migrate(ctx, c); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	d.writer = newWriter(sqldb.NewConn(c, dialect{}), clock, limit)
@@ -92,25 +84,39 @@ func open(ctx context.Context, path string, clock compute.Clock, s synchronous, 
 	return d, nil
 }
 
-// prepareFile makes the directory and the file with modes that SQLite would not choose, and tells whether the file is empty.
-// SQLite gives the files beside it the same mode. A file that exists is not opened: closing it again would drop the locks that
-// this process may hold on it.
-func prepareFile(path string) (isNew bool, err error) {
+// newDatabase is a database without rows: what the migrations make, in WAL mode, and able to give back what is deleted. Running
+// them takes as long as the rest of a start. TestTheNewDatabaseIsWhatTheMigrationsMake writes it.
+//
+//go:embed new.db
+var newDatabase []byte
+
+// prepareFile makes the directory and the file with modes that SQLite would not choose. SQLite gives the files beside it
+// the same mode. A file that exists is not opened: closing it again would drop the locks that this process may hold on it.
+// A crash leaves all of a new file or nothing.
+func prepareFile(path string, sync bool) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return false, err
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-	if err == nil {
-		return true, f.Close()
-	}
-	if !errors.Is(err, fs.ErrExist) {
-		return false, err
+		return err
 	}
 	info, err := os.Stat(path)
-	if err != nil {
-		return false, err
+	if err == nil && info.Size() > 0 {
+		return os.Chmod(path, 0o600)
 	}
-	return info.Size() == 0, os.Chmod(path, 0o600)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	half := path + ".new"
+	f, err := os.OpenFile(half, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(newDatabase)
+	if err == nil && sync {
+		err = f.Sync() // the first write that SQLite syncs brings its name to disk, with that of the log
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(half, path)
 }
 
 // synchronous is when SQLite waits for the disk.
@@ -122,36 +128,21 @@ const (
 )
 
 // dsn names the file and everything that a connection is set to.
-func dsn(path string, isNew, write bool, s synchronous) string {
-	pragmas := []string{"busy_timeout(5000)"} // ms, for another program such as a backup; first, so that the others wait too
-	if isNew {
-		// Before anything is in it: what is deleted can be given back. Of a file that exists it would only be written again.
-		pragmas = append(pragmas, "auto_vacuum(INCREMENTAL)")
-	}
-	q := url.Values{"_pragma": append(pragmas,
+func dsn(path string, write bool, s synchronous) string {
+	q := url.Values{"_pragma": {
+		"busy_timeout(5000)",           // ms, for another program such as a backup; first, so that the others wait too
 		"journal_size_limit(33554432)", // bytes: a log that a burst made longer is cut again
-		"synchronous("+string(s)+")",
 		"journal_mode(WAL)",
+		"synchronous(" + string(s) + ")",
 		"foreign_keys(1)",
 		"temp_store(MEMORY)", // what a savepoint may undo
-	)}
+	}}
 	if write {
 		q.Set("_txlock", "immediate")
 	} else {
 		q.Add("_pragma", "query_only(1)")
 	}
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: q.Encode()}).String()
-}
-
-// settle puts a new database on disk as a whole, once in place of at each step of its making, and sets the connection to what
-// is asked of it from then on. A file that a failure of power left halfway is empty, or its log is whole.
-func settle(ctx context.Context, c *sql.Conn, s synchronous) error {
-	for _, query := range []string{"PRAGMA synchronous = " + string(s), "PRAGMA wal_checkpoint"} {
-		if _, err := c.ExecContext(ctx, query); err != nil {
-			return fmt.Errorf("put the new database on disk: %w", err)
-		}
-	}
-	return nil
 }
 
 // connect opens one connection that stays open. Each has a pool of its own, so that none can be replaced unseen by one
@@ -184,7 +175,7 @@ func (d *DB) reader(ctx context.Context) (*sqldb.Conn, error) {
 	case c := <-d.readers:
 		return c, nil
 	case <-d.unopened:
-		c, err := d.connect(ctx, dsn(d.path, false, false, full))
+		c, err := d.connect(ctx, dsn(d.path, false, full))
 		if err != nil {
 			d.unopened <- struct{}{}
 			return nil, fmt.Errorf("open a connection: %w", err)
