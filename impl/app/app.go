@@ -34,6 +34,7 @@ import (
 // Config is what a server is started with. The zero value of a field is its default.
 type Config struct {
 	Data            string              // directory of the database and of what belongs to it; required
+	Ephemeral       bool                // the directory is thrown away afterwards: no write waits for the disk
 	Listen          string              // address of all interfaces; 127.0.0.1:0 picks a port
 	QueueListen     string              // a second address, for the queue and the workers; empty: none
 	Endpoints       []Endpoint          // declared at the start; jobs of others are kept
@@ -110,6 +111,7 @@ type Server struct {
 	workerSim  *sim.Fleet      // nil if those do not run on it
 	placement  *control.Placement
 	process    *process.Runtime
+	controls   *controls // nil if there are none
 	poster     *webhook.Poster
 }
 
@@ -134,6 +136,11 @@ func (s *Server) CreateKey(ctx context.Context, n control.NewKey) (compute.KeyID
 	return key.ID, token, err
 }
 
+// DeleteKey deletes a key: its token is refused from then on.
+func (s *Server) DeleteKey(ctx context.Context, id compute.KeyID) error {
+	return s.keyring.Delete(ctx, id)
+}
+
 // Failed receives when a listener fails.
 func (s *Server) Failed() <-chan error { return s.failed }
 
@@ -153,7 +160,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if s.unlock, err = lock(c.Data); err != nil {
 		return nil, err
 	}
-	if s.store, err = sqlite.Open(ctx, filepath.Join(c.Data, "berth.db"), c.Clock); err != nil {
+	if s.store, err = openStore(ctx, c); err != nil {
 		return nil, err
 	}
 	ids := compute.NewIDs(rand.Reader, c.Clock)
@@ -179,7 +186,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err = s.openPlacement(ctx, c); err != nil {
 		return nil, err
 	}
-	key, err := secretKey(c.Data)
+	key, err := secretKey(c.Data, !c.Ephemeral)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +222,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
 	}
 	if c.TestControls {
-		if services.Controls, err = s.newControls(ctx, settable, []loop.Due{
+		if s.controls, err = s.newControls(ctx, settable, []loop.Due{
 			{Next: soonest(s.fleet.Next), Do: done(pods.Step)},
 			{Next: s.queue.Next, Do: s.queue.Sweep},
 			{Next: soonest(earliest(workers.Next, s.workerSim.Next)), Do: done(workers.Step)},
@@ -223,6 +230,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		}); err != nil {
 			return nil, err
 		}
+		services.Controls = s.controls
 	}
 	services.GraphQL = graphql.New(graphql.Services{
 		Control: ctl, Live: pods.Live, Endpoints: endpoints, Registries: registries, Keyring: s.keyring, Faults: services.Faults, Clock: c.Clock, Log: c.Log, Limits: c.GraphQL.Limits,
@@ -250,6 +258,19 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	every(compute.SystemClock{}, loop.KeepTick, "request counts", s.rates.Save)
 	every(compute.SystemClock{}, loop.KeepTick, "meter", workers.See)
 	return s, nil
+}
+
+// openStore opens the database of the data directory; nil with an error.
+func openStore(ctx context.Context, c Config) (store.Store, error) {
+	open := sqlite.Open
+	if c.Ephemeral {
+		open = sqlite.OpenUnsynced
+	}
+	opened, err := open(ctx, filepath.Join(c.Data, "berth.db"), c.Clock)
+	if err != nil {
+		return nil, err
+	}
+	return opened, nil
 }
 
 // openPlacement reads the catalog and the fleet, and from the store what pods hold of it.
