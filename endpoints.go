@@ -49,11 +49,13 @@ const workerID = "in-process"
 // work starts the worker of an endpoint with a Handler. It ends before the server does.
 func (s *Server) work(e Endpoint, log *slog.Logger) {
 	base := s.QueueURL() + "/v2/" + s.Endpoint(e.Name)
+	pauses := worker.UsualPauses()
+	pauses.AfterPoll, pauses.AfterFail = time.Millisecond, 10*time.Millisecond // a clock that is advanced ends the polls, and nobody else is served
 	closing, end := context.WithCancel(context.Background())
 	w := worker.New(worker.Settings{
 		TakeURL: base + worker.TakePath + workerID + "?gpu=none", DoneURL: base + "/job-done/" + workerID + "/$ID?gpu=none",
 		StreamURL: base + "/job-stream/" + workerID + "/$ID?gpu=none", PingURL: base + "/ping/" + workerID + "?gpu=none",
-		PingInterval: 10 * time.Second, Key: s.key, Agent: "berth-embedded", Concurrency: cmp.Or(e.Workers, defaultWorkers), Pauses: worker.UsualPauses(),
+		PingInterval: 10 * time.Second, Key: s.key, Agent: "berth-embedded", Concurrency: cmp.Or(e.Workers, defaultWorkers), Pauses: pauses,
 	}, e.Handler.until(closing), log.With("endpoint", e.Name))
 	ended := make(chan struct{})
 	go func() {
