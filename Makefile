@@ -59,6 +59,10 @@ lint: ## gofmt, go vet, golangci-lint
 clients: ## the unmodified SDK clients and workers against a server (needs Python and Node)
 	conformance/clients/run.sh
 
+.PHONY: examples
+examples: build ## tests of clients in Go, Python and JavaScript, each test with a server of its own (needs Python and Node)
+	examples/run.sh
+
 .PHONY: fuzz-contract
 fuzz-contract: ## fuzz a server over its documents: FUZZ_EXAMPLES=300 of each operation, FUZZ_SEEDS='1 2 3' (needs Python)
 	conformance/fuzz/run.sh
