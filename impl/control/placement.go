@@ -21,7 +21,8 @@ type Placement struct {
 	fleet   []Host // as the operator has it
 
 	mu    sync.Mutex
-	hosts map[string]*host
+	hosts []host
+	byID  map[string]*host    // nil until somebody asks: a server without pods never does
 	kinds map[kind][]*host    // in the order of the fleet
 	held  map[holder][]*claim // what pods and workers hold
 }
@@ -89,7 +90,7 @@ func NewPlacement(ctx context.Context, s store.Store, c Catalog, fleet []Host) (
 
 // adopt counts what a stored pod holds. One whose host is not in the fleet any more holds nothing of it.
 func (p *Placement) adopt(pod compute.Pod) {
-	h := p.hosts[pod.HostID]
+	h := p.host(pod.HostID)
 	if h == nil {
 		return
 	}
@@ -115,7 +116,7 @@ func (p *Placement) setHosts(hosts []Host) {
 	}
 	versions := map[string]cudaVersion{}
 	made := make([]host, len(hosts)) // one piece: the simulated fleet is made at every start
-	p.hosts, p.kinds = make(map[string]*host, len(hosts)), map[kind][]*host{}
+	p.hosts, p.byID, p.kinds = made, nil, map[kind][]*host{}
 	for i := range hosts {
 		n, h := &hosts[i], &made[i]
 		version, known := versions[n.CUDAVersion]
@@ -125,7 +126,6 @@ func (p *Placement) setHosts(hosts []Host) {
 		}
 		rank := ranks[n.DataCenterID]
 		*h = host{Host: n, free: amount{n.GPUCount, n.VCPUs, n.MemoryGB, n.DiskGB}, rank: rank, center: &p.catalog.DataCenters[rank], cuda: version}
-		p.hosts[h.ID] = h
 		if h.GPU != "" {
 			p.kinds[kind{gpu: h.GPU}] = append(p.kinds[kind{gpu: h.GPU}], h)
 		}
@@ -135,13 +135,24 @@ func (p *Placement) setHosts(hosts []Host) {
 	}
 	for _, claims := range p.held {
 		for _, c := range claims {
-			if h := p.hosts[c.host.ID]; h != nil {
+			if h := p.host(c.host.ID); h != nil {
 				c.host = h
 				h.free = h.free.plus(c.amount, -1)
 				h.devices.set(c.devices, true)
 			}
 		}
 	}
+}
+
+// host gives the host of that id; nil if there is none. The caller has the lock.
+func (p *Placement) host(id string) *host {
+	if p.byID == nil {
+		p.byID = make(map[string]*host, len(p.hosts))
+		for i := range p.hosts {
+			p.byID[p.hosts[i].ID] = &p.hosts[i]
+		}
+	}
+	return p.byID[id]
 }
 
 // SetCapacity makes the fleet have of the named types and flavors nothing but the capacity, and of all others what the
