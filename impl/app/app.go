@@ -160,6 +160,11 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if s.unlock, err = lock(c.Data); err != nil {
 		return nil, err
 	}
+	files := readFiles(ctx, c)
+	defer func() {
+		for range files { // a start that failed before leaves nobody at work in the directory
+		}
+	}()
 	if s.store, err = openStore(ctx, c); err != nil {
 		return nil, err
 	}
@@ -183,14 +188,14 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err = s.startRuntimes(c, ids); err != nil {
 		return nil, err
 	}
-	if err = s.openPlacement(ctx, c); err != nil {
+	read := <-files
+	if read.err != nil {
+		return nil, read.err
+	}
+	if s.placement, err = control.NewPlacement(ctx, s.store, read.catalog, read.fleet); err != nil {
 		return nil, err
 	}
-	key, err := secretKey(c.Data, !c.Ephemeral)
-	if err != nil {
-		return nil, err
-	}
-	secrets, err := control.NewSecrets(key)
+	secrets, err := control.NewSecrets(read.secret)
 	if err != nil {
 		return nil, err
 	}
@@ -271,33 +276,6 @@ func openStore(ctx context.Context, c Config) (store.Store, error) {
 		return nil, err
 	}
 	return opened, nil
-}
-
-// openPlacement reads the catalog and the fleet, and from the store what pods hold of it.
-func (s *Server) openPlacement(ctx context.Context, c Config) error {
-	catalog, err := control.BuiltInCatalog()
-	if c.Catalog != "" {
-		catalog, err = control.LoadCatalog(c.Catalog)
-	}
-	if err != nil {
-		return err
-	}
-	fleet := control.SimulatedFleet(catalog)
-	switch c.Fleet {
-	case "":
-	case FleetMachine:
-		host, err := machine(ctx, c.Data, catalog)
-		if err != nil {
-			return err
-		}
-		fleet = []control.Host{host}
-	default:
-		if fleet, err = control.LoadFleet(c.Fleet, catalog); err != nil {
-			return err
-		}
-	}
-	s.placement, err = control.NewPlacement(ctx, s.store, catalog, fleet)
-	return err
 }
 
 func soonest(next func() time.Time) func(context.Context) (time.Time, error) {
