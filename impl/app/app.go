@@ -1,5 +1,5 @@
-// Package app wires the rooms into a running server. It is the one room that knows every other, and the one that
-// embedders import.
+// Package app wires the rooms into a running server. It is the one room that knows every other. Embedders import it by way
+// of package berth, at the root of the tree.
 package app
 
 import (
