@@ -18,7 +18,7 @@ const (
 
 // checkpoints brings the log into the file, beside the writer: SQLite would do so within a commit, and everybody would wait for
 // the few milliseconds that it takes. The writer waits only for what it wrote meanwhile.
-func (d *DB) checkpoints(w *writer) {
+func (d *DB) checkpoints(ctx context.Context, w *writer) {
 	defer close(d.checkpointed)
 	var own *sqldb.Conn
 	defer func() {
@@ -33,7 +33,7 @@ func (d *DB) checkpoints(w *writer) {
 		case <-w.long:
 		}
 		if own == nil {
-			c, err := d.connect(context.Background(), dsn(d.path, false, d.synchronous))
+			c, err := d.connect(ctx, dsn(d.path, false, d.synchronous))
 			if err != nil {
 				continue // SQLite will do it
 			}

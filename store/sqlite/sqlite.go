@@ -82,7 +82,7 @@ func open(ctx context.Context, path string, clock compute.Clock, s synchronous, 
 	}
 	d.writer = newWriter(sqldb.NewConn(c, dialect{}), clock, limit)
 	d.checkpointed = make(chan struct{})
-	go d.checkpoints(d.writer)
+	go d.checkpoints(context.WithoutCancel(ctx), d.writer)
 	for range readers {
 		d.unopened <- struct{}{}
 	}
