@@ -43,9 +43,10 @@ check-spec: ## lint the documents, and fail at a change that breaks clients and 
 	spec/check.sh
 
 .PHONY: rules
-rules: ## write RULES.md and the status pictures from their sources
+rules: ## write RULES.md, the status pictures and the new database from their sources
 	BERTH_GOLDEN=write go test -count=1 -run 'RULES' ./conformance
 	BERTH_GOLDEN=write go test -count=1 -run 'Pictures' ./impl/compute
+	BERTH_GOLDEN=write go test -count=1 -run 'NewDatabase' ./store/sqlite
 
 .PHONY: lint
 lint: ## gofmt, go vet, golangci-lint
@@ -66,6 +67,10 @@ viewer: ## take the viewer of the reference pages from npm, at the version in im
 pages: build ## the pages in headless Chromium, against the viewer of the lockfile; screenshots in artefacts/ (needs Node and Chromium)
 	impl/reference/viewer/vendor.sh --check
 	conformance/pages/run.sh
+
+.PHONY: examples
+examples: build ## tests of clients in Go, Python and JavaScript, each test with a server of its own (needs Python and Node)
+	examples/run.sh
 
 .PHONY: fuzz-contract
 fuzz-contract: ## fuzz a server over its documents: FUZZ_EXAMPLES=300 of each operation, FUZZ_SEEDS='1 2 3' (needs Python)

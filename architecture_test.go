@@ -1,5 +1,6 @@
-// Package berth has no code: its test holds the rules of the tree, which imports go which way among them.
 package berth
+
+// This file holds the rules of the tree, which imports go which way among them.
 
 import (
 	"bytes"
@@ -65,6 +66,7 @@ var rooms = map[string]struct {
 	"impl/webhook":                   {uses: []string{http}},
 	"impl/reference":                 {uses: []string{http}},
 	"impl/observe":                   {may: []string{"impl/compute", "impl/control", "impl/queue", "store"}, uses: []string{http, prom, otel}},
+	"impl/worker":                    {uses: []string{http}}, // stands outside the server, as any worker
 	"impl/httpapi": {
 		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/nullable", "impl/problem", "impl/queue", "impl/validate", "spec"},
 		uses: []string{http, echo},
@@ -79,9 +81,10 @@ var rooms = map[string]struct {
 	},
 	"conformance":       {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "impl/app"}, uses: []string{http}},
 	"conformance/crash": {uses: []string{http}},
-	"cmd/berth":         {may: []string{"conformance", "impl/app", "impl/compute", "gen/rest", "gen/queue", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
+	"cmd/berth":         {may: []string{"conformance", "impl/app", "impl/compute", "impl/worker", "gen/rest", "gen/queue", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
 	"cmd/validgen":      {},
-	"":                  {},
+	"":                  {may: []string{"impl/app", "impl/worker"}}, // what embedders import
+	"berthtest":         {may: []string{""}},
 }
 
 // The technologies that only some rooms may know.
@@ -125,7 +128,8 @@ func TestImportsGoDownward(t *testing.T) {
 			}
 		}
 		for _, i := range p.Imports {
-			if ours, ok := strings.CutPrefix(i, module); ok {
+			if ours, ok := strings.CutPrefix(i+"/", module); ok {
+				ours = strings.TrimSuffix(ours, "/") // "": the root
 				assert.Contains(t, room.may, ours, "%s imports %s", name, ours)
 			}
 			for _, technology := range []string{http, echo, sql, moby, prom, otel} {
@@ -286,7 +290,7 @@ func TestHandWrittenFilesStayShort(t *testing.T) {
 
 // clocks are the places where the machine's time may be read: the one clock, what waits for real processes, and programs
 // that stand outside the server.
-var clocks = []string{"impl/compute/", "impl/runtime/process/", "impl/runtime/runtimetest/", "cmd/", "conformance/"}
+var clocks = []string{"impl/compute/", "impl/runtime/process/", "impl/runtime/runtimetest/", "impl/worker/", "cmd/", "conformance/"}
 
 func TestOnlyTheClockReadsTheTime(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ import (
 var asJSON = map[string]string{"Content-Type": "application/json"}
 
 // tooLarge is a body over the limit of REST.
-var tooLarge = `{"name":"` + strings.Repeat("x", 1<<20) + `"}`
+func tooLarge() string { return `{"name":"` + strings.Repeat("x", 1<<20) + `"}` }
 
 // refusals are requests that break one thing each, by the status that they get.
 func (c *Check) refusals() map[int]Request {
@@ -22,7 +22,7 @@ func (c *Check) refusals() map[int]Request {
 		401: {Method: "GET", URL: "/v2/pods", Key: "-"},
 		404: {Method: "GET", URL: "/v2/pods/nosuchpod"},
 		405: {Method: "PUT", URL: "/v2/pods"},
-		413: {Method: "POST", URL: "/v2/pods", Body: tooLarge},
+		413: {Method: "POST", URL: "/v2/pods", Body: tooLarge()},
 		415: {Method: "POST", URL: "/v2/pods", Body: `{}`, Header: map[string]string{"Content-Type": "text/plain"}},
 		422: {Method: "POST", URL: "/v2/pods", Body: `{}`},
 	}
@@ -237,7 +237,7 @@ func init() {
 		})
 	})
 	add("errors.order.size", []string{"createPod"}, func(c *Check) {
-		c.createRefused(tooLarge[:len(tooLarge)-1], 413)
+		c.createRefused(strings.TrimSuffix(tooLarge(), "}"), 413)
 		text := map[string]string{"Content-Type": "text/plain"}
 		c.Refused(c.Send(Request{Method: "POST", URL: c.URL + "/v2/pods", Body: "nope", Header: text}), 415)
 	})

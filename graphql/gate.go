@@ -14,7 +14,7 @@ import (
 // gate stands between a valid document and its execution: bounds, key, scope, values of arguments.
 type gate struct {
 	Services
-	schema *ast.Schema
+	schema func() *ast.Schema // parsed when it is first needed
 }
 
 var _ interface {
@@ -70,7 +70,7 @@ func (g gate) MutateOperationContext(ctx context.Context, o *graphql.OperationCo
 		err = g.permitted(callOf(ctx), o)
 	}
 	if err == nil {
-		err = checkArguments(g.schema, o)
+		err = checkArguments(g.schema(), o)
 	}
 	if err != nil {
 		return gqlerror.Wrap(err)

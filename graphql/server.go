@@ -74,7 +74,7 @@ func New(s Services) *Handler {
 	h.exec.SetDisableSuggestion(true)
 	h.exec.SetErrorPresenter(h.present)
 	h.exec.SetRecoverFunc(func(_ context.Context, r any) error { return fmt.Errorf("panic: %v\n%s", r, debug.Stack()) })
-	h.exec.Use(gate{s, schema.Schema()})
+	h.exec.Use(gate{s, schema.Schema})
 	return h
 }
 

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -13,8 +14,24 @@ import (
 //go:embed rest.yaml queue.yaml worker.yaml controls.yaml rules.yaml
 var files embed.FS
 
-// JSON gives the OpenAPI document of that name (rest, queue, worker, controls) as JSON.
+// documents are converted when they are first asked for: a server that starts waits for none of it.
+var documents = map[string]func() ([]byte, error){
+	"rest":     sync.OnceValues(func() ([]byte, error) { return convert("rest") }),
+	"queue":    sync.OnceValues(func() ([]byte, error) { return convert("queue") }),
+	"worker":   sync.OnceValues(func() ([]byte, error) { return convert("worker") }),
+	"controls": sync.OnceValues(func() ([]byte, error) { return convert("controls") }),
+}
+
+// JSON gives the OpenAPI document of that name (rest, queue, worker, controls) as JSON, which is not to be changed.
 func JSON(name string) ([]byte, error) {
+	document, ok := documents[name]
+	if !ok {
+		return nil, fmt.Errorf("there is no document %q", name)
+	}
+	return document()
+}
+
+func convert(name string) ([]byte, error) {
 	text, err := files.ReadFile(name + ".yaml")
 	if err != nil {
 		return nil, err

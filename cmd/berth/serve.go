@@ -155,8 +155,13 @@ func addEndpoints(cmd *cobra.Command, endpoints *[]string) {
 // /run takes 0.8 of the processor time. A factor (GOGC) would grow with a million waiting jobs; this does not.
 const heapFloor = 64 << 20
 
+// settleTime is how long after the start the collector begins: what starting took is given back then, and not while the
+// first request waits for its answer.
+const settleTime = 100 * time.Millisecond
+
 // serve runs a server, calls ready once it is up, and keeps serving until ctx ends.
 func serve(ctx context.Context, config app.Config, ready func(*app.Server) error) error {
+	collect := debug.SetGCPercent(-1)
 	floor := make([]byte, heapFloor)
 	defer runtime.KeepAlive(&floor[0])
 	if os.Getenv("GOMAXPROCS") == "" {
@@ -168,7 +173,10 @@ func serve(ctx context.Context, config app.Config, ready func(*app.Server) error
 	if err != nil {
 		return err
 	}
-	go debug.FreeOSMemory() // what starting took
+	time.AfterFunc(settleTime, func() {
+		debug.SetGCPercent(collect)
+		debug.FreeOSMemory()
+	})
 	if err := ready(s); err != nil && ctx.Err() == nil {
 		return errors.Join(err, s.Close())
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +17,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/impl/worker"
 )
 
 // The environment that every worker is given.
@@ -35,40 +38,13 @@ const (
 	exitCrash = 3 // the crash handler
 )
 
-// maxConcurrency is what the protocol lets a worker take at once.
-const maxConcurrency = 1000
-
 // workerSettings are what a worker is told by its environment and its flags.
 type workerSettings struct {
-	takeURL   string // $ID is filled in: it means the worker here
-	doneURL   string // $ID is left: it means the job here
-	streamURL string // as doneURL
-	pingURL   string
-	interval  time.Duration // between pings
-	key       string
+	worker.Settings
 	id        string
-
-	handler     string
-	concurrency int
-	aggregate   bool
-	errorText   string
-	pauses      workerPauses
-}
-
-// workerPauses are the waits of the protocol; tests shorten them.
-type workerPauses struct {
-	poll      time.Duration // how long a poll may be held
-	afterPoll time.Duration // the least time from one poll to the next if nothing came of it
-	afterFail time.Duration // after a poll that failed
-	afterMany time.Duration // after a poll that was one too many: 429
-	firstPost time.Duration // before the second attempt to post; doubles
-	lastPost  time.Duration // what that doubling ends at
-	post      time.Duration // after which a post is given up
-}
-
-var usualPauses = workerPauses{
-	poll: 90 * time.Second, afterPoll: 100 * time.Millisecond, afterFail: time.Second, afterMany: 5 * time.Second,
-	firstPost: 200 * time.Millisecond, lastPost: 5 * time.Second, post: time.Minute,
+	handler   string
+	aggregate bool
+	errorText string
 }
 
 func newWorkerCommand() *cobra.Command { return workerCommand(os.Getenv, os.Exit) }
@@ -100,12 +76,12 @@ On SIGTERM it takes no more jobs, finishes those it has and exits with code 0. A
 			}
 			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)).With("worker", s.id)
 			defer context.AfterFunc(cmd.Context(), func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
-			newWorker(s, log, exit).run(cmd.Context())
+			s.worker(log, exit).Run(cmd.Context())
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&s.handler, "handler", "echo", "what to do with a job: echo, sleep, fail, stream or crash")
-	cmd.Flags().IntVar(&s.concurrency, "concurrency", 1, "how many jobs to work on at once")
+	cmd.Flags().IntVar(&s.Concurrency, "concurrency", 1, "how many jobs to work on at once")
 	cmd.Flags().BoolVar(&s.aggregate, "aggregate", false, "the output of stream is the list of its chunks")
 	cmd.Flags().StringVar(&s.errorText, "error", "failed as asked", "the error of fail where the input has none")
 	return cmd
@@ -116,8 +92,8 @@ func (s *workerSettings) complete(getenv func(string) string) error {
 	if handlers[s.handler] == nil {
 		return fmt.Errorf("--handler: there is no handler %q", s.handler)
 	}
-	if s.concurrency < 1 || s.concurrency > maxConcurrency {
-		return fmt.Errorf("--concurrency: %d is not between 1 and %d", s.concurrency, maxConcurrency)
+	if s.Concurrency < 1 || s.Concurrency > worker.MaxConcurrency {
+		return fmt.Errorf("--concurrency: %d is not between 1 and %d", s.Concurrency, worker.MaxConcurrency)
 	}
 	var missing []string
 	for _, name := range []string{envTake, envDone, envStream, envPing, envWorkerKey, envWorkerID} {
@@ -132,20 +108,29 @@ func (s *workerSettings) complete(getenv func(string) string) error {
 	if err != nil || interval <= 0 {
 		return fmt.Errorf("%s: %q is not a number of milliseconds above 0", envPingInterval, getenv(envPingInterval))
 	}
-	s.interval = time.Duration(interval) * time.Millisecond
-	s.key, s.id, s.pauses = getenv(envWorkerKey), getenv(envWorkerID), usualPauses
-	worker := strings.NewReplacer("$RUNPOD_POD_ID", url.PathEscape(s.id))
-	s.takeURL = strings.ReplaceAll(worker.Replace(getenv(envTake)), "$ID", url.PathEscape(s.id))
-	s.doneURL = worker.Replace(getenv(envDone))
-	s.streamURL = worker.Replace(getenv(envStream))
-	s.pingURL = worker.Replace(getenv(envPing))
-	for name, address := range map[string]string{envTake: s.takeURL, envDone: s.doneURL, envStream: s.streamURL, envPing: s.pingURL} {
+	s.PingInterval = time.Duration(interval) * time.Millisecond
+	s.Key, s.id, s.Pauses = getenv(envWorkerKey), getenv(envWorkerID), worker.UsualPauses()
+	s.Agent, s.Streams = "berth-worker/"+version, s.handler == handlerStream
+	self := strings.NewReplacer("$RUNPOD_POD_ID", url.PathEscape(s.id))
+	s.TakeURL = strings.ReplaceAll(self.Replace(getenv(envTake)), "$ID", url.PathEscape(s.id))
+	s.DoneURL = self.Replace(getenv(envDone))
+	s.StreamURL = self.Replace(getenv(envStream))
+	s.PingURL = self.Replace(getenv(envPing))
+	for name, address := range map[string]string{envTake: s.TakeURL, envDone: s.DoneURL, envStream: s.StreamURL, envPing: s.PingURL} {
 		if u, err := url.Parse(address); err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) {
 			return fmt.Errorf("%s: not an http or https URL", name)
 		}
 	}
-	if !strings.Contains(s.takeURL, takePath) {
-		return errors.New(envTake + ": has no " + takePath + ", from which the other URLs are made")
+	if !strings.Contains(s.TakeURL, worker.TakePath) {
+		return errors.New(envTake + ": has no " + worker.TakePath + ", from which the other URLs are made")
 	}
 	return nil
+}
+
+// worker makes the worker with its built-in handler.
+func (s *workerSettings) worker(log *slog.Logger, exit func(int)) *worker.Worker {
+	run := handlers[s.handler]
+	return worker.New(s.Settings, func(ctx context.Context, input json.RawMessage, emit worker.Emit) (json.RawMessage, error) {
+		return run(ctx, input, handling{workerSettings: s, emit: emit, exit: exit})
+	}, log.With("handler", s.handler))
 }

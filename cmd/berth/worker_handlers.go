@@ -9,12 +9,14 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/berthdev/berth/impl/worker"
 )
 
 // handling is what a handler has besides its input.
 type handling struct {
-	workerSettings
-	emit func(ctx context.Context, value json.RawMessage) error // streams a value
+	*workerSettings
+	emit worker.Emit
 	exit func(code int)
 }
 
@@ -45,7 +47,7 @@ func (p pauseInput) pause(ctx context.Context) error {
 	if !(p.MS >= 0 && p.MS <= math.MaxInt32) { // 24 days: what is longer is a mistake
 		return fmt.Errorf("input.ms: %v is not a number of milliseconds", p.MS)
 	}
-	return pause(ctx, time.Duration(p.MS*float64(time.Millisecond)))
+	return worker.Pause(ctx, time.Duration(p.MS*float64(time.Millisecond)))
 }
 
 func handleSleep(ctx context.Context, input json.RawMessage, _ handling) (json.RawMessage, error) {

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/worker"
 )
 
 const workerPatience = 20 * time.Second // real time until a test gives up
@@ -107,18 +109,18 @@ type runningWorker struct {
 // start runs a worker with the flags; the test's end ends it.
 func (s *workerServer) start(t *testing.T, flags func(*workerSettings)) runningWorker {
 	t.Helper()
-	settings := workerSettings{handler: "echo", concurrency: 1}
+	settings := workerSettings{Settings: worker.Settings{Concurrency: 1}, handler: "echo"}
 	flags(&settings)
 	env := s.env()
 	require.NoError(t, settings.complete(func(name string) string { return env[name] }))
-	settings.pauses.firstPost, settings.pauses.afterFail = time.Millisecond, time.Millisecond
-	settings.pauses.afterMany, settings.pauses.afterPoll = time.Millisecond, time.Millisecond
+	settings.Pauses.FirstPost, settings.Pauses.AfterFail = time.Millisecond, time.Millisecond
+	settings.Pauses.AfterMany, settings.Pauses.AfterPoll = time.Millisecond, time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
 	running := runningWorker{terminate: cancel, ended: make(chan struct{}), exits: make(chan int, 1), log: &workerLog{}}
-	w := newWorker(settings, slog.New(slog.NewTextHandler(running.log, nil)), func(code int) { running.exits <- code })
+	w := settings.worker(slog.New(slog.NewTextHandler(running.log, nil)), func(code int) { running.exits <- code })
 	go func() {
 		defer close(running.ended)
-		w.run(ctx)
+		w.Run(ctx)
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -245,7 +247,7 @@ func TestAWorkerCrashesInTheMiddleOfAJob(t *testing.T) {
 func TestAWorkerTakesABatchAndNoMoreThanItCanRun(t *testing.T) {
 	t.Parallel()
 	s := newWorkerServer(t)
-	s.start(t, func(w *workerSettings) { w.handler, w.concurrency = "sleep", 3 })
+	s.start(t, func(w *workerSettings) { w.handler, w.Concurrency = "sleep", 3 })
 	first := receive(t, s.takes)
 	require.Equal(t, "/v2/ep/job-take-batch/w1", first.Path)
 	require.Equal(t, "gpu=none&batch_size=3&job_in_progress=0", first.RawQuery)
@@ -277,7 +279,7 @@ func TestAWorkerPingsWithTheJobsItHolds(t *testing.T) {
 func TestAStoppedJobIsNotReported(t *testing.T) {
 	t.Parallel()
 	s := newWorkerServer(t)
-	s.start(t, func(w *workerSettings) { w.handler, w.concurrency = "sleep", 2 })
+	s.start(t, func(w *workerSettings) { w.handler, w.Concurrency = "sleep", 2 })
 	s.jobs <- `[{"id":"j1","input":{"ms":3600000}},{"id":"j2","input":{"ms":3600000}}]`
 	receiveUntil(t, s.pings, func(u *url.URL) bool { return u.Query().Get("job_id") == "j1,j2" })
 	s.stops <- "" // nothing to stop within the hold
@@ -291,7 +293,7 @@ func TestAStoppedJobIsNotReported(t *testing.T) {
 func TestAJobTakenTwiceRunsOnce(t *testing.T) {
 	t.Parallel()
 	s := newWorkerServer(t)
-	s.start(t, func(w *workerSettings) { w.handler, w.concurrency = "stream", 2 })
+	s.start(t, func(w *workerSettings) { w.handler, w.Concurrency = "stream", 2 })
 	s.jobs <- `[{"id":"j1","input":{"chunks":2,"ms":100}},{"id":"j1","input":{"chunks":2,"ms":100}}]`
 	require.Equal(t, `{"output":0}`, receive(t, s.posts).body)
 	require.Equal(t, `{"output":1}`, receive(t, s.posts).body)
@@ -383,7 +385,7 @@ func TestAWorkerThatIsToldToEndFinishesItsJobsAndTakesNone(t *testing.T) {
 		}
 		return 0
 	}
-	running := s.start(t, func(w *workerSettings) { w.handler, w.concurrency = "stream", 2 })
+	running := s.start(t, func(w *workerSettings) { w.handler, w.Concurrency = "stream", 2 })
 	s.jobs <- `[{"id":"j1","input":{"chunks":1}},{"id":"j2","input":{"chunks":["x"],"ms":1}}]`
 	receiveUntil(t, s.pings, func(u *url.URL) bool { return u.Query().Get("job_id") == "j1,j2" })
 	running.terminate()
@@ -465,10 +467,4 @@ func TestTheCommandRunsAWorkerUntilItsContextEnds(t *testing.T) {
 	require.Equal(t, `{"error":""}`, receive(t, s.posts).body)
 	cancel()
 	require.NoError(t, receive(t, ended))
-}
-
-func TestAQueryIsAddedToAURLThatHasNone(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, "http://x/?a=1", withQuery("http://x/", "a=1"))
-	require.Equal(t, "http://x/?b=2&a=1", withQuery("http://x/?b=2", "a=1"))
 }

@@ -35,6 +35,7 @@ import (
 // Config is what a server is started with. The zero value of a field is its default.
 type Config struct {
 	Data            string              // directory of the database and of what belongs to it; required
+	Ephemeral       bool                // the directory is thrown away afterwards: no write waits for the disk
 	Listen          string              // address of all interfaces; 127.0.0.1:0 picks a port
 	QueueListen     string              // a second address, for the queue and the workers; empty: none
 	Endpoints       []Endpoint          // declared at the start; jobs of others are kept
@@ -118,6 +119,7 @@ type Server struct {
 	workerSim  *sim.Fleet      // nil if those do not run on it
 	placement  *control.Placement
 	process    *process.Runtime
+	controls   *controls // nil if there are none
 	poster     *webhook.Poster
 
 	metricsURL string
@@ -145,6 +147,11 @@ func (s *Server) Endpoints() map[string]compute.EndpointID { return s.endpoints 
 func (s *Server) CreateKey(ctx context.Context, n control.NewKey) (compute.KeyID, string, error) {
 	key, token, err := s.keyring.Create(ctx, n)
 	return key.ID, token, err
+}
+
+// DeleteKey deletes a key: its token is refused from then on.
+func (s *Server) DeleteKey(ctx context.Context, id compute.KeyID) error {
+	return s.keyring.Delete(ctx, id)
 }
 
 // Failed receives when a listener fails.
@@ -192,7 +199,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err = s.openPlacement(ctx, c); err != nil {
 		return nil, err
 	}
-	key, err := secretKey(c.Data)
+	key, err := secretKey(c.Data, !c.Ephemeral)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +237,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	}
 	s.observe(&services, webhooks)
 	if c.TestControls {
-		if services.Controls, err = s.newControls(ctx, settable, []loop.Due{
+		if s.controls, err = s.newControls(ctx, settable, []loop.Due{
 			{Next: soonest(s.fleet.Next), Do: done(pods.Step)},
 			{Next: s.queue.Next, Do: s.queue.Sweep},
 			{Next: soonest(earliest(workers.Next, s.workerSim.Next)), Do: done(workers.Step)},
@@ -238,6 +245,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		}); err != nil {
 			return nil, err
 		}
+		services.Controls = s.controls
 	}
 	services.GraphQL = graphql.New(graphql.Services{
 		Control: ctl, Live: pods.Live, Endpoints: endpoints, Registries: registries, Keyring: s.keyring, Faults: services.Faults, Clock: c.Clock, Log: c.Log, Limits: c.GraphQL.Limits,

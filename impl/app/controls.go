@@ -33,6 +33,19 @@ func (s *Server) newControls(ctx context.Context, clock *compute.SettableClock, 
 	return &controls{server: s, clock: clock, work: work}, err
 }
 
+// Clock is the clock that tests set; nil without the test controls.
+func (s *Server) Clock() *compute.SettableClock {
+	if s.controls == nil {
+		return nil
+	}
+	return s.controls.clock
+}
+
+// Advance sets that clock forward by d and does all that falls due on the way, each at its time. It needs the test controls.
+func (s *Server) Advance(ctx context.Context, d time.Duration) error {
+	return s.controls.Advance(ctx, d)
+}
+
 func (c *controls) Clock() *compute.SettableClock { return c.clock }
 
 func (c *controls) Advance(ctx context.Context, d time.Duration) error {

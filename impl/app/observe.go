@@ -34,7 +34,11 @@ func (s *Server) openStore(ctx context.Context, c Config) (err error) {
 			return err
 		}
 	}
-	db, err := sqlite.Open(ctx, filepath.Join(c.Data, "berth.db"), c.Clock)
+	open := sqlite.Open
+	if c.Ephemeral {
+		open = sqlite.OpenUnsynced
+	}
+	db, err := open(ctx, filepath.Join(c.Data, "berth.db"), c.Clock)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 const secretFile = "secret.key"
 
 // secretKey reads the key of the data directory, which the first start makes. The lock of the directory is held.
-func secretKey(dir string) ([]byte, error) {
+func secretKey(dir string, sync bool) ([]byte, error) {
 	file := filepath.Join(dir, secretFile)
 	key, err := os.ReadFile(file)
 	switch {
@@ -28,18 +28,22 @@ func secretKey(dir string) ([]byte, error) {
 	if _, err := rand.Read(key); err != nil {
 		return nil, err
 	}
-	return key, writeWhole(file, key)
+	return key, writeWhole(file, key, sync)
 }
 
-// writeWhole writes a file for its owner alone, of which a crash leaves all or nothing.
-func writeWhole(file string, content []byte) error {
+// writeWhole writes a file for its owner alone, of which a crash leaves all or nothing. Without sync a failure of power may
+// leave less.
+func writeWhole(file string, content []byte, sync bool) error {
 	half := file + ".new"
 	f, err := os.OpenFile(half, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(content)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err == nil && sync {
+		err = f.Sync()
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(half, file)

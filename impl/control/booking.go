@@ -114,7 +114,7 @@ func (b *Booking) resize(before, after compute.Pod) error {
 	p := b.placement
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	h := p.hosts[after.HostID]
+	h := p.host(after.HostID)
 	if h == nil {
 		return nil // it holds nothing of the fleet
 	}

@@ -79,30 +79,33 @@ const (
 
 // SimulatedFleet makes a fleet that has everything of the catalog in every data center.
 func SimulatedFleet(c Catalog) []Host {
-	var hosts []Host
 	var flavors []string
 	var memory int64
 	for _, f := range c.CPUs {
 		flavors = append(flavors, f.ID)
 		memory = max(memory, f.MemoryPerVCPU)
 	}
+	const clouds = 2
+	cuda, none := []string{"12.4", "12.8", "13.0"}, []string{""}
+	hosts := make([]Host, 0, len(c.DataCenters)*clouds*(1+len(c.GPUs)*len(cuda)))
 	for _, d := range c.DataCenters {
-		for _, cloud := range []compute.Cloud{compute.Secure, compute.Community} {
+		for _, cloud := range [clouds]compute.Cloud{compute.Secure, compute.Community} {
+			at := d.ID + "/" + string(cloud) + "/"
 			hosts = append(hosts, Host{
-				ID: fmt.Sprintf("%s/%s/cpu", d.ID, cloud), DataCenterID: d.ID, Cloud: cloud, CPUs: flavors,
+				ID: at + "cpu", DataCenterID: d.ID, Cloud: cloud, CPUs: flavors,
 				VCPUs: simulatedVCPUs, MemoryGB: simulatedVCPUs * memory, DiskGB: simulatedDiskGB,
 			})
 			for _, t := range c.GPUs {
 				if t.Offer(cloud) == nil {
 					continue
 				}
-				versions := []string{"12.4", "12.8", "13.0"}
+				versions := cuda
 				if t.Manufacturer != manufacturerNVIDIA {
-					versions = []string{""}
+					versions = none
 				}
 				for _, version := range versions {
 					hosts = append(hosts, Host{
-						ID: fmt.Sprintf("%s/%s/%s/%s", d.ID, cloud, t.ID, version), DataCenterID: d.ID, Cloud: cloud, GPU: t.ID, GPUCount: simulatedGPUs,
+						ID: at + t.ID + "/" + version, DataCenterID: d.ID, Cloud: cloud, GPU: t.ID, GPUCount: simulatedGPUs,
 						CUDAVersion: version, VCPUs: simulatedGPUs * t.VCPUPerGPU, MemoryGB: simulatedGPUs * t.MemoryGBPerGPU, DiskGB: simulatedDiskGB,
 					})
 				}

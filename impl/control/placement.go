@@ -25,7 +25,8 @@ type Placement struct {
 	Looked func(who string, o Outcome)
 
 	mu    sync.Mutex
-	hosts map[string]*host
+	hosts []host
+	byID  map[string]*host    // nil until somebody asks: a server without pods never does
 	kinds map[kind][]*host    // in the order of the fleet
 	held  map[holder][]*claim // what pods and workers hold
 }
@@ -47,8 +48,8 @@ func (a amount) covers(b amount) bool {
 
 // host is a Host with what is free of it.
 type host struct {
-	Host
-	center  DataCenter
+	*Host
+	center  *DataCenter
 	rank    int // of the data center in the catalog
 	cuda    cudaVersion
 	free    amount
@@ -93,7 +94,7 @@ func NewPlacement(ctx context.Context, s store.Store, c Catalog, fleet []Host) (
 
 // adopt counts what a stored pod holds. One whose host is not in the fleet any more holds nothing of it.
 func (p *Placement) adopt(pod compute.Pod) {
-	h := p.hosts[pod.HostID]
+	h := p.host(pod.HostID)
 	if h == nil {
 		return
 	}
@@ -113,13 +114,22 @@ func (p *Placement) hold(c *claim) {
 
 // setHosts replaces the hosts. Pods and workers keep what they hold of those that stay.
 func (p *Placement) setHosts(hosts []Host) {
-	p.hosts, p.kinds = map[string]*host{}, map[kind][]*host{}
-	for _, n := range hosts {
-		h := &host{Host: n, free: amount{n.GPUCount, n.VCPUs, n.MemoryGB, n.DiskGB}}
-		h.rank = slices.IndexFunc(p.catalog.DataCenters, func(d DataCenter) bool { return d.ID == n.DataCenterID })
-		h.center = p.catalog.DataCenters[h.rank]
-		h.cuda, _ = parseCUDA(n.CUDAVersion)
-		p.hosts[h.ID] = h
+	ranks := map[string]int{}
+	for i, d := range p.catalog.DataCenters {
+		ranks[d.ID] = i
+	}
+	versions := map[string]cudaVersion{}
+	made := make([]host, len(hosts)) // one piece: the simulated fleet is made at every start
+	p.hosts, p.byID, p.kinds = made, nil, map[kind][]*host{}
+	for i := range hosts {
+		n, h := &hosts[i], &made[i]
+		version, known := versions[n.CUDAVersion]
+		if !known {
+			version, _ = parseCUDA(n.CUDAVersion)
+			versions[n.CUDAVersion] = version
+		}
+		rank := ranks[n.DataCenterID]
+		*h = host{Host: n, free: amount{n.GPUCount, n.VCPUs, n.MemoryGB, n.DiskGB}, rank: rank, center: &p.catalog.DataCenters[rank], cuda: version}
 		if h.GPU != "" {
 			p.kinds[kind{gpu: h.GPU}] = append(p.kinds[kind{gpu: h.GPU}], h)
 		}
@@ -129,13 +139,24 @@ func (p *Placement) setHosts(hosts []Host) {
 	}
 	for _, claims := range p.held {
 		for _, c := range claims {
-			if h := p.hosts[c.host.ID]; h != nil {
+			if h := p.host(c.host.ID); h != nil {
 				c.host = h
 				h.free = h.free.plus(c.amount, -1)
 				h.devices.set(c.devices, true)
 			}
 		}
 	}
+}
+
+// host gives the host of that id; nil if there is none. The caller has the lock.
+func (p *Placement) host(id string) *host {
+	if p.byID == nil {
+		p.byID = make(map[string]*host, len(p.hosts))
+		for i := range p.hosts {
+			p.byID[p.hosts[i].ID] = &p.hosts[i]
+		}
+	}
+	return p.byID[id]
 }
 
 // SetCapacity makes the fleet have of the named types and flavors nothing but the capacity, and of all others what the

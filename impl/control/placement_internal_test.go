@@ -72,8 +72,8 @@ func (p *Placement) freeNow() map[string]amount {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	all := map[string]amount{}
-	for id, h := range p.hosts {
-		all[id] = h.free
+	for _, h := range p.hosts {
+		all[h.ID] = h.free
 	}
 	return all
 }

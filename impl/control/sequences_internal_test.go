@@ -187,7 +187,8 @@ func (l *life) run(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.setHosts(small())
-	for _, h := range p.hosts {
+	for i := range p.hosts {
+		h := &p.hosts[i]
 		whole := amount{h.GPUCount, h.VCPUs, h.MemoryGB, h.DiskGB}
 		if h.free != whole || len(h.devices.pick(h.GPUCount, h.GPUCount)) != int(h.GPUCount) || len(p.held) > 0 {
 			return fmt.Errorf("host %s: %+v of %+v is free at the end; held: %v", h.ID, h.free, whole, p.held)

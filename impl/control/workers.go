@@ -79,7 +79,7 @@ func (b *Booking) placeWorker(w *compute.Worker, wants []want) error {
 
 // adoptWorker counts what a stored worker holds.
 func (p *Placement) adoptWorker(w compute.Worker) {
-	h := p.hosts[w.HostID]
+	h := p.host(w.HostID)
 	if h == nil {
 		return
 	}

@@ -79,7 +79,7 @@ func (l *Pods) glance(ctx context.Context, one *look) {
 		one.err = one.move(compute.PodHealthy)
 	case p.Status == compute.PodRunning && state.Phase == runtime.Up && p.StartedAt.UnixMilli() == state.StartedAt.UnixMilli():
 		l.note(ctx, *p, state)
-		one.next = later
+		one.next, one.until = later, state.Until
 	default:
 		one.done = false
 	}
@@ -203,7 +203,7 @@ func (l *Pods) settle(ctx context.Context, one *look) {
 			l.Log.Error("pod: it is tried again", "pod", id, "error", one.err)
 		}
 		l.troubled[id] = true
-		next.pod, one.next = compute.Pod{}, later // nothing is known of it
+		*next, one.next = look{id: id}, later // nothing is known of it
 	case l.troubled[id]:
 		l.Log.Info("pod: the trouble is over", "pod", id)
 		delete(l.troubled, id)

@@ -75,49 +75,95 @@ const anyHolder compute.WorkerID = "*"
 
 // end moves a job to a final status by the event that decide gives, which may fill in output and error. It does nothing
 // when the table has no such move (or decide gives none) or the holder is another one. known saves reading the job, which it
-// does unless it is zero. stored, unless it is nil, is called before anybody hears of the end. Everything that ends a job goes through here.
+// does unless it is zero. stored, unless it is nil, is called before anybody hears of the end. Everything that ends a job goes through here
+// or, if many end at once, endAll.
 func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID, holder compute.WorkerID, known compute.Job, stored func(), decide func(*compute.Job) compute.JobEvent) error {
-	var j compute.Job
-	var from compute.JobStatus
-	moved := false
-	err := q.store.WriteSure(ctx, func(tx store.Tx) (err error) {
-		moved = false
-		if j = known; j.ID == "" {
-			j, err = tx.Job(id)
-		}
-		if compute.CodeOf(err) == compute.NotFound {
-			return nil // swept: nobody needs it
-		}
-		if err != nil {
-			return err
-		}
-		if j.EndpointID != e || holder != anyHolder && j.WorkerID != holder {
-			return nil
-		}
-		from = j.Status
-		if from.Ended() {
-			return nil
-		}
-		worker := j.WorkerID
-		if j.Status, err = compute.JobMachine.Next(from, decide(&j)); err != nil {
-			return nil // the table says no: the report came too late
-		}
-		moved, err = q.moveToEnd(tx, &j, from, worker)
-		return err
+	one := ending{endpoint: e, id: id, holder: holder, decide: decide}
+	err := q.store.WriteSure(ctx, func(tx store.Tx) error {
+		one.job = known
+		return one.move(q, tx)
 	})
-	if err != nil || !moved {
+	if err == nil && one.moved {
+		one.tell(ctx, q, stored)
+	}
+	return err
+}
+
+// endAll is end for jobs of which nothing is known, in one transaction.
+func (q *Queue) endAll(ctx context.Context, all []*ending) error {
+	err := q.store.Write(ctx, func(tx store.Tx) error {
+		for _, one := range all {
+			one.job = compute.Job{}
+			if err := one.move(q, tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
+	for _, one := range all {
+		if one.moved {
+			one.tell(ctx, q, nil)
+		}
+	}
+	return nil
+}
+
+// ending is the end of a job.
+type ending struct {
+	endpoint compute.EndpointID
+	id       compute.JobID
+	holder   compute.WorkerID
+	decide   func(*compute.Job) compute.JobEvent
+
+	job   compute.Job // zero: it is to be read
+	from  compute.JobStatus
+	moved bool
+}
+
+// move moves the job, in a transaction that may be tried again.
+func (o *ending) move(q *Queue, tx store.Tx) (err error) {
+	o.moved = false
+	j := &o.job
+	if j.ID == "" {
+		*j, err = tx.Job(o.id)
+	}
+	if compute.CodeOf(err) == compute.NotFound {
+		return nil // swept: nobody needs it
+	}
+	if err != nil {
+		return err
+	}
+	if j.EndpointID != o.endpoint || o.holder != anyHolder && j.WorkerID != o.holder {
+		return nil
+	}
+	o.from = j.Status
+	if o.from.Ended() {
+		return nil
+	}
+	worker := j.WorkerID
+	if j.Status, err = compute.JobMachine.Next(o.from, o.decide(j)); err != nil {
+		return nil // the table says no: the report came too late
+	}
+	o.moved, err = q.moveToEnd(tx, j, o.from, worker)
+	return err
+}
+
+// tell lets everybody know whom the end concerns, once it is on disk.
+func (o *ending) tell(ctx context.Context, q *Queue, stored func()) {
+	j := o.job
 	q.mu.Lock()
 	q.recent.keep(j)
-	if l := q.lines[e]; l != nil {
-		if from == compute.JobInQueue {
-			l.leave(id)
-		} else if holder == anyHolder {
+	if l := q.lines[o.endpoint]; l != nil {
+		if o.from == compute.JobInQueue {
+			l.leave(o.id)
+		} else if o.holder == anyHolder {
 			s := l.seat(j.WorkerID)
-			s.stop(id, j.EndedAt)
+			s.stop(o.id, j.EndedAt)
 			if s.pinged { // it will tell when it has stopped
-				l.lose(id, j.WorkerID)
+				l.lose(o.id, j.WorkerID)
 			}
 		}
 	}
@@ -126,11 +172,10 @@ func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID,
 	if stored != nil {
 		stored()
 	}
-	q.ended(e, id)
+	q.ended(o.endpoint, o.id)
 	if j.Webhook != "" {
 		q.hooks.Delivery()
 	}
-	return nil
 }
 
 // heldBy gives a job in progress as the worker took it, so that its report costs no read: the move tells whether the worker

@@ -9,8 +9,8 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// sweepBatch bounds how long one transaction of a sweep holds up the others: by about 3 ms.
-const sweepBatch = 100
+// sweepBatch bounds how long one transaction of a sweep holds up the others: by about 1 ms.
+const sweepBatch = 25
 
 // silence is how long a worker that berth did not start may say nothing before it is forgotten; it is longer than any
 // hold and any ping interval.
@@ -115,19 +115,22 @@ func (q *Queue) judged(h *lease) bool {
 // expire deletes ended jobs and ends the others.
 func (q *Queue) expire(ctx context.Context, now time.Time, due []compute.Job) error {
 	var ended []compute.Job
+	var over []*ending
 	for _, j := range due {
 		if j.Status.Ended() {
 			ended = append(ended, j)
 			continue
 		}
-		err := q.end(ctx, j.EndpointID, j.ID, anyHolder, compute.Job{}, nil, func(j *compute.Job) compute.JobEvent {
+		over = append(over, &ending{endpoint: j.EndpointID, id: j.ID, holder: anyHolder, decide: func(j *compute.Job) compute.JobEvent {
 			if now.Before(j.ExpiresAt) {
 				return "" // given more time meanwhile
 			}
 			j.Error = fmt.Sprintf("ttl of %d ms exceeded", j.TTL.Milliseconds())
 			return compute.JobExpire
-		})
-		if err != nil {
+		}})
+	}
+	if len(over) > 0 {
+		if err := q.endAll(ctx, over); err != nil {
 			return err
 		}
 	}

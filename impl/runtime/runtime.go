@@ -125,7 +125,7 @@ type State struct {
 	Reason     string                  // when Ended: why, if more is known than the exit code tells
 	StartedAt  time.Time               // when it came up; zero while Starting
 	Ports      []compute.PublishedPort // while Up; a new start may publish on others
-	Until      time.Time               // while Starting: the phase does not change by itself before; zero: nobody knows
+	Until      time.Time               // unless Ended: nothing of this changes by itself before; zero: nobody knows
 }
 
 // Stats is what an allocation uses.

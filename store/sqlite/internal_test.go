@@ -3,8 +3,10 @@ package sqlite
 import (
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -32,20 +34,102 @@ func TestEveryConnectionHasEveryPragma(t *testing.T) {
 	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
-	require.Len(t, d.pools, 1+readers)
 	check := func(c *sqldb.Conn, readOnly string) {
 		for name, want := range map[string]string{
-			"busy_timeout": "5000", "journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "temp_store": "2", "query_only": readOnly,
+			"busy_timeout": "5000", "journal_mode": "wal", "synchronous": "2", "auto_vacuum": "2", "foreign_keys": "1", "temp_store": "2", "query_only": readOnly,
 		} {
 			assert.Equal(t, want, pragma(t, c, name), name)
 		}
 	}
 	check(d.writer.conn, "0")
-	for range readers { // each in turn: the idle ones stand in a line
-		c := <-d.readers
+	for range readers { // all of them: none is given back meanwhile
+		c, err := d.reader(t.Context())
+		require.NoError(t, err)
 		check(c, "1")
-		d.readers <- c
+		defer func() { d.readers <- c }()
 	}
+}
+
+// makeNew runs the migrations on an empty file and gives what they make.
+func makeNew(t *testing.T) []byte {
+	path := filepath.Join(t.TempDir(), "new.db")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	pool, err := sql.Open("sqlite", dsn(path, true, full))
+	require.NoError(t, err)
+	pool.SetMaxOpenConns(1)
+	_, err = pool.Exec("PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = INCREMENTAL; VACUUM; PRAGMA journal_mode = WAL")
+	require.NoError(t, err)
+	c, err := pool.Conn(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, migrate(t.Context(), c))
+	require.NoError(t, c.Close())
+	require.NoError(t, pool.Close()) // which moves the log into the file
+	made, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return made
+}
+
+// describe gives all that a database without rows says of itself.
+func describe(t *testing.T, file []byte) (all []string) {
+	path := filepath.Join(t.TempDir(), "described.db")
+	require.NoError(t, os.WriteFile(path, file, 0o600))
+	pool, err := sql.Open("sqlite", "file:"+path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, pool.Close()) }()
+	for _, query := range []string{
+		"PRAGMA auto_vacuum", "PRAGMA journal_mode", "PRAGMA user_version", "PRAGMA page_size", "PRAGMA page_count", "PRAGMA integrity_check",
+		"SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema ORDER BY type, name",
+	} {
+		rows, err := pool.Query(query)
+		require.NoError(t, err)
+		for rows.Next() {
+			var line string
+			require.NoError(t, rows.Scan(&line))
+			all = append(all, query+": "+line)
+		}
+		require.NoError(t, rows.Close())
+	}
+	return all
+}
+
+func TestTheNewDatabaseIsWhatTheMigrationsMake(t *testing.T) {
+	t.Parallel()
+	made := makeNew(t)
+	if os.Getenv("BERTH_GOLDEN") == "write" {
+		require.NoError(t, os.WriteFile("new.db", made, 0o644))
+		return
+	}
+	require.Contains(t, describe(t, newDatabase), "PRAGMA auto_vacuum: 2")
+	require.Contains(t, describe(t, newDatabase), "PRAGMA journal_mode: wal")
+	require.Equal(t, describe(t, made), describe(t, newDatabase), "new.db is older than the migrations: run make rules")
+}
+
+func TestAnUnsyncedStoreDoesNotWaitForTheDisk(t *testing.T) {
+	t.Parallel()
+	d, err := OpenUnsynced(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
+	require.NoError(t, err)
+	require.Equal(t, "0", pragma(t, d.writer.conn, "synchronous"))
+	require.NoError(t, d.Close())
+}
+
+func TestReadersAreOpenedAsTheyAreNeeded(t *testing.T) {
+	t.Parallel()
+	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	read := func(inside func()) {
+		require.NoError(t, d.Read(t.Context(), func(store.Tx) error {
+			inside()
+			return nil
+		}))
+	}
+	nothing := func() {}
+	require.Len(t, d.pools, 1, "the writer alone")
+	read(nothing)
+	read(nothing)
+	require.Len(t, d.pools, 2, "one after the other need one")
+	read(func() { read(nothing) })
+	require.Len(t, d.pools, 3, "at once they need two")
 }
 
 func BenchmarkInsertJob64(b *testing.B) {
@@ -56,7 +140,7 @@ func BenchmarkInsertJob64(b *testing.B) {
 		limit int
 	}{{"group commit", batchLimit}, {"one transaction per call", 1}} {
 		b.Run(c.name, func(b *testing.B) {
-			d, err := open(b.Context(), filepath.Join(b.TempDir(), "berth.db"), compute.SystemClock{}, c.limit)
+			d, err := open(b.Context(), filepath.Join(b.TempDir(), "berth.db"), compute.SystemClock{}, full, c.limit)
 			require.NoError(b, err)
 			ids := compute.NewIDs(rand.Reader, compute.SystemClock{})
 			b.ResetTimer()

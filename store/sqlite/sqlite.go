@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,37 +31,47 @@ const (
 
 // DB is a store in one SQLite file.
 type DB struct {
+	path     string
 	clock    compute.Clock
-	pools    []*sql.DB
 	writer   *writer
 	readers  chan *sqldb.Conn // the idle ones
+	unopened chan struct{}    // one for each reader that nobody has needed yet
 	closed   chan struct{}
 	closing  sync.Once
 	closeErr error
+
+	mu    sync.Mutex
+	pools []*sql.DB // the writer's first
 }
 
 // Open opens the file at path, makes it if there is none, and brings its schema up to date. It fails on a file that a
 // newer program wrote. File and directory are its owner's alone, since jobs and environments hold secrets.
 func Open(ctx context.Context, path string, clock compute.Clock) (*DB, error) {
-	return open(ctx, path, clock, batchLimit)
+	return open(ctx, path, clock, full, batchLimit)
 }
 
-func open(ctx context.Context, path string, clock compute.Clock, limit int) (_ *DB, err error) {
+// OpenUnsynced is Open of a file that is to be thrown away: a Write returns without waiting for the disk, and what it wrote
+// outlives this process, but not a failure of power.
+func OpenUnsynced(ctx context.Context, path string, clock compute.Clock) (*DB, error) {
+	return open(ctx, path, clock, off, batchLimit)
+}
+
+func open(ctx context.Context, path string, clock compute.Clock, s synchronous, limit int) (_ *DB, err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	if err := prepareFile(path); err != nil {
+	if err := prepareFile(path, s == full); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	d := &DB{clock: clock, readers: make(chan *sqldb.Conn, readers), closed: make(chan struct{})}
+	d := &DB{path: path, clock: clock, readers: make(chan *sqldb.Conn, readers), unopened: make(chan struct{}, readers), closed: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("open store %s: %w", path, err), d.closeAll())
 		}
 	}()
-	// The writer first: it makes the file a WAL database and migrates it before anyone reads.
-	c, err := d.connect(ctx, dsn(path, true))
+	// The writer first: it migrates the file before anyone reads.
+	c, err := d.connect(ctx, dsn(path, true, s))
 	if err != nil {
 		return nil, err
 	}
@@ -69,39 +80,61 @@ func open(ctx context.Context, path string, clock compute.Clock, limit int) (_ *
 	}
 	d.writer = newWriter(sqldb.NewConn(c, dialect{}), clock, limit)
 	for range readers {
-		c, err := d.connect(ctx, dsn(path, false))
-		if err != nil {
-			return nil, err
-		}
-		d.readers <- sqldb.NewConn(c, dialect{})
+		d.unopened <- struct{}{}
 	}
 	return d, nil
 }
 
+// newDatabase is a database without rows: what the migrations make, in WAL mode, and able to give back what is deleted. Running
+// them takes as long as the rest of a start. TestTheNewDatabaseIsWhatTheMigrationsMake writes it.
+//
+//go:embed new.db
+var newDatabase []byte
+
 // prepareFile makes the directory and the file with modes that SQLite would not choose. SQLite gives the files beside it
 // the same mode. A file that exists is not opened: closing it again would drop the locks that this process may hold on it.
-func prepareFile(path string) error {
+// A crash leaves all of a new file or nothing.
+func prepareFile(path string, sync bool) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-	if errors.Is(err, fs.ErrExist) {
+	info, err := os.Stat(path)
+	if err == nil && info.Size() > 0 {
 		return os.Chmod(path, 0o600)
 	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	half := path + ".new"
+	f, err := os.OpenFile(half, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	return f.Close()
+	_, err = f.Write(newDatabase)
+	if err == nil && sync {
+		err = f.Sync() // the first write that SQLite syncs brings its name to disk, with that of the log
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(half, path)
 }
 
+// synchronous is when SQLite waits for the disk.
+type synchronous string
+
+const (
+	full synchronous = "FULL" // an answer means that the bytes are on disk
+	off  synchronous = "OFF"
+)
+
 // dsn names the file and everything that a connection is set to.
-func dsn(path string, write bool) string {
+func dsn(path string, write bool, s synchronous) string {
 	q := url.Values{"_pragma": {
 		"busy_timeout(5000)",           // ms, for another program such as a backup; first, so that the others wait too
-		"auto_vacuum(INCREMENTAL)",     // of a new file, before anything is in it: what is deleted can be given back
 		"journal_size_limit(33554432)", // bytes: a log that a burst made longer is cut again
 		"journal_mode(WAL)",
-		"synchronous(FULL)", // an answer means that the bytes are on disk
+		"synchronous(" + string(s) + ")",
 		"foreign_keys(1)",
 		"temp_store(MEMORY)", // what a savepoint may undo
 	}}
@@ -121,8 +154,39 @@ func (d *DB) connect(ctx context.Context, dsn string) (*sql.Conn, error) {
 		return nil, err
 	}
 	pool.SetMaxOpenConns(1)
+	c, err := pool.Conn(ctx)
+	if err != nil {
+		return nil, errors.Join(err, pool.Close())
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.pools = append(d.pools, pool)
-	return pool.Conn(ctx)
+	return c, nil
+}
+
+// reader gives an idle connection, or opens one: only as many as were ever needed at once are open, each with its statements
+// and a cache.
+func (d *DB) reader(ctx context.Context) (*sqldb.Conn, error) {
+	select {
+	case c := <-d.readers:
+		return c, nil
+	default:
+	}
+	select {
+	case c := <-d.readers:
+		return c, nil
+	case <-d.unopened:
+		c, err := d.connect(ctx, dsn(d.path, false, full))
+		if err != nil {
+			d.unopened <- struct{}{}
+			return nil, fmt.Errorf("open a connection: %w", err)
+		}
+		return sqldb.NewConn(c, dialect{}), nil
+	case <-d.closed:
+		return nil, errClosed()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // dialect tells SQLite's errors apart.
@@ -149,13 +213,9 @@ func (d *DB) Read(ctx context.Context, f func(store.Tx) error) (err error) {
 		return errClosed()
 	default:
 	}
-	var c *sqldb.Conn
-	select {
-	case c = <-d.readers:
-	case <-d.closed:
-		return errClosed()
-	case <-ctx.Done():
-		return ctx.Err()
+	c, err := d.reader(ctx)
+	if err != nil {
+		return err
 	}
 	defer func() { d.readers <- c }()
 	if _, err := c.Exec("BEGIN"); err != nil {
@@ -202,8 +262,12 @@ func (d *DB) closeAll() error {
 	var errs []error
 	if d.writer != nil {
 		d.writer.stop()
-		for range len(d.pools) - 1 {
-			errs = append(errs, (<-d.readers).Close())
+		for range readers {
+			select {
+			case c := <-d.readers:
+				errs = append(errs, c.Close())
+			case <-d.unopened:
+			}
 		}
 		errs = append(errs, d.writer.conn.Close())
 	}

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -32,6 +33,9 @@ const (
 	EnvAllocation = "BERTH_ALLOCATION" // the id of the allocation
 	EnvOwner      = "BERTH_OWNER"      // Config.Dir as an absolute path: tells whose process it is
 )
+
+// markFile is there if a process was started since New last looked for leftovers.
+const markFile = "started"
 
 var errClosed = errors.New("process: the runtime is closed")
 
@@ -58,8 +62,11 @@ type Runtime struct {
 	output  *lines
 	ends    *runtime.Ends
 
+	mark string // file that tells the next runtime of the directory that there may be leftovers
+
 	mu       sync.Mutex
 	closed   bool
+	marked   bool
 	commands map[string][]string
 	runs     map[string]*run // the last run of each allocation
 }
@@ -85,11 +92,17 @@ func New(c Config) (*Runtime, error) {
 			return nil, fmt.Errorf("process: working directory: %w", err)
 		}
 	}
-	if err := killLeftovers(owner); err != nil {
-		return nil, fmt.Errorf("process: leftovers: %w", err)
+	mark := filepath.Join(owner, markFile)
+	if _, err := os.Stat(mark); !errors.Is(err, fs.ErrNotExist) { // looking at every process of the machine takes milliseconds
+		if err := killLeftovers(owner); err != nil {
+			return nil, fmt.Errorf("process: leftovers: %w", err)
+		}
+		if err := os.Remove(mark); err != nil {
+			return nil, fmt.Errorf("process: leftovers: %w", err)
+		}
 	}
 	h := &Runtime{
-		owner: owner, workDir: workDir, output: &lines{to: c.Output}, ends: runtime.NewEnds(),
+		owner: owner, mark: mark, workDir: workDir, output: &lines{to: c.Output}, ends: runtime.NewEnds(),
 		commands: map[string][]string{}, runs: map[string]*run{},
 	}
 	for image, argv := range c.Commands {
@@ -155,6 +168,12 @@ func (h *Runtime) tryStart(a runtime.Allocation) (stopping <-chan struct{}, err 
 		return nil, runtime.ErrNoNetworks
 	case len(a.GPUs) > 0:
 		return nil, runtime.ErrNoGPU
+	}
+	if !h.marked {
+		if err := os.WriteFile(h.mark, nil, 0o600); err != nil {
+			return nil, fmt.Errorf("process: %w", err)
+		}
+		h.marked = true
 	}
 	r := newRun(a, last)
 	if err := h.launch(r, slices.Concat(argv, words), h.environment(a)); err != nil {

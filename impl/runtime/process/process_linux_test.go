@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/runtime/process"
 )
 
@@ -29,6 +30,10 @@ func TestWhatAnEarlierRuntimeLeftIsKilled(t *testing.T) {
 	next()
 	leftover := start(dir)
 	ghost := next()
+	earlier := newRuntime(t, process.Config{Dir: dir, Commands: map[string][]string{"true": {"true"}}})
+	require.NoError(t, earlier.Start(t.Context(), runtime.Allocation{ID: "a", Image: "true"}))
+	require.NoError(t, earlier.Close())
+	require.NoError(t, leftover.Process.Signal(syscall.Signal(0)), "no earlier runtime had started anything")
 	newRuntime(t, process.Config{Dir: dir})
 	requireGone(t, ghost)
 	require.Error(t, leftover.Wait())

@@ -47,6 +47,9 @@ const (
 // DefaultBoot is how long an allocation takes to come up, unless SetBoot says otherwise.
 const DefaultBoot = 2 * time.Second
 
+// forever is a time that does not come.
+var forever = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // logRuns is how many runs of an allocation its logs cover.
 const logRuns = 100
 
@@ -169,7 +172,10 @@ func (r run) state(now time.Time) runtime.State {
 	}
 	ended := !r.endAt.IsZero() && !r.endAt.After(now)
 	if !r.upAt.After(now) && (!ended || !r.endAt.Before(r.upAt)) {
-		s.Phase, s.StartedAt, s.Ports, s.Until = runtime.Up, r.upAt, published(r.ports), time.Time{}
+		s.Phase, s.StartedAt, s.Ports, s.Until = runtime.Up, r.upAt, published(r.ports), r.endAt
+		if r.endAt.IsZero() {
+			s.Until = forever
+		}
 	}
 	if ended {
 		s.Phase, s.ExitCode, s.Ports, s.Until = runtime.Ended, r.exitCode, nil, time.Time{}

@@ -82,7 +82,8 @@ func TestAnAllocationIsStartingForExactlyTheBootTime(t *testing.T) {
 	clock.Advance(1)
 	state, err = fleet.Inspect(t.Context(), "a")
 	require.NoError(t, err)
-	require.Equal(t, runtime.State{Phase: runtime.Up, StartedAt: start.Add(sim.DefaultBoot)}, state)
+	never := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+	require.Equal(t, runtime.State{Phase: runtime.Up, StartedAt: start.Add(sim.DefaultBoot), Until: never}, state)
 }
 
 func TestTheBootTimeCanBeSet(t *testing.T) {
@@ -103,7 +104,7 @@ func TestAnAllocationThatWasUpBeforeARestartIsUpSinceThen(t *testing.T) {
 	require.NoError(t, fleet.Start(t.Context(), runtime.Allocation{ID: "a", StartedAt: since}))
 	state, err := fleet.Inspect(t.Context(), "a")
 	require.NoError(t, err)
-	require.Equal(t, runtime.State{Phase: runtime.Up, StartedAt: since}, state)
+	require.Equal(t, runtime.State{Phase: runtime.Up, StartedAt: since, Until: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}, state)
 }
 
 func TestAnAllocationThatWasStoppedBeforeItCameUpWasNeverUp(t *testing.T) {

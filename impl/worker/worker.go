@@ -1,4 +1,6 @@
-package main
+// Package worker is a worker in Go: it takes jobs over the worker protocol, runs a handler on them and reports. It stands
+// outside the server, which it knows by URLs alone.
+package worker
 
 import (
 	"context"
@@ -10,14 +12,59 @@ import (
 	"time"
 )
 
+// Settings are what a worker works with.
+type Settings struct {
+	TakeURL      string        // of this worker; has the segment job-take, from which other URLs are made
+	DoneURL      string        // of this worker; $ID means the job
+	StreamURL    string        // as DoneURL
+	PingURL      string        // of this worker
+	PingInterval time.Duration // between pings
+	Key          string
+	Agent        string // name of the program, for the server's log
+	Concurrency  int    // how many jobs to work on at once; 1 to MaxConcurrency
+	Streams      bool   // the last report of each job is marked as that of a stream
+	Pauses       Pauses
+}
+
+// MaxConcurrency is what the protocol lets a worker take at once.
+const MaxConcurrency = 1000
+
+// Pauses are the waits of the protocol.
+type Pauses struct {
+	Poll      time.Duration // how long a poll may be held
+	AfterPoll time.Duration // the least time from one poll to the next if nothing came of it
+	AfterFail time.Duration // after a poll that failed
+	AfterMany time.Duration // after a poll that was one too many: 429
+	FirstPost time.Duration // before the second attempt to post; doubles
+	LastPost  time.Duration // what that doubling ends at
+	Post      time.Duration // after which a post is given up
+}
+
+// UsualPauses are for a server that others use too.
+func UsualPauses() Pauses {
+	return Pauses{
+		Poll: 90 * time.Second, AfterPoll: 100 * time.Millisecond, AfterFail: time.Second, AfterMany: 5 * time.Second,
+		FirstPost: 200 * time.Millisecond, LastPost: 5 * time.Second, Post: time.Minute,
+	}
+}
+
+// Emit streams one value of a job's output.
+type Emit func(ctx context.Context, value json.RawMessage) error
+
+// Handler works on a job: it gives the job's output, or the error that fails it. It ends soon after ctx does.
+type Handler func(ctx context.Context, input json.RawMessage, emit Emit) (json.RawMessage, error)
+
+// ErrGivenBack as the error of a handler leaves the job unreported: the server gives it to another worker once this one has gone.
+var ErrGivenBack = errors.New("given back")
+
 // errStopped is why a job's context ended when the server asked to stop the job.
 var errStopped = errors.New("stopped by the server")
 
-// worker takes jobs, runs its handler on them and reports.
-type worker struct {
-	*workerClient
+// Worker takes jobs, runs its handler on them and reports.
+type Worker struct {
+	*client
+	handler Handler
 	log     *slog.Logger
-	exit    func(int)
 	slots   chan struct{} // one in it for each handler at work: the server may give more jobs than were asked for
 	freed   chan struct{} // hint: a job is no longer held
 	running sync.WaitGroup
@@ -26,18 +73,19 @@ type worker struct {
 	held map[string]context.CancelCauseFunc // by job id, until the job's report was posted or given up
 }
 
-func newWorker(s workerSettings, log *slog.Logger, exit func(int)) *worker {
-	return &worker{
-		workerClient: newWorkerClient(s), log: log, exit: exit,
-		slots: make(chan struct{}, s.concurrency), freed: make(chan struct{}, 1),
+// New makes a worker, which does nothing before Run.
+func New(s Settings, handler Handler, log *slog.Logger) *Worker {
+	return &Worker{
+		client: newClient(s), handler: handler, log: log,
+		slots: make(chan struct{}, s.Concurrency), freed: make(chan struct{}, 1),
 		held: map[string]context.CancelCauseFunc{},
 	}
 }
 
-// run works until ctx ends. Then it takes no more jobs, and returns once those it holds have been reported: until then it
+// Run works until ctx ends. Then it takes no more jobs, and returns once those it holds have been reported: until then it
 // goes on to ping for them and to hear which of them to stop.
-func (w *worker) run(ctx context.Context) {
-	w.log.Info("worker is ready", "handler", w.handler, "concurrency", w.concurrency)
+func (w *Worker) Run(ctx context.Context) {
+	w.log.Info("worker is ready", "concurrency", w.Concurrency)
 	working, finish := context.WithCancel(context.WithoutCancel(ctx))
 	var asides sync.WaitGroup
 	asides.Go(func() { w.pings(working) })
@@ -51,10 +99,10 @@ func (w *worker) run(ctx context.Context) {
 }
 
 // takes asks for as many jobs as there is room for, until ctx ends.
-func (w *worker) takes(ctx, working context.Context) {
+func (w *Worker) takes(ctx, working context.Context) {
 	for {
 		busy := w.busy()
-		room := w.concurrency - busy
+		room := w.Concurrency - busy
 		if room <= 0 {
 			select {
 			case <-w.freed:
@@ -75,25 +123,25 @@ func (w *worker) takes(ctx, working context.Context) {
 }
 
 // rest waits between polls, so that a server which fails, or answers at once, is not asked thousands of times a second.
-func (w *worker) rest(ctx context.Context, what string, asked time.Time, got int, err error) error {
+func (w *Worker) rest(ctx context.Context, what string, asked time.Time, got int, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, errTooMany):
 		w.log.Warn("poll was one too many", "poll", what)
-		return pause(ctx, w.pauses.afterMany)
+		return Pause(ctx, w.Pauses.AfterMany)
 	case err != nil:
 		w.log.Error("poll failed", "poll", what, "error", err)
-		return pause(ctx, w.pauses.afterFail)
+		return Pause(ctx, w.Pauses.AfterFail)
 	case got == 0:
-		return pause(ctx, w.pauses.afterPoll-time.Since(asked))
+		return Pause(ctx, w.Pauses.AfterPoll-time.Since(asked))
 	}
 	return nil
 }
 
 // begin runs the handler on the job, unless it is at it already: a job whose lease ended is given out again, and one that
 // is still at work here is reported once it is done.
-func (w *worker) begin(working context.Context, job takenJob) {
+func (w *Worker) begin(working context.Context, job takenJob) {
 	ctx, cancel := context.WithCancelCause(working)
 	w.mu.Lock()
 	_, at := w.held[job.ID]
@@ -119,19 +167,19 @@ func (w *worker) begin(working context.Context, job takenJob) {
 }
 
 // handle runs the handler and reports. A job that was stopped is not reported: the server has given it its end.
-func (w *worker) handle(ctx, working context.Context, job takenJob) {
+func (w *Worker) handle(ctx, working context.Context, job takenJob) {
 	started := time.Now()
 	log := w.log.With("job", job.ID)
 	var output json.RawMessage
 	err := context.Cause(ctx)
 	if err == nil {
-		output, err = handlers[w.handler](ctx, job.Input, handling{
-			workerSettings: w.workerSettings,
-			emit: func(ctx context.Context, value json.RawMessage) error {
-				return w.stream(ctx, job.ID, value)
-			},
-			exit: w.exit,
+		output, err = w.handler(ctx, job.Input, func(ctx context.Context, value json.RawMessage) error {
+			return w.stream(ctx, job.ID, value)
 		})
+	}
+	if errors.Is(err, ErrGivenBack) {
+		log.Info("job is given back")
+		return
 	}
 	if errors.Is(context.Cause(ctx), errStopped) {
 		log.Info("job was stopped")
@@ -142,7 +190,7 @@ func (w *worker) handle(ctx, working context.Context, job takenJob) {
 		text := err.Error()
 		r = report{Error: &text}
 	}
-	if posted := w.done(working, job.ID, r, w.handler == handlerStream); posted != nil {
+	if posted := w.done(working, job.ID, r, w.Streams); posted != nil {
 		log.Error("result was lost", "error", posted)
 		return
 	}
@@ -150,7 +198,7 @@ func (w *worker) handle(ctx, working context.Context, job takenJob) {
 }
 
 // release forgets the job and makes room for another.
-func (w *worker) release(id string) {
+func (w *Worker) release(id string) {
 	w.mu.Lock()
 	delete(w.held, id)
 	w.mu.Unlock()
@@ -161,14 +209,14 @@ func (w *worker) release(id string) {
 }
 
 // busy tells how many jobs are held.
-func (w *worker) busy() int {
+func (w *Worker) busy() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.held)
 }
 
 // holding gives the ids of the jobs held, in order.
-func (w *worker) holding() []string {
+func (w *Worker) holding() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	ids := make([]string, 0, len(w.held))
@@ -180,8 +228,8 @@ func (w *worker) holding() []string {
 }
 
 // pings tells the server of the jobs held: at once, then at each interval.
-func (w *worker) pings(ctx context.Context) {
-	ticker := time.NewTicker(w.interval)
+func (w *Worker) pings(ctx context.Context) {
+	ticker := time.NewTicker(w.PingInterval)
 	defer ticker.Stop()
 	for {
 		if err := w.ping(ctx, w.holding()); err != nil && ctx.Err() == nil {
@@ -196,7 +244,7 @@ func (w *worker) pings(ctx context.Context) {
 }
 
 // stopping hears from the server which jobs to stop and stops them.
-func (w *worker) stopping(ctx context.Context) {
+func (w *Worker) stopping(ctx context.Context) {
 	for {
 		asked := time.Now()
 		ids, err := w.stops(ctx)

@@ -1,4 +1,4 @@
-package main
+package worker
 
 import (
 	"bytes"
@@ -15,9 +15,10 @@ import (
 	"time"
 )
 
-// The URL of a take is the one given; those of its siblings differ in one segment.
+// TakePath is in the URL of a take. Those of its siblings differ in this segment.
+const TakePath = "/job-take/"
+
 const (
-	takePath      = "/job-take/"
 	takeBatchPath = "/job-take-batch/"
 	stopPath      = "/job-stop/"
 )
@@ -36,17 +37,17 @@ type statusError int
 
 func (e statusError) Error() string { return "the server answered " + strconv.Itoa(int(e)) }
 
-// workerClient speaks the protocol. It knows neither jobs held nor handlers.
-type workerClient struct {
-	workerSettings
+// client speaks the protocol. It knows neither jobs held nor handlers.
+type client struct {
+	Settings
 	http *http.Client
 }
 
-func newWorkerClient(s workerSettings) *workerClient {
+func newClient(s Settings) *client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConns = 0                        // only the limit per host counts: there is one
-	transport.MaxIdleConnsPerHost = s.concurrency + 3 // a report for each job, a take, a stop and a ping
-	return &workerClient{workerSettings: s, http: &http.Client{Transport: transport}}
+	transport.MaxIdleConnsPerHost = s.Concurrency + 3 // a report for each job, a take, a stop and a ping
+	return &client{Settings: s, http: &http.Client{Transport: transport}}
 }
 
 // withQuery adds to the query. The URLs given have one; the SDK breaks on those that have none.
@@ -58,13 +59,13 @@ func withQuery(address, query string) string {
 }
 
 // send makes a request and gives the body of its answer if that is 200, and nothing if it is another success.
-func (c *workerClient) send(ctx context.Context, method, address string, body []byte) ([]byte, error) {
+func (c *client) send(ctx context.Context, method, address string, body []byte) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	request.Header.Set("Authorization", c.key)
-	request.Header.Set("User-Agent", "berth-worker/"+version)
+	request.Header.Set("Authorization", c.Key)
+	request.Header.Set("User-Agent", c.Agent)
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
@@ -87,8 +88,8 @@ func (c *workerClient) send(ctx context.Context, method, address string, body []
 }
 
 // poll is send for a request that the server holds. That nothing came for long is no error.
-func (c *workerClient) poll(ctx context.Context, address string) ([]byte, error) {
-	held, cancel := context.WithTimeout(ctx, c.pauses.poll)
+func (c *client) poll(ctx context.Context, address string) ([]byte, error) {
+	held, cancel := context.WithTimeout(ctx, c.Pauses.Poll)
 	defer cancel()
 	text, err := c.send(held, http.MethodGet, address, nil)
 	if err != nil && ctx.Err() == nil && errors.Is(held.Err(), context.DeadlineExceeded) {
@@ -98,10 +99,10 @@ func (c *workerClient) poll(ctx context.Context, address string) ([]byte, error)
 }
 
 // take asks for up to n jobs.
-func (c *workerClient) take(ctx context.Context, n int, busy bool) ([]takenJob, error) {
-	address := c.takeURL
+func (c *client) take(ctx context.Context, n int, busy bool) ([]takenJob, error) {
+	address := c.TakeURL
 	if n > 1 {
-		address = withQuery(strings.Replace(address, takePath, takeBatchPath, 1), "batch_size="+strconv.Itoa(n))
+		address = withQuery(strings.Replace(address, TakePath, takeBatchPath, 1), "batch_size="+strconv.Itoa(n))
 	}
 	progress := "job_in_progress=0"
 	if busy {
@@ -144,8 +145,8 @@ func readTaken(text []byte) ([]takenJob, error) {
 }
 
 // stops asks which jobs to stop.
-func (c *workerClient) stops(ctx context.Context) ([]string, error) {
-	text, err := c.poll(ctx, strings.Replace(c.takeURL, takePath, stopPath, 1))
+func (c *client) stops(ctx context.Context) ([]string, error) {
+	text, err := c.poll(ctx, strings.Replace(c.TakeURL, TakePath, stopPath, 1))
 	if err != nil || len(text) == 0 {
 		return nil, err
 	}
@@ -159,10 +160,10 @@ func (c *workerClient) stops(ctx context.Context) ([]string, error) {
 }
 
 // ping tells the server which jobs the worker holds.
-func (c *workerClient) ping(ctx context.Context, jobs []string) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*c.interval)
+func (c *client) ping(ctx context.Context, jobs []string) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*c.PingInterval)
 	defer cancel()
-	address := c.pingURL
+	address := c.PingURL
 	if len(jobs) > 0 {
 		escaped := make([]string, len(jobs))
 		for i, id := range jobs {
@@ -186,41 +187,41 @@ type chunk struct {
 }
 
 // done reports that a job has ended. isStream marks the last report of a streaming handler.
-func (c *workerClient) done(ctx context.Context, job string, r report, isStream bool) error {
-	return c.post(ctx, c.doneURL, job, isStream, r)
+func (c *client) done(ctx context.Context, job string, r report, isStream bool) error {
+	return c.post(ctx, c.DoneURL, job, isStream, r)
 }
 
 // stream reports one value of a streamed output.
-func (c *workerClient) stream(ctx context.Context, job string, value json.RawMessage) error {
-	return c.post(ctx, c.streamURL, job, false, chunk{Output: value})
+func (c *client) stream(ctx context.Context, job string, value json.RawMessage) error {
+	return c.post(ctx, c.StreamURL, job, false, chunk{Output: value})
 }
 
 // post sends a report, again and again for a minute if the server cannot be reached or has trouble: the result of a job is
 // worth more than a moment's outage. A report that was heard twice changes nothing the second time.
-func (c *workerClient) post(ctx context.Context, address, job string, isStream bool, body any) error {
+func (c *client) post(ctx context.Context, address, job string, isStream bool, body any) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(body); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.pauses.post)
+	ctx, cancel := context.WithTimeout(ctx, c.Pauses.Post)
 	defer cancel()
 	address = withQuery(strings.ReplaceAll(address, "$ID", url.PathEscape(job)), "isStream="+strconv.FormatBool(isStream))
-	for wait := c.pauses.firstPost; ; wait = min(2*wait, c.pauses.lastPost) {
+	for wait := c.Pauses.FirstPost; ; wait = min(2*wait, c.Pauses.LastPost) {
 		_, err := c.send(ctx, http.MethodPost, address, text.Bytes())
 		var status statusError
 		if err == nil || errors.As(err, &status) && status < 500 {
 			return err
 		}
-		if pause(ctx, wait) != nil {
+		if Pause(ctx, wait) != nil {
 			return err
 		}
 	}
 }
 
-// pause waits for d of real time, unless ctx ends first.
-func pause(ctx context.Context, d time.Duration) error {
+// Pause waits for d of real time, unless ctx ends first.
+func Pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

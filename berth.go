@@ -1,0 +1,184 @@
+// Package berth runs a server inside a Go program, for tests of what talks to it: it has the whole REST, queue and GraphQL
+// interface, a clock that the test sets, and endpoints whose handlers are Go functions. A server takes a few milliseconds to
+// start, listens on an address of its own and shares nothing with others, so that each test may have one.
+//
+//	server, err := berth.Start(ctx, berth.Options{})
+//	...
+//	defer server.Close()
+//
+// In tests, berthtest.Start is shorter. Programs in other languages start the command, berth serve --test-controls --json;
+// examples/ shows how.
+package berth
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+
+	"github.com/berthdev/berth/impl/app"
+)
+
+// The runtimes of Options.Runtime.
+const (
+	RuntimeSim     = app.RuntimeSim
+	RuntimeProcess = app.RuntimeProcess
+	RuntimeDocker  = app.RuntimeDocker
+)
+
+// Options are what a server is started with. The zero value is a server for one test.
+type Options struct {
+	// Dir is the data directory; it is made if it is missing, and what an earlier server left in it is there again. Empty: a
+	// temporary one that Close removes. What is thrown away so soon does not wait for the disk: after a failure of power, but
+	// only then, it may have lost writes that were acknowledged. With a Dir no acknowledged write is ever lost.
+	Dir string
+	// Listen is the address of all interfaces; empty: 127.0.0.1, and a port that is free.
+	Listen string
+	// Endpoints are there from the start. Further ones are created over REST or GraphQL.
+	Endpoints []Endpoint
+	// Runtime is what pods, and the workers of endpoints that are created later, run on: RuntimeSim, which is the default, where
+	// nothing is run and time can be set, RuntimeProcess or RuntimeDocker.
+	Runtime string
+	// Catalog is a file with the GPU types, CPU flavors, data centers and prices; empty: the built-in one.
+	Catalog string
+	// Fleet is a file with the hosts that pods are placed on, or the word machine for this one; empty: plenty of everything.
+	Fleet string
+	// Log gets what the server logs; nil: nothing does.
+	Log *slog.Logger
+}
+
+// Server is a running server. It is safe for concurrent use.
+type Server struct {
+	app       *app.Server
+	key       string
+	endpoints map[string]string
+	cleanUp   []func() error // what Close does, the last one first
+
+	closing  sync.Once
+	closeErr error
+}
+
+// Start starts a server, which is ready when Start returns. It serves until Close, also after ctx has ended. The error names
+// the option that makes no sense.
+func Start(ctx context.Context, o Options) (_ *Server, err error) {
+	s := &Server{endpoints: map[string]string{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	config := app.Config{
+		Data: o.Dir, Listen: cmp.Or(o.Listen, "127.0.0.1:0"), Runtime: cmp.Or(o.Runtime, RuntimeSim), Catalog: o.Catalog, Fleet: o.Fleet, Log: o.Log,
+		PrivateWebhooks: true, GraphQL: app.GraphQL{Introspection: true},
+	}
+	config.TestControls = config.Runtime == RuntimeSim // real processes live in real time
+	for _, e := range o.Endpoints {
+		if err := e.check(); err != nil {
+			return nil, err
+		}
+		config.Endpoints = append(config.Endpoints, app.Endpoint{Name: e.Name, Command: e.Command, WorkersMax: e.Workers})
+	}
+	if o.Dir == "" {
+		config.Ephemeral = true
+		if config.Data, err = os.MkdirTemp("", "berth-"); err != nil {
+			return nil, err
+		}
+		s.later(func() error { return os.RemoveAll(config.Data) })
+	}
+	if s.app, err = app.Start(ctx, config); err != nil {
+		return nil, err
+	}
+	s.later(s.app.Close)
+	for name, id := range s.app.Endpoints() {
+		s.endpoints[name] = string(id)
+	}
+	if err := s.takeKey(ctx); err != nil {
+		return nil, err
+	}
+	for _, e := range o.Endpoints {
+		if e.Handler != nil {
+			s.work(e, o.Log)
+		}
+	}
+	return s, nil
+}
+
+func (s *Server) later(f func() error) { s.cleanUp = append(s.cleanUp, f) }
+
+// takeKey gives the server's key: the first one of a new directory, or one for as long as the server runs.
+func (s *Server) takeKey(ctx context.Context) error {
+	if s.key = s.app.FirstKey(); s.key != "" {
+		return nil
+	}
+	id, token, err := s.app.CreateKey(ctx, app.NewKey("embedding program", []string{"all"}, false, 0))
+	if err != nil {
+		return err
+	}
+	s.key = token
+	s.later(func() error { return s.app.DeleteKey(context.Background(), id) })
+	return nil
+}
+
+// URL is the base of the REST interface, without a slash at the end.
+func (s *Server) URL() string { return s.app.URL() }
+
+// QueueURL is the base of the queue, without a slash at the end: jobs go to QueueURL() + "/v2/<endpoint id>/run".
+func (s *Server) QueueURL() string { return s.app.QueueURL() }
+
+// GraphQLURL is the address of the GraphQL interface.
+func (s *Server) GraphQLURL() string { return s.app.URL() + "/graphql" }
+
+// ControlsURL is the base of the test controls, which Clock and Close make mostly needless: they script faults, too. Empty
+// unless the runtime is RuntimeSim.
+func (s *Server) ControlsURL() string {
+	if s.ControlsKey() == "" {
+		return ""
+	}
+	return s.app.URL() + "/_berth"
+}
+
+// ControlsKey is the key of the test controls; empty unless the runtime is RuntimeSim.
+func (s *Server) ControlsKey() string { return s.app.ControlsKey() }
+
+// Key is a key with every scope.
+func (s *Server) Key() string { return s.key }
+
+// NewKey makes a further key: for everything (all), or for one or more of admin, rest:read, rest:write, graphql:read, graphql:write and
+// queue:<endpoint id or *>:invoke.
+func (s *Server) NewKey(ctx context.Context, scopes ...string) (string, error) {
+	if len(scopes) == 0 {
+		return "", errors.New("a key needs a scope")
+	}
+	for _, scope := range scopes {
+		if err := app.CheckScope(scope); err != nil {
+			return "", err
+		}
+	}
+	_, token, err := s.app.CreateKey(ctx, app.NewKey("of a test", scopes, false, 0))
+	return token, err
+}
+
+// Endpoint is the id of the endpoint of that name in Options.Endpoints. It panics if there is none: that is a mistake in the
+// program.
+func (s *Server) Endpoint(name string) string {
+	id, ok := s.endpoints[name]
+	if !ok {
+		panic(fmt.Sprintf("berth: no endpoint %q was declared", name))
+	}
+	return id
+}
+
+// Close ends the server and all that belongs to it: the contexts of handlers end, requests are answered, processes are
+// killed, and a temporary directory is removed. Closing again does nothing and gives the same error.
+func (s *Server) Close() error {
+	s.closing.Do(func() {
+		for i := len(s.cleanUp) - 1; i >= 0; i-- {
+			s.closeErr = errors.Join(s.closeErr, s.cleanUp[i]())
+		}
+	})
+	return s.closeErr
+}

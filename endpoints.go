@@ -1,0 +1,92 @@
+package berth
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/berthdev/berth/impl/worker"
+)
+
+// Handler works on one job of an endpoint, in this program: it gives the job's output, which is encoded as JSON, or the error
+// that fails the job. A panic fails the job too. The context ends when the job is cancelled or runs out of time, and when the
+// server is closed.
+type Handler func(ctx context.Context, input json.RawMessage) (output any, err error)
+
+// Endpoint is a serverless endpoint that is there from the start. It has a Handler, or a Command, or neither: then its workers
+// are started by somebody else.
+type Endpoint struct {
+	Name string
+	// Handler is run by a worker in this program, which speaks the worker protocol to the server like any other.
+	Handler Handler
+	// Command is the program and the arguments of workers that the server starts as processes, as jobs come.
+	Command []string
+	// Workers is how many jobs Handler works on at once, or how many processes of Command there are at most; 0: 3.
+	Workers int
+}
+
+const defaultWorkers = 3
+
+func (e Endpoint) check() error {
+	switch {
+	case e.Name == "":
+		return errors.New("endpoint: it has no Name")
+	case e.Handler != nil && len(e.Command) > 0:
+		return fmt.Errorf("endpoint %s: it has both a Handler and a Command", e.Name)
+	case e.Workers < 0 || e.Handler != nil && e.Workers > worker.MaxConcurrency:
+		return fmt.Errorf("endpoint %s: Workers is %d; it must be from 0 to %d", e.Name, e.Workers, worker.MaxConcurrency)
+	}
+	return nil
+}
+
+// workerID is the id of the workers in this program. Endpoints do not see each other's.
+const workerID = "in-process"
+
+// work starts the worker of an endpoint with a Handler. It ends before the server does.
+func (s *Server) work(e Endpoint, log *slog.Logger) {
+	base := s.QueueURL() + "/v2/" + s.Endpoint(e.Name)
+	pauses := worker.UsualPauses()
+	pauses.AfterPoll, pauses.AfterFail = time.Millisecond, 10*time.Millisecond // a clock that is advanced ends the polls, and nobody else is served
+	closing, end := context.WithCancel(context.Background())
+	w := worker.New(worker.Settings{
+		TakeURL: base + worker.TakePath + workerID + "?gpu=none", DoneURL: base + "/job-done/" + workerID + "/$ID?gpu=none",
+		StreamURL: base + "/job-stream/" + workerID + "/$ID?gpu=none", PingURL: base + "/ping/" + workerID + "?gpu=none",
+		PingInterval: 10 * time.Second, Key: s.key, Agent: "berth-embedded", Concurrency: cmp.Or(e.Workers, defaultWorkers), Pauses: pauses,
+	}, e.Handler.until(closing), log.With("endpoint", e.Name))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		w.Run(closing)
+	}()
+	s.later(func() error {
+		end()
+		<-ended
+		return nil
+	})
+}
+
+// until makes it what a worker runs. A job that is at work when the server is closed is given back, not failed.
+func (h Handler) until(closing context.Context) worker.Handler {
+	return func(ctx context.Context, input json.RawMessage, _ worker.Emit) (_ json.RawMessage, err error) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer context.AfterFunc(closing, func() { cancel(worker.ErrGivenBack) })()
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("panic: %v", p)
+			}
+		}()
+		output, err := h(ctx, input)
+		if err != nil {
+			if errors.Is(context.Cause(ctx), worker.ErrGivenBack) {
+				err = worker.ErrGivenBack
+			}
+			return nil, err
+		}
+		return json.Marshal(output)
+	}
+}
