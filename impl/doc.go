@@ -15,7 +15,8 @@
 //	reference pages that show the documents
 //	webhook   the edge to the receivers of webhooks
 //	observe   what an operator sees: metrics and traces
-//	app       wiring
+//	worker    a worker in Go, which knows the server by its URLs alone
+//	app       wiring; embedders import it by way of package berth, at the root of the tree
 //
 // The way of a request: httpapi authenticates, the generated validator checks, a handler of ten lines binds, calls one use
 // case in control or queue, and views what it gave. The use case is one transaction of the store. After the commit a hint

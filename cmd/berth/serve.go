@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -155,13 +156,22 @@ func addEndpoints(cmd *cobra.Command, endpoints *[]string) {
 // /run takes 0.8 of the processor time. A factor (GOGC) would grow with a million waiting jobs; this does not.
 const heapFloor = 64 << 20
 
-// settleTime is how long after the start the collector begins: what starting took is given back then, and not while the
-// first request waits for its answer.
+// settleTime is how long the collector is held back at the start. A start is over by then, unless the database is large.
 const settleTime = 100 * time.Millisecond
+
+// holdCollector has nothing collected while the process starts and its first request waits. What starting took is given back
+// after that.
+var holdCollector = sync.OnceFunc(func() {
+	percent := debug.SetGCPercent(-1)
+	time.AfterFunc(settleTime, func() {
+		debug.SetGCPercent(percent)
+		debug.FreeOSMemory()
+	})
+})
 
 // serve runs a server, calls ready once it is up, and keeps serving until ctx ends.
 func serve(ctx context.Context, config app.Config, ready func(*app.Server) error) error {
-	collect := debug.SetGCPercent(-1)
+	holdCollector()
 	floor := make([]byte, heapFloor)
 	defer runtime.KeepAlive(&floor[0])
 	if os.Getenv("GOMAXPROCS") == "" {
@@ -173,10 +183,6 @@ func serve(ctx context.Context, config app.Config, ready func(*app.Server) error
 	if err != nil {
 		return err
 	}
-	time.AfterFunc(settleTime, func() {
-		debug.SetGCPercent(collect)
-		debug.FreeOSMemory()
-	})
 	if err := ready(s); err != nil && ctx.Err() == nil {
 		return errors.Join(err, s.Close())
 	}

@@ -1,5 +1,5 @@
-// Package app wires the rooms into a running server. It is the one room that knows every other, and the one that
-// embedders import.
+// Package app wires the rooms into a running server. It is the one room that knows every other. Embedders import it by way
+// of package berth, at the root of the tree.
 package app
 
 import (
@@ -173,6 +173,11 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if s.unlock, err = lock(c.Data); err != nil {
 		return nil, err
 	}
+	files := readFiles(ctx, c)
+	defer func() {
+		for range files { // a start that failed before leaves nobody at work in the directory
+		}
+	}()
 	if err = s.openStore(ctx, c); err != nil {
 		return nil, err
 	}
@@ -196,14 +201,14 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err = s.startRuntimes(c, ids); err != nil {
 		return nil, err
 	}
-	if err = s.openPlacement(ctx, c); err != nil {
+	read := <-files
+	if read.err != nil {
+		return nil, read.err
+	}
+	if s.placement, err = control.NewPlacement(ctx, s.store, read.catalog, read.fleet); err != nil {
 		return nil, err
 	}
-	key, err := secretKey(c.Data, !c.Ephemeral)
-	if err != nil {
-		return nil, err
-	}
-	secrets, err := control.NewSecrets(key)
+	secrets, err := control.NewSecrets(read.secret)
 	if err != nil {
 		return nil, err
 	}
@@ -279,33 +284,6 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	every(compute.SystemClock{}, loop.KeepTick, "request counts", s.rates.Save)
 	every(compute.SystemClock{}, loop.KeepTick, "meter", workers.See)
 	return s, nil
-}
-
-// openPlacement reads the catalog and the fleet, and from the store what pods hold of it.
-func (s *Server) openPlacement(ctx context.Context, c Config) error {
-	catalog, err := control.BuiltInCatalog()
-	if c.Catalog != "" {
-		catalog, err = control.LoadCatalog(c.Catalog)
-	}
-	if err != nil {
-		return err
-	}
-	fleet := control.SimulatedFleet(catalog)
-	switch c.Fleet {
-	case "":
-	case FleetMachine:
-		host, err := machine(ctx, c.Data, catalog)
-		if err != nil {
-			return err
-		}
-		fleet = []control.Host{host}
-	default:
-		if fleet, err = control.LoadFleet(c.Fleet, catalog); err != nil {
-			return err
-		}
-	}
-	s.placement, err = control.NewPlacement(ctx, s.store, catalog, fleet)
-	return err
 }
 
 func soonest(next func() time.Time) func(context.Context) (time.Time, error) {

@@ -31,14 +31,16 @@ const (
 
 // DB is a store in one SQLite file.
 type DB struct {
-	path     string
-	clock    compute.Clock
-	writer   *writer
-	readers  chan *sqldb.Conn // the idle ones
-	unopened chan struct{}    // one for each reader that nobody has needed yet
-	closed   chan struct{}
-	closing  sync.Once
-	closeErr error
+	path         string
+	clock        compute.Clock
+	writer       *writer
+	readers      chan *sqldb.Conn // the idle ones
+	unopened     chan struct{}    // one for each reader that nobody has needed yet
+	closed       chan struct{}
+	checkpointed chan struct{} // closed when the last checkpoint has ended
+	synchronous  synchronous
+	closing      sync.Once
+	closeErr     error
 
 	mu    sync.Mutex
 	pools []*sql.DB // the writer's first
@@ -64,7 +66,7 @@ func open(ctx context.Context, path string, clock compute.Clock, s synchronous, 
 	if err := prepareFile(path, s == full); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	d := &DB{path: path, clock: clock, readers: make(chan *sqldb.Conn, readers), unopened: make(chan struct{}, readers), closed: make(chan struct{})}
+	d := &DB{path: path, clock: clock, readers: make(chan *sqldb.Conn, readers), unopened: make(chan struct{}, readers), closed: make(chan struct{}), synchronous: s}
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("open store %s: %w", path, err), d.closeAll())
@@ -79,6 +81,8 @@ func open(ctx context.Context, path string, clock compute.Clock, s synchronous, 
 		return nil, errors.Join(err, c.Close())
 	}
 	d.writer = newWriter(sqldb.NewConn(c, dialect{}), clock, limit)
+	d.checkpointed = make(chan struct{})
+	go d.checkpoints(d.writer)
 	for range readers {
 		d.unopened <- struct{}{}
 	}
@@ -140,6 +144,7 @@ func dsn(path string, write bool, s synchronous) string {
 	}}
 	if write {
 		q.Set("_txlock", "immediate")
+		q.Add("_pragma", "wal_autocheckpoint(10000)") // in case that checkpoints do not come
 	} else {
 		q.Add("_pragma", "query_only(1)")
 	}
@@ -262,6 +267,7 @@ func (d *DB) closeAll() error {
 	var errs []error
 	if d.writer != nil {
 		d.writer.stop()
+		<-d.checkpointed
 		for range readers {
 			select {
 			case c := <-d.readers:

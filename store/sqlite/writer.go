@@ -42,6 +42,7 @@ type writer struct {
 	calls   chan *call
 	turn    chan struct{} // holds one while somebody uses the connection
 	untidy  chan struct{} // a caller left work for shrink
+	long    chan struct{} // the log is to be brought into the file
 	stopped chan struct{}
 
 	mu     sync.RWMutex // held for reading while a call is put in line
@@ -54,6 +55,7 @@ type writer struct {
 	counts sqldb.Counts // of the kept ones
 	loose  bool         // jobs were deleted: the file may have become too large
 	shrunk bool         // since the log last went into the file
+	pages  int          // about so many came into the log since a checkpoint was called for
 
 	// Of the loop alone:
 	working bool // it has the turn
@@ -65,7 +67,7 @@ type writer struct {
 func newWriter(c *sqldb.Conn, clock compute.Clock, limit int) *writer {
 	w := &writer{
 		conn: c, clock: clock, limit: limit, calls: make(chan *call, limit), turn: make(chan struct{}, 1),
-		untidy: make(chan struct{}, 1), stopped: make(chan struct{}), counts: sqldb.Counts{},
+		untidy: make(chan struct{}, 1), long: make(chan struct{}, 1), stopped: make(chan struct{}), counts: sqldb.Counts{},
 	}
 	go w.loop()
 	return w
@@ -299,6 +301,7 @@ func (w *writer) commit() {
 			return
 		}
 		w.begun = false
+		w.grew(w.kept)
 	}
 	w.answer()
 }

@@ -1,0 +1,52 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"github.com/berthdev/berth/impl/control"
+)
+
+// files are what a start reads or makes besides the database.
+type files struct {
+	catalog control.Catalog
+	fleet   []control.Host
+	secret  []byte // key of what is stored encrypted
+	err     error
+}
+
+// readFiles reads them beside what else a start does: each of the two takes milliseconds. The data directory must exist.
+func readFiles(ctx context.Context, c Config) <-chan files {
+	read := make(chan files, 1)
+	go func() {
+		defer close(read)
+		var f files
+		var noFleet, noSecret error
+		f.catalog, f.fleet, noFleet = catalogAndFleet(ctx, c)
+		f.secret, noSecret = secretKey(c.Data, !c.Ephemeral)
+		f.err = errors.Join(noFleet, noSecret)
+		read <- f
+	}()
+	return read
+}
+
+func catalogAndFleet(ctx context.Context, c Config) (catalog control.Catalog, fleet []control.Host, err error) {
+	if c.Catalog == "" {
+		catalog, err = control.BuiltInCatalog()
+	} else {
+		catalog, err = control.LoadCatalog(c.Catalog)
+	}
+	if err != nil {
+		return catalog, nil, err
+	}
+	switch c.Fleet {
+	case "":
+		return catalog, control.SimulatedFleet(catalog), nil
+	case FleetMachine:
+		host, err := machine(ctx, c.Data, catalog)
+		return catalog, []control.Host{host}, err
+	default:
+		fleet, err = control.LoadFleet(c.Fleet, catalog)
+		return catalog, fleet, err
+	}
+}

@@ -1,0 +1,81 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/berthdev/berth/store/sqldb"
+)
+
+const (
+	// checkpointPages is about how many pages the log gets between two checkpoints.
+	checkpointPages = 1000
+	// checkpointLog is the length of the log, in pages, at which the writer waits for the end of a checkpoint, so that the log
+	// begins anew: while it is written to, it only grows.
+	checkpointLog = 2000
+	// checkpoint brings into the file what of the log no reader needs any more, and waits for nobody.
+	checkpoint = "PRAGMA wal_checkpoint(PASSIVE)"
+)
+
+// checkpoints brings the log into the file, beside the writer: SQLite would do so within a commit, and everybody would wait for
+// the few milliseconds that it takes. The writer waits only for what it wrote meanwhile.
+func (d *DB) checkpoints(w *writer) {
+	defer close(d.checkpointed)
+	var own *sqldb.Conn
+	defer func() {
+		if own != nil {
+			_ = own.Close()
+		}
+	}()
+	for {
+		select {
+		case <-d.closed:
+			return
+		case <-w.long:
+		}
+		if own == nil {
+			c, err := d.connect(context.Background(), dsn(d.path, false, d.synchronous))
+			if err != nil {
+				continue // SQLite will do it
+			}
+			own = sqldb.NewConn(c, dialect{})
+		}
+		if pages, err := logged(own); err != nil || pages < checkpointLog {
+			continue
+		}
+		select {
+		case <-d.closed:
+			return
+		case w.turn <- struct{}{}:
+			_, _ = logged(w.conn) // or the next time
+			<-w.turn
+		}
+	}
+}
+
+// logged makes a checkpoint and gives how many pages the log has.
+func logged(c *sqldb.Conn) (pages int64, err error) {
+	rows, err := c.Query(checkpoint)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = rows.Close() }() // Err tells
+	var busy, done int64
+	for rows.Next() {
+		if err := rows.Scan(&busy, &pages, &done); err != nil {
+			return 0, err
+		}
+	}
+	return pages, rows.Err()
+}
+
+// grew notes that a commit wrote so many calls' changes, and calls for a checkpoint when that may have been enough pages.
+func (w *writer) grew(calls int) {
+	if w.pages += 4 + calls/2; w.pages < checkpointPages {
+		return
+	}
+	w.pages = 0
+	select {
+	case w.long <- struct{}{}:
+	default:
+	}
+}
