@@ -43,9 +43,9 @@ check-spec: ## lint the documents, and fail at a change that breaks clients and 
 	spec/check.sh
 
 .PHONY: rules
-rules: ## write RULES.md, the status pictures and the new database from their sources
+rules: ## write RULES.md, the pictures of statuses and rooms and the new database from their sources
 	BERTH_GOLDEN=write go test -count=1 -run 'RULES' ./conformance
-	BERTH_GOLDEN=write go test -count=1 -run 'Pictures' ./impl/compute
+	BERTH_GOLDEN=write go test -count=1 -run 'Pictures' ./impl/compute .
 	BERTH_GOLDEN=write go test -count=1 -run 'NewDatabase' ./store/sqlite
 
 .PHONY: lint
@@ -71,6 +71,10 @@ pages: build ## the pages in headless Chromium, against the viewer of the lockfi
 .PHONY: examples
 examples: build ## tests of clients in Go, Python and JavaScript, each test with a server of its own (needs Python and Node)
 	examples/run.sh
+
+.PHONY: readme
+readme: ## run the quick starts of README.md word for word, each in a clean clone; START=spec for some (needs Python, port 8765, an engine)
+	.ci/readme $(START)
 
 .PHONY: fuzz-contract
 fuzz-contract: ## fuzz a server over its documents: FUZZ_EXAMPLES=300 of each operation, FUZZ_SEEDS='1 2 3' (needs Python)

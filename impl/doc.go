@@ -22,15 +22,5 @@
 // case in control or queue, and views what it gave. The use case is one transaction of the store. After the commit a hint
 // wakes a loop, which calls runtimes outside any transaction.
 //
-// # Adding an operation
-//
-//  1. Describe it in spec/: closed schemas, every status that it can answer, an example of each body (fuzzing makes of
-//     them what its requests address).
-//  2. Add its rules to spec/rules.yaml, and their tests to conformance/.
-//  3. make generate. The build now fails where the server interface grew.
-//  4. Write the use case in control or queue; new words in compute; new rows in store, with a case in storetest.
-//  5. Write the handler and the view in httpapi.
-//  6. GraphQL goes the same way: the schema is spec/graphql, the resolvers and views are in graphql.
-//  7. Give it a command in cmd/berth, or its new members flags there: a test holds them to the document.
-//  8. make test lint. Break the rule once and see its test fail.
+// CONTRIBUTING.md leads an operation through every room. docs/architecture.md draws them.
 package impl
