@@ -60,12 +60,26 @@ func (f *fifo) pop() *waiting {
 	return nil
 }
 
-// drop has one passed over.
+// dropsLeast is how many dropped ones a fifo may have in any case.
+const dropsLeast = 1024
+
+// drop has one passed over. Once more of them were dropped than wait, they are taken out: jobs that end where they wait would
+// else be met again and again, and never be given back.
 func (w *waiting) drop() {
 	w.dropped = true
-	w.in.live--
-	if w.in.live == 0 {
-		*w.in = fifo{}
+	f := w.in
+	f.live--
+	switch {
+	case f.live == 0:
+		*f = fifo{}
+	case len(f.all)-f.head-f.live > max(f.live, dropsLeast):
+		left := make([]*waiting, 0, 2*f.live)
+		for _, one := range f.all[f.head:] {
+			if !one.dropped {
+				left = append(left, one)
+			}
+		}
+		f.all, f.head = left, 0
 	}
 }
 
