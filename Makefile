@@ -82,7 +82,7 @@ fuzz-contract: ## fuzz a server over its documents: FUZZ_EXAMPLES=300 of each op
 
 .PHONY: containers
 containers: ## the tests that need a Docker Engine; without one they fail (RUN=pattern for some)
-	BERTH_TEST_DOCKER=1 go test -count=1 -pgo=off $(if $(RUN),-run '$(RUN)') ./impl/runtime/docker ./impl/app ./cmd/berth
+	BERTH_TEST_DOCKER=1 .ci/go-test -count=1 -pgo=off $(if $(RUN),-run '$(RUN)') ./impl/runtime/docker ./impl/app ./cmd/berth
 
 .PHONY: crash
 crash: build ## kill the server and workers under load, 20 times each (ROUNDS=n WORKERS=n SEED=n)

@@ -66,13 +66,15 @@ func (c *Control) Deal(w Wanted) Deal {
 // Choose completes what the user asks for: the first of the GPU types that can be had, in the cheapest of the clouds. When none
 // can be had it takes the first of each, and CreatePod says why it cannot be. It fails as CreatePod for a network volume.
 func (c *Control) Choose(ctx context.Context, user compute.UserID, n NewPod, types []string, clouds []compute.Cloud) (NewPod, error) {
-	var dataCenters []string
-	err := c.store.Read(ctx, func(tx store.Tx) (err error) {
-		dataCenters, err = dataCentersFor(tx, user, n)
-		return err
-	})
-	if err != nil {
-		return n, err
+	dataCenters := n.DataCenterIDs
+	if len(n.Network) > 0 {
+		err := c.store.Read(ctx, func(tx store.Tx) (err error) {
+			dataCenters, err = dataCentersFor(tx, user, n)
+			return err
+		})
+		if err != nil {
+			return n, err
+		}
 	}
 	for _, id := range types {
 		w := Wanted{
