@@ -29,6 +29,9 @@ type Store interface {
 type Tx interface {
 	// Now is the time of the transaction: one value, stamped from the injected clock in UTC, whole milliseconds.
 	Now() time.Time
+	// Linger says that nobody waits for this transaction yet: its commit may come a millisecond later, if another call comes
+	// meanwhile that can share it.
+	Linger()
 	Pods
 	Endpoints
 	Releases

@@ -25,6 +25,7 @@ type Tx struct {
 
 	altered bool // something
 	deleted bool // jobs
+	lingers bool // the commit may be late
 }
 
 // NewTx makes a Tx at a time, which it cuts to whole milliseconds. counts holds what the callers before it changed in the
@@ -47,6 +48,12 @@ func (tx *Tx) End() error {
 
 // Changed tells whether a statement changed something, or may have.
 func (tx *Tx) Changed() bool { return tx.altered }
+
+// Linger lets the commit be late.
+func (tx *Tx) Linger() { tx.lingers = true }
+
+// Lingers tells whether the commit may be late.
+func (tx *Tx) Lingers() bool { return tx.lingers }
 
 // Deleted tells whether jobs were deleted.
 func (tx *Tx) Deleted() bool { return tx.deleted }

@@ -33,15 +33,17 @@ var errUnwound = errors.New("sqlite: the function did not return")
 
 // writer runs calls on the only connection that writes. One that comes while nothing is written is run by its caller, which
 // spares two changes of goroutine: a third of the time of a small write. What comes meanwhile waits for the loop, which runs
-// it all for one commit; nothing waits for company, which would only cost time: callers form groups by themselves while a
-// commit is under way.
+// it all for one commit; no call that somebody waits for waits for company, which would only cost time: callers form groups by
+// themselves while a commit is under way.
 type writer struct {
 	conn    *sqldb.Conn
 	clock   compute.Clock
 	limit   int
+	moment  time.Duration // that a commit which nobody waits for waits for company
 	calls   chan *call
 	turn    chan struct{} // holds one while somebody uses the connection
 	untidy  chan struct{} // a caller left work for shrink
+	left    chan struct{} // a caller leaves the turn, and its group that may linger, to the loop
 	long    chan struct{} // the log is to be brought into the file
 	stopped chan struct{}
 
@@ -51,6 +53,7 @@ type writer struct {
 	// Of whoever has the turn:
 	group  []*call      // claimed, to be answered together
 	begun  bool         // a database transaction is open
+	urgent bool         // somebody waits for the group's commit
 	kept   int          // calls of the group whose changes are in it
 	counts sqldb.Counts // of the kept ones
 	loose  bool         // jobs were deleted: the file may have become too large
@@ -66,8 +69,8 @@ type writer struct {
 
 func newWriter(c *sqldb.Conn, clock compute.Clock, limit int) *writer {
 	w := &writer{
-		conn: c, clock: clock, limit: limit, calls: make(chan *call, limit), turn: make(chan struct{}, 1),
-		untidy: make(chan struct{}, 1), long: make(chan struct{}, 1), stopped: make(chan struct{}), counts: sqldb.Counts{},
+		conn: c, clock: clock, limit: limit, moment: time.Millisecond, calls: make(chan *call, limit), turn: make(chan struct{}, 1),
+		untidy: make(chan struct{}, 1), left: make(chan struct{}), long: make(chan struct{}, 1), stopped: make(chan struct{}), counts: sqldb.Counts{},
 	}
 	go w.loop()
 	return w
@@ -125,9 +128,16 @@ func (w *writer) line(c *call) (alone bool, err error) {
 	}
 }
 
-// runAlone runs and commits one call for its caller, who has the turn.
+// runAlone runs and commits one call for its caller, who has the turn. If it may linger, the loop commits it.
 func (w *writer) runAlone(c *call) {
 	defer func() { // also when f panics or exits
+		if w.begun && !w.urgent {
+			select {
+			case w.left <- struct{}{}:
+				return
+			case <-w.stopped:
+			}
+		}
 		w.commit()
 		if w.loose {
 			select {
@@ -169,13 +179,21 @@ func (w *writer) loop() {
 				}
 				c = next
 			case <-w.untidy:
+			case <-w.left:
+				w.working = true
 			}
-			w.turn <- struct{}{}
-			w.working = true
+			if !w.working {
+				select {
+				case w.turn <- struct{}{}:
+				case <-w.left:
+				}
+				w.working = true
+			}
 			if c != nil {
 				w.run(c)
 			}
 		}
+		w.linger()
 		w.fill()
 		w.commit()
 		w.shrink()
@@ -192,6 +210,26 @@ func (w *writer) shrink() {
 		} else if w.shrunk {
 			w.shrunk = false
 			_, _ = number(w.conn, "PRAGMA wal_checkpoint") // or the next one does it
+		}
+	}
+}
+
+// linger runs calls for a moment, until one of them is waited for.
+func (w *writer) linger() {
+	if !w.begun || w.urgent {
+		return
+	}
+	passed, stop := compute.SystemClock{}.After(w.moment)
+	defer stop()
+	for w.begun && !w.urgent && len(w.group) < w.limit {
+		select {
+		case c, ok := <-w.calls:
+			if !ok {
+				return
+			}
+			w.run(c)
+		case <-passed:
+			return
 		}
 	}
 }
@@ -256,6 +294,7 @@ func (w *writer) settle(c *call, tx *sqldb.Tx, nested bool, err error) {
 	if failed := tx.End(); err == nil {
 		err = failed // f overlooked it
 	}
+	w.urgent = w.urgent || err != nil || !tx.Lingers()
 	if err == nil {
 		if nested {
 			if _, err := w.conn.Exec("RELEASE one"); err != nil {
@@ -353,6 +392,6 @@ func (w *writer) answer() {
 		close(c.answered)
 	}
 	clear(w.group)
-	w.group, w.kept = w.group[:0], 0
+	w.group, w.kept, w.urgent = w.group[:0], 0, false
 	clear(w.counts)
 }

@@ -1,0 +1,84 @@
+package sqlite
+
+import (
+	"errors"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// patient is a store in which a commit that may linger does so for a year. batches gives how many writes each commit was for.
+func patient(t *testing.T) (d *DB, batches func() []int) {
+	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	d.writer.moment = 365 * 24 * time.Hour
+	var mu sync.Mutex
+	var all []int
+	d.Observe(func(writes int, _ time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, writes)
+	})
+	return d, func() []int {
+		mu.Lock()
+		defer mu.Unlock()
+		return all
+	}
+}
+
+// linger begins to write an endpoint's job in a transaction that may linger, and gives its result to come.
+func linger(t *testing.T, d *DB, id compute.JobID) <-chan error {
+	ran, result := make(chan struct{}), make(chan error, 1)
+	go func() {
+		result <- d.WriteSure(t.Context(), func(tx store.Tx) error {
+			defer close(ran)
+			tx.Linger()
+			return tx.InsertJob(compute.Job{ID: id, EndpointID: "e", Status: compute.JobInQueue}, nil)
+		})
+	}()
+	<-ran
+	return result
+}
+
+func TestACommitThatMayLingerIsSharedWithTheNextWriteWhichSeesWhatItIsFor(t *testing.T) {
+	t.Parallel()
+	d, batches := patient(t)
+	first := linger(t, d, "first")
+	second := linger(t, d, "second")
+	require.Empty(t, batches(), "nobody waits for either")
+	require.NoError(t, d.Write(t.Context(), func(tx store.Tx) error {
+		_, err := tx.Job("first")
+		return err
+	}))
+	require.NoError(t, <-first)
+	require.NoError(t, <-second)
+	require.Equal(t, []int{3}, batches())
+}
+
+func TestACommitThatMayLingerDoesNotOutliveTheFailureOfTheNextWriteNorTheStore(t *testing.T) {
+	t.Parallel()
+	d, batches := patient(t)
+	first := linger(t, d, "first")
+	refused := errors.New("refused")
+	require.ErrorIs(t, d.Write(t.Context(), func(store.Tx) error { return refused }), refused)
+	require.NoError(t, <-first)
+	last := linger(t, d, "last")
+	require.NoError(t, d.Close())
+	require.NoError(t, <-last)
+	require.Equal(t, []int{1, 1}, batches())
+}
+
+func TestACommitThatMayLingerDoesSoForAMomentOnly(t *testing.T) {
+	t.Parallel()
+	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	require.NoError(t, <-linger(t, d, "first"))
+}
