@@ -39,16 +39,13 @@ func (b *bench) load() error {
 		return err
 	}
 	rate /= 2
-	ours, err := berth.mix(max(2*turn, leastTTL))
-	if err != nil {
-		return err
-	}
 	post, get := request(http.MethodPost, "/", "", kilobyte), request(http.MethodGet, "/", "", nil)
 	pod := request(http.MethodPost, "/", "", goodPod)
 	theirs := func(i int) []byte {
 		return map[byte][]byte{'r': post, 's': get, 'c': pod}[order[i%len(order)]]
 	}
 	var synced []string
+	var ours func(i int) []byte
 	var bares, berths [turns][]float64
 	submitted := int64(0)
 	for t := range turns + 1 {
@@ -58,6 +55,10 @@ func (b *bench) load() error {
 		}
 		if t == 0 {
 			if synced, err = berth.finish(turn); err != nil {
+				return err
+			}
+			// Not sooner: the worker of finish would do the jobs whose status is asked for.
+			if ours, err = berth.mix(max(2*turn, leastTTL)); err != nil {
 				return err
 			}
 			continue // warms caches and connections
