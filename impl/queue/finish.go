@@ -76,7 +76,7 @@ const anyHolder compute.WorkerID = "*"
 // end moves a job to a final status by the event that decide gives, which may fill in output and error. It does nothing
 // when the table has no such move (or decide gives none) or the holder is another one. known saves reading the job, which it
 // does unless it is zero. stored, unless it is nil, is called before anybody hears of the end. Everything that ends a job goes through here
-// or, if many end at once, endAll.
+// or, if its time is over while it waits or runs, through expire.
 func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID, holder compute.WorkerID, known compute.Job, stored func(), decide func(*compute.Job) compute.JobEvent) error {
 	one := ending{endpoint: e, id: id, holder: holder, decide: decide}
 	err := q.store.WriteSure(ctx, func(tx store.Tx) error {
@@ -87,28 +87,6 @@ func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID,
 		one.tell(ctx, q, stored)
 	}
 	return err
-}
-
-// endAll is end for jobs of which nothing is known, in one transaction.
-func (q *Queue) endAll(ctx context.Context, all []*ending) error {
-	err := q.store.Write(ctx, func(tx store.Tx) error {
-		for _, one := range all {
-			one.job = compute.Job{}
-			if err := one.move(q, tx); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, one := range all {
-		if one.moved {
-			one.tell(ctx, q, nil)
-		}
-	}
-	return nil
 }
 
 // ending is the end of a job.

@@ -22,28 +22,27 @@ func (q *Queue) Sweep(ctx context.Context) error {
 	now := q.clock.Now()
 	q.sweepHeld(ctx, now)
 	q.forgetSilent(now)
-	for {
-		var due []compute.Job
-		err := q.store.Read(ctx, func(tx store.Tx) (err error) {
-			due, err = tx.ExpiringJobs(now, sweepBatch)
-			return err
-		})
-		if err != nil || len(due) == 0 {
-			return err
-		}
-		if err := q.expire(ctx, now, due); err != nil {
+	next, err := q.nextExpiry(ctx)
+	for more := err == nil && !next.IsZero() && !now.Before(next); more; {
+		if more, err = q.expire(ctx, now); err != nil {
 			return err
 		}
 	}
+	return err
+}
+
+// nextExpiry gives when the first job is to be ended or deleted; zero if none is.
+func (q *Queue) nextExpiry(ctx context.Context) (next time.Time, err error) {
+	err = q.store.Read(ctx, func(tx store.Tx) (err error) {
+		next, err = tx.NextExpiry()
+		return err
+	})
+	return next, err
 }
 
 // Next gives when Sweep has something to do next; zero if nothing is planned.
 func (q *Queue) Next(ctx context.Context) (time.Time, error) {
-	var next time.Time
-	err := q.store.Read(ctx, func(tx store.Tx) (err error) {
-		next, err = tx.NextExpiry()
-		return err
-	})
+	next, err := q.nextExpiry(ctx)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, h := range q.held {
@@ -112,47 +111,46 @@ func (q *Queue) judged(h *lease) bool {
 	return s == nil || s.pinged || !s.heard
 }
 
-// expire deletes ended jobs and ends the others.
-func (q *Queue) expire(ctx context.Context, now time.Time, due []compute.Job) error {
-	var ended []compute.Job
-	var over []*ending
-	for _, j := range due {
-		if j.Status.Ended() {
-			ended = append(ended, j)
-			continue
-		}
-		over = append(over, &ending{endpoint: j.EndpointID, id: j.ID, holder: anyHolder, decide: func(j *compute.Job) compute.JobEvent {
-			if now.Before(j.ExpiresAt) {
-				return "" // given more time meanwhile
-			}
-			j.Error = fmt.Sprintf("ttl of %d ms exceeded", j.TTL.Milliseconds())
-			return compute.JobExpire
-		}})
-	}
-	if len(over) > 0 {
-		if err := q.endAll(ctx, over); err != nil {
+// expire ends jobs that are due and deletes those that have ended, a batch of them in one transaction that finds them, too: who
+// gives a job more time does so before or after. It tells whether there may be more.
+func (q *Queue) expire(ctx context.Context, now time.Time) (more bool, err error) {
+	var ended []*ending
+	var deleted []compute.Job
+	err = q.store.Write(ctx, func(tx store.Tx) error {
+		due, err := tx.ExpiringJobs(now, sweepBatch)
+		if err != nil {
 			return err
 		}
-	}
-	if len(ended) == 0 {
-		return nil
-	}
-	var deleted []compute.Job
-	err := q.store.Write(ctx, func(tx store.Tx) error {
-		deleted = deleted[:0]
-		for _, j := range ended {
-			gone, err := tx.DeleteJob(j.ID, now)
-			if err != nil {
+		for _, j := range due {
+			if j.Status.Ended() {
+				if _, err := tx.DeleteJob(j.ID, now); err != nil {
+					return err
+				}
+				deleted = append(deleted, j)
+				continue
+			}
+			one := &ending{endpoint: j.EndpointID, id: j.ID, holder: anyHolder, decide: func(j *compute.Job) compute.JobEvent {
+				j.Error = fmt.Sprintf("ttl of %d ms exceeded", j.TTL.Milliseconds())
+				return compute.JobExpire
+			}}
+			if j.Status == compute.JobInQueue { // which has no output that would be missing
+				one.job = j
+			}
+			if err := one.move(q, tx); err != nil {
 				return err
 			}
-			if gone {
-				deleted = append(deleted, j)
+			if one.moved {
+				ended = append(ended, one)
 			}
 		}
+		more = len(due) == sweepBatch && len(ended)+len(deleted) > 0
 		return nil
 	})
 	if err != nil {
-		return err
+		return false, err
+	}
+	for _, one := range ended {
+		one.tell(ctx, q, nil)
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -161,7 +159,7 @@ func (q *Queue) expire(ctx context.Context, now time.Time, due []compute.Job) er
 			delete(l.lost, j.ID)
 		}
 	}
-	return nil
+	return more, nil
 }
 
 func (q *Queue) forgetSilent(now time.Time) {
