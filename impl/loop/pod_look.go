@@ -29,8 +29,8 @@ type look struct {
 }
 
 // sight is what is kept of a RUNNING pod from one look to the next: what tells whether it is still as it was. A look that finds
-// it otherwise reads its row. There are thousands of them: the rows would be what the garbage collector is at most of the time.
-// The zero sight knows nothing.
+// it otherwise reads its row. There are thousands of them, and rows would be ten objects each for the garbage collector. The zero
+// sight knows nothing.
 type sight struct {
 	startedAt, restartAt int64 // milliseconds since 1970; no restartAt: 0
 	until                time.Time

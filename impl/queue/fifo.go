@@ -1,9 +1,9 @@
 package queue
 
 import (
-	"cmp"
 	"iter"
 	"slices"
+	"sort"
 
 	"github.com/berthdev/berth/impl/compute"
 )
@@ -109,12 +109,13 @@ func (f *fifo) place(k compute.JobKey) (b, j int, ok bool) {
 	if !ok {
 		return 0, 0, false
 	}
-	b, begins := slices.BinarySearchFunc(f.blocks, turn, func(b block, turn int64) int { return cmp.Compare(b.from, turn) })
-	if !begins {
-		b--
+	b = sort.Search(len(f.blocks), func(i int) bool { return f.blocks[i].from > turn }) - 1
+	jobs := f.blocks[b].jobs
+	j = int(min(turn-f.blocks[b].from, int64(len(jobs)-1))) // its place, unless some before it have left
+	if jobs[j].turn != turn {
+		j = sort.Search(j, func(i int) bool { return jobs[i].turn >= turn })
 	}
-	j, ok = slices.BinarySearchFunc(f.blocks[b].jobs, turn, func(w waiting, turn int64) int { return cmp.Compare(w.turn, turn) })
-	return b, j, ok
+	return b, j, true
 }
 
 // take takes out the job at a place.
