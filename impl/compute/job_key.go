@@ -47,26 +47,20 @@ func (id JobID) Key() (k JobKey, ok bool) {
 	if len(text) != 36 {
 		return JobKey{}, false
 	}
-	digits := 0
+	const hexDigits = "0123456789abcdef"
+	n, wrong := 0, byte(0)
 	for i := range 36 {
 		c := text[i]
-		switch {
-		case keyDashes>>i&1 == 1:
-			if c != '-' {
-				return JobKey{}, false
-			}
+		if keyDashes>>i&1 == 1 {
+			wrong |= c ^ '-'
 			continue
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c && c <= 'f':
-			c -= 'a' - 10
-		default:
-			return JobKey{}, false
 		}
-		k[digits/2] = k[digits/2]<<4 | c
-		digits++
+		digit := (c&0xf + c>>6*9) & 0xf // no branch: which digit comes is a surprise each time
+		wrong |= c ^ hexDigits[digit]
+		k[n/2&0xf] = k[n/2&0xf]<<4 | digit
+		n++
 	}
-	if k[6]>>4 != 7 || k[keyVariant]>>6 != 2 {
+	if wrong != 0 || k[6]>>4 != 7 || k[keyVariant]>>6 != 2 {
 		return JobKey{}, false
 	}
 	if sync {

@@ -11,30 +11,41 @@ import (
 // waiting is one job in a line: its id and when it began to wait. Its input stays on disk. It holds no pointer, so that the
 // garbage collector passes over a backlog, however long it is.
 type waiting struct {
-	key      compute.JobKey
-	since    int64 // milliseconds since 1970
+	key compute.JobKey
+	wait
+}
+
+// wait is what is known of its waiting: all that its status tells.
+type wait struct {
 	turn     int64 // its place: ascending from the front to the end, with gaps
+	since    int64 // milliseconds since 1970
 	returned bool  // it came back to the front: it may wait for less long than those behind it
 	plain    bool  // nothing but its id, its status and since is to be said of it
 }
 
-// blockLength is how many jobs a block has at most: 5 KB of them, which are moved when one leaves from the middle.
+// blockLength is how many jobs a block has at most: 3 KB of them, which are moved when one leaves from the middle.
 const blockLength = 128
 
 // block is a stretch of a fifo, never empty.
 type block struct {
 	from int64 // the turn of the first one
-	jobs []waiting
+	jobs []standing
+}
+
+// standing is where a job stands.
+type standing struct {
+	key  compute.JobKey
+	turn int64
 }
 
 // fifo is a queue of waiting jobs, in which each stands once and is found by its key. It gives its memory back as it drains,
 // from the front or from the middle.
 type fifo struct {
 	blocks []block
-	turns  map[compute.JobKey]int64
+	waits  map[compute.JobKey]wait
 }
 
-func (f *fifo) len() int { return len(f.turns) }
+func (f *fifo) len() int { return len(f.waits) }
 
 // push puts one at the end.
 func (f *fifo) push(w waiting) {
@@ -48,11 +59,11 @@ func (f *fifo) push(w waiting) {
 		}
 	}
 	if last < 0 {
-		f.blocks = append(f.blocks, block{from: w.turn, jobs: make([]waiting, 0, size)})
+		f.blocks = append(f.blocks, block{from: w.turn, jobs: make([]standing, 0, size)})
 		last = len(f.blocks) - 1
 	}
 	b := &f.blocks[last]
-	b.jobs = append(b.jobs, w)
+	b.jobs = append(b.jobs, standing{w.key, w.turn})
 	f.note(w)
 }
 
@@ -68,15 +79,15 @@ func (f *fifo) unshift(w waiting) {
 		f.blocks = slices.Insert(f.blocks, 0, block{})
 	}
 	b := &f.blocks[0]
-	b.from, b.jobs = w.turn, slices.Insert(b.jobs, 0, w)
+	b.from, b.jobs = w.turn, slices.Insert(b.jobs, 0, standing{w.key, w.turn})
 	f.note(w)
 }
 
 func (f *fifo) note(w waiting) {
-	if f.turns == nil {
-		f.turns = map[compute.JobKey]int64{}
+	if f.waits == nil {
+		f.waits = map[compute.JobKey]wait{}
 	}
-	f.turns[w.key] = w.turn
+	f.waits[w.key] = w.wait
 }
 
 // pop takes the first one, if there is one.
@@ -96,19 +107,17 @@ func (f *fifo) drop(k compute.JobKey) {
 
 // find gives a job, if it stands here.
 func (f *fifo) find(k compute.JobKey) (w waiting, ok bool) {
-	b, j, ok := f.place(k)
-	if ok {
-		w = f.blocks[b].jobs[j]
-	}
-	return w, ok
+	known, ok := f.waits[k]
+	return waiting{k, known}, ok
 }
 
 // place tells in which block a job stands, and where there.
 func (f *fifo) place(k compute.JobKey) (b, j int, ok bool) {
-	turn, ok := f.turns[k]
+	w, ok := f.waits[k]
 	if !ok {
 		return 0, 0, false
 	}
+	turn := w.turn
 	b = sort.Search(len(f.blocks), func(i int) bool { return f.blocks[i].from > turn }) - 1
 	jobs := f.blocks[b].jobs
 	j = int(min(turn-f.blocks[b].from, int64(len(jobs)-1))) // its place, unless some before it have left
@@ -121,8 +130,8 @@ func (f *fifo) place(k compute.JobKey) (b, j int, ok bool) {
 // take takes out the job at a place.
 func (f *fifo) take(b, j int) waiting {
 	jobs := f.blocks[b].jobs
-	w := jobs[j]
-	delete(f.turns, w.key)
+	w := waiting{jobs[j].key, f.waits[jobs[j].key]}
+	delete(f.waits, w.key)
 	if j == 0 {
 		jobs = jobs[1:]
 	} else if jobs = slices.Delete(jobs, j, j+1); 4*len(jobs) <= cap(jobs) {
@@ -143,8 +152,8 @@ func (f *fifo) take(b, j int) waiting {
 func (f *fifo) all() iter.Seq[waiting] {
 	return func(yield func(waiting) bool) {
 		for _, b := range f.blocks {
-			for _, w := range b.jobs {
-				if !yield(w) {
+			for _, s := range b.jobs {
+				if !yield(waiting{s.key, f.waits[s.key]}) {
 					return
 				}
 			}

@@ -58,7 +58,7 @@ func TestALineWhoseJobsEndWhereTheyWaitDoesNotGrow(t *testing.T) {
 	_, ok := f.pop()
 	require.False(t, ok)
 	require.Zero(t, f.room())
-	require.Nil(t, f.turns, "a map gives nothing back but as a whole")
+	require.Nil(t, f.waits, "a map gives nothing back but as a whole")
 }
 
 func TestAFifoDoesWhatASliceDoes(t *testing.T) {

@@ -105,7 +105,7 @@ func (l *line) push(j compute.Job, front bool) {
 		f = &l.low
 	}
 	key, _ := j.ID.Key() // it has one: New sees to it
-	w := waiting{key: key, since: j.QueuedAt.UnixMilli(), returned: front, plain: j.Retries == 0}
+	w := waiting{key, wait{since: j.QueuedAt.UnixMilli(), returned: front, plain: j.Retries == 0}}
 	if front {
 		f.unshift(w)
 	} else {
@@ -117,7 +117,7 @@ func (l *line) push(j compute.Job, front bool) {
 func (l *line) putBack(ids []compute.JobID, now time.Time) {
 	for _, id := range slices.Backward(ids) {
 		key, _ := id.Key() // from which the id was made
-		l.normal.unshift(waiting{key: key, since: now.UnixMilli(), returned: true})
+		l.normal.unshift(waiting{key, wait{since: now.UnixMilli(), returned: true}})
 	}
 }
 
