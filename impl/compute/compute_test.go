@@ -158,3 +158,25 @@ func TestAnUnknownPresetOfQueueRatesIsRejected(t *testing.T) {
 		require.Empty(t, quotas)
 	}
 }
+
+func TestTheKeyOfAJobIsItsIDInSixteenBytes(t *testing.T) {
+	t.Parallel()
+	ids := compute.NewIDs(rand.Reader, compute.SystemClock{})
+	for i := range 1000 {
+		id := ids.Job(i%2 == 0)
+		key, ok := id.Key()
+		require.True(t, ok)
+		require.Equal(t, id, key.ID())
+	}
+	run, _ := compute.JobID("0190a5c4-8f0e-7abc-9def-0123456789ab").Key()
+	sync, _ := compute.JobID("sync-0190a5c4-8f0e-7abc-9def-0123456789ab").Key()
+	require.NotEqual(t, run, sync)
+	for _, id := range []compute.JobID{
+		"", "sync-", "nosuchjob", "0190A5C4-8f0e-7abc-9def-0123456789ab", "0190a5c4-8f0e-4abc-9def-0123456789ab",
+		"0190a5c4-8f0e-7abc-ddef-0123456789ab", "0190a5c4-8f0e-7abc-9def-0123456789a", "0190a5c4-8f0e-7abc-9def-0123456789ab0",
+		"0190a5c4-8f0e-7abc-9def00123456789ab", "0190a5c4-8f0e-7abc-9def-0123456789ag", "sync-sync-0190a5c4-8f0e-7abc-9def-012345",
+	} {
+		_, ok := id.Key()
+		require.False(t, ok, "%q", id)
+	}
+}

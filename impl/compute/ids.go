@@ -2,10 +2,8 @@ package compute
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -135,8 +133,8 @@ func (s *IDs) Key() KeyID { return KeyID(s.Word(10)) }
 // Job makes a job's id: a version 7 UUID, ordered by time so that inserts stay at the end of the index; those of
 // /runsync begin with "sync-" (rule queue.job.ids).
 func (s *IDs) Job(sync bool) JobID {
-	var u [16]byte
-	s.read(u[8:])
+	var k JobKey
+	s.read(k[8:])
 	s.mu.Lock()
 	now := uint64(s.clock.Now().UnixMilli()) << 12
 	if now <= s.last {
@@ -145,36 +143,22 @@ func (s *IDs) Job(sync bool) JobID {
 	s.last = now
 	s.mu.Unlock()
 	ms, counter := now>>12, now&0xfff
-	for i := range 6 {
-		u[i] = byte(ms >> (8 * (5 - i)))
-	}
-	u[6] = 0x70 | byte(counter>>8)
-	u[7] = byte(counter)
-	u[8] = 0x80 | u[8]&0x3f
-	var text [41]byte
-	copy(text[:], "sync-")
-	t := text[5:]
-	hex.Encode(t[0:8], u[0:4])
-	hex.Encode(t[9:13], u[4:6])
-	hex.Encode(t[14:18], u[6:8])
-	hex.Encode(t[19:23], u[8:10])
-	hex.Encode(t[24:36], u[10:16])
-	t[8], t[13], t[18], t[23] = '-', '-', '-', '-'
+	binary.BigEndian.PutUint64(k[:8], ms<<16|0x7000|counter)
+	k[keyVariant] = 0x80 | k[keyVariant]&0x3f
 	if sync {
-		return JobID(text[:])
+		k[keyVariant] |= keySync
 	}
-	return JobID(t)
+	return k.ID()
 }
 
 // Follow makes the ids of jobs that come later in order than id, even if the clock says that it is earlier. Anything but an id
 // that Job made changes nothing.
 func (s *IDs) Follow(id JobID) {
-	text := strings.ReplaceAll(strings.TrimPrefix(string(id), "sync-"), "-", "")
-	u, err := hex.DecodeString(text)
-	if err != nil || len(u) != 16 || u[6]>>4 != 7 {
+	k, ok := id.Key()
+	if !ok {
 		return
 	}
-	prefix := binary.BigEndian.Uint64(u)
+	prefix := binary.BigEndian.Uint64(k[:8])
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = max(s.last, prefix>>16<<12|prefix&0xfff)

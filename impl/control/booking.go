@@ -11,8 +11,14 @@ import (
 // Booking is what one transaction takes of the hosts and gives back to them.
 type Booking struct {
 	placement *Placement
-	taken     []*claim // counted already; uncounted if the transaction fails
-	given     []*claim // counted still; uncounted when the transaction is on disk
+	taken     []claimOf // counted already; uncounted if the transaction fails
+	given     []claimOf // counted still; uncounted when the transaction is on disk
+}
+
+// claimOf names a claim.
+type claimOf struct {
+	holder holder
+	number int64
 }
 
 // Write runs f in a transaction of the store. What f books is in effect if and only if what f writes is.
@@ -39,28 +45,28 @@ func (b *Booking) place(pod *compute.Pod, w want) error {
 	p := b.placement
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	c := b.room(holder(pod.ID), w)
-	p.looked("pod", c != nil, w)
-	if c == nil {
+	c, ok := b.room(holder(pod.ID), w)
+	p.looked("pod", ok, w)
+	if !ok {
 		return p.full("pod", w)
 	}
 	pod.HostID, pod.DataCenterID, pod.Devices = c.host.ID, c.host.DataCenterID, c.deviceNames()
 	return nil
 }
 
-// room takes room on a host, with devices; nil if there is none. The caller has the lock.
-func (b *Booking) room(id holder, w want) *claim {
+// room takes room on a host, with devices, if there is some. The caller has the lock.
+func (b *Booking) room(id holder, w want) (c claim, ok bool) {
 	h := b.placement.choose(w)
 	if h == nil {
-		return nil
+		return claim{}, false
 	}
-	c := &claim{holder: id, host: h, amount: h.share(w)}
+	c = claim{host: h, amount: h.share(w)}
 	c.devices = h.devices.pick(c.amount.gpus, h.GPUCount)
-	b.take(c)
+	b.take(id, c)
 	if w.PersistentGB > 0 {
-		b.take(&claim{holder: id, host: h, amount: amount{diskGB: w.PersistentGB}, stays: true})
+		b.take(id, claim{host: h, amount: amount{diskGB: w.PersistentGB}, stays: true})
 	}
-	return c
+	return c, true
 }
 
 // Move moves the pod from a status as store.Tx does, gives back what it does not hold in its new one and has it metered.
@@ -127,25 +133,31 @@ func (b *Booking) resize(before, after compute.Pod) error {
 }
 
 // take counts a claim now. The caller has the lock.
-func (b *Booking) take(c *claim) {
-	b.placement.hold(c)
-	b.taken = append(b.taken, c)
+func (b *Booking) take(id holder, c claim) {
+	b.taken = append(b.taken, claimOf{id, b.placement.hold(id, c)})
 }
 
 // change books a difference of what the holder has of a disk. The caller has the lock.
 func (b *Booking) change(id holder, h *host, gb int64, stays bool) {
 	p := b.placement
 	if gb > 0 {
-		b.take(&claim{holder: id, host: h, amount: amount{diskGB: gb}, stays: stays})
+		b.take(id, claim{host: h, amount: amount{diskGB: gb}, stays: stays})
 	}
-	for _, c := range slices.Clone(p.held[id]) { // what is less is split off, to be given back alone
+	held, holds := p.held[id]
+	if gb >= 0 || !holds {
+		return
+	}
+	var split []claim // what is less is split off, to be given back alone
+	for _, c := range held.all() {
 		if part := min(-gb, c.amount.diskGB); part > 0 && c.stays == stays {
 			gb += part
 			c.amount.diskGB -= part
-			split := &claim{holder: id, host: c.host, amount: amount{diskGB: part}, stays: stays}
-			p.held[id] = append(p.held[id], split)
-			b.given = append(b.given, split)
+			split = append(split, claim{host: c.host, amount: amount{diskGB: part}, stays: stays})
 		}
+	}
+	p.held[id] = held
+	for _, c := range split {
+		b.given = append(b.given, claimOf{id, p.note(id, c)})
 	}
 }
 
@@ -154,9 +166,13 @@ func (b *Booking) give(id holder, all bool) {
 	p := b.placement
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, c := range p.held[id] {
+	held, holds := p.held[id]
+	if !holds {
+		return
+	}
+	for _, c := range held.all() {
 		if all || !c.stays {
-			b.given = append(b.given, c)
+			b.given = append(b.given, claimOf{id, c.number})
 		}
 	}
 }
@@ -176,14 +192,24 @@ func (b *Booking) settle(kept bool) {
 }
 
 // release uncounts a claim, unless another booking did so already.
-func (p *Placement) release(c *claim) {
-	i := slices.Index(p.held[c.holder], c)
+func (p *Placement) release(one claimOf) {
+	held := p.held[one.holder]
+	all := held.all()
+	i := slices.IndexFunc(all, func(c *claim) bool { return c.number == one.number })
 	if i < 0 {
 		return
 	}
+	c := *all[i]
 	c.host.free = c.host.free.plus(c.amount, 1)
 	c.host.devices.set(c.devices, false)
-	if p.held[c.holder] = slices.Delete(p.held[c.holder], i, i+1); len(p.held[c.holder]) == 0 {
-		delete(p.held, c.holder)
+	switch {
+	case len(held.more) == 0:
+		delete(p.held, one.holder)
+		return
+	case i == 0:
+		held.first, held.more = held.more[0], held.more[1:]
+	default:
+		held.more = slices.Delete(held.more, i-1, i)
 	}
+	p.held[one.holder] = held
 }

@@ -55,7 +55,7 @@ func (h *host) numbers(names []string) (all []int) {
 }
 
 // deviceNames names the devices of the claim.
-func (c *claim) deviceNames() (names []string) {
+func (c claim) deviceNames() (names []string) {
 	for _, n := range c.devices {
 		names = append(names, c.host.device(n))
 	}

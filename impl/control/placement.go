@@ -26,9 +26,10 @@ type Placement struct {
 
 	mu    sync.Mutex
 	hosts []host
-	byID  map[string]*host    // nil until somebody asks: a server without pods never does
-	kinds map[kind][]*host    // in the order of the fleet
-	held  map[holder][]*claim // what pods and workers hold
+	byID  map[string]*host   // nil until somebody asks: a server without pods never does
+	kinds map[kind][]*host   // in the order of the fleet
+	held  map[holder]holding // what pods and workers hold
+	last  int64              // number of a claim
 }
 
 // kind is what a host is looked for by: a GPU type or a CPU flavor.
@@ -61,16 +62,32 @@ type holder string
 
 // claim is a part of a host that a pod or a worker holds.
 type claim struct {
-	holder  holder
+	number  int64 // that no other claim has
 	host    *host
 	amount  amount
 	devices []int // numbers of its GPUs on the host
 	stays   bool  // while the pod is stopped: its persistent storage
 }
 
+// holding is all that one of them holds. Most hold one thing: it stands in the map itself, since of tens of thousands the
+// garbage collector would have each to look at.
+type holding struct {
+	first claim
+	more  []claim
+}
+
+// all gives the claims, to be changed.
+func (h *holding) all() []*claim {
+	claims := []*claim{&h.first}
+	for i := range h.more {
+		claims = append(claims, &h.more[i])
+	}
+	return claims
+}
+
 // NewPlacement makes the picture of the fleet from the pods and workers in the store.
 func NewPlacement(ctx context.Context, s store.Store, c Catalog, fleet []Host) (*Placement, error) {
-	p := &Placement{store: s, catalog: c, fleet: fleet, held: map[holder][]*claim{}}
+	p := &Placement{store: s, catalog: c, fleet: fleet, held: map[holder]holding{}}
 	p.setHosts(fleet)
 	return p, s.Read(ctx, func(tx store.Tx) error {
 		for _, status := range []compute.PodStatus{
@@ -99,17 +116,32 @@ func (p *Placement) adopt(pod compute.Pod) {
 		return
 	}
 	if pod.Status.HoldsHost() {
-		p.hold(&claim{holder: holder(pod.ID), host: h, amount: h.share(wantOf(pod)), devices: h.numbers(pod.Devices)})
+		p.hold(holder(pod.ID), claim{host: h, amount: h.share(wantOf(pod)), devices: h.numbers(pod.Devices)})
 	}
 	if pod.Persistent != nil {
-		p.hold(&claim{holder: holder(pod.ID), host: h, amount: amount{diskGB: pod.Persistent.SizeGB}, stays: true})
+		p.hold(holder(pod.ID), claim{host: h, amount: amount{diskGB: pod.Persistent.SizeGB}, stays: true})
 	}
 }
 
-func (p *Placement) hold(c *claim) {
+// hold counts a claim and gives its number.
+func (p *Placement) hold(id holder, c claim) int64 {
 	c.host.free = c.host.free.plus(c.amount, -1)
 	c.host.devices.set(c.devices, true)
-	p.held[c.holder] = append(p.held[c.holder], c)
+	return p.note(id, c)
+}
+
+// note gives the holder a claim that is counted, and gives its number.
+func (p *Placement) note(id holder, c claim) int64 {
+	p.last++
+	c.number = p.last
+	h, holds := p.held[id]
+	if holds {
+		h.more = append(h.more, c)
+	} else {
+		h.first = c
+	}
+	p.held[id] = h
+	return c.number
 }
 
 // setHosts replaces the hosts. Pods and workers keep what they hold of those that stay.
@@ -137,14 +169,15 @@ func (p *Placement) setHosts(hosts []Host) {
 			p.kinds[kind{cpu: id}] = append(p.kinds[kind{cpu: id}], h)
 		}
 	}
-	for _, claims := range p.held {
-		for _, c := range claims {
+	for id, held := range p.held {
+		for _, c := range held.all() {
 			if h := p.host(c.host.ID); h != nil {
 				c.host = h
 				h.free = h.free.plus(c.amount, -1)
 				h.devices.set(c.devices, true)
 			}
 		}
+		p.held[id] = held
 	}
 }
 

@@ -57,8 +57,8 @@ func (b *Booking) placeWorker(w *compute.Worker, wants []want) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, x := range wants {
-		c := b.room(holder(w.ID), x)
-		if c == nil {
+		c, ok := b.room(holder(w.ID), x)
+		if !ok {
 			continue
 		}
 		p.looked("worker", true)
@@ -90,7 +90,7 @@ func (p *Placement) adoptWorker(w compute.Worker) {
 	if w.CPU != nil {
 		x.CPU, x.Count, x.MemoryGB = w.CPU.ID, w.CPU.VCPUCount, w.CPU.MemoryGB
 	}
-	p.hold(&claim{holder: holder(w.ID), host: h, amount: h.share(x), devices: h.numbers(w.Devices)})
+	p.hold(holder(w.ID), claim{host: h, amount: h.share(x), devices: h.numbers(w.Devices)})
 }
 
 // workerPlaces gives the data centers in which a worker may be placed, none for all, and what it mounts there.

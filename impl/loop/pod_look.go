@@ -18,7 +18,7 @@ const together = 32
 // watching thousands that do well takes no read of the store.
 type look struct {
 	id    compute.PodID
-	pod   compute.Pod // zero: its row is to be read
+	pod   compute.Pod // zero: its row is to be read; what a sight keeps of it, if it is watched
 	until time.Time   // nothing is to be seen before
 
 	done  bool              // nothing is left to find out
@@ -26,6 +26,34 @@ type look struct {
 	moved bool              // it is to be stored; then: it was
 	next  again             // when to look the next time
 	err   error
+}
+
+// sight is what is kept of a RUNNING pod from one look to the next: what tells whether it is still as it was. A look that finds
+// it otherwise reads its row. There are thousands of them, and rows would be ten objects each for the garbage collector. The zero
+// sight knows nothing.
+type sight struct {
+	startedAt, restartAt int64 // milliseconds since 1970; no restartAt: 0
+	until                time.Time
+}
+
+// sight keeps what a look found.
+func (one *look) sight() sight {
+	if one.err != nil || one.pod.Status != compute.PodRunning {
+		return sight{}
+	}
+	return sight{one.pod.StartedAt.UnixMilli(), generation(one.pod), one.until}
+}
+
+// look begins a look with it.
+func (s sight) look(id compute.PodID) *look {
+	if s == (sight{}) {
+		return &look{id: id}
+	}
+	p := compute.Pod{ID: id, Status: compute.PodRunning, StartedAt: time.UnixMilli(s.startedAt)}
+	if s.restartAt != 0 {
+		p.RestartAt = time.UnixMilli(s.restartAt)
+	}
+	return &look{id: id, pod: p}
 }
 
 // again says when to look at a pod the next time.
@@ -106,6 +134,7 @@ func (l *Pods) read(ctx context.Context, all []*look) {
 			if err != nil {
 				return err
 			}
+			one.pod.ID = one.id // of two texts, the one that does not keep that of the whole row
 		}
 		return nil
 	})
@@ -194,7 +223,6 @@ func (l *Pods) write(ctx context.Context, all []*look) {
 func (l *Pods) settle(ctx context.Context, one *look) {
 	id := one.id
 	delete(l.busy, id)
-	next := &look{id: id, pod: one.pod, until: one.until}
 	switch {
 	case ctx.Err() != nil:
 		return
@@ -203,7 +231,7 @@ func (l *Pods) settle(ctx context.Context, one *look) {
 			l.Log.Error("pod: it is tried again", "pod", id, "error", one.err)
 		}
 		l.troubled[id] = true
-		*next, one.next = look{id: id}, later // nothing is known of it
+		one.next = later
 	case l.troubled[id]:
 		l.Log.Info("pod: the trouble is over", "pod", id)
 		delete(l.troubled, id)
@@ -212,9 +240,9 @@ func (l *Pods) settle(ctx context.Context, one *look) {
 	case atOnce:
 		l.hinted[id] = true
 	case soon:
-		l.pending[id] = next
+		l.pending[id] = &look{id: id, pod: one.pod, until: one.until}
 	case later:
-		l.watched[id] = next
+		l.watched[id] = one.sight()
 	}
 	if l.hinted[id] { // also while it was looked at, when nobody else could
 		l.rouse()

@@ -48,7 +48,7 @@ type Pods struct {
 	busy     map[compute.PodID]bool  // somebody looks at it
 	hinted   map[compute.PodID]bool  // to be looked at now
 	pending  map[compute.PodID]*look // to be looked at with the next tick, as they were seen last
-	watched  map[compute.PodID]*look // to be looked at from time to time, as they were seen last
+	watched  map[compute.PodID]sight // to be looked at from time to time, as they were seen last
 	troubled map[compute.PodID]bool  // its last look failed
 }
 
@@ -57,8 +57,8 @@ func NewPods(s store.Store, p *control.Placement, r runtime.Runtime, clock compu
 	l := &Pods{
 		Store: s, Placement: p, Runtime: r, Clock: clock, Log: log, wake: make(chan struct{}, 1),
 		busy: map[compute.PodID]bool{}, hinted: map[compute.PodID]bool{},
-		pending: map[compute.PodID]*look{}, watched: map[compute.PodID]*look{}, troubled: map[compute.PodID]bool{},
-		live:   live{pods: map[compute.PodID]*lively{}},
+		pending: map[compute.PodID]*look{}, watched: map[compute.PodID]sight{}, troubled: map[compute.PodID]bool{},
+		live:   live{pods: map[compute.PodID]lively{}},
 		shared: shared{holder: map[string]compute.PodID{}, held: map[compute.PodID][]string{}},
 	}
 	l.free.L = &l.mu
@@ -93,20 +93,18 @@ func (l *Pods) Run(ctx context.Context) {
 	var next, watch time.Time // when those on their way and the running ones are looked at
 	for {
 		now := l.Clock.Now()
-		var due []map[compute.PodID]*look
-		if !now.Before(next) {
+		moving, running := !now.Before(next), !now.Before(watch)
+		if moving {
 			next = now.Add(podTick)
-			due = append(due, l.pending)
 		}
-		if !now.Before(watch) {
+		if running {
 			watch = now.Add(watchTick)
-			due = append(due, l.watched)
 			l.adopt(ctx)
 			if l.volumes.Swap(false) {
 				l.looks.Go(func() { l.sweepVolumes(ctx) })
 			}
 		}
-		l.attend(ctx, &l.looks, l.claim(now, due...))
+		l.attend(ctx, &l.looks, l.claim(now, moving, running))
 		tick, stop := l.Clock.After(podTick)
 		select {
 		case <-ctx.Done():
@@ -131,7 +129,7 @@ func (l *Pods) Step(ctx context.Context) {
 	}
 	l.mu.Unlock()
 	var looks sync.WaitGroup
-	l.attend(ctx, &looks, l.claim(time.Time{}, l.pending, l.watched))
+	l.attend(ctx, &looks, l.claim(time.Time{}, true, true))
 	looks.Wait()
 	if l.volumes.Swap(false) {
 		l.sweepVolumes(ctx)
@@ -151,21 +149,31 @@ func (l *Pods) attend(ctx context.Context, looks *sync.WaitGroup, claimed []*loo
 	}
 }
 
-// claim takes the pods that are to be looked at and that nobody looks at: the hinted ones and those that are due now, all of
-// them if now is zero. A hint costs nothing for all the others: thousands may come while thousands start.
-func (l *Pods) claim(now time.Time, due ...map[compute.PodID]*look) (all []*look) {
+// claim takes the pods that are to be looked at and that nobody looks at: the hinted ones and, of those on their way and of
+// those that are RUNNING, if it is for these, what is due now; all of them if now is zero. A hint costs nothing for all the
+// others: thousands may come while thousands start.
+func (l *Pods) claim(now time.Time, moving, running bool) (all []*look) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	due := func(until time.Time) bool { return now.IsZero() || !now.Before(until) }
 	for id := range l.hinted {
 		if !l.busy[id] {
 			all = append(all, &look{id: id})
 			l.busy[id] = true
 		}
 	}
-	for _, pods := range due {
-		for id, one := range pods {
-			if !l.busy[id] && (now.IsZero() || !now.Before(one.until)) {
+	if moving {
+		for id, one := range l.pending {
+			if due(one.until) && !l.busy[id] {
 				all = append(all, one)
+				l.busy[id] = true
+			}
+		}
+	}
+	if running {
+		for id, seen := range l.watched {
+			if due(seen.until) && !l.busy[id] {
+				all = append(all, seen.look(id))
 				l.busy[id] = true
 			}
 		}

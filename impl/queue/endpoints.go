@@ -52,7 +52,7 @@ func (q *Queue) RemoveEndpoint(ctx context.Context, id compute.EndpointID) error
 // forgetGone forgets the deleted endpoints that have no workers any more. The caller has the lock.
 func (q *Queue) forgetGone() {
 	for id, l := range q.lines {
-		if l.gone && len(l.seats) == 0 && len(l.places) == 0 {
+		if l.gone && len(l.seats) == 0 && l.waits() == 0 {
 			delete(q.lines, id)
 			if l.meter != nil {
 				l.meter.Forget()

@@ -1,99 +1,169 @@
 package queue
 
 import (
+	"iter"
 	"slices"
+	"sort"
 
 	"github.com/berthdev/berth/impl/compute"
 )
 
-// waiting is one job in a line: its id and when it began to wait. Its input stays on disk.
+// waiting is one job in a line: its id and when it began to wait. Its input stays on disk. It holds no pointer, so that the
+// garbage collector passes over a backlog, however long it is.
 type waiting struct {
-	id       compute.JobID
+	key compute.JobKey
+	wait
+}
+
+// wait is what is known of its waiting: all that its status tells.
+type wait struct {
+	turn     int64 // its place: ascending from the front to the end, with gaps
 	since    int64 // milliseconds since 1970
-	in       *fifo
-	returned bool // it came back to the front: it may wait for less long than those behind it
-	dropped  bool
-	plain    bool // nothing but its id, its status and since is to be said of it
+	returned bool  // it came back to the front: it may wait for less long than those behind it
+	plain    bool  // nothing but its id, its status and since is to be said of it
 }
 
-// fifo is a queue of waiting jobs that gives its memory back as it drains. One that is dropped in the middle is passed over
-// when its turn comes.
+// blockLength is how many jobs a block has at most: 3 KB of them, which are moved when one leaves from the middle.
+const blockLength = 128
+
+// block is a stretch of a fifo, never empty.
+type block struct {
+	from int64 // the turn of the first one
+	jobs []standing
+}
+
+// standing is where a job stands.
+type standing struct {
+	key  compute.JobKey
+	turn int64
+}
+
+// fifo is a queue of waiting jobs, in which each stands once and is found by its key. It gives its memory back as it drains,
+// from the front or from the middle.
 type fifo struct {
-	all  []*waiting
-	head int
-	live int // not dropped
+	blocks []block
+	waits  map[compute.JobKey]wait
 }
 
-func (f *fifo) push(w *waiting) {
-	w.in = f
-	f.all = append(f.all, w)
-	f.live++
+func (f *fifo) len() int { return len(f.waits) }
+
+// push puts one at the end.
+func (f *fifo) push(w waiting) {
+	f.drop(w.key)
+	size, last := 0, len(f.blocks)-1 // the first block begins small: most lines are short
+	if last >= 0 {
+		jobs := f.blocks[last].jobs
+		w.turn = jobs[len(jobs)-1].turn + 1
+		if len(jobs) == blockLength {
+			size, last = blockLength, -1
+		}
+	}
+	if last < 0 {
+		f.blocks = append(f.blocks, block{from: w.turn, jobs: make([]standing, 0, size)})
+		last = len(f.blocks) - 1
+	}
+	b := &f.blocks[last]
+	b.jobs = append(b.jobs, standing{w.key, w.turn})
+	f.note(w)
 }
 
 // unshift puts one at the front.
-func (f *fifo) unshift(w *waiting) {
-	w.in = f
-	f.live++
-	if f.head > 0 {
-		f.head--
-		f.all[f.head] = w
+func (f *fifo) unshift(w waiting) {
+	f.drop(w.key)
+	if len(f.blocks) == 0 {
+		f.push(w)
 		return
 	}
-	f.all = slices.Insert(f.all, 0, w)
-}
-
-// pop gives the first one; nil if there is none.
-func (f *fifo) pop() *waiting {
-	for f.head < len(f.all) {
-		w := f.all[f.head]
-		f.all[f.head] = nil
-		f.head++
-		if f.head >= 1024 && f.head*2 >= len(f.all) {
-			f.all, f.head = slices.Clone(f.all[f.head:]), 0
-		}
-		if !w.dropped {
-			f.live--
-			return w
-		}
+	w.turn = f.blocks[0].jobs[0].turn - 1
+	if len(f.blocks[0].jobs) == blockLength {
+		f.blocks = slices.Insert(f.blocks, 0, block{})
 	}
-	f.all, f.head = f.all[:0], 0
-	return nil
+	b := &f.blocks[0]
+	b.from, b.jobs = w.turn, slices.Insert(b.jobs, 0, standing{w.key, w.turn})
+	f.note(w)
 }
 
-// dropsLeast is how many dropped ones a fifo may have in any case.
-const dropsLeast = 1024
+func (f *fifo) note(w waiting) {
+	if f.waits == nil {
+		f.waits = map[compute.JobKey]wait{}
+	}
+	f.waits[w.key] = w.wait
+}
 
-// drop has one passed over. Once more of them were dropped than wait, they are taken out: jobs that end where they wait would
-// else be met again and again, and never be given back.
-func (w *waiting) drop() {
-	w.dropped = true
-	f := w.in
-	f.live--
-	switch {
-	case f.live == 0:
+// pop takes the first one, if there is one.
+func (f *fifo) pop() (w waiting, ok bool) {
+	if len(f.blocks) == 0 {
+		return waiting{}, false
+	}
+	return f.take(0, 0), true
+}
+
+// drop takes a job out, wherever it stands, if it does.
+func (f *fifo) drop(k compute.JobKey) {
+	if b, j, ok := f.place(k); ok {
+		f.take(b, j)
+	}
+}
+
+// find gives a job, if it stands here.
+func (f *fifo) find(k compute.JobKey) (w waiting, ok bool) {
+	known, ok := f.waits[k]
+	return waiting{k, known}, ok
+}
+
+// place tells in which block a job stands, and where there.
+func (f *fifo) place(k compute.JobKey) (b, j int, ok bool) {
+	w, ok := f.waits[k]
+	if !ok {
+		return 0, 0, false
+	}
+	turn := w.turn
+	b = sort.Search(len(f.blocks), func(i int) bool { return f.blocks[i].from > turn }) - 1
+	jobs := f.blocks[b].jobs
+	j = int(min(turn-f.blocks[b].from, int64(len(jobs)-1))) // its place, unless some before it have left
+	if jobs[j].turn != turn {
+		j = sort.Search(j, func(i int) bool { return jobs[i].turn >= turn })
+	}
+	return b, j, true
+}
+
+// take takes out the job at a place.
+func (f *fifo) take(b, j int) waiting {
+	jobs := f.blocks[b].jobs
+	w := waiting{jobs[j].key, f.waits[jobs[j].key]}
+	delete(f.waits, w.key)
+	if j == 0 {
+		jobs = jobs[1:]
+	} else if jobs = slices.Delete(jobs, j, j+1); 4*len(jobs) <= cap(jobs) {
+		jobs = slices.Clone(jobs)
+	}
+	if len(jobs) == 0 {
+		f.blocks = slices.Delete(f.blocks, b, b+1)
+	} else {
+		f.blocks[b] = block{jobs[0].turn, jobs}
+	}
+	if len(f.blocks) == 0 && cap(f.blocks) > 1 { // it was long: a map does not shrink
 		*f = fifo{}
-	case len(f.all)-f.head-f.live > max(f.live, dropsLeast):
-		left := make([]*waiting, 0, 2*f.live)
-		for _, one := range f.all[f.head:] {
-			if !one.dropped {
-				left = append(left, one)
+	}
+	return w
+}
+
+// all gives the jobs from the front to the end.
+func (f *fifo) all() iter.Seq[waiting] {
+	return func(yield func(waiting) bool) {
+		for _, b := range f.blocks {
+			for _, s := range b.jobs {
+				if !yield(waiting{s.key, f.waits[s.key]}) {
+					return
+				}
 			}
 		}
-		f.all, f.head = left, 0
 	}
 }
 
-// oldest gives when the one began to wait that waits longest, in milliseconds since 1970; 0 if there is none. Those at the
-// front that were dropped are passed over for good: they are not met again.
+// oldest gives when the one began to wait that waits longest, in milliseconds since 1970; 0 if there is none.
 func (f *fifo) oldest() (since int64) {
-	for f.head < len(f.all) && f.all[f.head].dropped {
-		f.all[f.head] = nil
-		f.head++
-	}
-	for _, w := range f.all[f.head:] {
-		if w.dropped {
-			continue
-		}
+	for w := range f.all() {
 		if since == 0 || w.since < since {
 			since = w.since
 		}
@@ -106,11 +176,10 @@ func (f *fifo) oldest() (since int64) {
 
 // before counts those that have waited since before the time, in milliseconds since 1970, but not further than most.
 func (f *fifo) before(since int64, most int) (n int) {
-	for _, w := range f.all[f.head:] {
+	for w := range f.all() {
 		switch {
 		case n == most:
 			return n
-		case w.dropped:
 		case w.since < since:
 			n++
 		case !w.returned:

@@ -12,7 +12,6 @@ type line struct {
 	endpoint compute.Endpoint
 	normal   fifo
 	low      fifo
-	places   map[compute.JobID]*waiting           // of the jobs in normal and low
 	lost     map[compute.JobID][]compute.WorkerID // workers that a job was taken from and that may still run it
 	takers   []*taker                             // workers that wait for a job, longest first
 	seats    map[compute.WorkerID]*seat
@@ -77,7 +76,7 @@ type seat struct {
 
 func newLine(e compute.Endpoint) *line {
 	return &line{
-		endpoint: e, places: map[compute.JobID]*waiting{}, lost: map[compute.JobID][]compute.WorkerID{}, seats: map[compute.WorkerID]*seat{},
+		endpoint: e, lost: map[compute.JobID][]compute.WorkerID{}, seats: map[compute.WorkerID]*seat{},
 	}
 }
 
@@ -105,8 +104,8 @@ func (l *line) push(j compute.Job, front bool) {
 	if j.LowPriority {
 		f = &l.low
 	}
-	w := &waiting{id: j.ID, since: j.QueuedAt.UnixMilli(), returned: front, plain: j.Retries == 0}
-	l.places[j.ID] = w
+	key, _ := j.ID.Key() // it has one: New sees to it
+	w := waiting{key, wait{since: j.QueuedAt.UnixMilli(), returned: front, plain: j.Retries == 0}}
 	if front {
 		f.unshift(w)
 	} else {
@@ -117,9 +116,8 @@ func (l *line) push(j compute.Job, front bool) {
 // putBack puts jobs back at the front, whatever their priority: it was their turn.
 func (l *line) putBack(ids []compute.JobID, now time.Time) {
 	for _, id := range slices.Backward(ids) {
-		w := &waiting{id: id, since: now.UnixMilli(), returned: true}
-		l.places[id] = w
-		l.normal.unshift(w)
+		key, _ := id.Key() // from which the id was made
+		l.normal.unshift(waiting{key, wait{since: now.UnixMilli(), returned: true}})
 	}
 }
 
@@ -127,18 +125,18 @@ func (l *line) putBack(ids []compute.JobID, now time.Time) {
 func (l *line) pop(w compute.WorkerID, n int) []compute.JobID {
 	var ids []compute.JobID
 	for _, f := range []*fifo{&l.normal, &l.low} {
-		var passed []*waiting
+		var passed []waiting
 		for len(ids) < n {
-			next := f.pop()
-			if next == nil {
+			next, ok := f.pop()
+			if !ok {
 				break
 			}
-			if l.mayHold(w, next.id) {
+			id := next.key.ID()
+			if l.mayHold(w, id) {
 				passed = append(passed, next)
 				continue
 			}
-			delete(l.places, next.id)
-			ids = append(ids, next.id)
+			ids = append(ids, id)
 		}
 		for _, p := range slices.Backward(passed) {
 			f.unshift(p)
@@ -147,17 +145,32 @@ func (l *line) pop(w compute.WorkerID, n int) []compute.JobID {
 	return ids
 }
 
+// find gives a waiting job, if it waits.
+func (l *line) find(id compute.JobID) (w waiting, ok bool) {
+	key, ok := id.Key()
+	if !ok {
+		return waiting{}, false
+	}
+	if w, ok = l.normal.find(key); !ok {
+		w, ok = l.low.find(key)
+	}
+	return w, ok
+}
+
 // leave takes a waiting job out of the line without handing it to anybody.
 func (l *line) leave(id compute.JobID) {
-	if w := l.places[id]; w != nil {
-		delete(l.places, id)
-		w.drop()
+	if key, ok := id.Key(); ok {
+		l.normal.drop(key)
+		l.low.drop(key)
 	}
 }
 
+// waits tells how many jobs wait.
+func (l *line) waits() int { return l.normal.len() + l.low.len() }
+
 // empty takes every waiting job out of the line and gives them, those of normal priority first.
 func (l *line) empty() []compute.JobID {
-	return l.pop("", len(l.places))
+	return l.pop("", l.waits())
 }
 
 // lose notes that a job was taken from a worker that may still run it.

@@ -110,7 +110,7 @@ func (q *Queue) Lines() []LineView {
 		if l.gone || l.endpoint.Type == compute.LoadBalancer {
 			continue
 		}
-		v := LineView{Endpoint: id, Waiting: l.normal.live + l.low.live, Workers: map[compute.WorkerStatus]int64{}}
+		v := LineView{Endpoint: id, Waiting: l.waits(), Workers: map[compute.WorkerStatus]int64{}}
 		for _, f := range []*fifo{&l.normal, &l.low} {
 			if t := f.oldest(); t > 0 && (v.Oldest.IsZero() || t < v.Oldest.UnixMilli()) {
 				v.Oldest = time.UnixMilli(t).UTC()

@@ -100,14 +100,24 @@ func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.I
 		if err != nil {
 			return err
 		}
-		for _, j := range held {
-			q.hold(j, tx.Now())
+		var strange error
+		known := func(j compute.Job) bool {
+			if _, ok := j.ID.Key(); !ok {
+				strange = compute.Errorf(compute.Internal, "the store has a job %q, which is no id that berth gives", j.ID)
+			}
+			return strange == nil
 		}
-		return tx.WaitingJobs(func(j compute.Job) {
-			if l := q.lines[j.EndpointID]; l != nil {
+		for _, j := range held {
+			if known(j) {
+				q.hold(j, tx.Now())
+			}
+		}
+		err = tx.WaitingJobs(func(j compute.Job) {
+			if l := q.lines[j.EndpointID]; l != nil && known(j) {
 				l.push(j, false)
 			}
 		})
+		return cmp.Or(err, strange)
 	})
 	return q, err
 }

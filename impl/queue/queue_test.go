@@ -343,3 +343,13 @@ func TestTheExecutionTimeoutIsDueAlsoAtTheMomentOfALeaseThatDoesNotCount(t *test
 	require.NoError(t, err)
 	require.Equal(t, b.clock.Now().Add(30*time.Second), next)
 }
+
+func TestAStoreWithAJobThatIsNotOfBerthIsRefused(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	require.NoError(t, b.db.Write(t.Context(), func(tx store.Tx) error {
+		return tx.InsertJob(compute.Job{ID: "strange", EndpointID: b.endpoint, Status: compute.JobInQueue}, json.RawMessage(`{}`))
+	}))
+	_, err := queue.New(t.Context(), b.db, b.clock, compute.NewIDs(rand.Reader, b.clock), queue.DefaultSettings(), b.hooks)
+	require.ErrorContains(t, err, `"strange"`)
+}

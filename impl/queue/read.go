@@ -17,11 +17,11 @@ func (q *Queue) Status(ctx context.Context, user compute.UserID, e compute.Endpo
 		q.mu.Unlock()
 		return compute.Job{}, err
 	}
-	w := l.places[id]
+	w, waits := l.find(id)
 	j, known := q.recent.find(id)
 	committing := l.early > 0
 	q.mu.Unlock()
-	if w != nil && w.plain {
+	if waits && w.plain {
 		return compute.Job{ID: id, EndpointID: e, Status: compute.JobInQueue, QueuedAt: time.UnixMilli(w.since).UTC()}, nil
 	}
 	if known && j.EndpointID == e && q.clock.Now().Before(j.ExpiresAt) {

@@ -212,7 +212,7 @@ func (q *Queue) Demands() []Demand {
 	for _, l := range q.lines {
 		since := now.Add(-l.endpoint.QueueDelay())
 		d := Demand{
-			Endpoint: l.endpoint, Waiting: l.normal.live, Overdue: l.normal.before(since.UnixMilli()+1, l.endpoint.WorkersMax), Gone: l.gone,
+			Endpoint: l.endpoint, Waiting: l.normal.len(), Overdue: l.normal.before(since.UnixMilli()+1, l.endpoint.WorkersMax), Gone: l.gone,
 		}
 		for id, s := range l.seats {
 			for _, low := range s.jobs {

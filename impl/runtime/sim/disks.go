@@ -55,8 +55,8 @@ func (f *Fleet) reach(a runtime.Allocation, now time.Time) []string {
 	if name == "" {
 		return nil
 	}
-	for _, runs := range f.allocations {
-		last := runs[len(runs)-1]
+	for _, other := range f.allocations {
+		last := other.run
 		if a.Link != nil && last.link != nil && last.link.Name == name && last.link.Subnet == a.Link.Subnet && last.state(now).Phase == runtime.Up {
 			return []string{"sim: reaches " + name + " at " + last.link.Address.String()}
 		}

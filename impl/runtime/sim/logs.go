@@ -20,15 +20,16 @@ func (f *Fleet) Logs(ctx context.Context, id string, q runtime.LogQuery, emit fu
 	}
 	f.mu.Lock()
 	now := f.clock.Now()
-	runs, ok := f.allocations[id]
+	a, ok := f.allocations[id]
+	if !ok {
+		f.mu.Unlock()
+		return runtime.ErrUnknown
+	}
 	var lines []runtime.Line
-	for _, r := range runs {
+	for _, r := range append(slices.Clip(a.earlier), a.run) {
 		lines = r.log(lines, now)
 	}
 	f.mu.Unlock()
-	if !ok {
-		return runtime.ErrUnknown
-	}
 	for _, l := range q.Select(lines) {
 		if err := emit(l); err != nil {
 			return err
@@ -44,7 +45,7 @@ func (r run) log(lines []runtime.Line, now time.Time) []runtime.Line {
 		own = append(own, runtime.Line{At: at.UTC(), Stream: runtime.Stdout, Text: fmt.Sprintf(format, args...)})
 	}
 	s := r.state(now)
-	line(r.startAt, "sim: starting %q with arguments %q", r.image, r.args)
+	line(r.startAt, "sim: starting %q with arguments %q", r.image.Value(), r.args)
 	if !s.StartedAt.IsZero() {
 		line(r.upAt, "sim: up")
 		for _, text := range r.says {

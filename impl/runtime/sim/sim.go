@@ -29,6 +29,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unique"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
@@ -64,28 +65,49 @@ type Fleet struct {
 	mu          sync.Mutex
 	boot        time.Duration
 	closed      bool
-	allocations map[string][]run // the runs of each, the present one last
-	disks       map[disk]string  // what is written on each
+	allocations map[string]allocation
+	disks       map[disk]string // what is written on each
+}
+
+// allocation is the runs of one. It is no more than 128 bytes: of more, a map makes an object of its own for each, and there are
+// tens of thousands for the garbage collector to walk through.
+type allocation struct {
+	run           // the present one
+	earlier []run // oldest first
 }
 
 // run is one run of an allocation. Its future is fixed when it starts; only Stop and Close change it.
 type run struct {
-	image, args string
-	ports       []string
-	generation  int64
-	startAt     time.Time
-	upAt        time.Time
-	endAt       time.Time // zero: it stays up until it is stopped
-	exitCode    int
-	logEvery    time.Duration // 0: it writes no lines of its own
-	says        []string      // when it is up
-	gpus        int
-	link        *runtime.Link
+	image      unique.Handle[string] // most have one of a few
+	generation int64
+	startAt    time.Time
+	upAt       time.Time
+	endAt      time.Time // zero: it stays up until it is stopped
+	exitCode   int
+	*extras
+}
+
+// extras are what most runs do not ask for.
+type extras struct {
+	args     string
+	ports    []string
+	logEvery time.Duration // 0: it writes no lines of its own
+	says     []string      // when it is up
+	gpus     int
+	link     *runtime.Link
+}
+
+// plain is what most runs have in common.
+var plain = &extras{}
+
+// none tells whether there is nothing of all that.
+func (e *extras) none() bool {
+	return e.args == "" && len(e.ports) == 0 && e.logEvery == 0 && len(e.says) == 0 && e.gpus == 0 && e.link == nil
 }
 
 // New makes an empty fleet.
 func New(clock compute.Clock) *Fleet {
-	return &Fleet{boot: DefaultBoot, clock: clock, ended: make(chan string), allocations: map[string][]run{}, disks: map[disk]string{}}
+	return &Fleet{boot: DefaultBoot, clock: clock, ended: make(chan string), allocations: map[string]allocation{}, disks: map[disk]string{}}
 }
 
 // Start plans the allocation's run. One that the fleet does not know and that was up before a restart of berth is up at
@@ -100,8 +122,8 @@ func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 		return errClosed
 	}
 	now := f.clock.Now()
-	runs, known := f.allocations[a.ID]
-	if known && runs[len(runs)-1].state(now).Phase != runtime.Ended {
+	last, known := f.allocations[a.ID]
+	if known && last.state(now).Phase != runtime.Ended {
 		return nil
 	}
 	if text := a.Env[EnvStartError]; text != "" {
@@ -111,8 +133,8 @@ func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 		return err
 	}
 	r := run{
-		image: a.Image, args: a.Args, ports: a.Ports, generation: a.Generation, startAt: now, upAt: now.Add(f.boot),
-		gpus: len(a.GPUs), link: a.Link,
+		image: unique.Make(a.Image), generation: a.Generation, startAt: now, upAt: now.Add(f.boot),
+		extras: &extras{args: a.Args, ports: a.Ports, gpus: len(a.GPUs), link: a.Link},
 	}
 	if !known && !a.StartedAt.IsZero() {
 		r.upAt = a.StartedAt
@@ -124,8 +146,15 @@ func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 		return err
 	}
 	r.says = append(f.mark(a), f.reach(a, now)...)
-	runs = append(runs, r)
-	f.allocations[a.ID] = runs[max(0, len(runs)-logRuns):]
+	if r.none() {
+		r.extras = plain
+	}
+	next := allocation{run: r}
+	if known {
+		next.earlier = append(last.earlier, last.run)
+		next.earlier = next.earlier[max(0, len(next.earlier)-logRuns+1):]
+	}
+	f.allocations[a.ID] = next
 	return nil
 }
 
@@ -215,10 +244,10 @@ func (f *Fleet) Stop(ctx context.Context, id string, _ time.Duration) error {
 // end ends the present run now, unless it has ended already. The caller holds the lock.
 func (f *Fleet) end(id string, code int) {
 	now := f.clock.Now()
-	runs := f.allocations[id]
-	last := &runs[len(runs)-1]
-	if last.state(now).Phase != runtime.Ended {
-		last.endAt, last.exitCode = now, code
+	a := f.allocations[id]
+	if a.state(now).Phase != runtime.Ended {
+		a.endAt, a.exitCode = now, code
+		f.allocations[id] = a
 	}
 }
 
@@ -242,11 +271,11 @@ func (f *Fleet) Inspect(ctx context.Context, id string) (runtime.State, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	runs, ok := f.allocations[id]
+	a, ok := f.allocations[id]
 	if !ok {
 		return runtime.State{}, runtime.ErrUnknown
 	}
-	return runs[len(runs)-1].state(f.clock.Now()), nil
+	return a.state(f.clock.Now()), nil
 }
 
 // Next gives when an allocation changes its phase next, by itself; zero if none will.
@@ -255,10 +284,9 @@ func (f *Fleet) Next() time.Time {
 	defer f.mu.Unlock()
 	now := f.clock.Now()
 	var next time.Time
-	for _, runs := range f.allocations {
-		last := runs[len(runs)-1]
-		for _, at := range []time.Time{last.upAt, last.endAt} {
-			if at.After(now) && (next.IsZero() || at.Before(next)) && last.state(now).Phase != runtime.Ended {
+	for _, a := range f.allocations {
+		for _, at := range []time.Time{a.upAt, a.endAt} {
+			if at.After(now) && (next.IsZero() || at.Before(next)) && a.state(now).Phase != runtime.Ended {
 				next = at
 			}
 		}
@@ -289,11 +317,11 @@ func (f *Fleet) Stats(ctx context.Context, id string) (runtime.Stats, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	runs := f.allocations[id]
-	if len(runs) == 0 {
+	a, ok := f.allocations[id]
+	if !ok {
 		return runtime.Stats{}, runtime.ErrUnknown
 	}
-	return runtime.Stats{GPUs: make([]compute.GPUUse, runs[len(runs)-1].gpus)}, nil
+	return runtime.Stats{GPUs: make([]compute.GPUUse, a.gpus)}, nil
 }
 
 // List gives the allocations that were started and not removed.
