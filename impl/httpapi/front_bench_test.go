@@ -1,0 +1,127 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/httpapi"
+	"github.com/berthdev/berth/store/sqlite"
+)
+
+// sink is an answer of which only the status is kept, and the body if somebody wants it. Its header is used again for each
+// request, so that a benchmark sees what the edge allocates and not what net/http does.
+type sink struct {
+	header http.Header
+	status int
+	body   *bytes.Buffer // nil: nobody wants it
+}
+
+func (s *sink) Header() http.Header    { return s.header }
+func (s *sink) WriteHeader(status int) { s.status = status }
+func (s *sink) FlushError() error      { return nil }
+
+func (s *sink) Write(b []byte) (int, error) {
+	if s.body != nil {
+		s.body.Write(b)
+	}
+	return len(b), nil
+}
+
+// asker sends requests to the edge, the same one again and again with another path and body.
+type asker struct {
+	*edge
+	request *http.Request
+	text    bytes.Reader
+	answer  sink
+}
+
+func newAsker(e *edge, token string) *asker {
+	a := &asker{edge: e, answer: sink{header: http.Header{}}}
+	r, err := http.NewRequestWithContext(e.Context(), http.MethodGet, "/", nil)
+	require.NoError(e, err)
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	a.request = r
+	return a
+}
+
+// ask sends a request and wants the status.
+func (a *asker) ask(method, path, body string, status int) {
+	r := a.request
+	a.text.Reset([]byte(body))
+	r.Method, r.URL, r.Body, r.ContentLength = method, &url.URL{Path: path}, io.NopCloser(&a.text), int64(len(body))
+	clear(a.answer.header)
+	a.echo.ServeHTTP(&a.answer, r)
+	if a.answer.status != status {
+		a.Fatalf("%s %s was answered with %d", method, path, a.answer.status)
+	}
+}
+
+// submit submits a job and gives its id.
+func (a *asker) submit(base, body string) string {
+	a.answer.body = &bytes.Buffer{}
+	defer func() { a.answer.body = nil }()
+	a.ask(http.MethodPost, base+"run", body, http.StatusOK)
+	var job struct{ ID string }
+	require.NoError(a, json.Unmarshal(a.answer.body.Bytes(), &job))
+	return job.ID
+}
+
+// BenchmarkRequests sends the most frequent requests through the whole edge, down to the store.
+func BenchmarkRequests(b *testing.B) {
+	e := openWith(b, func(s *httpapi.Services) {
+		db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "rates.db"), s.Clock)
+		require.NoError(b, err)
+		b.Cleanup(func() { _ = db.Close() })
+		s.Rates, err = control.NewRates(b.Context(), db, s.Clock, compute.Windows(1e12, 1e12, 1e12))
+		require.NoError(b, err)
+		s.Log = slog.New(slog.DiscardHandler)
+	})
+	a := newAsker(e, e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}}))
+	base, body := "/v2/"+string(e.endpoint)+"/", `{"input":{"text":"`+strings.Repeat("x", 1000)+`"}}`
+	b.Run("status", func(b *testing.B) {
+		path := base + "status/" + a.submit(base, body)
+		b.ReportAllocs()
+		for b.Loop() {
+			a.ask(http.MethodGet, path, "", http.StatusOK)
+		}
+	})
+	a.ask(http.MethodPost, base+"purge-queue", "", http.StatusOK)
+	b.Run("run, take and done", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			id := a.submit(base, body)
+			a.ask(http.MethodGet, base+"job-take/w", "", http.StatusOK)
+			a.ask(http.MethodPost, base+"job-done/w/"+id, `{"output":{"text":"x"}}`, http.StatusOK)
+		}
+	})
+	b.Run("run", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			a.ask(http.MethodPost, base+"run", body, http.StatusOK)
+		}
+	})
+	for name, vcpus := range map[string]string{"createPod refused": "3", "createPod stored": "2"} {
+		body, status := `{"name":"a","image":"ubuntu:24.04","cpu":{"id":"cpu3g","vcpuCount":`+vcpus+`}}`, http.StatusCreated
+		if vcpus == "3" {
+			status = http.StatusUnprocessableEntity
+		}
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				a.ask(http.MethodPost, "/v2/pods", body, status)
+			}
+		})
+	}
+}
