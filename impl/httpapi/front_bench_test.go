@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -46,9 +48,9 @@ type asker struct {
 	answer  sink
 }
 
-func newAsker(e *edge, token string) *asker {
+func newAsker(ctx context.Context, e *edge, token string) *asker {
 	a := &asker{edge: e, answer: sink{header: http.Header{}}}
-	r, err := http.NewRequestWithContext(e.Context(), http.MethodGet, "/", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
 	require.NoError(e, err)
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", "application/json")
@@ -56,27 +58,49 @@ func newAsker(e *edge, token string) *asker {
 	return a
 }
 
-// ask sends a request and wants the status.
-func (a *asker) ask(method, path, body string, status int) {
+// send sends a request and gives the status of its answer; 0: there is none.
+func (a *asker) send(method, path, body string) int {
 	r := a.request
 	a.text.Reset([]byte(body))
 	r.Method, r.URL, r.Body, r.ContentLength = method, &url.URL{Path: path}, io.NopCloser(&a.text), int64(len(body))
 	clear(a.answer.header)
+	a.answer.status = 0
 	a.echo.ServeHTTP(&a.answer, r)
-	if a.answer.status != status {
-		a.Fatalf("%s %s was answered with %d", method, path, a.answer.status)
+	return a.answer.status
+}
+
+// ask sends a request and wants the status.
+func (a *asker) ask(method, path, body string, status int) {
+	if got := a.send(method, path, body); got != status {
+		a.Fatalf("%s %s was answered with %d", method, path, got)
 	}
 }
 
-// submit submits a job and gives its id.
-func (a *asker) submit(base, body string) string {
+// job sends a request and gives the id of the job in its answer; empty: there is none.
+func (a *asker) job(method, path, body string) string {
 	a.answer.body = &bytes.Buffer{}
 	defer func() { a.answer.body = nil }()
-	a.ask(http.MethodPost, base+"run", body, http.StatusOK)
+	if a.send(method, path, body) != http.StatusOK {
+		return ""
+	}
 	var job struct{ ID string }
-	require.NoError(a, json.Unmarshal(a.answer.body.Bytes(), &job))
+	if json.Unmarshal(a.answer.body.Bytes(), &job) != nil {
+		return ""
+	}
 	return job.ID
 }
+
+// work takes jobs and finishes them until there is none.
+func (a *asker) work(base string) {
+	for {
+		id := a.job(http.MethodGet, base+"job-take/w", "")
+		if id == "" || a.send(http.MethodPost, base+"job-done/w/"+id, done) != http.StatusOK {
+			return
+		}
+	}
+}
+
+const done = `{"output":{"text":"x"}}`
 
 // BenchmarkRequests sends the most frequent requests through the whole edge, down to the store.
 func BenchmarkRequests(b *testing.B) {
@@ -88,10 +112,11 @@ func BenchmarkRequests(b *testing.B) {
 		require.NoError(b, err)
 		s.Log = slog.New(slog.DiscardHandler)
 	})
-	a := newAsker(e, e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}}))
+	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
+	a := newAsker(b.Context(), e, token)
 	base, body := "/v2/"+string(e.endpoint)+"/", `{"input":{"text":"`+strings.Repeat("x", 1000)+`"}}`
 	b.Run("status", func(b *testing.B) {
-		path := base + "status/" + a.submit(base, body)
+		path := base + "status/" + a.job(http.MethodPost, base+"run", body)
 		b.ReportAllocs()
 		for b.Loop() {
 			a.ask(http.MethodGet, path, "", http.StatusOK)
@@ -101,10 +126,21 @@ func BenchmarkRequests(b *testing.B) {
 	b.Run("run, take and done", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			id := a.submit(base, body)
+			id := a.job(http.MethodPost, base+"run", body)
 			a.ask(http.MethodGet, base+"job-take/w", "", http.StatusOK)
-			a.ask(http.MethodPost, base+"job-done/w/"+id, `{"output":{"text":"x"}}`, http.StatusOK)
+			a.ask(http.MethodPost, base+"job-done/w/"+id, done, http.StatusOK)
 		}
+	})
+	b.Run("runsync, take and done", func(b *testing.B) {
+		ctx, stop := context.WithCancel(b.Context())
+		var worker sync.WaitGroup
+		worker.Go(func() { newAsker(ctx, e, token).work(base) })
+		b.ReportAllocs()
+		for b.Loop() {
+			a.ask(http.MethodPost, base+"runsync", body, http.StatusOK)
+		}
+		stop()
+		worker.Wait()
 	})
 	b.Run("run", func(b *testing.B) {
 		b.ReportAllocs()
