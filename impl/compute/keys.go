@@ -78,6 +78,6 @@ func ParseToken(token string) (KeyID, bool) {
 
 // Matches compares the token's hash in constant time.
 func (k Key) Matches(token string) bool {
-	hash := sha256.Sum256([]byte(token))
+	hash := sha256.Sum256(append(make([]byte, 0, 64), token...)) // a token fits, on the stack
 	return subtle.ConstantTimeCompare(hash[:], k.Hash[:]) == 1
 }

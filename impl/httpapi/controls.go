@@ -35,7 +35,7 @@ type Controls interface {
 }
 
 // controlsHandlers implements the generated interface of the test controls.
-type controlsHandlers struct{ Services }
+type controlsHandlers struct{ *Services }
 
 var _ controls.ServerInterface = controlsHandlers{}
 

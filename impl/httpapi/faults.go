@@ -15,7 +15,7 @@ import (
 )
 
 // newFault reads the i-th fault of a request. Rejected for an operation that does not exist and for a fault that does nothing.
-func (s Services) newFault(i int, r controls.Fault) (fault.Fault, error) {
+func (s *Services) newFault(i int, r controls.Fault) (fault.Fault, error) {
 	f := fault.Fault{
 		Operation: r.Operation, After: value(r.After), Times: value(r.Times), Latency: milliseconds(value(r.Latency)),
 		Status: int(value(r.Status)), Drop: value(r.Drop),
@@ -48,7 +48,7 @@ func faultView(f fault.Fault) controls.ShownFault {
 }
 
 // faulty shows the fault of this call, if it has one.
-func (s Services) faulty(operation string, c echo.Context) error {
+func (s *Services) faulty(operation string, c echo.Context) error {
 	if _, ours := controls.Ops[operation]; ours {
 		return nil // or a test could not take its faults back
 	}

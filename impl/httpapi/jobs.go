@@ -12,7 +12,7 @@ import (
 )
 
 // queueHandlers implements the generated queue interface.
-type queueHandlers struct{ Services }
+type queueHandlers struct{ *Services }
 
 var _ queue.ServerInterface = queueHandlers{}
 
@@ -113,7 +113,7 @@ func answerJob(c echo.Context, j compute.Job, err error) error {
 	if err != nil {
 		return err
 	}
-	return documentOf(j).write(c)
+	return answerWith(c, func(b []byte) document { return documentOf(b, &j) })
 }
 
 func waitOf(ms *queue.Wait) time.Duration {

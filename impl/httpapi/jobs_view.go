@@ -10,12 +10,13 @@ import (
 
 	"github.com/berthdev/berth/gen/queue"
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/encode"
 	jobs "github.com/berthdev/berth/impl/queue"
 )
 
 func submission(c echo.Context) jobs.Submission {
 	r := bodyOf[queue.Submission](c)
-	s := jobs.Submission{Input: r.Input, Webhook: value(r.Webhook), S3Config: r.S3Config, Stored: stored(c)}
+	s := jobs.Submission{Input: r.Input, Webhook: value(r.Webhook), S3Config: r.S3Config, Stored: stored(requestOf(c))}
 	if p := r.Policy; p != nil {
 		s.ExecutionTimeout, s.TTL = milliseconds(value(p.ExecutionTimeout)), milliseconds(value(p.TTL))
 		s.LowPriority = value(p.LowPriority)
@@ -23,32 +24,9 @@ func submission(c echo.Context) jobs.Submission {
 	return s
 }
 
-// jobView gives the status document. Every ended job has delayTime, executionTime and workerId, even if no worker ever
-// had it: one client is strict about them (rule queue.status.document).
-func jobView(j compute.Job) queue.Job {
-	v := queue.Job{ID: string(j.ID), Status: queue.JobStatus(j.Status), Output: j.Output}
-	if j.Retries > 0 {
-		retries := int64(j.Retries)
-		v.Retries = &retries
-	}
-	if j.Status == compute.JobInQueue {
-		return v
-	}
-	delay, worker := j.DelayTime().Milliseconds(), string(j.WorkerID)
-	v.DelayTime, v.WorkerID = &delay, &worker
-	if j.Status.Ended() {
-		execution := j.ExecutionTime().Milliseconds()
-		v.ExecutionTime = &execution
-	}
-	if j.Error != "" {
-		v.Error = &j.Error
-	}
-	return v
-}
-
 // JobDocument gives the status document as JSON: what a webhook gets.
 func JobDocument(j compute.Job) (json.RawMessage, error) {
-	d := documentOf(j)
+	d := documentOf(make([]byte, 0, 256), &j)
 	return bytes.Join([][]byte{d.head, d.raw, d.tail}, nil), nil
 }
 
@@ -56,21 +34,43 @@ func JobDocument(j compute.Job) (json.RawMessage, error) {
 // apart to compact it, and copies it twice, which 20 MB notice.
 type document struct{ head, raw, tail []byte }
 
-// documentOf gives jobView as JSON.
-func documentOf(j compute.Job) document {
-	v := jobView(j)
-	b := make([]byte, 0, 256)
-	b = append(append(b, `{"id":`...), quoted(v.ID)...)
-	b = append(append(b, `,"status":`...), quoted(string(v.Status))...)
-	b = appendNumber(b, "delayTime", v.DelayTime)
-	b = appendNumber(b, "executionTime", v.ExecutionTime)
-	b = appendNumber(b, "retries", v.Retries)
-	b = appendText(b, "workerId", v.WorkerID)
-	b = appendText(b, "error", v.Error)
-	if v.Output == nil {
+// documentOf gives the status document, whose head it appends to b. Every ended job has delayTime, executionTime and workerId,
+// even if no worker ever had it: one client is strict about them (rule queue.status.document).
+func documentOf(b []byte, j *compute.Job) document {
+	b = encode.String(append(b, `{"id":`...), string(j.ID))
+	b = encode.String(append(b, `,"status":`...), string(j.Status))
+	left := j.Status != compute.JobInQueue // the queue
+	if left {
+		b = encode.Int(append(b, `,"delayTime":`...), j.DelayTime().Milliseconds())
+	}
+	if j.Status.Ended() {
+		b = encode.Int(append(b, `,"executionTime":`...), j.ExecutionTime().Milliseconds())
+	}
+	if j.Retries > 0 {
+		b = encode.Int(append(b, `,"retries":`...), int64(j.Retries))
+	}
+	if left {
+		b = encode.String(append(b, `,"workerId":`...), string(j.WorkerID))
+	}
+	if left && j.Error != "" {
+		b = encode.String(append(b, `,"error":`...), j.Error)
+	}
+	if j.Output == nil {
 		return document{head: append(b, '}')}
 	}
-	return document{append(b, `,"output":`...), v.Output, []byte{'}'}}
+	b = append(b, `,"output":`...)
+	head := len(b)
+	b = append(b, '}')
+	return document{b[:head], j.Output, b[head:]}
+}
+
+// answerWith answers 200 with the document that make appends to a buffer of answers.
+func answerWith(c echo.Context, make func([]byte) document) error {
+	text := texts.Get().(*[]byte)
+	defer texts.Put(text)
+	d := make((*text)[:0])
+	*text = d.head
+	return d.write(c)
 }
 
 // write answers 200 with the document.
@@ -85,32 +85,6 @@ func (d document) write(c echo.Context) error {
 		}
 	}
 	return nil
-}
-
-func appendNumber(b []byte, name string, n *int64) []byte {
-	if n == nil {
-		return b
-	}
-	return strconv.AppendInt(append(append(append(b, ',', '"'), name...), '"', ':'), *n, 10)
-}
-
-func appendText(b []byte, name string, text *string) []byte {
-	if text == nil {
-		return b
-	}
-	return append(append(append(append(b, ',', '"'), name...), '"', ':'), quoted(*text)...)
-}
-
-// quoted gives a JSON string.
-func quoted(text string) []byte {
-	for i := range len(text) {
-		if c := text[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
-			var b bytes.Buffer
-			_ = writeJSON(&b, text) // a string, into memory
-			return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-		}
-	}
-	return append(append(append(make([]byte, 0, len(text)+2), '"'), text...), '"')
 }
 
 func chunksView(chunks []compute.Chunk) queue.Chunks {

@@ -3,8 +3,6 @@ package httpapi
 import (
 	"context"
 	"sync"
-
-	"github.com/labstack/echo/v4"
 )
 
 const (
@@ -27,11 +25,11 @@ func (g gate) enter(ctx context.Context) (leave func(), err error) {
 }
 
 // stored lets go of the body of a request: it is on disk, and what follows may take long.
-func stored(c echo.Context) func() {
+func stored(r *request) func() {
 	return func() {
-		c.Set(ctxBody, nil)
-		if leave, ok := c.Get(ctxLarge).(func()); ok {
-			leave()
+		r.body, r.raw = nil, nil
+		if r.leave != nil {
+			r.leave()
 		}
 	}
 }

@@ -34,7 +34,7 @@ func logQuery(p rest.GetPodLogsParams) compute.LogQuery {
 // streamLogs answers with the lines that read gives, as server-sent events, until read is done, the client goes, the server
 // drains, or the client takes nothing for too long. It holds no line: read waits while the client is slow. A client that was
 // cut off sends the id of its last line when it comes back, and nothing is lost.
-func (s Services) streamLogs(c echo.Context, read compute.ReadLog) error {
+func (s *Services) streamLogs(c echo.Context, read compute.ReadLog) error {
 	ctx, cancel := context.WithCancel(contextOf(c))
 	defer cancel()
 	e := &eventStream{response: c.Response(), control: http.NewResponseController(c.Response())}

@@ -36,7 +36,7 @@ func newPier(t *testing.T, read compute.ReadLog) *pier {
 	s.Draining, p.drain = context.WithCancel(context.Background())
 	e := echo.New()
 	e.GET("/", func(c echo.Context) error {
-		return s.streamLogs(c, func(ctx context.Context, emit compute.EmitLog) error {
+		return s.streamLogs(&request{Context: c}, func(ctx context.Context, emit compute.EmitLog) error {
 			err := read(ctx, func(l compute.LogLine) error {
 				p.given.Add(1)
 				return emit(l)

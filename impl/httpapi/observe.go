@@ -103,7 +103,7 @@ func (s *Services) observed() {
 }
 
 // operationOf gives the operation that the request is routed to.
-func (s Services) operationOf(c echo.Context) *operation {
+func (s *Services) operationOf(c echo.Context) *operation {
 	if o := s.routes[route{c.Request().Method, c.Path()}]; o != nil {
 		return o
 	}
@@ -112,8 +112,9 @@ func (s Services) operationOf(c echo.Context) *operation {
 
 // logged gives the request its id, and counts, traces and logs it: method, route, status and ids, never a query, which may hold a
 // key, nor a header.
-func (s Services) logged(next echo.HandlerFunc) echo.HandlerFunc {
+func (s *Services) logged(next handler) echo.HandlerFunc {
 	return func(c echo.Context) error {
+		r := &request{Context: c}
 		id := s.IDs.Word(16)
 		c.Response().Header().Set(echo.HeaderXRequestID, id)
 		start := s.Clock.Now()
@@ -122,12 +123,12 @@ func (s Services) logged(next echo.HandlerFunc) echo.HandlerFunc {
 			o = s.operationOf(c)
 		}
 		if s.Trace != nil && o.id != healthzOperation && o.id != readyzOperation { // probes come all the time
-			r, over := s.Trace.Request(c.Request(), c.Path(), o.id, id)
-			c.SetRequest(r)
+			traced, over := s.Trace.Request(c.Request(), c.Path(), o.id, id)
+			c.SetRequest(traced)
 			defer func() { over(c.Response().Status) }() // also when the connection is cut
 		}
-		if err := next(c); err != nil {
-			c.Error(err)
+		if err := next(r); err != nil {
+			s.writeError(err, r)
 		}
 		logs := s.Log.Enabled(contextOf(c), slog.LevelDebug)
 		if s.Meter == nil && !logs {
@@ -138,44 +139,40 @@ func (s Services) logged(next echo.HandlerFunc) echo.HandlerFunc {
 			o.meter.Answered(c.Response().Status, took)
 		}
 		if logs {
-			s.Log.LogAttrs(contextOf(c), slog.LevelDebug, "request", append(s.words(c), slog.Int("status", c.Response().Status), slog.Float64("ms", float64(took.Microseconds())/1000))...)
+			s.Log.LogAttrs(contextOf(c), slog.LevelDebug, "request", append(s.words(r), slog.Int("status", c.Response().Status), slog.Float64("ms", float64(took.Microseconds())/1000))...)
 		}
 		return nil
 	}
 }
 
-// ctxNoted is where note leaves ids.
-const ctxNoted = "berth.noted"
-
 // note has the log of this request name an id that is not in its path. It costs next to nothing when nobody reads it.
-func (s Services) note(c echo.Context, name, id string) {
+func (s *Services) note(c echo.Context, name, id string) {
 	if id == "" || !s.Log.Enabled(contextOf(c), slog.LevelDebug) {
 		return
 	}
-	noted, _ := c.Get(ctxNoted).([]slog.Attr)
-	c.Set(ctxNoted, append(noted, slog.String(name, id)))
+	r := requestOf(c)
+	r.noted = append(r.noted, slog.String(name, id))
 }
 
 // longestID bounds what the log shows of a path's parameter: a client can send any text.
 const longestID = 100
 
 // words are what the log says of a request.
-func (s Services) words(c echo.Context) []slog.Attr {
-	o := s.operationOf(c)
+func (s *Services) words(r *request) []slog.Attr {
+	o := s.operationOf(r)
 	words := []slog.Attr{
-		slog.String("request", c.Response().Header().Get(echo.HeaderXRequestID)), slog.String("operation", o.id),
-		slog.String("method", c.Request().Method), slog.String("route", c.Path()),
+		slog.String("request", r.Response().Header().Get(echo.HeaderXRequestID)), slog.String("operation", o.id),
+		slog.String("method", r.Request().Method), slog.String("route", r.Path()),
 	}
-	for i, value := range c.ParamValues() {
+	for i, value := range r.ParamValues() {
 		if i < len(o.names) {
 			value, _, _ = strings.Cut(value, "&") // SDK workers append a query, see seatOf
 			words = append(words, slog.String(o.names[i], value[:min(len(value), longestID)]))
 		}
 	}
-	noted, _ := c.Get(ctxNoted).([]slog.Attr)
-	words = append(words, noted...)
+	words = append(words, r.noted...)
 	if s.Trace != nil {
-		if id := s.Trace.ID(contextOf(c)); id != "" {
+		if id := s.Trace.ID(contextOf(r)); id != "" {
 			words = append(words, slog.String("trace", id))
 		}
 	}
@@ -183,12 +180,12 @@ func (s Services) words(c echo.Context) []slog.Attr {
 }
 
 // logFailure logs what a request failed of, which its client is not told.
-func (s Services) logFailure(c echo.Context, message string, err error) {
-	s.Log.LogAttrs(contextOf(c), slog.LevelError, message, append(s.words(c), slog.Any("error", err))...)
+func (s *Services) logFailure(c echo.Context, message string, err error) {
+	s.Log.LogAttrs(contextOf(c), slog.LevelError, message, append(s.words(requestOf(c)), slog.Any("error", err))...)
 }
 
 // healthz answers 200 while the store answers.
-func (s Services) healthz(c echo.Context) error {
+func (s *Services) healthz(c echo.Context) error {
 	if err := s.Ready(contextOf(c)); err != nil {
 		return &compute.Error{Code: compute.Unavailable, Detail: "the store does not answer", Cause: err}
 	}
@@ -200,7 +197,7 @@ var errDraining = errors.New("the server is draining")
 
 // readyz answers 200 while the server can do its work and goes on doing it: the store answers, what pods and workers run on
 // answers, and the server does not drain. Otherwise it names what is missing.
-func (s Services) readyz(c echo.Context) error {
+func (s *Services) readyz(c echo.Context) error {
 	var missing []string
 	var causes []error
 	lack := func(what string, cause error) {

@@ -53,9 +53,9 @@ func (h queueHandlers) openAI(c echo.Context, e queue.EndpointID) error {
 	_, route, _ := strings.Cut(c.Path(), "/openai")
 	var body []byte
 	streamed := false
-	if r, ok := c.Get(ctxBody).(*queue.OpenAIRequest); ok {
-		body = rawBodyOf(c)
-		streamed, _ = r.Stream.Get() // absent and null are false
+	if r := requestOf(c); r.body != nil {
+		body = r.raw
+		streamed, _ = bodyOf[queue.OpenAIRequest](c).Stream.Get() // absent and null are false
 	}
 	ctx, user, endpoint := contextOf(c), callerOf(c).UserID, compute.EndpointID(e)
 	j, err := h.Queue.SubmitSync(ctx, user, endpoint, jobs.Submission{Input: openAIInput(route, body)}, openAIWait)
@@ -79,7 +79,7 @@ func (h queueHandlers) openAI(c echo.Context, e queue.EndpointID) error {
 
 // openAICall is one call of the OpenAI API and the job that it became.
 type openAICall struct {
-	Services
+	*Services
 	c        echo.Context
 	user     compute.UserID
 	endpoint compute.EndpointID

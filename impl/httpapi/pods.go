@@ -10,7 +10,7 @@ import (
 )
 
 // restHandlers implements the generated REST interface.
-type restHandlers struct{ Services }
+type restHandlers struct{ *Services }
 
 var _ rest.ServerInterface = restHandlers{}
 

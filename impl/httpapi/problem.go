@@ -24,24 +24,24 @@ const problemJSON = "application/problem+json"
 // writeError is the only place that writes a failure. Queue and worker paths get a body without an integer status, which
 // one official client would take for a job's status and poll on (rule queue.errors.body); those of the OpenAI API have the
 // error object that its clients read (rule openai.errors.body).
-func (s Services) writeError(err error, c echo.Context) {
-	if c.Response().Committed {
+func (s *Services) writeError(err error, r *request) {
+	if r.Response().Committed {
 		return
 	}
-	if errors.Is(err, context.Canceled) && c.Request().Context().Err() != nil {
-		c.Response().Status = 499 // for the log: the client has gone, nobody reads an answer
+	if errors.Is(err, context.Canceled) && r.Request().Context().Err() != nil {
+		r.Response().Status = 499 // for the log: the client has gone, nobody reads an answer
 		return
 	}
 	p := problemOf(err)
 	ofWorker, isOfWorker := errors.AsType[*workerError](err)
 	if p.Status >= http.StatusInternalServerError && !isOfWorker && !errors.Is(err, errDraining) {
-		s.logFailure(c, "request failed", err)
+		s.logFailure(r, "request failed", err)
 	}
 	if p.Status == http.StatusUnauthorized {
-		c.Response().Header().Set(echo.HeaderWWWAuthenticate, "Bearer")
+		r.Response().Header().Set(echo.HeaderWWWAuthenticate, "Bearer")
 	}
 	var body any = rest.Problem{Title: p.Title, Status: int64(p.Status), Detail: p.Detail, Errors: p.Errors}
-	switch path := c.Request().URL.Path; {
+	switch path := r.Request().URL.Path; {
 	case isOfWorker:
 		body = queue.OpenAIProblem{Title: p.Title, Detail: p.Detail, Error: ofWorker.object}
 	case isOpenAIPath(path):
@@ -49,10 +49,10 @@ func (s Services) writeError(err error, c echo.Context) {
 	case isQueuePath(path):
 		body = queue.Problem{Title: p.Title, Detail: p.Detail, Error: p.Detail, Errors: p.Errors}
 	}
-	c.Response().Header().Set(echo.HeaderContentType, problemJSON)
-	c.Response().WriteHeader(p.Status)
-	if c.Request().Method != http.MethodHead {
-		_ = writeJSON(c.Response(), body) // the client has gone
+	r.Response().Header().Set(echo.HeaderContentType, problemJSON)
+	r.Response().WriteHeader(p.Status)
+	if r.Request().Method != http.MethodHead {
+		_ = writeJSON(r.Response(), body) // the client has gone
 	}
 }
 

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -13,38 +12,42 @@ import (
 // counted counts every authenticated REST request, those for unknown paths too, and writes where the user stands as
 // structured-field lists (RFC 9651). It says nothing to exempt keys. An exceeded limit refuses only later, in the front of
 // the operation: the scope comes first (rule errors.order.scope-rate).
-func (s Services) counted(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		who, ok := c.Get(ctxCaller).(caller)
-		if !ok || who.Exempt || isQueuePath(c.Request().URL.Path) {
-			return next(c)
+func (s *Services) counted(next handler) handler {
+	return func(r *request) error {
+		if r.caller.ID == "" || r.caller.Exempt || isQueuePath(r.Request().URL.Path) {
+			return next(r)
 		}
-		rates := s.Rates.Count(who.UserID)
-		var limit, policy strings.Builder
-		for i, r := range rates {
+		rates := s.Rates.Count(r.caller.UserID)
+		limit, policy := make([]byte, 0, 128), make([]byte, 0, 128)
+		for i, rate := range rates {
 			if i > 0 {
-				limit.WriteString(", ")
-				policy.WriteString(", ")
+				limit, policy = append(limit, ", "...), append(policy, ", "...)
 			}
-			limit.WriteString(strconv.Quote(r.Name) + ";r=" + strconv.FormatInt(r.Remaining, 10) + ";t=" + strconv.FormatInt(control.Seconds(r.Reset), 10))
-			policy.WriteString(strconv.Quote(r.Name) + ";q=" + strconv.FormatInt(r.Quota, 10) + ";w=" + strconv.FormatInt(control.Seconds(r.Length), 10))
+			limit = appendItem(limit, rate.Name, ";r=", rate.Remaining, ";t=", control.Seconds(rate.Reset))
+			policy = appendItem(policy, rate.Name, ";q=", rate.Quota, ";w=", control.Seconds(rate.Length))
 		}
-		h := c.Response().Header()
-		h["RateLimit"], h["RateLimit-Policy"] = []string{limit.String()}, []string{policy.String()} // not canonical: as documented
+		h := r.Response().Header()
+		h["RateLimit"], h["RateLimit-Policy"] = []string{string(limit)}, []string{string(policy)} // not canonical: as documented
 		if worst, exceeded := control.Exceeded(rates); exceeded {
-			c.Set(ctxExceeded, worst)
+			r.exceeded = new(worst)
 		}
-		return next(c)
+		return next(r)
 	}
 }
 
+// appendItem appends an item of a list, with two parameters.
+func appendItem(b []byte, name, first string, a int64, second string, c int64) []byte {
+	b = append(strconv.AppendQuote(b, name), first...)
+	b = append(strconv.AppendInt(b, a, 10), second...)
+	return strconv.AppendInt(b, c, 10)
+}
+
 // limited refuses a REST request that is over a limit.
-func limited(c echo.Context) error {
-	worst, exceeded := c.Get(ctxExceeded).(compute.Rate)
-	if !exceeded {
+func limited(r *request) error {
+	if r.exceeded == nil {
 		return nil
 	}
-	return tooMany(c, worst, "requests")
+	return tooMany(r, *r.exceeded, "requests")
 }
 
 // queueOperations are the operations of the queue that can have a limit, by operationId: those that do the same share it.
@@ -57,22 +60,21 @@ var queueOperations = map[string]string{
 }
 
 // limitedQueue counts a request of the queue for the caller and the endpoint, unless the key is exempt.
-func (s Services) limitedQueue(id string, c echo.Context) error {
+func (s *Services) limitedQueue(id string, r *request) error {
 	operation, ok := queueOperations[id]
-	who := callerOf(c)
-	if !ok || who.Exempt {
+	if !ok || r.caller.Exempt {
 		return nil
 	}
-	rate, limited := s.QueueRates.Count(who.UserID, compute.EndpointID(c.Param("endpointId")), operation)
+	rate, limited := s.QueueRates.Count(r.caller.UserID, compute.EndpointID(r.Param("endpointId")), operation)
 	if !limited || !rate.Exceeded {
 		return nil
 	}
-	return tooMany(c, rate, operation+" requests")
+	return tooMany(r, rate, operation+" requests")
 }
 
 // tooMany tells when the window ends that the caller exceeded.
-func tooMany(c echo.Context, r compute.Rate, what string) error {
-	wait := control.Seconds(r.Reset)
-	c.Response().Header().Set(echo.HeaderRetryAfter, strconv.FormatInt(wait, 10))
-	return compute.Errorf(compute.TooMany, "the limit of %d %s each %s is exceeded; try again in %d s", r.Quota, what, r.Name, wait)
+func tooMany(r *request, over compute.Rate, what string) error {
+	wait := control.Seconds(over.Reset)
+	r.Response().Header().Set(echo.HeaderRetryAfter, strconv.FormatInt(wait, 10))
+	return compute.Errorf(compute.TooMany, "the limit of %d %s each %s is exceeded; try again in %d s", over.Quota, what, over.Name, wait)
 }

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/labstack/echo/v4"
 )
 
 // A worker asks for a job again at once, hundreds of times a second, however it was refused. These bound it.
@@ -33,10 +31,10 @@ func (r *refusals) add(path string, now time.Time) bool {
 }
 
 // braked holds back refusals of takes where they come too fast (rule queue.take.refused).
-func (s Services) braked(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		err := next(c)
-		if err == nil || !isTake(c.Path()) || !s.refusals.add(c.Request().URL.Path, s.Clock.Now()) {
+func (s *Services) braked(next handler) handler {
+	return func(r *request) error {
+		err := next(r)
+		if err == nil || !isTake(r.Path()) || !s.refusals.add(r.Request().URL.Path, s.Clock.Now()) {
 			return err
 		}
 		over, stop := s.Clock.After(refusalWindow)
@@ -44,7 +42,7 @@ func (s Services) braked(next echo.HandlerFunc) echo.HandlerFunc {
 		defer s.Queue.Hold()()
 		select {
 		case <-over:
-		case <-contextOf(c).Done():
+		case <-contextOf(r).Done():
 		}
 		return err
 	}

@@ -86,8 +86,8 @@ func New(s Services) (*echo.Echo, error) {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.JSONSerializer = serializer{}
-	e.HTTPErrorHandler = s.writeError
-	e.Use(s.logged, s.recovered, s.braked, s.authenticated, s.counted)
+	front := s.logged(s.recovered(s.braked(s.authenticated(s.counted(routed)))))
+	e.Use(func(echo.HandlerFunc) echo.HandlerFunc { return front }) // made once: echo calls a middleware for each request
 	documents(e)
 	for path, page := range s.Docs {
 		e.GET(path, echo.WrapHandler(page))
@@ -97,7 +97,7 @@ func New(s Services) (*echo.Echo, error) {
 	if s.GraphQL != nil {
 		e.Any(graphqlPath, echo.WrapHandler(s.GraphQL))
 	}
-	rest.RegisterHandlersWithOptions(e, restHandlers{s}, rest.RegisterHandlersOptions{
+	rest.RegisterHandlersWithOptions(e, restHandlers{&s}, rest.RegisterHandlersOptions{
 		OperationMiddlewares: s.operations(rest.Ops, func(op validate.Op, _ echo.Context) compute.Scope {
 			if op.Method == http.MethodGet {
 				return compute.ScopeRESTRead
@@ -107,18 +107,18 @@ func New(s Services) (*echo.Echo, error) {
 	})
 	permit(e, "/v2/registries/delegations", http.MethodGet, http.MethodPost)
 	permit(e, "/v2/registries/delegations/:id", http.MethodDelete)
-	queue.RegisterHandlersWithOptions(e, queueHandlers{s}, queue.RegisterHandlersOptions{
+	queue.RegisterHandlersWithOptions(e, queueHandlers{&s}, queue.RegisterHandlersOptions{
 		OperationMiddlewares: s.operations(queue.Ops, func(_ validate.Op, c echo.Context) compute.Scope {
 			return compute.ScopeInvoke(compute.EndpointID(c.Param("endpointId")))
 		}),
 	})
-	worker.RegisterHandlersWithOptions(e, workerHandlers{s}, worker.RegisterHandlersOptions{
+	worker.RegisterHandlersWithOptions(e, workerHandlers{&s}, worker.RegisterHandlersOptions{
 		OperationMiddlewares: s.operations(worker.Ops, func(_ validate.Op, c echo.Context) compute.Scope {
 			return compute.ScopeWork(compute.EndpointID(c.Param("endpointId")))
 		}),
 	})
 	if s.Controls != nil {
-		controls.RegisterHandlersWithOptions(e, controlsHandlers{s}, controls.RegisterHandlersOptions{
+		controls.RegisterHandlersWithOptions(e, controlsHandlers{&s}, controls.RegisterHandlersOptions{
 			OperationMiddlewares: s.operations(controls.Ops, func(validate.Op, echo.Context) compute.Scope { return compute.ScopeControls }),
 		})
 	}

@@ -29,7 +29,7 @@ import (
 
 // edge is the HTTP edge over a real file, without loops and listeners.
 type edge struct {
-	*testing.T
+	testing.TB
 	echo     *echo.Echo
 	db       store.Store
 	clock    *compute.SettableClock
@@ -38,11 +38,11 @@ type edge struct {
 	log      bytes.Buffer
 }
 
-func open(t *testing.T) *edge { return openWith(t, func(*httpapi.Services) {}) }
+func open(t testing.TB) *edge { return openWith(t, func(*httpapi.Services) {}) }
 
 // openWith is open with other services.
-func openWith(t *testing.T, change func(*httpapi.Services)) *edge {
-	e := &edge{T: t, clock: compute.NewFrozenClock(time.UnixMilli(1_700_000_000_000))}
+func openWith(t testing.TB, change func(*httpapi.Services)) *edge {
+	e := &edge{TB: t, clock: compute.NewFrozenClock(time.UnixMilli(1_700_000_000_000))}
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), e.clock)
 	require.NoError(t, err)
 	e.db = db

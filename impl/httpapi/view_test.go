@@ -1,12 +1,14 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"reflect"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/berthdev/berth/gen/queue"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/nullable"
@@ -95,7 +97,7 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 	}
 	endpoint := filled[compute.Endpoint]()
 	endpoint.Type, endpoint.Scaler, endpoint.Timeout = compute.QueueEndpoint, compute.ByDelay, time.Second
-	shown := restHandlers{Services{QueueURL: func() string { return "http://queue" }}}.endpointView(endpoint)
+	shown := restHandlers{&Services{QueueURL: func() string { return "http://queue" }}}.endpointView(endpoint)
 	require.Empty(t, missing(shown))
 	gpu, err := shown.Gpu.Get()
 	require.NoError(t, err)
@@ -103,7 +105,7 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 		require.Empty(t, missing(part))
 	}
 	endpoint.DiskGB = 0
-	require.Nil(t, restHandlers{Services{QueueURL: func() string { return "http://queue" }}}.endpointView(endpoint).Disk, "of the server's settings")
+	require.Nil(t, restHandlers{&Services{QueueURL: func() string { return "http://queue" }}}.endpointView(endpoint).Disk, "of the server's settings")
 	worker := filled[control.EndpointWorker]()
 	require.Empty(t, missing(endpointWorkerView(worker, worker.StartedAt)))
 	require.NotEqual(t, nullable.NewNullNullable[string](), endpointWorkerView(worker, worker.StartedAt).GpuTypeID)
@@ -112,7 +114,11 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 	require.Empty(t, missing(release.Diff[0]))
 	job := filled[compute.Job]()
 	job.Status = compute.JobFailed
-	require.Empty(t, missing(jobView(job)))
+	document, err := JobDocument(job)
+	require.NoError(t, err)
+	var status queue.Job
+	require.NoError(t, json.Unmarshal(document, &status))
+	require.Empty(t, missing(status))
 	require.Empty(t, missing(takenView(jobs.Taken{Job: job, Input: []byte("{}")})))
 	health := jobs.Health{Jobs: filled[compute.JobCounts](), Workers: map[compute.WorkerStatus]int64{}, Ready: 1}
 	for _, s := range []compute.WorkerStatus{

@@ -15,7 +15,7 @@ import (
 )
 
 // workerHandlers implements the generated worker protocol.
-type workerHandlers struct{ Services }
+type workerHandlers struct{ *Services }
 
 var _ worker.ServerInterface = workerHandlers{}
 
@@ -33,11 +33,7 @@ func seatOf(c echo.Context, id worker.WorkerID) (compute.UserID, compute.WorkerI
 // TakeJob is GET /v2/{endpointId}/job-take/{workerId}.
 func (h workerHandlers) TakeJob(c echo.Context, e worker.EndpointID, w worker.WorkerID, _ worker.TakeJobParams) error {
 	return h.take(c, e, w, 1, func(taken []jobs.Taken) error {
-		d, err := takenDocument(taken[0])
-		if err != nil {
-			return err
-		}
-		return d.write(c)
+		return answerWith(c, func(b []byte) document { return takenDocument(b, &taken[0]) })
 	})
 }
 

@@ -1,9 +1,8 @@
 package httpapi
 
 import (
-	"encoding/json"
-
 	"github.com/berthdev/berth/gen/worker"
+	"github.com/berthdev/berth/impl/encode"
 	jobs "github.com/berthdev/berth/impl/queue"
 )
 
@@ -20,17 +19,19 @@ func takenView(t jobs.Taken) worker.TakenJob {
 	return v
 }
 
-// takenDocument gives takenView as JSON, the input as it was sent.
-func takenDocument(t jobs.Taken) (document, error) {
-	v := takenView(t)
-	policy, err := json.Marshal(v.Policy)
-	if err != nil {
-		return document{}, err
+// takenDocument gives takenView as JSON, the input as it was sent. It appends what is around the input to b.
+func takenDocument(b []byte, t *jobs.Taken) document {
+	b = append(encode.String(append(b, `{"id":`...), string(t.ID)), `,"input":`...)
+	head := len(b)
+	timeout, ttl := t.ExecutionTimeout.Milliseconds(), t.TTL.Milliseconds()
+	policy := worker.TakenPolicy{ExecutionTimeout: &timeout, TTL: &ttl, LowPriority: &t.LowPriority}
+	b = policy.AppendJSON(append(b, `,"policy":`...))
+	if t.S3Config != nil {
+		b = append(append(b, `,"s3Config":`...), t.S3Config...)
 	}
-	tail := append([]byte(`,"policy":`), policy...)
-	if v.S3Config != nil {
-		tail = append(append(tail, `,"s3Config":`...), v.S3Config...)
+	if t.Webhook != "" {
+		b = encode.String(append(b, `,"webhook":`...), t.Webhook)
 	}
-	tail = append(appendText(tail, "webhook", v.Webhook), '}')
-	return document{append(append([]byte(`{"id":`), quoted(v.ID)...), `,"input":`...), v.Input, tail}, nil
+	b = append(b, '}')
+	return document{b[:head], t.Input, b[head:]}
 }

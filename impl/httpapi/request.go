@@ -1,0 +1,40 @@
+package httpapi
+
+import (
+	"log/slog"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// request is echo's context of a request with what the front found out, which the handlers ask for. It is new for each request:
+// what runs on after the answer, see stored, never meets the next one.
+type request struct {
+	echo.Context
+	caller   caller        // zero where anybody may ask
+	exceeded *compute.Rate // the worst limit that is exceeded, if one is
+	body     any           // what the generated validator decoded, as a pointer
+	raw      []byte        // the body as it was sent
+	leave    func()        // lets the next large body in; nil: this one is none
+	noted    []slog.Attr   // ids that the log is to name
+}
+
+// caller is who asks, and how they sent their key.
+type caller struct {
+	compute.Key
+	bearer bool
+}
+
+// handler answers a request.
+type handler func(*request) error
+
+// routed calls the handler that the router found.
+func routed(r *request) error { return r.Handler()(r) }
+
+func requestOf(c echo.Context) *request { return c.(*request) }
+
+func callerOf(c echo.Context) *caller { return &requestOf(c).caller }
+
+// bodyOf gives the body that the generated validator decoded.
+func bodyOf[T any](c echo.Context) T { return *requestOf(c).body.(*T) }
