@@ -67,7 +67,7 @@ func (c *Check) listPods(key string) Answer {
 	return c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: "Bearer " + key})
 }
 
-func init() {
+var _ = area(func() {
 	add("controls.key", []string{"getClock"}, func(c *Check) {
 		require.Equal(c, 200, c.control("GET", "clock", "").Status)
 		for _, op := range c.Operations() {
@@ -210,4 +210,4 @@ func init() {
 			require.Equal(c, "RUNNING", c.REST("GET", "/v2/pods/"+pod, "").JSON["status"])
 		})
 	})
-}
+})

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -53,11 +54,13 @@ func NewKey(name string, scopes []string, exempt bool, expiry time.Duration) con
 	return n
 }
 
-var scopePattern = regexp.MustCompile(`^(all|admin|rest:(read|write)|graphql:(read|write)|queue:(\*|[a-z0-9]{14}):invoke)$`)
+var scopePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(all|admin|rest:(read|write)|graphql:(read|write)|queue:(\*|[a-z0-9]{14}):invoke)$`)
+})
 
 // CheckScope refuses what is no scope.
 func CheckScope(scope string) error {
-	if !scopePattern.MatchString(scope) {
+	if !scopePattern().MatchString(scope) {
 		return fmt.Errorf("scope %q: it must be all, admin, rest:read, rest:write, graphql:read, graphql:write or queue:<endpoint id or *>:invoke", scope)
 	}
 	return nil
