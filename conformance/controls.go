@@ -147,7 +147,7 @@ var _ = area(func() {
 		req, err := http.NewRequest("DELETE", c.URL+"/v2/pods/nosuchpod", nil)
 		require.NoError(c, err)
 		req.Header.Set("Authorization", "Bearer "+c.Key)
-		_, err = client.Do(req) //nolint:bodyclose // there is none
+		_, err = client.Do(req)
 		require.Error(c, err)
 		shown := c.control("GET", "faults", "").JSON["faults"].([]any)
 		require.EqualValues(c, 1, shown[0].(map[string]any)["shown"])
@@ -185,7 +185,7 @@ var _ = area(func() {
 		require.NoError(c, err)
 		req.Header.Set("Authorization", "Bearer "+c.Key)
 		req.Header.Set("Content-Type", "application/json")
-		_, err = client.Do(req) //nolint:bodyclose // there is none
+		_, err = client.Do(req)
 		require.Error(c, err)
 		shown := c.control("GET", "faults", "").JSON["faults"].([]any)
 		require.EqualValues(c, 3, shown[0].(map[string]any)["calls"])
