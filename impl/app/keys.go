@@ -45,6 +45,21 @@ func OpenKeys(ctx context.Context, data string) (*Keys, error) {
 // Close closes the database.
 func (k *Keys) Close() error { return k.store.Close() }
 
+// makeFirstKey makes the key of a data directory that has none, beside what else a start does: most of the time is the disk's.
+func (s *Server) makeFirstKey(ctx context.Context) <-chan error {
+	made := make(chan error, 1)
+	go func() {
+		defer close(made)
+		if len(s.keyring.Keys(false)) > 0 {
+			return
+		}
+		_, token, err := s.keyring.Create(ctx, NewKey("first key", []string{string(compute.ScopeAll)}, false, 0))
+		s.firstKey = token
+		made <- err
+	}()
+	return made
+}
+
 // NewKey is a key of the owner. An expiry of 0 is none.
 func NewKey(name string, scopes []string, exempt bool, expiry time.Duration) control.NewKey {
 	n := control.NewKey{UserID: owner, Name: name, Exempt: exempt, Expiry: expiry}
