@@ -31,7 +31,7 @@ func (c *Check) forbidden(key string, permitted func(Operation) bool) {
 	}
 }
 
-func init() {
+var _ = area(func() {
 	one := []string{"listPods", "health"}
 	add("auth.required", one, func(c *Check) {
 		for _, op := range c.Operations() {
@@ -99,7 +99,7 @@ func init() {
 		require.Equal(c, 200, c.Queue("GET", "health", "").Status)
 		require.Equal(c, 200, c.Queue("GET", "ping/w?gpu=x", "").Status)
 	})
-}
+})
 
 // wrong gives a key of the right form that does not exist: its secret is another one.
 func wrong(key string) string { return changed(key, len(key)-4, len(key)) }

@@ -57,7 +57,7 @@ func (c *Check) runs(body string, d time.Duration) map[string]any {
 func isoTime(t time.Time) string { return url.QueryEscape(t.Format(time.RFC3339Nano)) }
 
 // The windows of bills.
-func init() {
+var _ = area(func() {
 	every := []string{"listBilling", "listPodBilling", "listServerlessBilling", "listEndpointBilling", "listNetworkVolumeBilling", "listClusterBilling"}
 	list := every[:1]
 	midnight := func(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
@@ -156,10 +156,10 @@ func init() {
 			}
 		}
 	})
-}
+})
 
 // What is billed.
-func init() {
+var _ = area(func() {
 	pods := []string{"listPodBilling"}
 	add("billing.pods.hour", pods, func(c *Check) {
 		c.frozen(func() {
@@ -399,4 +399,4 @@ func init() {
 			}
 		})
 	})
-}
+})

@@ -81,7 +81,7 @@ func (c *Check) readBack(list string) {
 	}
 }
 
-func init() {
+var _ = area(func() {
 	gpus, cpus := []string{"listGpuTypes"}, []string{"listCpuTypes"}
 	for list, op := range map[string]string{"gpus": "getGpuType", "cpus": "getCpuType", "datacenters": "getDataCenter"} {
 		add("catalog."+list+".get", []string{op}, func(c *Check) { c.readBack(list) })
@@ -221,9 +221,9 @@ func init() {
 		}
 		require.Contains(c, c.catalogRefused("templates", "source=mine", 422), "query.source:")
 	})
-}
+})
 
-func init() {
+var _ = area(func() {
 	centers := []string{"listDataCenters"}
 	add("catalog.datacenters", []string{"listDataCenters", "createPod"}, func(c *Check) {
 		for _, id := range ids(c.catalog("datacenters", "")) {
@@ -317,4 +317,4 @@ func init() {
 			}
 		}
 	})
-}
+})

@@ -28,7 +28,7 @@ func (c *Check) l4Free(more string) map[string]any { return c.row("gpus", l4, fr
 // level is the availability of the L4.
 func (c *Check) level(more string) any { return c.l4Free(more)["availability"] }
 
-func init() {
+var _ = area(func() {
 	one := []string{"getGpuType", "setFleet"}
 	add("controls.fleet.capacity", []string{"setFleet"}, func(c *Check) {
 		restore := c.capacity(l4s("EU-RO-1", 0, ""))
@@ -150,4 +150,4 @@ func init() {
 		}
 		require.Positive(c, pools)
 	})
-}
+})

@@ -37,7 +37,7 @@ func (c *Check) everyPod() string {
 	return string(a.Body)
 }
 
-func init() {
+var _ = area(func() {
 	create, pods := []string{"createCluster"}, []string{"createCluster", "listClusterPods"}
 	add("clusters.create", create, func(c *Check) {
 		made := c.make(clusters, cluster)
@@ -171,10 +171,10 @@ func init() {
 			require.NotContains(c, list, pod["id"])
 		}
 	})
-}
+})
 
 // The pods of clusters.
-func init() {
+var _ = area(func() {
 	add("clusters.pods", []string{"createCluster", "listClusterPods"}, func(c *Check) {
 		want := `"args":"-x","disk":30,"ports":["80/http"],"env":{"A":"1"},"mounts":{"persistent":{"size":20,"path":"/d"}}`
 		members := c.members(c.newCluster(clusterWith(want)))
@@ -231,4 +231,4 @@ func init() {
 		require.Equal(c, map[string]any{"total": 3.0, "byStatus": map[string]any{"RUNNING": 2.0, "EXITED": 1.0}}, counts())
 		require.Equal(c, map[string]any{"podId": first, "status": "EXITED"}, c.read(at)["primary"])
 	})
-}
+})

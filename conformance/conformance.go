@@ -47,8 +47,23 @@ type Rule struct {
 	Test func(*Check)
 }
 
-// rules is filled by the files of this package, one for each resource.
+// areas make the rules, and are named by the files of this package, one for each resource. The program that this package is part
+// of starts without making them.
+var areas []func()
+
+func area(rules func()) (named bool) {
+	areas = append(areas, rules)
+	return true
+}
+
+// rules is filled by the areas.
 var rules []Rule
+
+var fill = sync.OnceFunc(func() {
+	for _, rules := range areas {
+		rules()
+	}
+})
 
 func add(id string, ops []string, test func(*Check)) {
 	rules = append(rules, Rule{id, ops, func(c *Check) {
@@ -60,6 +75,7 @@ func add(id string, ops []string, test func(*Check)) {
 
 // Rules gives all rules, sorted by id.
 func Rules() []Rule {
+	fill()
 	return slices.SortedFunc(slices.Values(rules), func(a, b Rule) int { return strings.Compare(a.ID, b.ID) })
 }
 

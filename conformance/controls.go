@@ -67,7 +67,7 @@ func (c *Check) listPods(key string) Answer {
 	return c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: "Bearer " + key})
 }
 
-func init() {
+var _ = area(func() {
 	add("controls.key", []string{"getClock"}, func(c *Check) {
 		require.Equal(c, 200, c.control("GET", "clock", "").Status)
 		for _, op := range c.Operations() {
@@ -147,7 +147,7 @@ func init() {
 		req, err := http.NewRequest("DELETE", c.URL+"/v2/pods/nosuchpod", nil)
 		require.NoError(c, err)
 		req.Header.Set("Authorization", "Bearer "+c.Key)
-		_, err = client.Do(req) //nolint:bodyclose // there is none
+		_, err = client.Do(req)
 		require.Error(c, err)
 		shown := c.control("GET", "faults", "").JSON["faults"].([]any)
 		require.EqualValues(c, 1, shown[0].(map[string]any)["shown"])
@@ -185,7 +185,7 @@ func init() {
 		require.NoError(c, err)
 		req.Header.Set("Authorization", "Bearer "+c.Key)
 		req.Header.Set("Content-Type", "application/json")
-		_, err = client.Do(req) //nolint:bodyclose // there is none
+		_, err = client.Do(req)
 		require.Error(c, err)
 		shown := c.control("GET", "faults", "").JSON["faults"].([]any)
 		require.EqualValues(c, 3, shown[0].(map[string]any)["calls"])
@@ -210,4 +210,4 @@ func init() {
 			require.Equal(c, "RUNNING", c.REST("GET", "/v2/pods/"+pod, "").JSON["status"])
 		})
 	})
-}
+})

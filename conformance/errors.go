@@ -28,7 +28,7 @@ func (c *Check) refusals() map[int]Request {
 	}
 }
 
-func init() {
+var _ = area(func() {
 	create := []string{"createPod"}
 	add("errors.body", create, func(c *Check) {
 		for status, r := range c.refusals() {
@@ -156,7 +156,7 @@ func init() {
 		}
 	})
 	add("errors.method", nil, func(c *Check) { c.methodsRefused("rest") })
-}
+})
 
 // mediaTypeRefused asserts 415 of every operation with a body of such a content type.
 func (c *Check) mediaTypeRefused(kinds ...string) {
@@ -197,7 +197,7 @@ func (c *Check) methodsRefused(document string) {
 }
 
 // The order of the checks.
-func init() {
+var _ = area(func() {
 	add("errors.order", nil, func(c *Check) {
 		for status, r := range c.refusals() {
 			r.URL, r.Key = c.URL+r.URL, "-"
@@ -254,4 +254,4 @@ func init() {
 		c.Refused(c.patch("nosuchpod", `{"mounts":{"network":[]}}`), 404)
 		c.Refused(c.patch("nosuchpod", `{"ports":["1/tcp","1/udp"]}`), 404)
 	})
-}
+})

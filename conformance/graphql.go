@@ -25,7 +25,7 @@ func (c *Check) raw(body string) Answer {
 	return c.Send(Request{Method: "POST", URL: c.URL + graphqlPath, Body: body})
 }
 
-func init() {
+var _ = area(func() {
 	add("graphql.path", nil, func(c *Check) {
 		c.data(c.raw(`{"query":"{myself{id}}"}`))
 		c.data(c.Send(Request{
@@ -225,7 +225,7 @@ func init() {
 		c.Refused(c.Send(Request{Method: "POST", URL: c.URL + "/v2/graphql", Body: `{"query":"{myself{id}}"}`}), 404)
 		c.data(c.graphQL(`{myself{id}}`))
 	})
-}
+})
 
 // letters gives a name of letters for a number.
 func letters(n int) string { return string(rune('a'+n/26)) + string(rune('a'+n%26)) }

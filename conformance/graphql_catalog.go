@@ -27,7 +27,7 @@ func (c *Check) flavors(id *string, size graphclient.SpecificsInput) []*graphcli
 	return answer.CpuFlavors
 }
 
-func init() {
+var _ = area(func() {
 	add("graphql.data-centers", []string{"listDataCenters"}, func(c *Check) {
 		centers, _ := c.centers(graphclient.GpuAvailabilityInput{})
 		rest := c.catalog("datacenters", "")
@@ -126,4 +126,4 @@ func init() {
 			c.wrongly(c.graphQLAs("-", document, nil), 401, "UNAUTHENTICATED")
 		}
 	})
-}
+})

@@ -59,7 +59,7 @@ func (c *Check) graphEndpoint(id string) *graphclient.EndpointFields {
 	return &answer.Myself.Endpoint.EndpointFields
 }
 
-func init() {
+var _ = area(func() {
 	add("graphql.endpoints.save", []string{"getEndpoint"}, func(c *Check) {
 		template := c.serverlessTemplate("for endpoints")
 		made := c.newGraphEndpoint(template)
@@ -268,4 +268,4 @@ func init() {
 		require.Contains(c, pools["ADA_24"], rtx4090)
 		require.Nil(c, c.data(c.graphQL(`{myself{serverlessDiscount{discountFactor}}}`))["myself"].(map[string]any)["serverlessDiscount"])
 	})
-}
+})

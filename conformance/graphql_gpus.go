@@ -11,7 +11,7 @@ import (
 
 const rtx4090 = "NVIDIA GeForce RTX 4090"
 
-func init() {
+var _ = area(func() {
 	add("graphql.gpu-types", nil, func(c *Check) {
 		answer, err := graphclient.GPUTypes(context.Background(), c, nil, nil)
 		require.NoError(c, err)
@@ -113,4 +113,4 @@ gpuTypes{memoryInGb lowestPrice{minMemory minVcpu}}}`)
 			}
 		})
 	})
-}
+})

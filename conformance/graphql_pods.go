@@ -42,7 +42,7 @@ func (c *Check) edit(in graphclient.PodEditJobInput) graphclient.PodFields {
 	return answer.PodEditJob.PodFields
 }
 
-func init() {
+var _ = area(func() {
 	add("graphql.resume", []string{"getPod"}, func(c *Check) {
 		id := c.exited()
 		require.Equal(c, graphclient.PodStatusRunning, *c.resume(graphclient.PodResumeInput{PodId: id}).DesiredStatus)
@@ -235,7 +235,7 @@ func init() {
 		c.percent(container.CpuPercent)
 		c.percent(container.MemoryPercent)
 	})
-}
+})
 
 // percent asserts a percentage, or none where nothing is measured.
 func (c *Check) percent(n *int) {

@@ -29,7 +29,7 @@ func (c *Check) saveVolume(name string, size int, dataCenter string) graphclient
 	return made
 }
 
-func init() {
+var _ = area(func() {
 	deleteRegistry := func(c *Check, id string) Answer {
 		return c.graphQL(`mutation{deleteRegistryAuth(registryAuthId:"` + id + `")}`)
 	}
@@ -135,4 +135,4 @@ func init() {
 		myself := c.data(c.graphQLAs("Bearer "+other, `{myself{networkVolumes{id} podTemplates{id} containerRegistryCreds{id}}}`, nil))["myself"]
 		require.Equal(c, map[string]any{"networkVolumes": []any{}, "podTemplates": []any{}, "containerRegistryCreds": []any{}}, myself)
 	})
-}
+})

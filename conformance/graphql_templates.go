@@ -50,7 +50,7 @@ func variable(key, value string) *graphclient.EnvironmentVariableInput {
 	return &graphclient.EnvironmentVariableInput{Key: &key, Value: &value}
 }
 
-func init() {
+var _ = area(func() {
 	full := func(in *templateInput) {
 		in.DockerArgs, in.Ports, in.VolumeInGb, in.VolumeMountPath = to("-x"), to("80/http,22/tcp"), 20, to("/d")
 		in.Env = []*graphclient.EnvironmentVariableInput{variable("B", "2"), variable("A", "1")}
@@ -210,4 +210,4 @@ func init() {
 		require.Equal(c, "i", *c.deployCPU(graphclient.DeployCpuPodInput{TemplateId: cpu.Id}).ImageName)
 		require.Contains(c, c.wrongly(c.graphQL(`mutation{deployCpuPod(input:{instanceId:"cpu3g-2-8"}){id}}`), 200, "INVALID"), "imageName")
 	})
-}
+})

@@ -74,7 +74,7 @@ func (c *Check) jobRefused(body string, status int, lines ...string) {
 	}
 }
 
-func init() {
+var _ = area(func() {
 	run := []string{"run"}
 	add("queue.run", []string{"run", "cancel"}, func(c *Check) {
 		a := c.Queue("POST", "run", job)
@@ -213,9 +213,9 @@ func init() {
 			last = id
 		}
 	})
-}
+})
 
-func init() {
+var _ = area(func() {
 	add("queue.runsync", []string{"runSync", "takeJob", "finishJob"}, func(c *Check) {
 		answers := make(chan Answer, 1)
 		go func() { answers <- c.Queue("POST", "runsync", job) }()
@@ -273,7 +273,7 @@ func init() {
 			}
 		}
 	})
-}
+})
 
 // input gives a submission of n bytes.
 func input(n int) string { return `{"input":{"a":"` + strings.Repeat("x", n-18) + `"}}` }

@@ -2,7 +2,7 @@ package conformance
 
 import "github.com/stretchr/testify/require"
 
-func init() {
+var _ = area(func() {
 	read := []string{"status"}
 	add("queue.status.methods", []string{"status", "statusPost", "statusSync", "statusSyncPost"}, func(c *Check) {
 		id := c.ended(`{"output":1}`)["id"].(string)
@@ -95,9 +95,9 @@ func init() {
 		c.waitRefused("GET", "status-sync/x", "")
 		c.waitRefused("POST", "status-sync/x", "")
 	})
-}
+})
 
-func init() {
+var _ = area(func() {
 	add("queue.cancel.waiting", []string{"cancel", "takeJob"}, func(c *Check) {
 		first, second := c.submit(job), c.submit(job)
 		a := c.cancel(first)
@@ -168,4 +168,4 @@ func init() {
 			c.Refused(c.Queue("POST", "cancel/nosuchjob", ""), 404)
 		}
 	})
-}
+})

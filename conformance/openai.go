@@ -154,7 +154,7 @@ const (
 	doneEvent = "data: [DONE]\n\n"
 )
 
-func init() {
+var _ = area(func() {
 	add("openai.input", openAIOps, func(c *Check) {
 		for _, r := range openAIRoutes {
 			if r.body != "" {
@@ -340,7 +340,7 @@ func init() {
 			c.openAIFails(c.Queue("POST", "openai"+r.path, body(20_000_001)), 413)
 		}
 	})
-}
+})
 
 // counted gives a count of the endpoint's jobs.
 func (c *Check) counted(count string) float64 {

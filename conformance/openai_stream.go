@@ -9,7 +9,7 @@ import (
 
 // The rules of answers that come as server-sent events.
 
-func init() {
+var _ = area(func() {
 	add("openai.stream", append([]string{"streamJob"}, openAIOps[:5]...), func(c *Check) {
 		for _, r := range openAIRoutes[:5] {
 			e := c.asStream(r.path, streaming)
@@ -96,4 +96,4 @@ func init() {
 			c.stopped(id)
 		})
 	})
-}
+})

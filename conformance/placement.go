@@ -24,7 +24,7 @@ func (c *Check) delete(id string) {
 	require.Equal(c, 204, c.REST("DELETE", "/v2/pods/"+id, "").Status)
 }
 
-func init() {
+var _ = area(func() {
 	create, act := []string{"createPod"}, []string{"createPod", "podAction"}
 	add("placement.full", create, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 2, ""), l4s("AP-JP-1", 1, ""))()
@@ -223,4 +223,4 @@ func init() {
 		c.Refused(c.patch(id, `{"globalNetworking":true}`), 400)
 		c.patched(c.newPod(with(`"dataCenterIds":["EU-RO-1"]`)), `{"globalNetworking":true}`)
 	})
-}
+})

@@ -168,7 +168,7 @@ func keys(m map[string]any) []string {
 	return names
 }
 
-func init() {
+var _ = area(func() {
 	add("pods.get", []string{"createPod", "getPod"}, func(c *Check) {
 		made := c.createPod(with(`"env":{"A":"1"},"ports":["80/http"],"args":"x","mounts":{"persistent":{"size":20,"path":"/a"}}`))
 		pod := c.getPod(made["id"].(string))
@@ -220,7 +220,7 @@ func init() {
 			}
 		}
 	})
-}
+})
 
 // listed gives the places of the pods in the list.
 func (c *Check) listed() map[string]int {

@@ -2,7 +2,7 @@ package conformance
 
 import "github.com/stretchr/testify/require"
 
-func init() {
+var _ = area(func() {
 	create := []string{"createPod"}
 	add("pods.create", create, func(c *Check) {
 		pod := c.createPod(gpuPod)
@@ -123,9 +123,9 @@ func init() {
 		c.valuesRefused(with(`"dataCenterIds":$`), "/dataCenterIds:", `"US-KS-2"`, `null`, `{}`)
 		c.createRefused(with(`"dataCenterIds":[7]`), 422, "/dataCenterIds/0:")
 	})
-}
+})
 
-func init() {
+var _ = area(func() {
 	create := []string{"createPod"}
 	add("pods.create.one-of-gpu-cpu", create, func(c *Check) {
 		c.detailHas(`{"name":"a","image":"i"}`, 400, "gpu and cpu")
@@ -221,4 +221,4 @@ func init() {
 	add("pods.defaults.global-networking", create, func(c *Check) {
 		require.Equal(c, false, c.createPod(gpuPod)["globalNetworking"].(map[string]any)["enabled"])
 	})
-}
+})

@@ -13,7 +13,7 @@ var common = []string{
 	"dataCenterId", "template", "cost", "locked", "globalNetworking", "runtime", "createdAt", "startedAt",
 }
 
-func init() {
+var _ = area(func() {
 	create, read := []string{"createPod"}, []string{"createPod", "getPod"}
 	add("pods.fields", read, func(c *Check) {
 		id := c.newPod(gpuPod)
@@ -101,7 +101,7 @@ func init() {
 	add("pods.cost.error", read, func(c *Check) {
 		require.Zero(c, c.getPod(c.failed())["cost"])
 	})
-}
+})
 
 // time reads a date-time.
 func (c *Check) time(value any) time.Time {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func init() {
+var _ = area(func() {
 	ops := []string{"updatePod", "getPod", "createPod"}
 	mounted := with(`"mounts":{"persistent":{"size":20,"path":"/a"}}`)
 
@@ -142,4 +142,4 @@ func init() {
 		refused(c, id, `{"mounts":{"network":[{"path":"/n"}]}}`, 422, "/mounts/network/0/volumeId:")
 		refused(c, id, `{"mounts":{"network":[{"volumeId":"v"}]}}`, 422, "/mounts/network/0/path:")
 	})
-}
+})

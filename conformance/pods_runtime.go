@@ -25,7 +25,7 @@ func (c *Check) share(value any) {
 	require.LessOrEqual(c, n, 100.0)
 }
 
-func init() {
+var _ = area(func() {
 	read := []string{"createPod", "getPod"}
 	for _, name := range []string{"cpu", "memory"} {
 		add("pods.runtime."+name, append(read, "listPods"), func(c *Check) {
@@ -86,7 +86,7 @@ func init() {
 		s.until("sim: up")
 		require.Equal(c, []string{"container disk has nothing", `persistent mount has "mark"`}, s.texts(2))
 	})
-}
+})
 
 // networked is the body of a globally networked pod with more members.
 func networked(members string) string { return with(`"globalNetworking":true` + members) }
@@ -104,7 +104,7 @@ func (c *Check) reaches(body func(members string) string, name string) string {
 	return s.texts(1)[0]
 }
 
-func init() {
+var _ = area(func() {
 	ops := []string{"createPod", "getPod", "podAction"}
 	off := map[string]any{"enabled": false}
 	add("pods.global-networking.ip", ops, func(c *Check) {
@@ -159,4 +159,4 @@ func init() {
 		c.acted(id, "start", "PROVISIONING")
 		require.Equal(c, off, c.network(id))
 	})
-}
+})

@@ -2,7 +2,7 @@ package conformance
 
 import "github.com/stretchr/testify/require"
 
-func init() {
+var _ = area(func() {
 	read := []string{"createPod", "getPod"}
 	add("pods.status.provisioned", read, func(c *Check) {
 		c.becomes(c.newPod(gpuPod), "STARTING", "RUNNING")
@@ -39,9 +39,9 @@ func init() {
 	add("pods.actions.error", read, func(c *Check) {
 		require.Equal(c, []any{"start", "terminate"}, c.getPod(c.failed())["actions"])
 	})
-}
+})
 
-func init() {
+var _ = area(func() {
 	ops := []string{"podAction", "getPod", "createPod"}
 	add("pods.action", ops, func(c *Check) {
 		id := c.newPod(gpuPod)
@@ -134,4 +134,4 @@ func init() {
 		require.Equal(c, false, c.patched(id, `{"locked":false}`)["locked"])
 		c.acted(id, "stop", "EXITED")
 	})
-}
+})

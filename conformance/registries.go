@@ -17,7 +17,7 @@ func (c *Check) newRegistry() string {
 	return c.make(registries, `{"name":"r","username":"u","password":"p"}`)["id"].(string)
 }
 
-func init() {
+var _ = area(func() {
 	create, use := []string{"createRegistry"}, []string{"createRegistry", "createPod", "updatePod"}
 	add("registries.use", use, func(c *Check) {
 		id := c.newRegistry()
@@ -116,9 +116,9 @@ func init() {
 		c.patched(second, `{"registry":null}`)
 		c.deleted(registries + "/" + id)
 	})
-}
+})
 
-func init() {
+var _ = area(func() {
 	create := []string{"createDelegation"}
 	add("delegations.create", create, func(c *Check) {
 		made := c.make(delegations, repository)
@@ -174,4 +174,4 @@ func init() {
 	add("delegations.unknown", []string{"revokeDelegation"}, func(c *Check) {
 		c.Refused(c.REST("DELETE", delegations+"/nosuchdelegation", ""), 404)
 	})
-}
+})

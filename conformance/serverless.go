@@ -65,7 +65,7 @@ func (c *Check) on(path string) *Check {
 	}
 }
 
-func init() {
+var _ = area(func() {
 	create := []string{"createEndpoint"}
 	both := []string{"createEndpoint", "updateEndpoint"}
 	add("serverless.create", create, func(c *Check) {
@@ -255,4 +255,4 @@ func init() {
 		c.endpointRefused(400, gpuEndpoint, `"ports":["80/tcp","80/http"]`)
 		c.Refused(c.REST("PATCH", c.newEndpoint(gpuEndpoint), `{"ports":["80/tcp","80/http"]}`), 400)
 	})
-}
+})

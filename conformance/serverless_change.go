@@ -15,7 +15,7 @@ func fromTemplate(at string) string {
 	return `"templateId":"` + strings.TrimPrefix(at, templates+"/") + `"`
 }
 
-func init() {
+var _ = area(func() {
 	create, both := []string{"createEndpoint", "createTemplate"}, []string{"createEndpoint", "updateEndpoint", "createTemplate"}
 	add("serverless.template", create, func(c *Check) {
 		at := c.newTemplate(workerTemplate)
@@ -162,4 +162,4 @@ func init() {
 		require.Equal(c, want, c.read(at))
 		require.Len(c, c.read(at + "/releases")["releases"], 1)
 	})
-}
+})

@@ -29,7 +29,7 @@ func (c *Check) logOf(members ...string) (path string, up time.Time) {
 	return at + "/workers/" + worker["id"].(string) + "/logs", c.time(worker["startedAt"])
 }
 
-func init() {
+var _ = area(func() {
 	ops := []string{"getWorkerLogs", "createEndpoint", "listEndpointWorkers"}
 	add("serverless.workers.logs", ops, func(c *Check) {
 		path, _ := c.logOf(`"args":"\"<é & \\n>\""`)
@@ -153,4 +153,4 @@ func init() {
 		c.Eventually(func() bool { return len(c.crew(at)) == 0 }, "the worker ends")
 		c.Refused(c.REST("GET", path, ""), 404)
 	})
-}
+})

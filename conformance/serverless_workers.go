@@ -56,7 +56,7 @@ func (c *Check) heard(at string, worker map[string]any) {
 // patient is an endpoint whose idle workers stay for an hour.
 const patient = `"workers":{"max":3,"idleTimeout":3600}`
 
-func init() {
+var _ = area(func() {
 	queue, workers := []string{"createEndpoint", "run"}, []string{"createEndpoint", "listEndpointWorkers"}
 	add("serverless.urls", []string{"createEndpoint", "run", "health"}, func(c *Check) {
 		made := c.make(serverless, gpuEndpoint)
@@ -302,4 +302,4 @@ func init() {
 		require.NotEqual(c, old["id"], fresh["id"])
 		require.Equal(c, "j", fresh["image"])
 	})
-}
+})

@@ -38,7 +38,7 @@ func (c *Check) keysAre(key string, lines ...any) {
 	require.Equal(c, map[string]any{"keys": append([]any{}, lines...)}, a.JSON)
 }
 
-func init() {
+var _ = area(func() {
 	ops := []string{"getSshKeys", "updateSshKeys"}
 	// stranger gives a key of a user who has sent nothing, with the keys taken away again after f.
 	stranger := func(c *Check, f func(key string)) {
@@ -119,4 +119,4 @@ func init() {
 			require.Equal(c, before, c.read(sshKeyPath))
 		})
 	})
-}
+})

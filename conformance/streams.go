@@ -57,7 +57,7 @@ func (c *Check) heldFor(id, query string, d time.Duration) {
 	require.Equal(c, []any{}, (<-answers).JSON["stream"])
 }
 
-func init() {
+var _ = area(func() {
 	stream := []string{"stream", "streamJob"}
 	add("queue.stream", stream, func(c *Check) {
 		id := c.streaming()
@@ -315,7 +315,7 @@ func init() {
 		c.done("w", id, `{"output":1}`)
 		require.Equal(c, "COMPLETED", c.status(id)["status"])
 	})
-}
+})
 
 func (c *Check) retry(id string) map[string]any {
 	a := c.Queue("POST", "retry/"+id, "")

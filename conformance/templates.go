@@ -33,7 +33,7 @@ func (c *Check) parsed(text string) (value any) {
 	return value
 }
 
-func init() {
+var _ = area(func() {
 	create, update := []string{"createTemplate"}, []string{"createTemplate", "updateTemplate", "getTemplate"}
 	add("templates.settings", []string{"getTemplate", "createPod"}, func(c *Check) {
 		at := c.newTemplate(strings.Replace(fullTemplate, "null", `"`+c.newRegistry()+`"`, 1))
@@ -189,10 +189,10 @@ func init() {
 	add("templates.delete", []string{"deleteTemplate", "getTemplate", "listTemplates"}, func(c *Check) {
 		c.deleted(c.newTemplate(plainTemplate))
 	})
-}
+})
 
 // Public templates.
-func init() {
+var _ = area(func() {
 	// foreign gives what asks with the key of another user.
 	foreign := func(c *Check) func(method, path, body string) Answer {
 		_, stranger := c.newKey(`,"user":"stranger"`, "all")
@@ -237,4 +237,4 @@ func init() {
 		c.changed(at, `{"public":false}`)
 		c.Refused(send("GET", at, ""), 404)
 	})
-}
+})

@@ -14,7 +14,7 @@ func (c *Check) document(path string) map[string]any {
 	return a.JSON
 }
 
-func init() {
+var _ = area(func() {
 	const rest, queue = "/v2/openapi.json", "/openapi/queue.json"
 	add("documents", nil, func(c *Check) {
 		for _, path := range []string{rest, queue, "/openapi/worker.json"} {
@@ -52,4 +52,4 @@ func init() {
 		require.Equal(c, true, schemas["PersistentMount"].(map[string]any)["deprecated"])
 		require.NotContains(c, schemas["NetworkMount"], "deprecated")
 	})
-}
+})

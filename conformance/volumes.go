@@ -81,7 +81,7 @@ func (c *Check) invalid(method, path, body, place string, values ...string) {
 	}
 }
 
-func init() {
+var _ = area(func() {
 	const path = "/v2/network-volumes"
 	create, update := []string{"createNetworkVolume"}, []string{"createNetworkVolume", "updateNetworkVolume", "getNetworkVolume"}
 	mount := []string{"createNetworkVolume", "createPod", "getPod"}
@@ -256,4 +256,4 @@ func init() {
 		c.Refused(c.patch(pod, `{"mounts":{"network":[]}}`), 400)
 		require.Equal(c, want, c.getPod(pod)["mounts"])
 	})
-}
+})

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func init() {
+var _ = area(func() {
 	add("queue.take", []string{"takeJob", "status"}, func(c *Check) {
 		id := c.submit(`{"input":{"n":7}}`)
 		require.Equal(c, map[string]any{"n": 7.0}, c.takeJob("w", id)["input"])
@@ -125,7 +125,7 @@ func init() {
 	add("queue.output.limit.runsync", []string{"finishJob", "runSync"}, func(c *Check) {
 		c.outputLimit(20_000_000, func() string { return c.sync(job) })
 	})
-}
+})
 
 // held asserts that the request is not answered within a second, and hangs up.
 func (c *Check) held(operation string) {

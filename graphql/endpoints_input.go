@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/berthdev/berth/gen/graph"
@@ -21,7 +22,9 @@ const (
 )
 
 // cudaPattern is what REST has for a version of CUDA.
-var cudaPattern = regexp.MustCompile(`^[0-9]+\.[0-9]+$`)
+var cudaPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9]+\.[0-9]+$`)
+})
 
 // newEndpoint translates the input of saveEndpoint without an id.
 func (s Services) newEndpoint(i graph.EndpointInput) (compute.EndpointType, control.EndpointChange, error) {
@@ -113,7 +116,7 @@ func gpuChange(bad *violations, i graph.EndpointInput, has bool) *control.Endpoi
 		g.CUDAVersions = append([]string{}, commas(*i.AllowedCudaVersions)...)
 	}
 	for field, versions := range map[string][]string{"allowedCudaVersions": g.CUDAVersions, "minCudaVersion": texts([]*string{i.MinCudaVersion})} {
-		bad.must(!slices.ContainsFunc(versions, func(v string) bool { return !cudaPattern.MatchString(v) }), field, "must be like 12.8")
+		bad.must(!slices.ContainsFunc(versions, func(v string) bool { return !cudaPattern().MatchString(v) }), field, "must be like 12.8")
 	}
 	return g
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/berthdev/berth/gen/graph"
 	"github.com/berthdev/berth/impl/compute"
@@ -20,7 +21,9 @@ const (
 )
 
 // portPattern is what REST has for an entry of ports.
-var portPattern = regexp.MustCompile(`^([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])/(http|tcp|udp)$`)
+var portPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])/(http|tcp|udp)$`)
+})
 
 // gpuPod translates the input of podFindAndDeployOnDemand, with the GPU types and clouds among which there is a choice.
 func gpuPod(i *graph.PodFindAndDeployOnDemandInput) (n control.NewPod, types []string, clouds []compute.Cloud, err error) {
@@ -152,7 +155,7 @@ func disk(bad *violations, gb *int) int64 {
 func ports(bad *violations, text *string) []string {
 	list := commas(value(text))
 	for _, port := range list {
-		bad.must(portPattern.MatchString(port), "ports", "%q is not port/protocol with a port from 1 to 65535 and http, tcp or udp", port)
+		bad.must(portPattern().MatchString(port), "ports", "%q is not port/protocol with a port from 1 to 65535 and http, tcp or udp", port)
 	}
 	return list
 }

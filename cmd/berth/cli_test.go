@@ -42,7 +42,7 @@ type ran struct {
 // call runs a command of berth in this process.
 func call(ctx context.Context, stdin string, args ...string) ran {
 	var out, errs bytes.Buffer
-	cmd := newCommand()
+	cmd := newCommandFor(args)
 	cmd.SetArgs(args)
 	cmd.SetIn(strings.NewReader(stdin))
 	cmd.SetOut(&out)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -19,12 +20,48 @@ var version = "dev"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := conclude(ctx, os.Stderr, newCommand().ExecuteContext(ctx))
+	code := conclude(ctx, os.Stderr, newCommandFor(os.Args[1:]).ExecuteContext(ctx))
 	stop()
 	os.Exit(code)
 }
 
-func newCommand() *cobra.Command {
+// entry is a command below the root. Making them all takes longer than what most are called for.
+type entry struct {
+	name string
+	make func() *cobra.Command
+}
+
+// The commands, in the two groups of the help.
+var (
+	serverCommands = []entry{
+		{"serve", newServeCommand}, {"dev", newDevCommand}, {"worker", newWorkerCommand}, {"keys", newKeysCommand}, {"conformance", newConformanceCommand},
+		{"doctor", newDoctorCommand}, {"spec", newSpecCommand}, {"config", newConfigCommand}, {"version", newVersionCommand}, {"healthcheck", newHealthcheckCommand},
+	}
+	clientCommands = []entry{
+		{"pods", newPodsCommand}, {"jobs", newJobsCommand}, {"endpoints", newEndpointsCommand}, {"templates", newTemplatesCommand},
+		{"volumes", newVolumesCommand}, {"catalog", newCatalogCommand},
+	}
+)
+
+// newCommand makes berth with every command.
+func newCommand() *cobra.Command { return newRoot(serverCommands, clientCommands) }
+
+// newCommandFor makes berth for a call with these arguments: with the one command that the first of them names, which needs none
+// of the others, else with every one, since help, completion and hints tell of them all.
+func newCommandFor(args []string) *cobra.Command {
+	if len(args) > 0 {
+		named := func(e entry) bool { return e.name == args[0] }
+		if i := slices.IndexFunc(serverCommands, named); i >= 0 {
+			return newRoot(serverCommands[i:i+1], nil)
+		}
+		if i := slices.IndexFunc(clientCommands, named); i >= 0 {
+			return newRoot(nil, clientCommands[i:i+1])
+		}
+	}
+	return newCommand()
+}
+
+func newRoot(serverCommands, clientCommands []entry) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "berth",
 		Short: "Pods and serverless jobs on your own machines",
@@ -53,11 +90,13 @@ configuration file (queue-listen: …), else it has its default; see berth confi
 	server := &cobra.Group{ID: "server", Title: "The server and its tools:"}
 	client := &cobra.Group{ID: "client", Title: "What speaks to a server:"}
 	root.AddGroup(server, client)
-	for _, cmd := range []*cobra.Command{newServeCommand(), newDevCommand(), newWorkerCommand(), newKeysCommand(), newConformanceCommand(), newDoctorCommand(), newSpecCommand(), newConfigCommand(), newVersionCommand(), newHealthcheckCommand()} {
+	for _, e := range serverCommands {
+		cmd := e.make()
 		cmd.GroupID = server.ID
 		root.AddCommand(cmd)
 	}
-	for _, cmd := range []*cobra.Command{newPodsCommand(), newJobsCommand(), newEndpointsCommand(), newTemplatesCommand(), newVolumesCommand(), newCatalogCommand()} {
+	for _, e := range clientCommands {
+		cmd := e.make()
 		cmd.GroupID = client.ID
 		addConnection(cmd)
 		root.AddCommand(cmd)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -156,6 +157,23 @@ func TestEveryCommandSaysWhatItDoesWithAnExampleAndHasJSON(t *testing.T) {
 	r := call(t.Context(), "", "pods")
 	require.Zero(t, r.code)
 	require.Contains(t, r.out, "Create a pod")
+}
+
+// TestACallMakesTheSameCommandAloneAsAmongAllOthers: what it says of itself is the same, and so what it refuses.
+func TestACallMakesTheSameCommandAloneAsAmongAllOthers(t *testing.T) {
+	t.Parallel()
+	for _, e := range slices.Concat(serverCommands, clientCommands) {
+		require.Len(t, newCommandFor([]string{e.name}).Commands(), 1)
+	}
+	all(newCommand(), func(cmd *cobra.Command) {
+		args := append(strings.Fields(cmd.CommandPath())[1:], "--help")
+		root := newCommand()
+		root.SetArgs(args)
+		var help bytes.Buffer
+		root.SetOut(&help)
+		require.NoError(t, root.Execute())
+		require.Equal(t, help.String(), call(t.Context(), "", args...).out)
+	})
 }
 
 // TestEveryFlagOfABodyNamesAMemberOfTheDocument holds the flags to spec/rest.yaml and spec/queue.yaml.

@@ -185,11 +185,11 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if s.keyring, err = control.NewKeyring(ctx, s.store, ids, c.Clock); err != nil {
 		return nil, err
 	}
-	if len(s.keyring.Keys(false)) == 0 {
-		if _, s.firstKey, err = s.keyring.Create(ctx, control.NewKey{UserID: owner, Name: "first key", Scopes: []compute.Scope{compute.ScopeAll}}); err != nil {
-			return nil, err
+	firstKey := s.makeFirstKey(ctx)
+	defer func() {
+		for range firstKey { // a start that failed before leaves nobody at work in the store
 		}
-	}
+	}()
 	if s.rates, err = control.NewRates(ctx, s.store, c.Clock, compute.Windows(c.Quotas.Minute, c.Quotas.Hour, c.Quotas.Day)); err != nil {
 		return nil, err
 	}
@@ -231,6 +231,9 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	ctl := control.New(s.store, ids, s.placement, control.Hints{Pod: pods.Hint, Volumes: pods.HintVolumes})
 	endpoints := control.NewEndpoints(s.store, ids, s.placement, s.queue)
 	if err = endpoints.Resume(ctx); err != nil {
+		return nil, err
+	}
+	if err = <-firstKey; err != nil {
 		return nil, err
 	}
 	loopCtx, stop := context.WithCancel(context.WithoutCancel(ctx))

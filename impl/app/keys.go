@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -44,6 +45,21 @@ func OpenKeys(ctx context.Context, data string) (*Keys, error) {
 // Close closes the database.
 func (k *Keys) Close() error { return k.store.Close() }
 
+// makeFirstKey makes the key of a data directory that has none, beside what else a start does: most of the time is the disk's.
+func (s *Server) makeFirstKey(ctx context.Context) <-chan error {
+	made := make(chan error, 1)
+	go func() {
+		defer close(made)
+		if len(s.keyring.Keys(false)) > 0 {
+			return
+		}
+		_, token, err := s.keyring.Create(ctx, NewKey("first key", []string{string(compute.ScopeAll)}, false, 0))
+		s.firstKey = token
+		made <- err
+	}()
+	return made
+}
+
 // NewKey is a key of the owner. An expiry of 0 is none.
 func NewKey(name string, scopes []string, exempt bool, expiry time.Duration) control.NewKey {
 	n := control.NewKey{UserID: owner, Name: name, Exempt: exempt, Expiry: expiry}
@@ -53,11 +69,13 @@ func NewKey(name string, scopes []string, exempt bool, expiry time.Duration) con
 	return n
 }
 
-var scopePattern = regexp.MustCompile(`^(all|admin|rest:(read|write)|graphql:(read|write)|queue:(\*|[a-z0-9]{14}):invoke)$`)
+var scopePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(all|admin|rest:(read|write)|graphql:(read|write)|queue:(\*|[a-z0-9]{14}):invoke)$`)
+})
 
 // CheckScope refuses what is no scope.
 func CheckScope(scope string) error {
-	if !scopePattern.MatchString(scope) {
+	if !scopePattern().MatchString(scope) {
 		return fmt.Errorf("scope %q: it must be all, admin, rest:read, rest:write, graphql:read, graphql:write or queue:<endpoint id or *>:invoke", scope)
 	}
 	return nil

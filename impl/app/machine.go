@@ -40,8 +40,6 @@ func machine(ctx context.Context, dir string, c control.Catalog) (control.Host, 
 	return h, nil
 }
 
-var cudaInSummary = regexp.MustCompile(`CUDA Version: ([0-9]+\.[0-9]+)`)
-
 // withGPUs gives the host the GPUs of the list, each a line with its id and its name. A host has one type: the first one that
 // the catalog knows.
 func withGPUs(h *control.Host, list, summary string, c control.Catalog) {
@@ -53,6 +51,7 @@ func withGPUs(h *control.Host, list, summary string, c control.Catalog) {
 			h.GPUDevices = append(h.GPUDevices, id)
 		}
 	}
+	cudaInSummary := regexp.MustCompile(`CUDA Version: ([0-9]+\.[0-9]+)`)
 	if match := cudaInSummary.FindStringSubmatch(summary); match != nil && h.GPU != "" {
 		h.CUDAVersion = match[1]
 	}

@@ -11,8 +11,10 @@ import (
 // Pattern is a regular expression (RE2). Matching a short ASCII text is a walk through a table, which is several times
 // faster than package regexp; that package still decides on other texts, and for patterns that have no small table.
 type Pattern struct {
-	re    *regexp.Regexp
-	table func() []row // nil if there is none; made at the first use, not at the start of a program
+	text string
+	// Made at the first use, not at the start of a program.
+	re    func() *regexp.Regexp
+	table func() []row // nil if there is none
 }
 
 // row says, for a state of the table, which state follows on each ASCII character, and whether the text may end here.
@@ -30,25 +32,29 @@ const (
 	maxInstructions = 512
 )
 
-// MustPattern compiles a pattern that the generator has checked.
+// MustPattern makes a pattern that the generator has checked: using one that makes no sense panics.
 func MustPattern(text string) *Pattern {
-	return &Pattern{regexp.MustCompile(text), sync.OnceValue(func() []row { return makeTable(text) })}
+	return &Pattern{
+		text:  text,
+		re:    sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) }),
+		table: sync.OnceValue(func() []row { return makeTable(text) }),
+	}
 }
 
 // String gives the pattern as it is written.
-func (p *Pattern) String() string { return p.re.String() }
+func (p *Pattern) String() string { return p.text }
 
 // Match tells whether the pattern matches anywhere in the text.
 func (p *Pattern) Match(text string) bool {
 	table := p.table()
 	if table == nil {
-		return p.re.MatchString(text)
+		return p.re().MatchString(text)
 	}
 	state := uint8(begin)
 	for i := range len(text) {
 		c := text[i]
 		if c >= utf8.RuneSelf {
-			return p.re.MatchString(text)
+			return p.re().MatchString(text)
 		}
 		state = table[state].next[c]
 		if state <= accepted {
