@@ -108,6 +108,7 @@ type Server struct {
 	rates      *control.Rates
 	queueRates *control.QueueRates
 	keyring    *control.Keyring
+	listeners  []net.Listener // that of the metrics is the last one
 	servers    []*http.Server
 	failed     chan error
 	unlock     func() error
@@ -173,6 +174,9 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if s.unlock, err = lock(c.Data); err != nil {
 		return nil, err
 	}
+	if err = s.listen(); err != nil { // before anything is made: an address that is taken must not cost the first key
+		return nil, err
+	}
 	files := readFiles(ctx, c)
 	defer func() {
 		for range files { // a start that failed before leaves nobody at work in the directory
@@ -205,7 +209,8 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if read.err != nil {
 		return nil, read.err
 	}
-	if s.placement, err = control.NewPlacement(ctx, s.store, read.catalog, read.fleet); err != nil {
+	s.placement = read.placement
+	if err = s.placement.Open(ctx, s.store); err != nil {
 		return nil, err
 	}
 	secrets, err := control.NewSecrets(read.secret)
@@ -269,12 +274,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err = s.declare(ctx, endpoints); err != nil {
 		return nil, err
 	}
-	if err = s.listen(handler); err != nil {
-		return nil, err
-	}
-	if err = s.listenMetrics(); err != nil {
-		return nil, err
-	}
+	s.serve(handler)
 	s.loops.Go(func() { pods.Run(loopCtx) })
 	s.loops.Go(func() { workers.Run(loopCtx) })
 	s.loops.Go(func() { webhooks.Run(loopCtx) })
@@ -357,33 +357,44 @@ func (s *Server) declare(ctx context.Context, endpoints *control.Endpoints) erro
 	return nil
 }
 
-// listen opens the addresses: one for everything, and a second one for the queue if the settings say so.
-func (s *Server) listen(handler http.Handler) error {
-	var err error
-	if s.url, err = s.serve(s.config.Listen, handler); err != nil {
+// listen opens the addresses: one for everything, and if the settings say so a second one for the queue and one for the metrics.
+func (s *Server) listen() (err error) {
+	if s.url, err = s.open(s.config.Listen); err != nil {
 		return err
 	}
 	s.queueURL = s.url
 	if s.config.QueueListen != "" {
-		s.queueURL, err = s.serve(s.config.QueueListen, handler)
+		if s.queueURL, err = s.open(s.config.QueueListen); err != nil {
+			return err
+		}
 	}
-	return err
+	return s.listenMetrics()
 }
 
-// serve opens an address and gives its base.
-func (s *Server) serve(address string, handler http.Handler) (string, error) {
+// open opens an address and gives its base. Who connects waits until serve.
+func (s *Server) open(address string) (string, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return "", err
 	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
-	s.servers = append(s.servers, server)
-	go func() {
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			s.failed <- err
-		}
-	}()
+	s.listeners = append(s.listeners, l)
 	return "http://" + reachable(l.Addr()), nil
+}
+
+// serve answers at the addresses.
+func (s *Server) serve(handler http.Handler) {
+	for i, l := range s.listeners {
+		server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+		if s.metricsURL != "" && i == len(s.listeners)-1 {
+			server.Handler = s.metricsHandler()
+		}
+		s.servers = append(s.servers, server)
+		go func() {
+			if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+				s.failed <- err
+			}
+		}()
+	}
 }
 
 // reachable gives an address that this machine can connect to: an unspecified one listens on all.
@@ -422,6 +433,9 @@ func (s *Server) abandon() {
 	s.closeTracing()
 	for _, server := range s.servers {
 		_ = server.Close()
+	}
+	for _, l := range s.listeners {
+		_ = l.Close()
 	}
 	if s.process != nil {
 		_ = s.process.Close()

@@ -126,11 +126,19 @@ func TestADataDirectoryServesOneServerAtATime(t *testing.T) {
 	require.NoError(t, start(t, app.Config{Data: dir}).Close())
 }
 
-func TestAnAddressInUseIsAClearError(t *testing.T) {
+func TestAnAddressInUseIsAClearErrorAndCostsNoFirstKey(t *testing.T) {
 	t.Parallel()
 	s := start(t, app.Config{Data: t.TempDir()})
-	_, err := app.Start(t.Context(), app.Config{Data: t.TempDir(), Listen: strings.TrimPrefix(s.URL(), "http://")})
-	require.ErrorContains(t, err, "address already in use")
+	used := strings.TrimPrefix(s.URL(), "http://")
+	free := "127.0.0.1:0"
+	for _, c := range []app.Config{{Listen: used}, {Listen: free, QueueListen: used}, {Listen: free, MetricsListen: used}} {
+		c.Data = t.TempDir()
+		_, err := app.Start(t.Context(), c)
+		require.ErrorContains(t, err, "address already in use")
+		next := start(t, app.Config{Data: c.Data})
+		require.NotEmpty(t, next.FirstKey(), "nobody has seen it")
+		require.NoError(t, next.Close())
+	}
 	require.NoError(t, s.Close())
 }
 

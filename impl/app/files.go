@@ -9,10 +9,9 @@ import (
 
 // files are what a start reads or makes besides the database.
 type files struct {
-	catalog control.Catalog
-	fleet   []control.Host
-	secret  []byte // key of what is stored encrypted
-	err     error
+	placement *control.Placement // by the catalog and the fleet, not open
+	secret    []byte             // key of what is stored encrypted
+	err       error
 }
 
 // readFiles reads them beside what else a start does: each of the two takes milliseconds. The data directory must exist.
@@ -21,10 +20,12 @@ func readFiles(ctx context.Context, c Config) <-chan files {
 	go func() {
 		defer close(read)
 		var f files
-		var noFleet, noSecret error
-		f.catalog, f.fleet, noFleet = catalogAndFleet(ctx, c)
+		var noSecret error
+		catalog, fleet, noFleet := catalogAndFleet(ctx, c)
 		f.secret, noSecret = secretKey(c.Data, !c.Ephemeral)
-		f.err = errors.Join(noFleet, noSecret)
+		if f.err = errors.Join(noFleet, noSecret); f.err == nil {
+			f.placement = control.PreparePlacement(catalog, fleet)
+		}
 		read <- f
 	}()
 	return read

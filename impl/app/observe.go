@@ -102,16 +102,21 @@ func (s *Server) reachable(ctx context.Context) error {
 
 // listenMetrics opens the address of the metrics, which is another one than that of the interfaces: clients see no path that is
 // not documented, and who may read the metrics is decided by who reaches the address.
-func (s *Server) listenMetrics() (err error) {
-	if s.metrics == nil {
+func (s *Server) listenMetrics() error {
+	if s.config.MetricsListen == "" {
 		return nil
 	}
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", s.metrics.Handler())
-	if s.metricsURL, err = s.serve(s.config.MetricsListen, mux); err == nil {
-		s.metricsURL += "/metrics"
+	base, err := s.open(s.config.MetricsListen)
+	if err == nil {
+		s.metricsURL = base + "/metrics"
 	}
 	return err
+}
+
+func (s *Server) metricsHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", s.metrics.Handler())
+	return mux
 }
 
 // giveNotice has /readyz say that the server leaves, and goes on as before for as long as the settings ask for, so that who

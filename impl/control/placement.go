@@ -87,9 +87,21 @@ func (h *holding) all() []*claim {
 
 // NewPlacement makes the picture of the fleet from the pods and workers in the store.
 func NewPlacement(ctx context.Context, s store.Store, c Catalog, fleet []Host) (*Placement, error) {
-	p := &Placement{store: s, catalog: c, fleet: fleet, held: map[holder]holding{}}
+	p := PreparePlacement(c, fleet)
+	return p, p.Open(ctx, s)
+}
+
+// PreparePlacement is the part of NewPlacement that needs no store, and takes longest. Nothing may be placed before Open.
+func PreparePlacement(c Catalog, fleet []Host) *Placement {
+	p := &Placement{catalog: c, fleet: fleet, held: map[holder]holding{}}
 	p.setHosts(fleet)
-	return p, s.Read(ctx, func(tx store.Tx) error {
+	return p
+}
+
+// Open counts what the pods and workers of a store hold, and places those in it from then on.
+func (p *Placement) Open(ctx context.Context, s store.Store) error {
+	p.store = s
+	return s.Read(ctx, func(tx store.Tx) error {
 		for _, status := range []compute.PodStatus{
 			compute.PodProvisioning, compute.PodStarting, compute.PodRunning, compute.PodExited, compute.PodError,
 		} {
