@@ -55,10 +55,17 @@ func TestWhoAsksForAJobThatWasHandedOverBeforeItsCommitWaitsForTheCommit(t *test
 				counted <- h
 			}
 		}()
+		streamed := make(chan error, 1)
+		go func() {
+			_, _, err := b.queue.Stream(t.Context(), user, b.endpoint, taken.ID, 0)
+			streamed <- err
+		}()
 		synctest.Wait()
 		require.Empty(t, seen)
 		require.Empty(t, counted)
+		require.Empty(t, streamed)
 		after()
+		require.NoError(t, <-streamed)
 		require.Equal(t, compute.JobInProgress, (<-seen).Status)
 		require.EqualValues(t, 1, (<-counted).Jobs.InProgress)
 		require.NoError(t, b.queue.Finish(t.Context(), user, b.endpoint, "w", taken.ID, queue.Report{Output: json.RawMessage(`1`)}))

@@ -93,7 +93,11 @@ const finalReads = 2
 
 // drain takes what there is. Most looks find nothing and cost no write.
 func (q *Queue) drain(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID) (j compute.Job, chunks []compute.Chunk, err error) {
-	if err := q.Known(user, e); err != nil {
+	q.mu.Lock()
+	l, err := q.line(user, e)
+	committing := err == nil && l.early > 0
+	q.mu.Unlock()
+	if err != nil {
 		return j, nil, err
 	}
 	nothing := func(tx store.Tx) (bool, error) {
@@ -108,7 +112,8 @@ func (q *Queue) drain(ctx context.Context, user compute.UserID, e compute.Endpoi
 		empty, err = nothing(tx)
 		return err
 	})
-	if err != nil || empty {
+	unseen := committing && compute.CodeOf(err) == compute.NotFound // the write comes after the commit
+	if !unseen && (err != nil || empty) {
 		return j, nil, err
 	}
 	err = q.store.Write(ctx, func(tx store.Tx) (err error) {
