@@ -31,11 +31,16 @@ func (q *Queue) Status(ctx context.Context, user compute.UserID, e compute.Endpo
 		j, err = ownJob(tx, e, id)
 		return err
 	}
-	err = q.store.Read(ctx, read)
-	if compute.CodeOf(err) == compute.NotFound && committing {
-		err = q.store.Write(ctx, read) // after the commit
+	return j, q.readJob(ctx, committing, read)
+}
+
+// readJob is a read of one job. If one was handed over before its commit and f does not find its job, f sees it after the commit.
+func (q *Queue) readJob(ctx context.Context, committing bool, f func(store.Tx) error) error {
+	err := q.store.Read(ctx, f)
+	if committing && compute.CodeOf(err) == compute.NotFound {
+		err = q.store.Write(ctx, f)
 	}
-	return j, err
+	return err
 }
 
 // forget has the job's status read from disk from now on.

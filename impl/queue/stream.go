@@ -108,12 +108,11 @@ func (q *Queue) drain(ctx context.Context, user compute.UserID, e compute.Endpoi
 		return !has && j.Status != compute.JobCancelled && j.Status != compute.JobTimedOut, err
 	}
 	empty := false
-	err = q.store.Read(ctx, func(tx store.Tx) (err error) {
+	err = q.readJob(ctx, committing, func(tx store.Tx) (err error) {
 		empty, err = nothing(tx)
 		return err
 	})
-	unseen := committing && compute.CodeOf(err) == compute.NotFound // the write comes after the commit
-	if !unseen && (err != nil || empty) {
+	if err != nil || empty {
 		return j, nil, err
 	}
 	err = q.store.Write(ctx, func(tx store.Tx) (err error) {

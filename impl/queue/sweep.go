@@ -123,10 +123,13 @@ func (q *Queue) expire(ctx context.Context, now time.Time) (more bool, err error
 		}
 		for _, j := range due {
 			if j.Status.Ended() {
-				if _, err := tx.DeleteJob(j.ID, now); err != nil {
+				gone, err := tx.DeleteJob(j.ID, now)
+				if err != nil {
 					return err
 				}
-				deleted = append(deleted, j)
+				if gone {
+					deleted = append(deleted, j)
+				}
 				continue
 			}
 			one := &ending{endpoint: j.EndpointID, id: j.ID, holder: anyHolder, decide: func(j *compute.Job) compute.JobEvent {
