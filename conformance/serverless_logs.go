@@ -11,8 +11,7 @@ import (
 // and when it came up.
 func (c *Check) talking(n int) (path string, up time.Time) {
 	path, up = c.logOf(`"env":{"BERTH_SIM_LOG_EVERY":"1s"}`)
-	now := c.time(c.control("GET", "clock", "").JSON["now"])
-	c.advance(up.Add(time.Duration(n)*time.Second + time.Second/2).Sub(now))
+	c.tickTo(up, n)
 	return path, up
 }
 
@@ -86,7 +85,7 @@ var _ = area(func() {
 			path, _ := c.talking(200)
 			for query, from := range map[string]int{"": 101, "?tail=1": 200, "?tail=150": 51, "?tail=7&source=container": 194} {
 				s := c.follow(path, query, "")
-				require.Equal(c, ticks(from, 200), s.texts(201-from), query)
+				require.Equal(c, ticks(from, 200), s.written(201-from), query)
 				s.hangUp()
 			}
 			live := c.follow(path, "?tail=0", "")
