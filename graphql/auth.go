@@ -13,11 +13,11 @@ import (
 // sent (rules graphql.key.*).
 func (h *Handler) authenticate(r *http.Request) (*compute.Key, error) {
 	if header := r.Header.Get("Authorization"); header != "" {
-		key, _, err := h.Keyring.Authenticate(header, false)
+		key, _, err := h.Keyring.Authenticate(r.Context(), header, false)
 		return &key, err
 	}
 	if token := r.URL.Query().Get("api_key"); token != "" {
-		key, err := h.Keyring.Find(token)
+		key, err := h.Keyring.Find(r.Context(), token)
 		return &key, err
 	}
 	return nil, nil //nolint:nilnil // no key, no error: some things may be asked for without one

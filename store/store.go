@@ -188,6 +188,8 @@ type JobExpiry interface {
 // Keys stores API keys.
 type Keys interface {
 	InsertKey(compute.Key) error
+	// Key gives one key, revoked or not; NotFound for an unknown id.
+	Key(compute.KeyID) (compute.Key, error)
 	// ListKeys gives all keys, revoked ones too, oldest first.
 	ListKeys() ([]compute.Key, error)
 	// RevokeKey sets RevokedAt to Now; NotFound for an unknown id.

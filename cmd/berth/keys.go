@@ -17,7 +17,7 @@ func newKeysCommand() *cobra.Command {
 		Use:   "keys",
 		Short: "Create, list and revoke API keys",
 		Long: `Create, list and revoke the API keys of a data directory, whether a server runs on it or not. A running server knows a
-change within a second.`,
+new key at once, and that one was revoked within a second.`,
 	}
 	cmd.PersistentFlags().StringVar(&data, "data", "berth-data", "directory of the database")
 	asSettings(cmd.PersistentFlags(), "data")

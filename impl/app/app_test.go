@@ -159,11 +159,14 @@ func TestARestartGrantsNoFreshWindowAndAnotherProcessMayChangeKeys(t *testing.T)
 
 	keys, err := app.OpenKeys(t.Context(), c.Data)
 	require.NoError(t, err)
-	_, exempt, err := keys.Create(t.Context(), app.NewKey("ci", []string{"rest:read"}, true, time.Hour))
+	made, exempt, err := keys.Create(t.Context(), app.NewKey("ci", []string{"rest:read"}, true, time.Hour))
 	require.NoError(t, err)
+	status, _ = call(t, "GET", s.URL()+"/v2/pods", exempt, "")
+	require.Equal(t, 200, status, "at once")
+	require.NoError(t, keys.Revoke(t.Context(), made.ID))
 	require.Eventually(t, func() bool {
 		status, _ := call(t, "GET", s.URL()+"/v2/pods", exempt, "")
-		return status == 200
+		return status == 401
 	}, 10*time.Second, 50*time.Millisecond)
 	require.NoError(t, keys.Close())
 	require.NoError(t, s.Close())

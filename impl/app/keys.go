@@ -16,8 +16,8 @@ import (
 	"github.com/berthdev/berth/store/sqlite"
 )
 
-// Keys are the keys of a data directory, opened beside a server or without one. A server that runs on it knows a change
-// within a second.
+// Keys are the keys of a data directory, opened beside a server or without one. A server that runs on it knows a new
+// key at once, and any other change within a second.
 type Keys struct {
 	*control.Keyring
 	store store.Store

@@ -18,7 +18,7 @@ type Keyring struct {
 	ids   *compute.IDs
 	clock compute.Clock
 
-	changing sync.Mutex // held over the store's part of a change, so that a refresh does not lose one
+	changing sync.Mutex // held over the store's part of a change or a look, so that neither loses one
 
 	mu   sync.RWMutex
 	keys map[compute.KeyID]compute.Key
@@ -48,6 +48,27 @@ func (r *Keyring) Refresh(ctx context.Context) error {
 		r.mu.Unlock()
 	}
 	return err
+}
+
+// look reads the key with the id, which another process may have made just now; the zero Key, which no token matches, if there
+// is none. It looks for one at a time: who guesses keys must not have all connections to the store.
+func (r *Keyring) look(ctx context.Context, id compute.KeyID) (k compute.Key, err error) {
+	r.changing.Lock()
+	defer r.changing.Unlock()
+	err = r.store.Read(ctx, func(tx store.Tx) (err error) {
+		k, err = tx.Key(id)
+		return err
+	})
+	if compute.CodeOf(err) == compute.NotFound {
+		return compute.Key{}, nil
+	}
+	if err != nil {
+		return compute.Key{}, err
+	}
+	r.mu.Lock()
+	r.keys[id] = k
+	r.mu.Unlock()
+	return k, nil
 }
 
 // NewKey is what a key is made from.
@@ -118,7 +139,7 @@ func (r *Keyring) Keys(worker bool) []compute.Key {
 // Authenticate gives the key that an Authorization header or parameter carries. Its Unauthenticated tells missing from
 // malformed from invalid from expired, but not whether a key exists (rule auth.detail). bareToo permits the key without
 // the word Bearer.
-func (r *Keyring) Authenticate(header string, bareToo bool) (key compute.Key, bearer bool, err error) {
+func (r *Keyring) Authenticate(ctx context.Context, header string, bareToo bool) (key compute.Key, bearer bool, err error) {
 	if header == "" {
 		return key, false, compute.Errorf(compute.Unauthenticated, "no API key: send Authorization: Bearer <key>")
 	}
@@ -130,19 +151,25 @@ func (r *Keyring) Authenticate(header string, bareToo bool) (key compute.Key, be
 		}
 		token = header
 	}
-	key, err = r.Find(token)
+	key, err = r.Find(ctx, token)
 	return key, bearer, err
 }
 
 // Find gives the key of a token. Unauthenticated as for Authenticate.
-func (r *Keyring) Find(token string) (compute.Key, error) {
+func (r *Keyring) Find(ctx context.Context, token string) (compute.Key, error) {
 	id, ok := compute.ParseToken(token)
 	if !ok {
 		return compute.Key{}, compute.Errorf(compute.Unauthenticated, "malformed API key")
 	}
 	r.mu.RLock()
-	key := r.keys[id]
+	key, known := r.keys[id]
 	r.mu.RUnlock()
+	if !known {
+		var err error
+		if key, err = r.look(ctx, id); err != nil {
+			return compute.Key{}, err
+		}
+	}
 	if !key.Matches(token) || !key.RevokedAt.IsZero() {
 		return compute.Key{}, compute.Errorf(compute.Unauthenticated, "invalid API key")
 	}

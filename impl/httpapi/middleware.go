@@ -40,7 +40,7 @@ func (s *Services) authenticated(next handler) handler {
 		if published[path] != "" || s.Docs[path] != nil || path == healthPath || path == readyPath || path == graphqlPath && s.GraphQL != nil {
 			return next(r)
 		}
-		r.caller.Key, r.caller.bearer, err = s.Keyring.Authenticate(r.Request().Header.Get(echo.HeaderAuthorization), isQueuePath(path))
+		r.caller.Key, r.caller.bearer, err = s.Keyring.Authenticate(r.Request().Context(), r.Request().Header.Get(echo.HeaderAuthorization), isQueuePath(path))
 		if err != nil {
 			return err
 		}

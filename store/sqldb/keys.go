@@ -10,6 +10,7 @@ const keyColumns = `id, user_id, name, scopes, hash, worker_id, exempt, created_
 
 const (
 	insertKey  = `INSERT INTO keys (` + keyColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	selectKey  = `SELECT ` + keyColumns + ` FROM keys WHERE id = ?`
 	selectKeys = `SELECT ` + keyColumns + ` FROM keys ORDER BY created_at, seq`
 	revokeKey  = `UPDATE keys SET revoked_at = ? WHERE id = ?`
 	deleteKey  = `DELETE FROM keys WHERE id = ?`
@@ -52,6 +53,22 @@ func scanKey(row scanner) (compute.Key, error) {
 	return k, nil
 }
 
+// Key gives one key, revoked or not. NotFound for an unknown id.
+func (tx *Tx) Key(id compute.KeyID) (k compute.Key, err error) {
+	found, err := tx.one("key "+string(id), func(row scanner) (err error) {
+		k, err = scanKey(row)
+		return err
+	}, selectKey, string(id))
+	if err == nil && !found {
+		err = unknownKey(id)
+	}
+	return k, err
+}
+
+func unknownKey(id compute.KeyID) error {
+	return compute.Errorf(compute.NotFound, "key %q does not exist", id)
+}
+
 // ListKeys gives all keys, revoked ones too, oldest first.
 func (tx *Tx) ListKeys() ([]compute.Key, error) { return list(tx, "list keys", scanKey, selectKeys) }
 
@@ -59,7 +76,7 @@ func (tx *Tx) ListKeys() ([]compute.Key, error) { return list(tx, "list keys", s
 func (tx *Tx) RevokeKey(id compute.KeyID) error {
 	ok, err := tx.changed("revoke key "+string(id), revokeKey, millis(tx.now), string(id))
 	if err == nil && !ok {
-		err = compute.Errorf(compute.NotFound, "key %q does not exist", id)
+		err = unknownKey(id)
 	}
 	return err
 }

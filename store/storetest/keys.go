@@ -33,6 +33,20 @@ func keys(t *testing.T, open Open) {
 	write(t, s, func(tx store.Tx) error { return tx.RevokeKey("a") })
 	bare.RevokedAt = clock.Now()
 	require.Equal(t, []compute.Key{full, bare, none}, list())
+	one := func(id compute.KeyID) (k compute.Key, err error) {
+		err = s.Read(t.Context(), func(tx store.Tx) (err error) {
+			k, err = tx.Key(id)
+			return err
+		})
+		return k, err
+	}
+	for _, k := range list() {
+		found, err := one(k.ID)
+		require.NoError(t, err)
+		require.Equal(t, k, found)
+	}
+	_, err := one("none")
+	require.Equal(t, compute.NotFound, compute.CodeOf(err))
 	require.Equal(t, compute.NotFound, compute.CodeOf(s.Write(t.Context(), func(tx store.Tx) error { return tx.RevokeKey("none") })))
 
 	write(t, s, func(tx store.Tx) error { return tx.DeleteKey("z") })
