@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
+	"strconv"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
@@ -197,9 +198,22 @@ func (h *Handler) present(ctx context.Context, err error) *gqlerror.Error {
 	return e
 }
 
-// write writes JSON without escaping < > &.
+// write writes JSON without escaping < > &. Of an answer without errors, encoding/json would only read again what gqlgen has
+// written: that was a twelfth of the processor time of a list of 100 pods. Three fifths of it are gqlgen's, which makes a context
+// for each field and copies each value from level to level; a sixth is SQLite's, and a twelfth that of the views.
 func write(w http.ResponseWriter, status int, answer *graphql.Response) {
 	w.Header().Set("Content-Type", "application/json")
+	if answer.Data != nil && len(answer.Errors) == 0 && len(answer.Extensions) == 0 {
+		const before, after = `{"data":`, "}\n"
+		w.Header().Set("Content-Length", strconv.Itoa(len(before)+len(answer.Data)+len(after)))
+		w.WriteHeader(status)
+		for _, part := range [][]byte{[]byte(before), answer.Data, []byte(after)} {
+			if _, err := w.Write(part); err != nil {
+				return // the client has gone
+			}
+		}
+		return
+	}
 	w.WriteHeader(status)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

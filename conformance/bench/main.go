@@ -47,6 +47,8 @@ var parts = []part{
 	{"requests", "requests beside a bare echo server", true, (*bench).requests,
 		"The reference reads the body and answers as many bytes as `/run` does. berth checks the key and the body, and stores. " +
 			"There is one store, SQLite: data in memory means the same server with its database on a file system in memory."},
+	{"lists", "a list of 100 pods, over GraphQL beside over REST", true, (*bench).lists,
+		"The document asks for what the Python SDK's `get_pods` asks for. REST gives all of each pod."},
 	{"peers", "jobs beside queues of others, each behind a bare HTTP front", true, (*bench).peers,
 		"The front is echo for asynq and River, and Node's own for BullMQ. `/run` is without workers. In the other rows the workers of " +
 			"the peers are in the front, and berth's come over HTTP. asynq looks for jobs every 5 ms and River every ms; by default " +

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// listed is how many pods the lists have.
+const listed = 100
+
+// podList asks GraphQL for what the Python SDK's get_pods asks for.
+const podList = `query myPods { myself { pods { id containerDiskInGb costPerHr desiredStatus dockerArgs dockerId env gpuCount imageName
+	lastStatusChange machineId memoryInGb name podType port ports uptimeSeconds vcpuCount volumeInGb volumeMountPath
+	runtime { ports { ip isIpPublic privatePort publicPort type } } machine { gpuDisplayName } } } }`
+
+// lists measures lists of pods over both doors.
+func (b *bench) lists() error {
+	berth, err := b.serve(b.directory())
+	if err != nil {
+		return err
+	}
+	defer berth.stop()
+	err = each(berth.address, 1, func(_ int, c *conn) error {
+		for range listed {
+			if _, err := c.ask(berth.createPod(goodPod), http.StatusCreated); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	berth.settle()
+	document, err := json.Marshal(map[string]string{"query": podList})
+	if err != nil {
+		return err
+	}
+	rest := request(http.MethodGet, "/v2/pods", berth.key, nil)
+	graph := request(http.MethodPost, "/graphql", berth.key, document)
+	var answer struct {
+		Data struct{ Myself struct{ Pods []any } }
+	}
+	body, err := berth.once(graph)
+	if err == nil {
+		err = json.Unmarshal(body, &answer)
+	}
+	if n := len(answer.Data.Myself.Pods); err == nil && n != listed {
+		err = fmt.Errorf("GraphQL lists %d pods: %s", n, body)
+	}
+	if err != nil {
+		return err
+	}
+	b.heading()
+	return row{name: "GraphQL beside REST, 64 connections", reference: b.constant(berth, http.StatusOK, rest),
+		measured: b.constant(berth, http.StatusOK, graph), unit: "lists/s"}.print(b)
+}
