@@ -115,7 +115,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	key, err := h.authenticate(r)
 	if err != nil {
-		h.refuse(ctx, w, http.StatusUnauthorized, err)
+		h.refuse(ctx, w, problem.Of(err).Status, err)
 		return
 	}
 	c.key = key

@@ -91,6 +91,18 @@ func (e *edge) do(method, target, body string) (int, string) {
 	return w.Code, w.Body.String()
 }
 
+func TestAKeyThatCannotBeLookedForIsNotCalledInvalid(t *testing.T) {
+	t.Parallel()
+	e := open(t, nil)
+	e.token = compute.NewToken(compute.NewIDs(rand.Reader, compute.SystemClock{}), "0123456789")
+	status, _ := e.send(`{myself{id}}`)
+	require.Equal(t, 401, status)
+	require.NoError(t, e.db.Close())
+	status, body := e.send(`{myself{id}}`)
+	require.Equal(t, 503, status)
+	require.Contains(t, body, "the store is closed")
+}
+
 // watched is a store that counts the statements of its reads, and fails when it is told to. A transaction knows only the
 // methods that are counted, each of which is one statement: any other one panics.
 type watched struct {

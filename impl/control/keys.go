@@ -19,6 +19,7 @@ type Keyring struct {
 	clock compute.Clock
 
 	changing sync.Mutex // held over the store's part of a change or a look, so that neither loses one
+	looking  sync.Mutex // held while a look waits for changing: who changes waits for one look at most
 
 	mu   sync.RWMutex
 	keys map[compute.KeyID]compute.Key
@@ -53,6 +54,8 @@ func (r *Keyring) Refresh(ctx context.Context) error {
 // look reads the key with the id, which another process may have made just now; the zero Key, which no token matches, if there
 // is none. It looks for one at a time: who guesses keys must not have all connections to the store.
 func (r *Keyring) look(ctx context.Context, id compute.KeyID) (k compute.Key, err error) {
+	r.looking.Lock()
+	defer r.looking.Unlock()
 	r.changing.Lock()
 	defer r.changing.Unlock()
 	err = r.store.Read(ctx, func(tx store.Tx) (err error) {
@@ -155,7 +158,8 @@ func (r *Keyring) Authenticate(ctx context.Context, header string, bareToo bool)
 	return key, bearer, err
 }
 
-// Find gives the key of a token. Unauthenticated as for Authenticate.
+// Find gives the key of a token, which it looks for in the store if it is not known. Unauthenticated as for Authenticate; another
+// error if the store cannot be read.
 func (r *Keyring) Find(ctx context.Context, token string) (compute.Key, error) {
 	id, ok := compute.ParseToken(token)
 	if !ok {

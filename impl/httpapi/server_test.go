@@ -110,6 +110,20 @@ var loadDocuments = sync.OnceValues(conformance.LoadDocuments)
 
 const pod = `{"name":"a","image":"i","cpu":{"id":"cpu3g","vcpuCount":2}}`
 
+func TestAKeyThatCannotBeLookedForIsNotCalledInvalid(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	unknown := compute.NewToken(compute.NewIDs(rand.Reader, e.clock), "0123456789")
+	require.Equal(t, 401, e.call("GET", "/v2/pods", unknown, "").Code)
+	require.Equal(t, 401, e.call("GET", "/v2/"+string(e.endpoint)+"/health", unknown, "").Code)
+	require.NoError(t, e.db.Close())
+	for _, path := range []string{"/v2/pods", "/v2/" + string(e.endpoint) + "/health"} {
+		rec := e.call("GET", path, unknown, "")
+		require.Equal(t, 503, rec.Code, path)
+		require.Contains(t, rec.Body.String(), "the store is closed")
+	}
+}
+
 func TestAKeyWithoutTheScopeIsForbidden(t *testing.T) {
 	t.Parallel()
 	e := open(t)

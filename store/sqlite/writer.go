@@ -34,8 +34,8 @@ var errUnwound = errors.New("sqlite: the function did not return")
 // writer runs calls on the only connection that writes. One that comes while nothing is written is run by its caller, which
 // spares two changes of goroutine: a third of the time of a small write. What comes meanwhile waits for the loop, which runs
 // it all for one commit; no call that somebody waits for waits for company, which would only cost time: callers form groups by
-// themselves while a commit is under way. Of 64 callers of /run, half wait for their commit at any time, and nobody for anything
-// else, locks included. Commits that are paced, one a millisecond, take as much processor time and answer later.
+// themselves while a commit is under way. Of 64 callers of /run, half wait for their commit at any time, and one in a hundred for
+// a lock. Commits that are paced, one a millisecond, take as much processor time and answer later.
 type writer struct {
 	conn    *sqldb.Conn
 	clock   compute.Clock
