@@ -107,7 +107,7 @@ func (l *Webhooks) Step(ctx context.Context) error {
 					return err
 				}
 			}
-			return tx.DeleteWebhooks(now.Add(-webhookLog))
+			return tx.DeleteWebhooks(tx.Wall().Add(-webhookLog))
 		})
 		if err != nil {
 			return err

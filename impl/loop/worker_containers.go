@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"strconv"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -100,7 +101,7 @@ func (l *Workers) environment(e compute.Endpoint, id compute.WorkerID, token str
 		"RUNPOD_WEBHOOK_POST_OUTPUT":     url + "/job-done/$RUNPOD_POD_ID/$ID?gpu=none",
 		"RUNPOD_WEBHOOK_POST_STREAM":     url + "/job-stream/$RUNPOD_POD_ID/$ID?gpu=none",
 		"RUNPOD_WEBHOOK_PING":            url + "/ping/$RUNPOD_POD_ID?gpu=none",
-		"RUNPOD_PING_INTERVAL":           "10000", // milliseconds; below 1000 the SDK's pinger dies
+		"RUNPOD_PING_INTERVAL":           strconv.FormatInt(max(1000, l.Ping.Milliseconds()), 10), // below 1000 the SDK's pinger dies
 		"RUNPOD_AI_API_KEY":              token,
 		"RUNPOD_POD_ID":                  string(id),
 		"RUNPOD_POD_HOSTNAME":            string(id),

@@ -59,7 +59,7 @@ type seat struct {
 	managed   bool  // started by us
 	version   int64 // of the release that it is made of, if it is managed
 	heard     bool  // has spoken since it was started
-	pinged    bool  // names its jobs: their leases can be judged
+	pinged    bool  // names its jobs: nothing else extends their leases
 	unhealthy string
 	draining  bool
 	drain     chan struct{}          // closed when it drains: its polls end
@@ -155,6 +155,14 @@ func (l *line) find(id compute.JobID) (w waiting, ok bool) {
 		w, ok = l.low.find(key)
 	}
 	return w, ok
+}
+
+// shade has it that more may be to say of a waiting job than memory knows.
+func (l *line) shade(id compute.JobID) {
+	if key, ok := id.Key(); ok {
+		l.normal.shade(key)
+		l.low.shade(key)
+	}
 }
 
 // leave takes a waiting job out of the line without handing it to anybody.
