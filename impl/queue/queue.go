@@ -116,7 +116,7 @@ func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.I
 		}
 		err = tx.WaitingJobs(func(j compute.Job) {
 			if l := q.lines[j.EndpointID]; l != nil && known(j) {
-				l.push(j, false)
+				l.push(j, false, true)
 			}
 		})
 		return cmp.Or(err, strange)

@@ -145,8 +145,7 @@ func (q *Queue) settle(ctx context.Context, e compute.EndpointID, id compute.Job
 		}
 		one.tell(ctx, q, nil)
 	case j.Status == compute.JobInQueue && !waits:
-		q.enqueue(j, false)
-		q.shade(e, id)
+		q.enqueue(j, false, false)
 	}
 	return nil
 }

@@ -38,6 +38,6 @@ func (q *Queue) Retry(ctx context.Context, user compute.UserID, e compute.Endpoi
 	if err != nil {
 		return j, err
 	}
-	q.enqueue(j, false)
+	q.enqueue(j, false, false)
 	return j, nil
 }

@@ -138,7 +138,7 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 		q.mu.Unlock()
 		q.demand(j.EndpointID)
 	case t == nil && err == nil:
-		q.enqueue(j, false)
+		q.enqueue(j, false, true)
 	case t != nil && err == nil:
 		q.mu.Lock()
 		q.handOver(t, taken, s.Input)
@@ -174,12 +174,12 @@ func (q *Queue) reserve(user compute.UserID, e compute.EndpointID) (*line, *take
 }
 
 // enqueue hands a job that is IN_QUEUE on disk to the dispatcher, as line.push.
-func (q *Queue) enqueue(j compute.Job, front bool) {
+func (q *Queue) enqueue(j compute.Job, front, fresh bool) {
 	q.mu.Lock()
 	l := q.lines[j.EndpointID]
 	deleted := l == nil || l.gone
 	if !deleted {
-		l.push(j, front)
+		l.push(j, front, fresh)
 	}
 	q.mu.Unlock()
 	if deleted { // since the job was let in

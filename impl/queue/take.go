@@ -222,7 +222,7 @@ func (q *Queue) giveBack(ctx context.Context, e compute.EndpointID, id compute.J
 	q.mu.Unlock()
 	switch {
 	case back:
-		q.enqueue(j, true)
+		q.enqueue(j, true, false)
 	case ours: // it has ended: who ended it is about to say so, unless they do not know it
 		q.doubtJobs(e, id)
 	}
