@@ -173,6 +173,13 @@ func (r *modelRun) step() {
 			}
 		}},
 		{2, func() { r.restart() }},
+		{2, func() { r.storm() }},
+		{2, func() {
+			step := pick(r, time.Hour, -time.Hour, 4*time.Second)
+			r.say("the clock steps by %s, or the server was paused", step)
+			r.clock.Running().Adjust(step)
+			r.m.lag += step
+		}},
 		{4, func() { r.demands() }},
 		{5, func() { r.check() }},
 		{1, func() { r.stranger() }},

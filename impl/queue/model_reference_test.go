@@ -14,6 +14,8 @@ import (
 type reference struct {
 	settings queue.Settings
 	now      time.Time
+	lag      time.Duration // of now behind the time of day
+	heardLag time.Duration // lag when every lease last began afresh
 	jobs     map[compute.JobID]*refJob
 	order    []compute.JobID // of submission, of those that are not deleted
 	held     []compute.JobID // in the order of their takes
@@ -133,7 +135,7 @@ func (m *reference) move(j *refJob, to compute.JobStatus) {
 }
 
 func (m *reference) submit(j compute.Job, input json.RawMessage) {
-	j.Status, j.CreatedAt, j.QueuedAt, j.ExpiresAt = compute.JobInQueue, m.now, m.now, m.now.Add(j.TTL)
+	j.Status, j.CreatedAt, j.QueuedAt, j.ExpiresAt = compute.JobInQueue, m.now.Add(m.lag), m.now, m.now.Add(j.TTL)
 	r := &refJob{Job: j, input: input, lost: map[compute.WorkerID]bool{}}
 	m.jobs[j.ID], m.order = r, append(m.order, j.ID)
 	m.count(r, j.Status, 1)
@@ -187,7 +189,7 @@ func (m *reference) end(j *refJob, to compute.JobStatus) {
 	j.EndedAt, j.ExpiresAt = m.now, m.now.Add(j.Retention)
 	if j.Webhook != "" {
 		body, _ := document(j.Job)
-		m.posts = append(m.posts, compute.Webhook{JobID: j.ID, URL: j.Webhook, Body: body, NextAt: m.now, CreatedAt: m.now})
+		m.posts = append(m.posts, compute.Webhook{JobID: j.ID, URL: j.Webhook, Body: body, NextAt: m.now, CreatedAt: m.now.Add(m.lag)})
 	}
 }
 
@@ -366,6 +368,17 @@ func (m *reference) holds(e compute.EndpointID, w compute.WorkerID) (n int) {
 }
 
 func (m *reference) sweep() {
+	if (m.lag - m.heardLag).Abs() >= m.settings.Lease/6 {
+		m.heardLag = m.lag
+		for _, id := range m.held {
+			m.jobs[id].lease = m.now.Add(m.settings.Lease)
+		}
+		for _, l := range m.lines {
+			for _, w := range l.workers {
+				w.lastHeard = m.now
+			}
+		}
+	}
 	for _, id := range slices.Backward(slices.Clone(m.held)) {
 		j := m.jobs[id]
 		switch {
@@ -417,6 +430,7 @@ func (m *reference) next() (next time.Time) {
 
 // restart forgets what is not on disk: the workers, and the order but for the times. What is held gets a fresh lease.
 func (m *reference) restart() {
+	m.heardLag = m.lag
 	sorted := func(ids []compute.JobID, at func(*refJob) time.Time) []compute.JobID {
 		ids = slices.Clone(ids)
 		slices.SortFunc(ids, func(a, b compute.JobID) int { return slices.Index(m.order, a) - slices.Index(m.order, b) })

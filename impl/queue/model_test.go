@@ -121,7 +121,7 @@ func (s *shard) open() {
 func (s *shard) run(seed uint64, skipped []int) (failure string) {
 	r := &modelRun{
 		shard: s, m: newReference(modelSettings(seed), s.clock.Now(), modelEndpoints...), crowd: 1 + int(seed/3%8),
-		names: map[compute.JobID]string{}, ends: map[compute.JobID]compute.JobStatus{},
+		names: map[compute.JobID]string{}, ends: map[compute.JobID]compute.JobStatus{}, store: &faulty{shard: s},
 	}
 	defer func() {
 		if p := recover(); p != nil {
@@ -131,6 +131,7 @@ func (s *shard) run(seed uint64, skipped []int) (failure string) {
 			failure = strings.Join(append(r.log, r.failures...), "\n")
 		}
 	}()
+	r.m.lag, r.m.heardLag = s.clock.Lag(), s.clock.Lag()
 	require.NoError(r, s.db.Write(context.Background(), func(tx store.Tx) error { return tx.Clear() }))
 	r.start()
 	for i := range modelSteps {
@@ -165,6 +166,7 @@ func (s *shard) shrink(seed uint64) string {
 type modelRun struct {
 	*shard
 	random   *rand.Rand
+	store    *faulty
 	queue    *queue.Queue
 	m        *reference
 	crowd    int // about how many jobs are alive: few live through more
@@ -196,7 +198,7 @@ func document(j compute.Job) (json.RawMessage, error) {
 // start makes the queue, as a new process would.
 func (r *modelRun) start() {
 	var err error
-	r.queue, err = queue.New(context.Background(), r.db, r.clock, compute.NewIDs(crand.Reader, r.clock), r.m.settings, queue.Hooks{Document: document})
+	r.queue, err = queue.New(context.Background(), r.store, r.clock, compute.NewIDs(crand.Reader, r.clock), r.m.settings, queue.Hooks{Document: document})
 	require.NoError(r, err)
 }
 

@@ -126,6 +126,7 @@ func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.I
 
 // hold notes a job in progress. The caller has the lock, or is New.
 func (q *Queue) hold(j compute.Job, now time.Time) {
+	q.release(j.ID)  // whoever had it
 	j.S3Config = nil // handed over
 	q.takes++
 	q.held[j.ID] = &lease{

@@ -1,10 +1,9 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -84,21 +83,10 @@ func (q *Queue) reconcile(ctx context.Context) error {
 	q.doubts.work = nil
 	q.mu.Unlock()
 	var first error
-	for some := range slices.Chunk(work, sweepBatch) { // which share their commits
-		errs := make([]error, len(some))
-		var all sync.WaitGroup
-		for i, do := range some {
-			all.Go(func() { errs[i] = do(ctx) })
-		}
-		all.Wait()
-		for i, err := range errs {
-			if err == nil {
-				continue
-			}
-			if first == nil {
-				first = err
-			}
-			q.doubt(some[i])
+	for _, do := range work { // one after the other: two may be about the same job
+		if err := do(ctx); err != nil {
+			first = cmp.Or(first, err)
+			q.doubt(do)
 		}
 	}
 	return first
@@ -125,7 +113,6 @@ func (q *Queue) settle(ctx context.Context, e compute.EndpointID, id compute.Job
 	}
 	known := h != nil || waits
 	if !gone && j.Status == compute.JobInProgress && (h == nil || h.worker != j.WorkerID) {
-		q.release(id)
 		q.hold(j, now)
 	}
 	if waits && (gone || j.Status == compute.JobInProgress) {
@@ -189,6 +176,11 @@ func (q *Queue) untake(ctx context.Context, e compute.EndpointID, w compute.Work
 	}
 	q.mu.Lock()
 	l := q.lines[e]
+	for _, id := range waiting {
+		if h := q.held[id]; h != nil && h.worker == w {
+			q.release(id)
+		}
+	}
 	if l != nil && !l.gone {
 		l.putBack(waiting, q.clock.Now())
 		l.wake()

@@ -1,0 +1,145 @@
+package queue_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/queue"
+	"github.com/berthdev/berth/store"
+)
+
+// broken is a store whose writes fail while it is: undone or, if it lies, after their commit.
+type broken struct {
+	store.Store
+	is, lies bool
+	writes   int
+}
+
+func (s *broken) Write(ctx context.Context, f func(store.Tx) error) error {
+	s.writes++
+	if !s.is {
+		return s.Store.Write(ctx, f)
+	}
+	err := s.Store.Write(ctx, func(tx store.Tx) error {
+		if err := f(tx); err != nil || s.lies {
+			return err
+		}
+		return errDisk
+	})
+	if err == nil {
+		err = errDisk
+	}
+	return err
+}
+
+func (s *broken) WriteSure(ctx context.Context, f func(store.Tx) error) error { return s.Write(ctx, f) }
+
+// breakable gives a bench over a store that can be broken, and a job that a worker has.
+func breakable(t *testing.T) (*bench, *broken, []queue.Taken) {
+	b := open(t)
+	s := &broken{Store: b.db}
+	var err error
+	b.queue, err = queue.New(t.Context(), s, b.clock, compute.NewIDs(rand.Reader, b.clock), queue.DefaultSettings(), b.hooks)
+	require.NoError(t, err)
+	b.run(queue.Submission{})
+	taken, err := b.queue.Take(t.Context(), user, b.endpoint, "w", 1)
+	require.NoError(t, err)
+	require.Len(t, taken, 1)
+	return b, s, taken
+}
+
+func TestAJobThatCouldNotBeHandedBackIsWithTheNextSweep(t *testing.T) {
+	t.Parallel()
+	for _, lies := range []bool{false, true} {
+		b, s, taken := breakable(t)
+		s.is, s.lies = true, lies
+		b.queue.HandBack(taken)
+		s.is = false
+		require.NoError(t, b.queue.Sweep(t.Context()))
+		require.Equal(t, compute.JobInQueue, b.status(taken[0].ID).Status)
+		again, err := b.queue.Take(t.Context(), user, b.endpoint, "other", 1)
+		require.NoError(t, err)
+		require.Len(t, again, 1)
+		require.Equal(t, []int{1, 0}, []int{again[0].Attempt, again[0].Retries}, "as if it had never been taken")
+	}
+}
+
+func TestTheJobsOfAWorkerThatEndsWhileTheStoreFailsGoBackWithTheNextSweep(t *testing.T) {
+	t.Parallel()
+	for _, lies := range []bool{false, true} {
+		b, s, taken := breakable(t)
+		s.is, s.lies = true, lies
+		b.queue.WorkerGone(t.Context(), b.endpoint, "w")
+		s.is = false
+		require.NoError(t, b.queue.Sweep(t.Context()))
+		require.Equal(t, compute.JobInQueue, b.status(taken[0].ID).Status)
+		require.Equal(t, 1, b.status(taken[0].ID).Retries)
+		require.Equal(t, []compute.JobID{taken[0].ID}, b.take("other", 1))
+	}
+}
+
+func TestWhoWaitsForAnEndOfUnknownOutcomeHearsOfItWithTheNextSweep(t *testing.T) {
+	t.Parallel()
+	b, s, taken := breakable(t)
+	heard := make(chan compute.Job, 1)
+	go func() {
+		j, _ := b.queue.Wait(context.WithoutCancel(t.Context()), user, b.endpoint, taken[0].ID, time.Hour)
+		heard <- j
+	}()
+	require.Eventually(t, func() bool { return b.queue.Holding() == 1 }, 10*time.Second, time.Millisecond)
+	s.is, s.lies = true, true
+	require.Error(t, b.queue.Finish(t.Context(), user, b.endpoint, "w", taken[0].ID, queue.Report{Output: json.RawMessage(`1`)}))
+	s.is = false
+	require.NoError(t, b.queue.Sweep(t.Context()))
+	require.Equal(t, compute.JobCompleted, (<-heard).Status)
+}
+
+func TestASweepThatFailsIsTriedAgainAfterAPauseThatDoubles(t *testing.T) {
+	t.Parallel()
+	b, s, taken := breakable(t)
+	b.clock.Advance(30 * time.Second) // the lease is over
+	s.is = true
+	begin := b.clock.Now()
+	var tried []time.Duration
+	for b.clock.Now().Sub(begin) < 40*time.Second {
+		before := s.writes
+		if err := b.queue.Sweep(t.Context()); err != nil {
+			tried = append(tried, b.clock.Now().Sub(begin))
+		} else {
+			require.Equal(t, before, s.writes, "it waits")
+		}
+		b.clock.Advance(500 * time.Millisecond)
+	}
+	require.Equal(t, []time.Duration{0, 500 * time.Millisecond, 1500 * time.Millisecond, 3500 * time.Millisecond, 7500 * time.Millisecond, 15500 * time.Millisecond, 25500 * time.Millisecond, 35500 * time.Millisecond}, tried)
+	s.is = false
+	b.clock.Advance(10 * time.Second)
+	require.NoError(t, b.queue.Sweep(t.Context()))
+	require.Equal(t, compute.JobInQueue, b.status(taken[0].ID).Status)
+}
+
+func TestNothingMoreIsBegunThatCouldBeInDoubtWhileTooMuchIs(t *testing.T) {
+	t.Parallel()
+	b, s, taken := breakable(t)
+	s.is = true
+	most := 0
+	for ; most < 20_000; most++ {
+		_, err := b.queue.Run(t.Context(), user, b.endpoint, queue.Submission{Input: json.RawMessage(`{}`)})
+		if compute.CodeOf(err) == compute.Unavailable {
+			break
+		}
+		require.ErrorIs(t, err, errDisk)
+	}
+	require.Equal(t, 10_000, most)
+	_, err := b.queue.Retry(t.Context(), user, b.endpoint, taken[0].ID)
+	require.Equal(t, compute.Unavailable, compute.CodeOf(err))
+	s.is = false
+	require.NoError(t, b.queue.Sweep(t.Context()))
+	b.run(queue.Submission{})
+	require.Equal(t, 1, b.queue.Lines()[0].Waiting, "what failed is not there")
+}
