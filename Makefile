@@ -88,6 +88,10 @@ containers: ## the tests that need a Docker Engine; without one they fail (RUN=p
 crash: build ## kill the server and workers under load, 20 times each (ROUNDS=n WORKERS=n SEED=n)
 	go run ./conformance/crash -berth bin/berth -rounds $(or $(ROUNDS),20) -workers $(or $(WORKERS),20) $(if $(SEED),-seed $(SEED))
 
+.PHONY: pause
+pause: build ## pause servers and step their clocks under load, 100 times each, 4 servers side by side (PAUSES=n LEASE=30s SERVERS=n SEED=n)
+	go run ./conformance/crash -berth bin/berth -rounds 0 -workers 0 -pauses $(or $(PAUSES),100) -lease $(or $(LEASE),30s) -servers $(or $(SERVERS),4) $(if $(SEED),-seed $(SEED))
+
 .PHONY: bench
 bench: build ## speed beside references, as ratios, to BENCH.md; only printed: PARTS="requests peers", ROW="/run, 64"
 	cd conformance/bench && go run . -berth ../../bin/berth $(if $(ROW),-row "$(ROW)") $(PARTS)

@@ -24,12 +24,14 @@ type job struct {
 	output    string // of a good end
 	webhook   bool
 	sync      bool
-	mayVanish bool      // its time to live was cut short
-	gone      bool      // it has vanished
-	alive     time.Time // when it last was known not to have ended
-	final     []byte    // the document of its end; nil: it has not been seen to end since its submission or last retry
-	doubt     []byte    // the end before a retry that was not answered: it may be seen again
-	ends      [][]byte  // every end seen
+	begun     time.Time     // when it was submitted
+	stood     time.Duration // in pauses of the server, by then
+	mayVanish bool          // its time to live was cut short
+	gone      bool          // it has vanished
+	alive     time.Time     // when it last was known not to have ended
+	final     []byte        // the document of its end; nil: it has not been seen to end since its submission or last retry
+	doubt     []byte        // the end before a retry that was not answered: it may be seen again
+	ends      [][]byte      // every end seen
 }
 
 // document is the part of a status document that is looked at.
@@ -38,6 +40,8 @@ type document struct {
 	Status  string          `json:"status"`
 	Output  json.RawMessage `json:"output"`
 	Retries int             `json:"retries"`
+	Error   string          `json:"error"`
+	Ran     int64           `json:"executionTime"` // milliseconds
 }
 
 func (d document) ended() bool { return d.Status != "IN_QUEUE" && d.Status != "IN_PROGRESS" }
@@ -48,6 +52,7 @@ type ledger struct {
 	jobs   []*job
 	byID   map[string]*job
 	chunks map[string]bool // read from streams
+	calm   *calm           // nil: nothing is calm
 	broken error
 	failed chan struct{} // closed when broken is set
 }
@@ -146,6 +151,7 @@ func (l *ledger) judge(j *job, what string, status int, answer []byte) (d docume
 		if d.Status == "COMPLETED" && string(d.Output) != j.output {
 			l.violated("job %s has the output %s, not %s", j.id, d.Output, j.output)
 		}
+		l.calm.judgeEnd(l, j, d)
 	case !d.ended():
 		j.alive = time.Now()
 	}

@@ -30,17 +30,25 @@ type load struct {
 	room     atomic.Int64 // submissions until the next count of what is unfinished
 }
 
+// kind is a kind of client.
+type kind struct {
+	n     int
+	pause int // milliseconds, on the average
+	act   func(context.Context, *rand.Rand)
+}
+
+// everybody is every kind of client.
+func (l *load) everybody() []kind {
+	return []kind{
+		{16, 30, l.submit}, {2, 20, l.poll}, {1, 50, l.cancel}, {2, 30, l.retry}, {4, 20, l.read}, {1, 300, l.shorten}, {1, 3000, l.purge},
+	}
+}
+
 // clients works until ctx ends. What was asked by then is waited for: a server that is up may still do it.
-func (l *load) clients(ctx context.Context, seed uint64) {
+func (l *load) clients(ctx context.Context, seed uint64, kinds []kind) {
 	var all sync.WaitGroup
 	actor := uint64(100)
-	for _, kind := range []struct {
-		n     int
-		pause int // milliseconds, on the average
-		act   func(context.Context, *rand.Rand)
-	}{
-		{16, 30, l.submit}, {2, 20, l.poll}, {1, 50, l.cancel}, {2, 30, l.retry}, {4, 20, l.read}, {1, 300, l.shorten}, {1, 3000, l.purge},
-	} {
+	for _, kind := range kinds {
 		for range kind.n {
 			actor++
 			r := source(seed, actor)
@@ -91,7 +99,8 @@ func (l *load) send(ctx context.Context, j *job, input, policy string) {
 	if j.sync {
 		operation = "runsync?wait=1000"
 	}
-	j.alive = time.Now()
+	j.begun, j.stood = l.calm.stands()
+	j.alive = j.begun
 	status, answer := l.call(ctx, "POST", j.endpoint, operation, body+"}")
 	var d document
 	switch {
@@ -149,6 +158,7 @@ func (l *load) retry(ctx context.Context, r *rand.Rand) {
 		return
 	}
 	before := j.final
+	l.calm.retried(j.id)
 	status, answer := l.call(ctx, "POST", j.endpoint, "retry/"+j.id, "")
 	switch status {
 	case 0:

@@ -22,16 +22,18 @@ type server struct {
 	cmd       *exec.Cmd
 	URL       string            `json:"url"`
 	Key       string            `json:"key"` // of the first start of a data directory
+	Controls  string            `json:"controlsKey"`
 	Endpoints map[string]string `json:"endpoints"`
 }
 
-// launch starts berth on the data directory. What it logs goes to the end of a file beside the data, which log reads.
-func launch(berth, data, listen string, endpoints []string) (*server, io.Reader, error) {
+// launch starts berth on the data directory, with further flags. What it logs goes to the end of a file beside the data, which log
+// reads.
+func launch(berth, data, listen string, endpoints []string, flags ...string) (*server, io.Reader, error) {
 	args := []string{"serve", "--json", "--private-webhooks", "--data", data, "--listen", listen}
 	for _, e := range endpoints {
 		args = append(args, "--endpoint", e)
 	}
-	s := &server{cmd: exec.Command(berth, args...)}
+	s := &server{cmd: exec.Command(berth, append(args, flags...)...)}
 	logs, err := os.OpenFile(data+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, nil, err
@@ -46,8 +48,8 @@ func launch(berth, data, listen string, endpoints []string) (*server, io.Reader,
 }
 
 // start is launch, and waits until the server is ready.
-func start(berth, data, listen string, endpoints []string) (*server, error) {
-	s, out, err := launch(berth, data, listen, endpoints)
+func start(berth, data, listen string, endpoints []string, flags ...string) (*server, error) {
+	s, out, err := launch(berth, data, listen, endpoints, flags...)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ const (
 
 // killServer puts load on a server, kills it that often, starts it again, and holds it to what it promised.
 func killServer(berth, data string, rounds int, seed uint64) error {
-	managed := []string{own + "=", echoing + "=" + berth + " worker --handler echo --concurrency 8", streaming + "=" + berth + " worker --handler stream --concurrency 4"}
+	managed := endpointsOf(berth)
 	s, err := start(berth, data, "127.0.0.1:0", managed)
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func killServer(berth, data string, rounds int, seed uint64) error {
 	ctx, stop := context.WithCancel(context.Background())
 	working, stopWork := context.WithCancel(context.Background())
 	var clients, workers sync.WaitGroup
-	clients.Go(func() { l.clients(ctx, seed) })
+	clients.Go(func() { l.clients(ctx, seed, l.everybody()) })
 	workers.Go(func() { l.play(working, seed) })
 	defer func() {
 		stop()
@@ -71,6 +71,11 @@ func killServer(berth, data string, rounds int, seed uint64) error {
 	}
 	fmt.Printf("server: %d kills, %s\n", rounds, l.summary())
 	return nil
+}
+
+// endpointsOf declares the endpoints.
+func endpointsOf(berth string) []string {
+	return []string{own + "=", echoing + "=" + berth + " worker --handler echo --concurrency 8", streaming + "=" + berth + " worker --handler stream --concurrency 4"}
 }
 
 // moment is how long the server lives: mostly long enough to be busy, now and then hardly longer than its start.

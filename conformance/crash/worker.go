@@ -45,9 +45,19 @@ func (p *player) ping(ctx context.Context) {
 		p.mu.Lock()
 		ids := strings.Join(p.held, ",")
 		p.mu.Unlock()
-		p.call(ctx, "GET", own, "ping/"+p.name+"?job_id="+ids, "")
-		pause(ctx, time.Second)
+		patient, stop := context.WithTimeout(ctx, p.pings()*2) // as the SDK has it
+		p.call(patient, "GET", own, "ping/"+p.name+"?job_id="+ids, "")
+		stop()
+		pause(ctx, p.pings())
 	}
+}
+
+// pings is how often it pings.
+func (p *player) pings() time.Duration {
+	if p.calm != nil {
+		return p.calm.lease / 3
+	}
+	return time.Second
 }
 
 func (p *player) work(ctx context.Context) {
@@ -68,6 +78,7 @@ func (p *player) work(ctx context.Context) {
 			return
 		}
 		p.hold(taken.ID, true)
+		p.calm.took(p.ledger, taken.ID)
 		p.handle(ctx, taken.ID, string(taken.Input))
 		p.hold(taken.ID, false)
 	}
@@ -93,7 +104,12 @@ func (p *player) handle(ctx context.Context, id, input string) {
 		p.report(ctx, "job-done", id, `{"status":"IN_PROGRESS","output":"half"}`, false)
 	}
 	body := `{"output":` + input + `}`
-	switch p.random.IntN(50) {
+	n := p.random.IntN(50)
+	if p.calm != nil && n < 2 {
+		pause(ctx, time.Duration(p.random.Int64N(int64(p.calm.lease)*3/2)))
+		n = 50
+	}
+	switch n {
 	case 0:
 		return // forgotten
 	case 1:

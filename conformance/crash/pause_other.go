@@ -1,0 +1,15 @@
+//go:build !unix
+
+package main
+
+import (
+	"errors"
+	"os"
+)
+
+// canPause tells whether a process can be paused here.
+const canPause = false
+
+func stopProcess(*os.Process) error { return errors.ErrUnsupported }
+
+func continueProcess(*os.Process) error { return errors.ErrUnsupported }
