@@ -276,7 +276,7 @@ type ClientInterface interface {
 
 	// Ping Extend the leases of the jobs that it names
 	//
-	// With status=unhealthy it is no sign of life but the reason why the worker is about to exit.
+	// A job of which nothing is heard for the lease, 30 seconds, goes back to the queue: no ping names it, and no report is of it. Of a worker that never pings, whatever it says keeps its jobs. With status=unhealthy a ping is no sign of life but the reason why the worker is about to exit.
 	//
 	// Corresponds with GET /v2/{endpointId}/ping/{workerId} (the `Ping` operationId).
 	Ping(ctx context.Context, endpointID EndpointID, workerID WorkerID, params *PingParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -411,7 +411,7 @@ func (c *Client) TakeJob(ctx context.Context, endpointID EndpointID, workerID Wo
 
 // Ping Extend the leases of the jobs that it names
 //
-// With status=unhealthy it is no sign of life but the reason why the worker is about to exit.
+// A job of which nothing is heard for the lease, 30 seconds, goes back to the queue: no ping names it, and no report is of it. Of a worker that never pings, whatever it says keeps its jobs. With status=unhealthy a ping is no sign of life but the reason why the worker is about to exit.
 //
 // Corresponds with GET /v2/{endpointId}/ping/{workerId} (the `Ping` operationId).
 func (c *Client) Ping(ctx context.Context, endpointID EndpointID, workerID WorkerID, params *PingParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1004,7 +1004,7 @@ type ClientWithResponsesInterface interface {
 
 	// PingWithResponse Extend the leases of the jobs that it names
 	//
-	// With status=unhealthy it is no sign of life but the reason why the worker is about to exit.
+	// A job of which nothing is heard for the lease, 30 seconds, goes back to the queue: no ping names it, and no report is of it. Of a worker that never pings, whatever it says keeps its jobs. With status=unhealthy a ping is no sign of life but the reason why the worker is about to exit.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -1603,7 +1603,7 @@ func (c *ClientWithResponses) TakeJobWithResponse(ctx context.Context, endpointI
 
 // PingWithResponse Extend the leases of the jobs that it names
 //
-// With status=unhealthy it is no sign of life but the reason why the worker is about to exit.
+// A job of which nothing is heard for the lease, 30 seconds, goes back to the queue: no ping names it, and no report is of it. Of a worker that never pings, whatever it says keeps its jobs. With status=unhealthy a ping is no sign of life but the reason why the worker is about to exit.
 //
 // Returns a wrapper object for the known response body format(s).
 //
