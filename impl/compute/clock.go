@@ -73,6 +73,7 @@ type RunningClock struct {
 
 	anchor  atomic.Int64 // of Wall, in nanoseconds since 1970: the time of day when elapsed was 0
 	base    atomic.Int64 // of Now, likewise
+	paused  atomic.Int64 // nanoseconds in all
 	seen    atomic.Int64 // elapsed at the last look; 0: nobody looks
 	pausing sync.Mutex
 }
@@ -118,6 +119,7 @@ func (c *RunningClock) pause() {
 	defer c.pausing.Unlock()
 	_, elapsed := c.machine()
 	if paused := elapsed - time.Duration(c.seen.Load()) - MostBetweenLooks; paused > 0 {
+		c.paused.Add(int64(paused))
 		c.base.Add(int64(-paused))
 		c.seen.Store(int64(elapsed)) // last: who sees it sees the base, too
 	}
@@ -140,6 +142,9 @@ func (c *RunningClock) Look() {
 
 // Lag is how far Now is behind Wall.
 func (c *RunningClock) Lag() time.Duration { return time.Duration(c.anchor.Load() - c.base.Load()) }
+
+// Paused is how much time was not counted so far.
+func (c *RunningClock) Paused() time.Duration { return time.Duration(c.paused.Load()) }
 
 // SetLag has the time that decides go on from where that of an earlier run would be: so far behind the time of day. It is set
 // before the first reading.

@@ -125,3 +125,24 @@ func TestManyReadersSeeAPauseOnce(t *testing.T) {
 	require.Empty(t, back, "it went back")
 	require.Equal(t, begin.Add(pauses*MostBetweenLooks), c.Now())
 }
+
+func TestAClockThatStandsStillHasNoPauses(t *testing.T) {
+	t.Parallel()
+	m := newMachine()
+	running := newRunningClock(m.read)
+	c := NewSettableClock(running)
+	running.Look()
+	m.pass(time.Hour)
+	require.Equal(t, time.Hour-MostBetweenLooks, c.Wall().Sub(c.Now()))
+	c.Freeze()
+	now, wall := c.Now(), c.Wall()
+	m.pass(time.Hour)
+	running.Look()
+	require.Equal(t, []time.Time{now, wall}, []time.Time{c.Now(), c.Wall()})
+	running.Adjust(time.Minute)
+	require.Equal(t, []time.Time{now, wall.Add(time.Minute)}, []time.Time{c.Now(), c.Wall()})
+	m.pass(time.Hour)
+	c.Resume()
+	m.pass(MostBetweenLooks)
+	require.Equal(t, []time.Time{now.Add(time.Second), wall.Add(time.Minute + time.Second)}, []time.Time{c.Now(), c.Wall()})
+}

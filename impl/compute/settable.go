@@ -17,6 +17,8 @@ type SettableClock struct {
 	system *RunningClock
 	ahead  time.Duration // of system, while it runs
 	frozen time.Time     // what it shows while it stands still; zero: it runs
+	paused time.Duration // of system, when this clock last began to stand still
+	missed time.Duration // in pauses of system while this clock stood still before: they are none of its own
 	rings  map[*ring]struct{}
 }
 
@@ -50,10 +52,26 @@ func (c *SettableClock) Now() time.Time {
 }
 
 // Wall gives the time of day.
-func (c *SettableClock) Wall() time.Time { return c.Now().Add(c.Lag()) }
+func (c *SettableClock) Wall() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now().Add(c.lag())
+}
 
-// Lag is how far Now is behind Wall: as far as that of the clock that it runs with.
-func (c *SettableClock) Lag() time.Duration { return c.system.Lag() }
+// Lag is how far Now is behind Wall: as far as that of the clock that it runs with, but for pauses while this one stood still.
+func (c *SettableClock) Lag() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lag()
+}
+
+func (c *SettableClock) lag() time.Duration {
+	lag := c.system.Lag() - c.missed
+	if !c.frozen.IsZero() {
+		lag -= c.system.Paused() - c.paused
+	}
+	return lag
+}
 
 func (c *SettableClock) now() time.Time {
 	if !c.frozen.IsZero() {
@@ -73,7 +91,10 @@ func (c *SettableClock) Frozen() bool {
 func (c *SettableClock) Freeze() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.frozen = c.now()
+	if c.frozen.IsZero() {
+		c.frozen = c.now()
+		c.paused = c.system.Paused()
+	}
 	for r := range c.rings {
 		r.halt()
 	}
@@ -87,6 +108,7 @@ func (c *SettableClock) Resume() {
 		return
 	}
 	c.ahead = c.frozen.Sub(c.system.Now())
+	c.missed += c.system.Paused() - c.paused
 	c.frozen = time.Time{}
 	for r := range c.rings {
 		c.arm(r)
