@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"flag"
 	"fmt"
 	"os"
@@ -50,7 +49,7 @@ func run(spec, model, pkg, out string) error {
 	if err != nil {
 		return err
 	}
-	source := fmt.Sprintf("%s (sha256 %.12x)", filepath.ToSlash(spec), sha256.Sum256(text))
+	source := filepath.ToSlash(spec)
 	code, err := generate(doc, models, pkg, source)
 	if err != nil {
 		return err
