@@ -5,7 +5,7 @@ package rest
 import "github.com/berthdev/berth/impl/encode"
 
 // AppendJSON appends it to dst.
-func (v ListPodsResponse) AppendJSON(dst []byte) []byte {
+func (v PodList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"pods":`...)
 	if v.Pods == nil {
@@ -185,7 +185,7 @@ func (v Pod) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v ListGpuTypesResponse) AppendJSON(dst []byte) []byte {
+func (v GpuTypeList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"gpus":`...)
 	if v.Gpus == nil {
@@ -277,7 +277,7 @@ func (v GpuType) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v ListCPUTypesResponse) AppendJSON(dst []byte) []byte {
+func (v CPUTypeList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"cpus":`...)
 	if v.Cpus == nil {
@@ -342,7 +342,7 @@ func (v CPUType) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v ListDataCentersResponse) AppendJSON(dst []byte) []byte {
+func (v DataCenterList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"dataCenters":`...)
 	if v.DataCenters == nil {
@@ -430,7 +430,7 @@ func (v DataCenter) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v ListPublicTemplatesResponse) AppendJSON(dst []byte) []byte {
+func (v PublicTemplateList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"templates":`...)
 	if v.Templates == nil {
@@ -448,7 +448,7 @@ func (v ListPublicTemplatesResponse) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v ListNetworkVolumesResponse) AppendJSON(dst []byte) []byte {
+func (v NetworkVolumeList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"networkVolumes":`...)
 	if v.NetworkVolumes == nil {
@@ -487,7 +487,7 @@ func (v NetworkVolume) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v ListRegistriesResponse) AppendJSON(dst []byte) []byte {
+func (v RegistryList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"registries":`...)
 	if v.Registries == nil {
@@ -517,7 +517,7 @@ func (v Registry) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v ListDelegationsResponse) AppendJSON(dst []byte) []byte {
+func (v DelegationList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"delegations":`...)
 	if v.Delegations == nil {
@@ -580,7 +580,7 @@ func (v EcrDelegation) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v ListTemplatesResponse) AppendJSON(dst []byte) []byte {
+func (v TemplateList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"templates":`...)
 	if v.Templates == nil {
@@ -700,7 +700,7 @@ func (v SSHKeys) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v ListClustersResponse) AppendJSON(dst []byte) []byte {
+func (v ClusterList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"clusters":`...)
 	if v.Clusters == nil {
@@ -760,7 +760,7 @@ func (v Cluster) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v ListEndpointsResponse) AppendJSON(dst []byte) []byte {
+func (v EndpointList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"endpoints":`...)
 	if v.Endpoints == nil {
@@ -910,7 +910,7 @@ func (v Endpoint) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v ListEndpointWorkersResponse) AppendJSON(dst []byte) []byte {
+func (v WorkerList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"endpointVersion":`...)
 	if p1 := v.EndpointVersion.Pointer(); p1 == nil {
@@ -938,7 +938,7 @@ func (v ListEndpointWorkersResponse) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v ListEndpointReleasesResponse) AppendJSON(dst []byte) []byte {
+func (v ReleaseList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"endpointVersion":`...)
 	if p1 := v.EndpointVersion.Pointer(); p1 == nil {
@@ -966,7 +966,7 @@ func (v ListEndpointReleasesResponse) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v ListBillingResponse) AppendJSON(dst []byte) []byte {
+func (v BillingList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"metadata":`...)
 	dst = v.Metadata.AppendJSON(dst)
@@ -987,7 +987,7 @@ func (v ListBillingResponse) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v ListPodBillingResponse) AppendJSON(dst []byte) []byte {
+func (v PodBillingList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"metadata":`...)
 	dst = v.Metadata.AppendJSON(dst)
@@ -1008,7 +1008,7 @@ func (v ListPodBillingResponse) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v ListServerlessBillingResponse) AppendJSON(dst []byte) []byte {
+func (v ServerlessBillingList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"metadata":`...)
 	dst = v.Metadata.AppendJSON(dst)
@@ -1029,7 +1029,7 @@ func (v ListServerlessBillingResponse) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v ListEndpointBillingResponse) AppendJSON(dst []byte) []byte {
+func (v EndpointBillingList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"metadata":`...)
 	dst = v.Metadata.AppendJSON(dst)
@@ -1050,7 +1050,7 @@ func (v ListEndpointBillingResponse) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v ListNetworkVolumeBillingResponse) AppendJSON(dst []byte) []byte {
+func (v NetworkVolumeBillingList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"metadata":`...)
 	dst = v.Metadata.AppendJSON(dst)
@@ -1071,7 +1071,7 @@ func (v ListNetworkVolumeBillingResponse) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v ListClusterBillingResponse) AppendJSON(dst []byte) []byte {
+func (v ClusterBillingList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"metadata":`...)
 	dst = v.Metadata.AppendJSON(dst)

@@ -17,7 +17,7 @@ func (h restHandlers) ListEndpoints(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, rest.ListEndpointsResponse{Endpoints: views(endpoints, h.endpointView)})
+	return c.JSON(http.StatusOK, rest.EndpointList{Endpoints: views(endpoints, h.endpointView)})
 }
 
 // CreateEndpoint is POST /v2/serverless.
@@ -65,7 +65,7 @@ func (h restHandlers) ListEndpointWorkers(c echo.Context, id string) error {
 		return err
 	}
 	now := h.Clock.Now()
-	return c.JSON(http.StatusOK, rest.ListEndpointWorkersResponse{
+	return c.JSON(http.StatusOK, rest.WorkerList{
 		Workers: views(workers, func(w control.EndpointWorker) rest.Worker { return endpointWorkerView(w, now) }),
 		Summary: workerSummary(workers), EndpointVersion: nullable.NewNullableWithValue(endpoint.Version),
 	})
@@ -77,7 +77,7 @@ func (h restHandlers) ListEndpointReleases(c echo.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, rest.ListEndpointReleasesResponse{
+	return c.JSON(http.StatusOK, rest.ReleaseList{
 		Releases: views(releases, releaseView), Rollout: rollout(endpoint.Version, releases),
 		EndpointVersion: nullable.NewNullableWithValue(endpoint.Version),
 	})

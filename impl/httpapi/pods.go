@@ -48,8 +48,8 @@ func (h restHandlers) podView(p compute.Pod) rest.Pod {
 }
 
 // podList views the pods.
-func (h restHandlers) podList(pods []compute.Pod) rest.ListPodsResponse {
-	return rest.ListPodsResponse{Pods: views(pods, h.podView)}
+func (h restHandlers) podList(pods []compute.Pod) rest.PodList {
+	return rest.PodList{Pods: views(pods, h.podView)}
 }
 
 // DeletePod is DELETE /v2/pods/{id}.

@@ -17,7 +17,7 @@ func (h restHandlers) ListTemplates(c echo.Context) error {
 		return err
 	}
 	view := func(t compute.Template) rest.Template { return templateView(t, user) }
-	return c.JSON(http.StatusOK, rest.ListTemplatesResponse{Templates: views(templates, view)})
+	return c.JSON(http.StatusOK, rest.TemplateList{Templates: views(templates, view)})
 }
 
 // CreateTemplate is POST /v2/templates.
