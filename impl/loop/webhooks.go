@@ -10,7 +10,7 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// The documented tries of a webhook (rule webhooks.tries).
+// The documented tries of a webhook (rule queue.webhook.again).
 const (
 	webhookTries = 3
 	webhookPause = 10 * time.Second
