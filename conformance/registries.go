@@ -74,7 +74,8 @@ var _ = area(func() {
 		c.strange(registries, "registries", registries+"/"+c.newRegistry(), "")
 	})
 	add("registries.list", []string{"listRegistries"}, func(c *Check) {
-		c.newestFirst(registries, "registries", c.newRegistry(), c.newRegistry())
+		first, second := c.newRegistry(), c.newRegistry()
+		c.newestFirst(registries, "registries", second, first) // oldest first
 	})
 	add("registries.create", create, func(c *Check) {
 		made := c.make(registries, `{"name":"a b","username":"u","password":"p"}`)

@@ -3103,7 +3103,7 @@ type ClientInterface interface {
 
 	// ListRegistries List registry credentials
 	//
-	// All credentials of the caller, newest first, without what they hold.
+	// All credentials of the caller, oldest first, without what they hold.
 	//
 	// Corresponds with GET /v2/registries (the `ListRegistries` operationId).
 	ListRegistries(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4039,7 +4039,7 @@ func (c *Client) GetPodLogs(ctx context.Context, id string, params *GetPodLogsPa
 
 // ListRegistries List registry credentials
 //
-// All credentials of the caller, newest first, without what they hold.
+// All credentials of the caller, oldest first, without what they hold.
 //
 // Corresponds with GET /v2/registries (the `ListRegistries` operationId).
 func (c *Client) ListRegistries(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7741,7 +7741,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListRegistriesWithResponse List registry credentials
 	//
-	// All credentials of the caller, newest first, without what they hold.
+	// All credentials of the caller, oldest first, without what they hold.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -14092,7 +14092,7 @@ func (c *ClientWithResponses) GetPodLogsWithResponse(ctx context.Context, id str
 
 // ListRegistriesWithResponse List registry credentials
 //
-// All credentials of the caller, newest first, without what they hold.
+// All credentials of the caller, oldest first, without what they hold.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -54,7 +54,7 @@ func (r *Registries) Get(ctx context.Context, user compute.UserID, id compute.Re
 	return one, err
 }
 
-// List gives the user's credentials, newest first.
+// List gives the user's credentials, oldest first: a client stops at the first one that is in use (rule registries.list).
 func (r *Registries) List(ctx context.Context, user compute.UserID) (all []compute.Registry, err error) {
 	err = r.store.Read(ctx, func(tx store.Tx) error {
 		all, err = tx.ListRegistries(user)
