@@ -228,7 +228,7 @@ type Registries interface {
 	Registry(compute.RegistryID) (compute.Registry, error)
 	// NewestRegistry gives the credential that was stored last, of whatever user, and whether there is one.
 	NewestRegistry() (r compute.Registry, found bool, err error)
-	// ListRegistries gives the user's credentials, newest first.
+	// ListRegistries gives the user's credentials, oldest first.
 	ListRegistries(compute.UserID) ([]compute.Registry, error)
 	// UpdateRegistry writes the login; NotFound for an unknown id.
 	UpdateRegistry(compute.Registry) error

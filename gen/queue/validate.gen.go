@@ -81,7 +81,7 @@ var (
 	paramsOfOpenAIModels = []validate.Param{
 		{In: "path", Name: "endpointId", Required: true, Text: check1},
 	}
-	check4              = &validate.Text{Pattern: validate.MustPattern(`^https?://`), URI: true}
+	check4              = &validate.Text{Pattern: validate.MustPattern(`^[Hh][Tt][Tt][Pp][Ss]?://([^/?#@]*@)?([^/?#@:\[\]]+|\[[^/?#@\[\]]+\])(:[0-9]*)?([/?#]|$)`), URI: true}
 	membersOfSubmission = []string{"input", "webhook", "policy", "s3Config"}
 	check5              = &validate.Integer{Min: 5000, Max: 604800000}
 	check6              = &validate.Integer{Min: 10000, Max: 604800000}

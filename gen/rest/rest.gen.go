@@ -182,34 +182,166 @@ func (e Compliance) Valid() bool {
 
 // Defines values for CreateCPUConfigVcpuCount.
 const (
-	CreateCPUConfigVcpuCountN128 CreateCPUConfigVcpuCount = 128
-	CreateCPUConfigVcpuCountN16  CreateCPUConfigVcpuCount = 16
-	CreateCPUConfigVcpuCountN2   CreateCPUConfigVcpuCount = 2
-	CreateCPUConfigVcpuCountN256 CreateCPUConfigVcpuCount = 256
-	CreateCPUConfigVcpuCountN32  CreateCPUConfigVcpuCount = 32
-	CreateCPUConfigVcpuCountN4   CreateCPUConfigVcpuCount = 4
-	CreateCPUConfigVcpuCountN64  CreateCPUConfigVcpuCount = 64
-	CreateCPUConfigVcpuCountN8   CreateCPUConfigVcpuCount = 8
+	CreateCPUConfigVcpuCountN1024                CreateCPUConfigVcpuCount = 1024
+	CreateCPUConfigVcpuCountN1048576E06          CreateCPUConfigVcpuCount = 1.048576e+06
+	CreateCPUConfigVcpuCountN1073741824E09       CreateCPUConfigVcpuCount = 1.073741824e+09
+	CreateCPUConfigVcpuCountN1099511627776E12    CreateCPUConfigVcpuCount = 1.099511627776e+12
+	CreateCPUConfigVcpuCountN1125899906842624E15 CreateCPUConfigVcpuCount = 1.125899906842624e+15
+	CreateCPUConfigVcpuCountN128                 CreateCPUConfigVcpuCount = 128
+	CreateCPUConfigVcpuCountN131072              CreateCPUConfigVcpuCount = 131072
+	CreateCPUConfigVcpuCountN134217728E08        CreateCPUConfigVcpuCount = 1.34217728e+08
+	CreateCPUConfigVcpuCountN137438953472E11     CreateCPUConfigVcpuCount = 1.37438953472e+11
+	CreateCPUConfigVcpuCountN140737488355328E14  CreateCPUConfigVcpuCount = 1.40737488355328e+14
+	CreateCPUConfigVcpuCountN16                  CreateCPUConfigVcpuCount = 16
+	CreateCPUConfigVcpuCountN16384               CreateCPUConfigVcpuCount = 16384
+	CreateCPUConfigVcpuCountN16777216E07         CreateCPUConfigVcpuCount = 1.6777216e+07
+	CreateCPUConfigVcpuCountN17179869184E10      CreateCPUConfigVcpuCount = 1.7179869184e+10
+	CreateCPUConfigVcpuCountN17592186044416E13   CreateCPUConfigVcpuCount = 1.7592186044416e+13
+	CreateCPUConfigVcpuCountN2                   CreateCPUConfigVcpuCount = 2
+	CreateCPUConfigVcpuCountN2048                CreateCPUConfigVcpuCount = 2048
+	CreateCPUConfigVcpuCountN2097152E06          CreateCPUConfigVcpuCount = 2.097152e+06
+	CreateCPUConfigVcpuCountN2147483648E09       CreateCPUConfigVcpuCount = 2.147483648e+09
+	CreateCPUConfigVcpuCountN2199023255552E12    CreateCPUConfigVcpuCount = 2.199023255552e+12
+	CreateCPUConfigVcpuCountN2251799813685248E15 CreateCPUConfigVcpuCount = 2.251799813685248e+15
+	CreateCPUConfigVcpuCountN256                 CreateCPUConfigVcpuCount = 256
+	CreateCPUConfigVcpuCountN262144              CreateCPUConfigVcpuCount = 262144
+	CreateCPUConfigVcpuCountN268435456E08        CreateCPUConfigVcpuCount = 2.68435456e+08
+	CreateCPUConfigVcpuCountN274877906944E11     CreateCPUConfigVcpuCount = 2.74877906944e+11
+	CreateCPUConfigVcpuCountN281474976710656E14  CreateCPUConfigVcpuCount = 2.81474976710656e+14
+	CreateCPUConfigVcpuCountN32                  CreateCPUConfigVcpuCount = 32
+	CreateCPUConfigVcpuCountN32768               CreateCPUConfigVcpuCount = 32768
+	CreateCPUConfigVcpuCountN33554432E07         CreateCPUConfigVcpuCount = 3.3554432e+07
+	CreateCPUConfigVcpuCountN34359738368E10      CreateCPUConfigVcpuCount = 3.4359738368e+10
+	CreateCPUConfigVcpuCountN35184372088832E13   CreateCPUConfigVcpuCount = 3.5184372088832e+13
+	CreateCPUConfigVcpuCountN4                   CreateCPUConfigVcpuCount = 4
+	CreateCPUConfigVcpuCountN4096                CreateCPUConfigVcpuCount = 4096
+	CreateCPUConfigVcpuCountN4194304E06          CreateCPUConfigVcpuCount = 4.194304e+06
+	CreateCPUConfigVcpuCountN4294967296E09       CreateCPUConfigVcpuCount = 4.294967296e+09
+	CreateCPUConfigVcpuCountN4398046511104E12    CreateCPUConfigVcpuCount = 4.398046511104e+12
+	CreateCPUConfigVcpuCountN4503599627370496E15 CreateCPUConfigVcpuCount = 4.503599627370496e+15
+	CreateCPUConfigVcpuCountN512                 CreateCPUConfigVcpuCount = 512
+	CreateCPUConfigVcpuCountN524288              CreateCPUConfigVcpuCount = 524288
+	CreateCPUConfigVcpuCountN536870912E08        CreateCPUConfigVcpuCount = 5.36870912e+08
+	CreateCPUConfigVcpuCountN549755813888E11     CreateCPUConfigVcpuCount = 5.49755813888e+11
+	CreateCPUConfigVcpuCountN562949953421312E14  CreateCPUConfigVcpuCount = 5.62949953421312e+14
+	CreateCPUConfigVcpuCountN64                  CreateCPUConfigVcpuCount = 64
+	CreateCPUConfigVcpuCountN65536               CreateCPUConfigVcpuCount = 65536
+	CreateCPUConfigVcpuCountN67108864E07         CreateCPUConfigVcpuCount = 6.7108864e+07
+	CreateCPUConfigVcpuCountN68719476736E10      CreateCPUConfigVcpuCount = 6.8719476736e+10
+	CreateCPUConfigVcpuCountN70368744177664E13   CreateCPUConfigVcpuCount = 7.0368744177664e+13
+	CreateCPUConfigVcpuCountN8                   CreateCPUConfigVcpuCount = 8
+	CreateCPUConfigVcpuCountN8192                CreateCPUConfigVcpuCount = 8192
+	CreateCPUConfigVcpuCountN8388608E06          CreateCPUConfigVcpuCount = 8.388608e+06
+	CreateCPUConfigVcpuCountN8589934592E09       CreateCPUConfigVcpuCount = 8.589934592e+09
+	CreateCPUConfigVcpuCountN8796093022208E12    CreateCPUConfigVcpuCount = 8.796093022208e+12
 )
 
 // Valid indicates whether the value is a known member of the CreateCPUConfigVcpuCount enum.
 func (e CreateCPUConfigVcpuCount) Valid() bool {
 	switch e {
+	case CreateCPUConfigVcpuCountN1024:
+		return true
+	case CreateCPUConfigVcpuCountN1048576E06:
+		return true
+	case CreateCPUConfigVcpuCountN1073741824E09:
+		return true
+	case CreateCPUConfigVcpuCountN1099511627776E12:
+		return true
+	case CreateCPUConfigVcpuCountN1125899906842624E15:
+		return true
 	case CreateCPUConfigVcpuCountN128:
+		return true
+	case CreateCPUConfigVcpuCountN131072:
+		return true
+	case CreateCPUConfigVcpuCountN134217728E08:
+		return true
+	case CreateCPUConfigVcpuCountN137438953472E11:
+		return true
+	case CreateCPUConfigVcpuCountN140737488355328E14:
 		return true
 	case CreateCPUConfigVcpuCountN16:
 		return true
+	case CreateCPUConfigVcpuCountN16384:
+		return true
+	case CreateCPUConfigVcpuCountN16777216E07:
+		return true
+	case CreateCPUConfigVcpuCountN17179869184E10:
+		return true
+	case CreateCPUConfigVcpuCountN17592186044416E13:
+		return true
 	case CreateCPUConfigVcpuCountN2:
+		return true
+	case CreateCPUConfigVcpuCountN2048:
+		return true
+	case CreateCPUConfigVcpuCountN2097152E06:
+		return true
+	case CreateCPUConfigVcpuCountN2147483648E09:
+		return true
+	case CreateCPUConfigVcpuCountN2199023255552E12:
+		return true
+	case CreateCPUConfigVcpuCountN2251799813685248E15:
 		return true
 	case CreateCPUConfigVcpuCountN256:
 		return true
+	case CreateCPUConfigVcpuCountN262144:
+		return true
+	case CreateCPUConfigVcpuCountN268435456E08:
+		return true
+	case CreateCPUConfigVcpuCountN274877906944E11:
+		return true
+	case CreateCPUConfigVcpuCountN281474976710656E14:
+		return true
 	case CreateCPUConfigVcpuCountN32:
+		return true
+	case CreateCPUConfigVcpuCountN32768:
+		return true
+	case CreateCPUConfigVcpuCountN33554432E07:
+		return true
+	case CreateCPUConfigVcpuCountN34359738368E10:
+		return true
+	case CreateCPUConfigVcpuCountN35184372088832E13:
 		return true
 	case CreateCPUConfigVcpuCountN4:
 		return true
+	case CreateCPUConfigVcpuCountN4096:
+		return true
+	case CreateCPUConfigVcpuCountN4194304E06:
+		return true
+	case CreateCPUConfigVcpuCountN4294967296E09:
+		return true
+	case CreateCPUConfigVcpuCountN4398046511104E12:
+		return true
+	case CreateCPUConfigVcpuCountN4503599627370496E15:
+		return true
+	case CreateCPUConfigVcpuCountN512:
+		return true
+	case CreateCPUConfigVcpuCountN524288:
+		return true
+	case CreateCPUConfigVcpuCountN536870912E08:
+		return true
+	case CreateCPUConfigVcpuCountN549755813888E11:
+		return true
+	case CreateCPUConfigVcpuCountN562949953421312E14:
+		return true
 	case CreateCPUConfigVcpuCountN64:
 		return true
+	case CreateCPUConfigVcpuCountN65536:
+		return true
+	case CreateCPUConfigVcpuCountN67108864E07:
+		return true
+	case CreateCPUConfigVcpuCountN68719476736E10:
+		return true
+	case CreateCPUConfigVcpuCountN70368744177664E13:
+		return true
 	case CreateCPUConfigVcpuCountN8:
+		return true
+	case CreateCPUConfigVcpuCountN8192:
+		return true
+	case CreateCPUConfigVcpuCountN8388608E06:
+		return true
+	case CreateCPUConfigVcpuCountN8589934592E09:
+		return true
+	case CreateCPUConfigVcpuCountN8796093022208E12:
 		return true
 	default:
 		return false
@@ -1009,11 +1141,11 @@ type CreateCPUConfig struct {
 	// ID CPU flavor id.
 	ID string `json:"id"`
 
-	// VcpuCount A power of two that the flavor offers.
+	// VcpuCount A power of two that the flavor offers. Which ones it does is in the catalog; any other power of two gives 400.
 	VcpuCount CreateCPUConfigVcpuCount `json:"vcpuCount"`
 }
 
-// CreateCPUConfigVcpuCount A power of two that the flavor offers.
+// CreateCPUConfigVcpuCount A power of two that the flavor offers. Which ones it does is in the catalog; any other power of two gives 400.
 type CreateCPUConfigVcpuCount int64
 
 // CreateDelegationRequest defines model for CreateDelegationRequest.
@@ -2971,7 +3103,7 @@ type ClientInterface interface {
 
 	// ListRegistries List registry credentials
 	//
-	// All credentials of the caller, newest first, without what they hold.
+	// All credentials of the caller, oldest first, without what they hold.
 	//
 	// Corresponds with GET /v2/registries (the `ListRegistries` operationId).
 	ListRegistries(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3907,7 +4039,7 @@ func (c *Client) GetPodLogs(ctx context.Context, id string, params *GetPodLogsPa
 
 // ListRegistries List registry credentials
 //
-// All credentials of the caller, newest first, without what they hold.
+// All credentials of the caller, oldest first, without what they hold.
 //
 // Corresponds with GET /v2/registries (the `ListRegistries` operationId).
 func (c *Client) ListRegistries(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7609,7 +7741,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListRegistriesWithResponse List registry credentials
 	//
-	// All credentials of the caller, newest first, without what they hold.
+	// All credentials of the caller, oldest first, without what they hold.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -13960,7 +14092,7 @@ func (c *ClientWithResponses) GetPodLogsWithResponse(ctx context.Context, id str
 
 // ListRegistriesWithResponse List registry credentials
 //
-// All credentials of the caller, newest first, without what they hold.
+// All credentials of the caller, oldest first, without what they hold.
 //
 // Returns a wrapper object for the known response body format(s).
 //

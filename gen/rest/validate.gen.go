@@ -216,7 +216,7 @@ var (
 	check29                             = &validate.Text{Enum: []string{"OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"}}
 	membersOfCreateEndpointRequest      = []string{"name", "type", "templateId", "image", "args", "disk", "ports", "env", "registry", "gpu", "cpu", "dataCenterIds", "networkVolumes", "workers", "scaling", "timeout", "flashboot"}
 	membersOfGpuConfig                  = []string{"id", "count"}
-	check30                             = &validate.Integer{Min: 2, Max: math.MaxInt64, Enum: []int64{2, 4, 8, 16, 32, 64, 128, 256}}
+	check30                             = &validate.Integer{Min: 2, Max: math.MaxInt64, Enum: []int64{2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576, 2097152, 4194304, 8388608, 16777216, 33554432, 67108864, 134217728, 268435456, 536870912, 1073741824, 2147483648, 4294967296, 8589934592, 17179869184, 34359738368, 68719476736, 137438953472, 274877906944, 549755813888, 1099511627776, 2199023255552, 4398046511104, 8796093022208, 17592186044416, 35184372088832, 70368744177664, 140737488355328, 281474976710656, 562949953421312, 1125899906842624, 2251799813685248, 4503599627370496}}
 	membersOfCreateCPUConfig            = []string{"id", "vcpuCount"}
 	check31                             = &validate.Integer{Min: 2, Max: 250}
 	membersOfClusterCompute             = []string{"gpuTypeId", "gpuCountPerPod", "podCount"}

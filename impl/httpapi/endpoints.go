@@ -23,7 +23,11 @@ func (h restHandlers) ListEndpoints(c echo.Context) error {
 // CreateEndpoint is POST /v2/serverless.
 func (h restHandlers) CreateEndpoint(c echo.Context) error {
 	r := bodyOf[rest.CreateEndpointRequest](c)
-	endpoint, err := h.Endpoints.Create(contextOf(c), callerOf(c).UserID, compute.EndpointType(r.Type), newEndpoint(r))
+	asked, err := newEndpoint(r)
+	if err != nil {
+		return err
+	}
+	endpoint, err := h.Endpoints.Create(contextOf(c), callerOf(c).UserID, compute.EndpointType(r.Type), asked)
 	if err != nil {
 		return err
 	}
@@ -42,7 +46,10 @@ func (h restHandlers) GetEndpoint(c echo.Context, id string) error {
 
 // UpdateEndpoint is PATCH /v2/serverless/{id}.
 func (h restHandlers) UpdateEndpoint(c echo.Context, id string) error {
-	change := endpointChange(bodyOf[rest.UpdateEndpointRequest](c))
+	change, err := endpointChange(bodyOf[rest.UpdateEndpointRequest](c))
+	if err != nil {
+		return err
+	}
 	endpoint, err := h.Endpoints.Update(contextOf(c), callerOf(c).UserID, compute.EndpointID(id), change)
 	if err != nil {
 		return err
