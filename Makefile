@@ -45,10 +45,14 @@ check-spec: ## lint the documents, and fail at a change that breaks clients and 
 	spec/check.sh
 
 .PHONY: rules
-rules: ## write RULES.md, the pictures of statuses and rooms and the new database from their sources
+rules: ## write RULES.md, the pictures of statuses and rooms and the schema of new databases from their sources
 	BERTH_GOLDEN=write go test -count=1 -run 'RULES' ./conformance
 	BERTH_GOLDEN=write go test -count=1 -run 'Pictures' ./impl/compute .
-	BERTH_GOLDEN=write go test -count=1 -run 'NewDatabase' ./store/sqlite
+	BERTH_GOLDEN=write go test -count=1 -run 'TheSchemaIs' ./store/sqlite
+
+.PHONY: fixture
+fixture: ## write a database of this release, from which upgrades are tested: once for each release whose schema is a new one
+	BERTH_GOLDEN=release go test -count=1 -pgo=off -run 'TheFixture' ./store/sqlite
 
 .PHONY: lint
 lint: ## gofmt, go vet, golangci-lint

@@ -395,7 +395,7 @@ func (s *Server) open(address string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s.listeners = append(s.listeners, l)
+	s.listeners = append(s.listeners, listener{l.(*net.TCPListener)})
 	return "http://" + reachable(l.Addr()), nil
 }
 
