@@ -16,6 +16,7 @@ import (
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
+	"github.com/berthdev/berth/impl/atomicfile"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
 	"github.com/berthdev/berth/store/sqldb"
@@ -38,6 +39,7 @@ type DB struct {
 	unopened     chan struct{}    // one for each reader that nobody has needed yet
 	closed       chan struct{}
 	checkpointed chan struct{} // closed when the last checkpoint has ended
+	tried        chan struct{} // closed when nobody tries to write any more
 	synchronous  synchronous
 	closing      sync.Once
 	closeErr     error
@@ -81,8 +83,9 @@ func open(ctx context.Context, path string, clock compute.Clock, s synchronous, 
 		return nil, errors.Join(err, c.Close())
 	}
 	d.writer = newWriter(sqldb.NewConn(c, dialect{}), clock, limit)
-	d.checkpointed = make(chan struct{})
+	d.checkpointed, d.tried = make(chan struct{}), make(chan struct{})
 	go d.checkpoints(context.WithoutCancel(ctx), d.writer)
+	go d.tryAgain(context.WithoutCancel(ctx))
 	for range readers {
 		d.unopened <- struct{}{}
 	}
@@ -97,9 +100,14 @@ var newDatabase []byte
 
 // prepareFile makes the directory and the file with modes that SQLite would not choose. SQLite gives the files beside it
 // the same mode. A file that exists is not opened: closing it again would drop the locks that this process may hold on it.
-// A crash leaves all of a new file or nothing.
+// A crash leaves all of a new file or nothing. Its name comes to disk with that of the log, by the first sync of the log, which
+// is before any answer.
 func prepareFile(path string, sync bool) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	made, err := atomicfile.MakeDir(filepath.Dir(path))
+	if err == nil && sync {
+		err = atomicfile.SyncDir(made...)
+	}
+	if err != nil {
 		return err
 	}
 	info, err := os.Stat(path)
@@ -109,19 +117,7 @@ func prepareFile(path string, sync bool) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	half := path + ".new"
-	f, err := os.OpenFile(half, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(newDatabase)
-	if err == nil && sync {
-		err = f.Sync() // the first write that SQLite syncs brings its name to disk, with that of the log
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(half, path)
+	return atomicfile.Write(path, newDatabase, sync)
 }
 
 // synchronous is when SQLite waits for the disk.
@@ -218,6 +214,7 @@ func (d *DB) Read(ctx context.Context, f func(store.Tx) error) (err error) {
 		return errClosed()
 	default:
 	}
+	defer func() { err = told(err) }() // also when f panics
 	c, err := d.reader(ctx)
 	if err != nil {
 		return err
@@ -268,6 +265,7 @@ func (d *DB) closeAll() error {
 	if d.writer != nil {
 		d.writer.stop()
 		<-d.checkpointed
+		<-d.tried
 		for range readers {
 			select {
 			case c := <-d.readers:
