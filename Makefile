@@ -30,6 +30,10 @@ race: ## run all tests under the race detector
 model: ## hold the queue against its reference, and placement against its rows, in 10,000 random lives each (SEEDS=n; BERTH_SEED=n replays one)
 	BERTH_SEEDS=$(or $(SEEDS),10000) go test -count=1 -timeout 60m -run Model ./impl/queue ./impl/control
 
+.PHONY: faults
+faults: ## fail every call to the disk, and lose power at each: the whole of what make test does in part (with root also on a real file system)
+	BERTH_FAULTS=all go test -count=1 -pgo=off -timeout 20m -v ./store/faulttest
+
 .PHONY: generate
 generate: ## generate gen/ from spec/, and what validgen is tested with; if it fails, nothing has changed
 	@kept=$$(mktemp -d) && cp -Rp gen cmd/validgen/testdata "$$kept" && \

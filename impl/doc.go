@@ -5,6 +5,7 @@
 //	queue     a job's life
 //	loop      what happens unasked
 //	runtime   what pods and workers run on: sim, process, docker
+//	atomicfile files of which a crash leaves all or nothing
 //	problem   error code to HTTP status
 //	fault     what operations do wrong because a test asked for it
 //	validate  what the generated validators call

@@ -10,7 +10,8 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-// Store keeps everything in transactions. It is safe for concurrent use.
+// Store keeps everything in transactions. It is safe for concurrent use. What the storage itself fails gets the error that
+// Troubled makes.
 type Store interface {
 	// Read runs f on a consistent snapshot. f must not write.
 	Read(ctx context.Context, f func(Tx) error) error
@@ -21,6 +22,9 @@ type Store interface {
 	// WriteSure is a cheaper Write for an f that fails, if at all, before it changes anything. If it fails afterwards all the
 	// same, or panics, all that share the commit are undone with it and fail.
 	WriteSure(ctx context.Context, f func(Tx) error) error
+	// Trouble gives the error of the last write if the storage failed it and nothing was written since (Troubled), and nil while
+	// writes succeed. The store tries by itself to write until it can again.
+	Trouble() error
 	// Close waits for what was begun.
 	Close() error
 }

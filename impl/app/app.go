@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/graphql"
+	"github.com/berthdev/berth/impl/atomicfile"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/fault"
@@ -183,6 +184,10 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 			s.abandon()
 		}
 	}()
+	made, err := atomicfile.MakeDir(c.Data)
+	if err != nil {
+		return nil, err
+	}
 	if s.unlock, err = lock(c.Data); err != nil {
 		return nil, err
 	}
@@ -252,6 +257,11 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	}
 	if err = <-firstKey; err != nil {
 		return nil, err
+	}
+	if !c.Ephemeral { // the names of the files that were made; at once, since the disk has most of them by now
+		if err = atomicfile.SyncDir(append(made, c.Data)...); err != nil {
+			return nil, err
+		}
 	}
 	loopCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop

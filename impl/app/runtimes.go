@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/berthdev/berth/impl/atomicfile"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/runtime"
@@ -121,7 +122,7 @@ func (s *Server) runtimeOwner(ids *compute.IDs) (string, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
 		text = []byte(ids.Word(12))
-		err = os.WriteFile(file, text, 0o600)
+		err = atomicfile.Write(file, text, !s.config.Ephemeral)
 	}
 	if err == nil && len(strings.TrimSpace(string(text))) == 0 {
 		err = fmt.Errorf("%s is empty", file)

@@ -35,6 +35,7 @@ type DB struct {
 	unopened     chan struct{}    // one for each reader that nobody has needed yet
 	closed       chan struct{}
 	checkpointed chan struct{} // closed when the last checkpoint has ended
+	tried        chan struct{} // closed when nobody tries to write any more
 	synchronous  synchronous
 	closing      sync.Once
 	closeErr     error
@@ -82,8 +83,9 @@ func open(ctx context.Context, path string, clock compute.Clock, s synchronous, 
 		}
 	}
 	d.writer = newWriter(sqldb.NewConn(c, dialect{}), clock, limit)
-	d.checkpointed = make(chan struct{})
+	d.checkpointed, d.tried = make(chan struct{}), make(chan struct{})
 	go d.checkpoints(context.WithoutCancel(ctx), d.writer)
+	go d.tryAgain(context.WithoutCancel(ctx))
 	for range readers {
 		d.unopened <- struct{}{}
 	}
@@ -193,6 +195,7 @@ func (d *DB) Read(ctx context.Context, f func(store.Tx) error) (err error) {
 		return errClosed()
 	default:
 	}
+	defer func() { err = told(err) }() // also when f panics
 	c, err := d.reader(ctx)
 	if err != nil {
 		return err
@@ -243,6 +246,7 @@ func (d *DB) closeAll() error {
 	if d.writer != nil {
 		d.writer.stop()
 		<-d.checkpointed
+		<-d.tried
 		for range readers {
 			select {
 			case c := <-d.readers:
