@@ -15,7 +15,7 @@ var (
 	check1            = &validate.Integer{Min: 0, Max: 31536000000}
 	membersOfAdvance  = []string{"milliseconds"}
 	check2            = &validate.Text{Min: 1}
-	check3            = &validate.Text{Pattern: validate.MustPattern(`^(all|admin|rest:(read|write)|graphql:(read|write)|queue:(\*|[a-z0-9]{14}):invoke)$`)}
+	check3            = &validate.Text{Pattern: validate.MustPattern(`^(all|admin|rest:(read|write)|graphql:(read|write)|queue:(\*|[a-z0-9]{14}):(invoke|work)|pod:[a-z0-9]{14})$`)}
 	check4            = &validate.Integer{Min: 1, Max: 31536000000}
 	membersOfNewKey   = []string{"name", "user", "scopes", "exempt", "expiresIn"}
 	check5            = &validate.Integer{Min: 1, Max: math.MaxInt64}

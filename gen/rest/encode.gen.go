@@ -1929,7 +1929,7 @@ func (v ClusterBillingRecord) AppendJSON(dst []byte) []byte {
 func (v NetworkMount) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"path":`...)
-	dst = encode.String(dst, v.Path)
+	dst = encode.String(dst, string(v.Path))
 	dst = append(dst, ',')
 	dst = append(dst, `"volumeId":`...)
 	dst = encode.String(dst, v.VolumeID)
@@ -1941,7 +1941,7 @@ func (v NetworkMount) AppendJSON(dst []byte) []byte {
 func (v PersistentMount) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"path":`...)
-	dst = encode.String(dst, v.Path)
+	dst = encode.String(dst, string(v.Path))
 	dst = append(dst, ',')
 	dst = append(dst, `"size":`...)
 	dst = encode.Int(dst, v.Size)

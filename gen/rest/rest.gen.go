@@ -1546,6 +1546,9 @@ type GpuTypeList struct {
 // LogSource container, what the container wrote; system, what was done with it.
 type LogSource string
 
+// MountPath Where it is in the container: absolute and not /, without . and .. as a part, colons and control characters.
+type MountPath = string
+
 // Mounts At most one of the two kinds.
 type Mounts struct {
 	Network []NetworkMount `json:"network,omitempty"`
@@ -1557,8 +1560,9 @@ type Mounts struct {
 
 // NetworkMount defines model for NetworkMount.
 type NetworkMount struct {
-	Path     string `json:"path"`
-	VolumeID string `json:"volumeId"`
+	// Path Where it is in the container: absolute and not /, without . and .. as a part, colons and control characters.
+	Path     MountPath `json:"path"`
+	VolumeID string    `json:"volumeId"`
 }
 
 // NetworkVolume defines model for NetworkVolume.
@@ -1631,7 +1635,8 @@ type NetworkVolumeList struct {
 //
 // Deprecated: this type has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 type PersistentMount struct {
-	Path string `json:"path"`
+	// Path Where it is in the container: absolute and not /, without . and .. as a part, colons and control characters.
+	Path MountPath `json:"path"`
 
 	// Size GB.
 	Size int64 `json:"size"`
@@ -2264,6 +2269,9 @@ type VcpuCount = int64
 
 // Conflict What went wrong, as application/problem+json.
 type Conflict = Problem
+
+// Declared What went wrong, as application/problem+json.
+type Declared = Problem
 
 // Forbidden What went wrong, as application/problem+json.
 type Forbidden = Problem
@@ -3213,7 +3221,7 @@ type ClientInterface interface {
 
 	// UpdateEndpointWithBody Change an endpoint
 	//
-	// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+	// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once. Of an endpoint that the settings of the server declare, only what acts at once changes, but for the name.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3222,7 +3230,7 @@ type ClientInterface interface {
 
 	// UpdateEndpoint Change an endpoint
 	//
-	// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+	// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once. Of an endpoint that the settings of the server declare, only what acts at once changes, but for the name.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4289,7 +4297,7 @@ func (c *Client) GetEndpoint(ctx context.Context, id string, reqEditors ...Reque
 
 // UpdateEndpointWithBody Change an endpoint
 //
-// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once. Of an endpoint that the settings of the server declare, only what acts at once changes, but for the name.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4308,7 +4316,7 @@ func (c *Client) UpdateEndpointWithBody(ctx context.Context, id string, contentT
 
 // UpdateEndpoint Change an endpoint
 //
-// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once. Of an endpoint that the settings of the server declare, only what acts at once changes, but for the name.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7867,7 +7875,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateEndpointWithBodyWithResponse Change an endpoint
 	//
-	// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+	// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once. Of an endpoint that the settings of the server declare, only what acts at once changes, but for the name.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7876,7 +7884,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateEndpointWithResponse Change an endpoint
 	//
-	// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+	// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once. Of an endpoint that the settings of the server declare, only what acts at once changes, but for the name.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12530,6 +12538,12 @@ type UpdateEndpointResponse200Headers struct {
 	RateLimitPolicy *string
 }
 
+// UpdateEndpointResponse409Headers the declared response headers of an HTTP 409 response for UpdateEndpoint
+type UpdateEndpointResponse409Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
 // UpdateEndpointResponse429Headers the declared response headers of an HTTP 429 response for UpdateEndpoint
 type UpdateEndpointResponse429Headers struct {
 	RateLimit       *string
@@ -12550,6 +12564,8 @@ type UpdateEndpointResponse struct {
 	ApplicationProblemJSON403 *Forbidden
 	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Declared
 	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
@@ -12562,6 +12578,8 @@ type UpdateEndpointResponse struct {
 	ApplicationProblemJSONDefault *ProblemResponse
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *UpdateEndpointResponse200Headers
+	// Headers409 the parsed response headers for an HTTP 409 response
+	Headers409 *UpdateEndpointResponse409Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *UpdateEndpointResponse429Headers
 }
@@ -12589,6 +12607,11 @@ func (r UpdateEndpointResponse) GetApplicationProblemJSON403() *Forbidden {
 // GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r UpdateEndpointResponse) GetApplicationProblemJSON404() *NotFound {
 	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r UpdateEndpointResponse) GetApplicationProblemJSON409() *Declared {
+	return r.ApplicationProblemJSON409
 }
 
 // GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
@@ -14302,7 +14325,7 @@ func (c *ClientWithResponses) GetEndpointWithResponse(ctx context.Context, id st
 
 // UpdateEndpointWithBodyWithResponse Change an endpoint
 //
-// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once. Of an endpoint that the settings of the server declare, only what acts at once changes, but for the name.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -14317,7 +14340,7 @@ func (c *ClientWithResponses) UpdateEndpointWithBodyWithResponse(ctx context.Con
 
 // UpdateEndpointWithResponse Change an endpoint
 //
-// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once. Of an endpoint that the settings of the server declare, only what acts at once changes, but for the name.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -19649,6 +19672,13 @@ func ParseUpdateEndpointResponse(rsp *http.Response) (*UpdateEndpointResponse, e
 		}
 		response.ApplicationProblemJSON404 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Declared
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
 		var dest TooLarge
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -19704,6 +19734,23 @@ func ParseUpdateEndpointResponse(rsp *http.Response) (*UpdateEndpointResponse, e
 			headers.RateLimitPolicy = &value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 409:
+		var headers UpdateEndpointResponse409Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers409 = &headers
 	case rsp.StatusCode == 429:
 		var headers UpdateEndpointResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {

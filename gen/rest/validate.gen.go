@@ -227,13 +227,14 @@ var (
 	check35                             = &validate.Text{Pattern: validate.MustPattern(`^$|^\d+\.\d+$`)}
 	membersOfUpdateEndpointGpuConfig    = []string{"pools", "excludedTypes", "count", "allowedCudaVersions", "minCudaVersion"}
 	check36                             = &validate.Integer{Min: 10, Max: math.MaxInt64}
+	check37                             = &validate.Text{Pattern: validate.MustPattern(`^(/([^/.:\x00-\x1f\x7f][^/:\x00-\x1f\x7f]*|\.[^/.:\x00-\x1f\x7f][^/:\x00-\x1f\x7f]*|\.\.[^/:\x00-\x1f\x7f]+))+/?$`)}
 	membersOfPersistentMount            = []string{"size", "path"}
 	membersOfNetworkMount               = []string{"volumeId", "path"}
-	check37                             = &validate.Text{Enum: []string{"QUEUE_DELAY"}}
-	check38                             = &validate.Number{Min: validate.Bound("0.5")}
+	check38                             = &validate.Text{Enum: []string{"QUEUE_DELAY"}}
+	check39                             = &validate.Number{Min: validate.Bound("0.5")}
 	membersOfQueueDelayScaling          = []string{"type", "queueDelay"}
-	check39                             = &validate.Text{Enum: []string{"REQUEST_COUNT"}}
-	check40                             = &validate.Integer{Min: 1, Max: 1000000000}
+	check40                             = &validate.Text{Enum: []string{"REQUEST_COUNT"}}
+	check41                             = &validate.Integer{Min: 1, Max: 1000000000}
 	membersOfRequestCountScaling        = []string{"type", "requestCount"}
 )
 
@@ -2294,8 +2295,8 @@ func readPersistentMount(s *validate.Scanner, v *PersistentMount) {
 			}
 		case "path":
 			if s.Once(&seen, 1) {
-				if x, ok := s.String(nil); ok {
-					v.Path = x
+				if x, ok := s.String(check37); ok {
+					v.Path = MountPath(x)
 				}
 			}
 		default:
@@ -2320,8 +2321,8 @@ func readNetworkMount(s *validate.Scanner, v *NetworkMount) {
 			}
 		case "path":
 			if s.Once(&seen, 1) {
-				if x, ok := s.String(nil); ok {
-					v.Path = x
+				if x, ok := s.String(check37); ok {
+					v.Path = MountPath(x)
 				}
 			}
 		default:
@@ -2340,13 +2341,13 @@ func readQueueDelayScaling(s *validate.Scanner, v *QueueDelayScaling) {
 		switch string(s.Name()) {
 		case "type":
 			if s.Once(&seen, 0) {
-				if x, ok := s.String(check37); ok {
+				if x, ok := s.String(check38); ok {
 					v.Type = QueueDelayScalingType(x)
 				}
 			}
 		case "queueDelay":
 			if s.Once(&seen, 1) {
-				if x, ok := s.Float(check38); ok {
+				if x, ok := s.Float(check39); ok {
 					v.QueueDelay = x
 				}
 			}
@@ -2366,13 +2367,13 @@ func readRequestCountScaling(s *validate.Scanner, v *RequestCountScaling) {
 		switch string(s.Name()) {
 		case "type":
 			if s.Once(&seen, 0) {
-				if x, ok := s.String(check39); ok {
+				if x, ok := s.String(check40); ok {
 					v.Type = RequestCountScalingType(x)
 				}
 			}
 		case "requestCount":
 			if s.Once(&seen, 1) {
-				if x, ok := s.Int(check40); ok {
+				if x, ok := s.Int(check41); ok {
 					v.RequestCount = x
 				}
 			}

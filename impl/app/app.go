@@ -35,29 +35,32 @@ import (
 
 // Config is what a server is started with. The zero value of a field is its default.
 type Config struct {
-	Data            string              // directory of the database and of what belongs to it; required
-	Ephemeral       bool                // the directory is thrown away afterwards: no write waits for the disk
-	Listen          string              // address of all interfaces; 127.0.0.1:0 picks a port
-	QueueListen     string              // a second address, for the queue and the workers; empty: none
-	Endpoints       []Endpoint          // declared at the start; jobs of others are kept
-	Drain           time.Duration       // how long requests may take to end at shutdown; 10 s
-	PodRetention    time.Duration       // how long the row of a terminated pod is kept; 24 h
-	Quotas          Quotas              // of REST requests for each user
-	QueueRates      compute.QueuePreset // limits on requests of the queue; empty: none
-	Catalog         string              // file of the catalog; empty: the built-in one
-	Fleet           string              // file of the hosts that pods are placed on, or FleetMachine; empty: a simulated fleet that has plenty of everything
-	TestControls    bool                // serve /_berth/ and run on a clock that it can set
-	PrivateWebhooks bool                // permit webhooks on loopback and private addresses
-	GraphQL         GraphQL             // bounds of documents, and what helps in developing
-	Docs            bool                // serve pages at /docs to read the documents and to send requests from
-	Runtime         string              // what pods run on: RuntimeSim, which is the default, RuntimeProcess or RuntimeDocker
-	DockerHost      string              // address of the engine; empty: DOCKER_HOST, or the usual socket
-	Pull            string              // when images are pulled: if-absent, which is the default, always or never
-	WorkerURL       string              // base of the queue as workers reach it that are not processes of this machine; empty: worked out
-	PublishOn       string              // address of this host that the ports of containers are published on; 127.0.0.1
-	WorkerOutput    io.Writer           // gets what workers print; nil: kept for their logs only
-	Clock           compute.Clock       // nil: the machine's; with TestControls it is ours
-	Log             *slog.Logger        // nil: silent
+	Data               string              // directory of the database and of what belongs to it; required
+	Ephemeral          bool                // the directory is thrown away afterwards: no write waits for the disk
+	Listen             string              // address of all interfaces; 127.0.0.1:0 picks a port
+	QueueListen        string              // a second address, for the queue and the workers; empty: none
+	Endpoints          []Endpoint          // declared at the start; jobs of others are kept
+	Drain              time.Duration       // how long requests may take to end at shutdown; 10 s
+	PodRetention       time.Duration       // how long the row of a terminated pod is kept; 24 h
+	Quotas             Quotas              // of REST requests for each user
+	QueueRates         compute.QueuePreset // limits on requests of the queue; empty: none
+	Catalog            string              // file of the catalog; empty: the built-in one
+	Fleet              string              // file of the hosts that pods are placed on, or FleetMachine; empty: a simulated fleet that has plenty of everything
+	TestControls       bool                // serve /_berth/ and run on a clock that it can set
+	PrivateWebhooks    bool                // permit webhooks on loopback and private addresses
+	GraphQL            GraphQL             // bounds of documents, and what helps in developing
+	Docs               bool                // serve pages at /docs to read the documents and to send requests from
+	Runtime            string              // what pods run on: RuntimeSim, which is the default, RuntimeProcess or RuntimeDocker
+	DockerHost         string              // address of the engine; empty: DOCKER_HOST, or the usual socket
+	Pull               string              // when images are pulled: if-absent, which is the default, always or never
+	WorkerURL          string              // base of the queue as workers reach it that are not processes of this machine; empty: worked out
+	ProcessEnv         []string            // names of variables of berth's own environment that processes get besides those that every program needs
+	ProcessAccept      []string            // what pods and endpoints made over an API may set of processes: args, env for every variable, env:NAME for one; empty: nothing
+	AllowNewPrivileges bool                // programs in containers may gain privileges, by sudo and the like
+	PublishOn          string              // address of this host that the ports of containers are published on; 127.0.0.1
+	WorkerOutput       io.Writer           // gets what workers print; nil: kept for their logs only
+	Clock              compute.Clock       // nil: the machine's; with TestControls it is ours
+	Log                *slog.Logger        // nil: silent
 
 	MetricsListen  string            // address of /metrics, which asks for no key; empty: nothing is measured
 	TracesEndpoint string            // URL of a receiver of OTLP over HTTP; without a path its /v1/traces; empty: nothing is traced
@@ -133,7 +136,8 @@ type Server struct {
 	workerSim  *sim.Fleet      // nil if those do not run on it
 	placement  *control.Placement
 	process    *process.Runtime
-	controls   *controls // nil if there are none
+	processes  *control.Processes // nil if pods are no processes
+	controls   *controls          // nil if there are none
 	poster     *webhook.Poster
 
 	metricsURL string
@@ -234,6 +238,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	s.keyring.SetPodKeys(secrets.PodKeys())
 	registries, err := control.NewRegistries(ctx, s.store, ids, secrets)
 	if err != nil {
 		return nil, err
@@ -248,10 +253,11 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	}
 	workers = loop.NewWorkers(s.workerFleet(ids, registries.Login))
 	pods := loop.NewPods(s.store, s.placement, s.pods, c.Clock, c.Log)
-	pods.Login, pods.Simulated = registries.Login, s.fleet != nil
+	pods.Login, pods.Key, pods.URL, pods.Simulated = registries.Login, secrets.PodKeys().Token, s.workerURL, s.fleet != nil
 	workers.Held = pods.Has
 	ctl := control.New(s.store, ids, s.placement, control.Hints{Pod: pods.Hint, Volumes: pods.HintVolumes})
 	endpoints := control.NewEndpoints(s.store, ids, s.placement, s.queue)
+	ctl.Processes, endpoints.Processes = s.processes, s.processes
 	if err = endpoints.Resume(ctx); err != nil {
 		return nil, err
 	}

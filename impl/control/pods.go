@@ -51,7 +51,7 @@ func (c *Control) CreatePod(ctx context.Context, user compute.UserID, n NewPod) 
 		if err := c.settle(tx, b, &pod, n); err != nil {
 			return err
 		}
-		if n.StartSSH != nil && *n.StartSSH {
+		if n.StartSSH != nil && *n.StartSSH && c.Processes == nil { // nobody logs in to a process
 			if err := addPublicKeys(tx, &pod); err != nil {
 				return err
 			}
@@ -84,7 +84,7 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 	if p.Env == nil {
 		p.Env = map[string]string{}
 	}
-	if err := checkPorts(p.Ports); err != nil {
+	if err := checkContainer(p); err != nil {
 		return p, err
 	}
 	if n.Persistent != nil && n.Network != nil {
@@ -119,7 +119,15 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 		p.Network = &n.Network[0]
 	}
 	p.ID = c.ids.Pod()
-	return p, nil
+	return p, c.Processes.checkPod(p)
+}
+
+// checkContainer holds what the pod's container is made of against the rules that need no store.
+func checkContainer(p compute.Pod) error {
+	if err := checkPorts(p.Ports); err != nil {
+		return err
+	}
+	return checkArgs(p.Args)
 }
 
 // settle applies the rules that need the store, and places the pod.
@@ -266,13 +274,15 @@ func (c *Control) change(tx store.Tx, p *compute.Pod, n PodChange) error {
 	set(&p.DiskGB, n.DiskGB)
 	set(&p.Locked, n.Locked)
 	if n.Ports != nil {
-		if err := checkPorts(n.Ports); err != nil {
-			return err
-		}
 		p.Ports = n.Ports
 	}
 	if n.Env != nil {
 		p.Env = n.Env
+	}
+	if n.Ports != nil || n.Args != nil { // else it was taken as it is
+		if err := checkContainer(*p); err != nil {
+			return err
+		}
 	}
 	if n.RegistryID != nil {
 		if err := checkRegistry(tx, p.UserID, *n.RegistryID); err != nil {
@@ -288,6 +298,11 @@ func (c *Control) change(tx store.Tx, p *compute.Pod, n PodChange) error {
 			return compute.Errorf(compute.Rejected, "globalNetworking: data center %s, where the pod is, does not have it", p.DataCenterID)
 		}
 		p.GlobalNetworking = *n.GlobalNetworking
+	}
+	if n.Image != nil || n.Args != nil || n.Env != nil || n.RegistryID != nil || n.GlobalNetworking != nil {
+		if err := c.Processes.checkPod(*p); err != nil {
+			return err
+		}
 	}
 	return changeMounts(p, n)
 }

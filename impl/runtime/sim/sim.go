@@ -31,6 +31,7 @@ import (
 	"time"
 	"unique"
 
+	"github.com/berthdev/berth/impl/args"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 )
@@ -129,7 +130,7 @@ func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 	if text := a.Env[EnvStartError]; text != "" {
 		return errors.New(text)
 	}
-	if _, err := runtime.Words(a.Args); err != nil {
+	if _, err := args.Parse(a.Args); err != nil {
 		return err
 	}
 	r := run{
