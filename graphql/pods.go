@@ -128,5 +128,5 @@ func (s Services) show(p compute.Pod, err error) (*graph.Pod, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.podView(p, s.Clock.Now()), nil
+	return s.podView(p, s.Clock.Wall()), nil
 }

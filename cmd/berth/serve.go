@@ -28,6 +28,7 @@ type serverFlags struct {
 	queueListen string
 	drain       time.Duration
 	retention   time.Duration // of terminated pods
+	lease       time.Duration
 	quotas      app.Quotas
 	queueRates  string
 	observe     observeFlags
@@ -52,6 +53,7 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.queueListen, "queue-listen", "", "a second address, for clients of the queue and workers")
 	cmd.Flags().DurationVar(&f.drain, "drain", 10*time.Second, "how long requests may take to end at shutdown")
 	cmd.Flags().DurationVar(&f.retention, "pod-retention", 24*time.Hour, "how long the row of a terminated pod is kept; its environment, arguments and log go at once")
+	cmd.Flags().DurationVar(&f.lease, "lease", 30*time.Second, "how long a job may go unheard of before another worker gets it; at least 3s")
 	cmd.Flags().Int64Var(&f.quotas.Minute, "quota-minute", 1_000, "REST requests that a user may make in a minute")
 	cmd.Flags().Int64Var(&f.quotas.Hour, "quota-hour", 30_000, "REST requests that a user may make in an hour")
 	cmd.Flags().Int64Var(&f.quotas.Day, "quota-day", 500_000, "REST requests that a user may make in a day")
@@ -85,7 +87,7 @@ func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
 		return app.Config{}, err
 	}
 	c := app.Config{
-		Data: data, Listen: f.listen, QueueListen: f.queueListen, Drain: f.drain, PodRetention: f.retention, Quotas: f.quotas, QueueRates: compute.QueuePreset(f.queueRates),
+		Data: data, Listen: f.listen, QueueListen: f.queueListen, Drain: f.drain, PodRetention: f.retention, Lease: f.lease, Quotas: f.quotas, QueueRates: compute.QueuePreset(f.queueRates),
 		TestControls: f.controls, PrivateWebhooks: f.private,
 		Runtime: f.runtime, ProcessEnv: f.processEnv, ProcessAccept: f.accept, AllowNewPrivileges: f.privileges, Pull: f.pull, PublishOn: f.publishOn, WorkerURL: f.workerURL,
 		Catalog: f.catalog, Fleet: f.fleet,

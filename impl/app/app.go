@@ -59,7 +59,7 @@ type Config struct {
 	AllowNewPrivileges bool                // programs in containers may gain privileges, by sudo and the like
 	PublishOn          string              // address of this host that the ports of containers are published on; 127.0.0.1
 	WorkerOutput       io.Writer           // gets what workers print; nil: kept for their logs only
-	Clock              compute.Clock       // nil: the machine's; with TestControls it is ours
+	Lease              time.Duration       // how long a job may go unheard of before another worker gets it; 30 s, at least 3 s
 	Log                *slog.Logger        // nil: silent
 
 	MetricsListen  string            // address of /metrics, which asks for no key; empty: nothing is measured
@@ -67,6 +67,8 @@ type Config struct {
 	TracesHeaders  map[string]string // sent there with every batch
 	DrainNotice    time.Duration     // how long /readyz says at shutdown that the server leaves before it does; 0: not at all
 	Version        string            // of the program, for metrics and traces; empty: dev
+
+	clock compute.Clock
 }
 
 // Endpoint is a serverless endpoint whose workers are processes on this machine.
@@ -97,6 +99,9 @@ const (
 	defaultWorkersMax  = 3
 	defaultIdleTimeout = 10 * time.Second
 
+	// leastLease has room for three pings of whole seconds, which is how often an unmodified worker can ping.
+	leastLease = 3 * time.Second
+
 	// owner is the one user of a server: keys, pods and endpoints are theirs.
 	owner compute.UserID = "owner"
 )
@@ -116,6 +121,9 @@ type Server struct {
 	endpoints     map[string]compute.EndpointID
 
 	config     Config
+	running    *compute.RunningClock // that of the server, or what a clock that can be set runs with
+	keeping    sync.Mutex            // held over a keepTime
+	lag        time.Duration         // of the clock, as it is stored
 	store      store.Store
 	queue      *queue.Queue
 	rates      *control.Rates
@@ -177,17 +185,22 @@ func (s *Server) Failed() <-chan error { return s.failed }
 
 // Start starts a server, which is ready when Start returns.
 func Start(ctx context.Context, c Config) (_ *Server, err error) {
-	settable := compute.NewSettableClock()
+	running := compute.NewRunningClock()
+	settable := compute.NewSettableClock(running)
+	c.clock = running
 	if c.TestControls {
-		c.Clock = settable
+		c.clock = settable
 	}
 	c = c.withDefaults()
-	s := &Server{config: c, failed: make(chan error, 3), endpoints: map[string]compute.EndpointID{}}
+	s := &Server{config: c, running: running, failed: make(chan error, 3), endpoints: map[string]compute.EndpointID{}}
 	defer func() {
 		if err != nil {
 			s.abandon()
 		}
 	}()
+	if c.Lease < leastLease {
+		return nil, fmt.Errorf("the lease must be at least %s, and not %s", leastLease, c.Lease)
+	}
 	made, err := atomicfile.MakeDir(c.Data)
 	if err != nil {
 		return nil, err
@@ -206,8 +219,11 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err = s.openStore(ctx, c); err != nil {
 		return nil, err
 	}
-	ids := compute.NewIDs(rand.Reader, c.Clock)
-	if s.keyring, err = control.NewKeyring(ctx, s.store, ids, c.Clock); err != nil {
+	if err = s.startClock(ctx); err != nil {
+		return nil, err
+	}
+	ids := compute.NewIDs(rand.Reader, c.clock)
+	if s.keyring, err = control.NewKeyring(ctx, s.store, ids, c.clock); err != nil {
 		return nil, err
 	}
 	firstKey := s.makeFirstKey(ctx)
@@ -215,14 +231,14 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		for range firstKey { // a start that failed before leaves nobody at work in the store
 		}
 	}()
-	if s.rates, err = control.NewRates(ctx, s.store, c.Clock, compute.Windows(c.Quotas.Minute, c.Quotas.Hour, c.Quotas.Day)); err != nil {
+	if s.rates, err = control.NewRates(ctx, s.store, c.clock, compute.Windows(c.Quotas.Minute, c.Quotas.Hour, c.Quotas.Day)); err != nil {
 		return nil, err
 	}
 	queueQuotas, err := compute.QueueQuotas(c.QueueRates)
 	if err != nil {
 		return nil, err
 	}
-	s.queueRates = control.NewQueueRates(c.Clock, queueQuotas)
+	s.queueRates = control.NewQueueRates(c.clock, queueQuotas)
 	if err = s.startRuntimes(c, ids); err != nil {
 		return nil, err
 	}
@@ -244,15 +260,17 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		return nil, err
 	}
 	s.poster = webhook.New(c.PrivateWebhooks)
-	webhooks := loop.NewWebhooks(s.store, s.poster.Post, c.Clock, c.Log)
+	webhooks := loop.NewWebhooks(s.store, s.poster.Post, c.clock, c.Log)
 	var workers *loop.Workers
-	if s.queue, err = queue.New(ctx, s.store, c.Clock, ids, queue.DefaultSettings(), s.observedQueue(queue.Hooks{
+	settings := queue.DefaultSettings()
+	settings.Lease = c.Lease
+	if s.queue, err = queue.New(ctx, s.store, c.clock, ids, settings, s.observedQueue(queue.Hooks{
 		Demand: func() { workers.Hint() }, Document: httpapi.JobDocument, Delivery: func() { webhooks.Hint() },
 	})); err != nil {
 		return nil, err
 	}
 	workers = loop.NewWorkers(s.workerFleet(ids, registries.Login))
-	pods := loop.NewPods(s.store, s.placement, s.pods, c.Clock, c.Log)
+	pods := loop.NewPods(s.store, s.placement, s.pods, c.clock, c.Log)
 	pods.Login, pods.Key, pods.URL, pods.Simulated = registries.Login, secrets.PodKeys().Token, s.workerURL, s.fleet != nil
 	workers.Held = pods.Has
 	ctl := control.New(s.store, ids, s.placement, control.Hints{Pod: pods.Hint, Volumes: pods.HintVolumes})
@@ -273,12 +291,12 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	s.stop = stop
 	services := httpapi.Services{
 		Control: ctl, Pods: pods, Draining: loopCtx, Endpoints: endpoints, Workers: workers, QueueURL: s.QueueURL, Registries: registries, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids,
-		Clock: c.Clock, Log: c.Log, Faults: &fault.Script{},
+		Clock: c.clock, Log: c.Log, Faults: &fault.Script{},
 		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
 	}
 	s.observe(&services, webhooks)
 	retention := &loop.Retention{
-		Store: s.store, Clock: c.Clock, Rates: s.rates, Keyring: s.keyring, Endpoints: endpoints, Pods: c.PodRetention,
+		Store: s.store, Clock: c.clock, Rates: s.rates, Keyring: s.keyring, Endpoints: endpoints, Pods: c.PodRetention,
 	}
 	s.workings = workings{pods, workers, webhooks}
 	if c.TestControls {
@@ -294,7 +312,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		services.Controls = s.controls
 	}
 	services.GraphQL = graphql.New(graphql.Services{
-		Control: ctl, Live: pods.Live, Endpoints: endpoints, Registries: registries, Keyring: s.keyring, Faults: services.Faults, Clock: c.Clock, Log: c.Log, Limits: c.GraphQL.Limits,
+		Control: ctl, Live: pods.Live, Endpoints: endpoints, Registries: registries, Keyring: s.keyring, Faults: services.Faults, Clock: c.clock, Log: c.Log, Limits: c.GraphQL.Limits,
 		Introspection: c.GraphQL.Introspection || c.TestControls, Playground: c.GraphQL.Playground,
 	})
 	if c.Docs {
@@ -307,6 +325,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err = s.declare(ctx, endpoints); err != nil {
 		return nil, err
 	}
+	s.running.Look()
 	s.serve(handler)
 	podCtx, stopPods := context.WithCancel(context.WithoutCancel(ctx))
 	s.stopPods = stopPods
@@ -316,12 +335,14 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	every := func(clock compute.Clock, length time.Duration, name string, work func(context.Context) error) {
 		s.loops.Go(func() { loop.Every(loopCtx, length, clock, c.Log, name, work) })
 	}
-	every(c.Clock, loop.SweepTick, "sweep", s.queue.Sweep)
-	every(c.Clock, loop.RetentionTick, "retention", retention.Sweep)
+	every(c.clock, loop.SweepTick, "sweep", s.queue.Sweep)
+	every(c.clock, loop.RetentionTick, "retention", retention.Sweep)
 	// Other processes and restarts do not live on a clock that a test has frozen.
 	every(compute.SystemClock{}, loop.KeepTick, "keys", s.keyring.Refresh)
 	every(compute.SystemClock{}, loop.KeepTick, "request counts", s.rates.Save)
 	every(compute.SystemClock{}, loop.KeepTick, "meter", workers.See)
+	every(compute.SystemClock{}, loop.KeepTick, "clock", s.keepTime)
+	every(compute.SystemClock{}, lookTick, "clock", s.look)
 	return s, nil
 }
 
@@ -358,9 +379,7 @@ func (c Config) withDefaults() Config {
 	c.Quotas.Hour = cmp.Or(c.Quotas.Hour, 30_000)
 	c.Quotas.Day = cmp.Or(c.Quotas.Day, 500_000)
 	c.GraphQL.Limits = c.GraphQL.Limits.WithDefaults()
-	if c.Clock == nil {
-		c.Clock = compute.SystemClock{}
-	}
+	c.Lease = cmp.Or(c.Lease, queue.DefaultSettings().Lease)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}

@@ -55,7 +55,7 @@ func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
 	}
 	switch c.Runtime {
 	case RuntimeSim:
-		s.fleet, s.workerSim = sim.New(c.Clock), sim.New(c.Clock)
+		s.fleet, s.workerSim = sim.New(c.clock), sim.New(c.clock)
 		s.pods, s.workers = s.fleet, s.workerSim
 		return nil
 	case RuntimeProcess:
@@ -111,11 +111,15 @@ func processRules(accept []string) (r compute.ProcessRules, err error) {
 // workerOwner ends the name of the owner of the workers' containers, which are not to be taken for pods.
 const workerOwner = "-workers"
 
+// pingsInALease is how often a worker that berth starts pings in a lease.
+const pingsInALease = 3
+
 // workerFleet is what the workers loop works with.
 func (s *Server) workerFleet(ids *compute.IDs, login func(context.Context, compute.RegistryID) (compute.Login, error)) loop.Fleet {
 	f := loop.Fleet{
 		Store: s.store, Placement: s.placement, Queue: s.queue, Keyring: s.keyring, Processes: s.process, Runtime: s.workers, IDs: ids,
-		Clock: s.config.Clock, Log: s.config.Log, URL: s.QueueURL, OuterURL: s.workerURL, Login: login,
+		Clock: s.config.clock, Log: s.config.Log, URL: s.QueueURL, OuterURL: s.workerURL, Login: login,
+		Ping: s.config.Lease / pingsInALease,
 	}
 	return f
 }

@@ -92,7 +92,7 @@ func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind comput
 		e = compute.Endpoint{
 			ID: n.ids.Endpoint(), UserID: user, Type: kind, DiskGB: defaultDiskGB, Ports: []string{}, Env: map[string]string{},
 			DataCenterIDs: []string{}, VolumeIDs: []compute.VolumeID{}, WorkersMax: defaultWorkersMax, IdleTimeout: defaultIdleTimeout,
-			Timeout: defaultTimeout, FlashBoot: compute.FlashBootOff, Version: 1, CreatedAt: tx.Now(),
+			Timeout: defaultTimeout, FlashBoot: compute.FlashBootOff, Version: 1, CreatedAt: tx.Wall(),
 		}
 		if err := n.change(tx, &e, change); err != nil {
 			return err
@@ -114,7 +114,7 @@ func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind comput
 // release stores a release of the endpoint's version.
 func (n *Endpoints) release(tx store.Tx, e compute.Endpoint, by compute.UserID, diff []compute.FieldChange) error {
 	return tx.InsertRelease(compute.Release{
-		ID: n.ids.Release(), EndpointID: e.ID, Version: e.Version, CreatedBy: by, Diff: diff, CreatedAt: tx.Now(),
+		ID: n.ids.Release(), EndpointID: e.ID, Version: e.Version, CreatedBy: by, Diff: diff, CreatedAt: tx.Wall(),
 	})
 }
 
@@ -193,7 +193,7 @@ func (n *Endpoints) Delete(ctx context.Context, user compute.UserID, id compute.
 		if err != nil {
 			return err
 		}
-		e.DeletedAt = tx.Now()
+		e.DeletedAt = tx.Wall()
 		return tx.UpdateEndpoint(e)
 	})
 	n.changing.Unlock()

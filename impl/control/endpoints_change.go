@@ -105,7 +105,7 @@ func (n *Endpoints) saveTemplate(tx store.Tx, e compute.Endpoint, x TemplateChan
 		}
 		return t.ID, tx.UpdateTemplate(t)
 	case compute.NotFound:
-		t = newTemplate(n.ids, e.UserID, tx.Now())
+		t = newTemplate(n.ids, e.UserID, tx.Wall())
 		if err := changeTemplate(tx, &t, x); err != nil {
 			return "", err
 		}

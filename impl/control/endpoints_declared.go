@@ -49,7 +49,7 @@ func (n *Endpoints) Declare(ctx context.Context, user compute.UserID, d NewEndpo
 			e.Env = map[string]string{}
 		}
 		if absent {
-			e.ID, e.Version, e.CreatedAt = n.ids.Endpoint(), 1, tx.Now()
+			e.ID, e.Version, e.CreatedAt = n.ids.Endpoint(), 1, tx.Wall()
 			if err := tx.InsertEndpoint(e); err != nil {
 				return err
 			}

@@ -157,7 +157,7 @@ func (c *Control) settle(tx store.Tx, b *Booking, p *compute.Pod, n NewPod) erro
 	if err := connect(tx, p); err != nil {
 		return err
 	}
-	p.CreatedAt, p.MovedAt = tx.Now(), tx.Now()
+	p.CreatedAt, p.MovedAt = tx.Wall(), tx.Wall()
 	return nil
 }
 
@@ -401,7 +401,7 @@ func move(tx store.Tx, b *Booking, p *compute.Pod, action compute.PodEvent, cuda
 			return err
 		}
 	}
-	p.MovedAt = tx.Now()
+	p.MovedAt = tx.Wall()
 	_, err = b.Move(tx, from, *p)
 	return err
 }

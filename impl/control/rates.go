@@ -53,7 +53,7 @@ func (r *Rates) user(u compute.UserID) []compute.RequestCount {
 
 // Count counts one request of the user, refused or not (rule rates.counted), and tells where they stand in each window.
 func (r *Rates) Count(u compute.UserID) []compute.Rate {
-	now := r.clock.Now()
+	now := r.clock.Wall()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	rates := make([]compute.Rate, len(r.windows))
@@ -97,7 +97,7 @@ func (r *Rates) Save(ctx context.Context) error {
 
 // Forget forgets the users who made no request in any of the present windows.
 func (r *Rates) Forget(ctx context.Context) error {
-	now := r.clock.Now()
+	now := r.clock.Wall()
 	var over []compute.RequestCount
 	r.mu.Lock()
 	for u, counts := range r.counts {

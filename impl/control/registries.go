@@ -39,7 +39,7 @@ func (r *Registries) Create(ctx context.Context, user compute.UserID, name strin
 	}
 	made.Login = login
 	err = r.store.Write(ctx, func(tx store.Tx) error {
-		made.CreatedAt = tx.Now()
+		made.CreatedAt = tx.Wall()
 		return tx.InsertRegistry(made)
 	})
 	return made, err

@@ -40,7 +40,7 @@ type TemplateMounts struct{ Persistent *compute.PersistentMount }
 func (c *Control) CreateTemplate(ctx context.Context, user compute.UserID, change TemplateChange) (compute.Template, error) {
 	var t compute.Template
 	err := c.store.Write(ctx, func(tx store.Tx) error {
-		t = newTemplate(c.ids, user, tx.Now())
+		t = newTemplate(c.ids, user, tx.Wall())
 		if err := changeTemplate(tx, &t, change); err != nil {
 			return err
 		}

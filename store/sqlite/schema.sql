@@ -26,6 +26,11 @@ CREATE TABLE chunks (
 
 -- sqlite_autoindex_chunks_1 ON chunks;
 
+CREATE TABLE clock (
+  one INTEGER PRIMARY KEY CHECK (one = 1), -- there is no other row
+  lag INTEGER NOT NULL                     -- milliseconds
+) STRICT;
+
 CREATE TABLE clusters (
   seq            INTEGER PRIMARY KEY,
   id             TEXT NOT NULL UNIQUE,

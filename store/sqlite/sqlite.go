@@ -204,7 +204,7 @@ func (d *DB) Read(ctx context.Context, f func(store.Tx) error) (err error) {
 	if _, err := c.Exec("BEGIN"); err != nil {
 		return fmt.Errorf("begin to read: %w", err)
 	}
-	tx := sqldb.NewTx(c, d.clock.Now(), nil)
+	tx := sqldb.NewTx(c, d.clock, nil)
 	defer func() { // also when f panics
 		failed := tx.End()
 		if err == nil {
