@@ -45,6 +45,9 @@ func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
 	if c.Runtime != RuntimeSim && c.TestControls {
 		return errors.New("the test controls need the simulated fleet: runtime must be " + RuntimeSim)
 	}
+	if err = s.endEarlierProcesses(c); err != nil {
+		return err
+	}
 	switch c.Runtime {
 	case RuntimeSim:
 		s.fleet, s.workerSim = sim.New(c.Clock), sim.New(c.Clock)
@@ -52,7 +55,7 @@ func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
 		return nil
 	case RuntimeProcess:
 		s.workers = s.process
-		s.pods, err = keep(process.New(process.Config{Dir: filepath.Join(c.Data, "pods"), WorkDir: here, Commands: commands}))
+		s.pods, err = keep(process.New(process.Config{Dir: podProcesses(c), WorkDir: here, Commands: commands}))
 		return err
 	case RuntimeDocker:
 		owner, err := s.runtimeOwner(ids)
@@ -66,14 +69,9 @@ func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
 			}
 		}
 		// The engine does not live on a clock that a test has set.
-		config := docker.Config{
+		s.pods, s.workers, err = containers(docker.Config{
 			Owner: owner, Host: c.DockerHost, Publish: publish, Pull: docker.PullPolicy(c.Pull), Clock: compute.SystemClock{}, Log: c.Log,
-		}
-		if s.pods, err = keep(docker.New(config)); err != nil {
-			return err
-		}
-		config.Owner, config.ReachHost = config.Owner+workerOwner, true
-		s.workers, err = keep(docker.New(config))
+		})
 		return err
 	}
 	return fmt.Errorf("runtime must be %s, %s or %s, and not %q", RuntimeSim, RuntimeProcess, RuntimeDocker, c.Runtime)
@@ -81,6 +79,21 @@ func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
 
 // workerOwner ends the name of the owner of the workers' containers, which are not to be taken for pods.
 const workerOwner = "-workers"
+
+// containers makes the runtimes of pods and of workers over one engine.
+func containers(c docker.Config) (pods, workers runtime.Runtime, err error) {
+	if pods, err = keep(docker.New(c)); err != nil {
+		return nil, nil, err
+	}
+	c.Owner, c.ReachHost = c.Owner+workerOwner, true
+	if workers, err = keep(docker.New(c)); err != nil {
+		return nil, nil, errors.Join(err, pods.Close())
+	}
+	return pods, workers, nil
+}
+
+// podProcesses is the directory of the runtime whose processes are pods.
+func podProcesses(c Config) string { return filepath.Join(c.Data, "pods") }
 
 // workerFleet is what the workers loop works with.
 func (s *Server) workerFleet(ids *compute.IDs, login func(context.Context, compute.RegistryID) (compute.Login, error)) loop.Fleet {
@@ -117,14 +130,22 @@ func keep[R runtime.Runtime](made R, err error) (runtime.Runtime, error) {
 
 // runtimeOwner gives the name by which the data directory's containers are found again, also when it was moved.
 func (s *Server) runtimeOwner(ids *compute.IDs) (string, error) {
-	file := filepath.Join(s.config.Data, "runtime-owner")
-	text, err := os.ReadFile(file)
+	owner, err := s.readOwner()
 	if errors.Is(err, os.ErrNotExist) {
-		text = []byte(ids.Word(12))
-		err = os.WriteFile(file, text, 0o600)
+		owner = ids.Word(12)
+		err = os.WriteFile(s.ownerFile(), []byte(owner), 0o600)
 	}
-	if err == nil && len(strings.TrimSpace(string(text))) == 0 {
-		err = fmt.Errorf("%s is empty", file)
+	return owner, err
+}
+
+func (s *Server) ownerFile() string { return filepath.Join(s.config.Data, "runtime-owner") }
+
+// readOwner gives the name that a start before has made.
+func (s *Server) readOwner() (string, error) {
+	text, err := os.ReadFile(s.ownerFile())
+	owner := strings.TrimSpace(string(text))
+	if err == nil && owner == "" {
+		err = fmt.Errorf("%s is empty", s.ownerFile())
 	}
-	return strings.TrimSpace(string(text)), err
+	return owner, err
 }

@@ -147,7 +147,13 @@ func (h *Runtime) try(ctx context.Context, a runtime.Allocation, p plan) error {
 			return err
 		}
 	}
-	if err := h.create(ctx, p.container); err != nil {
+	err = h.create(ctx, p.container)
+	if errdefs.IsConflict(err) { // the engine made it just now, for a call of a berth that was killed
+		if err = h.discard(ctx, a.ID); err == nil {
+			err = h.create(ctx, p.container)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	_, err = ask(ctx, func(ctx context.Context) (client.ContainerStartResult, error) {
@@ -170,7 +176,7 @@ func (h *Runtime) create(ctx context.Context, o client.ContainerCreateOptions) e
 		return err
 	}
 	err := made()
-	if err == nil || len(o.HostConfig.StorageOpt) == 0 || errors.Is(err, runtime.ErrUnavailable) {
+	if err == nil || len(o.HostConfig.StorageOpt) == 0 || errors.Is(err, runtime.ErrUnavailable) || errdefs.IsConflict(err) {
 		return err
 	}
 	o.HostConfig.StorageOpt = nil
