@@ -342,7 +342,7 @@ func TestWhatAKilledBerthWasAboutToStartOrToRemoveIsFoundByTheNext(t *testing.T)
 		s.url = b.url
 		s.makePod(stayingPod())
 		if round%2 == 0 { // in the middle of its start, or before, or after
-			time.Sleep(time.Duration(round) * 60 * time.Millisecond)
+			<-time.After(time.Duration(round) * 60 * time.Millisecond)
 		} else {
 			s.await("RUNNING")
 		}
