@@ -221,7 +221,7 @@ type RequestCounts interface {
 	SetRequestCount(compute.RequestCount) error
 	// RequestCounts gives all counts, by user and window.
 	RequestCounts() ([]compute.RequestCount, error)
-	// DeleteRequestCount removes the count, unless it is of another window than that which began at Start.
+	// DeleteRequestCount removes the count, unless it is of a later window than that which began at Start.
 	DeleteRequestCount(compute.RequestCount) error
 }
 

@@ -242,6 +242,10 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err = s.startRuntimes(c, ids); err != nil {
 		return nil, err
 	}
+	earlier, err := s.noteRuntimes(ctx)
+	if err != nil {
+		return nil, err
+	}
 	read := <-files
 	if read.err != nil {
 		return nil, read.err
@@ -332,6 +336,9 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	s.podLoop.Go(func() { pods.Run(podCtx) })
 	s.loops.Go(func() { workers.Run(loopCtx) })
 	s.loops.Go(func() { webhooks.Run(loopCtx) })
+	for _, at := range earlier {
+		s.loops.Go(func() { s.endEarlierContainers(loopCtx, at) })
+	}
 	every := func(clock compute.Clock, length time.Duration, name string, work func(context.Context) error) {
 		s.loops.Go(func() { loop.Every(loopCtx, length, clock, c.Log, name, work) })
 	}

@@ -101,13 +101,14 @@ func (r *Rates) Forget(ctx context.Context) error {
 	var over []compute.RequestCount
 	r.mu.Lock()
 	for u, counts := range r.counts {
-		idle := !r.changed[u]
+		idle := true
 		for i, c := range counts {
 			idle = idle && !now.Before(c.Start.Add(r.windows[i].Length))
 		}
 		if idle {
 			over = append(over, counts...)
 			delete(r.counts, u)
+			delete(r.changed, u)
 		}
 	}
 	r.mu.Unlock()
