@@ -61,7 +61,7 @@ type Config struct {
 	TracesEndpoint string            // URL of a receiver of OTLP over HTTP; without a path its /v1/traces; empty: nothing is traced
 	TracesHeaders  map[string]string // sent there with every batch
 	DrainNotice    time.Duration     // how long /readyz says at shutdown that the server leaves before it does; 0: not at all
-	Version        string            // of the program, for metrics and traces; empty: dev
+	Version        string            // of the program, for metrics, traces and who finds the directory in use; empty: dev
 }
 
 // Endpoint is a serverless endpoint whose workers are processes on this machine.
@@ -171,7 +171,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 			s.abandon()
 		}
 	}()
-	if s.unlock, err = lock(c.Data); err != nil {
+	if s.unlock, err = openDirectory(c.Data, c.Version, c.Log); err != nil {
 		return nil, err
 	}
 	if err = s.listen(); err != nil { // before anything is made: an address that is taken must not cost the first key
@@ -219,8 +219,13 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	}
 	registries, err := control.NewRegistries(ctx, s.store, ids, secrets)
 	if err != nil {
-		return nil, err
+		return nil, explainSecret(c, read, err)
 	}
+	kept := keepSecret(c, read)
+	defer func() {
+		for range kept { // a start that failed before leaves nobody at work in the directory
+		}
+	}()
 	s.poster = webhook.New(c.PrivateWebhooks)
 	webhooks := loop.NewWebhooks(s.store, s.poster.Post, c.Clock, c.Log)
 	var workers *loop.Workers
@@ -238,7 +243,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err = endpoints.Resume(ctx); err != nil {
 		return nil, err
 	}
-	if err = <-firstKey; err != nil {
+	if err = errors.Join(<-kept, <-firstKey); err != nil {
 		return nil, err
 	}
 	loopCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -445,6 +450,10 @@ func (s *Server) abandon() {
 	}
 	if s.pods != nil {
 		_ = s.pods.Close()
+	}
+	if s.firstKey != "" { // nobody has seen it, and the next start makes none if there is one
+		id, _ := compute.ParseToken(s.firstKey)
+		_ = s.keyring.Delete(context.Background(), id)
 	}
 	if s.store != nil {
 		_ = s.store.Close()

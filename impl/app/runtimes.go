@@ -38,7 +38,7 @@ func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
 	if err != nil {
 		return err
 	}
-	s.process, err = process.New(process.Config{Dir: filepath.Join(c.Data, "process"), WorkDir: here, Commands: commands, Output: c.WorkerOutput})
+	s.process, err = process.New(process.Config{Dir: filepath.Join(c.Data, processDir), WorkDir: here, Commands: commands, Output: c.WorkerOutput})
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
 		return nil
 	case RuntimeProcess:
 		s.workers = s.process
-		s.pods, err = keep(process.New(process.Config{Dir: filepath.Join(c.Data, "pods"), WorkDir: here, Commands: commands}))
+		s.pods, err = keep(process.New(process.Config{Dir: filepath.Join(c.Data, podsDir), WorkDir: here, Commands: commands}))
 		return err
 	case RuntimeDocker:
 		owner, err := s.runtimeOwner(ids)
@@ -117,11 +117,11 @@ func keep[R runtime.Runtime](made R, err error) (runtime.Runtime, error) {
 
 // runtimeOwner gives the name by which the data directory's containers are found again, also when it was moved.
 func (s *Server) runtimeOwner(ids *compute.IDs) (string, error) {
-	file := filepath.Join(s.config.Data, "runtime-owner")
+	file := filepath.Join(s.config.Data, ownerFile)
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
 		text = []byte(ids.Word(12))
-		err = os.WriteFile(file, text, 0o600)
+		err = writeWhole(file, text, !s.config.Ephemeral)
 	}
 	if err == nil && len(strings.TrimSpace(string(text))) == 0 {
 		err = fmt.Errorf("%s is empty", file)

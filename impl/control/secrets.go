@@ -3,6 +3,7 @@ package control
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"errors"
 	"fmt"
 )
 
@@ -12,6 +13,9 @@ type Secrets struct{ aead cipher.AEAD }
 
 // SecretKeySize is how many bytes the key of NewSecrets has.
 const SecretKeySize = 32
+
+// ErrSecretKey says that the key is a wrong one.
+var ErrSecretKey = errors.New("the secret key does not open what was sealed")
 
 // NewSecrets makes Secrets with a key of SecretKeySize bytes.
 func NewSecrets(key []byte) (*Secrets, error) {
@@ -34,7 +38,7 @@ func (s *Secrets) seal(text []byte, owner string) []byte {
 func (s *Secrets) open(sealed []byte, owner string) ([]byte, error) {
 	text, err := s.aead.Open(nil, nil, sealed, []byte(owner))
 	if err != nil {
-		return nil, fmt.Errorf("the secret key does not open what was sealed for %s: %w", owner, err)
+		return nil, fmt.Errorf("%w for %s: %w", ErrSecretKey, owner, err)
 	}
 	return text, nil
 }
