@@ -35,8 +35,8 @@ func TestTwoSourcesOfIDsInOneMillisecondDoNotCollide(t *testing.T) {
 			b := open(t)
 			queues := []*queue.Queue{b.beside(seeds[0]), b.beside(seeds[1])}
 			made := map[compute.JobID]json.RawMessage{}
-			for i := range 200 {
-				for n, q := range queues {
+			for n, q := range queues {
+				for i := range 200 {
 					input, err := json.Marshal(map[string]int{"queue": n, "job": i})
 					require.NoError(t, err)
 					j, err := q.Run(t.Context(), user, b.endpoint, queue.Submission{Input: input})
