@@ -66,9 +66,9 @@ type Config struct {
 	TracesEndpoint string            // URL of a receiver of OTLP over HTTP; without a path its /v1/traces; empty: nothing is traced
 	TracesHeaders  map[string]string // sent there with every batch
 	DrainNotice    time.Duration     // how long /readyz says at shutdown that the server leaves before it does; 0: not at all
-	Version        string            // of the program, for metrics and traces; empty: dev
+	Version        string            // of the program, for metrics, traces and who finds the directory in use; empty: dev
 
-	clock compute.Clock
+	clock compute.Clock // nil: the machine's, or with TestControls one that can be set
 }
 
 // Endpoint is a serverless endpoint whose workers are processes on this machine.
@@ -187,9 +187,11 @@ func (s *Server) Failed() <-chan error { return s.failed }
 func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	running := compute.NewRunningClock()
 	settable := compute.NewSettableClock(running)
-	c.clock = running
-	if c.TestControls {
+	switch {
+	case c.TestControls:
 		c.clock = settable
+	case c.clock == nil:
+		c.clock = running
 	}
 	c = c.withDefaults()
 	s := &Server{config: c, running: running, failed: make(chan error, 3), endpoints: map[string]compute.EndpointID{}}
@@ -201,11 +203,8 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if c.Lease < leastLease {
 		return nil, fmt.Errorf("the lease must be at least %s, and not %s", leastLease, c.Lease)
 	}
-	made, err := atomicfile.MakeDir(c.Data)
-	if err != nil {
-		return nil, err
-	}
-	if s.unlock, err = lock(c.Data); err != nil {
+	var made []string
+	if made, s.unlock, err = openDirectory(c.Data, c.Version, c.Log); err != nil {
 		return nil, err
 	}
 	if err = s.listen(); err != nil { // before anything is made: an address that is taken must not cost the first key
@@ -261,8 +260,13 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	s.keyring.SetPodKeys(secrets.PodKeys())
 	registries, err := control.NewRegistries(ctx, s.store, ids, secrets)
 	if err != nil {
-		return nil, err
+		return nil, explainSecret(c, read, err)
 	}
+	kept := keepSecret(c, read)
+	defer func() {
+		for range kept { // a start that failed before leaves nobody at work in the directory
+		}
+	}()
 	s.poster = webhook.New(c.PrivateWebhooks)
 	webhooks := loop.NewWebhooks(s.store, s.poster.Post, c.clock, c.Log)
 	var workers *loop.Workers
@@ -283,7 +287,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err = endpoints.Resume(ctx); err != nil {
 		return nil, err
 	}
-	if err = <-firstKey; err != nil {
+	if err = errors.Join(<-kept, <-firstKey); err != nil {
 		return nil, err
 	}
 	if !c.Ephemeral { // the names of the files that were made; at once, since the disk has most of them by now
@@ -507,6 +511,10 @@ func (s *Server) abandon() {
 	}
 	if s.pods != nil {
 		_ = s.pods.Close()
+	}
+	if s.firstKey != "" { // nobody has seen it, and the next start makes none if there is one
+		id, _ := compute.ParseToken(s.firstKey)
+		_ = s.keyring.Delete(context.Background(), id)
 	}
 	if s.store != nil {
 		_ = s.store.Close()

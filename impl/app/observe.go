@@ -38,7 +38,7 @@ func (s *Server) openStore(ctx context.Context, c Config) (err error) {
 	if c.Ephemeral {
 		open = sqlite.OpenUnsynced
 	}
-	db, err := open(ctx, filepath.Join(c.Data, "berth.db"), c.clock)
+	db, err := open(ctx, filepath.Join(c.Data, databaseFile), c.clock)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
 	if err != nil {
 		return err
 	}
-	local := process.Config{Dir: filepath.Join(c.Data, "process"), WorkDir: here, Commands: commands, Inherit: c.ProcessEnv, Rules: rules, Output: c.WorkerOutput}
+	local := process.Config{Dir: filepath.Join(c.Data, processDir), WorkDir: here, Commands: commands, Inherit: c.ProcessEnv, Rules: rules, Output: c.WorkerOutput}
 	if s.process, err = process.New(local); err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func containers(c docker.Config) (pods, workers runtime.Runtime, err error) {
 }
 
 // podProcesses is the directory of the runtime whose processes are pods.
-func podProcesses(c Config) string { return filepath.Join(c.Data, "pods") }
+func podProcesses(c Config) string { return filepath.Join(c.Data, podsDir) }
 
 // workerFleet is what the workers loop works with.
 func (s *Server) workerFleet(ids *compute.IDs, login func(context.Context, compute.RegistryID) (compute.Login, error)) loop.Fleet {
@@ -171,7 +171,7 @@ func (s *Server) runtimeOwner(ids *compute.IDs) (string, error) {
 	return owner, err
 }
 
-func (s *Server) ownerFile() string { return filepath.Join(s.config.Data, "runtime-owner") }
+func (s *Server) ownerFile() string { return filepath.Join(s.config.Data, ownerFile) }
 
 // readOwner gives the name that a start before has made.
 func (s *Server) readOwner() (string, error) {

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"maps"
@@ -169,7 +170,9 @@ func (r *Keyring) Keys(worker bool) []compute.Key {
 			keys = append(keys, k)
 		}
 	}
-	slices.SortFunc(keys, func(a, b compute.Key) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	slices.SortFunc(keys, func(a, b compute.Key) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
 	return keys
 }
 

@@ -2,6 +2,8 @@ package control
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -73,11 +75,11 @@ func (r *Rates) SetQuotas(windows []compute.Window) {
 	clear(r.changed)
 }
 
-// Save stores the counts that changed since the last Save.
+// Save stores the counts that changed since the last Save, in the order of the users.
 func (r *Rates) Save(ctx context.Context) error {
 	var changed []compute.RequestCount
 	r.mu.Lock()
-	for u := range r.changed {
+	for _, u := range slices.Sorted(maps.Keys(r.changed)) {
 		changed = append(changed, r.counts[u]...)
 	}
 	clear(r.changed)

@@ -35,16 +35,12 @@ func prepareFile(path string, sync bool) (made bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	info, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	err = checkFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
 		return true, makeFile(path, sync)
-	case err != nil:
+	}
+	if err != nil {
 		return false, err
-	case !info.Mode().IsRegular():
-		return false, errors.New("it is no regular file; to keep it elsewhere, make its directory a link")
-	case info.Size() == 0:
-		return false, errors.New("it is empty, as no database of berth ever is; " + advice)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
 		return false, err
@@ -55,6 +51,20 @@ func prepareFile(path string, sync bool) (made bool, err error) {
 		}
 	}
 	return false, nil
+}
+
+// checkFile fails if the file is not there, or none that SQLite is to open.
+func checkFile(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return errors.New("it is no regular file; to keep it elsewhere, make its directory a link")
+	case info.Size() == 0:
+		return errors.New("it is empty, as no database of berth ever is; " + advice)
+	}
+	return nil
 }
 
 // makeFile makes a file without rows.
