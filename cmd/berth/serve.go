@@ -111,7 +111,7 @@ makes a key and prints it, once. The workers of an endpoint that --endpoint decl
 
 Pods, and the workers of endpoints that are created over REST, run on a simulated fleet, where nothing is started, or with --runtime docker as containers of a Docker Engine, which
 outlive berth and are taken up again by it; with --runtime process they are processes of this machine, where a pod's image is
-the name of an endpoint and means its command.`,
+the name of an endpoint and means its command, to which nothing is added unless --process-accept says what.`,
 		Example: `  berth serve
   berth serve --endpoint 'echo=berth worker --handler echo'
   berth serve --endpoint 'images=python handler.py' --listen 0.0.0.0:8765`,

@@ -72,11 +72,8 @@ func (n *Endpoints) changeMaking(tx store.Tx, e *compute.Endpoint, x *EndpointCh
 	if e.Image == "" && x.Image == nil {
 		return invalid("/image: is required without a template")
 	}
-	if err := checkPorts(e.Ports); err != nil {
-		return err
-	}
-	if x.Args != nil || x.TemplateID != nil { // else it was taken as it is
-		if err := checkArgs(e.Args); err != nil {
+	if x.Ports != nil || x.Args != nil || x.Env != nil || x.TemplateID != nil { // else it was taken as it is
+		if err := checkContainer(e.Ports, e.Args, e.Env); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -84,7 +83,7 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 	if p.Env == nil {
 		p.Env = map[string]string{}
 	}
-	if err := checkContainer(p); err != nil {
+	if err := checkContainer(p.Ports, p.Args, p.Env); err != nil {
 		return p, err
 	}
 	if n.Persistent != nil && n.Network != nil {
@@ -122,14 +121,6 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 	return p, c.Processes.checkPod(p)
 }
 
-// checkContainer holds what the pod's container is made of against the rules that need no store.
-func checkContainer(p compute.Pod) error {
-	if err := checkPorts(p.Ports); err != nil {
-		return err
-	}
-	return checkArgs(p.Args)
-}
-
 // settle applies the rules that need the store, and places the pod.
 func (c *Control) settle(tx store.Tx, b *Booking, p *compute.Pod, n NewPod) error {
 	dataCenters, err := dataCentersFor(tx, p.UserID, n)
@@ -158,19 +149,6 @@ func (c *Control) settle(tx store.Tx, b *Booking, p *compute.Pod, n NewPod) erro
 		return err
 	}
 	p.CreatedAt, p.MovedAt = tx.Wall(), tx.Wall()
-	return nil
-}
-
-// checkPorts refuses the same private port twice (rule pods.ports.twice).
-func checkPorts(ports []string) error {
-	seen := map[string]bool{}
-	for _, p := range ports {
-		number, _, _ := strings.Cut(p, "/")
-		if seen[number] {
-			return compute.Errorf(compute.Rejected, "ports: port %s is listed twice", number)
-		}
-		seen[number] = true
-	}
 	return nil
 }
 
@@ -279,8 +257,8 @@ func (c *Control) change(tx store.Tx, p *compute.Pod, n PodChange) error {
 	if n.Env != nil {
 		p.Env = n.Env
 	}
-	if n.Ports != nil || n.Args != nil { // else it was taken as it is
-		if err := checkContainer(*p); err != nil {
+	if n.Ports != nil || n.Args != nil || n.Env != nil { // else it was taken as it is
+		if err := checkContainer(p.Ports, p.Args, p.Env); err != nil {
 			return err
 		}
 	}

@@ -189,11 +189,8 @@ func changeTemplate(tx store.Tx, t *compute.Template, n TemplateChange) error {
 			return compute.Errorf(compute.Rejected, "name: another template has the name %q", t.Name)
 		}
 	}
-	if err := checkPorts(t.Ports); err != nil {
-		return err
-	}
-	if n.Args != nil {
-		if err := checkArgs(t.Args); err != nil {
+	if n.Ports != nil || n.Args != nil || n.Env != nil { // else it was taken as it is
+		if err := checkContainer(t.Ports, t.Args, t.Env); err != nil {
 			return err
 		}
 	}
