@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -207,11 +208,13 @@ func TestAFileOfANewerProgramIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "berth.db")
 	require.NoError(t, openAt(t, path).Close())
 	other := outside(t, path)
+	var own int
+	require.NoError(t, other.QueryRow("PRAGMA user_version").Scan(&own))
 	_, err := other.Exec("PRAGMA user_version = 99")
 	require.NoError(t, err)
 	_, err = sqlite.Open(t.Context(), path, compute.SystemClock{})
 	require.ErrorContains(t, err, "a newer berth wrote it: its schema is version 99")
-	_, err = other.Exec("PRAGMA user_version = 1")
+	_, err = other.Exec("PRAGMA user_version = " + strconv.Itoa(own))
 	require.NoError(t, err)
 	openAt(t, path)
 }
