@@ -143,7 +143,9 @@ var _ = area(func() {
 		c.wrongly(c.graphQL(`mutation{podEditJob(input:{podId:"`+id+`",containerRegistryAuthId:"nosuch"}){id}}`), 200, "NOT_FOUND")
 	})
 	add("graphql.edit.volume", []string{"getPod"}, func(c *Check) {
-		edit := func(id, fields string) Answer { return c.graphQL(`mutation{podEditJob(input:{podId:"` + id + `",` + fields + `}){id}}`) }
+		edit := func(id, fields string) Answer {
+			return c.graphQL(`mutation{podEditJob(input:{podId:"` + id + `",` + fields + `}){id}}`)
+		}
 		for _, fields := range []string{`volumeInGb:0,volumeMountPath:"/runpod-volume"`, `volumeMountPath:"/workspace"`} {
 			id := c.idOf(c.onL4(fields))
 			c.data(edit(id, fields+`,imageName:"j"`))
