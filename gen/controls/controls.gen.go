@@ -77,10 +77,15 @@ type Capacity struct {
 	DataCenterID string  `json:"dataCenterId"`
 
 	// Disk GB; plenty if it is absent.
-	Disk *int64 `json:"disk,omitempty"`
+	Disk         *int64 `json:"disk,omitempty"`
+	DownloadMbps *int64 `json:"downloadMbps,omitempty"`
 
 	// Gpu GPU type id. Exactly one of gpu and cpu must be set.
 	Gpu *string `json:"gpu,omitempty"`
+
+	// PublicIP Whether the host has an address that everybody reaches.
+	PublicIP   *bool  `json:"publicIp,omitempty"`
+	UploadMbps *int64 `json:"uploadMbps,omitempty"`
 }
 
 // CapacityCloud defines model for Capacity.Cloud.

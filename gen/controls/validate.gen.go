@@ -33,7 +33,7 @@ var (
 	check13           = &validate.Text{Enum: []string{"SECURE", "COMMUNITY"}}
 	check14           = &validate.Text{Pattern: validate.MustPattern(`^[0-9]+\.[0-9]+$`)}
 	check15           = &validate.Integer{Min: 0, Max: 1000000000}
-	membersOfCapacity = []string{"gpu", "cpu", "dataCenterId", "count", "cloud", "cudaVersion", "disk"}
+	membersOfCapacity = []string{"gpu", "cpu", "dataCenterId", "count", "cloud", "cudaVersion", "disk", "publicIp", "downloadMbps", "uploadMbps"}
 )
 
 // Ops has the checks of every operation by its id.
@@ -434,11 +434,14 @@ func readCapacity(s *validate.Scanner, v *Capacity) {
 		return
 	}
 	optional := new(struct { // what the pointers of v point at, in one allocation
-		Gpu         string
-		CPU         string
-		Cloud       CapacityCloud
-		CudaVersion string
-		Disk        int64
+		Gpu          string
+		CPU          string
+		Cloud        CapacityCloud
+		CudaVersion  string
+		Disk         int64
+		PublicIP     bool
+		DownloadMbps int64
+		UploadMbps   int64
 	})
 	var seen uint64
 	for s.Member() {
@@ -488,6 +491,27 @@ func readCapacity(s *validate.Scanner, v *Capacity) {
 				if x, ok := s.Int(check15); ok {
 					optional.Disk = x
 					v.Disk = &optional.Disk
+				}
+			}
+		case "publicIp":
+			if s.Once(&seen, 7) {
+				if x, ok := s.Bool(); ok {
+					optional.PublicIP = x
+					v.PublicIP = &optional.PublicIP
+				}
+			}
+		case "downloadMbps":
+			if s.Once(&seen, 8) {
+				if x, ok := s.Int(check12); ok {
+					optional.DownloadMbps = x
+					v.DownloadMbps = &optional.DownloadMbps
+				}
+			}
+		case "uploadMbps":
+			if s.Once(&seen, 9) {
+				if x, ok := s.Int(check12); ok {
+					optional.UploadMbps = x
+					v.UploadMbps = &optional.UploadMbps
 				}
 			}
 		default:

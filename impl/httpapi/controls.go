@@ -133,7 +133,8 @@ func (h controlsHandlers) SetFleet(c echo.Context) error {
 		for _, n := range r.Capacity {
 			capacity = append(capacity, control.Capacity{
 				GPU: value(n.Gpu), CPU: value(n.CPU), DataCenterID: n.DataCenterID, Count: n.Count,
-				Cloud: compute.Cloud(value(n.Cloud)), CUDAVersion: value(n.CudaVersion), DiskGB: n.Disk,
+				Cloud: compute.Cloud(value(n.Cloud)), CUDAVersion: value(n.CudaVersion), DiskGB: n.Disk, PublicIP: n.PublicIP,
+				DownloadMbps: n.DownloadMbps, UploadMbps: n.UploadMbps,
 			})
 		}
 		if err := h.Controls.SetCapacity(capacity); err != nil {
