@@ -3,6 +3,7 @@ package control
 import (
 	"cmp"
 	"context"
+	"reflect"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -51,6 +52,9 @@ func (n *Endpoints) Declare(ctx context.Context, user compute.UserID, d NewEndpo
 				return err
 			}
 			return n.release(tx, e, "", nil)
+		}
+		if reflect.DeepEqual(known, e) { // a start must not need to write: the disk may be full
+			return nil
 		}
 		if diff := makingDiff(known, e); len(diff) > 0 {
 			e.Version++
