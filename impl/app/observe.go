@@ -43,6 +43,7 @@ func (s *Server) openStore(ctx context.Context, c Config) (err error) {
 		return err
 	}
 	s.store = db
+	s.tellDamage(db.Damage())
 	db.Watch(s.watchStorage)
 	if c.MetricsListen != "" {
 		s.metrics = observe.NewMetrics(c.Version)

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/sqlite"
 )
 
 // storage is a store that takes no writes while a test says so.
@@ -60,6 +61,17 @@ func (s *storage) WriteSure(ctx context.Context, f func(store.Tx) error) error {
 		return s.Write(ctx, f)
 	}
 	return s.Store.WriteSure(ctx, f)
+}
+
+// tellDamage has the log tell what of the log of the database could not be read.
+func (s *Server) tellDamage(d *sqlite.Damage) {
+	switch {
+	case d == nil:
+	case d.Certain():
+		s.config.Log.Error("writes that were acknowledged are lost; restore a backup if you need them", "error", d)
+	default:
+		s.config.Log.Warn("the last write is lost; if the power failed while it was made, nobody was told that it was stored", "error", d)
+	}
 }
 
 // watchStorage has the log tell once that writes begin to fail, and once that they succeed again.

@@ -317,3 +317,26 @@ func TestAStartThatFailsOfItsDiskSaysSoAndLeavesNothingThatTheNextOneFailsOf(t *
 	t.Log(failures, "starts failed")
 	require.Positive(t, failures)
 }
+
+func TestADamagedLogIsToldOfAtTheStart(t *testing.T) {
+	t.Parallel()
+	dir, copied := t.TempDir(), t.TempDir()
+	s := start(t, app.Config{Data: dir})
+	for range 3 {
+		require.Equal(t, 201, ask(t, s, "POST", "/v2/pods", newPod).status)
+	}
+	for _, name := range []string{"berth.db", "berth.db-wal", "secret.key"} { // as a crash leaves them
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		if name == "berth.db-wal" {
+			content[len(content)/2]++
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(copied, name), content, 0o600))
+	}
+	require.NoError(t, s.Close())
+
+	var log lines
+	again := start(t, app.Config{Data: copied, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	require.NoError(t, again.Close())
+	require.Regexp(t, `writes that were acknowledged are lost.*the log of the database is damaged: \d+ commits \(\d+ pages\) could be read, and \d+ after them`, log.text.String())
+}

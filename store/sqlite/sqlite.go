@@ -41,6 +41,7 @@ type DB struct {
 	checkpointed chan struct{} // closed when the last checkpoint has ended
 	tried        chan struct{} // closed when nobody tries to write any more
 	synchronous  synchronous
+	damage       *Damage // that was found at the start
 	closing      sync.Once
 	closeErr     error
 
@@ -79,7 +80,10 @@ func open(ctx context.Context, path string, clock compute.Clock, s synchronous, 
 	if err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, c); err != nil {
+	if d.damage, err = findDamage(ctx, c, path); err == nil {
+		err = migrate(ctx, c)
+	}
+	if err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	d.writer = newWriter(sqldb.NewConn(c, dialect{}), clock, limit)
