@@ -1,6 +1,7 @@
 // Package impl is the map of what the program does; each room is a package below it.
 //
 //	compute   words and rules: pods, endpoints, jobs, keys, status tables, error codes, ids, the clock
+//	args      what the arguments of a container mean
 //	control   what an operator asks for, and where pods are placed
 //	queue     a job's life
 //	loop      what happens unasked

@@ -315,6 +315,7 @@ func TestARuntimeThatIsNoneIsAClearError(t *testing.T) {
 	for want, c := range map[string]app.Config{
 		`runtime must be sim, process or docker, and not "podman"`:           {Runtime: "podman"},
 		`docker: pull must be if-absent, always or never, and not "often"`:   {Runtime: app.RuntimeDocker, Pull: "often"},
+		`what processes accept must be args, env or env:NAME, and not "all"`: {ProcessAccept: []string{"args", "all"}},
 		`the test controls need the simulated fleet: runtime must be sim`:    {Runtime: app.RuntimeProcess, TestControls: true},
 		`address to publish ports on: ParseAddr("here"): unable to parse IP`: {Runtime: app.RuntimeDocker, PublishOn: "here"},
 	} {
@@ -326,7 +327,9 @@ func TestARuntimeThatIsNoneIsAClearError(t *testing.T) {
 
 func TestAPodMayBeAProcessOfAnEndpointsCommand(t *testing.T) {
 	t.Parallel()
-	s := start(t, app.Config{Data: t.TempDir(), Runtime: app.RuntimeProcess, Endpoints: []app.Endpoint{{Name: "sleeper", Command: []string{"sleep"}}}})
+	s := start(t, app.Config{
+		Data: t.TempDir(), Runtime: app.RuntimeProcess, Endpoints: []app.Endpoint{{Name: "sleeper", Command: []string{"sleep"}}}, ProcessAccept: []string{"args"},
+	})
 	key := s.FirstKey()
 	for args, want := range map[string]string{"1000": "RUNNING", "0": "EXITED", "nonsense": "ERROR"} {
 		_, pod := call(t, "POST", s.URL()+"/v2/pods", key, `{"name":"a","image":"sleeper","args":"`+args+`","cpu":{"id":"cpu3g","vcpuCount":2}}`)

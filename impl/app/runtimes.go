@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/berthdev/berth/impl/atomicfile"
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/runtime/docker"
@@ -39,8 +42,12 @@ func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
 	if err != nil {
 		return err
 	}
-	s.process, err = process.New(process.Config{Dir: filepath.Join(c.Data, "process"), WorkDir: here, Commands: commands, Output: c.WorkerOutput})
+	rules, err := processRules(c.ProcessAccept)
 	if err != nil {
+		return err
+	}
+	local := process.Config{Dir: filepath.Join(c.Data, "process"), WorkDir: here, Commands: commands, Inherit: c.ProcessEnv, Rules: rules, Output: c.WorkerOutput}
+	if s.process, err = process.New(local); err != nil {
 		return err
 	}
 	if c.Runtime != RuntimeSim && c.TestControls {
@@ -53,7 +60,9 @@ func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
 		return nil
 	case RuntimeProcess:
 		s.workers = s.process
-		s.pods, err = keep(process.New(process.Config{Dir: filepath.Join(c.Data, "pods"), WorkDir: here, Commands: commands}))
+		s.processes = &control.Processes{Images: slices.Sorted(maps.Keys(commands)), Rules: rules}
+		local.Dir, local.Output = filepath.Join(c.Data, "pods"), nil
+		s.pods, err = keep(process.New(local))
 		return err
 	case RuntimeDocker:
 		owner, err := s.runtimeOwner(ids)
@@ -69,15 +78,34 @@ func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
 		// The engine does not live on a clock that a test has set.
 		config := docker.Config{
 			Owner: owner, Host: c.DockerHost, Publish: publish, Pull: docker.PullPolicy(c.Pull), Clock: compute.SystemClock{}, Log: c.Log,
+			AllowNewPrivileges: c.AllowNewPrivileges, ReachHost: true,
 		}
 		if s.pods, err = keep(docker.New(config)); err != nil {
 			return err
 		}
-		config.Owner, config.ReachHost = config.Owner+workerOwner, true
+		config.Owner += workerOwner
 		s.workers, err = keep(docker.New(config))
 		return err
 	}
 	return fmt.Errorf("runtime must be %s, %s or %s, and not %q", RuntimeSim, RuntimeProcess, RuntimeDocker, c.Runtime)
+}
+
+// processRules reads what pods and endpoints may set of processes: args, env for every variable, or env:NAME for one.
+func processRules(accept []string) (r compute.ProcessRules, err error) {
+	for _, word := range accept {
+		name, one := strings.CutPrefix(word, "env:")
+		switch {
+		case word == "args":
+			r.Args = true
+		case word == "env":
+			r.AnyEnv = true
+		case one && name != "":
+			r.Env = append(r.Env, name)
+		default:
+			return r, fmt.Errorf("what processes accept must be args, env or env:NAME, and not %q", word)
+		}
+	}
+	return r, nil
 }
 
 // workerOwner ends the name of the owner of the workers' containers, which are not to be taken for pods.
@@ -92,8 +120,8 @@ func (s *Server) workerFleet(ids *compute.IDs, login func(context.Context, compu
 	return f
 }
 
-// workerURL is the base of the queue for workers that are no processes of this machine: a container reaches the machine by the
-// name that the engine gives it, unless the queue listens on an address of its own.
+// workerURL is the base of the queue for pods, and for workers that are no processes of this machine: a container reaches the machine
+// by the name that the engine gives it, unless the queue listens on an address of its own. All interfaces are there.
 func (s *Server) workerURL() string {
 	if s.config.WorkerURL != "" {
 		return strings.TrimSuffix(s.config.WorkerURL, "/")

@@ -28,6 +28,8 @@ type Endpoints struct {
 	catalog  Catalog
 	queue    EndpointQueue
 	changing sync.Mutex // held from a change until the queue knows it: the queue learns changes in their order
+	// Processes is set before the first use case if the workers of endpoints are processes of this machine.
+	Processes *Processes
 }
 
 // NewEndpoints makes Endpoints over the placement's catalog.
@@ -93,6 +95,9 @@ func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind comput
 			Timeout: defaultTimeout, FlashBoot: compute.FlashBootOff, Version: 1, CreatedAt: tx.Now(),
 		}
 		if err := n.change(tx, &e, change); err != nil {
+			return err
+		}
+		if err := n.Processes.checkEndpoint(e); err != nil {
 			return err
 		}
 		if err := tx.InsertEndpoint(e); err != nil {
@@ -163,6 +168,9 @@ func (n *Endpoints) Update(ctx context.Context, user compute.UserID, id compute.
 			return err
 		}
 		if diff := makingDiff(before, e); len(diff) > 0 {
+			if err := n.Processes.checkEndpoint(e); err != nil {
+				return err
+			}
 			e.Version++
 			if err := n.release(tx, e, user, diff); err != nil {
 				return err

@@ -192,6 +192,11 @@ func changeTemplate(tx store.Tx, t *compute.Template, n TemplateChange) error {
 	if err := checkPorts(t.Ports); err != nil {
 		return err
 	}
+	if n.Args != nil {
+		if err := checkArgs(t.Args); err != nil {
+			return err
+		}
+	}
 	return checkRegistry(tx, t.UserID, t.RegistryID)
 }
 

@@ -107,6 +107,15 @@ func input(i, size int) json.RawMessage {
 	return json.RawMessage(`{"n":` + strconv.Itoa(i) + `,"pad":"` + strings.Repeat("x", size) + `"}`)
 }
 
+// haveEndpoint makes the endpoint of the jobs, whose counts are its own, with the first of them.
+func haveEndpoint(tx store.Tx, id compute.EndpointID) error {
+	_, err := tx.Endpoint(id)
+	if compute.CodeOf(err) == compute.NotFound {
+		return tx.InsertEndpoint(compute.Endpoint{ID: id, UserID: "u", Name: "e", Type: compute.QueueEndpoint})
+	}
+	return err
+}
+
 // live takes a job as far as its number says, as a server does; n is how many jobs there are.
 func live(db store.Store, l *ledger, i, size int) {
 	ctx := context.Background()
@@ -114,6 +123,9 @@ func live(db store.Store, l *ledger, i, size int) {
 	if !l.try(i, inserted, func() error {
 		return db.WriteSure(ctx, func(tx store.Tx) error {
 			j.CreatedAt, j.QueuedAt, j.ExpiresAt = tx.Now(), tx.Now(), tx.Now().Add(j.TTL)
+			if err := haveEndpoint(tx, j.EndpointID); err != nil {
+				return err
+			}
 			return tx.InsertJob(j, input(i, size))
 		})
 	}) || i%2 != 0 {

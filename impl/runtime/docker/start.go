@@ -147,10 +147,23 @@ func (h *Runtime) try(ctx context.Context, a runtime.Allocation, p plan) error {
 			return err
 		}
 	}
-	if err := h.create(ctx, p.container); err != nil {
+	for tries := portTries; ; tries-- {
+		ports := h.reserve(a.Ports, h.config.Publish)
+		err := h.launch(ctx, a, p, ports)
+		if len(ports.ports) == 0 || !errdefs.IsInternal(err) || tries == 1 {
+			return err
+		}
+	}
+}
+
+// launch makes the container and starts it; one that does not start is removed.
+func (h *Runtime) launch(ctx context.Context, a runtime.Allocation, p plan, ports reserved) error {
+	defer ports.release()
+	if err := h.create(ctx, h.complete(p.container, a, ports.ports)); err != nil {
 		return err
 	}
-	_, err = ask(ctx, func(ctx context.Context) (client.ContainerStartResult, error) {
+	ports.release()
+	_, err := ask(ctx, func(ctx context.Context) (client.ContainerStartResult, error) {
 		return h.engine.ContainerStart(ctx, h.name(a.ID), client.ContainerStartOptions{})
 	})
 	if err != nil && !errors.Is(err, runtime.ErrUnavailable) {

@@ -31,6 +31,7 @@ import (
 	"time"
 	"unique"
 
+	"github.com/berthdev/berth/impl/args"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 )
@@ -129,7 +130,7 @@ func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 	if text := a.Env[EnvStartError]; text != "" {
 		return errors.New(text)
 	}
-	if _, err := runtime.Words(a.Args); err != nil {
+	if _, err := args.Parse(a.Args); err != nil {
 		return err
 	}
 	r := run{
@@ -330,6 +331,9 @@ func (f *Fleet) List(ctx context.Context) ([]string, error) {
 	defer f.mu.Unlock()
 	return slices.Sorted(maps.Keys(f.allocations)), ctx.Err()
 }
+
+// Sweep has nothing to remove.
+func (f *Fleet) Sweep(ctx context.Context) error { return ctx.Err() }
 
 // Ended gives a channel that stays silent: see the package's comment.
 func (f *Fleet) Ended() <-chan string { return f.ended }
