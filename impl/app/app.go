@@ -65,6 +65,7 @@ type Server struct {
 	keeping    sync.Mutex            // held over a keepTime
 	lag        time.Duration         // of the clock, as it is stored
 	store      store.Store
+	storage    *storage // what the test controls set of it; nil without them
 	queue      *queue.Queue
 	rates      *control.Rates
 	queueRates *control.QueueRates
@@ -240,7 +241,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	services := httpapi.Services{
 		Control: ctl, Pods: pods, Draining: loopCtx, Endpoints: endpoints, Workers: workers, QueueURL: s.QueueURL, Registries: registries, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids,
 		Clock: c.clock, Log: c.Log, Faults: &fault.Script{},
-		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
+		Trouble: s.store.Trouble, Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
 	}
 	s.observe(&services, webhooks)
 	retention := &loop.Retention{

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -54,6 +55,9 @@ func (n *Endpoints) Declare(ctx context.Context, user compute.UserID, d NewEndpo
 				return err
 			}
 			return n.release(tx, e, "", nil)
+		}
+		if reflect.DeepEqual(known, e) { // a start must not need to write: the disk may be full
+			return nil
 		}
 		if diff := makingDiff(known, e); len(diff) > 0 {
 			e.Version++
