@@ -83,7 +83,6 @@ var _ = area(func() {
 		}
 		c.unwritable(func(title string) {
 			c.unstored(c.Queue("GET", "job-take/w?job_in_progress=0", ""), title)
-			c.unstored(c.Queue("GET", "job-take-batch/w?batch_size=2&job_in_progress=0", ""), title)
 			require.Equal(c, "IN_QUEUE", c.status(id)["status"])
 		})
 		c.takeJob("w", id)
@@ -98,6 +97,14 @@ var _ = area(func() {
 		ended := c.status(id)
 		require.Equal(c, "COMPLETED", ended["status"])
 		require.Equal(c, "once", ended["output"])
+
+		next := c.submit(job)
+		c.unwritable(func(title string) {
+			c.unstored(c.Queue("GET", "job-take-batch/w?batch_size=2&job_in_progress=0", ""), title)
+			require.Equal(c, "IN_QUEUE", c.status(next)["status"])
+		})
+		c.takeJob("w", next)
+		c.done("w", next, "{}")
 		next := c.submit(job)
 		c.takeJob("w", next) // and no other one
 		c.done("w", next, "{}")

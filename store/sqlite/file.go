@@ -42,7 +42,7 @@ func prepareFile(path string, sync bool) (made bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
+	if err := os.Chmod(path, 0o600); err != nil { //nolint:gosec // the path is the operator's own
 		return false, err
 	}
 	for _, end := range beside {
