@@ -105,7 +105,7 @@ var _ = area(func() {
 		})
 		c.takeJob("w", next)
 		c.done("w", next, "{}")
-		next := c.submit(job)
+		next = c.submit(job)
 		c.takeJob("w", next) // and no other one
 		c.done("w", next, "{}")
 	})

@@ -95,6 +95,12 @@ func upgraded(r rows) rows {
 			r.Endpoints[i].Compliance = []string{}
 		}
 	}
+	r.Templates = slices.Clone(r.Templates)
+	for i := range r.Templates {
+		if r.Templates[i].PortNames == nil {
+			r.Templates[i].PortNames = map[string]string{}
+		}
+	}
 	r.Webhooks = slices.Clone(r.Webhooks)
 	for i := range r.Webhooks {
 		r.Webhooks[i].Size = len(r.Webhooks[i].Body)
