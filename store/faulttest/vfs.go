@@ -168,7 +168,7 @@ func xWrite(t *libc.TLS, file, buffer uintptr, n int32, offset int64) int32 {
 		return function[func(*libc.TLS, uintptr, uintptr, int32, int64) int32](m.FxWrite)(t, file, buffer, n, offset)
 	})
 	if code == lib.SQLITE_OK && n > 0 {
-		h.disk.wrote(h.inode, offset, append([]byte(nil), unsafe.Slice(at[byte](buffer), n)...))
+		h.disk.wrote(h.inode, offset, append([]byte(nil), unsafe.Slice(at[byte](buffer), n)...)) //nolint:gosec // SQLite calls through C structs
 	}
 	if failed != lib.SQLITE_OK {
 		return failed
