@@ -23,6 +23,7 @@ type job struct {
 	endpoint  string
 	output    string // of a good end
 	webhook   bool
+	silent    string // a receiver that never answers; empty: none
 	sync      bool
 	begun     time.Time     // when it was submitted
 	stood     time.Duration // in pauses of the server, by then

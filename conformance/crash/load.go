@@ -30,22 +30,22 @@ type load struct {
 	room     atomic.Int64 // submissions until the next count of what is unfinished
 }
 
-// kind is a kind of client.
-type kind struct {
+// client is a kind of client.
+type client struct {
 	n     int
 	pause int // milliseconds, on the average
 	act   func(context.Context, *rand.Rand)
 }
 
 // everybody is every kind of client.
-func (l *load) everybody() []kind {
-	return []kind{
+func (l *load) everybody() []client {
+	return []client{
 		{16, 30, l.submit}, {2, 20, l.poll}, {1, 50, l.cancel}, {2, 30, l.retry}, {4, 20, l.read}, {1, 300, l.shorten}, {1, 3000, l.purge},
 	}
 }
 
 // clients works until ctx ends. What was asked by then is waited for: a server that is up may still do it.
-func (l *load) clients(ctx context.Context, seed uint64, kinds []kind) {
+func (l *load) clients(ctx context.Context, seed uint64, kinds []client) {
 	var all sync.WaitGroup
 	actor := uint64(100)
 	for _, kind := range kinds {
@@ -76,6 +76,9 @@ func (l *load) submit(ctx context.Context, r *rand.Rand) {
 		return
 	}
 	j := &job{endpoint: []string{own, own, own, echoing, streaming}[r.IntN(5)], webhook: r.IntN(2) == 0, sync: r.IntN(5) == 0}
+	if !j.webhook && r.IntN(10) == 0 {
+		j.silent = l.receiver.silent[r.IntN(len(l.receiver.silent))]
+	}
 	n := l.numbers.Add(1)
 	input := fmt.Sprintf(`{"n":%d}`, n)
 	j.output = input
@@ -94,6 +97,9 @@ func (l *load) send(ctx context.Context, j *job, input, policy string) {
 	body := `{"input":` + input + policy
 	if j.webhook {
 		body += fmt.Sprintf(`,"webhook":%q`, l.receiver.url)
+	}
+	if j.silent != "" {
+		body += fmt.Sprintf(`,"webhook":%q`, j.silent)
 	}
 	operation := "run"
 	if j.sync {

@@ -1,6 +1,10 @@
 // Command crash kills the server with SIGKILL at random moments under a load that has everything in flight, and kills
 // workers under a server that stays up. It checks, over HTTP alone, what the queue promises: no acknowledged job is lost,
-// each ends, a final status never changes but by a retry, no chunk is handed over twice, and the webhook of each end arrives.
+// each ends, a final status never changes but by a retry, no chunk is handed over twice, and the webhook of each end arrives, however
+// many receivers never answer. So it does with pods, volumes, templates and endpoints, simulated and as processes, and with keys that
+// berth keys makes beside the server: what was acknowledged is there, what was removed stays so, and pods come to what was asked for.
+// In /proc it sees that no process is left of a server before, of a pod that is not to run, or of a server that was told to end.
+//
 // Or it pauses servers with SIGSTOP and steps their clocks, with workers that live all the time: then no job may run twice, or
 // end before its time either.
 package main
@@ -18,10 +22,10 @@ import (
 
 func main() {
 	berth := flag.String("berth", "bin/berth", "the server's program")
-	rounds := flag.Int("rounds", 20, "how often to kill the server")
+	rounds := flag.Int("rounds", 20, "how often to kill each of the two servers")
 	workers := flag.Int("workers", 20, "how many workers to kill")
-	pauses := flag.Int("pauses", 0, "how often to pause the server, and to step its clock")
-	lease := flag.Duration("lease", 30*time.Second, "how long a job may go unheard of on a server that is paused; pauses take a sixth of that to twice as long")
+	pauses := flag.Int("pauses", 0, "how often to pause a server, and to step its clock")
+	lease := flag.Duration("lease", 30*time.Second, "how long a job may go unheard of on a server that is paused; a pause takes a sixth of that to twice as long")
 	servers := flag.Int("servers", 4, "how many servers to pause side by side")
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of what is done and when it is killed")
 	flag.Parse()
@@ -32,28 +36,28 @@ func main() {
 		os.Exit(1)
 	}
 	var all sync.WaitGroup
-	var ofServer, ofWorkers error
-	if *rounds > 0 {
-		all.Go(func() {
-			ofServer = inDirectory(func(data string) error { return killServer(program, data, *rounds, *seed) })
-		})
-	}
-	if *workers > 0 {
-		all.Go(func() {
-			ofWorkers = inDirectory(func(data string) error { return killWorkers(program, data, *workers, *seed) })
-		})
-	}
+	var ofServer, ofProcesses, ofWorkers error
 	ofPauses := make([]error, *servers)
-	for n := range min(*servers, *pauses) {
-		share := (*pauses + n) / *servers // which add up
+	run := func(err *error, runtime string, use func(settings) error) {
 		all.Go(func() {
-			ofPauses[n] = inDirectory(func(data string) error {
-				return pauseServer(program, data, share, *lease, *seed+uint64(n))
+			*err = inDirectory(func(data string) error {
+				return use(settings{berth: program, data: data, listen: "127.0.0.1:0", runtime: runtime})
 			})
 		})
 	}
+	if *rounds > 0 {
+		run(&ofServer, "sim", func(c settings) error { return killServer(c, *rounds, *seed, true) })
+		run(&ofProcesses, "process", func(c settings) error { return killServer(c, *rounds, *seed+1, false) })
+	}
+	if *workers > 0 {
+		run(&ofWorkers, "sim", func(c settings) error { return killWorkers(c, *workers, *seed) })
+	}
+	for n := range min(*servers, *pauses) {
+		share := (*pauses + n) / *servers // which add up
+		run(&ofPauses[n], "sim", func(c settings) error { return pauseServer(c, share, *lease, *seed+uint64(n)) })
+	}
 	all.Wait()
-	if err := errors.Join(append(ofPauses, ofServer, ofWorkers)...); err != nil {
+	if err := errors.Join(append(ofPauses, ofServer, ofProcesses, ofWorkers)...); err != nil {
 		fmt.Fprintf(os.Stderr, "seed %d: %v\n", *seed, err)
 		os.Exit(1)
 	}

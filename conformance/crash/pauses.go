@@ -95,17 +95,18 @@ func scan(text, format string, n *int64) bool {
 }
 
 // gentle are the clients that leave every job the time that it was given.
-func (l *load) gentle() []kind {
-	return []kind{{8, 100, l.submit}, {4, 50, l.poll}, {1, 200, l.cancel}, {1, 100, l.retry}, {2, 50, l.read}, {1, 10_000, l.purge}}
+func (l *load) gentle() []client {
+	return []client{{8, 100, l.submit}, {4, 50, l.poll}, {1, 200, l.cancel}, {1, 100, l.retry}, {2, 50, l.read}, {1, 10_000, l.purge}}
 }
 
 // pauseServer puts load on a server, pauses it that often and steps its clock as often, and holds it to what it promised.
-func pauseServer(berth, data string, pauses int, lease time.Duration, seed uint64) error {
+func pauseServer(c settings, pauses int, lease time.Duration, seed uint64) error {
 	if !canPause {
 		fmt.Println("SKIPPED: this system cannot pause a process")
 		return nil
 	}
-	s, err := start(berth, data, "127.0.0.1:0", endpointsOf(berth), "--lease", lease.String(), "--test-controls")
+	c.endpoints, c.more = managed(c.berth), []string{"--lease", lease.String(), "--test-controls"}
+	s, err := c.start()
 	if err != nil {
 		return err
 	}

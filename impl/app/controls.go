@@ -65,6 +65,7 @@ func (c *controls) Reset(ctx context.Context) error {
 		return err
 	}
 	c.server.queue.Clear()
+	c.server.workings.webhooks.Clear()
 	c.server.fleet.Clear()
 	c.server.workerSim.Clear()
 	c.server.placement.Clear()
@@ -111,6 +112,8 @@ func (c *controls) SetQueueRates(p compute.QueuePreset) error {
 	}
 	return err
 }
+
+func (c *controls) SetStorage(state string) { c.server.storage.set(store.Trouble(state)) }
 
 func (c *controls) SetBoot(d time.Duration) {
 	c.server.fleet.SetBoot(d)

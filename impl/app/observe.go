@@ -38,17 +38,23 @@ func (s *Server) openStore(ctx context.Context, c Config) (err error) {
 	if c.Ephemeral {
 		open = sqlite.OpenUnsynced
 	}
-	db, err := open(ctx, filepath.Join(c.Data, "berth.db"), c.clock)
+	db, err := open(ctx, filepath.Join(c.Data, databaseFile), c.clock)
 	if err != nil {
 		return err
 	}
 	s.store = db
+	s.tellDamage(db.Damage())
+	db.Watch(s.watchStorage)
 	if c.MetricsListen != "" {
 		s.metrics = observe.NewMetrics(c.Version)
 		db.Observe(s.metrics.Committed)
 	}
 	if s.tracing != nil {
 		s.store = s.tracing.Store(db)
+	}
+	if c.TestControls {
+		s.storage = &storage{Store: s.store}
+		s.store = s.storage
 	}
 	return nil
 }

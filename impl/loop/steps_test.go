@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	"log/slog"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ func TestAStepOfTheClockMovesNoTryOfAWebhook(t *testing.T) {
 	for _, step := range steps {
 		db, clock := openStore(t)
 		posts := 0
-		hooks := loop.NewWebhooks(db, func(context.Context, string, []byte) (int, error) {
+		hooks := loop.NewWebhooks(db, func(context.Context, string, io.Reader, int64) (int, error) {
 			posts++
 			return 500, errors.New("the receiver answered 500")
 		}, clock, slog.New(slog.DiscardHandler))
@@ -84,6 +85,7 @@ func TestAStepOfTheClockHoldsUpNoPod(t *testing.T) {
 		placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog))
 		require.NoError(t, err)
 		pods := loop.NewPods(db, placement, sim.New(clock), clock, slog.New(slog.DiscardHandler))
+		pods.Key, pods.URL = compute.NewPodKeys([]byte("secret")).Token, func() string { return "http://outer" }
 		ctl := control.New(db, compute.NewIDs(rand.Reader, clock), placement, control.Hints{Pod: pods.Hint})
 		made, err := ctl.CreatePod(t.Context(), "u", control.NewPod{Name: "a", Image: "i", CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 2}})
 		require.NoError(t, err)

@@ -258,6 +258,14 @@ func (w watchers) remove(id compute.JobID, c chan struct{}) {
 	}
 }
 
+// rename has those who wait for something of a job wait for that of another.
+func (w watchers) rename(from, to compute.JobID) {
+	if waiting := w[from]; waiting != nil {
+		delete(w, from)
+		w[to] = waiting
+	}
+}
+
 func (w watchers) wake(id compute.JobID) {
 	for _, c := range w[id] {
 		close(c)

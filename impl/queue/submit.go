@@ -42,7 +42,7 @@ func (q *Queue) Run(ctx context.Context, user compute.UserID, e compute.Endpoint
 func (q *Queue) RunSync(ctx context.Context, user compute.UserID, e compute.EndpointID, s Submission, wait time.Duration) (compute.Job, error) {
 	j := q.syncDraft(e, s, wait)
 	end := q.watchEnd(j.ID) // before the job is there: its end is not missed, and need not be looked for
-	defer q.unwatchEnd(j.ID, end)
+	defer func() { q.unwatchEnd(j.ID, end) }()
 	j, err := q.submit(ctx, user, s, j)
 	if err != nil {
 		return j, err
@@ -105,16 +105,17 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 			return err
 		}
 		if t == nil {
-			return tx.InsertJob(j, s.Input)
+			return q.insert(ctx, tx, &j, s.Input)
 		}
 		taken = j
 		if taken.Status, err = compute.JobMachine.Next(j.Status, compute.JobTake); err != nil {
 			return err
 		}
 		taken.WorkerID, taken.TakenAt, taken.Attempt = t.worker, tx.Now(), 1
-		if err := tx.InsertJob(taken, s.Input); err != nil {
+		if err := q.insert(ctx, tx, &taken, s.Input); err != nil {
 			return err
 		}
+		j.ID = taken.ID
 		if early = j.Sync; early {
 			q.mu.Lock()
 			q.handOver(t, taken, s.Input)
@@ -154,6 +155,30 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 		q.doubtJobs(j.EndpointID, j.ID)
 	}
 	return j, err
+}
+
+// idTries is how many ids a new job is given at most: each but the first is a guess among the numbers of sources.
+const idTries = 16
+
+// insert stores a new job. If another source of ids was first to make its number, it gets another id, and who waits for its end
+// waits for that.
+func (q *Queue) insert(ctx context.Context, tx store.Tx, j *compute.Job, input json.RawMessage) error {
+	for try := 1; ; try++ {
+		err := tx.InsertJob(*j, input)
+		if compute.CodeOf(err) != compute.Conflict || try == idTries {
+			return err
+		}
+		taken := j.ID
+		q.ids.Meet()
+		j.ID = q.ids.Job(j.Sync)
+		q.mu.Lock()
+		q.ends.rename(taken, j.ID)
+		q.mu.Unlock()
+		if q.hooks.Trace != nil {
+			q.hooks.Trace.Dropped(taken)
+			q.hooks.Trace.Submitted(ctx, j.ID)
+		}
+	}
 }
 
 // handOver gives a job that is stored as taken, or about to be, to its worker. The caller has the lock.

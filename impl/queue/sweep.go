@@ -209,6 +209,7 @@ func (q *Queue) expire(ctx context.Context, now time.Time) (more bool, err error
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, j := range deleted {
+		q.recent.drop(j.ID)
 		if l := q.lines[j.EndpointID]; l != nil {
 			delete(l.lost, j.ID)
 		}

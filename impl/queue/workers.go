@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -212,18 +213,20 @@ func (q *Queue) Proven(e compute.EndpointID, w compute.WorkerID) bool {
 	return l != nil && l.seats[w] != nil && l.seats[w].proven
 }
 
-// Demands gives the demand of every endpoint.
+// Demands gives the demand of every endpoint, in the order of their ids: the first ones get what room there is.
 func (q *Queue) Demands() []Demand {
 	now := q.clock.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	var demands []Demand
-	for _, l := range q.lines {
+	for _, e := range slices.Sorted(maps.Keys(q.lines)) {
+		l := q.lines[e]
 		since := now.Add(-l.endpoint.QueueDelay())
 		d := Demand{
 			Endpoint: l.endpoint, Waiting: l.normal.len(), Overdue: l.normal.before(since.UnixMilli()+1, l.endpoint.WorkersMax), Gone: l.gone,
 		}
-		for id, s := range l.seats {
+		for _, id := range slices.Sorted(maps.Keys(l.seats)) {
+			s := l.seats[id]
 			for _, low := range s.jobs {
 				if !low {
 					d.Held++

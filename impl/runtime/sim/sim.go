@@ -31,6 +31,7 @@ import (
 	"time"
 	"unique"
 
+	"github.com/berthdev/berth/impl/args"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 )
@@ -130,7 +131,7 @@ func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 	if text := a.Env[EnvStartError]; text != "" {
 		return errors.New(text)
 	}
-	if _, err := runtime.Words(a.Args); err != nil {
+	if _, err := args.Parse(a.Args); err != nil {
 		return err
 	}
 	r := run{
@@ -213,9 +214,11 @@ func (r run) state(now time.Time) runtime.State {
 	return s
 }
 
-// The simulated address that ports are published on (RFC 5737), and the first of the ports.
+// The simulated address that ports are published on (RFC 5737), and the first of the ports. That of a port for HTTP is one within the
+// provider's network (RFC 6598): the hosted service has a proxy before those.
 const (
 	publicIP   = "192.0.2.1"
+	proxiedIP  = "100.65.0.1"
 	publicPort = 40_000
 )
 
@@ -223,7 +226,11 @@ func published(ports []string) (all []compute.PublishedPort) {
 	for i, p := range ports {
 		number, kind, _ := strings.Cut(p, "/")
 		private, _ := strconv.Atoi(number)
-		all = append(all, compute.PublishedPort{Private: private, Public: publicPort + i, Type: kind, IP: publicIP})
+		one := compute.PublishedPort{Private: private, Public: publicPort + i, Type: kind, IP: publicIP}
+		if kind == "http" {
+			one.IP = proxiedIP
+		}
+		all = append(all, one)
 	}
 	return all
 }
@@ -331,6 +338,9 @@ func (f *Fleet) List(ctx context.Context) ([]string, error) {
 	defer f.mu.Unlock()
 	return slices.Sorted(maps.Keys(f.allocations)), ctx.Err()
 }
+
+// Sweep has nothing to remove.
+func (f *Fleet) Sweep(ctx context.Context) error { return ctx.Err() }
 
 // Ended gives a channel that stays silent: see the package's comment.
 func (f *Fleet) Ended() <-chan string { return f.ended }
