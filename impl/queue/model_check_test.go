@@ -48,14 +48,7 @@ func (r *modelRun) check() {
 			}
 			require.LessOrEqual(r, got.Attempt, r.m.settings.MaxAttempts)
 		}
-		var posts []compute.Webhook
-		require.NoError(r, tx.PendingWebhooks(0, func(w compute.Webhook) { posts = append(posts, w) }))
-		for i := range posts {
-			got, err := tx.Webhook(posts[i].Seq)
-			require.NoError(r, err)
-			got.Seq, got.Size = 0, 0
-			posts[i] = got
-		}
+		posts := r.pending(tx)
 		require.Equal(r, len(r.m.posts), len(posts), "one delivery for each end of a job with a webhook")
 		for i := range posts {
 			require.Equal(r, r.m.posts[i], posts[i])

@@ -33,6 +33,8 @@ func (f *faulty) fault(kinds int) int {
 	return f.random.IntN(2 * kinds)
 }
 
+func (f *faulty) Trouble() error { return f.db.Trouble() }
+
 func (f *faulty) Close() error { return f.db.Close() }
 
 func (f *faulty) Read(ctx context.Context, do func(store.Tx) error) error {
@@ -258,12 +260,21 @@ func (r *modelRun) posts() map[string]int {
 }
 
 func (r *modelRun) due() (posts []compute.Webhook) {
-	require.NoError(r, r.db.Read(context.Background(), func(tx store.Tx) (err error) {
-		posts, err = tx.DueWebhooks(r.clock.Now(), 10_000)
-		return err
+	require.NoError(r, r.db.Read(context.Background(), func(tx store.Tx) error {
+		posts = r.pending(tx)
+		return nil
 	}))
+	return posts
+}
+
+// pending gives the deliveries that are to be made, in their order.
+func (r *modelRun) pending(tx store.Tx) (posts []compute.Webhook) {
+	require.NoError(r, tx.PendingWebhooks(0, func(w compute.Webhook) { posts = append(posts, w) }))
 	for i := range posts {
-		posts[i].Seq = 0
+		whole, err := tx.Webhook(posts[i].Seq)
+		require.NoError(r, err)
+		whole.Seq, whole.Size = 0, 0
+		posts[i] = whole
 	}
 	return posts
 }
