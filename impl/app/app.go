@@ -61,6 +61,7 @@ type Config struct {
 	WorkerOutput       io.Writer           // gets what workers print; nil: kept for their logs only
 	Clock              compute.Clock       // nil: the machine's; with TestControls it is ours
 	Log                *slog.Logger        // nil: silent
+	LogDropped         func() int64        // how many lines of the log were dropped; nil: none is
 
 	MetricsListen  string            // address of /metrics, which asks for no key; empty: nothing is measured
 	TracesEndpoint string            // URL of a receiver of OTLP over HTTP; without a path its /v1/traces; empty: nothing is traced
@@ -419,7 +420,7 @@ func (s *Server) open(address string) (string, error) {
 // serve answers at the addresses.
 func (s *Server) serve(handler http.Handler) {
 	for i, l := range s.listeners {
-		server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+		server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn)}
 		if s.metricsURL != "" && i == len(s.listeners)-1 {
 			server.Handler = s.metricsHandler()
 		}
