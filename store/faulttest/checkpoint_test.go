@@ -45,7 +45,7 @@ func TestAPowerLossDuringACheckpointLosesNothingAcknowledged(t *testing.T) {
 	var checkpoints atomic.Int64
 	every := int64(300)
 	if whole {
-		every = 12
+		every = 30
 	}
 	disk.Watch(func(c faulttest.Call) {
 		if ofFile(c) && (checkpoints.Add(1)%every == 0 || c.Kind != faulttest.Write) {
