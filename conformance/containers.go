@@ -77,6 +77,20 @@ var _ = area(func() {
 		c.unreadable("POST", "/v2/pods", with(`"args":$`))
 		c.unreadable("PATCH", "/v2/pods/"+c.newPod(gpuPod), `{"args":$}`)
 	})
+	add("pods.create.env.names", []string{"createPod", "updatePod", "createTemplate", "createEndpoint"}, func(c *Check) {
+		pod, endpoint, template := c.newPod(gpuPod), c.newEndpoint(gpuEndpoint), c.newTemplate(plainTemplate)
+		for _, env := range []string{`{"":"1"}`, `{"A=B":"1"}`, `{"=":""}`, `{"A\u0000":"1"}`, `{"A":"\u0000"}`} {
+			for _, of := range []struct{ method, path, body string }{
+				{"POST", "/v2/pods", gpuPod}, {"PATCH", "/v2/pods/" + pod, `{}`}, {"POST", templates, plainTemplate}, {"PATCH", template, `{}`},
+				{"POST", serverless, gpuEndpoint}, {"PATCH", endpoint, `{}`},
+			} {
+				a := c.REST(of.method, of.path, c.edited(of.body, `"env":`+env))
+				c.Refused(a, 400)
+				require.Contains(c, a.JSON["detail"], "env: ", env)
+			}
+		}
+		require.Equal(c, map[string]any{"a.b-c d": "x=y", "É": ""}, c.createPod(with(`"env":{"a.b-c d":"x=y","É":""}`))["env"])
+	})
 	add("pods.create.args.json", []string{"createPod"}, func(c *Check) {
 		for _, args := range []string{`{"cmd":["-c","it's"],"entrypoint":["sh"]}`, ` {"cmd": []}`, `{"entrypoint":["a b"]}`} {
 			require.Equal(c, args, c.createPod(with(`"args":` + c.text(args)))["args"])

@@ -17,7 +17,8 @@ func newKeysCommand() *cobra.Command {
 		Use:   "keys",
 		Short: "Create, list and revoke API keys",
 		Long: `Create, list and revoke the API keys of a data directory, whether a server runs on it or not. A running server knows a
-new key at once, and that one was revoked within a second.`,
+new key at once, and that one was revoked within a second. One that is older than this program and has a database of an
+earlier version must be stopped first.`,
 	}
 	cmd.PersistentFlags().StringVar(&data, "data", "berth-data", "directory of the database")
 	asSettings(cmd.PersistentFlags(), "data")

@@ -31,6 +31,7 @@ type serverFlags struct {
 	queueListen string
 	drain       time.Duration
 	retention   time.Duration // of terminated pods
+	lease       time.Duration
 	quotas      app.Quotas
 	queueRates  string
 	observe     observeFlags
@@ -57,6 +58,7 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.queueListen, "queue-listen", "", "a second address, for clients of the queue and workers")
 	cmd.Flags().DurationVar(&f.drain, "drain", 10*time.Second, "how long requests may take to end at shutdown")
 	cmd.Flags().DurationVar(&f.retention, "pod-retention", 24*time.Hour, "how long the row of a terminated pod is kept; its environment, arguments and log go at once")
+	cmd.Flags().DurationVar(&f.lease, "lease", 30*time.Second, "how long a job may go unheard of before another worker gets it; at least 3s")
 	cmd.Flags().Int64Var(&f.quotas.Minute, "quota-minute", 1_000, "REST requests that a user may make in a minute")
 	cmd.Flags().Int64Var(&f.quotas.Hour, "quota-hour", 30_000, "REST requests that a user may make in an hour")
 	cmd.Flags().Int64Var(&f.quotas.Day, "quota-day", 500_000, "REST requests that a user may make in a day")
@@ -91,7 +93,7 @@ func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
 		return app.Config{}, err
 	}
 	c := app.Config{
-		Data: data, Listen: f.listen, QueueListen: f.queueListen, Drain: f.drain, PodRetention: f.retention, Quotas: f.quotas, QueueRates: compute.QueuePreset(f.queueRates),
+		Data: data, Listen: f.listen, QueueListen: f.queueListen, Drain: f.drain, PodRetention: f.retention, Lease: f.lease, Quotas: f.quotas, QueueRates: compute.QueuePreset(f.queueRates),
 		TestControls: f.controls, PrivateWebhooks: f.private,
 		Runtime: f.runtime, ProcessEnv: f.processEnv, ProcessAccept: f.accept, AllowNewPrivileges: f.privileges, Pull: f.pull, PublishOn: f.publishOn, WorkerURL: f.workerURL,
 		Catalog: f.catalog, Fleet: f.fleet,
@@ -122,7 +124,7 @@ makes a key and prints it, once. The workers of an endpoint that --endpoint decl
 
 Pods, and the workers of endpoints that are created over REST, run on a simulated fleet, where nothing is started, or with --runtime docker as containers of a Docker Engine, which
 outlive berth and are taken up again by it; with --runtime process they are processes of this machine, where a pod's image is
-the name of an endpoint and means its command.`,
+the name of an endpoint and means its command, to which nothing is added unless --process-accept says what.`,
 		Example: `  berth serve
   berth serve --endpoint 'echo=berth worker --handler echo'
   berth serve --endpoint 'images=python handler.py' --listen 0.0.0.0:8765`,

@@ -14,26 +14,28 @@ var (
 	}
 	check1            = &validate.Integer{Min: 0, Max: 31536000000}
 	membersOfAdvance  = []string{"milliseconds"}
-	check2            = &validate.Text{Min: 1}
-	check3            = &validate.Text{Pattern: validate.MustPattern(`^(all|admin|rest:(read|write)|graphql:(read|write)|queue:(\*|[a-z0-9]{14}):(invoke|work)|pod:[a-z0-9]{14})$`)}
-	check4            = &validate.Integer{Min: 1, Max: 31536000000}
+	check2            = &validate.Integer{Min: -31536000000, Max: 31536000000}
+	membersOfStep     = []string{"milliseconds"}
+	check3            = &validate.Text{Min: 1}
+	check4            = &validate.Text{Pattern: validate.MustPattern(`^(all|admin|rest:(read|write)|graphql:(read|write)|queue:(\*|[a-z0-9]{14}):(invoke|work)|pod:[a-z0-9]{14})$`)}
+	check5            = &validate.Integer{Min: 1, Max: 31536000000}
 	membersOfNewKey   = []string{"name", "user", "scopes", "exempt", "expiresIn"}
-	check5            = &validate.Integer{Min: 1, Max: math.MaxInt64}
-	check6            = &validate.Text{Enum: []string{"none", "published"}}
+	check6            = &validate.Integer{Min: 1, Max: math.MaxInt64}
+	check7            = &validate.Text{Enum: []string{"none", "published"}}
 	membersOfQuotas   = []string{"minute", "hour", "day", "queue"}
 	membersOfFaults   = []string{"faults"}
-	check7            = &validate.Integer{Min: 0, Max: 3600000}
-	check8            = &validate.Text{Enum: []string{"writable", "full", "failing", "locked"}}
+	check8            = &validate.Integer{Min: 0, Max: 3600000}
+	check9            = &validate.Text{Enum: []string{"writable", "full", "failing", "locked"}}
 	membersOfStorage  = []string{"state"}
-	check9            = &validate.Integer{Min: 0, Max: math.MaxInt64}
-	check10           = &validate.Integer{Min: 1, Max: 600000}
-	check11           = &validate.Integer{Min: 400, Max: 599}
+	check10           = &validate.Integer{Min: 0, Max: math.MaxInt64}
+	check11           = &validate.Integer{Min: 1, Max: 600000}
+	check12           = &validate.Integer{Min: 400, Max: 599}
 	membersOfFault    = []string{"operation", "after", "times", "latency", "status", "drop"}
-	check12           = &validate.Integer{Min: 0, Max: 1000000}
-	check13           = &validate.Text{Enum: []string{"SECURE", "COMMUNITY"}}
-	check14           = &validate.Text{Pattern: validate.MustPattern(`^[0-9]+\.[0-9]+$`)}
-	check15           = &validate.Integer{Min: 0, Max: 1000000000}
-	membersOfCapacity = []string{"gpu", "cpu", "dataCenterId", "count", "cloud", "cudaVersion", "disk"}
+	check13           = &validate.Integer{Min: 0, Max: 1000000}
+	check14           = &validate.Text{Enum: []string{"SECURE", "COMMUNITY"}}
+	check15           = &validate.Text{Pattern: validate.MustPattern(`^[0-9]+\.[0-9]+$`)}
+	check16           = &validate.Integer{Min: 0, Max: 1000000000}
+	membersOfCapacity = []string{"gpu", "cpu", "dataCenterId", "count", "cloud", "cudaVersion", "disk", "publicIp", "downloadMbps", "uploadMbps"}
 )
 
 // Ops has the checks of every operation by its id.
@@ -62,6 +64,19 @@ var Ops = map[string]validate.Op{
 		Decode: func(body []byte) (any, validate.Violations, error) {
 			s, v := validate.NewScanner(body), new(Advance)
 			readAdvance(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"stepClock": {
+		Method: "POST", Path: "/_berth/clock/step",
+		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(Step)
+			readStep(&s, v)
 			violations, err := s.Finish()
 			return v, violations, err
 		},
@@ -180,6 +195,26 @@ func readAdvance(s *validate.Scanner, v *Advance) {
 	s.Require(seen, 0x1, membersOfAdvance)
 }
 
+func readStep(s *validate.Scanner, v *Step) {
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "milliseconds":
+			if s.Once(&seen, 0) {
+				if x, ok := s.Int(check2); ok {
+					v.Milliseconds = x
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 0x1, membersOfStep)
+}
+
 func readNewKey(s *validate.Scanner, v *NewKey) {
 	if !s.Object() {
 		return
@@ -195,14 +230,14 @@ func readNewKey(s *validate.Scanner, v *NewKey) {
 		switch string(s.Name()) {
 		case "name":
 			if s.Once(&seen, 0) {
-				if x, ok := s.String(check2); ok {
+				if x, ok := s.String(check3); ok {
 					optional.Name = x
 					v.Name = &optional.Name
 				}
 			}
 		case "user":
 			if s.Once(&seen, 1) {
-				if x, ok := s.String(check2); ok {
+				if x, ok := s.String(check3); ok {
 					optional.User = x
 					v.User = &optional.User
 				}
@@ -213,7 +248,7 @@ func readNewKey(s *validate.Scanner, v *NewKey) {
 					items := make([]string, 0, 4)
 					for s.Item() {
 						var item string
-						if x, ok := s.String(check3); ok {
+						if x, ok := s.String(check4); ok {
 							item = x
 						}
 						items = append(items, item)
@@ -231,7 +266,7 @@ func readNewKey(s *validate.Scanner, v *NewKey) {
 			}
 		case "expiresIn":
 			if s.Once(&seen, 4) {
-				if x, ok := s.Int(check4); ok {
+				if x, ok := s.Int(check5); ok {
 					optional.ExpiresIn = x
 					v.ExpiresIn = &optional.ExpiresIn
 				}
@@ -252,25 +287,25 @@ func readQuotas(s *validate.Scanner, v *Quotas) {
 		switch string(s.Name()) {
 		case "minute":
 			if s.Once(&seen, 0) {
-				if x, ok := s.Int(check5); ok {
+				if x, ok := s.Int(check6); ok {
 					v.Minute = x
 				}
 			}
 		case "hour":
 			if s.Once(&seen, 1) {
-				if x, ok := s.Int(check5); ok {
+				if x, ok := s.Int(check6); ok {
 					v.Hour = x
 				}
 			}
 		case "day":
 			if s.Once(&seen, 2) {
-				if x, ok := s.Int(check5); ok {
+				if x, ok := s.Int(check6); ok {
 					v.Day = x
 				}
 			}
 		case "queue":
 			if s.Once(&seen, 3) {
-				if x, ok := s.String(check6); ok {
+				if x, ok := s.String(check7); ok {
 					var to QuotasQueue
 					to = QuotasQueue(x)
 					v.Queue = &to
@@ -321,7 +356,7 @@ func readFleetSettings(s *validate.Scanner, v *FleetSettings) {
 		switch string(s.Name()) {
 		case "boot":
 			if s.Once(&seen, 0) {
-				if x, ok := s.Int(check7); ok {
+				if x, ok := s.Int(check8); ok {
 					var to int64
 					to = x
 					v.Boot = &to
@@ -356,7 +391,7 @@ func readStorage(s *validate.Scanner, v *Storage) {
 		switch string(s.Name()) {
 		case "state":
 			if s.Once(&seen, 0) {
-				if x, ok := s.String(check8); ok {
+				if x, ok := s.String(check9); ok {
 					v.State = StorageState(x)
 				}
 			}
@@ -389,28 +424,28 @@ func readFault(s *validate.Scanner, v *Fault) {
 			}
 		case "after":
 			if s.Once(&seen, 1) {
-				if x, ok := s.Int(check9); ok {
+				if x, ok := s.Int(check10); ok {
 					optional.After = x
 					v.After = &optional.After
 				}
 			}
 		case "times":
 			if s.Once(&seen, 2) {
-				if x, ok := s.Int(check5); ok {
+				if x, ok := s.Int(check6); ok {
 					optional.Times = x
 					v.Times = &optional.Times
 				}
 			}
 		case "latency":
 			if s.Once(&seen, 3) {
-				if x, ok := s.Int(check10); ok {
+				if x, ok := s.Int(check11); ok {
 					optional.Latency = x
 					v.Latency = &optional.Latency
 				}
 			}
 		case "status":
 			if s.Once(&seen, 4) {
-				if x, ok := s.Int(check11); ok {
+				if x, ok := s.Int(check12); ok {
 					optional.Status = x
 					v.Status = &optional.Status
 				}
@@ -434,11 +469,14 @@ func readCapacity(s *validate.Scanner, v *Capacity) {
 		return
 	}
 	optional := new(struct { // what the pointers of v point at, in one allocation
-		Gpu         string
-		CPU         string
-		Cloud       CapacityCloud
-		CudaVersion string
-		Disk        int64
+		Gpu          string
+		CPU          string
+		Cloud        CapacityCloud
+		CudaVersion  string
+		Disk         int64
+		PublicIP     bool
+		DownloadMbps int64
+		UploadMbps   int64
 	})
 	var seen uint64
 	for s.Member() {
@@ -465,29 +503,50 @@ func readCapacity(s *validate.Scanner, v *Capacity) {
 			}
 		case "count":
 			if s.Once(&seen, 3) {
-				if x, ok := s.Int(check12); ok {
+				if x, ok := s.Int(check13); ok {
 					v.Count = x
 				}
 			}
 		case "cloud":
 			if s.Once(&seen, 4) {
-				if x, ok := s.String(check13); ok {
+				if x, ok := s.String(check14); ok {
 					optional.Cloud = CapacityCloud(x)
 					v.Cloud = &optional.Cloud
 				}
 			}
 		case "cudaVersion":
 			if s.Once(&seen, 5) {
-				if x, ok := s.String(check14); ok {
+				if x, ok := s.String(check15); ok {
 					optional.CudaVersion = x
 					v.CudaVersion = &optional.CudaVersion
 				}
 			}
 		case "disk":
 			if s.Once(&seen, 6) {
-				if x, ok := s.Int(check15); ok {
+				if x, ok := s.Int(check16); ok {
 					optional.Disk = x
 					v.Disk = &optional.Disk
+				}
+			}
+		case "publicIp":
+			if s.Once(&seen, 7) {
+				if x, ok := s.Bool(); ok {
+					optional.PublicIP = x
+					v.PublicIP = &optional.PublicIP
+				}
+			}
+		case "downloadMbps":
+			if s.Once(&seen, 8) {
+				if x, ok := s.Int(check13); ok {
+					optional.DownloadMbps = x
+					v.DownloadMbps = &optional.DownloadMbps
+				}
+			}
+		case "uploadMbps":
+			if s.Once(&seen, 9) {
+				if x, ok := s.Int(check13); ok {
+					optional.UploadMbps = x
+					v.UploadMbps = &optional.UploadMbps
 				}
 			}
 		default:

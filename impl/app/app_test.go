@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -27,6 +28,9 @@ func start(t *testing.T, c app.Config) *app.Server {
 	return s
 }
 
+// loadDocuments loads them once: it takes a while.
+var loadDocuments = sync.OnceValues(conformance.LoadDocuments)
+
 func call(t *testing.T, method, url, key, body string) (int, map[string]any) {
 	req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, url, strings.NewReader(body))
 	require.NoError(t, err)
@@ -37,7 +41,7 @@ func call(t *testing.T, method, url, key, body string) (int, map[string]any) {
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
-	documents, err := conformance.LoadDocuments()
+	documents, err := loadDocuments()
 	require.NoError(t, err)
 	documents.Check(t, req, conformance.Answer{Status: res.StatusCode, Header: res.Header, Body: text})
 	var document map[string]any
@@ -119,9 +123,9 @@ func TestAHeldRequestIsAnsweredWhenTheServerStops(t *testing.T) {
 func TestADataDirectoryServesOneServerAtATime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := start(t, app.Config{Data: dir})
+	s := start(t, app.Config{Data: dir, Version: "1.2.3"})
 	_, err := app.Start(t.Context(), app.Config{Data: dir, Listen: "127.0.0.1:0"})
-	require.EqualError(t, err, "another berth is serving from "+dir)
+	require.EqualError(t, err, fmt.Sprintf("another berth is serving from %s: berth 1.2.3, process %d", dir, os.Getpid()))
 	require.NoError(t, s.Close())
 	require.NoError(t, start(t, app.Config{Data: dir}).Close())
 }

@@ -3,6 +3,7 @@
 package app
 
 import (
+	"log/slog"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -39,7 +40,7 @@ func TestADirectoryIsFreeOnceItIsUnlockedThoughProcessesAreForked(t *testing.T) 
 	fork(t)
 	fork(t)
 	for range 2000 {
-		unlock, err := lock(dir)
+		_, unlock, err := openDirectory(dir, "dev", slog.New(slog.DiscardHandler))
 		require.NoError(t, err)
 		require.NoError(t, unlock())
 	}

@@ -46,22 +46,25 @@ func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
 	if err != nil {
 		return err
 	}
-	local := process.Config{Dir: filepath.Join(c.Data, "process"), WorkDir: here, Commands: commands, Inherit: c.ProcessEnv, Rules: rules, Output: c.WorkerOutput}
+	local := process.Config{Dir: filepath.Join(c.Data, processDir), WorkDir: here, Commands: commands, Inherit: c.ProcessEnv, Rules: rules, Output: c.WorkerOutput}
 	if s.process, err = process.New(local); err != nil {
 		return err
 	}
 	if c.Runtime != RuntimeSim && c.TestControls {
 		return errors.New("the test controls need the simulated fleet: runtime must be " + RuntimeSim)
 	}
+	if err = s.endEarlierProcesses(c); err != nil {
+		return err
+	}
 	switch c.Runtime {
 	case RuntimeSim:
-		s.fleet, s.workerSim = sim.New(c.Clock), sim.New(c.Clock)
+		s.fleet, s.workerSim = sim.New(c.clock), sim.New(c.clock)
 		s.pods, s.workers = s.fleet, s.workerSim
 		return nil
 	case RuntimeProcess:
 		s.workers = s.process
 		s.processes = &control.Processes{Images: slices.Sorted(maps.Keys(commands)), Rules: rules}
-		local.Dir, local.Output = filepath.Join(c.Data, "pods"), nil
+		local.Dir, local.Output = podProcesses(c), nil
 		s.pods, err = keep(process.New(local))
 		return err
 	case RuntimeDocker:
@@ -76,15 +79,10 @@ func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
 			}
 		}
 		// The engine does not live on a clock that a test has set.
-		config := docker.Config{
+		s.pods, s.workers, err = containers(docker.Config{
 			Owner: owner, Host: c.DockerHost, Publish: publish, Pull: docker.PullPolicy(c.Pull), Clock: compute.SystemClock{}, Log: c.Log,
 			AllowNewPrivileges: c.AllowNewPrivileges, ReachHost: true,
-		}
-		if s.pods, err = keep(docker.New(config)); err != nil {
-			return err
-		}
-		config.Owner += workerOwner
-		s.workers, err = keep(docker.New(config))
+		})
 		return err
 	}
 	return fmt.Errorf("runtime must be %s, %s or %s, and not %q", RuntimeSim, RuntimeProcess, RuntimeDocker, c.Runtime)
@@ -111,11 +109,30 @@ func processRules(accept []string) (r compute.ProcessRules, err error) {
 // workerOwner ends the name of the owner of the workers' containers, which are not to be taken for pods.
 const workerOwner = "-workers"
 
+// pingsInALease is how often a worker that berth starts pings in a lease.
+const pingsInALease = 3
+
+// containers makes the runtimes of pods and of workers over one engine.
+func containers(c docker.Config) (pods, workers runtime.Runtime, err error) {
+	if pods, err = keep(docker.New(c)); err != nil {
+		return nil, nil, err
+	}
+	c.Owner, c.ReachHost = c.Owner+workerOwner, true
+	if workers, err = keep(docker.New(c)); err != nil {
+		return nil, nil, errors.Join(err, pods.Close())
+	}
+	return pods, workers, nil
+}
+
+// podProcesses is the directory of the runtime whose processes are pods.
+func podProcesses(c Config) string { return filepath.Join(c.Data, podsDir) }
+
 // workerFleet is what the workers loop works with.
 func (s *Server) workerFleet(ids *compute.IDs, login func(context.Context, compute.RegistryID) (compute.Login, error)) loop.Fleet {
 	f := loop.Fleet{
 		Store: s.store, Placement: s.placement, Queue: s.queue, Keyring: s.keyring, Processes: s.process, Runtime: s.workers, IDs: ids,
-		Clock: s.config.Clock, Log: s.config.Log, URL: s.QueueURL, OuterURL: s.workerURL, Login: login,
+		Clock: s.config.clock, Log: s.config.Log, URL: s.QueueURL, OuterURL: s.workerURL, Login: login,
+		Ping: s.config.Lease / pingsInALease,
 	}
 	return f
 }
@@ -146,14 +163,22 @@ func keep[R runtime.Runtime](made R, err error) (runtime.Runtime, error) {
 
 // runtimeOwner gives the name by which the data directory's containers are found again, also when it was moved.
 func (s *Server) runtimeOwner(ids *compute.IDs) (string, error) {
-	file := filepath.Join(s.config.Data, "runtime-owner")
-	text, err := os.ReadFile(file)
+	owner, err := s.readOwner()
 	if errors.Is(err, os.ErrNotExist) {
-		text = []byte(ids.Word(12))
-		err = atomicfile.Write(file, text, !s.config.Ephemeral)
+		owner = ids.Word(12)
+		err = atomicfile.Write(s.ownerFile(), []byte(owner), !s.config.Ephemeral)
 	}
-	if err == nil && len(strings.TrimSpace(string(text))) == 0 {
-		err = fmt.Errorf("%s is empty", file)
+	return owner, err
+}
+
+func (s *Server) ownerFile() string { return filepath.Join(s.config.Data, ownerFile) }
+
+// readOwner gives the name that a start before has made.
+func (s *Server) readOwner() (string, error) {
+	text, err := os.ReadFile(s.ownerFile())
+	owner := strings.TrimSpace(string(text))
+	if err == nil && owner == "" {
+		err = fmt.Errorf("%s is empty", s.ownerFile())
 	}
-	return strings.TrimSpace(string(text)), err
+	return owner, err
 }

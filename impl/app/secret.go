@@ -12,22 +12,44 @@ import (
 	"github.com/berthdev/berth/impl/control"
 )
 
-// secretFile is the key of what is stored encrypted. Who has it and the database can read the registry credentials.
-const secretFile = "secret.key"
-
-// secretKey reads the key of the data directory, which the first start makes. The lock of the directory is held.
-func secretKey(dir string, sync bool) ([]byte, error) {
+// secretKey reads the key of the data directory. Without one it makes one, which is nowhere yet: the database may have
+// something that another key sealed.
+func secretKey(dir string) (key []byte, made bool, err error) {
 	file := filepath.Join(dir, secretFile)
-	key, err := os.ReadFile(file)
+	key, err = os.ReadFile(file)
 	switch {
 	case err == nil && len(key) != control.SecretKeySize:
-		return nil, fmt.Errorf("%s has %d bytes, not %d", file, len(key), control.SecretKeySize)
+		return nil, false, fmt.Errorf("%s has %d bytes, not %d: put it back from a backup", file, len(key), control.SecretKeySize)
 	case !errors.Is(err, fs.ErrNotExist):
-		return key, err
+		return key, false, err
 	}
 	key = make([]byte, control.SecretKeySize)
-	if _, err := rand.Read(key); err != nil {
-		return nil, err
+	_, err = rand.Read(key)
+	return key, true, err
+}
+
+// keepSecret writes the key if it was made, beside what else a start does. The database, which is there, has nothing that another
+// one sealed.
+func keepSecret(c Config, f files) <-chan error {
+	kept := make(chan error, 1)
+	go func() {
+		defer close(kept)
+		if f.made {
+			kept <- atomicfile.Write(filepath.Join(c.Data, secretFile), f.secret, !c.Ephemeral)
+		}
+	}()
+	return kept
+}
+
+// explainSecret says what to do when the key does not open what is stored.
+func explainSecret(c Config, f files, err error) error {
+	if !errors.Is(err, control.ErrSecretKey) {
+		return err
 	}
-	return key, atomicfile.Write(file, key, sync)
+	what := "is not the one of this database"
+	if f.made {
+		what = "is missing, and the database has registry credentials that it sealed"
+	}
+	return fmt.Errorf("%s %s: put it back from a backup, or see docs/operating.md for how to go on without the credentials: %w",
+		filepath.Join(c.Data, secretFile), what, err)
 }

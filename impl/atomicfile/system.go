@@ -10,7 +10,10 @@ import (
 type operating struct{}
 
 func (operating) Create(path string) (File, error) {
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a crash, or of whoever could write here once
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
 func (operating) Rename(from, to string) error { return os.Rename(from, to) }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	mathrand "math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -107,7 +108,29 @@ func TestJobIDsFollowThoseOfAnEarlierRunWhoseClockWasAhead(t *testing.T) {
 	require.Less(t, string(ids.Job(false)), last)
 	ids.Follow("sync-" + last)
 	ids.Follow("01900000-0000-7000-8000-000000000000")
-	require.True(t, strings.HasPrefix(string(ids.Job(false)), "ffffffff-0000-7abd-"))
+	next := string(ids.Job(false))
+	require.True(t, strings.HasPrefix(next, "ffffffff-0000-7a"), next)
+	require.Greater(t, next[:18], last[:18])
+}
+
+func TestJobIDsOfTwoSourcesAreNumberedApart(t *testing.T) {
+	t.Parallel()
+	clock := compute.NewFrozenClock(time.UnixMilli(1_577_836_800_000))
+	source := func(seed byte) *compute.IDs { return compute.NewIDs(mathrand.NewChaCha8([32]byte{seed}), clock) }
+	number := func(id compute.JobID) string { return string(id[:18]) } // what the row is numbered by
+	numbers := map[string]bool{}
+	a, b := source(1), source(2)
+	for range 10_000 {
+		numbers[number(a.Job(false))], numbers[number(b.Job(false))] = true, true
+	}
+	require.Len(t, numbers, 20_000)
+
+	a, b = source(1), source(1)
+	require.Equal(t, a.Job(false), b.Job(false), "of equal randomness")
+	b.Meet()
+	met := b.Job(false)
+	require.NotEqual(t, number(a.Job(false)), number(met))
+	require.Greater(t, b.Job(false), met, "and still in order")
 }
 
 func TestATokenIsGoodForItsKeyOnly(t *testing.T) {

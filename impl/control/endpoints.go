@@ -51,10 +51,12 @@ type EndpointChange struct {
 	GPU           *EndpointGPUChange
 	CPUs          []compute.CPU // MemoryGB is derived
 	DataCenterIDs []string      // empty: any
+	Compliance    []string      // empty: any
 	VolumeIDs     []compute.VolumeID
 	WorkersMin    *int64
 	WorkersMax    *int64
-	IdleTimeout   *time.Duration // refused where it is not the user's to set
+	IdleTimeout   *time.Duration // refused for a queue that is scaled by ByCount, unless IdleByCount is set
+	IdleByCount   bool
 	Scaling       *Scaling
 	Timeout       *time.Duration
 	FlashBoot     *compute.FlashBoot
@@ -91,8 +93,8 @@ func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind comput
 	err = n.store.Write(ctx, func(tx store.Tx) error {
 		e = compute.Endpoint{
 			ID: n.ids.Endpoint(), UserID: user, Type: kind, DiskGB: defaultDiskGB, Ports: []string{}, Env: map[string]string{},
-			DataCenterIDs: []string{}, VolumeIDs: []compute.VolumeID{}, WorkersMax: defaultWorkersMax, IdleTimeout: defaultIdleTimeout,
-			Timeout: defaultTimeout, FlashBoot: compute.FlashBootOff, Version: 1, CreatedAt: tx.Now(),
+			DataCenterIDs: []string{}, Compliance: []string{}, VolumeIDs: []compute.VolumeID{}, WorkersMax: defaultWorkersMax, IdleTimeout: defaultIdleTimeout,
+			Timeout: defaultTimeout, FlashBoot: compute.FlashBootOff, Version: 1, CreatedAt: tx.Wall(),
 		}
 		if err := n.change(tx, &e, change); err != nil {
 			return err
@@ -114,7 +116,7 @@ func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind comput
 // release stores a release of the endpoint's version.
 func (n *Endpoints) release(tx store.Tx, e compute.Endpoint, by compute.UserID, diff []compute.FieldChange) error {
 	return tx.InsertRelease(compute.Release{
-		ID: n.ids.Release(), EndpointID: e.ID, Version: e.Version, CreatedBy: by, Diff: diff, CreatedAt: tx.Now(),
+		ID: n.ids.Release(), EndpointID: e.ID, Version: e.Version, CreatedBy: by, Diff: diff, CreatedAt: tx.Wall(),
 	})
 }
 
@@ -193,7 +195,7 @@ func (n *Endpoints) Delete(ctx context.Context, user compute.UserID, id compute.
 		if err != nil {
 			return err
 		}
-		e.DeletedAt = tx.Now()
+		e.DeletedAt = tx.Wall()
 		return tx.UpdateEndpoint(e)
 	})
 	n.changing.Unlock()

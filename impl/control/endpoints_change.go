@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
@@ -72,11 +73,8 @@ func (n *Endpoints) changeMaking(tx store.Tx, e *compute.Endpoint, x *EndpointCh
 	if e.Image == "" && x.Image == nil {
 		return invalid("/image: is required without a template")
 	}
-	if err := checkPorts(e.Ports); err != nil {
-		return err
-	}
-	if x.Args != nil || x.TemplateID != nil { // else it was taken as it is
-		if err := checkArgs(e.Args); err != nil {
+	if x.Ports != nil || x.Args != nil || x.Env != nil || x.TemplateID != nil { // else it was taken as it is
+		if err := checkContainer(e.Ports, e.Args, e.Env); err != nil {
 			return err
 		}
 	}
@@ -105,7 +103,7 @@ func (n *Endpoints) saveTemplate(tx store.Tx, e compute.Endpoint, x TemplateChan
 		}
 		return t.ID, tx.UpdateTemplate(t)
 	case compute.NotFound:
-		t = newTemplate(n.ids, e.UserID, tx.Now())
+		t = newTemplate(n.ids, e.UserID, tx.Wall())
 		if err := changeTemplate(tx, &t, x); err != nil {
 			return "", err
 		}
@@ -213,11 +211,17 @@ func (n *Endpoints) changePlaces(tx store.Tx, e *compute.Endpoint, x EndpointCha
 	if x.DataCenterIDs != nil {
 		e.DataCenterIDs = x.DataCenterIDs
 	}
+	if x.Compliance != nil {
+		e.Compliance = x.Compliance
+	}
 	if x.VolumeIDs != nil {
 		e.VolumeIDs = x.VolumeIDs
 	}
 	if err := n.catalog.checkPlace(nil, e.DataCenterIDs, false); err != nil {
 		return err
+	}
+	if !n.catalog.compliant(e.DataCenterIDs, e.Compliance) {
+		return compute.Errorf(compute.Rejected, "compliance: no data center that is asked for meets %s", strings.Join(e.Compliance, " and "))
 	}
 	seen := map[string]bool{}
 	for _, id := range e.VolumeIDs {
@@ -244,7 +248,7 @@ func changeWorkers(e *compute.Endpoint, x EndpointChange) error {
 	if e.Type == compute.LoadBalancer && e.Scaler == compute.ByDelay {
 		return invalid("/scaling/type: must be %s for a %s endpoint", compute.ByCount, e.Type)
 	}
-	if x.IdleTimeout != nil && !e.IdlesBySetting() {
+	if x.IdleTimeout != nil && !x.IdleByCount && !e.IdlesBySetting() {
 		return compute.Errorf(compute.Rejected, "workers.idleTimeout: it does not apply to a queue that is scaled by %s", compute.ByCount)
 	}
 	least, most := int64(e.WorkersMin), int64(e.WorkersMax)

@@ -42,7 +42,7 @@ func (n *Endpoints) Declare(ctx context.Context, user compute.UserID, d NewEndpo
 		}
 		e = compute.Endpoint{
 			ID: known.ID, UserID: user, Name: d.Name, Type: compute.QueueEndpoint, Declared: true, Image: d.Image, Ports: []string{}, Env: d.Env,
-			DataCenterIDs: []string{}, VolumeIDs: []compute.VolumeID{}, WorkersMin: d.WorkersMin, WorkersMax: d.WorkersMax,
+			DataCenterIDs: []string{}, Compliance: []string{}, VolumeIDs: []compute.VolumeID{}, WorkersMin: d.WorkersMin, WorkersMax: d.WorkersMax,
 			IdleTimeout: d.IdleTimeout, Scaler: cmp.Or(d.Scaler, compute.ByDelay), ScalerValue: cmp.Or(d.ScalerValue, declaredScalerValue),
 			Timeout: declaredTimeout, FlashBoot: compute.FlashBootOff, Version: known.Version, CreatedAt: known.CreatedAt,
 		}
@@ -50,7 +50,7 @@ func (n *Endpoints) Declare(ctx context.Context, user compute.UserID, d NewEndpo
 			e.Env = map[string]string{}
 		}
 		if absent {
-			e.ID, e.Version, e.CreatedAt = n.ids.Endpoint(), 1, tx.Now()
+			e.ID, e.Version, e.CreatedAt = n.ids.Endpoint(), 1, tx.Wall()
 			if err := tx.InsertEndpoint(e); err != nil {
 				return err
 			}

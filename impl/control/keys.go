@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"maps"
@@ -101,9 +102,9 @@ func (r *Keyring) Create(ctx context.Context, n NewKey) (compute.Key, string, er
 	r.changing.Lock()
 	defer r.changing.Unlock()
 	err := r.store.Write(ctx, func(tx store.Tx) error {
-		k.CreatedAt = tx.Now()
+		k.CreatedAt = tx.Wall()
 		if n.Expiry > 0 {
-			k.ExpiresAt = tx.Now().Add(n.Expiry)
+			k.ExpiresAt = tx.Wall().Add(n.Expiry)
 		}
 		return tx.InsertKey(k)
 	})
@@ -169,7 +170,9 @@ func (r *Keyring) Keys(worker bool) []compute.Key {
 			keys = append(keys, k)
 		}
 	}
-	slices.SortFunc(keys, func(a, b compute.Key) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	slices.SortFunc(keys, func(a, b compute.Key) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
 	return keys
 }
 
@@ -214,7 +217,7 @@ func (r *Keyring) Find(ctx context.Context, token string) (compute.Key, error) {
 	if !key.Matches(token) || !key.RevokedAt.IsZero() {
 		return compute.Key{}, errInvalidKey()
 	}
-	if !key.ExpiresAt.IsZero() && !r.clock.Now().Before(key.ExpiresAt) {
+	if !key.ExpiresAt.IsZero() && !r.clock.Wall().Before(key.ExpiresAt) {
 		return compute.Key{}, compute.Errorf(compute.Unauthenticated, "expired API key")
 	}
 	return key, nil

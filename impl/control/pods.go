@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -26,16 +25,12 @@ type NewPod struct {
 	CPU              *compute.CPU // MemoryGB is derived; not 0: refused unless it is that
 	Cloud            compute.Cloud
 	DataCenterIDs    []string
-	Countries        []string // any of them; empty: all
 	GlobalNetworking bool
 	TemplateID       compute.TemplateID // that FromTemplate completes it with
 	MountPath        string             // of the template's persistent mount; empty: as the template has it
-	LeastVCPUs       int64              // of a GPU pod; so are the next three
-	LeastMemoryGB    int64
-	CUDAVersions     []string // any of them; empty: all
-	LeastCUDA        string
-	StartSSH         *bool   // the container gets the user's SSH keys
-	MaxCost          float64 // USD an hour; 0: whatever it costs
+	StartSSH         *bool              // the container gets the user's SSH keys
+	MaxCost          float64            // USD an hour; 0: whatever it costs
+	Needs                               // of its host, as it is made
 }
 
 const defaultDiskGB = 20 // rule pods.defaults
@@ -84,7 +79,7 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 	if p.Env == nil {
 		p.Env = map[string]string{}
 	}
-	if err := checkContainer(p); err != nil {
+	if err := checkContainer(p.Ports, p.Args, p.Env); err != nil {
 		return p, err
 	}
 	if n.Persistent != nil && n.Network != nil {
@@ -122,14 +117,6 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 	return p, c.Processes.checkPod(p)
 }
 
-// checkContainer holds what the pod's container is made of against the rules that need no store.
-func checkContainer(p compute.Pod) error {
-	if err := checkPorts(p.Ports); err != nil {
-		return err
-	}
-	return checkArgs(p.Args)
-}
-
 // settle applies the rules that need the store, and places the pod.
 func (c *Control) settle(tx store.Tx, b *Booking, p *compute.Pod, n NewPod) error {
 	dataCenters, err := dataCentersFor(tx, p.UserID, n)
@@ -146,8 +133,7 @@ func (c *Control) settle(tx store.Tx, b *Booking, p *compute.Pod, n NewPod) erro
 		return err // a volume may have left only data centers without it
 	}
 	w := wantOf(*p)
-	w.DataCenterIDs, w.Countries = dataCenters, n.Countries
-	w.LeastVCPUs, w.LeastMemoryGB, w.CUDAVersions, w.LeastCUDA = n.LeastVCPUs, n.LeastMemoryGB, n.CUDAVersions, n.LeastCUDA
+	w.DataCenterIDs, w.Needs = dataCenters, n.Needs
 	if p.Persistent != nil {
 		w.PersistentGB = p.Persistent.SizeGB
 	}
@@ -157,20 +143,7 @@ func (c *Control) settle(tx store.Tx, b *Booking, p *compute.Pod, n NewPod) erro
 	if err := connect(tx, p); err != nil {
 		return err
 	}
-	p.CreatedAt, p.MovedAt = tx.Now(), tx.Now()
-	return nil
-}
-
-// checkPorts refuses the same private port twice (rule pods.ports.twice).
-func checkPorts(ports []string) error {
-	seen := map[string]bool{}
-	for _, p := range ports {
-		number, _, _ := strings.Cut(p, "/")
-		if seen[number] {
-			return compute.Errorf(compute.Rejected, "ports: port %s is listed twice", number)
-		}
-		seen[number] = true
-	}
+	p.CreatedAt, p.MovedAt = tx.Wall(), tx.Wall()
 	return nil
 }
 
@@ -279,8 +252,8 @@ func (c *Control) change(tx store.Tx, p *compute.Pod, n PodChange) error {
 	if n.Env != nil {
 		p.Env = n.Env
 	}
-	if n.Ports != nil || n.Args != nil { // else it was taken as it is
-		if err := checkContainer(*p); err != nil {
+	if n.Ports != nil || n.Args != nil || n.Env != nil { // else it was taken as it is
+		if err := checkContainer(p.Ports, p.Args, p.Env); err != nil {
 			return err
 		}
 	}
@@ -401,7 +374,7 @@ func move(tx store.Tx, b *Booking, p *compute.Pod, action compute.PodEvent, cuda
 			return err
 		}
 	}
-	p.MovedAt = tx.Now()
+	p.MovedAt = tx.Wall()
 	_, err = b.Move(tx, from, *p)
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/berthdev/berth/impl/args"
 	"github.com/berthdev/berth/impl/compute"
 )
 
@@ -55,21 +54,4 @@ func (p *Processes) check(image, args string, env map[string]string) error {
 		return compute.Errorf(compute.Rejected, "image: this server runs processes of its own machine, and %q is none of its commands (%s)", image, strings.Join(p.Images, ", "))
 	}
 	return rejected(p.Rules.Check(args, env))
-}
-
-// rejected makes a rule of the service of a plain error, whose text names the field.
-func rejected(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &compute.Error{Code: compute.Rejected, Detail: err.Error()}
-}
-
-// checkArgs refuses arguments that cannot be read (rules pods.create.args.*).
-func checkArgs(text string) error {
-	if text == "" {
-		return nil
-	}
-	_, err := args.Parse(text)
-	return rejected(err)
 }

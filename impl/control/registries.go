@@ -17,7 +17,7 @@ type Registries struct {
 	secrets *Secrets
 }
 
-// NewRegistries makes Registries. It fails when the secrets do not open what is stored: then the key is a wrong one.
+// NewRegistries makes Registries. It fails with ErrSecretKey when the secrets do not open what is stored.
 func NewRegistries(ctx context.Context, s store.Store, ids *compute.IDs, secrets *Secrets) (*Registries, error) {
 	r := &Registries{store: s, ids: ids, secrets: secrets}
 	err := s.Read(ctx, func(tx store.Tx) error {
@@ -39,7 +39,7 @@ func (r *Registries) Create(ctx context.Context, user compute.UserID, name strin
 	}
 	made.Login = login
 	err = r.store.Write(ctx, func(tx store.Tx) error {
-		made.CreatedAt = tx.Now()
+		made.CreatedAt = tx.Wall()
 		return tx.InsertRegistry(made)
 	})
 	return made, err

@@ -5,6 +5,7 @@ import (
 	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -19,6 +20,9 @@ type Secrets struct {
 
 // SecretKeySize is how many bytes the key of NewSecrets has.
 const SecretKeySize = 32
+
+// ErrSecretKey says that the key is a wrong one.
+var ErrSecretKey = errors.New("the secret key does not open what was sealed")
 
 // NewSecrets makes Secrets with a key of SecretKeySize bytes.
 func NewSecrets(key []byte) (*Secrets, error) {
@@ -48,7 +52,7 @@ func (s *Secrets) seal(text []byte, owner string) []byte {
 func (s *Secrets) open(sealed []byte, owner string) ([]byte, error) {
 	text, err := s.aead.Open(nil, nil, sealed, []byte(owner))
 	if err != nil {
-		return nil, fmt.Errorf("the secret key does not open what was sealed for %s: %w", owner, err)
+		return nil, fmt.Errorf("%w for %s: %w", ErrSecretKey, owner, err)
 	}
 	return text, nil
 }

@@ -71,7 +71,7 @@ func (h restHandlers) ListEndpointWorkers(c echo.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	now := h.Clock.Now()
+	now := h.Clock.Wall()
 	return c.JSON(http.StatusOK, rest.WorkerList{
 		Workers: views(workers, func(w control.EndpointWorker) rest.Worker { return endpointWorkerView(w, now) }),
 		Summary: workerSummary(workers), EndpointVersion: nullable.NewNullableWithValue(endpoint.Version),

@@ -48,7 +48,7 @@ func (h restHandlers) ListPods(c echo.Context, params rest.ListPodsParams) error
 
 // podView views a pod as it is now.
 func (h restHandlers) podView(p compute.Pod) rest.Pod {
-	return podView(p, h.Pods.Live(p.ID), h.Clock.Now())
+	return podView(p, h.Pods.Live(p.ID), h.Clock.Wall())
 }
 
 // podList views the pods.

@@ -192,7 +192,7 @@ func (l *Pods) write(ctx context.Context, all []*look) {
 	}
 	err := l.Placement.Write(ctx, func(tx store.Tx, b *control.Booking) (err error) {
 		for _, one := range moving {
-			one.pod.MovedAt = tx.Now()
+			one.pod.MovedAt = tx.Wall()
 			if one.moved, err = b.Move(tx, one.from, one.pod); err != nil {
 				return err
 			}

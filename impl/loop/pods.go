@@ -112,12 +112,13 @@ func (l *Pods) Run(ctx context.Context) {
 		if running {
 			watch = now.Add(watchTick)
 			l.adopt(ctx)
-			if l.volumes.Swap(false) {
-				l.looks.Go(func() { l.sweepVolumes(ctx) })
-			}
 			if !l.Simulated && now.Sub(l.reviewed) >= reviewTick {
 				l.reviewed = now
+				l.volumes.Store(true)
 				l.looks.Go(func() { l.review(ctx) })
+			}
+			if l.volumes.Swap(false) {
+				l.looks.Go(func() { l.sweepVolumes(ctx) })
 			}
 		}
 		l.attend(ctx, ends, &l.looks, l.claim(now, moving, running))

@@ -69,7 +69,7 @@ func (h *host) hesitate(ctx context.Context, id string) error {
 	}
 	select {
 	case <-h.goOn:
-		return nil
+		return h.fails()
 	case <-ctx.Done():
 		return ctx.Err()
 	}

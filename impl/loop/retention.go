@@ -39,14 +39,14 @@ func (r *Retention) Next(ctx context.Context) (next time.Time, err error) {
 		return err
 	})
 	if !next.IsZero() {
-		next = next.Add(r.Pods + time.Millisecond) // it was kept for so long
+		next = next.Add(r.Pods + time.Millisecond - compute.Lag(r.Clock)) // it was kept for so long
 	}
 	return next, err
 }
 
 // Sweep deletes all whose time is over. What fails keeps nothing else from being deleted.
 func (r *Retention) Sweep(ctx context.Context) error {
-	now := r.Clock.Now()
+	now := r.Clock.Wall() // as these rows were stamped
 	return errors.Join(
 		r.inBatches(ctx, func(tx store.Tx) (int, error) { return tx.DeleteTerminated(now.Add(-r.Pods), retentionBatch) }),
 		r.inBatches(ctx, func(tx store.Tx) (int, error) { return tx.DeleteWebhooks(now.Add(-webhookLog), retentionBatch) }),

@@ -4,6 +4,7 @@ import (
 	"maps"
 	goruntime "runtime"
 	"strconv"
+	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 )
@@ -46,14 +47,14 @@ func (d description) variables() map[string]string {
 
 // protocol are the variables that a worker of an SDK works by, with the placeholders that it fills in: $ID is the worker's id in the
 // take URL and the job's id in the URLs of reports.
-func protocol(e compute.EndpointID, id compute.WorkerID, base, key string) map[string]string {
+func protocol(e compute.EndpointID, id compute.WorkerID, base, key string, ping time.Duration) map[string]string {
 	url := base + "/v2/" + string(e)
 	return map[string]string{
 		"RUNPOD_WEBHOOK_GET_JOB":         url + "/job-take/$ID?gpu=none",
 		"RUNPOD_WEBHOOK_POST_OUTPUT":     url + "/job-done/$RUNPOD_POD_ID/$ID?gpu=none",
 		"RUNPOD_WEBHOOK_POST_STREAM":     url + "/job-stream/$RUNPOD_POD_ID/$ID?gpu=none",
 		"RUNPOD_WEBHOOK_PING":            url + "/ping/$RUNPOD_POD_ID?gpu=none",
-		"RUNPOD_PING_INTERVAL":           "10000", // milliseconds; below 1000 the SDK's pinger dies
+		"RUNPOD_PING_INTERVAL":           strconv.FormatInt(max(1000, ping.Milliseconds()), 10), // below 1000 the SDK's pinger dies
 		"RUNPOD_AI_API_KEY":              key,
 		"RUNPOD_POD_ID":                  string(id),
 		"RUNPOD_POD_HOSTNAME":            string(id),
@@ -80,7 +81,7 @@ func (l *Workers) environment(e compute.Endpoint, w compute.Worker, key string) 
 	if !e.Declared {
 		base = l.OuterURL
 	}
-	by := protocol(e.ID, w.ID, base(), key)
+	by := protocol(e.ID, w.ID, base(), key, l.Ping)
 	told = description{
 		id: string(w.ID), hostname: string(w.ID), dataCenterID: w.DataCenterID, gpu: w.GPU, vcpus: l.Placement.VCPUs(w.GPU, w.CPU), base: base(), key: key,
 	}.variables()

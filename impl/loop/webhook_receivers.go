@@ -3,7 +3,6 @@ package loop
 import (
 	"cmp"
 	"container/heap"
-	"net/http"
 	"net/url"
 	"time"
 )
@@ -17,6 +16,12 @@ const receiverMost = 8
 const (
 	firstReceiverPause = time.Second
 	lastReceiverPause  = webhookPause
+)
+
+// The HTTP statuses by which a receiver says that it is in trouble: the second and all above.
+const (
+	busy     = 429
+	troubled = 500
 )
 
 // receiver is a scheme, host and port to which documents go. Most are to be delivered to a few, so each has its line.
@@ -48,7 +53,7 @@ func receiverOf(address string) string {
 
 // heard notes how the receiver answered a try: with a status, or not at all if that is 0.
 func (r *receiver) heard(status int, now time.Time) {
-	if status != 0 && status != http.StatusTooManyRequests && status < http.StatusInternalServerError {
+	if status != 0 && status != busy && status < troubled {
 		r.most, r.pause, r.until = min(2*r.most, receiverMost), 0, time.Time{}
 		return
 	}

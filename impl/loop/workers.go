@@ -25,6 +25,9 @@ const (
 	lastBackoff  = time.Minute
 )
 
+// pauseMemory is how long after a pause the next one is longer: a worker that is never heard of fails after initLimit.
+const pauseMemory = initLimit + 3*time.Minute
+
 // fullPause is how long an endpoint waits whose worker nothing can hold, before room is looked for again.
 const fullPause = time.Second
 
@@ -44,6 +47,7 @@ type Fleet struct {
 	Log       *slog.Logger
 	URL       func() string // base of the queue, as processes of this machine reach it
 	OuterURL  func() string // base of the queue, as what Runtime runs reaches it
+	Ping      time.Duration // between two pings of a worker; in whole seconds, which is all that the SDK knows
 	// Held tells whether the container of a pod still has one of the GPUs of the host. Nil: nothing is to be held.
 	Held func(hostID string, devices []string) bool
 	// Login opens the credential for a private image.
@@ -142,7 +146,7 @@ func (l *Workers) Step(ctx context.Context) {
 	l.forgetPauses(demands)
 }
 
-// forgetPauses forgets the pauses of endpoints that are no more.
+// forgetPauses forgets the pauses of endpoints that are no more, and those that have been over for long.
 func (l *Workers) forgetPauses(demands []queue.Demand) {
 	there := map[compute.EndpointID]bool{}
 	for _, d := range demands {
@@ -150,7 +154,8 @@ func (l *Workers) forgetPauses(demands []queue.Demand) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	maps.DeleteFunc(l.pauses, func(id compute.EndpointID, _ pause) bool { return !there[id] })
+	now := l.Clock.Now()
+	maps.DeleteFunc(l.pauses, func(id compute.EndpointID, p pause) bool { return !there[id] || now.Sub(p.until) > pauseMemory })
 }
 
 func (l *Workers) ids() (ids []compute.WorkerID) {

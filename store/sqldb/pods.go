@@ -143,7 +143,7 @@ func (tx *Tx) MovePod(p compute.Pod) (bool, error) {
 		query = endPod
 	}
 	return tx.changed("move pod "+string(p.ID), query, string(p.Status), p.Reason, millis(p.StartedAt), millis(p.RestartAt), p.DataCenterID, p.HostID,
-		text(p.Devices), int64(p.Address), millis(tx.now), string(p.ID), p.Version)
+		text(p.Devices), int64(p.Address), millis(tx.wall), string(p.ID), p.Version)
 }
 
 // NextTerminated gives when the pod was terminated of which that is longest ago; zero if there is none.

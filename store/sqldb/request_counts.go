@@ -6,7 +6,7 @@ const (
 	upsertRequestCount = `INSERT INTO request_counts (user_id, window_name, window_start, requests) VALUES (?, ?, ?, ?)
 ON CONFLICT (user_id, window_name) DO UPDATE SET window_start = excluded.window_start, requests = excluded.requests`
 	selectRequestCounts = `SELECT user_id, window_name, window_start, requests FROM request_counts ORDER BY user_id, window_name`
-	deleteRequestCount  = `DELETE FROM request_counts WHERE user_id = ? AND window_name = ? AND window_start = ?`
+	deleteRequestCount  = `DELETE FROM request_counts WHERE user_id = ? AND window_name = ? AND window_start <= ?`
 )
 
 // SetRequestCount replaces the user's count in the window of that name.

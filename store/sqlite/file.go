@@ -35,32 +35,42 @@ func prepareFile(path string, sync bool) (made bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	info, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	err = checkFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
 		return true, makeFile(path, sync)
-	case err != nil:
-		return false, err
-	case !info.Mode().IsRegular():
-		return false, errors.New("it is no regular file; to keep it elsewhere, make its directory a link")
-	case info.Size() == 0:
-		return false, errors.New("it is empty, as no database of berth ever is; " + advice)
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
+	if err != nil {
+		return false, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil { //nolint:gosec // the path is the operator's own
 		return false, err
 	}
 	for _, end := range beside {
-		if err := os.Chmod(path+end, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Chmod(path+end, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the path is the operator's own
 			return false, err
 		}
 	}
 	return false, nil
 }
 
+// checkFile fails if the file is not there, or none that SQLite is to open.
+func checkFile(path string) error {
+	info, err := os.Lstat(path) //nolint:gosec // the path is the operator's own
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return errors.New("it is no regular file; to keep it elsewhere, make its directory a link")
+	case info.Size() == 0:
+		return errors.New("it is empty, as no database of berth ever is; " + advice)
+	}
+	return nil
+}
+
 // makeFile makes a file without rows.
 func makeFile(path string, sync bool) error {
 	for _, end := range beside {
-		if _, err := os.Lstat(path + end); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(path + end); !errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the path is the operator's own
 			return errors.Join(fmt.Errorf("it is missing, but its %s is there; %s", filepath.Base(path+end), advice), err)
 		}
 	}

@@ -26,6 +26,11 @@ CREATE TABLE chunks (
 
 -- sqlite_autoindex_chunks_1 ON chunks;
 
+CREATE TABLE clock (
+  one INTEGER PRIMARY KEY CHECK (one = 1), -- there is no other row
+  lag INTEGER NOT NULL                     -- milliseconds
+) STRICT;
+
 CREATE TABLE clusters (
   seq            INTEGER PRIMARY KEY,
   id             TEXT NOT NULL UNIQUE,
@@ -91,7 +96,7 @@ CREATE TABLE endpoints (
   version         INTEGER NOT NULL, -- of the latest release
   created_at      INTEGER,
   deleted_at      INTEGER           -- NULL: it lasts
-) STRICT;
+, compliance TEXT NOT NULL DEFAULT '[]') STRICT;
 
 CREATE UNIQUE INDEX endpoints_declared ON endpoints (user_id, name) WHERE declared;
 
@@ -297,7 +302,7 @@ CREATE TABLE templates (
   cuda_versions   TEXT NOT NULL,    -- JSON
   readme          TEXT NOT NULL,
   created_at      INTEGER
-) STRICT;
+, port_names TEXT NOT NULL DEFAULT '{}') STRICT;
 
 -- sqlite_autoindex_templates_1 ON templates;
 

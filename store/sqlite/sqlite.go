@@ -58,6 +58,35 @@ func OpenUnsynced(ctx context.Context, path string, clock compute.Clock) (*DB, e
 	return open(ctx, path, clock, off, batchLimit, migrations())
 }
 
+// Versions tells which version of the schema the file has, and to which Open would bring it. It changes nothing, and fails as Open
+// does on a file that is not there or no database of berth.
+func Versions(ctx context.Context, path string) (file, program int, err error) {
+	path, err = filepath.Abs(path)
+	if err != nil {
+		return 0, 0, fmt.Errorf("read the version of the store: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("read the version of the store %s: %w", path, notADatabase(err))
+		}
+	}()
+	if err := checkFile(path); err != nil {
+		return 0, 0, err
+	}
+	pool, err := sql.Open("sqlite", dsn(path, false, full))
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	c, err := pool.Conn(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	file, err = versionOf(ctx, c)
+	return file, len(migrations()), err
+}
+
 func open(ctx context.Context, path string, clock compute.Clock, s synchronous, limit int, all []migration) (_ *DB, err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
@@ -208,7 +237,7 @@ func (d *DB) Read(ctx context.Context, f func(store.Tx) error) (err error) {
 	if _, err := c.Exec("BEGIN"); err != nil {
 		return fmt.Errorf("begin to read: %w", err)
 	}
-	tx := sqldb.NewTx(c, d.clock.Now(), nil)
+	tx := sqldb.NewTx(c, d.clock, nil)
 	defer func() { // also when f panics
 		failed := tx.End()
 		if err == nil {

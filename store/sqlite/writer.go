@@ -283,7 +283,7 @@ func (w *writer) run(c *call) {
 			return
 		}
 	}
-	tx := sqldb.NewTx(w.conn, w.clock.Now(), w.counts)
+	tx := sqldb.NewTx(w.conn, w.clock, w.counts)
 	err := errUnwound
 	returned := false
 	defer func() { // after a Goexit, too, which only deferred calls outlive

@@ -24,9 +24,9 @@ func requestCounts(t *testing.T, open Open) {
 
 	other := compute.RequestCount{UserID: "v", Window: "day", Start: start, Requests: 3}
 	write(t, s, func(tx store.Tx) error { return tx.SetRequestCount(other) })
-	later := second
-	later.Start = start.Add(time.Minute)
-	for _, c := range []compute.RequestCount{first, later} {
+	earlier := second
+	earlier.Start = start.Add(-time.Minute)
+	for _, c := range []compute.RequestCount{first, earlier} {
 		write(t, s, func(tx store.Tx) error { return tx.DeleteRequestCount(c) })
 	}
 	got = read(t, s, func(tx store.Tx) ([]compute.RequestCount, error) { return tx.RequestCounts() })

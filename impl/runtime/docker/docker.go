@@ -141,6 +141,15 @@ func New(c Config) (*Runtime, error) {
 	return h, nil
 }
 
+// Address gives the address of the engine that Config.Host means.
+func Address(host string) (string, error) {
+	engine, err := dial(host)
+	if err != nil {
+		return "", err
+	}
+	return engine.DaemonHost(), engine.Close()
+}
+
 func dial(host string) (*client.Client, error) {
 	options := []client.Opt{client.FromEnv}
 	if host != "" {

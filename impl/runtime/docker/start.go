@@ -159,11 +159,18 @@ func (h *Runtime) try(ctx context.Context, a runtime.Allocation, p plan) error {
 // launch makes the container and starts it; one that does not start is removed.
 func (h *Runtime) launch(ctx context.Context, a runtime.Allocation, p plan, ports reserved) error {
 	defer ports.release()
-	if err := h.create(ctx, h.complete(p.container, a, ports.ports)); err != nil {
+	container := h.complete(p.container, a, ports.ports)
+	err := h.create(ctx, container)
+	if errdefs.IsConflict(err) { // the engine made it just now, for a call of a berth that was killed
+		if err = h.discard(ctx, a.ID); err == nil {
+			err = h.create(ctx, container)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	ports.release()
-	_, err := ask(ctx, func(ctx context.Context) (client.ContainerStartResult, error) {
+	_, err = ask(ctx, func(ctx context.Context) (client.ContainerStartResult, error) {
 		return h.engine.ContainerStart(ctx, h.name(a.ID), client.ContainerStartOptions{})
 	})
 	if err != nil && !errors.Is(err, runtime.ErrUnavailable) {
@@ -183,7 +190,7 @@ func (h *Runtime) create(ctx context.Context, o client.ContainerCreateOptions) e
 		return err
 	}
 	err := made()
-	if err == nil || len(o.HostConfig.StorageOpt) == 0 || errors.Is(err, runtime.ErrUnavailable) {
+	if err == nil || len(o.HostConfig.StorageOpt) == 0 || errors.Is(err, runtime.ErrUnavailable) || errdefs.IsConflict(err) {
 		return err
 	}
 	o.HostConfig.StorageOpt = nil

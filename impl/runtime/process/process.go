@@ -7,7 +7,8 @@
 // berth's own environment a process gets what every program needs, and what Config.Inherit names.
 //
 // Each allocation is a process group of its own. When its first process has ended, whatever is left of the group is
-// killed: a child that lives on, such as the pinger of the Python SDK, would claim jobs that nobody works on.
+// killed: a child that lives on, such as the pinger of the Python SDK, would claim jobs that nobody works on. On Linux so is what
+// left the group, as a daemon does: it is found by the BERTH_ALLOCATION in its environment.
 //
 // No process outlives berth. Close kills them all; on Linux the kernel kills them if berth dies without Close, and New
 // kills what is left even then (their children), which it finds by the BERTH_OWNER in their environment.

@@ -83,6 +83,14 @@ func act(what string) int {
 		}
 		_, _ = bufio.NewReader(ready).ReadString('\n')
 		return 0
+	case "daemons": // stays, and leaves a child that is in a session of its own
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), role+"=ghost")
+		child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := child.Start(); err != nil {
+			return 1
+		}
+		<-terms
 	case "ghost": // stays whatever happens, and the test sees its end in the connection
 		conn, err := net.Dial("tcp", os.Getenv(address))
 		if err != nil {

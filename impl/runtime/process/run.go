@@ -94,6 +94,7 @@ func (h *Runtime) launch(r *run, argv, env []string) error {
 		if err == nil {
 			code = state.ExitCode()
 		}
+		killStrays(h.owner, r.id)
 		for _, p := range pipes {
 			_ = p.out.SetReadDeadline(time.Now().Add(drainTime))
 		}
