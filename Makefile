@@ -32,7 +32,8 @@ model: ## hold the queue against its reference, and placement against its rows, 
 
 .PHONY: faults
 faults: ## fail every call to the disk, and lose power at each: the whole of what make test does in part (with root also on a real file system)
-	BERTH_FAULTS=all go test -count=1 -pgo=off -timeout 20m -v ./store/faulttest
+	BERTH_FAULTS=all go test -count=1 -pgo=off -timeout 20m ./store/faulttest
+	BERTH_FAULTS=all go test -count=1 -pgo=off -timeout 20m -run 'Disk|Power' ./impl/app
 
 .PHONY: generate
 generate: ## generate gen/ from spec/, and what validgen is tested with; if it fails, nothing has changed

@@ -84,7 +84,7 @@ var rooms = map[string]struct {
 	},
 	"conformance":       {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "impl/app"}, uses: []string{http}},
 	"conformance/crash": {uses: []string{http}},
-	"cmd/berth":         {may: []string{"conformance", "impl/app", "impl/compute", "impl/worker", "gen/rest", "gen/queue", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
+	"cmd/berth":         {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/worker", "gen/rest", "gen/queue", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
 	"cmd/validgen":      {},
 	"":                  {may: []string{"impl/app", "impl/worker"}}, // what embedders import
 	"berthtest":         {may: []string{""}},

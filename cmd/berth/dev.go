@@ -31,7 +31,8 @@ from the server. The worker is running before the first job, and what it prints 
 			if err != nil {
 				return err
 			}
-			config.WorkerOutput = cmd.ErrOrStderr()
+			defer flags.flush()
+			config.WorkerOutput = flags.lines // beside the log, and as little waited for
 			config.Endpoints = []app.Endpoint{{Name: "dev", Command: command, WorkersMin: 1, WorkersMax: 1}}
 			return serve(cmd.Context(), config, func(s *app.Server) error {
 				out := cmd.OutOrStdout()

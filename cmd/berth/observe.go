@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/observe"
 )
 
 // observeFlags are the flags for what an operator sees of a server.
@@ -32,7 +33,18 @@ func (f *observeFlags) add(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&f.drainNotice, "drain-notice", 0, "how long /readyz says at shutdown that the server leaves before it stops to listen")
 }
 
-// logger makes the log, or says which flag has no such value.
+// flushTime is how long the end waits for the last lines of the log to be read.
+const flushTime = time.Second
+
+// log makes the log of a server, which never waits for who reads it.
+func (f *observeFlags) log(to io.Writer) (*slog.Logger, *observe.Log, error) {
+	var log *slog.Logger
+	lines := observe.NewLog(to, func(n int64) { log.Warn("lines of the log were dropped: nobody read it", "lines", n) })
+	log, err := f.logger(lines)
+	return log, lines, err
+}
+
+// logger makes a log that is written to a writer, or says which flag has no such value.
 func (f *observeFlags) logger(to io.Writer) (*slog.Logger, error) {
 	var level slog.Level
 	switch f.logLevel {

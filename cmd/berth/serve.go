@@ -7,18 +7,21 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/impl/app"
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/observe"
 )
 
 // serverFlags are the flags that every command with a server in it has.
@@ -45,6 +48,8 @@ type serverFlags struct {
 	fleet       string
 	graphql     app.GraphQL
 	docs        bool
+
+	lines *observe.Log // of the log, once there is a config
 }
 
 func (f *serverFlags) add(cmd *cobra.Command) {
@@ -78,10 +83,11 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 }
 
 func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
-	log, err := f.observe.logger(cmd.ErrOrStderr())
+	log, lines, err := f.observe.log(cmd.ErrOrStderr())
 	if err != nil {
 		return app.Config{}, err
 	}
+	f.lines = lines
 	data, err := filepath.Abs(f.data)
 	if err != nil {
 		return app.Config{}, err
@@ -92,9 +98,16 @@ func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
 		Runtime: f.runtime, ProcessEnv: f.processEnv, ProcessAccept: f.accept, AllowNewPrivileges: f.privileges, Pull: f.pull, PublishOn: f.publishOn, WorkerURL: f.workerURL,
 		Catalog: f.catalog, Fleet: f.fleet,
 		GraphQL: f.graphql, Docs: f.docs,
-		Log: log,
+		Log: log, LogDropped: lines.Dropped,
 	}
 	return c, f.observe.config(&c, os.Getenv)
+}
+
+// flush gives who reads the log a moment to read its end.
+func (f *serverFlags) flush() {
+	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
+	defer cancel()
+	f.lines.Flush(ctx)
 }
 
 func newServeCommand() *cobra.Command {
@@ -121,6 +134,7 @@ the name of an endpoint and means its command, to which nothing is added unless 
 			if err != nil {
 				return err
 			}
+			defer flags.flush()
 			for _, e := range endpoints {
 				declared, err := parseEndpoint(e)
 				if err != nil {
@@ -189,6 +203,9 @@ func serve(ctx context.Context, config app.Config, ready func(*app.Server) error
 		// a while to see that. With 64 connections /run is answered at 1.1 of the rate.
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	}
+	// Without it the first line after whoever read the log has gone would end the process. It is not ignored: that would be
+	// inherited by workers.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	s, err := app.Start(ctx, config)
 	if err != nil {
 		return err

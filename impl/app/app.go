@@ -389,7 +389,7 @@ func (s *Server) open(address string) (string, error) {
 // serve answers at the addresses.
 func (s *Server) serve(handler http.Handler) {
 	for i, l := range s.listeners {
-		server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+		server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn)}
 		if s.metricsURL != "" && i == len(s.listeners)-1 {
 			server.Handler = s.metricsHandler()
 		}

@@ -37,6 +37,7 @@ type Config struct {
 	WorkerOutput       io.Writer           // gets what workers print; nil: kept for their logs only
 	Lease              time.Duration       // how long a job may go unheard of before another worker gets it; 30 s, at least 3 s
 	Log                *slog.Logger        // nil: silent
+	LogDropped         func() int64        // how many lines of the log were dropped; nil: none is
 
 	MetricsListen  string            // address of /metrics, which asks for no key; empty: nothing is measured
 	TracesEndpoint string            // URL of a receiver of OTLP over HTTP; without a path its /v1/traces; empty: nothing is traced

@@ -83,6 +83,7 @@ func (s *Server) observe(services *httpapi.Services, webhooks *loop.Webhooks) {
 	webhooks.Posted = s.metrics.Posted
 	s.placement.Looked = s.metrics.Placed
 	s.metrics.Watch(observe.Sources{
+		Trouble: s.store.Trouble, Dropped: s.config.LogDropped,
 		Lines: s.queue.Lines, Held: s.queue.Holding, Room: s.placement.Rooms, Clock: s.config.clock, Log: s.config.Log,
 		Pods: func(ctx context.Context) (counts map[compute.PodStatus]int64, err error) {
 			err = s.store.Read(ctx, func(tx store.Tx) error {

@@ -23,6 +23,9 @@ import (
 	"github.com/berthdev/berth/store/faulttest"
 )
 
+// wholeFaults tells whether every call is to fail, and not one of so many: make faults.
+var wholeFaults = os.Getenv("BERTH_FAULTS") == "all"
+
 // answer is what a request got.
 type answer struct {
 	status     int
@@ -254,7 +257,7 @@ func TestALossOfPowerWhileADataDirectoryIsMadeLosesNothingAcknowledged(t *testin
 		all = append(all, i)
 	}
 	disk.Watch(func(c faulttest.Call) {
-		if c.Kind.Changes() && (c.Kind != faulttest.Write || c.N%5 == 0) {
+		if c.Kind.Changes() && (c.Kind != faulttest.Write || c.N%5 == 0 || wholeFaults) {
 			take(c, faulttest.Everything)
 			take(c, faulttest.Some)
 		}
@@ -290,28 +293,31 @@ func TestALossOfPowerWhileADataDirectoryIsMadeLosesNothingAcknowledged(t *testin
 	}
 }
 
-// TestAStartThatFailsOfItsDiskSaysSoAndLeavesNothingThatTheNextOneFailsOf fails every call of the making of a data directory.
-func TestAStartThatFailsOfItsDiskSaysSoAndLeavesNothingThatTheNextOneFailsOf(t *testing.T) {
+// TestAStartThatFailsOfItsDiskLeavesNothingThatTheNextOneFailsOf fails the calls of the making of a data directory, once and for good.
+func TestAStartThatFailsOfItsDiskLeavesNothingThatTheNextOneFailsOf(t *testing.T) {
 	t.Parallel()
-	failures := 0
-	for n := 0; ; n += 3 {
-		dir := t.TempDir()
-		disk := faulttest.New(t, dir)
-		c := app.Config{Data: filepath.Join(dir, "a", "data"), Listen: "127.0.0.1:0"}
-		disk.Fail(faulttest.Nth(n, faulttest.Failing))
-		s, err := app.Start(t.Context(), c)
-		calls, _ := disk.Calls()
-		if err == nil {
-			_ = s.Close()
-		} else {
-			failures++
-		}
-		disk.Fail(nil)
-		s, err = app.Start(t.Context(), c)
-		require.NoError(t, err, "after call %d failed", n)
-		require.NoError(t, s.Close())
-		if calls <= n {
-			break
+	step, failures := 5, 0
+	if wholeFaults {
+		step = 1
+	}
+	for name, failing := range map[string]func(int, faulttest.Fault) func(faulttest.Call) faulttest.Fault{"once": faulttest.Nth, "for good": faulttest.From} {
+		for n, more := 0, true; more; n += step {
+			dir := t.TempDir()
+			disk := faulttest.New(t, dir)
+			c := app.Config{Data: filepath.Join(dir, "a", "data"), Listen: "127.0.0.1:0"}
+			disk.Fail(failing(n, faulttest.Failing))
+			s, err := app.Start(t.Context(), c)
+			if err == nil {
+				_ = s.Close() // it may fail of its disk
+			} else {
+				failures++
+			}
+			calls, _ := disk.Calls()
+			more = n < calls
+			disk.Fail(nil)
+			s, err = app.Start(t.Context(), c)
+			require.NoError(t, err, "after call %d failed %s", n, name)
+			require.NoError(t, s.Close())
 		}
 	}
 	t.Log(failures, "starts failed")

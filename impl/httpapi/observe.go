@@ -192,8 +192,11 @@ func (s *Services) healthz(c echo.Context) error {
 	return c.NoContent(http.StatusOK)
 }
 
-// errDraining is the cause of a refusal that is no failure.
-var errDraining = errors.New("the server is draining")
+// The causes of refusals that are not logged each time.
+var (
+	errDraining = errors.New("the server is draining")
+	errTold     = errors.New("the log tells of it once")
+)
 
 // readyz answers 200 while the server can do its work and goes on doing it: the store answers and takes writes, what pods and
 // workers run on answers, and the server does not drain. Otherwise it names what is missing.
@@ -209,7 +212,7 @@ func (s *Services) readyz(c echo.Context) error {
 	}
 	if s.Trouble != nil {
 		if told, ok := errors.AsType[*compute.Error](s.Trouble()); ok {
-			lack(told.Detail, told)
+			lack(told.Detail, errTold)
 			retryAfter = told.RetryAfter
 		}
 	}

@@ -34,7 +34,7 @@ func (s *Services) writeError(err error, r *request) {
 	}
 	p := problemOf(err)
 	ofWorker, isOfWorker := errors.AsType[*workerError](err)
-	if p.Status >= http.StatusInternalServerError && !isOfWorker && !errors.Is(err, errDraining) && !s.knownTrouble(p) {
+	if p.Status >= http.StatusInternalServerError && !isOfWorker && !s.isTold(err, p) {
 		s.logFailure(r, "request failed", err)
 	}
 	if p.RetryAfter != "" {
@@ -59,9 +59,9 @@ func (s *Services) writeError(err error, r *request) {
 	}
 }
 
-// knownTrouble tells whether a refusal is one of many for a trouble of the storage, which the log tells of once.
-func (s *Services) knownTrouble(p problem.Problem) bool {
-	return p.Code == compute.Unavailable && s.Trouble != nil && s.Trouble() != nil
+// isTold tells whether a refusal is one of many of which the log tells once: the server drains, or its storage is in trouble.
+func (s *Services) isTold(err error, p problem.Problem) bool {
+	return errors.Is(err, errDraining) || errors.Is(err, errTold) || p.Code == compute.Unavailable && s.Trouble != nil && s.Trouble() != nil
 }
 
 // problemOf adds to the table what only HTTP knows: 404 and 405 of the router, 413, 415.

@@ -17,12 +17,14 @@ const scrapeTimeout = 5 * time.Second
 
 // Sources tell how things stand when somebody looks. Each must be cheap: it is asked at every scrape.
 type Sources struct {
-	Lines func() []queue.LineView                                    // of the endpoints that have a queue
-	Held  func() int                                                 // requests
-	Pods  func(context.Context) (map[compute.PodStatus]int64, error) // that are not TERMINATED
-	Room  func() []control.Room                                      // of the hosts
-	Clock compute.Clock                                              // for ages
-	Log   *slog.Logger
+	Trouble func() error                                               // why the store takes no writes; nil: it does
+	Dropped func() int64                                               // lines of the log that were dropped; may be nil
+	Lines   func() []queue.LineView                                    // of the endpoints that have a queue
+	Held    func() int                                                 // requests
+	Pods    func(context.Context) (map[compute.PodStatus]int64, error) // that are not TERMINATED
+	Room    func() []control.Room                                      // of the hosts
+	Clock   compute.Clock                                              // for ages
+	Log     *slog.Logger
 }
 
 // workerStatuses are always all shown: a series that comes and goes is hard to alert on.
@@ -49,6 +51,8 @@ var (
 	gpusFree     = gauge("berth_gpus_free", "GPUs of the hosts that nobody holds.", "gpu", "data_center")
 	vcpusGauge   = gauge("berth_vcpus", "vCPUs of the hosts.", "data_center")
 	vcpusFree    = gauge("berth_vcpus_free", "vCPUs of the hosts that nobody holds.", "data_center")
+	writable     = gauge("berth_store_writable", "1 while writes of the store succeed; 0 while its disk is full, fails or is locked.")
+	linesDropped = gauge("berth_log_lines_dropped_total", "Lines of the log that were dropped, since nobody read it.")
 )
 
 // Watch has the metrics tell, at each scrape, how the sources stand.
@@ -56,7 +60,7 @@ func (m *Metrics) Watch(s Sources) { m.registry.MustRegister(gauges{s}) }
 
 // Describe is for the registry.
 func (gauges) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{jobsGauge, oldestGauge, workersGauge, heldGauge, podsGauge, gpusGauge, gpusFree, vcpusGauge, vcpusFree} {
+	for _, d := range []*prometheus.Desc{jobsGauge, oldestGauge, workersGauge, heldGauge, podsGauge, gpusGauge, gpusFree, vcpusGauge, vcpusFree, writable, linesDropped} {
 		to <- d
 	}
 }
@@ -81,6 +85,7 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 		}
 	}
 	send(heldGauge, float64(g.Held()))
+	g.collectServer(to, send)
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
 	pods, err := g.Pods(ctx)
@@ -100,4 +105,17 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 			send(vcpusFree, float64(r.Free), r.DataCenterID)
 		}
 	}
+}
+
+// collectServer tells how what the server stands on does.
+func (g gauges) collectServer(to chan<- prometheus.Metric, send func(d *prometheus.Desc, value float64, labels ...string)) {
+	takesWrites, dropped := 1.0, 0.0
+	if g.Trouble() != nil {
+		takesWrites = 0
+	}
+	if g.Dropped != nil {
+		dropped = float64(g.Dropped())
+	}
+	send(writable, takesWrites)
+	to <- prometheus.MustNewConstMetric(linesDropped, prometheus.CounterValue, dropped)
 }

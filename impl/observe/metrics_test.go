@@ -46,6 +46,7 @@ func used(t *testing.T, pods error) *observe.Metrics {
 				{Endpoint: "two"},
 			}
 		},
+		Trouble: func() error { return pods }, Dropped: func() int64 { return 9 },
 		Held: func() int { return 7 },
 		Pods: func(context.Context) (map[compute.PodStatus]int64, error) {
 			return map[compute.PodStatus]int64{compute.PodRunning: 6}, pods
@@ -97,6 +98,8 @@ func TestTheMetricsTellWhatWasCounted(t *testing.T) {
 		`berth_store_commit_writes_sum 3`,
 		`berth_store_commit_seconds_count 1`,
 		`berth_webhook_tries_total{outcome="failed"} 1`,
+		`berth_store_writable 1`,
+		`berth_log_lines_dropped_total 9`,
 	} {
 		require.Contains(t, lines, line)
 	}
@@ -114,6 +117,7 @@ func TestWhatCannotBeToldIsLeftOut(t *testing.T) {
 	text := strings.Join(scrape(t, used(t, context.DeadlineExceeded)), "\n")
 	require.NotContains(t, text, "berth_pods{")
 	require.Contains(t, text, "berth_gpus{")
+	require.Contains(t, text, "berth_store_writable 0\n", "it is the store that fails")
 }
 
 // series gives the type and the names of the labels of each of our metrics, as a row of the table has them.

@@ -89,20 +89,27 @@ func TestAMigrationIsWholeOrNotAtAllWhateverFails(t *testing.T) {
 
 func TestAMigrationIsWholeOrNotAtAllWhereverThePowerIsLost(t *testing.T) {
 	t.Parallel()
-	dir := scratch(t)
+	dir, at := scratch(t), scratch(t)
 	version := makeOld(t, in(dir))
-	disk := faulttest.New(t, dir)
-	m := newImages(t, disk, newLedger())
-	disk.Watch(m.before(step(9), faulttest.Everything, faulttest.Some))
+	disk, rng, images := faulttest.New(t, dir), random(), 0
+	disk.Watch(func(c faulttest.Call) {
+		if !c.Kind.Changes() || c.N%step(9) != 0 {
+			return
+		}
+		for _, loss := range []faulttest.Loss{faulttest.Everything, faulttest.Some} {
+			image := filepath.Join(at, fmt.Sprint(images))
+			require.NoError(t, os.Mkdir(image, 0o700))
+			disk.Loses(t, image, loss, rng)
+			require.NoError(t, migrated(t, in(image), version), "power lost before call %d, %s of %s", c.N, c.Kind, c.Path)
+			require.NoError(t, os.RemoveAll(image))
+			images++
+		}
+	})
 	db, err := open(in(dir))
 	require.NoError(t, err)
 	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {
 		return tx.InsertKey(compute.Key{ID: "new", UserID: "u", Scopes: []compute.Scope{compute.ScopeAll}})
 	}))
 	require.NoError(t, db.Close())
-	disk.Watch(nil)
-	t.Log(len(m.all), "images")
-	for _, i := range m.all {
-		require.NoError(t, migrated(t, in(i.dir), version), i.what)
-	}
+	t.Log(images, "images")
 }
