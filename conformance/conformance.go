@@ -24,6 +24,7 @@ type Target struct {
 	Endpoint string // endpoint id
 
 	Managed     string  // id of an endpoint whose workers the server starts, and which never say anything; may be empty
+	Declared    string  // id of an endpoint that the server's settings declare; may be empty
 	ControlsKey string  // the key of its test controls; rules that need them are skipped without it
 	Guarded     *Target // a server like this one, but that posts to no private address; may be nil
 }
@@ -96,6 +97,7 @@ type Check struct {
 func (c *Check) begin() {
 	if c.ControlsKey != "" {
 		c.set("PUT", "faults", `{"faults":[]}`)
+		c.set("PUT", "storage", writable)
 		c.set("PUT", "quotas", fmt.Sprintf(`{"minute":%[1]d,"hour":%[1]d,"day":%[1]d}`, plenty))
 	}
 }

@@ -42,11 +42,12 @@ func (u users) CurrentSpendPerHr(ctx context.Context, _ *graph.User) (*float64, 
 	if err != nil {
 		return nil, err
 	}
-	spend := 0.0
+	var spend compute.NanoUSD // which adds up without dust
 	for _, p := range pods {
-		spend += p.Cost()
+		spend += compute.ToNanoUSD(p.Cost())
 	}
-	return &spend, nil
+	usd := spend.USD()
+	return &usd, nil
 }
 
 // Pods is User.pods: one read, however many there are.
@@ -55,7 +56,7 @@ func (u users) Pods(ctx context.Context, _ *graph.User) ([]*graph.Pod, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := u.Clock.Now()
+	now := u.Clock.Wall()
 	list := make([]*graph.Pod, len(pods))
 	for i, p := range pods {
 		list[i] = u.podView(p, now)

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/berthdev/berth/impl/atomicfile"
 )
 
 // What berth keeps in a data directory.
@@ -25,22 +27,22 @@ const (
 const lostAndFound = "lost+found"
 
 // openDirectory makes the data directory if it is missing, sees to it that nobody else can read what is in it, and makes it this
-// process's own until unlock. Where there is something of an earlier server without its database, it says so: a new one beside it
+// process's own until unlock. It gives the directories in which it made one, whose names are not on disk yet. Where there is something of an earlier server without its database, it says so: a new one beside it
 // would be taken for all there ever was.
-func openDirectory(dir, version string, log *slog.Logger) (unlock func() error, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
+func openDirectory(dir, version string, log *slog.Logger) (madeIn []string, unlock func() error, err error) {
+	if madeIn, err = atomicfile.MakeDir(dir); err != nil {
+		return nil, nil, err
 	}
 	if err := closeToOthers(dir, log); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if unlock, err = lock(dir, "berth "+version); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := checkFiles(dir, log); err != nil {
-		return nil, errors.Join(err, unlock())
+		return nil, nil, errors.Join(err, unlock())
 	}
-	return unlock, nil
+	return madeIn, unlock, nil
 }
 
 // closeToOthers sees to it that the directory is its owner's alone. What is in it may be another program's, which would miss it: then
@@ -142,28 +144,4 @@ func closeFileToOthers(dir, name string, log *slog.Logger) error {
 	log.Warn("a file of the data directory was open to others: now it is its owner's alone. Who could read it has what is in it",
 		"file", file, "mode", info.Mode().String())
 	return nil
-}
-
-// writeWhole writes a file for its owner alone, of which a crash leaves all or nothing. Without sync a failure of power may
-// leave less.
-func writeWhole(file string, content []byte, sync bool) error {
-	half := file + ".new"
-	if err := os.Remove(half); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a crash, or of whoever could write here once
-		return err
-	}
-	f, err := os.OpenFile(half, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	if err == nil && sync {
-		err = f.Sync()
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(half, file); err != nil || !sync {
-		return err
-	}
-	return syncDirectory(filepath.Dir(file))
 }

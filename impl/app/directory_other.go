@@ -16,6 +16,3 @@ func (e errLocked) Error() string { return "another berth is serving from " + e.
 
 // lock does nothing: elsewhere nothing stops a second server.
 func lock(string, string) (unlock func() error, err error) { return func() error { return nil }, nil }
-
-// syncDirectory does nothing: elsewhere directories cannot be synced.
-func syncDirectory(string) error { return nil }

@@ -72,12 +72,3 @@ func lock(dir, who string) (unlock func() error, err error) {
 	}
 	return func() error { return errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), f.Close()) }, nil
 }
-
-// syncDirectory brings the names in a directory to disk.
-func syncDirectory(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}

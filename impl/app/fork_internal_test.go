@@ -39,7 +39,7 @@ func TestADirectoryIsFreeOnceItIsUnlockedThoughProcessesAreForked(t *testing.T) 
 	dir := filepath.Join(t.TempDir(), "data")
 	fork(t)
 	for range 300 {
-		unlock, err := openDirectory(dir, "dev", slog.New(slog.DiscardHandler))
+		_, unlock, err := openDirectory(dir, "dev", slog.New(slog.DiscardHandler))
 		require.NoError(t, err)
 		require.NoError(t, unlock())
 	}

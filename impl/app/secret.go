@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/berthdev/berth/impl/atomicfile"
 	"github.com/berthdev/berth/impl/control"
 )
 
@@ -34,7 +35,7 @@ func keepSecret(c Config, f files) <-chan error {
 	go func() {
 		defer close(kept)
 		if f.made {
-			kept <- writeWhole(filepath.Join(c.Data, secretFile), f.secret, !c.Ephemeral)
+			kept <- atomicfile.Write(filepath.Join(c.Data, secretFile), f.secret, !c.Ephemeral)
 		}
 	}()
 	return kept

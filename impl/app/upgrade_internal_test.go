@@ -21,7 +21,7 @@ func TestADataDirectoryOfAReleaseIsServedAsItWas(t *testing.T) {
 	const token, endpoint = "brt_releasedke_0123456789012345678901234567890123456789", "k3m9x2m4p6q8e1"
 	for range 2 {
 		clock := compute.NewFrozenClock(time.Date(2026, 3, 1, 12, 20, 0, 0, time.UTC))
-		s, err := Start(t.Context(), Config{Data: dir, Listen: "127.0.0.1:0", Clock: clock})
+		s, err := Start(t.Context(), Config{Data: dir, Listen: "127.0.0.1:0", clock: clock})
 		require.NoError(t, err)
 		require.Empty(t, s.FirstKey())
 		get := func(path string) (answer map[string]any) {

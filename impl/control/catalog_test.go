@@ -63,7 +63,7 @@ func TestACatalogThatMakesNoSenseIsRefusedByName(t *testing.T) {
 	require.ErrorContains(t, err, "nosuchfile.json")
 }
 
-const hostA = `{"id":"a","dataCenterId":"EU-RO-1","cloud":"SECURE","gpu":"NVIDIA L4","gpuCount":4,"cudaVersion":"12.8","cpus":["cpu3g"],"vcpus":32,"memoryGb":180,"diskGb":900}`
+const hostA = `{"id":"a","dataCenterId":"EU-RO-1","cloud":"SECURE","gpu":"NVIDIA L4","gpuCount":4,"cudaVersion":"12.8","cpus":["cpu3g"],"vcpus":32,"memoryGb":180,"diskGb":900,"publicIp":false,"downloadMbps":500,"uploadMbps":100}`
 
 func TestAFleetThatDoesNotFitTheCatalogIsRefusedByName(t *testing.T) {
 	t.Parallel()
@@ -72,18 +72,20 @@ func TestAFleetThatDoesNotFitTheCatalogIsRefusedByName(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []control.Host{{
 		ID: "a", DataCenterID: "EU-RO-1", Cloud: "SECURE", GPU: "NVIDIA L4", GPUCount: 4, CUDAVersion: "12.8", CPUs: []string{"cpu3g"},
-		VCPUs: 32, MemoryGB: 180, DiskGB: 900,
+		VCPUs: 32, MemoryGB: 180, DiskGB: 900, PublicIP: new(bool), DownloadMbps: 500, UploadMbps: 100,
 	}}, hosts)
 	for change, want := range map[[2]string]string{
-		{`"id":"a"`, `"id":""`}:            `hosts[0].id is missing`,
-		{`EU-RO-1`, `XX-YY-1`}:             `hosts[0].dataCenterId "XX-YY-1" is not in the catalog`,
-		{`"SECURE"`, `"secure"`}:           `hosts[0].cloud is "secure"; it must be one of [SECURE COMMUNITY]`,
-		{`NVIDIA L4`, `L4`}:                `hosts[0].gpu "L4" is not in the catalog`,
-		{`"gpu":"NVIDIA L4",`, ``}:         `hosts[0].gpuCount must be 0 without a gpu, and never negative`,
-		{`"12.8"`, `"latest"`}:             `hosts[0].cudaVersion is "latest"; it must be like 12.8`,
-		{`cpu3g`, `cpu9z`}:                 `hosts[0].cpus[0] "cpu9z" is not in the catalog`,
-		{`"diskGb":900`, `"diskGb":-1`}:    `hosts[0].diskGb must not be negative`,
-		{`"gpuCount":4`, `"gpuCount":"4"`}: `json: cannot unmarshal string into Go struct field Host.hosts.gpuCount of type int64`,
+		{`"id":"a"`, `"id":""`}:                     `hosts[0].id is missing`,
+		{`EU-RO-1`, `XX-YY-1`}:                      `hosts[0].dataCenterId "XX-YY-1" is not in the catalog`,
+		{`"SECURE"`, `"secure"`}:                    `hosts[0].cloud is "secure"; it must be one of [SECURE COMMUNITY]`,
+		{`NVIDIA L4`, `L4`}:                         `hosts[0].gpu "L4" is not in the catalog`,
+		{`"gpu":"NVIDIA L4",`, ``}:                  `hosts[0].gpuCount must be 0 without a gpu, and never negative`,
+		{`"12.8"`, `"latest"`}:                      `hosts[0].cudaVersion is "latest"; it must be like 12.8`,
+		{`cpu3g`, `cpu9z`}:                          `hosts[0].cpus[0] "cpu9z" is not in the catalog`,
+		{`"diskGb":900`, `"diskGb":-1`}:             `hosts[0].diskGb must not be negative`,
+		{`"downloadMbps":500`, `"downloadMbps":-1`}: `hosts[0].downloadMbps must not be negative`,
+		{`"uploadMbps":100`, `"uploadMbps":-1`}:     `hosts[0].uploadMbps must not be negative`,
+		{`"gpuCount":4`, `"gpuCount":"4"`}:          `json: cannot unmarshal string into Go struct field Host.hosts.gpuCount of type int64`,
 	} {
 		require.Contains(t, hostA, change[0])
 		path := write(t, `{"hosts":[`+strings.Replace(hostA, change[0], change[1], 1)+`]}`)
@@ -99,9 +101,14 @@ func TestTheSimulatedFleetFitsItsCatalogAndHasAllOfItEverywhere(t *testing.T) {
 	c, _ := builtIn(t)
 	ids := map[string]bool{}
 	has := map[string]int{}
+	nvidia := map[string]bool{}
+	for _, g := range c.GPUs {
+		nvidia[g.ID] = g.Manufacturer == "NVIDIA"
+	}
 	for _, h := range control.SimulatedFleet(c) {
 		require.False(t, ids[h.ID], h.ID)
 		ids[h.ID] = true
+		require.Equal(t, nvidia[h.GPU], h.CUDAVersion == "11.8,12.0,12.1,12.2,12.3,12.4,12.5,12.6,12.7,12.8,12.9,13.0", h.ID)
 		if h.Cloud == "SECURE" {
 			has[h.DataCenterID+h.GPU]++
 		}
@@ -111,5 +118,28 @@ func TestTheSimulatedFleetFitsItsCatalogAndHasAllOfItEverywhere(t *testing.T) {
 		for _, g := range c.GPUs {
 			require.Equal(t, g.Secure != nil, has[d.ID+g.ID] > 0, g.ID)
 		}
+	}
+}
+
+// Clients name them: the types that the public lists have, and the data centers that they place by default.
+func TestTheBuiltInCatalogHasWhatClientsName(t *testing.T) {
+	t.Parallel()
+	c, _ := builtIn(t)
+	require.Len(t, c.GPUs, 45)
+	for _, id := range []string{
+		"NVIDIA B300 SXM6 AC", "NVIDIA H200 NVL", "NVIDIA GeForce RTX 5080", "NVIDIA RTX 5000 Ada Generation", "NVIDIA RTX PRO 4500 Blackwell",
+		"NVIDIA RTX PRO 6000 Blackwell Server Edition", "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition",
+		"NVIDIA RTX PRO 6000 Blackwell Server Edition MIG 1g.24gb", "NVIDIA RTX PRO 6000 Blackwell Server Edition MIG 2g.48gb", "Tesla V100-SXM2-16GB",
+	} {
+		_, known := c.GPU(id)
+		require.True(t, known, id)
+	}
+	for _, id := range []string{
+		"US-CA-2", "US-IL-1", "US-KS-2", "US-MO-1", "US-MO-2", "US-NC-2", "US-NE-1", "US-WA-1", "EU-CZ-1", "EU-RO-1", "EUR-NO-1", // of flash and the SDK
+		"CA-MTL-1", "CA-MTL-2", "CA-MTL-3", "US-TX-1", "US-TX-3", "US-TX-4", "US-GA-1", "US-GA-2", "US-DE-1", "US-MD-1", "EUR-IS-3", "AP-JP-1", "OC-AU-1",
+	} {
+		d, known := c.DataCenter(id)
+		require.True(t, known, id)
+		require.NotEmpty(t, d.Country, id)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
@@ -28,8 +29,10 @@ func (n *Endpoints) change(tx store.Tx, e *compute.Endpoint, x EndpointChange) e
 
 // changeMaking copies the template, then what is asked for besides (rules serverless.template.*).
 func (n *Endpoints) changeMaking(tx store.Tx, e *compute.Endpoint, x *EndpointChange) error {
-	if x.Name != nil && e.Declared && *x.Name != e.Name {
-		return compute.Errorf(compute.Rejected, "name: the endpoint is declared by the server's settings under its name")
+	if e.Declared {
+		if err := checkDeclared(*e, *x); err != nil {
+			return err
+		}
 	}
 	set(&e.Name, x.Name)
 	env := x.Env
@@ -70,8 +73,10 @@ func (n *Endpoints) changeMaking(tx store.Tx, e *compute.Endpoint, x *EndpointCh
 	if e.Image == "" && x.Image == nil {
 		return invalid("/image: is required without a template")
 	}
-	if err := checkPorts(e.Ports); err != nil {
-		return err
+	if x.Ports != nil || x.Args != nil || x.Env != nil || x.TemplateID != nil { // else it was taken as it is
+		if err := checkContainer(e.Ports, e.Args, e.Env); err != nil {
+			return err
+		}
 	}
 	return checkRegistry(tx, e.UserID, e.RegistryID)
 }
@@ -98,7 +103,7 @@ func (n *Endpoints) saveTemplate(tx store.Tx, e compute.Endpoint, x TemplateChan
 		}
 		return t.ID, tx.UpdateTemplate(t)
 	case compute.NotFound:
-		t = newTemplate(n.ids, e.UserID, tx.Now())
+		t = newTemplate(n.ids, e.UserID, tx.Wall())
 		if err := changeTemplate(tx, &t, x); err != nil {
 			return "", err
 		}
@@ -138,8 +143,6 @@ func invalid(format string, args ...any) error {
 func (n *Endpoints) changeCompute(e *compute.Endpoint, x EndpointChange) error {
 	made := e.GPU != nil || len(e.CPUs) > 0
 	switch {
-	case e.Declared && (x.GPU != nil || x.CPUs != nil):
-		return compute.Errorf(compute.Rejected, "the endpoint is declared by the server's settings: it has neither gpu nor cpu")
 	case x.GPU != nil && x.CPUs != nil || !e.Declared && !made && x.GPU == nil && x.CPUs == nil:
 		return compute.Errorf(compute.Rejected, "exactly one of gpu and cpu must be set")
 	case made && x.GPU != nil && e.GPU == nil:
@@ -208,11 +211,17 @@ func (n *Endpoints) changePlaces(tx store.Tx, e *compute.Endpoint, x EndpointCha
 	if x.DataCenterIDs != nil {
 		e.DataCenterIDs = x.DataCenterIDs
 	}
+	if x.Compliance != nil {
+		e.Compliance = x.Compliance
+	}
 	if x.VolumeIDs != nil {
 		e.VolumeIDs = x.VolumeIDs
 	}
 	if err := n.catalog.checkPlace(nil, e.DataCenterIDs, false); err != nil {
 		return err
+	}
+	if !n.catalog.compliant(e.DataCenterIDs, e.Compliance) {
+		return compute.Errorf(compute.Rejected, "compliance: no data center that is asked for meets %s", strings.Join(e.Compliance, " and "))
 	}
 	seen := map[string]bool{}
 	for _, id := range e.VolumeIDs {
@@ -231,7 +240,7 @@ func (n *Endpoints) changePlaces(tx store.Tx, e *compute.Endpoint, x EndpointCha
 	return nil
 }
 
-// changeWorkers applies what acts at once (rules serverless.workers.*, serverless.scaling.*).
+// changeWorkers applies what acts at once (rules serverless.workers.*, serverless.type.delay).
 func changeWorkers(e *compute.Endpoint, x EndpointChange) error {
 	if x.Scaling != nil {
 		e.Scaler, e.ScalerValue = x.Scaling.Scaler, x.Scaling.Value
@@ -239,7 +248,7 @@ func changeWorkers(e *compute.Endpoint, x EndpointChange) error {
 	if e.Type == compute.LoadBalancer && e.Scaler == compute.ByDelay {
 		return invalid("/scaling/type: must be %s for a %s endpoint", compute.ByCount, e.Type)
 	}
-	if x.IdleTimeout != nil && !e.IdlesBySetting() {
+	if x.IdleTimeout != nil && !x.IdleByCount && !e.IdlesBySetting() {
 		return compute.Errorf(compute.Rejected, "workers.idleTimeout: it does not apply to a queue that is scaled by %s", compute.ByCount)
 	}
 	least, most := int64(e.WorkersMin), int64(e.WorkersMax)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/berthdev/berth/impl/compute"
 )
@@ -16,12 +17,17 @@ type Host struct {
 	GPU          string        `json:"gpu"` // type; empty: none
 	GPUCount     int64         `json:"gpuCount"`
 	GPUDevices   []string      `json:"gpuDevices"`  // their ids, as the vendor's tools give them; empty: 0, 1, 2 …
-	CUDAVersion  string        `json:"cudaVersion"` // empty: none
+	CUDAVersion  string        `json:"cudaVersion"` // empty: none; a simulated host has several, separated by commas
 	CPUs         []string      `json:"cpus"`        // flavors of the CPU pods that it takes
 	VCPUs        int64         `json:"vcpus"`
 	MemoryGB     int64         `json:"memoryGb"`
 	DiskGB       int64         `json:"diskGb"`
+	PublicIP     *bool         `json:"publicIp"`     // whether it has an address that everybody reaches; nil: it has
+	DownloadMbps int64         `json:"downloadMbps"` // 0: not known, so that no pod that asks for some is placed there
+	UploadMbps   int64         `json:"uploadMbps"`   // likewise
 }
+
+func (h Host) hasPublicIP() bool { return h.PublicIP == nil || *h.PublicIP }
 
 // LoadFleet reads a file with the hosts, {"hosts": [...]}, which must fit the catalog. The error names what does not make
 // sense.
@@ -65,6 +71,8 @@ func (c Catalog) checkHosts(hosts []Host) error {
 		f.must(h.VCPUs >= 0, at+"vcpus", "must not be negative")
 		f.must(h.MemoryGB >= 0, at+"memoryGb", "must not be negative")
 		f.must(h.DiskGB >= 0, at+"diskGb", "must not be negative")
+		f.must(h.DownloadMbps >= 0, at+"downloadMbps", "must not be negative")
+		f.must(h.UploadMbps >= 0, at+"uploadMbps", "must not be negative")
 	}
 	return errors.Join(f.list...)
 }
@@ -75,9 +83,24 @@ const (
 	simulatedGPUs   = 10_000
 	simulatedVCPUs  = 500_000
 	simulatedDiskGB = 1_000_000_000_000
+	simulatedMbps   = 10_000
 )
 
-// SimulatedFleet makes a fleet that has everything of the catalog in every data center.
+// knownCUDA are the versions that clients know, besides those that templates of the catalog name.
+var knownCUDA = []string{"11.8", "12.0", "12.1", "12.2", "12.3", "12.4", "12.5", "12.6", "12.7", "12.8", "12.9", "13.0"}
+
+// cudaVersions gives the versions of CUDA that the catalog knows, separated by commas.
+func (c Catalog) cudaVersions() string {
+	all := slices.Clone(knownCUDA)
+	for _, t := range c.Templates {
+		all = append(all, t.CUDAVersions...)
+	}
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), ",")
+}
+
+// SimulatedFleet makes a fleet that has everything of the catalog in every data center, and every version of CUDA on the hosts
+// of each NVIDIA type.
 func SimulatedFleet(c Catalog) []Host {
 	var flavors []string
 	var memory int64
@@ -86,29 +109,28 @@ func SimulatedFleet(c Catalog) []Host {
 		memory = max(memory, f.MemoryPerVCPU)
 	}
 	const clouds = 2
-	cuda, none := []string{"12.4", "12.8", "13.0"}, []string{""}
-	hosts := make([]Host, 0, len(c.DataCenters)*clouds*(1+len(c.GPUs)*len(cuda)))
+	versions := c.cudaVersions()
+	hosts := make([]Host, 0, len(c.DataCenters)*clouds*(1+len(c.GPUs)))
 	for _, d := range c.DataCenters {
 		for _, cloud := range [clouds]compute.Cloud{compute.Secure, compute.Community} {
 			at := d.ID + "/" + string(cloud) + "/"
 			hosts = append(hosts, Host{
 				ID: at + "cpu", DataCenterID: d.ID, Cloud: cloud, CPUs: flavors,
-				VCPUs: simulatedVCPUs, MemoryGB: simulatedVCPUs * memory, DiskGB: simulatedDiskGB,
+				VCPUs: simulatedVCPUs, MemoryGB: simulatedVCPUs * memory, DiskGB: simulatedDiskGB, DownloadMbps: simulatedMbps, UploadMbps: simulatedMbps,
 			})
 			for _, t := range c.GPUs {
 				if t.Offer(cloud) == nil {
 					continue
 				}
-				versions := cuda
-				if t.Manufacturer != manufacturerNVIDIA {
-					versions = none
+				h := Host{
+					ID: at + t.ID, DataCenterID: d.ID, Cloud: cloud, GPU: t.ID, GPUCount: simulatedGPUs,
+					VCPUs: simulatedGPUs * t.VCPUPerGPU, MemoryGB: simulatedGPUs * t.MemoryGBPerGPU, DiskGB: simulatedDiskGB,
+					DownloadMbps: simulatedMbps, UploadMbps: simulatedMbps,
 				}
-				for _, version := range versions {
-					hosts = append(hosts, Host{
-						ID: at + t.ID + "/" + version, DataCenterID: d.ID, Cloud: cloud, GPU: t.ID, GPUCount: simulatedGPUs,
-						CUDAVersion: version, VCPUs: simulatedGPUs * t.VCPUPerGPU, MemoryGB: simulatedGPUs * t.MemoryGBPerGPU, DiskGB: simulatedDiskGB,
-					})
+				if t.Manufacturer == manufacturerNVIDIA {
+					h.CUDAVersion = versions
 				}
+				hosts = append(hosts, h)
 			}
 		}
 	}
@@ -123,6 +145,9 @@ type Capacity struct {
 	Cloud        compute.Cloud // empty: SECURE
 	CUDAVersion  string        // empty: none
 	DiskGB       *int64        // nil: plenty
+	PublicIP     *bool         // nil: it has one
+	DownloadMbps *int64        // nil: plenty
+	UploadMbps   *int64        // nil: plenty
 }
 
 // withCapacity gives a fleet that has of the named types and flavors nothing but the capacity. Rejected for what the
@@ -133,14 +158,15 @@ func (c Catalog) withCapacity(hosts []Host, capacity []Capacity) ([]Host, error)
 	for i, n := range capacity {
 		h := Host{
 			ID:           fmt.Sprintf("capacity/%d/%s/%s%s", i, n.DataCenterID, n.GPU, n.CPU),
-			DataCenterID: n.DataCenterID, Cloud: n.Cloud, CUDAVersion: n.CUDAVersion, DiskGB: simulatedDiskGB,
+			DataCenterID: n.DataCenterID, Cloud: n.Cloud, CUDAVersion: n.CUDAVersion, DiskGB: simulatedDiskGB, PublicIP: n.PublicIP,
+			DownloadMbps: simulatedMbps, UploadMbps: simulatedMbps,
 		}
 		if h.Cloud == "" {
 			h.Cloud = compute.Secure
 		}
-		if n.DiskGB != nil {
-			h.DiskGB = *n.DiskGB
-		}
+		set(&h.DiskGB, n.DiskGB)
+		set(&h.DownloadMbps, n.DownloadMbps)
+		set(&h.UploadMbps, n.UploadMbps)
 		if _, ok := c.DataCenter(n.DataCenterID); !ok {
 			return nil, compute.Errorf(compute.Rejected, "capacity[%d].dataCenterId: there is no data center %q", i, n.DataCenterID)
 		}

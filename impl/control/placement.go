@@ -52,7 +52,7 @@ type host struct {
 	*Host
 	center  *DataCenter
 	rank    int // of the data center in the catalog
-	cuda    cudaVersion
+	cuda    []cudaVersion
 	free    amount
 	devices devices // that pods have
 }
@@ -128,7 +128,8 @@ func (p *Placement) adopt(pod compute.Pod) {
 		return
 	}
 	if pod.Status.HoldsHost() {
-		p.hold(holder(pod.ID), claim{host: h, amount: h.share(wantOf(pod)), devices: h.numbers(pod.Devices)})
+		w := wantOf(pod)
+		p.hold(holder(pod.ID), claim{host: h, amount: h.share(&w), devices: h.numbers(pod.Devices)})
 	}
 	if pod.Persistent != nil {
 		p.hold(holder(pod.ID), claim{host: h, amount: amount{diskGB: pod.Persistent.SizeGB}, stays: true})
@@ -162,18 +163,22 @@ func (p *Placement) setHosts(hosts []Host) {
 	for i, d := range p.catalog.DataCenters {
 		ranks[d.ID] = i
 	}
-	versions := map[string]cudaVersion{}
-	made := make([]host, len(hosts)) // one piece: the simulated fleet is made at every start
+	versions := map[string][]cudaVersion{} // hosts with the same share them
+	made := make([]host, len(hosts))       // one piece: the simulated fleet is made at every start
 	p.hosts, p.byID, p.kinds = made, nil, map[kind][]*host{}
 	for i := range hosts {
 		n, h := &hosts[i], &made[i]
-		version, known := versions[n.CUDAVersion]
+		cuda, known := versions[n.CUDAVersion]
 		if !known {
-			version, _ = parseCUDA(n.CUDAVersion)
-			versions[n.CUDAVersion] = version
+			for text := range strings.SplitSeq(n.CUDAVersion, ",") {
+				if version, ok := parseCUDA(text); ok {
+					cuda = append(cuda, version)
+				}
+			}
+			versions[n.CUDAVersion] = cuda
 		}
 		rank := ranks[n.DataCenterID]
-		*h = host{Host: n, free: amount{n.GPUCount, n.VCPUs, n.MemoryGB, n.DiskGB}, rank: rank, center: &p.catalog.DataCenters[rank], cuda: version}
+		*h = host{Host: n, free: amount{n.GPUCount, n.VCPUs, n.MemoryGB, n.DiskGB}, rank: rank, center: &p.catalog.DataCenters[rank], cuda: cuda}
 		if h.GPU != "" {
 			p.kinds[kind{gpu: h.GPU}] = append(p.kinds[kind{gpu: h.GPU}], h)
 		}
@@ -201,7 +206,21 @@ func (p *Placement) host(id string) *host {
 			p.byID[p.hosts[i].ID] = &p.hosts[i]
 		}
 	}
-	return p.byID[id]
+	if h := p.byID[id]; h != nil {
+		return h
+	}
+	i := strings.LastIndexByte(id, '/')
+	if h := p.byID[id[:max(0, i)]]; h != nil && h.is(id) {
+		return h
+	}
+	return nil
+}
+
+// is tells whether it is the host of that id. A simulated host has the versions of CUDA for which there was one host each before,
+// and takes their place for what was stored then.
+func (h *host) is(id string) bool {
+	rest, within := strings.CutPrefix(id, h.ID+"/")
+	return id == h.ID || within && slices.Contains(strings.Split(h.CUDAVersion, ","), rest)
 }
 
 // SetCapacity makes the fleet have of the named types and flavors nothing but the capacity, and of all others what the
@@ -232,15 +251,11 @@ type want struct {
 	MemoryGB      int64         // with vCPUs; GPUs bring theirs
 	Cloud         compute.Cloud // empty: either
 	DataCenterIDs []string      // in the order of preference; empty: any, in the order of the catalog
-	Countries     []string      // empty: any
 	GlobalNetwork bool          // only where it is possible
-	CUDAVersions  []string      // a host with one of them; empty: any
-	LeastCUDA     string        // a host with this one or a later one; empty: any
-	LeastVCPUs    int64         // that the pod must get with its GPUs
-	LeastMemoryGB int64         // that the pod must get with its GPUs
 	DiskGB        int64
 	PersistentGB  int64
 	HostID        string // this host alone; empty: any
+	Needs
 }
 
 // wantOf is what a pod needs to run. What it keeps while it is stopped is not in it.
@@ -256,17 +271,15 @@ func wantOf(p compute.Pod) want {
 }
 
 // suits tells whether the host is of the asked sort, free or not.
-func (h *host) suits(w want) bool {
-	share := h.share(w)
-	return share.vcpus >= w.LeastVCPUs && share.memoryGB >= w.LeastMemoryGB && (w.HostID == "" || w.HostID == h.ID) && (w.Cloud == "" || w.Cloud == h.Cloud) &&
+func (h *host) suits(w *want) bool {
+	return (w.HostID == "" || h.is(w.HostID)) && (w.Cloud == "" || w.Cloud == h.Cloud) &&
 		(len(w.DataCenterIDs) == 0 || slices.Contains(w.DataCenterIDs, h.DataCenterID)) &&
-		(len(w.Countries) == 0 || slices.Contains(w.Countries, h.center.Country)) &&
-		(!w.GlobalNetwork || h.center.GlobalNetwork) && h.cuda.allowed(w.CUDAVersions, w.LeastCUDA)
+		(!w.GlobalNetwork || h.center.GlobalNetwork) && h.meets(&w.Needs, h.share(w))
 }
 
 // share is what the pod takes of the host but for its persistent storage. With its GPUs it gets as much of the host's
 // vCPUs and memory.
-func (h *host) share(w want) amount {
+func (h *host) share(w *want) amount {
 	if w.GPU != "" {
 		n := max(1, h.GPUCount)
 		return amount{w.Count, h.VCPUs / n * w.Count, h.MemoryGB / n * w.Count, w.DiskGB}
@@ -275,8 +288,8 @@ func (h *host) share(w want) amount {
 }
 
 // fits tells whether there is room for it now.
-func (h *host) fits(w want) bool {
-	return h.free.covers(h.share(w)) && w.PersistentGB <= h.free.diskGB-w.DiskGB
+func (h *host) fits(w *want) bool {
+	return h.free.covers(h.share(w)) && w.PersistentGB <= h.free.diskGB-w.DiskGB && w.LeastDiskGB <= h.free.diskGB
 }
 
 // choose gives the host: in the first data center by preference in which there is room, that with the least left, so that
@@ -285,7 +298,7 @@ func (p *Placement) choose(w want) *host {
 	var best *host
 	bestRank := 0
 	for _, h := range p.kinds[kind{w.GPU, w.CPU}] {
-		if !h.suits(w) || !h.fits(w) {
+		if !h.suits(&w) || !h.fits(&w) {
 			continue
 		}
 		rank := h.rank
@@ -312,27 +325,16 @@ func (p *Placement) full(noun string, w want) error {
 	if len(w.DataCenterIDs) > 0 {
 		asked += ", data center " + strings.Join(w.DataCenterIDs, " or ")
 	}
-	if len(w.Countries) > 0 {
-		asked += ", country " + strings.Join(w.Countries, " or ")
-	}
 	if w.GlobalNetwork {
 		asked += ", with global networking"
 	}
-	if w.LeastVCPUs > 0 || w.LeastMemoryGB > 0 {
-		asked += fmt.Sprintf(", with %d vCPUs and %d GB of memory at least", w.LeastVCPUs, w.LeastMemoryGB)
-	}
-	if len(w.CUDAVersions) > 0 || w.LeastCUDA != "" {
-		asked += ", CUDA " + strings.Join(w.CUDAVersions, " or ")
-		if w.LeastCUDA != "" {
-			asked += " from " + w.LeastCUDA
-		}
-	}
+	asked += w.words()
 	if w.HostID != "" {
 		asked += ", on the host that holds its data"
 	}
 	var all, most, disk int64
 	for _, h := range p.kinds[kind{w.GPU, w.CPU}] {
-		if !h.suits(w) {
+		if !h.suits(&w) {
 			continue
 		}
 		free := h.free.gpus

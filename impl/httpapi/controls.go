@@ -20,6 +20,8 @@ type Controls interface {
 	Clock() *compute.SettableClock
 	// Advance sets the clock forward and does all that is due on the way.
 	Advance(ctx context.Context, d time.Duration) error
+	// Step has the machine's time of day step.
+	Step(ctx context.Context, by time.Duration) error
 	// Reset forgets pods, jobs and counts, and takes back quotas and fleet settings.
 	Reset(ctx context.Context) error
 	// Webhooks gives the log of webhooks, newest first.
@@ -28,6 +30,8 @@ type Controls interface {
 	SetQuotas(minute, hour, day int64)
 	// SetQueueRates sets the limits of the queue's requests. Rejected for a preset that does not exist.
 	SetQueueRates(p compute.QueuePreset) error
+	// SetStorage has the storage take no writes, as if it were full, failing or locked; writable: it takes them.
+	SetStorage(state string)
 	// SetBoot sets how long a pod takes to come up.
 	SetBoot(d time.Duration)
 	// SetCapacity sets what the fleet has of the named types and flavors. Rejected for what the catalog does not know.
@@ -41,7 +45,7 @@ var _ controls.ServerInterface = controlsHandlers{}
 
 func (h controlsHandlers) answerClock(c echo.Context) error {
 	clock := h.Controls.Clock()
-	return c.JSON(http.StatusOK, controls.Clock{Now: clock.Now(), Frozen: clock.Frozen(), Held: int64(h.Queue.Holding())})
+	return c.JSON(http.StatusOK, controls.Clock{Now: clock.Wall(), Lag: clock.Lag().Milliseconds(), Frozen: clock.Frozen(), Held: int64(h.Queue.Holding())})
 }
 
 // GetClock is GET /_berth/clock.
@@ -67,9 +71,18 @@ func (h controlsHandlers) AdvanceClock(c echo.Context) error {
 	return h.answerClock(c)
 }
 
+// StepClock is POST /_berth/clock/step.
+func (h controlsHandlers) StepClock(c echo.Context) error {
+	if err := h.Controls.Step(contextOf(c), milliseconds(bodyOf[controls.Step](c).Milliseconds)); err != nil {
+		return err
+	}
+	return h.answerClock(c)
+}
+
 // ResetState is POST /_berth/reset.
 func (h controlsHandlers) ResetState(c echo.Context) error {
 	h.Faults.Set(nil)
+	h.Controls.SetStorage(string(controls.StorageStateWritable))
 	if err := h.Controls.Reset(contextOf(c)); err != nil {
 		return err
 	}
@@ -115,6 +128,12 @@ func (h controlsHandlers) SetQuotas(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
+// SetStorage is PUT /_berth/storage.
+func (h controlsHandlers) SetStorage(c echo.Context) error {
+	h.Controls.SetStorage(string(bodyOf[controls.Storage](c).State))
+	return c.NoContent(http.StatusNoContent)
+}
+
 // SetFleet is PUT /_berth/fleet.
 func (h controlsHandlers) SetFleet(c echo.Context) error {
 	r := bodyOf[controls.FleetSettings](c)
@@ -123,7 +142,8 @@ func (h controlsHandlers) SetFleet(c echo.Context) error {
 		for _, n := range r.Capacity {
 			capacity = append(capacity, control.Capacity{
 				GPU: value(n.Gpu), CPU: value(n.CPU), DataCenterID: n.DataCenterID, Count: n.Count,
-				Cloud: compute.Cloud(value(n.Cloud)), CUDAVersion: value(n.CudaVersion), DiskGB: n.Disk,
+				Cloud: compute.Cloud(value(n.Cloud)), CUDAVersion: value(n.CudaVersion), DiskGB: n.Disk, PublicIP: n.PublicIP,
+				DownloadMbps: n.DownloadMbps, UploadMbps: n.UploadMbps,
 			})
 		}
 		if err := h.Controls.SetCapacity(capacity); err != nil {

@@ -9,18 +9,18 @@ import (
 )
 
 const endpointColumns = `id, user_id, name, type, declared, image, args, disk_gb, ports, env, registry_id, gpu_pools, gpu_excluded,
-gpu_count, cuda_versions, least_cuda, cpus, data_center_ids, volume_ids, template_id, workers_min, workers_max, idle_timeout, scaler,
+gpu_count, cuda_versions, least_cuda, cpus, data_center_ids, compliance, volume_ids, template_id, workers_min, workers_max, idle_timeout, scaler,
 scaler_value, timeout, flashboot, version, created_at, deleted_at`
 
 const (
 	insertEndpoint = `INSERT INTO endpoints (` + endpointColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	selectEndpoint         = `SELECT ` + endpointColumns + ` FROM endpoints WHERE id = ?`
 	selectDeclaredEndpoint = `SELECT ` + endpointColumns + ` FROM endpoints WHERE declared AND user_id = ? AND name = ?`
 	selectEndpoints        = `SELECT ` + endpointColumns + ` FROM endpoints ORDER BY created_at, seq`
 	selectEndpointsOf      = `SELECT ` + endpointColumns + ` FROM endpoints WHERE user_id = ? AND deleted_at IS NULL ORDER BY created_at DESC, seq DESC`
 	updateEndpoint         = `UPDATE endpoints SET name = ?, image = ?, args = ?, disk_gb = ?, ports = ?, env = ?, registry_id = ?, gpu_pools = ?,
-gpu_excluded = ?, gpu_count = ?, cuda_versions = ?, least_cuda = ?, cpus = ?, data_center_ids = ?, volume_ids = ?, template_id = ?,
+gpu_excluded = ?, gpu_count = ?, cuda_versions = ?, least_cuda = ?, cpus = ?, data_center_ids = ?, compliance = ?, volume_ids = ?, template_id = ?,
 workers_min = ?, workers_max = ?, idle_timeout = ?, scaler = ?, scaler_value = ?, timeout = ?, flashboot = ?, version = ?, deleted_at = ?
 WHERE id = ?`
 	deleteEndpoint      = `DELETE FROM endpoints WHERE id = ?`
@@ -37,7 +37,7 @@ func endpointMaking(e compute.Endpoint) []any {
 	}
 	return []any{
 		e.Image, e.Args, e.DiskGB, text(e.Ports), text(e.Env), string(e.RegistryID), pools, excluded, count, versions, least,
-		text(cpuWords(e.CPUs)), text(e.DataCenterIDs), text(convert[string](e.VolumeIDs)), string(e.TemplateID),
+		text(cpuWords(e.CPUs)), text(e.DataCenterIDs), text(e.Compliance), text(convert[string](e.VolumeIDs)), string(e.TemplateID),
 	}
 }
 
@@ -53,7 +53,10 @@ func endpointBounds(e compute.Endpoint) []any {
 func (tx *Tx) InsertEndpoint(e compute.Endpoint) error {
 	args := []any{string(e.ID), string(e.UserID), e.Name, string(e.Type), e.Declared}
 	args = append(append(args, endpointMaking(e)...), endpointBounds(e)...)
-	_, err := tx.exec("insert endpoint "+e.Name, insertEndpoint, append(args, millis(e.CreatedAt), millis(e.DeletedAt))...)
+	if _, err := tx.exec("insert endpoint "+e.Name, insertEndpoint, append(args, millis(e.CreatedAt), millis(e.DeletedAt))...); err != nil {
+		return err
+	}
+	_, err := tx.exec("insert counts of "+e.Name, insertCounts, string(e.ID))
 	return err
 }
 
@@ -65,7 +68,7 @@ func scanEndpoint(row scanner) (e compute.Endpoint, err error) {
 	)
 	err = row.Scan(&e.ID, &e.UserID, &e.Name, &e.Type, &e.Declared, &e.Image, &e.Args, &e.DiskGB, words[[]string]{&e.Ports},
 		words[map[string]string]{&e.Env}, &e.RegistryID, &pools, &excluded, &count, &versions, &least, words[[]string]{&cpus},
-		words[[]string]{&e.DataCenterIDs}, words[[]string]{&volumes}, &e.TemplateID, &e.WorkersMin, &e.WorkersMax, span{&e.IdleTimeout},
+		words[[]string]{&e.DataCenterIDs}, words[[]string]{&e.Compliance}, words[[]string]{&volumes}, &e.TemplateID, &e.WorkersMin, &e.WorkersMax, span{&e.IdleTimeout},
 		&e.Scaler, &e.ScalerValue, span{&e.Timeout}, &e.FlashBoot, &e.Version, instant{&e.CreatedAt}, instant{&e.DeletedAt})
 	if err != nil {
 		return e, err
@@ -169,13 +172,14 @@ func (tx *Tx) ListEndpointsOf(user compute.UserID) ([]compute.Endpoint, error) {
 	return list(tx, "list endpoints", scanEndpoint, selectEndpointsOf, string(user))
 }
 
-// DeleteEndpoint removes the endpoint with its releases, known or not.
+// DeleteEndpoint removes the endpoint with its releases and counts, known or not.
 func (tx *Tx) DeleteEndpoint(id compute.EndpointID) error {
-	if _, err := tx.exec("delete releases of "+string(id), deleteReleases, string(id)); err != nil {
-		return err
+	for _, query := range []string{deleteReleases, deleteCounts, deleteEndpoint} {
+		if _, err := tx.exec("delete endpoint "+string(id), query, string(id)); err != nil {
+			return err
+		}
 	}
-	_, err := tx.exec("delete endpoint "+string(id), deleteEndpoint, string(id))
-	return err
+	return nil
 }
 
 // EndpointsWith gives the endpoints that last and name the template, the credential or the volume, oldest first.

@@ -1,12 +1,15 @@
 package sqlite
 
 import (
+	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/berthdev/berth/impl/atomicfile"
 )
 
 // schema is the text of what the migrations make, which new files are made from. TestTheSchemaIsWhatTheMigrationsMake writes it.
@@ -23,9 +26,13 @@ var beside = []string{"-wal", "-shm", "-journal"}
 // prepareFile makes the directory and the file with modes that SQLite would not choose, or looks whether the file that is there
 // may be one of berth's and makes it its owner's alone. A new file is made only where there is no trace of an earlier one. A file
 // that exists is not opened: closing it again would drop the locks that this process may hold on it. A crash leaves all
-// of a new file or nothing.
+// of a new file or nothing. Its name comes to disk with that of the log, by the first sync of the log, which is before any answer.
 func prepareFile(path string, sync bool) (made bool, err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	in, err := atomicfile.MakeDir(filepath.Dir(path))
+	if err == nil && sync {
+		err = atomicfile.SyncDir(in...)
+	}
+	if err != nil {
 		return false, err
 	}
 	err = checkFile(path)
@@ -35,11 +42,11 @@ func prepareFile(path string, sync bool) (made bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
+	if err := os.Chmod(path, 0o600); err != nil { //nolint:gosec // the path is the operator's own
 		return false, err
 	}
 	for _, end := range beside {
-		if err := os.Chmod(path+end, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Chmod(path+end, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the path is the operator's own
 			return false, err
 		}
 	}
@@ -48,7 +55,7 @@ func prepareFile(path string, sync bool) (made bool, err error) {
 
 // checkFile fails if the file is not there, or none that SQLite is to open.
 func checkFile(path string) error {
-	info, err := os.Lstat(path)
+	info, err := os.Lstat(path) //nolint:gosec // the path is the operator's own
 	switch {
 	case err != nil:
 		return err
@@ -63,7 +70,7 @@ func checkFile(path string) error {
 // makeFile makes a file without rows.
 func makeFile(path string, sync bool) error {
 	for _, end := range beside {
-		if _, err := os.Lstat(path + end); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(path + end); !errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the path is the operator's own
 			return errors.Join(fmt.Errorf("it is missing, but its %s is there; %s", filepath.Base(path+end), advice), err)
 		}
 	}
@@ -71,20 +78,9 @@ func makeFile(path string, sync bool) error {
 	if err != nil {
 		return err
 	}
-	half := path + ".new"
-	if err := os.Remove(half); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a crash, or of whoever could write here once
+	var content bytes.Buffer
+	if err := writeNewFile(&content, objects, len(migrations())); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(half, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	err = writeNewFile(f, objects, len(migrations()))
-	if err == nil && sync {
-		err = f.Sync() // the first write that SQLite syncs brings its name to disk, with that of the log
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(half, path)
+	return atomicfile.Write(path, content.Bytes(), sync)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,7 +82,31 @@ func releases(t *testing.T) map[int]string {
 }
 
 // upgraded gives what the rows of a release have become, where migrations changed them on purpose.
-func upgraded(r rows) rows { return r }
+func upgraded(r rows) rows {
+	r.Pods = slices.Clone(r.Pods)
+	for i := range r.Pods {
+		if p := &r.Pods[i]; p.Status == compute.PodTerminated {
+			p.Env, p.Args = map[string]string{}, ""
+		}
+	}
+	r.Endpoints = slices.Clone(r.Endpoints)
+	for i := range r.Endpoints {
+		if r.Endpoints[i].Compliance == nil {
+			r.Endpoints[i].Compliance = []string{}
+		}
+	}
+	r.Templates = slices.Clone(r.Templates)
+	for i := range r.Templates {
+		if r.Templates[i].PortNames == nil {
+			r.Templates[i].PortNames = map[string]string{}
+		}
+	}
+	r.Webhooks = slices.Clone(r.Webhooks)
+	for i := range r.Webhooks {
+		r.Webhooks[i].Size = len(r.Webhooks[i].Body)
+	}
+	return r
+}
 
 func TestTheFixtureOfThisRelease(t *testing.T) {
 	t.Parallel()

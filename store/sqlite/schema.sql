@@ -26,6 +26,11 @@ CREATE TABLE chunks (
 
 -- sqlite_autoindex_chunks_1 ON chunks;
 
+CREATE TABLE clock (
+  one INTEGER PRIMARY KEY CHECK (one = 1), -- there is no other row
+  lag INTEGER NOT NULL                     -- milliseconds
+) STRICT;
+
 CREATE TABLE clusters (
   seq            INTEGER PRIMARY KEY,
   id             TEXT NOT NULL UNIQUE,
@@ -91,7 +96,7 @@ CREATE TABLE endpoints (
   version         INTEGER NOT NULL, -- of the latest release
   created_at      INTEGER,
   deleted_at      INTEGER           -- NULL: it lasts
-) STRICT;
+, compliance TEXT NOT NULL DEFAULT '[]') STRICT;
 
 CREATE UNIQUE INDEX endpoints_declared ON endpoints (user_id, name) WHERE declared;
 
@@ -202,6 +207,8 @@ CREATE TABLE pods (
 
 CREATE UNIQUE INDEX pods_by_address ON pods (network_address) WHERE network_address > 0 AND gone = 0;
 
+CREATE INDEX pods_gone ON pods (moved_at) WHERE gone = 1;
+
 CREATE INDEX pods_of_cluster ON pods (cluster_id) WHERE cluster_id <> '' AND gone = 0;
 
 CREATE INDEX pods_of_registry ON pods (registry_id) WHERE registry_id <> '' AND gone = 0;
@@ -254,6 +261,12 @@ CREATE TABLE request_counts (
 
 -- sqlite_autoindex_request_counts_1 ON request_counts;
 
+CREATE TABLE runtimes (
+  name    TEXT NOT NULL,
+  address TEXT NOT NULL,
+  PRIMARY KEY (name, address)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE ssh_keys (
   user_id TEXT PRIMARY KEY NOT NULL,
   lines   TEXT NOT NULL -- JSON
@@ -289,7 +302,7 @@ CREATE TABLE templates (
   cuda_versions   TEXT NOT NULL,    -- JSON
   readme          TEXT NOT NULL,
   created_at      INTEGER
-) STRICT;
+, port_names TEXT NOT NULL DEFAULT '{}') STRICT;
 
 -- sqlite_autoindex_templates_1 ON templates;
 

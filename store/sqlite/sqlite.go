@@ -35,7 +35,9 @@ type DB struct {
 	unopened     chan struct{}    // one for each reader that nobody has needed yet
 	closed       chan struct{}
 	checkpointed chan struct{} // closed when the last checkpoint has ended
+	tried        chan struct{} // closed when nobody tries to write any more
 	synchronous  synchronous
+	damage       *Damage // that was found at the start
 	closing      sync.Once
 	closeErr     error
 
@@ -106,13 +108,17 @@ func open(ctx context.Context, path string, clock compute.Clock, s synchronous, 
 		return nil, err
 	}
 	if !made {
-		if err := migrate(ctx, c, all); err != nil {
+		if d.damage, err = findDamage(ctx, c, path); err == nil {
+			err = migrate(ctx, c, all)
+		}
+		if err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
 	}
 	d.writer = newWriter(sqldb.NewConn(c, dialect{}), clock, limit)
-	d.checkpointed = make(chan struct{})
+	d.checkpointed, d.tried = make(chan struct{}), make(chan struct{})
 	go d.checkpoints(context.WithoutCancel(ctx), d.writer)
+	go d.tryAgain(context.WithoutCancel(ctx))
 	for range readers {
 		d.unopened <- struct{}{}
 	}
@@ -139,6 +145,7 @@ func dsn(path string, write bool, s synchronous) string {
 	if write {
 		q.Set("_txlock", "immediate")
 		q.Add("_pragma", "wal_autocheckpoint(10000)") // in case that checkpoints do not come; migrate sets the journal_mode
+		q.Add("_pragma", "secure_delete(FAST)")       // what is deleted is overwritten where that takes no further page
 	} else {
 		q.Add("_pragma", "query_only(1)")
 	}
@@ -221,6 +228,7 @@ func (d *DB) Read(ctx context.Context, f func(store.Tx) error) (err error) {
 		return errClosed()
 	default:
 	}
+	defer func() { err = told(err) }() // also when f panics
 	c, err := d.reader(ctx)
 	if err != nil {
 		return err
@@ -229,7 +237,7 @@ func (d *DB) Read(ctx context.Context, f func(store.Tx) error) (err error) {
 	if _, err := c.Exec("BEGIN"); err != nil {
 		return fmt.Errorf("begin to read: %w", err)
 	}
-	tx := sqldb.NewTx(c, d.clock.Now(), nil)
+	tx := sqldb.NewTx(c, d.clock, nil)
 	defer func() { // also when f panics
 		failed := tx.End()
 		if err == nil {
@@ -271,6 +279,7 @@ func (d *DB) closeAll() error {
 	if d.writer != nil {
 		d.writer.stop()
 		<-d.checkpointed
+		<-d.tried
 		for range readers {
 			select {
 			case c := <-d.readers:

@@ -18,6 +18,7 @@ import (
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
+	lag time.Duration
 }
 
 func newClock() *clock { return &clock{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)} }
@@ -26,6 +27,12 @@ func (c *clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
+}
+
+func (c *clock) Wall() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now.Add(c.lag)
 }
 
 func (c *clock) Advance(d time.Duration) {
@@ -175,6 +182,6 @@ func TestPortsAreThoseOfASimulatedAddressWhileItIsUp(t *testing.T) {
 	state, err = fleet.Inspect(t.Context(), "a")
 	require.NoError(t, err)
 	require.Equal(t, []compute.PublishedPort{
-		{Private: 8888, Public: 40_000, Type: "http", IP: "192.0.2.1"}, {Private: 22, Public: 40_001, Type: "tcp", IP: "192.0.2.1"},
+		{Private: 8888, Public: 40_000, Type: "http", IP: "100.65.0.1"}, {Private: 22, Public: 40_001, Type: "tcp", IP: "192.0.2.1"},
 	}, state.Ports)
 }

@@ -1,0 +1,49 @@
+package control_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/sqlite"
+)
+
+// unwritable is a store that takes no writes while it is told so.
+type unwritable struct {
+	store.Store
+	err error
+}
+
+func (u *unwritable) Write(ctx context.Context, f func(store.Tx) error) error {
+	if u.err != nil {
+		return u.err
+	}
+	return u.Store.Write(ctx, f)
+}
+
+func TestCountsThatCouldNotBeSavedAreSavedTheNextTime(t *testing.T) {
+	t.Parallel()
+	clock := compute.NewFrozenClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), clock)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	s := &unwritable{Store: db}
+	rates, err := control.NewRates(t.Context(), s, clock, compute.Windows(10, 100, 1000))
+	require.NoError(t, err)
+	rates.Count("u")
+	s.err = errors.New("full")
+	require.ErrorIs(t, rates.Save(t.Context()), s.err)
+	s.err = nil
+	require.NoError(t, rates.Save(t.Context()))
+
+	again, err := control.NewRates(t.Context(), db, clock, compute.Windows(10, 100, 1000))
+	require.NoError(t, err)
+	require.EqualValues(t, 8, again.Count("u")[0].Remaining, "two of ten")
+}
