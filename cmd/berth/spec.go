@@ -45,11 +45,11 @@ func newSpecDiffCommand() *cobra.Command {
 		Use:   "diff A B",
 		Short: "Tell what two OpenAPI documents describe differently",
 		Long: `Tell what two OpenAPI documents, files of YAML or JSON, describe differently: operations, parameters, bodies, statuses,
-headers and schemas. A line has the place, what A has there and what B has. Prose, tags, examples, security and how the
-documents are cut into components make no difference.
+headers and schemas, and security if both tell of it. A line has the place, what A has there and what B has. Prose, tags,
+examples, links and how the documents are cut into components make no difference. What only one of them has is told as a whole.
 
 It fails when there is a difference; with --expected, when there is one that the file does not list, or when the file lists
-one that there is not. The file is a YAML list of {at, a, b, reason}, in which an asterisk stands for any text.`,
+one that there is not. The file is a YAML list of {at, a, b, reason}, where at is a place or a list of places.`,
 		Example: "  berth spec diff spec/rest.yaml other.json --expected spec/differences.yaml",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -38,8 +38,7 @@ func TestADirectoryIsFreeOnceItIsUnlockedThoughProcessesAreForked(t *testing.T) 
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	fork(t)
-	fork(t)
-	for range 2000 {
+	for range 300 {
 		_, unlock, err := openDirectory(dir, "dev", slog.New(slog.DiscardHandler))
 		require.NoError(t, err)
 		require.NoError(t, unlock())
@@ -49,9 +48,8 @@ func TestADirectoryIsFreeOnceItIsUnlockedThoughProcessesAreForked(t *testing.T) 
 func TestAnAddressIsFreeOnceItIsClosedThoughProcessesAreForked(t *testing.T) {
 	t.Parallel()
 	fork(t)
-	fork(t)
 	address := "127.0.0.1:0"
-	for range 500 {
+	for range 300 {
 		s := &Server{}
 		url, err := s.open(address)
 		require.NoError(t, err)
@@ -64,7 +62,7 @@ func TestAServerStartsAtOnceWhereOneClosedThoughProcessesAreForked(t *testing.T)
 	t.Parallel()
 	fork(t)
 	c := Config{Data: filepath.Join(t.TempDir(), "data"), Ephemeral: true, Listen: "127.0.0.1:0"}
-	for range 30 {
+	for range 10 {
 		s, err := Start(t.Context(), c)
 		require.NoError(t, err)
 		require.NoError(t, s.Close())

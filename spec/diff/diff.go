@@ -16,9 +16,9 @@ import (
 // Difference is one thing that two documents describe differently. At is the place: a component of the first document, or an
 // operation, and the way from there. A and B are what the documents have there: JSON, or Absent or Present.
 type Difference struct {
-	At string `yaml:"at" json:"at"`
-	A  string `yaml:"a" json:"a"`
-	B  string `yaml:"b" json:"b"`
+	At string `json:"at"`
+	A  string `json:"a"`
+	B  string `json:"b"`
 }
 
 // What a document has at a place, where it is not a plain value.
@@ -31,11 +31,16 @@ func (d Difference) String() string { return fmt.Sprintf("%s: %s | %s", d.At, d.
 
 // Compare gives the differences, sorted by place.
 func Compare(a, b Document) []Difference {
-	w := walk{a: a, b: b, seen: map[[2]string]bool{}, around: map[[2]uintptr]bool{}, found: map[Difference]bool{}}
-	w.operations()
+	w := compare(a, b)
 	return slices.SortedFunc(maps.Keys(w.found), func(x, y Difference) int {
 		return cmp.Or(cmp.Compare(x.At, y.At), cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
 	})
+}
+
+func compare(a, b Document) *walk {
+	w := &walk{a: a, b: b, seen: map[[2]string]bool{}, around: map[[2]uintptr]bool{}, found: map[Difference]bool{}}
+	w.operations()
+	return w
 }
 
 type walk struct {
@@ -85,9 +90,9 @@ func join(at, key string) string {
 
 // operations compares the documents by method and path.
 func (w *walk) operations() {
+	security := w.a.tellsOfSecurity() && w.b.tellsOfSecurity() // one that does not leaves it to its readers
 	w.both("", w.a.operations(), w.b.operations(), func(name string, x, y any) {
 		a, b := x.(object), y.(object)
-		w.leaf(name+"/operationId", a["operationId"], b["operationId"])
 		w.both(name+"/parameters", w.a.parameters(a), w.b.parameters(b), func(key string, x, y any) {
 			w.parameter(name+"/parameters/"+key, x.(object), y.(object))
 		})
@@ -95,10 +100,25 @@ func (w *walk) operations() {
 		w.both(name+"/responses", a["responses"].(object), b["responses"].(object), func(status string, x, y any) {
 			w.response(name+"/responses/"+status, x, y)
 		})
+		if security {
+			w.leaf(name+"/security", w.a.security(a), w.b.security(b))
+		}
+		w.others(name, a, b, "parameters", "requestBody", "responses", "security")
 	})
+	w.leaf("webhooks", w.a.root["webhooks"], w.b.root["webhooks"])
 }
 
-// operations gives the operations by method and path; parameters of a path are with each.
+// others compares what an object has besides the members that are compared by themselves. Whatever it is, it is not passed over.
+func (w *walk) others(at string, a, b object, compared ...string) {
+	a, b = structure(a), structure(b)
+	for _, key := range slices.Sorted(maps.Keys(both(a, b))) {
+		if !slices.Contains(compared, key) {
+			w.leaf(at+"/"+key, a[key], b[key])
+		}
+	}
+}
+
+// operations gives the operations by method and path; what a path says for all is with each.
 func (d Document) operations() object {
 	all := object{}
 	for path, item := range d.root["paths"].(object) {
@@ -112,10 +132,47 @@ func (d Document) operations() object {
 			fields = maps.Clone(fields)
 			own, _ := fields["parameters"].([]any)
 			fields["parameters"] = slices.Concat(shared, own) // an own one replaces a shared one of its name below
+			if fields["servers"] == nil && item["servers"] != nil {
+				fields["servers"] = item["servers"]
+			}
 			all[strings.ToUpper(method)+" "+path] = fields
 		}
 	}
 	return all
+}
+
+// tellsOfSecurity tells whether the document says of any operation how to authenticate.
+func (d Document) tellsOfSecurity() bool {
+	if d.root["security"] != nil {
+		return true
+	}
+	for _, op := range d.operations() {
+		if op.(object)["security"] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// security gives the ways to authenticate, each by what it is: its name is the document's own.
+func (d Document) security(op object) any {
+	ways, ok := op["security"].([]any)
+	if !ok {
+		ways, _ = d.root["security"].([]any)
+	}
+	shown := []any{}
+	for _, way := range ways {
+		var schemes []any
+		for name, scopes := range way.(object) {
+			scheme, _ := d.resolve(d.target("#/components/securitySchemes/" + name))
+			scheme = structure(scheme)
+			delete(scheme, "bearerFormat") // for people
+			schemes = append(schemes, object{"scheme": scheme, "scopes": scopes})
+		}
+		slices.SortFunc(schemes, func(x, y any) int { return cmp.Compare(text(x), text(y)) })
+		shown = append(shown, schemes)
+	}
+	return shown
 }
 
 // parameters gives the parameters of an operation by place and name.
@@ -133,6 +190,8 @@ func (w *walk) parameter(at string, a, b object) {
 	w.leaf(at+"/style", style(a), style(b))
 	w.leaf(at+"/explode", orElse(a["explode"], style(a) == "form"), orElse(b["explode"], style(b) == "form"))
 	w.schema(at, a["schema"], b["schema"])
+	w.content(at, a, b)
+	w.others(at, a, b, "name", "in", "required", "style", "explode", "schema", "content")
 }
 
 // style gives how a parameter is written; form for the query, unless it says so itself.
@@ -159,6 +218,7 @@ func (w *walk) body(at string, a, b object) {
 	}
 	w.leaf(at+"/required", orElse(x["required"], false), orElse(y["required"], false))
 	w.content(at, x, y)
+	w.others(at, x, y, "required", "content")
 }
 
 func presence(m object) string {
@@ -183,9 +243,10 @@ func (w *walk) response(at string, x, y any) {
 	w.both(at+"/headers", headers(a), headers(b), func(name string, x, y any) {
 		p, _ := w.a.resolve(x)
 		q, _ := w.b.resolve(y)
-		w.schema(at+"/headers/"+name, p["schema"], q["schema"])
+		w.parameter(at+"/headers/"+name, p, q)
 	})
 	w.content(at, a, b)
+	w.others(at, a, b, "headers", "content", "links") // links promise nothing
 }
 
 // component gives the place of a component, and whether the pair was compared before.
@@ -204,7 +265,9 @@ func (w *walk) content(at string, a, b object) {
 		return c
 	}
 	w.both(at, media(a), media(b), func(kind string, x, y any) {
-		w.schema(at+"/"+kind, x.(object)["schema"], y.(object)["schema"])
+		p, q := x.(object), y.(object)
+		w.schema(at+"/"+kind, p["schema"], q["schema"])
+		w.others(at+"/"+kind, p, q, "schema")
 	})
 }
 
@@ -219,13 +282,17 @@ func (w *walk) schema(at string, x, y any) {
 	w.around[pair] = true
 	defer delete(w.around, pair)
 	for _, key := range slices.Sorted(maps.Keys(both(a.keywords, b.keywords))) {
+		if key == "discriminator" {
+			w.discriminator(at+"/"+key, a.keywords, b.keywords)
+			continue
+		}
 		w.keyword(at+"/"+key, key, a.keywords[key], b.keywords[key])
 	}
 }
 
 func (w *walk) keyword(at, key string, a, b any) {
 	switch key {
-	case "properties":
+	case "properties", "patternProperties", "dependentSchemas":
 		p, _ := a.(object)
 		q, _ := b.(object)
 		w.both(at, p, q, func(name string, x, y any) { w.schema(at+"/"+name, x, y) })
@@ -233,7 +300,7 @@ func (w *walk) keyword(at, key string, a, b any) {
 		w.both(at, set(a), set(b), func(string, any, any) {})
 	case "type":
 		w.leaf(at, types(a), types(b))
-	case "oneOf", "anyOf":
+	case "oneOf", "anyOf", "allOf", "prefixItems":
 		p, _ := a.([]any)
 		q, _ := b.([]any)
 		if len(p) != len(q) {
@@ -243,17 +310,59 @@ func (w *walk) keyword(at, key string, a, b any) {
 		for i := range p {
 			w.schema(at+"/"+strconv.Itoa(i), p[i], q[i])
 		}
-	case "items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else":
+	case "items", "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "not", "contains", "propertyNames", "if", "then", "else", "contentSchema":
 		_, isA := a.(object)
 		_, isB := b.(object)
 		if isA && isB {
 			w.schema(at, a, b)
 			return
 		}
-		fallthrough
+		w.note(at, value(a), value(b))
 	default:
 		w.leaf(at, a, b)
 	}
+}
+
+// discriminator compares which values lead to which branches, whatever the branches are called.
+func (w *walk) discriminator(at string, a, b object) {
+	p, _ := a["discriminator"].(object)
+	q, _ := b["discriminator"].(object)
+	if p == nil || q == nil {
+		w.note(at, presence(p), presence(q))
+		return
+	}
+	w.both(at+"/mapping", mapping(a), mapping(b), func(name string, x, y any) { w.leaf(at+"/mapping/"+name, x, y) })
+	w.others(at, p, q, "mapping")
+}
+
+// mapping gives the number of the branch that each value leads to. A branch that no value is said to lead to is led to by the name of
+// its component.
+func mapping(s object) object {
+	given, _ := s["discriminator"].(object)["mapping"].(object)
+	one, _ := s["oneOf"].([]any)
+	any, _ := s["anyOf"].([]any)
+	names := map[string]int{}
+	for i, branch := range slices.Concat(one, any) {
+		m, _ := branch.(object)
+		if ref, ok := m["$ref"].(string); ok {
+			names[ref[strings.LastIndex(ref, "/")+1:]] = i
+		}
+	}
+	all, led := object{}, map[string]bool{}
+	for value, target := range given {
+		name := text(target)
+		name = name[strings.LastIndex(name, "/")+1:]
+		all[value] = text(target)
+		if i, ok := names[name]; ok {
+			all[value], led[name] = i, true
+		}
+	}
+	for name, i := range names {
+		if !led[name] {
+			all[name] = i
+		}
+	}
+	return all
 }
 
 // set gives the members of a list as keys.
@@ -280,23 +389,29 @@ func types(t any) any {
 	return list
 }
 
-// leaf notes plain values that are not the same.
-func (w *walk) leaf(at string, a, b any) { w.note(at, value(a), value(b)) }
+// leaf notes values that are not the same.
+func (w *walk) leaf(at string, a, b any) { w.note(at, shown(a), shown(b)) }
 
-// value gives a plain value as it is shown.
-func value(v any) string {
-	switch v.(type) {
-	case nil:
+// shown gives a value as it is shown.
+func shown(v any) string {
+	if v == nil {
 		return Absent
-	case object:
-		return Present
 	}
 	return text(v)
 }
 
-// text gives JSON, and text without quotes.
+// value gives what a keyword has that takes a schema.
+func value(v any) string {
+	if _, ok := v.(object); ok {
+		return Present
+	}
+	return shown(v)
+}
+
+// text gives JSON, and text without quotes where nothing else is written so.
 func text(v any) string {
-	if s, ok := v.(string); ok {
+	s, plain := v.(string)
+	if plain && s != Absent && s != Present && !json.Valid([]byte(s)) {
 		return s
 	}
 	b, err := json.Marshal(v)

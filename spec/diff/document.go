@@ -20,7 +20,7 @@ type Document struct {
 	schemas map[uintptr]schema // that were made, by the node that they were made of
 }
 
-// schema is a schema without what only people read, its allOf merged into it.
+// schema is a schema without what only people read, its allOf merged into it as far as nothing is lost.
 type schema struct {
 	keywords object
 	name     string // of the component that it is; "" if it is none
@@ -73,12 +73,15 @@ func (d Document) checkReferences(node any) error {
 	return nil
 }
 
+// pointerText gives a part of a JSON Pointer as it was.
+var pointerText = strings.NewReplacer("~1", "/", "~0", "~")
+
 // target gives what a reference within the document leads to, nil for nothing.
 func (d Document) target(ref string) object {
 	var node any = d.root
 	for part := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
 		m, _ := node.(object)
-		node = m[strings.NewReplacer("~1", "/", "~0", "~").Replace(part)]
+		node = m[pointerText.Replace(part)]
 	}
 	m, _ := node.(object)
 	return m
@@ -114,38 +117,81 @@ func (d Document) schema(node any) schema {
 // identity tells nodes apart.
 func identity(m object) uintptr { return reflect.ValueOf(m).Pointer() }
 
-// makeSchema makes the schema of a node. What stands beside a reference adds to it, as the parts of an allOf do.
+// makeSchema makes the schema of a node. What stands beside a reference adds to it, as the parts of an allOf do. Parts that say of one
+// thing something else than those before them stay apart, in an allOf.
 func (d Document) makeSchema(node object) schema {
-	m, name := node, ""
-	if ref := node["$ref"]; ref != nil {
-		if m = structure(node); len(m) > 1 {
-			delete(m, "$ref")
-			m["allOf"] = []any{object{"$ref": ref}}
-		} else {
-			m, name = d.resolve(node)
-		}
-	}
-	m = structure(m)
+	m := structure(node)
 	parts, _ := m["allOf"].([]any)
 	delete(m, "allOf")
+	if ref, ok := m["$ref"]; ok {
+		delete(m, "$ref")
+		if len(m)+len(parts) == 0 {
+			target, name := d.resolve(node)
+			return schema{keywords: d.makeSchema(target).keywords, name: name}
+		}
+		parts = slices.Concat([]any{object{"$ref": ref}}, parts)
+	}
 	if len(parts) == 1 && len(m) == 0 {
 		return d.schema(parts[0])
 	}
+	normalize(m)
+	var apart []any
 	for _, part := range parts {
-		merge(m, d.schema(part).keywords)
+		if keywords := d.schema(part).keywords; mergeable(m, keywords) {
+			merge(m, keywords)
+		} else {
+			apart = append(apart, part)
+		}
 	}
-	if closed, ok := m["unevaluatedProperties"]; ok {
+	if apart != nil {
+		m["allOf"] = apart
+	}
+	return schema{keywords: m}
+}
+
+// normalize says the same in fewer words, and leaves out what is so anyway.
+func normalize(m object) {
+	if closed, ok := m["unevaluatedProperties"]; ok && m["additionalProperties"] == nil {
 		delete(m, "unevaluatedProperties")
 		m["additionalProperties"] = closed
 	}
-	if one, ok := m["const"]; ok && m["enum"] == nil { // the same in fewer words
+	if one, ok := m["const"]; ok && m["enum"] == nil {
 		delete(m, "const")
 		m["enum"] = []any{one}
 	}
-	return schema{keywords: m, name: name}
+	for key, value := range map[string]any{
+		"minLength": 0, "minItems": 0, "minProperties": 0, "uniqueItems": false, "readOnly": false, "writeOnly": false, "additionalProperties": true, "items": true,
+	} {
+		if given, ok := m[key]; ok && text(given) == text(value) {
+			delete(m, key)
+		}
+	}
 }
 
-// merge adds what a part of an allOf says: members of objects and lists add up, and of two values the first one stays.
+// groups are the keywords that mean something together: of two parts, those of one are not those of the other.
+var groups = [][]string{
+	{"if", "then", "else"}, {"contains", "minContains", "maxContains"}, {"items", "prefixItems", "unevaluatedItems"}, {"oneOf", "anyOf", "discriminator"},
+	{"additionalProperties", "unevaluatedProperties", "patternProperties"}, {"dependentRequired"}, {"dependentSchemas"}, {"allOf"},
+}
+
+// mergeable tells whether a part of an allOf can be added without loss.
+func mergeable(into, part object) bool {
+	for _, group := range groups {
+		has := func(m object) bool { return slices.ContainsFunc(group, func(key string) bool { return m[key] != nil }) }
+		if has(into) && has(part) {
+			return false
+		}
+	}
+	for key, value := range part {
+		have, there := into[key]
+		if there && key != "properties" && key != "required" && text(have) != text(value) {
+			return false
+		}
+	}
+	return true
+}
+
+// merge adds what a part of an allOf says: members of objects and lists add up.
 func merge(into, part object) {
 	for key, value := range part {
 		have, there := into[key]
@@ -173,10 +219,10 @@ func merge(into, part object) {
 	}
 }
 
-// prose are the members of a schema that only people read.
-var prose = []string{"description", "summary", "title", "example", "examples", "externalDocs", "deprecated", "$comment"}
+// prose are the members of an object that only people read.
+var prose = []string{"description", "summary", "title", "example", "examples", "externalDocs", "deprecated", "tags", "$comment"}
 
-// structure copies a schema without prose and extensions.
+// structure copies an object without prose and extensions.
 func structure(m object) object {
 	plain := object{}
 	for key, value := range m {

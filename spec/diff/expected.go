@@ -4,15 +4,35 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// Expected are differences that are to be, with the reason: one if At, A and B have no asterisk, which stands for any text.
+// Expected is a difference that is to be, with the reason.
 type Expected struct {
-	Difference `yaml:",inline"`
-	Reason     string `yaml:"reason"`
+	Difference
+	Reason string
+}
+
+// entry is what the file has: the same difference at one place or at several, each named in full. A pattern would hide what comes to
+// fit it later.
+type entry struct {
+	At     places `yaml:"at"`
+	A      string `yaml:"a"`
+	B      string `yaml:"b"`
+	Reason string `yaml:"reason"`
+}
+
+type places []string
+
+func (p *places) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.SequenceNode {
+		return node.Decode((*[]string)(p))
+	}
+	*p = make(places, 1)
+	return node.Decode(&(*p)[0])
 }
 
 // LoadExpected reads a list of expected differences. Each must say where it is, what both sides have, and why.
@@ -31,13 +51,26 @@ func LoadExpected(path string) ([]Expected, error) {
 func parseExpected(text []byte) (list []Expected, err error) {
 	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
 	decoder.KnownFields(true)
-	if err := decoder.Decode(&list); err != nil {
+	var entries []entry
+	if err := decoder.Decode(&entries); err != nil {
 		return nil, err
 	}
 	var faults []error
-	for _, e := range list {
-		if e.At == "" || e.A == "" || e.B == "" || e.Reason == "" {
-			faults = append(faults, fmt.Errorf("%s: at, a, b and reason must be there", e.Difference))
+	listed := map[Difference]bool{}
+	for _, e := range entries {
+		for _, at := range e.At {
+			d := Difference{at, e.A, e.B}
+			if at == "" || e.A == "" || e.B == "" || e.Reason == "" {
+				faults = append(faults, fmt.Errorf("%s: at, a, b and reason must be there", d))
+			}
+			if listed[d] {
+				faults = append(faults, fmt.Errorf("%s: it is listed twice", d))
+			}
+			listed[d] = true
+			list = append(list, Expected{d, e.Reason})
+		}
+		if len(e.At) == 0 {
+			faults = append(faults, fmt.Errorf("%q: at must be there", e.Reason))
 		}
 	}
 	return list, errors.Join(faults...)
@@ -45,43 +78,15 @@ func parseExpected(text []byte) (list []Expected, err error) {
 
 // Check gives the differences that are not expected, and what is expected in vain.
 func Check(found []Difference, expected []Expected) (unlisted []Difference, stale []Expected) {
-	used := make([]bool, len(expected))
 	for _, d := range found {
-		listed := false
-		for i, e := range expected {
-			if fits(e.At, d.At) && fits(e.A, d.A) && fits(e.B, d.B) {
-				used[i], listed = true, true
-			}
-		}
-		if !listed {
+		if !slices.ContainsFunc(expected, func(e Expected) bool { return e.Difference == d }) {
 			unlisted = append(unlisted, d)
 		}
 	}
-	for i, e := range expected {
-		if !used[i] {
+	for _, e := range expected {
+		if !slices.Contains(found, e.Difference) {
 			stale = append(stale, e)
 		}
 	}
 	return unlisted, stale
-}
-
-// fits tells whether the text is the pattern, in which each asterisk stands for any text.
-func fits(pattern, text string) bool {
-	parts := strings.Split(pattern, "*")
-	if len(parts) == 1 {
-		return pattern == text
-	}
-	first, last := parts[0], parts[len(parts)-1]
-	if !strings.HasPrefix(text, first) {
-		return false
-	}
-	text = text[len(first):]
-	for _, part := range parts[1 : len(parts)-1] {
-		i := strings.Index(text, part)
-		if i < 0 {
-			return false
-		}
-		text = text[i+len(part):]
-	}
-	return strings.HasSuffix(text, last)
 }
