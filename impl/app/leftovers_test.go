@@ -291,7 +291,7 @@ func TestTheRowOfATerminatedPodIsKeptForAsLongAsTheSettingsSayAndItsSecretsNotAt
 	l.ask(204, "DELETE", pod, "")
 	l.advance(time.Hour)
 	require.Equal(t, []string{`TERMINATED{}`, `RUNNING{"A":"secret"}secret`}, stored())
-	l.advance(time.Second)
+	l.advance(time.Minute)
 	require.Equal(t, []string{`RUNNING{"A":"secret"}secret`}, stored())
 	require.NoError(t, s.Close())
 }
