@@ -24,6 +24,7 @@ type Target struct {
 	Endpoint string // endpoint id
 
 	Managed     string  // id of an endpoint whose workers the server starts, and which never say anything; may be empty
+	Declared    string  // id of an endpoint that the server's settings declare; may be empty
 	ControlsKey string  // the key of its test controls; rules that need them are skipped without it
 	Guarded     *Target // a server like this one, but that posts to no private address; may be nil
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-// Store keeps everything in transactions. It is safe for concurrent use.
+// Store keeps everything in transactions. It is safe for concurrent use. What the storage itself fails gets the error that
+// Troubled makes.
 type Store interface {
 	// Read runs f on a consistent snapshot. f must not write.
 	Read(ctx context.Context, f func(Tx) error) error
@@ -21,14 +22,20 @@ type Store interface {
 	// WriteSure is a cheaper Write for an f that fails, if at all, before it changes anything. If it fails afterwards all the
 	// same, or panics, all that share the commit are undone with it and fail.
 	WriteSure(ctx context.Context, f func(Tx) error) error
+	// Trouble gives the error of the last write if the storage failed it and nothing was written since (Troubled), and nil while
+	// writes succeed. The store tries by itself to write until it can again.
+	Trouble() error
 	// Close waits for what was begun.
 	Close() error
 }
 
 // Tx is one transaction. It must not be used after its function returned, nor from another goroutine.
 type Tx interface {
-	// Now is the time of the transaction: one value, stamped from the injected clock in UTC, whole milliseconds.
+	// Now is the time of the transaction by which things fall due: one value, stamped from the injected clock in UTC, whole
+	// milliseconds.
 	Now() time.Time
+	// Wall is the time of day at Now, likewise: what people read.
+	Wall() time.Time
 	// Linger says that nobody waits for this transaction yet: its commit may come a millisecond later, if another call comes
 	// meanwhile that can share it.
 	Linger()
@@ -50,7 +57,8 @@ type Tx interface {
 	Clusters
 	SystemLines
 	Charges
-	// Clear removes everything but declared endpoints, their workers, keys, and where runtimes are.
+	Times
+	// Clear removes everything but declared endpoints, their workers, keys, the lag, and where runtimes are.
 	Clear() error
 }
 
@@ -68,7 +76,7 @@ type Pods interface {
 	// ChangePod writes what a user may change (name, container settings, mounts but for the volume's id, lock) and adds one
 	// to the version, if id and p.Version still match; it tells whether they did.
 	ChangePod(p compute.Pod) (bool, error)
-	// MovePod sets status, reason, StartedAt, RestartAt, DataCenterID, HostID, Devices and Address from p, MovedAt to Now and adds
+	// MovePod sets status, reason, StartedAt, RestartAt, DataCenterID, HostID, Devices and Address from p, MovedAt to Wall and adds
 	// one to the version, if id and p.Version still match; it tells whether they did. A pod that is then TERMINATED has no
 	// environment and no arguments any more.
 	MovePod(p compute.Pod) (bool, error)
@@ -197,7 +205,7 @@ type Keys interface {
 	Key(compute.KeyID) (compute.Key, error)
 	// ListKeys gives all keys, revoked ones too, oldest first.
 	ListKeys() ([]compute.Key, error)
-	// RevokeKey sets RevokedAt to Now; NotFound for an unknown id.
+	// RevokeKey sets RevokedAt to Wall; NotFound for an unknown id.
 	RevokeKey(compute.KeyID) error
 	// DeleteKey removes the key, known or not.
 	DeleteKey(compute.KeyID) error
@@ -247,7 +255,7 @@ type Registries interface {
 	Registry(compute.RegistryID) (compute.Registry, error)
 	// NewestRegistry gives the credential that was stored last, of whatever user, and whether there is one.
 	NewestRegistry() (r compute.Registry, found bool, err error)
-	// ListRegistries gives the user's credentials, newest first.
+	// ListRegistries gives the user's credentials, oldest first.
 	ListRegistries(compute.UserID) ([]compute.Registry, error)
 	// UpdateRegistry writes the login; NotFound for an unknown id.
 	UpdateRegistry(compute.Registry) error
@@ -305,7 +313,7 @@ type Clusters interface {
 
 // SystemLines stores what berth itself says in the logs of pods and workers, by the id of the pod or worker.
 type SystemLines interface {
-	// AddSystemLine adds a line to the log, of Now and after all that it has.
+	// AddSystemLine adds a line to the log, of Wall and after all that it has.
 	AddSystemLine(id, text string) error
 	// ForgetSystemLines forgets all but the last compute.SystemLines of the log.
 	ForgetSystemLines(id string) error
@@ -317,15 +325,26 @@ type SystemLines interface {
 
 // Charges stores what is billed.
 type Charges interface {
-	// OpenCharge stores a charge that begins at Now, unless its holder has an open one. SeenAt is Now where it is set.
+	// OpenCharge stores a charge that begins at Wall, unless its holder has an open one. SeenAt is Wall where it is set.
 	OpenCharge(compute.Charge) error
-	// CloseCharge ends the holder's open charge at Now, if it has one.
+	// CloseCharge ends the holder's open charge at Wall, if it has one.
 	CloseCharge(holder string) error
-	// SeeCharges sets SeenAt to Now for the open charges that have it.
+	// StepCharges ends every open charge at Wall and opens it again at the time of day so much later, or earlier: what the clock
+	// skips is not billed, and nothing is billed less.
+	StepCharges(step time.Duration) error
+	// SeeCharges sets SeenAt to Wall for the open charges that have it.
 	SeeCharges() error
 	// CloseUnseen ends the holder's open charge at its SeenAt, if it has one that has it.
 	CloseUnseen(holder string) error
 	// ListCharges gives the user's charges of the items that are open or end after from, and begin before to, in the order of
 	// their beginning; of one resource alone if it is not nil.
 	ListCharges(user compute.UserID, items []compute.Item, resource *string, from, to time.Time) ([]compute.Charge, error)
+}
+
+// Times stores how far the time that decides is behind the time of day, so that a restart takes nothing for due that is not.
+type Times interface {
+	// Lag gives what SetLag kept; 0 at first.
+	Lag() (time.Duration, error)
+	// SetLag keeps the lag, in whole milliseconds.
+	SetLag(time.Duration) error
 }

@@ -83,6 +83,7 @@ set the clock of the server forward and reset its state: use a server that nobod
 	cmd.Flags().StringVar(&target.QueueURL, "queue-target", "", "base address of its queue, if it is another one")
 	cmd.Flags().StringVar(&target.Key, "key", "", "a key with every scope")
 	cmd.Flags().StringVar(&target.Endpoint, "endpoint", "", "id of an endpoint without workers")
+	cmd.Flags().StringVar(&target.Declared, "declared-endpoint", "", "id of an endpoint that the server's settings declare; without it rules are skipped")
 	cmd.Flags().StringVar(&target.Managed, "managed-endpoint", "", "id of an endpoint whose workers the server starts; without it a rule is skipped")
 	cmd.Flags().StringVar(&target.ControlsKey, "controls-key", "", "the key of its test controls (berth serve --test-controls); without it rules are skipped")
 	asSettings(cmd.Flags(), "key")

@@ -46,7 +46,7 @@ checked() {
 # version NAME: the worker of one version with each kind of handler, the clients with that worker and the built-in one.
 version() {
 	python=$tmp/$1/bin/python
-	endpoints=(--endpoint idle= --endpoint "echo=$berth worker --handler echo")
+	endpoints=(--endpoint idle= --endpoint own= --endpoint "echo=$berth worker --handler echo")
 	# SDKs before 1.10.1 keep the jobs that they work on in a file of the working directory: two workers there take each other's
 	# jobs for their own, and one that follows a killed one believes that it is busy for ever. So each gets an empty directory.
 	for kind in sync asynchronous generator async_generator aggregate concurrent refresh cancelled:asynchronous blocked:sync progress:sync; do
@@ -57,6 +57,8 @@ version() {
 	export RUNPOD_ENDPOINT_BASE_URL=$url
 	idle=$(field '["endpoints"]["idle"]') stream=$(field '["endpoints"]["async_generator"]')
 	checked "$python" "$here/python/workers.py" "$url" "$key" "$(field '["endpoints"]')"
+	own=$(field '["endpoints"]["own"]')
+	checked "$python" "$here/python/own_worker.py" "$url" "$key" "$own" "$("$berth" keys create --data "$tmp/$name.data" --scope "queue:$own:work")"
 	for kind in echo sync; do
 		endpoint=$(field "[\"endpoints\"][\"$kind\"]")
 		checked "$python" "$here/python/sync_client.py" "$key" "$endpoint" "$stream" "$idle"

@@ -167,6 +167,13 @@ def pod_of_cluster(request):
     return request.send()
 
 
+def declared(request):
+    """What only the settings of the server say."""
+    request.parameters["id"] = ENDPOINT
+    request.body = {"image": "another"}
+    return request.send()
+
+
 def beside(call, meanwhile):
     """Sends call in the background, does what happens meanwhile, and gives the answer of call."""
     answers = []
@@ -208,6 +215,7 @@ SPECIAL = {
     "createEndpoint 404": unknown_registry,
     "createCluster 404": unknown_volume,
     "deletePod 409": pod_of_cluster,
+    "updateEndpoint 409": declared,
     "deleteNetworkVolume 400": used_volume,
     "deleteRegistry 400": used_registry,
     "deleteTemplate 400": used_template,

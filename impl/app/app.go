@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/graphql"
+	"github.com/berthdev/berth/impl/atomicfile"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/fault"
@@ -34,35 +35,40 @@ import (
 
 // Config is what a server is started with. The zero value of a field is its default.
 type Config struct {
-	Data            string              // directory of the database and of what belongs to it; required
-	Ephemeral       bool                // the directory is thrown away afterwards: no write waits for the disk
-	Listen          string              // address of all interfaces; 127.0.0.1:0 picks a port
-	QueueListen     string              // a second address, for the queue and the workers; empty: none
-	Endpoints       []Endpoint          // declared at the start; jobs of others are kept
-	Drain           time.Duration       // how long requests may take to end at shutdown; 10 s
-	PodRetention    time.Duration       // how long the row of a terminated pod is kept; 24 h
-	Quotas          Quotas              // of REST requests for each user
-	QueueRates      compute.QueuePreset // limits on requests of the queue; empty: none
-	Catalog         string              // file of the catalog; empty: the built-in one
-	Fleet           string              // file of the hosts that pods are placed on, or FleetMachine; empty: a simulated fleet that has plenty of everything
-	TestControls    bool                // serve /_berth/ and run on a clock that it can set
-	PrivateWebhooks bool                // permit webhooks on loopback and private addresses
-	GraphQL         GraphQL             // bounds of documents, and what helps in developing
-	Docs            bool                // serve pages at /docs to read the documents and to send requests from
-	Runtime         string              // what pods run on: RuntimeSim, which is the default, RuntimeProcess or RuntimeDocker
-	DockerHost      string              // address of the engine; empty: DOCKER_HOST, or the usual socket
-	Pull            string              // when images are pulled: if-absent, which is the default, always or never
-	WorkerURL       string              // base of the queue as workers reach it that are not processes of this machine; empty: worked out
-	PublishOn       string              // address of this host that the ports of containers are published on; 127.0.0.1
-	WorkerOutput    io.Writer           // gets what workers print; nil: kept for their logs only
-	Clock           compute.Clock       // nil: the machine's; with TestControls it is ours
-	Log             *slog.Logger        // nil: silent
+	Data               string              // directory of the database and of what belongs to it; required
+	Ephemeral          bool                // the directory is thrown away afterwards: no write waits for the disk
+	Listen             string              // address of all interfaces; 127.0.0.1:0 picks a port
+	QueueListen        string              // a second address, for the queue and the workers; empty: none
+	Endpoints          []Endpoint          // declared at the start; jobs of others are kept
+	Drain              time.Duration       // how long requests may take to end at shutdown; 10 s
+	PodRetention       time.Duration       // how long the row of a terminated pod is kept; 24 h
+	Quotas             Quotas              // of REST requests for each user
+	QueueRates         compute.QueuePreset // limits on requests of the queue; empty: none
+	Catalog            string              // file of the catalog; empty: the built-in one
+	Fleet              string              // file of the hosts that pods are placed on, or FleetMachine; empty: a simulated fleet that has plenty of everything
+	TestControls       bool                // serve /_berth/ and run on a clock that it can set
+	PrivateWebhooks    bool                // permit webhooks on loopback and private addresses
+	GraphQL            GraphQL             // bounds of documents, and what helps in developing
+	Docs               bool                // serve pages at /docs to read the documents and to send requests from
+	Runtime            string              // what pods run on: RuntimeSim, which is the default, RuntimeProcess or RuntimeDocker
+	DockerHost         string              // address of the engine; empty: DOCKER_HOST, or the usual socket
+	Pull               string              // when images are pulled: if-absent, which is the default, always or never
+	WorkerURL          string              // base of the queue as workers reach it that are not processes of this machine; empty: worked out
+	ProcessEnv         []string            // names of variables of berth's own environment that processes get besides those that every program needs
+	ProcessAccept      []string            // what pods and endpoints made over an API may set of processes: args, env for every variable, env:NAME for one; empty: nothing
+	AllowNewPrivileges bool                // programs in containers may gain privileges, by sudo and the like
+	PublishOn          string              // address of this host that the ports of containers are published on; 127.0.0.1
+	WorkerOutput       io.Writer           // gets what workers print; nil: kept for their logs only
+	Lease              time.Duration       // how long a job may go unheard of before another worker gets it; 30 s, at least 3 s
+	Log                *slog.Logger        // nil: silent
 
 	MetricsListen  string            // address of /metrics, which asks for no key; empty: nothing is measured
 	TracesEndpoint string            // URL of a receiver of OTLP over HTTP; without a path its /v1/traces; empty: nothing is traced
 	TracesHeaders  map[string]string // sent there with every batch
 	DrainNotice    time.Duration     // how long /readyz says at shutdown that the server leaves before it does; 0: not at all
-	Version        string            // of the program, for metrics and traces; empty: dev
+	Version        string            // of the program, for metrics, traces and who finds the directory in use; empty: dev
+
+	clock compute.Clock // nil: the machine's, or with TestControls one that can be set
 }
 
 // Endpoint is a serverless endpoint whose workers are processes on this machine.
@@ -93,6 +99,9 @@ const (
 	defaultWorkersMax  = 3
 	defaultIdleTimeout = 10 * time.Second
 
+	// leastLease has room for three pings of whole seconds, which is how often an unmodified worker can ping.
+	leastLease = 3 * time.Second
+
 	// owner is the one user of a server: keys, pods and endpoints are theirs.
 	owner compute.UserID = "owner"
 )
@@ -112,6 +121,9 @@ type Server struct {
 	endpoints     map[string]compute.EndpointID
 
 	config     Config
+	running    *compute.RunningClock // that of the server, or what a clock that can be set runs with
+	keeping    sync.Mutex            // held over a keepTime
+	lag        time.Duration         // of the clock, as it is stored
 	store      store.Store
 	queue      *queue.Queue
 	rates      *control.Rates
@@ -132,7 +144,8 @@ type Server struct {
 	workerSim  *sim.Fleet      // nil if those do not run on it
 	placement  *control.Placement
 	process    *process.Runtime
-	controls   *controls // nil if there are none
+	processes  *control.Processes // nil if pods are no processes
+	controls   *controls          // nil if there are none
 	poster     *webhook.Poster
 
 	metricsURL string
@@ -172,18 +185,26 @@ func (s *Server) Failed() <-chan error { return s.failed }
 
 // Start starts a server, which is ready when Start returns.
 func Start(ctx context.Context, c Config) (_ *Server, err error) {
-	settable := compute.NewSettableClock()
-	if c.TestControls {
-		c.Clock = settable
+	running := compute.NewRunningClock()
+	settable := compute.NewSettableClock(running)
+	switch {
+	case c.TestControls:
+		c.clock = settable
+	case c.clock == nil:
+		c.clock = running
 	}
 	c = c.withDefaults()
-	s := &Server{config: c, failed: make(chan error, 3), endpoints: map[string]compute.EndpointID{}}
+	s := &Server{config: c, running: running, failed: make(chan error, 3), endpoints: map[string]compute.EndpointID{}}
 	defer func() {
 		if err != nil {
 			s.abandon()
 		}
 	}()
-	if s.unlock, err = lock(c.Data); err != nil {
+	if c.Lease < leastLease {
+		return nil, fmt.Errorf("the lease must be at least %s, and not %s", leastLease, c.Lease)
+	}
+	var made []string
+	if made, s.unlock, err = openDirectory(c.Data, c.Version, c.Log); err != nil {
 		return nil, err
 	}
 	if err = s.listen(); err != nil { // before anything is made: an address that is taken must not cost the first key
@@ -197,8 +218,11 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err = s.openStore(ctx, c); err != nil {
 		return nil, err
 	}
-	ids := compute.NewIDs(rand.Reader, c.Clock)
-	if s.keyring, err = control.NewKeyring(ctx, s.store, ids, c.Clock); err != nil {
+	if err = s.startClock(ctx); err != nil {
+		return nil, err
+	}
+	ids := compute.NewIDs(rand.Reader, c.clock)
+	if s.keyring, err = control.NewKeyring(ctx, s.store, ids, c.clock); err != nil {
 		return nil, err
 	}
 	firstKey := s.makeFirstKey(ctx)
@@ -206,14 +230,14 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		for range firstKey { // a start that failed before leaves nobody at work in the store
 		}
 	}()
-	if s.rates, err = control.NewRates(ctx, s.store, c.Clock, compute.Windows(c.Quotas.Minute, c.Quotas.Hour, c.Quotas.Day)); err != nil {
+	if s.rates, err = control.NewRates(ctx, s.store, c.clock, compute.Windows(c.Quotas.Minute, c.Quotas.Hour, c.Quotas.Day)); err != nil {
 		return nil, err
 	}
 	queueQuotas, err := compute.QueueQuotas(c.QueueRates)
 	if err != nil {
 		return nil, err
 	}
-	s.queueRates = control.NewQueueRates(c.Clock, queueQuotas)
+	s.queueRates = control.NewQueueRates(c.clock, queueQuotas)
 	if err = s.startRuntimes(c, ids); err != nil {
 		return nil, err
 	}
@@ -233,40 +257,54 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	s.keyring.SetPodKeys(secrets.PodKeys())
 	registries, err := control.NewRegistries(ctx, s.store, ids, secrets)
 	if err != nil {
-		return nil, err
+		return nil, explainSecret(c, read, err)
 	}
+	kept := keepSecret(c, read)
+	defer func() {
+		for range kept { // a start that failed before leaves nobody at work in the directory
+		}
+	}()
 	s.poster = webhook.New(c.PrivateWebhooks)
-	webhooks := loop.NewWebhooks(s.store, s.poster.Post, c.Clock, c.Log)
+	webhooks := loop.NewWebhooks(s.store, s.poster.Post, c.clock, c.Log)
 	var workers *loop.Workers
-	if s.queue, err = queue.New(ctx, s.store, c.Clock, ids, queue.DefaultSettings(), s.observedQueue(queue.Hooks{
+	settings := queue.DefaultSettings()
+	settings.Lease = c.Lease
+	if s.queue, err = queue.New(ctx, s.store, c.clock, ids, settings, s.observedQueue(queue.Hooks{
 		Demand: func() { workers.Hint() }, Document: httpapi.JobDocument, Delivery: func() { webhooks.Hint() },
 	})); err != nil {
 		return nil, err
 	}
 	workers = loop.NewWorkers(s.workerFleet(ids, registries.Login))
-	pods := loop.NewPods(s.store, s.placement, s.pods, c.Clock, c.Log)
-	pods.Login, pods.Simulated = registries.Login, s.fleet != nil
+	pods := loop.NewPods(s.store, s.placement, s.pods, c.clock, c.Log)
+	pods.Login, pods.Key, pods.URL, pods.Simulated = registries.Login, secrets.PodKeys().Token, s.workerURL, s.fleet != nil
 	workers.Held = pods.Has
 	ctl := control.New(s.store, ids, s.placement, control.Hints{Pod: pods.Hint, Volumes: pods.HintVolumes})
 	endpoints := control.NewEndpoints(s.store, ids, s.placement, s.queue)
+	ctl.Processes, endpoints.Processes = s.processes, s.processes
 	if err = endpoints.Resume(ctx); err != nil {
 		return nil, err
 	}
-	if err = <-firstKey; err != nil {
+	if err = errors.Join(<-kept, <-firstKey); err != nil {
 		return nil, err
+	}
+	if !c.Ephemeral { // the names of the files that were made; at once, since the disk has most of them by now
+		if err = atomicfile.SyncDir(append(made, c.Data)...); err != nil {
+			return nil, err
+		}
 	}
 	loopCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
 	services := httpapi.Services{
 		Control: ctl, Pods: pods, Draining: loopCtx, Endpoints: endpoints, Workers: workers, QueueURL: s.QueueURL, Registries: registries, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids,
-		Clock: c.Clock, Log: c.Log, Faults: &fault.Script{},
+		Clock: c.clock, Log: c.Log, Faults: &fault.Script{},
 		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
 	}
 	s.observe(&services, webhooks)
 	retention := &loop.Retention{
-		Store: s.store, Clock: c.Clock, Rates: s.rates, Keyring: s.keyring, Endpoints: endpoints, Pods: c.PodRetention,
+		Store: s.store, Clock: c.clock, Rates: s.rates, Keyring: s.keyring, Endpoints: endpoints, Pods: c.PodRetention,
 	}
 	s.workings = workings{pods, workers, webhooks}
 	if c.TestControls {
@@ -282,7 +320,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		services.Controls = s.controls
 	}
 	services.GraphQL = graphql.New(graphql.Services{
-		Control: ctl, Live: pods.Live, Endpoints: endpoints, Registries: registries, Keyring: s.keyring, Faults: services.Faults, Clock: c.Clock, Log: c.Log, Limits: c.GraphQL.Limits,
+		Control: ctl, Live: pods.Live, Endpoints: endpoints, Registries: registries, Keyring: s.keyring, Faults: services.Faults, Clock: c.clock, Log: c.Log, Limits: c.GraphQL.Limits,
 		Introspection: c.GraphQL.Introspection || c.TestControls, Playground: c.GraphQL.Playground,
 	})
 	if c.Docs {
@@ -295,6 +333,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err = s.declare(ctx, endpoints); err != nil {
 		return nil, err
 	}
+	s.running.Look()
 	s.serve(handler)
 	podCtx, stopPods := context.WithCancel(context.WithoutCancel(ctx))
 	s.stopPods = stopPods
@@ -307,12 +346,14 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	every := func(clock compute.Clock, length time.Duration, name string, work func(context.Context) error) {
 		s.loops.Go(func() { loop.Every(loopCtx, length, clock, c.Log, name, work) })
 	}
-	every(c.Clock, loop.SweepTick, "sweep", s.queue.Sweep)
-	every(c.Clock, loop.RetentionTick, "retention", retention.Step)
+	every(c.clock, loop.SweepTick, "sweep", s.queue.Sweep)
+	every(c.clock, loop.RetentionTick, "retention", retention.Step)
 	// Other processes and restarts do not live on a clock that a test has frozen.
 	every(compute.SystemClock{}, loop.KeepTick, "keys", s.keyring.Refresh)
 	every(compute.SystemClock{}, loop.KeepTick, "request counts", s.rates.Save)
 	every(compute.SystemClock{}, loop.KeepTick, "meter", workers.See)
+	every(compute.SystemClock{}, loop.KeepTick, "clock", s.keepTime)
+	every(compute.SystemClock{}, lookTick, "clock", s.look)
 	return s, nil
 }
 
@@ -349,9 +390,7 @@ func (c Config) withDefaults() Config {
 	c.Quotas.Hour = cmp.Or(c.Quotas.Hour, 30_000)
 	c.Quotas.Day = cmp.Or(c.Quotas.Day, 500_000)
 	c.GraphQL.Limits = c.GraphQL.Limits.WithDefaults()
-	if c.Clock == nil {
-		c.Clock = compute.SystemClock{}
-	}
+	c.Lease = cmp.Or(c.Lease, queue.DefaultSettings().Lease)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -402,7 +441,7 @@ func (s *Server) open(address string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s.listeners = append(s.listeners, l)
+	s.listeners = append(s.listeners, listener{l.(*net.TCPListener)})
 	return "http://" + reachable(l.Addr()), nil
 }
 
@@ -472,6 +511,10 @@ func (s *Server) abandon() {
 	}
 	if s.pods != nil {
 		_ = s.pods.Close()
+	}
+	if s.firstKey != "" { // nobody has seen it, and the next start makes none if there is one
+		id, _ := compute.ParseToken(s.firstKey)
+		_ = s.keyring.Delete(context.Background(), id)
 	}
 	if s.store != nil {
 		_ = s.store.Close()

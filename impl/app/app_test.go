@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -122,9 +123,9 @@ func TestAHeldRequestIsAnsweredWhenTheServerStops(t *testing.T) {
 func TestADataDirectoryServesOneServerAtATime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := start(t, app.Config{Data: dir})
+	s := start(t, app.Config{Data: dir, Version: "1.2.3"})
 	_, err := app.Start(t.Context(), app.Config{Data: dir, Listen: "127.0.0.1:0"})
-	require.EqualError(t, err, "another berth is serving from "+dir)
+	require.EqualError(t, err, fmt.Sprintf("another berth is serving from %s: berth 1.2.3, process %d", dir, os.Getpid()))
 	require.NoError(t, s.Close())
 	require.NoError(t, start(t, app.Config{Data: dir}).Close())
 }

@@ -159,6 +159,26 @@ func (s *shore) devices(container string) (ids []string) {
 	return ids
 }
 
+// ownKey gives the key that the container has in its environment.
+func (s *shore) ownKey(container string) string {
+	found, err := s.engine.ContainerInspect(context.Background(), container, client.ContainerInspectOptions{})
+	require.NoError(s, err)
+	for _, variable := range found.Container.Config.Env {
+		if key, is := strings.CutPrefix(variable, "RUNPOD_API_KEY="); is {
+			return key
+		}
+	}
+	require.Fail(s, "the container has no key")
+	return ""
+}
+
+// opens asserts how a key for the pod is answered.
+func (s *shore) opens(key string, want int) {
+	s.Helper()
+	status, _ := call(s.T, "GET", s.url+s.path, key, "")
+	require.Equal(s, want, status)
+}
+
 // left gives what the engine has of this owner.
 func (s *shore) left() (names []string) {
 	filters := make(client.Filters).Add("label", "dev.berth.owner="+s.owner)
@@ -261,6 +281,8 @@ func (s *shore) live(dir string, b *berth, body map[string]any, gpus ...string) 
 	first, running := s.container()
 	require.True(t, running)
 	require.Equal(t, gpus, s.devices(first), "those that it booked, and no others")
+	key := s.ownKey(first)
+	s.opens(key, 200)
 
 	b.kill()
 	s.web(up, "meanwhile")
@@ -270,6 +292,7 @@ func (s *shore) live(dir string, b *berth, body map[string]any, gpus ...string) 
 	require.Equal(t, up["startedAt"], again["startedAt"])
 	same, _ := s.container()
 	require.Equal(t, first, same, "the same container")
+	s.opens(key, 200)
 	lines, _ = s.logs(last, "asked for /meanwhile")
 	require.Equal(t, []string{"asked for /meanwhile"}, lines, "none is lost, none comes twice")
 
@@ -283,9 +306,13 @@ func (s *shore) live(dir string, b *berth, body map[string]any, gpus ...string) 
 	require.Equal(t, []string{"/kept/x: one", "/x: nothing", "NAME=first", "ready", "asked for /after"}, lines, "the mount has its data, the container disk is wiped")
 	second, _ := s.container()
 	require.NotEqual(t, first, second)
+	s.opens(key, 401)
+	key = s.ownKey(second)
+	s.opens(key, 200)
 
 	status, _ = call(t, "DELETE", s.url+s.path, s.key, "")
 	require.Equal(t, 204, status)
+	s.opens(key, 401)
 	require.Eventually(t, func() bool { id, _ := s.container(); return id == "" }, 30*time.Second, 50*time.Millisecond)
 }
 
@@ -421,6 +448,7 @@ func TestARuntimeThatIsNoneIsAClearError(t *testing.T) {
 	for want, c := range map[string]app.Config{
 		`runtime must be sim, process or docker, and not "podman"`:           {Runtime: "podman"},
 		`docker: pull must be if-absent, always or never, and not "often"`:   {Runtime: app.RuntimeDocker, Pull: "often"},
+		`what processes accept must be args, env or env:NAME, and not "all"`: {ProcessAccept: []string{"args", "all"}},
 		`the test controls need the simulated fleet: runtime must be sim`:    {Runtime: app.RuntimeProcess, TestControls: true},
 		`address to publish ports on: ParseAddr("here"): unable to parse IP`: {Runtime: app.RuntimeDocker, PublishOn: "here"},
 	} {
@@ -432,7 +460,9 @@ func TestARuntimeThatIsNoneIsAClearError(t *testing.T) {
 
 func TestAPodMayBeAProcessOfAnEndpointsCommand(t *testing.T) {
 	t.Parallel()
-	s := start(t, app.Config{Data: t.TempDir(), Runtime: app.RuntimeProcess, Endpoints: []app.Endpoint{{Name: "sleeper", Command: []string{"sleep"}}}})
+	s := start(t, app.Config{
+		Data: t.TempDir(), Runtime: app.RuntimeProcess, Endpoints: []app.Endpoint{{Name: "sleeper", Command: []string{"sleep"}}}, ProcessAccept: []string{"args"},
+	})
 	key := s.FirstKey()
 	for args, want := range map[string]string{"1000": "RUNNING", "0": "EXITED", "nonsense": "ERROR"} {
 		_, pod := call(t, "POST", s.URL()+"/v2/pods", key, `{"name":"a","image":"sleeper","args":"`+args+`","cpu":{"id":"cpu3g","vcpuCount":2}}`)

@@ -7,10 +7,11 @@ import (
 	"github.com/berthdev/berth/impl/control"
 )
 
-// files are what a start reads or makes besides the database.
+// files are what a start reads besides the database.
 type files struct {
 	placement *control.Placement // by the catalog and the fleet, not open
 	secret    []byte             // key of what is stored encrypted
+	made      bool               // the secret is a new one
 	err       error
 }
 
@@ -22,7 +23,7 @@ func readFiles(ctx context.Context, c Config) <-chan files {
 		var f files
 		var noSecret error
 		catalog, fleet, noFleet := catalogAndFleet(ctx, c)
-		f.secret, noSecret = secretKey(c.Data, !c.Ephemeral)
+		f.secret, f.made, noSecret = secretKey(c.Data)
 		if f.err = errors.Join(noFleet, noSecret); f.err == nil {
 			f.placement = control.PreparePlacement(catalog, fleet)
 		}

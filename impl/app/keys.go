@@ -1,9 +1,12 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -23,12 +26,27 @@ type Keys struct {
 	store store.Store
 }
 
-// OpenKeys opens the keys of the data directory, which must exist.
+// OpenKeys opens the keys of the data directory, which must exist. While a server runs on it, it does not bring the database to
+// another version of the schema, which that server would not know: it fails, and says which one runs.
 func OpenKeys(ctx context.Context, data string) (*Keys, error) {
-	file := filepath.Join(data, "berth.db")
-	if _, err := os.Stat(file); err != nil {
+	file := filepath.Join(data, databaseFile)
+	if _, err := os.Lstat(file); err != nil {
 		return nil, fmt.Errorf("%s is no data directory of berth: %w", data, err)
 	}
+	quiet := slog.New(slog.DiscardHandler)
+	if err := errors.Join(closeToOthers(data, quiet), checkFiles(data, quiet)); err != nil {
+		return nil, err
+	}
+	has, knows, err := sqlite.Versions(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := lockToMigrate(data, has, knows)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = unlock() }() // or the end of the process does it
+
 	clock := compute.SystemClock{}
 	s, err := sqlite.Open(ctx, file, clock)
 	if err != nil {
@@ -36,10 +54,24 @@ func OpenKeys(ctx context.Context, data string) (*Keys, error) {
 	}
 	keyring, err := control.NewKeyring(ctx, s, compute.NewIDs(rand.Reader, clock), clock)
 	if err != nil {
-		_ = s.Close()
-		return nil, err
+		return nil, errors.Join(err, s.Close())
 	}
 	return &Keys{keyring, s}, nil
+}
+
+// lockToMigrate keeps servers from the data directory until unlock, if its database is to be brought from one version of the schema
+// to another. It fails if a server runs.
+func lockToMigrate(data string, from, to int) (unlock func() error, err error) {
+	if from >= to {
+		return func() error { return nil }, nil
+	}
+	unlock, err = lock(data, "berth keys")
+	var held errLocked
+	if errors.As(err, &held) {
+		return nil, fmt.Errorf("%s is served by %s, whose database is of version %d; this berth would make it version %d, which that one does not know: start the server anew with this one first, or use the one that serves",
+			data, cmp.Or(held.who, "an older berth, which does not say its version"), from, to)
+	}
+	return unlock, err
 }
 
 // Close closes the database.
@@ -70,13 +102,17 @@ func NewKey(name string, scopes []string, exempt bool, expiry time.Duration) con
 }
 
 var scopePattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(all|admin|rest:(read|write)|graphql:(read|write)|queue:(\*|[a-z0-9]{14}):invoke)$`)
+	return regexp.MustCompile(`^(all|admin|rest:(read|write)|graphql:(read|write)|queue:(\*|[a-z0-9]{14}):(invoke|work)|pod:[a-z0-9]{14})$`)
 })
+
+// ScopeWords lists the scopes that a key may have, for people.
+const ScopeWords = "all, admin, rest:read, rest:write, graphql:read, graphql:write, queue:<endpoint id or *>:invoke, " +
+	"queue:<endpoint id or *>:work, pod:<pod id>"
 
 // CheckScope refuses what is no scope.
 func CheckScope(scope string) error {
 	if !scopePattern().MatchString(scope) {
-		return fmt.Errorf("scope %q: it must be all, admin, rest:read, rest:write, graphql:read, graphql:write or queue:<endpoint id or *>:invoke", scope)
+		return fmt.Errorf("scope %q: it must be one of %s", scope, ScopeWords)
 	}
 	return nil
 }

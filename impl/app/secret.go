@@ -8,43 +8,48 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/berthdev/berth/impl/atomicfile"
 	"github.com/berthdev/berth/impl/control"
 )
 
-// secretFile is the key of what is stored encrypted. Who has it and the database can read the registry credentials.
-const secretFile = "secret.key"
-
-// secretKey reads the key of the data directory, which the first start makes. The lock of the directory is held.
-func secretKey(dir string, sync bool) ([]byte, error) {
+// secretKey reads the key of the data directory. Without one it makes one, which is nowhere yet: the database may have
+// something that another key sealed.
+func secretKey(dir string) (key []byte, made bool, err error) {
 	file := filepath.Join(dir, secretFile)
-	key, err := os.ReadFile(file)
+	key, err = os.ReadFile(file)
 	switch {
 	case err == nil && len(key) != control.SecretKeySize:
-		return nil, fmt.Errorf("%s has %d bytes, not %d", file, len(key), control.SecretKeySize)
+		return nil, false, fmt.Errorf("%s has %d bytes, not %d: put it back from a backup", file, len(key), control.SecretKeySize)
 	case !errors.Is(err, fs.ErrNotExist):
-		return key, err
+		return key, false, err
 	}
 	key = make([]byte, control.SecretKeySize)
-	if _, err := rand.Read(key); err != nil {
-		return nil, err
-	}
-	return key, writeWhole(file, key, sync)
+	_, err = rand.Read(key)
+	return key, true, err
 }
 
-// writeWhole writes a file for its owner alone, of which a crash leaves all or nothing. Without sync a failure of power may
-// leave less.
-func writeWhole(file string, content []byte, sync bool) error {
-	half := file + ".new"
-	f, err := os.OpenFile(half, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
+// keepSecret writes the key if it was made, beside what else a start does. The database, which is there, has nothing that another
+// one sealed.
+func keepSecret(c Config, f files) <-chan error {
+	kept := make(chan error, 1)
+	go func() {
+		defer close(kept)
+		if f.made {
+			kept <- atomicfile.Write(filepath.Join(c.Data, secretFile), f.secret, !c.Ephemeral)
+		}
+	}()
+	return kept
+}
+
+// explainSecret says what to do when the key does not open what is stored.
+func explainSecret(c Config, f files, err error) error {
+	if !errors.Is(err, control.ErrSecretKey) {
 		return err
 	}
-	_, err = f.Write(content)
-	if err == nil && sync {
-		err = f.Sync()
+	what := "is not the one of this database"
+	if f.made {
+		what = "is missing, and the database has registry credentials that it sealed"
 	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(half, file)
+	return fmt.Errorf("%s %s: put it back from a backup, or see docs/operating.md for how to go on without the credentials: %w",
+		filepath.Join(c.Data, secretFile), what, err)
 }

@@ -62,3 +62,20 @@ func TestAServerDoesNotStartWithAKeyThatDoesNotOpenWhatIsStored(t *testing.T) {
 	_, err := app.Start(t.Context(), c)
 	require.ErrorContains(t, err, "secret key")
 }
+
+func TestAStartThatFailsCostsNoFirstKey(t *testing.T) {
+	t.Parallel()
+	c := app.Config{Data: t.TempDir(), Listen: "127.0.0.1:0"}
+	for name, broken := range map[string]app.Config{
+		"its fleet":   {Fleet: "no such file"},
+		"its runtime": {Runtime: "nosuch"},
+		"its rates":   {QueueRates: "nosuch"},
+	} {
+		broken.Data, broken.Listen = c.Data, c.Listen
+		_, err := app.Start(t.Context(), broken)
+		require.Error(t, err, name)
+	}
+	s := start(t, c)
+	require.NotEmpty(t, s.FirstKey(), "nobody has seen it")
+	require.NoError(t, s.Close())
+}

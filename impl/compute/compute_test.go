@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	mathrand "math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -107,7 +108,29 @@ func TestJobIDsFollowThoseOfAnEarlierRunWhoseClockWasAhead(t *testing.T) {
 	require.Less(t, string(ids.Job(false)), last)
 	ids.Follow("sync-" + last)
 	ids.Follow("01900000-0000-7000-8000-000000000000")
-	require.True(t, strings.HasPrefix(string(ids.Job(false)), "ffffffff-0000-7abd-"))
+	next := string(ids.Job(false))
+	require.True(t, strings.HasPrefix(next, "ffffffff-0000-7a"), next)
+	require.Greater(t, next[:18], last[:18])
+}
+
+func TestJobIDsOfTwoSourcesAreNumberedApart(t *testing.T) {
+	t.Parallel()
+	clock := compute.NewFrozenClock(time.UnixMilli(1_577_836_800_000))
+	source := func(seed byte) *compute.IDs { return compute.NewIDs(mathrand.NewChaCha8([32]byte{seed}), clock) }
+	number := func(id compute.JobID) string { return string(id[:18]) } // what the row is numbered by
+	numbers := map[string]bool{}
+	a, b := source(1), source(2)
+	for range 10_000 {
+		numbers[number(a.Job(false))], numbers[number(b.Job(false))] = true, true
+	}
+	require.Len(t, numbers, 20_000)
+
+	a, b = source(1), source(1)
+	require.Equal(t, a.Job(false), b.Job(false), "of equal randomness")
+	b.Meet()
+	met := b.Job(false)
+	require.NotEqual(t, number(a.Job(false)), number(met))
+	require.Greater(t, b.Job(false), met, "and still in order")
 }
 
 func TestATokenIsGoodForItsKeyOnly(t *testing.T) {
@@ -136,6 +159,49 @@ func TestAKeyAllowsItsScopesAndTheirWildcards(t *testing.T) {
 	require.True(t, every.Allows(compute.ScopeInvoke("abd")))
 	require.False(t, every.Allows(compute.ScopeWork("abd")))
 	require.True(t, compute.Key{Scopes: []compute.Scope{compute.ScopeAll}}.Allows(compute.ScopeWork("x")))
+	worker := compute.Key{Scopes: []compute.Scope{compute.ScopeWork("abc")}}
+	require.True(t, worker.Allows(compute.ScopeWork("abc")))
+	require.False(t, worker.Allows(compute.ScopeWork("abd")))
+	require.False(t, worker.Allows(compute.ScopeInvoke("abc")))
+	require.False(t, worker.HasPods())
+}
+
+func TestAKeyOfAPodAsksForItsPodAlone(t *testing.T) {
+	t.Parallel()
+	key := compute.Key{UserID: "u", Scopes: []compute.Scope{compute.ScopePod("one")}}
+	require.True(t, key.HasPods())
+	require.Equal(t, compute.UserID("u"), key.UserFor("one", compute.ScopeRESTRead))
+	require.Empty(t, key.UserFor("two", compute.ScopeRESTRead))
+	key.Scopes = append(key.Scopes, compute.ScopeRESTRead)
+	require.Equal(t, compute.UserID("u"), key.UserFor("two", compute.ScopeRESTRead))
+	require.Empty(t, key.UserFor("two", compute.ScopeRESTWrite))
+}
+
+func TestTheKeyOfAPodIsKnownByTheSecretThatMadeItAlone(t *testing.T) {
+	t.Parallel()
+	keys := compute.NewPodKeys([]byte("secret"))
+	pod := compute.Pod{ID: compute.NewIDs(rand.Reader, compute.SystemClock{}).Pod(), RestartAt: time.UnixMilli(1_800_000_000_123)}
+	token := keys.Token(pod)
+	require.True(t, compute.IsPodToken(token))
+	id, run, ok := keys.Parse(token)
+	require.True(t, ok)
+	require.Equal(t, pod.ID, id)
+	require.Equal(t, int64(1_800_000_000_123), run)
+	require.Equal(t, token, keys.Token(pod), "it is the same each time")
+	for i := range token {
+		changed := []byte(token)
+		changed[i] ^= 1
+		_, _, ok := keys.Parse(string(changed))
+		require.False(t, ok, i)
+	}
+	_, _, ok = compute.NewPodKeys([]byte("another")).Parse(token)
+	require.False(t, ok)
+	_, known := compute.ParseToken(token)
+	require.False(t, known, "it is taken for no other kind of key")
+	ids := compute.NewIDs(rand.Reader, compute.SystemClock{})
+	require.False(t, compute.IsPodToken(compute.NewToken(ids, ids.Key())))
+	pod.RestartAt = time.Time{}
+	require.NotEqual(t, token, keys.Token(pod), "each run has its own")
 }
 
 func TestAnErrorKeepsItsCauseInside(t *testing.T) {

@@ -42,11 +42,21 @@ const idAlphabet = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 // IDs makes ids from a source of randomness and a clock. It is safe for concurrent use.
 type IDs struct {
-	mu     sync.Mutex
-	random io.Reader
-	clock  Clock
-	last   uint64 // the last time-ordered prefix: milliseconds << 12 | counter
+	mu       sync.Mutex
+	random   io.Reader
+	clock    Clock
+	last     uint64 // the time of the last job's id: milliseconds << counterBits | counter
+	number   uint16 // of this source
+	numbered bool   // it has a number
 }
+
+// The twelve bits after the milliseconds of a job's id, which order it and number its row: a counter, and the number of the source.
+// So two sources, such as two processes, make no two rows of one number in a millisecond, unless they have the same number, too: then
+// one of them takes another when they meet. Where one makes more in a millisecond than the counter counts, its ids run ahead of time.
+const (
+	counterBits = 6
+	sourceBits  = 6
+)
 
 // NewIDs makes a source of ids. It panics later if random fails: there is no id without randomness.
 func NewIDs(random io.Reader, clock Clock) *IDs { return &IDs{random: random, clock: clock} }
@@ -54,6 +64,11 @@ func NewIDs(random io.Reader, clock Clock) *IDs { return &IDs{random: random, cl
 func (s *IDs) read(b []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.fill(b)
+}
+
+// fill is read for a caller who has the lock.
+func (s *IDs) fill(b []byte) {
 	if _, err := io.ReadFull(s.random, b); err != nil {
 		panic("compute: the source of randomness failed: " + err.Error())
 	}
@@ -78,6 +93,9 @@ func (s *IDs) Word(n int) string {
 	return string(word)
 }
 
+// podIDSize is how many characters the id of a pod, an endpoint and the like has.
+const podIDSize = 14
+
 // idEpoch is what the ids of resources count from, in milliseconds since 1970: the begin of 2020.
 const idEpoch = 1_577_836_800_000
 
@@ -87,7 +105,7 @@ const idEpoch = 1_577_836_800_000
 func (s *IDs) resource() string {
 	const digits = "0123456789abcdefghijklmnopqrstuvwxyz" // in the order of their bytes
 	for {
-		word := []byte(s.Word(14))
+		word := []byte(s.Word(podIDSize))
 		left := uint64(s.clock.Now().UnixMilli() - idEpoch)
 		for i := 7; i > 0; i-- {
 			word[i] = digits[left%36]
@@ -136,19 +154,38 @@ func (s *IDs) Job(sync bool) JobID {
 	var k JobKey
 	s.read(k[8:])
 	s.mu.Lock()
-	now := uint64(s.clock.Now().UnixMilli()) << 12
+	if !s.numbered {
+		s.renumber()
+	}
+	now := uint64(s.clock.Now().UnixMilli()) << counterBits
 	if now <= s.last {
 		now = s.last + 1
 	}
 	s.last = now
+	number := uint64(s.number)
 	s.mu.Unlock()
-	ms, counter := now>>12, now&0xfff
-	binary.BigEndian.PutUint64(k[:8], ms<<16|0x7000|counter)
+	ms, counter := now>>counterBits, now&(1<<counterBits-1)
+	binary.BigEndian.PutUint64(k[:8], ms<<16|0x7000|counter<<sourceBits|number)
 	k[keyVariant] = 0x80 | k[keyVariant]&0x3f
 	if sync {
 		k[keyVariant] |= keySync
 	}
 	return k.ID()
+}
+
+// Meet is called when another source made a job's id in the same millisecond that is taken for this one's: they have the same
+// number. This one takes another.
+func (s *IDs) Meet() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.renumber()
+}
+
+// renumber takes a random number. The caller has the lock.
+func (s *IDs) renumber() {
+	var b [1]byte
+	s.fill(b[:])
+	s.number, s.numbered = uint16(b[0])%(1<<sourceBits), true
 }
 
 // Follow makes the ids of jobs that come later in order than id, even if the clock says that it is earlier. Anything but an id
@@ -161,7 +198,7 @@ func (s *IDs) Follow(id JobID) {
 	prefix := binary.BigEndian.Uint64(k[:8])
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.last = max(s.last, prefix>>16<<12|prefix&0xfff)
+	s.last = max(s.last, prefix>>16<<counterBits|prefix&0xfff>>sourceBits)
 }
 
 // Reserved tells whether a first path segment after /v2 belongs to a resource and so cannot be an endpoint's id.

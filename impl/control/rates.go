@@ -2,6 +2,8 @@ package control
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -53,7 +55,7 @@ func (r *Rates) user(u compute.UserID) []compute.RequestCount {
 
 // Count counts one request of the user, refused or not (rule rates.counted), and tells where they stand in each window.
 func (r *Rates) Count(u compute.UserID) []compute.Rate {
-	now := r.clock.Now()
+	now := r.clock.Wall()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	rates := make([]compute.Rate, len(r.windows))
@@ -73,11 +75,11 @@ func (r *Rates) SetQuotas(windows []compute.Window) {
 	clear(r.changed)
 }
 
-// Save stores the counts that changed since the last Save.
+// Save stores the counts that changed since the last Save, in the order of the users.
 func (r *Rates) Save(ctx context.Context) error {
 	var changed []compute.RequestCount
 	r.mu.Lock()
-	for u := range r.changed {
+	for _, u := range slices.Sorted(maps.Keys(r.changed)) {
 		changed = append(changed, r.counts[u]...)
 	}
 	clear(r.changed)
@@ -97,7 +99,7 @@ func (r *Rates) Save(ctx context.Context) error {
 
 // Forget forgets the users who made no request in any of the present windows.
 func (r *Rates) Forget(ctx context.Context) error {
-	now := r.clock.Now()
+	now := r.clock.Wall()
 	var over []compute.RequestCount
 	r.mu.Lock()
 	for u, counts := range r.counts {

@@ -3,15 +3,26 @@ package control
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+
+	"github.com/berthdev/berth/impl/compute"
 )
 
 // Secrets seals what must not be stored in clear, with AES-256-GCM and a random nonce for each. It is safe for concurrent
 // use.
-type Secrets struct{ aead cipher.AEAD }
+type Secrets struct {
+	aead    cipher.AEAD
+	podKeys compute.PodKeys
+}
 
 // SecretKeySize is how many bytes the key of NewSecrets has.
 const SecretKeySize = 32
+
+// ErrSecretKey says that the key is a wrong one.
+var ErrSecretKey = errors.New("the secret key does not open what was sealed")
 
 // NewSecrets makes Secrets with a key of SecretKeySize bytes.
 func NewSecrets(key []byte) (*Secrets, error) {
@@ -23,8 +34,15 @@ func NewSecrets(key []byte) (*Secrets, error) {
 		return nil, err
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
-	return &Secrets{aead}, err
+	if err != nil {
+		return nil, err
+	}
+	forPods, err := hkdf.Key(sha256.New, key, nil, "berth: keys of pods", SecretKeySize) // tells nothing of the key itself
+	return &Secrets{aead, compute.NewPodKeys(forPods)}, err
 }
+
+// PodKeys makes and knows the keys of pods. They last as long as the secret key does.
+func (s *Secrets) PodKeys() compute.PodKeys { return s.podKeys }
 
 // seal encrypts the text for its owner alone: moved to another row, it does not open.
 func (s *Secrets) seal(text []byte, owner string) []byte {
@@ -34,7 +52,7 @@ func (s *Secrets) seal(text []byte, owner string) []byte {
 func (s *Secrets) open(sealed []byte, owner string) ([]byte, error) {
 	text, err := s.aead.Open(nil, nil, sealed, []byte(owner))
 	if err != nil {
-		return nil, fmt.Errorf("the secret key does not open what was sealed for %s: %w", owner, err)
+		return nil, fmt.Errorf("%w for %s: %w", ErrSecretKey, owner, err)
 	}
 	return text, nil
 }

@@ -40,7 +40,7 @@ type TemplateMounts struct{ Persistent *compute.PersistentMount }
 func (c *Control) CreateTemplate(ctx context.Context, user compute.UserID, change TemplateChange) (compute.Template, error) {
 	var t compute.Template
 	err := c.store.Write(ctx, func(tx store.Tx) error {
-		t = newTemplate(c.ids, user, tx.Now())
+		t = newTemplate(c.ids, user, tx.Wall())
 		if err := changeTemplate(tx, &t, change); err != nil {
 			return err
 		}
@@ -189,8 +189,10 @@ func changeTemplate(tx store.Tx, t *compute.Template, n TemplateChange) error {
 			return compute.Errorf(compute.Rejected, "name: another template has the name %q", t.Name)
 		}
 	}
-	if err := checkPorts(t.Ports); err != nil {
-		return err
+	if n.Ports != nil || n.Args != nil || n.Env != nil { // else it was taken as it is
+		if err := checkContainer(t.Ports, t.Args, t.Env); err != nil {
+			return err
+		}
 	}
 	return checkRegistry(tx, t.UserID, t.RegistryID)
 }

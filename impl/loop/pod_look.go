@@ -42,7 +42,7 @@ func (one *look) sight() sight {
 	if one.err != nil || one.pod.Status != compute.PodRunning {
 		return sight{}
 	}
-	return sight{one.pod.StartedAt.UnixMilli(), generation(one.pod), one.until}
+	return sight{one.pod.StartedAt.UnixMilli(), one.pod.Generation(), one.until}
 }
 
 // look begins a look with it.
@@ -96,7 +96,7 @@ func (l *Pods) glance(ctx context.Context, one *look) {
 		return
 	}
 	state, err := l.Runtime.Inspect(ctx, string(p.ID))
-	if err != nil || state.Generation != generation(*p) {
+	if err != nil || state.Generation != p.Generation() {
 		return
 	}
 	one.done = true
@@ -192,7 +192,7 @@ func (l *Pods) write(ctx context.Context, all []*look) {
 	}
 	err := l.Placement.Write(ctx, func(tx store.Tx, b *control.Booking) (err error) {
 		for _, one := range moving {
-			one.pod.MovedAt = tx.Now()
+			one.pod.MovedAt = tx.Wall()
 			if one.moved, err = b.Move(tx, one.from, one.pod); err != nil {
 				return err
 			}

@@ -39,7 +39,9 @@ type Pods struct {
 	Clock     compute.Clock
 	Log       *slog.Logger
 	Login     func(context.Context, compute.RegistryID) (compute.Login, error) // opens the credential of a private image
-	// Simulated says that containers have nothing that another one could be in want of.
+	Key       func(compute.Pod) string                                         // makes the pod's own key
+	URL       func() string                                                    // base of all interfaces, as what Runtime runs reaches it
+	// Simulated says that containers have nothing that another one could be in want of, and hear nothing: Key and URL may be nil.
 	Simulated bool
 
 	adopting sync.Mutex

@@ -146,6 +146,7 @@ func (y *yard) restart() {
 	placement, err := control.NewPlacement(y.Context(), y.store, catalog, y.fleet)
 	require.NoError(y, err)
 	y.pods = loop.NewPods(y.store, placement, y.host, y.clock, slog.New(slog.DiscardHandler))
+	y.pods.Key, y.pods.URL = compute.NewPodKeys([]byte("secret")).Token, func() string { return "http://outer" }
 	y.ctl = control.New(y.store, compute.NewIDs(rand.Reader, y.clock), placement, control.Hints{Pod: y.pods.Hint, Volumes: y.pods.HintVolumes})
 }
 

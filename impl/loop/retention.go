@@ -50,7 +50,7 @@ func (r *Retention) Step(ctx context.Context) error {
 
 // Sweep deletes all whose time is over. What fails keeps nothing else from being deleted.
 func (r *Retention) Sweep(ctx context.Context) error {
-	now := r.Clock.Now()
+	now := r.Clock.Wall() // as these rows were stamped
 	return errors.Join(
 		r.inBatches(ctx, func(tx store.Tx) (int, error) { return tx.DeleteTerminated(now.Add(-r.Pods), retentionBatch) }),
 		r.inBatches(ctx, func(tx store.Tx) (int, error) { return tx.DeleteWebhooks(now.Add(-webhookLog), retentionBatch) }),

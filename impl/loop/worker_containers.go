@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -68,9 +67,10 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 	one.key = key.ID
 	l.workers[w.ID] = one
 	l.mu.Unlock()
+	told, own := l.environment(e, w, token)
 	a := runtime.Allocation{
-		ID: string(w.ID), Image: e.Image, Args: e.Args, Env: l.environment(e, w.ID, token), Ports: e.Ports, DiskGB: e.DiskGB, Pids: workerPids,
-		Network: mount, Labels: map[string]string{labelName: e.Name}, GPUs: w.Devices,
+		ID: string(w.ID), Image: e.Image, Args: e.Args, Hostname: string(w.ID), Env: own, Told: told, Ports: e.Ports, DiskGB: e.DiskGB,
+		Pids: workerPids, Network: mount, Labels: map[string]string{labelName: e.Name}, GPUs: w.Devices,
 	}
 	if w.CPU != nil {
 		a.VCPUs, a.MemoryBytes = w.CPU.VCPUCount, w.CPU.MemoryGB<<30
@@ -82,34 +82,6 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 		}
 	}
 	return l.runtimeOf(e).Start(ctx, a)
-}
-
-// environment is the endpoint's with the documented one, with the placeholders that SDK workers fill in. $ID is the worker's
-// id in the take URL and the job's id in the URLs of reports.
-func (l *Workers) environment(e compute.Endpoint, id compute.WorkerID, token string) map[string]string {
-	base := l.URL
-	if !e.Declared {
-		base = l.OuterURL
-	}
-	env := maps.Clone(e.Env)
-	if env == nil {
-		env = map[string]string{}
-	}
-	url := base() + "/v2/" + string(e.ID)
-	maps.Copy(env, map[string]string{
-		"RUNPOD_WEBHOOK_GET_JOB":         url + "/job-take/$ID?gpu=none",
-		"RUNPOD_WEBHOOK_POST_OUTPUT":     url + "/job-done/$RUNPOD_POD_ID/$ID?gpu=none",
-		"RUNPOD_WEBHOOK_POST_STREAM":     url + "/job-stream/$RUNPOD_POD_ID/$ID?gpu=none",
-		"RUNPOD_WEBHOOK_PING":            url + "/ping/$RUNPOD_POD_ID?gpu=none",
-		"RUNPOD_PING_INTERVAL":           "10000", // milliseconds; below 1000 the SDK's pinger dies
-		"RUNPOD_AI_API_KEY":              token,
-		"RUNPOD_POD_ID":                  string(id),
-		"RUNPOD_POD_HOSTNAME":            string(id),
-		"RUNPOD_ENDPOINT_ID":             string(e.ID),
-		"RUNPOD_SKIP_AUTO_SYSTEM_CHECKS": "true", // they ask a public address and need a GPU
-		"RUNPOD_SKIP_GPU_CHECK":          "true",
-	})
-	return env
 }
 
 // inspect looks how a worker is: it notes when it came up, and sees to one that ended by itself.

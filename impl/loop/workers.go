@@ -47,6 +47,7 @@ type Fleet struct {
 	Log       *slog.Logger
 	URL       func() string // base of the queue, as processes of this machine reach it
 	OuterURL  func() string // base of the queue, as what Runtime runs reaches it
+	Ping      time.Duration // between two pings of a worker; in whole seconds, which is all that the SDK knows
 	// Held tells whether the container of a pod still has one of the GPUs of the host. Nil: nothing is to be held.
 	Held func(hostID string, devices []string) bool
 	// Login opens the credential for a private image.

@@ -42,7 +42,7 @@ func (q *Queue) Run(ctx context.Context, user compute.UserID, e compute.Endpoint
 func (q *Queue) RunSync(ctx context.Context, user compute.UserID, e compute.EndpointID, s Submission, wait time.Duration) (compute.Job, error) {
 	j := q.syncDraft(e, s, wait)
 	end := q.watchEnd(j.ID) // before the job is there: its end is not missed, and need not be looked for
-	defer q.unwatchEnd(j.ID, end)
+	defer func() { q.unwatchEnd(j.ID, end) }()
 	j, err := q.submit(ctx, user, s, j)
 	if err != nil {
 		return j, err
@@ -87,6 +87,9 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 		j.ExecutionTimeout = cmp.Or(l.endpoint.Timeout, defaultExecutionTimeout)
 	}
 	q.mu.Unlock()
+	if err == nil {
+		err = q.roomForDoubt()
+	}
 	if err != nil {
 		return j, err
 	}
@@ -96,22 +99,23 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 	if q.hooks.Trace != nil {
 		q.hooks.Trace.Submitted(ctx, j.ID)
 	}
-	err = q.store.WriteSure(ctx, func(tx store.Tx) (err error) {
-		j.CreatedAt, j.QueuedAt, j.ExpiresAt = tx.Now(), tx.Now(), tx.Now().Add(j.TTL)
+	unknown, err := unsure(ctx, q.store.WriteSure, func(tx store.Tx) (err error) {
+		j.CreatedAt, j.QueuedAt, j.ExpiresAt = tx.Wall(), tx.Now(), tx.Now().Add(j.TTL)
 		if l, t, err = q.reserve(user, j.EndpointID); err != nil { // no sooner: a worker may come back at the last moment
 			return err
 		}
 		if t == nil {
-			return tx.InsertJob(j, s.Input)
+			return q.insert(ctx, tx, &j, s.Input)
 		}
 		taken = j
 		if taken.Status, err = compute.JobMachine.Next(j.Status, compute.JobTake); err != nil {
 			return err
 		}
 		taken.WorkerID, taken.TakenAt, taken.Attempt = t.worker, tx.Now(), 1
-		if err := tx.InsertJob(taken, s.Input); err != nil {
+		if err := q.insert(ctx, tx, &taken, s.Input); err != nil {
 			return err
 		}
+		j.ID = taken.ID
 		if early = j.Sync; early {
 			q.mu.Lock()
 			q.handOver(t, taken, s.Input)
@@ -129,13 +133,13 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 	case early:
 		q.mu.Lock()
 		l.early--
-		if err != nil { // what the worker reports of it finds nothing
+		if err != nil && !unknown { // what the worker reports of it finds nothing
 			q.release(j.ID)
 		}
 		q.mu.Unlock()
 		q.demand(j.EndpointID)
 	case t == nil && err == nil:
-		q.enqueue(j, false)
+		q.enqueue(j, false, true)
 	case t != nil && err == nil:
 		q.mu.Lock()
 		q.handOver(t, taken, s.Input)
@@ -144,7 +148,37 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 	case t != nil:
 		t.given <- handed{}
 	}
+	switch {
+	case unknown && t != nil && !early:
+		q.doubt(func(ctx context.Context) error { return q.untake(ctx, j.EndpointID, t.worker, []compute.JobID{j.ID}) })
+	case unknown:
+		q.doubtJobs(j.EndpointID, j.ID)
+	}
 	return j, err
+}
+
+// idTries is how many ids a new job is given at most: each but the first is a guess among the numbers of sources.
+const idTries = 16
+
+// insert stores a new job. If another source of ids was first to make its number, it gets another id, and who waits for its end
+// waits for that.
+func (q *Queue) insert(ctx context.Context, tx store.Tx, j *compute.Job, input json.RawMessage) error {
+	for try := 1; ; try++ {
+		err := tx.InsertJob(*j, input)
+		if compute.CodeOf(err) != compute.Conflict || try == idTries {
+			return err
+		}
+		taken := j.ID
+		q.ids.Meet()
+		j.ID = q.ids.Job(j.Sync)
+		q.mu.Lock()
+		q.ends.rename(taken, j.ID)
+		q.mu.Unlock()
+		if q.hooks.Trace != nil {
+			q.hooks.Trace.Dropped(taken)
+			q.hooks.Trace.Submitted(ctx, j.ID)
+		}
+	}
 }
 
 // handOver gives a job that is stored as taken, or about to be, to its worker. The caller has the lock.
@@ -165,16 +199,22 @@ func (q *Queue) reserve(user compute.UserID, e compute.EndpointID) (*line, *take
 }
 
 // enqueue hands a job that is IN_QUEUE on disk to the dispatcher, as line.push.
-func (q *Queue) enqueue(j compute.Job, front bool) {
+func (q *Queue) enqueue(j compute.Job, front, fresh bool) {
 	q.mu.Lock()
 	l := q.lines[j.EndpointID]
 	deleted := l == nil || l.gone
 	if !deleted {
-		l.push(j, front)
+		l.push(j, front, fresh)
 	}
 	q.mu.Unlock()
 	if deleted { // since the job was let in
-		_ = q.end(context.Background(), j.EndpointID, j.ID, anyHolder, compute.Job{}, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
+		cancel := func(ctx context.Context) error {
+			_, err := q.end(ctx, j.EndpointID, j.ID, anyHolder, compute.Job{}, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
+			return err
+		}
+		if cancel(context.Background()) != nil {
+			q.doubt(cancel)
+		}
 	}
 	q.demand(j.EndpointID)
 }

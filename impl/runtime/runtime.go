@@ -70,9 +70,11 @@ type Allocation struct {
 	ID          string // unique among all pods and workers
 	Generation  int64  // which of the runs of this id it is; State gives it back
 	Image       string
-	Args        string // arguments of the image's entrypoint, see Words; empty: the image's own
-	Env         map[string]string
-	Ports       []string // to be published, each port/protocol
+	Args        string            // arguments of the image's entrypoint, see package args; empty: the image's own
+	Hostname    string            // what it is called inside, where it has a name of its own; empty: the runtime chooses
+	Env         map[string]string // what the user asks for
+	Told        map[string]string // what berth tells it besides, see Variables
+	Ports       []string          // to be published, each port/protocol
 	VCPUs       int64
 	MemoryBytes int64
 	DiskGB      int64 // of the container disk

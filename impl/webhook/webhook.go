@@ -29,7 +29,7 @@ type Poster struct {
 }
 
 // New makes a Poster. Link-local and metadata addresses are never reached, loopback and private ones only if private is true
-// (rules webhooks.addresses.*). The address is judged once its name is resolved, for each connection.
+// (rules queue.webhook.link-local, queue.webhook.private). The address is judged once its name is resolved, for each connection.
 func New(private bool) *Poster {
 	dialer := &net.Dialer{Timeout: timeout, Control: func(_, address string, _ syscall.RawConn) error {
 		return permit(address, private)

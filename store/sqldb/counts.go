@@ -2,6 +2,8 @@ package sqldb
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/berthdev/berth/impl/compute"
 )
@@ -57,9 +59,11 @@ func (c Counts) Add(tx *Tx) {
 	}
 }
 
-// Flush writes the changes, so that they are committed with the rows, and forgets them.
+// Flush writes the changes, so that they are committed with the rows, and forgets them. It writes in the order of the endpoints:
+// where several processes write, two that hold each other's next row would wait for each other.
 func (c Counts) Flush(conn *Conn) error {
-	for e, n := range c {
+	for _, e := range slices.Sorted(maps.Keys(c)) {
+		n := c[e]
 		if n == (compute.JobCounts{}) {
 			continue
 		}

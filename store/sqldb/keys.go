@@ -76,7 +76,7 @@ func (tx *Tx) ListKeys() ([]compute.Key, error) { return list(tx, "list keys", s
 
 // RevokeKey sets RevokedAt to Now. NotFound for an unknown id.
 func (tx *Tx) RevokeKey(id compute.KeyID) error {
-	ok, err := tx.changed("revoke key "+string(id), revokeKey, millis(tx.now), string(id))
+	ok, err := tx.changed("revoke key "+string(id), revokeKey, millis(tx.wall), string(id))
 	if err == nil && !ok {
 		err = unknownKey(id)
 	}

@@ -144,7 +144,7 @@ func (tx *Tx) MovePod(p compute.Pod) (bool, error) {
 		query = endPod
 	}
 	return tx.changed("move pod "+string(p.ID), query, string(p.Status), p.Reason, millis(p.StartedAt), millis(p.RestartAt), p.DataCenterID, p.HostID,
-		text(p.Devices), int64(p.Address), millis(tx.now), string(p.ID), p.Version)
+		text(p.Devices), int64(p.Address), millis(tx.wall), string(p.ID), p.Version)
 }
 
 // DeleteTerminated removes at most limit pods that were terminated before the time, and tells how many.

@@ -15,9 +15,7 @@ func TestTheSecondSchemaForgetsWhatOutlivedItsOwner(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, pool.Close()) }()
 	pool.SetMaxOpenConns(1)
-	first, err := migrations.ReadFile("migrations/0001_init.sql")
-	require.NoError(t, err)
-	_, err = pool.Exec(string(first) + `;
+	_, err = pool.Exec(migrations()[0].text + `;
 INSERT INTO pods SELECT NULL, 'up', 'u', 'n', 'i', 'args', 1, '[]', '{"A":"secret"}', '', NULL, NULL, NULL, NULL, NULL, NULL, 'c', 2, 4,
 'SECURE', '', '', '', '', '[]', 0, 0, 0, 0.1, 'RUNNING', 0, '', 1, 1, 1, NULL, 1;
 INSERT INTO pods SELECT NULL, 'gone', user_id, name, image, args, disk_gb, ports, env, registry_id, persistent_gb, persistent_path,
@@ -33,7 +31,7 @@ PRAGMA user_version = 1`)
 	require.NoError(t, err)
 	c, err := pool.Conn(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, migrate(t.Context(), c))
+	require.NoError(t, migrate(t.Context(), c, migrations()))
 	require.NoError(t, c.Close())
 	for query, want := range map[string]string{
 		"SELECT group_concat(id || env || args) FROM pods":                        `up{"A":"secret"}args,gone{}`,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -241,4 +242,45 @@ func TestAFileOfANewerProgramIsRefused(t *testing.T) {
 	_, err = other.Exec(fmt.Sprintf("PRAGMA user_version = %d", version))
 	require.NoError(t, err)
 	openAt(t, path)
+}
+
+func TestCountsOfJobsAreWrittenInTheOrderOfTheEndpoints(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "berth.db")
+	s, other := openAt(t, path), outside(t, path)
+	const endpoints = 30
+	id := func(i int) compute.EndpointID { return compute.EndpointID(fmt.Sprintf("endpoint %d", i)) }
+	require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error {
+		for i := range endpoints {
+			if err := tx.InsertEndpoint(compute.Endpoint{ID: id(i)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	_, err := other.Exec(`CREATE TABLE written (n INTEGER PRIMARY KEY, endpoint_id TEXT);
+CREATE TRIGGER inserted AFTER INSERT ON job_counts BEGIN INSERT INTO written (endpoint_id) VALUES (new.endpoint_id); END;
+CREATE TRIGGER updated AFTER UPDATE ON job_counts BEGIN INSERT INTO written (endpoint_id) VALUES (new.endpoint_id); END`)
+	require.NoError(t, err)
+	require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error {
+		for i := range endpoints {
+			j := compute.Job{ID: compute.JobID(fmt.Sprint(i)), EndpointID: id(i), Status: compute.JobInQueue}
+			if err := tx.InsertJob(j, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	rows, err := other.Query("SELECT endpoint_id FROM written ORDER BY n")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, rows.Close()) }()
+	var written []string
+	for rows.Next() {
+		var one string
+		require.NoError(t, rows.Scan(&one))
+		written = append(written, one)
+	}
+	require.NoError(t, rows.Err())
+	require.Len(t, written, endpoints)
+	require.True(t, slices.IsSorted(written), written)
 }

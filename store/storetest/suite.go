@@ -43,6 +43,8 @@ func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store)
 		"what berth says in a log is kept to its last lines":           systemLines,
 		"clusters are listed, renamed and deleted, with their pods":    clusters,
 		"charges are opened, seen, closed and listed":                  charges,
+		"a step of the time of day splits the open charges":            chargesStep,
+		"the lag of the clock is kept":                                 lag,
 		"a job comes back as it was stored":                            jobRoundTrip,
 		"a job's JSON comes back byte for byte":                        jobJSON,
 		"a job's id is unique":                                         jobIDs,

@@ -100,6 +100,29 @@ func TestTheRuntimePassesTheSuite(t *testing.T) {
 	})
 }
 
+func TestTheEntrypointMayBeAnotherAndTheNameIsTheOneThatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	_, owner := dockertest.Need(t)
+	host := open(t, docker.Config{Owner: owner})
+	a := playing("a")
+	a.Args, a.Hostname = `{"entrypoint": ["/player", "say of the entrypoint", "read /etc/hostname"], "cmd": ["say of cmd"]}`, "here"
+	require.NoError(t, host.Start(t.Context(), a))
+	await(t, host, "a", runtime.Ended)
+	require.Equal(t, "of the entrypoint\n/etc/hostname: here\n\nof cmd\n", logs(t, host, "a"))
+}
+
+func TestProgramsInContainersGainPrivilegesOnlyIfTheSettingsSaySo(t *testing.T) {
+	t.Parallel()
+	_, owner := dockertest.Need(t)
+	for allowed, want := range map[bool]string{false: "NoNewPrivs:\t1\n", true: "NoNewPrivs:\t0\n"} {
+		host := open(t, docker.Config{Owner: owner + fmt.Sprint(allowed), AllowNewPrivileges: allowed})
+		t.Cleanup(func() { dockertest.Sweep(t, owner+fmt.Sprint(allowed)) })
+		require.NoError(t, host.Start(t.Context(), playing("a", "read /proc/self/status")))
+		await(t, host, "a", runtime.Ended)
+		require.Contains(t, logs(t, host, "a"), want)
+	}
+}
+
 func TestAnImageThatIsNotThereEndsTheAllocationWithAReason(t *testing.T) {
 	t.Parallel()
 	_, owner := dockertest.Need(t)

@@ -2,6 +2,7 @@ package runtimetest
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"strconv"
@@ -120,12 +121,20 @@ func leaves(t *testing.T, f Fixture) {
 
 func hands(t *testing.T, f Fixture) {
 	f.needs(t, Programs)
-	a := f.Plays("a", "args", "env GREETING", "exit 0")
+	a := f.Plays("a", "args", "env GREETING", "env TOLD", "exit 0")
 	a.Env["GREETING"] = "it's $HOME"
+	a.Told = map[string]string{"TOLD": "by berth", "GREETING": "the user's goes before it"}
 	a.Args += ` say\ "one word"`
 	f.start(t, a)
 	f.await(t, "a", runtime.Ended)
-	require.Equal(t, `["args" "env GREETING" "exit 0" "say one word"]`+"\nGREETING=it's $HOME\n", f.log(t, "a"))
+	require.Equal(t, `["args" "env GREETING" "env TOLD" "exit 0" "say one word"]`+"\nGREETING=it's $HOME\nTOLD=by berth\n", f.log(t, "a"))
+}
+
+func handsJSON(t *testing.T, f Fixture) {
+	f.needs(t, Programs)
+	a := f.Plays("a")
+	a.Args = `{"cmd": ["say it's {\"so\"}", "exit 0"]}`
+	require.Equal(t, `it's {"so"}`+"\n", f.plays(t, a))
 }
 
 func (f Fixture) plays(t *testing.T, a runtime.Allocation) string {
@@ -209,12 +218,16 @@ func measures(t *testing.T, f Fixture) {
 
 func publishes(t *testing.T, f Fixture) {
 	f.needs(t, Ports)
-	a := f.Plays("a", "serve 8080", "stay")
-	a.Ports = []string{"8080/http", "9000/udp"}
+	a := f.Plays("a", "env RUNPOD_TCP_PORT_9001", "env RUNPOD_PUBLIC_IP", "serve 8080", "say all", "stay")
+	a.Ports = []string{"8080/http", "9000/udp", "9001/tcp"}
 	for range 3 {
 		f.start(t, a)
 		ports := f.await(t, "a", runtime.Up).Ports
-		require.Len(t, ports, 2)
+		require.Len(t, ports, 3)
+		require.Equal(t, compute.PublishedPort{Private: 9001, Public: ports[2].Public, Type: "tcp", IP: "127.0.0.1"}, ports[2])
+		require.NotZero(t, ports[2].Public)
+		require.Eventually(t, func() bool { return strings.Contains(f.log(t, "a"), "all") }, patience, look)
+		require.Contains(t, f.log(t, "a"), fmt.Sprintf("RUNPOD_TCP_PORT_9001=%d\nRUNPOD_PUBLIC_IP=127.0.0.1\n", ports[2].Public), "it knows where it is")
 		require.Equal(t, compute.PublishedPort{Private: 9000, Public: ports[1].Public, Type: "udp", IP: "127.0.0.1"}, ports[1])
 		require.Equal(t, compute.PublishedPort{Private: 8080, Public: ports[0].Public, Type: "http", IP: "127.0.0.1"}, ports[0])
 		require.Eventually(t, func() bool {

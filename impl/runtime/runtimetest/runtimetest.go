@@ -91,6 +91,7 @@ func Run(t *testing.T, f func(t *testing.T) Fixture) {
 		"the logs can be followed":                                        follows,
 		"a follower can leave":                                            leaves,
 		"arguments and environment reach the program":                     hands,
+		"arguments may be JSON":                                           handsJSON,
 		"a persistent mount outlives a stop, the disk does not":           persists,
 		"a network volume is shared and outlives everybody":               shares,
 		"memory is limited":                                               limitsMemory,

@@ -1,0 +1,147 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/berthdev/berth/impl/atomicfile"
+)
+
+// What berth keeps in a data directory.
+const (
+	databaseFile = "berth.db"
+	secretFile   = "secret.key"    // the key of what is stored encrypted: who has it and the database can read the registry credentials
+	lockFile     = "lock"          // held while a server runs
+	ownerFile    = "runtime-owner" // the name that the directory's containers are found by
+	processDir   = "process"       // of the processes of endpoints
+	podsDir      = "pods"          // of pods that are processes
+)
+
+// lostAndFound is at the root of some file systems, which a data directory may be.
+const lostAndFound = "lost+found"
+
+// openDirectory makes the data directory if it is missing, sees to it that nobody else can read what is in it, and makes it this
+// process's own until unlock. It gives the directories in which it made one, whose names are not on disk yet. Where there is something of an earlier server without its database, it says so: a new one beside it
+// would be taken for all there ever was.
+func openDirectory(dir, version string, log *slog.Logger) (madeIn []string, unlock func() error, err error) {
+	if madeIn, err = atomicfile.MakeDir(dir); err != nil {
+		return nil, nil, err
+	}
+	if err := closeToOthers(dir, log); err != nil {
+		return nil, nil, err
+	}
+	if unlock, err = lock(dir, "berth "+version); err != nil {
+		return nil, nil, err
+	}
+	if err := checkFiles(dir, log); err != nil {
+		return nil, nil, errors.Join(err, unlock())
+	}
+	return madeIn, unlock, nil
+}
+
+// closeToOthers sees to it that the directory is its owner's alone. What is in it may be another program's, which would miss it: then
+// nothing is changed.
+func closeToOthers(dir string, log *slog.Logger) error {
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is no directory", dir)
+	case !openToOthers(info):
+		return nil
+	}
+	refused := func(why string) error {
+		return fmt.Errorf("%s is open to others (%v), and %s: chmod 700 it, or give berth a directory of its own, such as %s",
+			dir, info.Mode(), why, filepath.Join(dir, "berth-data"))
+	}
+	link, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if link.Mode()&fs.ModeSymlink != 0 {
+		return refused("what a link leads to is not changed")
+	}
+	if info.Mode()&fs.ModeSticky != 0 {
+		return refused("is meant to be, as a directory for temporary files is")
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !isOurs(e.Name()) {
+			return refused("has " + e.Name() + " in it, which is not berth's")
+		}
+	}
+	if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a directory is entered
+		return fmt.Errorf("%w (%w)", refused("that cannot be changed"), err)
+	}
+	if len(entries) > 0 {
+		log.Warn("the data directory was open to others: now it is its owner's alone", "directory", dir, "mode", info.Mode().String())
+	}
+	return nil
+}
+
+// isOurs tells whether a name in a data directory is one that berth or its database gives.
+func isOurs(name string) bool {
+	return slices.Contains([]string{lockFile, ownerFile, processDir, podsDir, lostAndFound}, strings.TrimSuffix(name, ".new")) ||
+		strings.HasPrefix(name, databaseFile) || strings.HasPrefix(name, secretFile)
+}
+
+// checkFiles looks at the files that matter: each is its owner's alone and nobody else's, and the database is there if anything is.
+func checkFiles(dir string, log *slog.Logger) error {
+	for _, name := range []string{databaseFile, secretFile} {
+		if err := closeFileToOthers(dir, name, log); err != nil {
+			return err
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(dir, databaseFile)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, name := range []string{secretFile, ownerFile} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return fmt.Errorf("%s is there, but %s is missing beside it: put the database back from a backup, or begin anew in another directory",
+				filepath.Join(dir, name), databaseFile)
+		}
+	}
+	return nil
+}
+
+// closeFileToOthers sees to it that a file, if it is there, is its owner's alone. What a link leads to is not changed: whoever could
+// write to the directory once may have made the link.
+func closeFileToOthers(dir, name string, log *slog.Logger) error {
+	file := filepath.Join(dir, name)
+	link, err := os.Lstat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	if err := checkOwner(dir, file, info); err != nil {
+		return err
+	}
+	if !openToOthers(info) || !info.Mode().IsRegular() { // of what is no file, who opens it says so
+		return nil
+	}
+	if link.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("%s is a link to a file that is open to others (%v): chmod 600 what it leads to", file, info.Mode())
+	}
+	if err := os.Chmod(file, 0o600); err != nil {
+		return fmt.Errorf("%s is open to others (%v), which cannot be changed: chmod 600 it: %w", file, info.Mode(), err)
+	}
+	log.Warn("a file of the data directory was open to others: now it is its owner's alone. Who could read it has what is in it",
+		"file", file, "mode", info.Mode().String())
+	return nil
+}

@@ -1,0 +1,74 @@
+//go:build unix
+
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// openToOthers tells whether others than the owner may do something with it.
+func openToOthers(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }
+
+// checkOwner fails if a file is neither this process's user's nor the directory's owner's nor root's: it was put there.
+func checkOwner(dir, file string, info fs.FileInfo) error {
+	of, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	owner := userOf(info)
+	if owner == 0 || int(owner) == os.Geteuid() || owner == userOf(of) {
+		return nil
+	}
+	return fmt.Errorf("%s belongs to user %d, who is not the owner of its directory: berth did not make it", file, owner)
+}
+
+func userOf(info fs.FileInfo) uint32 { return info.Sys().(*syscall.Stat_t).Uid }
+
+// errLocked says that a server has the directory.
+type errLocked struct {
+	dir string
+	who string // the program and its process; empty: an older one, which does not say
+}
+
+func (e errLocked) Error() string {
+	text := "another berth is serving from " + e.dir
+	if e.who != "" {
+		text += ": " + e.who
+	}
+	return text
+}
+
+// lock makes the data directory this process's own until unlock, and writes who has it into the file: a second server on it would
+// take the first one's workers for leftovers. The system gives the lock back however the process ends.
+//
+// Closing the file alone would not: a process that is forked at that moment has it open too until it executes its program, and
+// the lock is the file's.
+func lock(dir, who string) (unlock func() error, err error) {
+	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		text, _ := os.ReadFile(f.Name()) // it says more, but is not needed
+		err = errLocked{dir, strings.TrimSpace(string(text))}
+	}
+	if err == nil {
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		_, err = fmt.Fprintf(f, "%s, process %d\n", who, os.Getpid())
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() error { return errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), f.Close()) }, nil
+}
