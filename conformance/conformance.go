@@ -97,6 +97,7 @@ type Check struct {
 func (c *Check) begin() {
 	if c.ControlsKey != "" {
 		c.set("PUT", "faults", `{"faults":[]}`)
+		c.set("PUT", "storage", writable)
 		c.set("PUT", "quotas", fmt.Sprintf(`{"minute":%[1]d,"hour":%[1]d,"day":%[1]d}`, plenty))
 	}
 }

@@ -111,12 +111,17 @@ var _ = area(func() {
 	add("graphql.cpu-flavors.none", nil, func(c *Check) {
 		defer c.capacity(cpu3gs("EU-RO-1", 4))()
 		for _, size := range []graphclient.SpecificsInput{
-			{DataCenterId: to("US-KS-2")}, {InstanceId: to("cpu3g-8-32")}, {InstanceId: to("cpu3g-4-17")}, {InstanceId: to("cpu3c-2-4")}, {InstanceId: to("nonsense")},
+			{InstanceId: to("cpu3g-4-17")}, {InstanceId: to("cpu3g-64-256")}, {InstanceId: to("cpu3c-2-4")}, {InstanceId: to("nonsense")},
 		} {
 			s := c.flavors(to("cpu3g"), size)[0].Specifics
 			require.NotNil(c, s)
+			require.Equal(c, []any{(*string)(nil), (*float64)(nil), (*float64)(nil)}, []any{s.StockStatus, s.SecurePrice, s.SlsPrice})
+		}
+		for size, smallest := range map[graphclient.SpecificsInput]float64{{DataCenterId: to("US-KS-2")}: 1, {InstanceId: to("cpu3g-8-32")}: 4} {
+			s := c.flavors(to("cpu3g"), size)[0].Specifics
 			require.Nil(c, s.StockStatus)
-			require.Nil(c, s.SecurePrice)
+			require.InDelta(c, smallest*0.08, *s.SecurePrice, 1e-9)
+			require.InDelta(c, smallest*0.10, *s.SlsPrice, 1e-9)
 		}
 		require.NotNil(c, c.flavors(to("cpu3g"), graphclient.SpecificsInput{DataCenterId: to("US-KS-2,EU-RO-1")})[0].Specifics.StockStatus)
 	})

@@ -139,6 +139,7 @@ var _ = area(func() {
 			in.Id, in.AllowedCudaVersions, in.Locations, in.GpuIds, in.WorkersMin = before.Id, to(""), to(""), to("AMPERE_16"), to(0)
 			in.ScalerType, in.IdleTimeout = to("REQUEST_COUNT"), to(20)
 		})
+		require.Equal(c, 20, *cleared.IdleTimeout)
 		require.Empty(c, *cleared.AllowedCudaVersions)
 		require.Nil(c, cleared.Locations)
 		require.Equal(c, []string{"AMPERE_16", "REQUEST_COUNT"}, []string{*cleared.GpuIds, *cleared.ScalerType})
@@ -164,7 +165,7 @@ var _ = area(func() {
 				require.Contains(c, c.wrongly(with(field, given), 200, "INVALID"), "input."+field)
 			}
 		}
-		for field, given := range map[string]string{"hubReleaseId": `"a"`, "flashEnvironmentId": `"a"`, "modelReferences": `["a"]`} {
+		for field, given := range map[string]string{"hubReleaseId": `"a"`, "flashEnvironmentId": `"a"`, "modelReferences": `["a"]`, "workersPFBTarget": "1", "compliance": "[GDPR,ITAR]"} {
 			require.Contains(c, c.wrongly(with(field, given), 200, "REJECTED"), field)
 		}
 		for field, given := range map[string]string{"gpuIds": `"NO_SUCH_POOL"`, "locations": `"NOWHERE-1"`, "dataCenterIds": `["NOWHERE-1"]`, "workersMin": `4`} {
@@ -197,12 +198,10 @@ var _ = area(func() {
 		require.Equal(c, *e.Version+1, *again.Version)
 		require.Equal(c, []any{"k", "k"}, []any{c.read(at)["image"], c.read(endpointPath + "/" + *e.Id)["image"]})
 		other := c.serverlessTemplate("named")
-		wins := c.saveEndpoint(func(in *endpointInput) {
-			own(in)
-			in.Id, in.TemplateId = e.Id, other
-		})
-		require.Equal(c, *other, *wins.TemplateId)
-		require.Equal(c, "k", c.read(at)["image"])
+		both := `id:"` + *e.Id + `",templateId:"` + *other + `",template:{imageName:"l"}`
+		require.Contains(c, c.wrongly(c.savingEndpoint(both), 200, "REJECTED"), "template beside templateId")
+		require.Equal(c, []any{"k", "k"}, []any{c.read(at)["image"], c.read(endpointPath + "/" + *e.Id)["image"]})
+		c.wrongly(c.savingEndpoint(`name:"a",gpuIds:"ADA_24",template:{name:"t",imageName:"i",config:{a:1}}`), 200, "REJECTED")
 		c.wrongly(c.savingEndpoint(`name:"a",gpuIds:"ADA_24",template:{name:"t"}`), 200, "INVALID")
 		c.wrongly(c.savingEndpoint(`name:"a",gpuIds:"ADA_24",template:{name:"t",imageName:"i",startScript:"x"}`), 200, "REJECTED")
 	})
@@ -219,6 +218,59 @@ var _ = area(func() {
 		c.wrongly(set("nosuch", *second), 200, "NOT_FOUND")
 		c.wrongly(set(*e.Id, ""), 200, "INVALID")
 		require.Contains(c, c.wrongly(c.graphQL(`mutation{deleteTemplate(templateName:"two")}`), 200, "REJECTED"), *e.Id)
+	})
+	add("graphql.endpoints.idle-timeout", []string{"getEndpoint", "updateEndpoint"}, func(c *Check) {
+		template := c.serverlessTemplate("idle")
+		e := c.saveEndpoint(func(in *endpointInput) {
+			in.Name, in.TemplateId, in.GpuIds, in.ScalerType, in.IdleTimeout = to("idle"), template, to("ADA_24"), to("REQUEST_COUNT"), to(60)
+		})
+		at := endpointPath + "/" + *e.Id
+		require.Equal(c, []any{60, "REQUEST_COUNT"}, []any{*e.IdleTimeout, *e.ScalerType})
+		require.NotContains(c, c.read(at)["workers"], "idleTimeout")
+		c.Refused(c.REST("PATCH", at, `{"workers":{"idleTimeout":5}}`), 400)
+		byDelay := c.changed(at, `{"scaling":{"type":"QUEUE_DELAY","queueDelay":4}}`)
+		require.EqualValues(c, 60, byDelay["workers"].(map[string]any)["idleTimeout"])
+	})
+	add("graphql.endpoints.compliance", []string{"listEndpointReleases", "listEndpointWorkers"}, func(c *Check) {
+		template := c.serverlessTemplate("compliant")
+		e := c.saveEndpoint(func(in *endpointInput) {
+			in.Name, in.TemplateId, in.GpuIds, in.WorkersMin, in.WorkersMax = to("compliant"), template, to("ADA_24"), to(1), to(1)
+			in.Compliance = []*graphclient.Compliance{to(graphclient.ComplianceHipaa), to(graphclient.ComplianceGdpr)}
+		})
+		require.Equal(c, []graphclient.Compliance{graphclient.ComplianceHipaa, graphclient.ComplianceGdpr}, all(e.Compliance))
+		var worker map[string]any
+		c.Eventually(func() bool {
+			for _, w := range c.read(endpointPath + "/" + *e.Id + "/workers")["workers"].([]any) {
+				worker = w.(map[string]any)
+			}
+			return worker["dataCenterId"] != nil
+		}, "a worker is placed")
+		require.Equal(c, "EU-FR-1", worker["dataCenterId"], "the one that meets both")
+		kept := c.saveEndpoint(func(in *endpointInput) { in.Id, in.WorkersMax = e.Id, to(1) })
+		require.Equal(c, e.Compliance, kept.Compliance)
+		require.Equal(c, 1, *kept.Version)
+		c.data(c.savingEndpoint(`id:"` + *e.Id + `",compliance:[]`))
+		require.Empty(c, c.graphEndpoint(*e.Id).Compliance)
+		require.Equal(c, 2, *c.graphEndpoint(*e.Id).Version)
+		refused := c.savingEndpoint(`id:"` + *e.Id + `",dataCenterIds:["US-TX-3"],compliance:[GDPR]`)
+		require.Contains(c, c.wrongly(refused, 200, "REJECTED"), "compliance")
+	})
+	add("graphql.endpoints.volumes", []string{"getEndpoint"}, func(c *Check) {
+		template, first, second := c.serverlessTemplate("of volumes"), *c.saveVolume("a", 20, "EU-RO-1").Id, *c.saveVolume("b", 20, "EU-CZ-1").Id
+		e := c.saveEndpoint(func(in *endpointInput) {
+			in.Name, in.TemplateId, in.GpuIds = to("of volumes"), template, to("ADA_24")
+			in.NetworkVolumeIds = []*graphclient.NetworkVolumeIdsInput{{NetworkVolumeId: &first}}
+			in.Volumes = []*graphclient.EndpointVolumeInput{{VolumeId: &second, VolumeType: to(graphclient.VolumeTypeNetworkVolume)}, {VolumeId: &first}}
+		})
+		at := endpointPath + "/" + *e.Id
+		require.Equal(c, []any{first, second}, c.read(at)["networkVolumes"])
+		c.data(c.savingEndpoint(`id:"` + *e.Id + `",volumes:[]`))
+		require.Len(c, c.read(at)["networkVolumes"], 2)
+		c.data(c.savingEndpoint(`id:"` + *e.Id + `",volumes:[],networkVolumeIds:[]`))
+		require.Empty(c, c.read(at)["networkVolumes"])
+		other := c.savingEndpoint(`id:"` + *e.Id + `",volumes:[{volumeId:"a",volumeType:OBJECT_STORE_VOLUME}]`)
+		require.Contains(c, c.wrongly(other, 200, "REJECTED"), "OBJECT_STORE_VOLUME")
+		c.wrongly(c.savingEndpoint(`id:"`+*e.Id+`",volumes:[{volumeId:"nosuch"}]`), 200, "NOT_FOUND")
 	})
 	add("graphql.endpoints.delete", []string{"getEndpoint"}, func(c *Check) {
 		e := c.newGraphEndpoint(c.serverlessTemplate("short-lived"))

@@ -58,6 +58,20 @@ var _ = area(func() {
 		require.Contains(c, c.wrongly(refused, 200, "REJECTED"), "not enough free GPUs")
 		c.resume(graphclient.PodResumeInput{PodId: id, GpuCount: to(1), AllowedCudaVersions: []*string{to("12.8")}})
 	})
+	add("graphql.resume.unserved", []string{"getPod"}, func(c *Check) {
+		id := c.exited()
+		for fields, words := range map[string]string{`computeType:CPU`: "computeType", `syncMachine:true`: "syncMachine"} {
+			require.Contains(c, c.wrongly(c.graphQL(`mutation{podResume(input:{podId:"`+id+`",`+fields+`}){id}}`), 200, "REJECTED"), words)
+		}
+		require.Equal(c, "EXITED", c.getPod(id)["status"])
+		c.resume(graphclient.PodResumeInput{PodId: id, ComputeType: to(graphclient.ComputeTypeGpu), SyncMachine: to(false)})
+		cpu := c.running(cpuPod)
+		require.Contains(c, c.wrongly(c.graphQL(`mutation{podStop(input:{podId:"`+cpu+`",incrementVersion:true}){id}}`), 200, "REJECTED"), "incrementVersion")
+		require.Equal(c, "RUNNING", c.getPod(cpu)["status"])
+		c.stop(cpu)
+		c.wrongly(c.graphQL(`mutation{podResume(input:{podId:"`+cpu+`",computeType:GPU}){id}}`), 200, "REJECTED")
+		c.resume(graphclient.PodResumeInput{PodId: cpu, ComputeType: to(graphclient.ComputeTypeCpu)})
+	})
 	add("graphql.resume.result", nil, func(c *Check) {
 		id := c.exited()
 		pod := c.resume(graphclient.PodResumeInput{PodId: id})
@@ -83,7 +97,7 @@ var _ = area(func() {
 	})
 	add("graphql.stop.result", nil, func(c *Check) {
 		id := c.newPod(gpuPod)
-		data := c.data(c.graphQL(`mutation{podStop(input:{podId:"` + id + `",incrementVersion:true}){id desiredStatus}}`))
+		data := c.data(c.graphQL(`mutation{podStop(input:{podId:"` + id + `",incrementVersion:false}){id desiredStatus}}`))
 		require.Equal(c, map[string]any{"id": id, "desiredStatus": "EXITED"}, data["podStop"])
 	})
 	add("graphql.restart", []string{"getPod"}, func(c *Check) {
@@ -128,6 +142,33 @@ var _ = area(func() {
 		c.wrongly(c.graphQL(`mutation{podEditJob(input:{podId:"`+id+`",volumeInGb:10}){id}}`), 200, "REJECTED")
 		c.wrongly(c.graphQL(`mutation{podEditJob(input:{podId:"`+id+`",containerRegistryAuthId:"nosuch"}){id}}`), 200, "NOT_FOUND")
 	})
+	add("graphql.edit.volume", []string{"getPod"}, func(c *Check) {
+		edit := func(id, fields string) Answer {
+			return c.graphQL(`mutation{podEditJob(input:{podId:"` + id + `",` + fields + `}){id}}`)
+		}
+		for _, fields := range []string{`volumeInGb:0,volumeMountPath:"/runpod-volume"`, `volumeMountPath:"/workspace"`} {
+			id := c.idOf(c.onL4(fields))
+			c.data(edit(id, fields+`,imageName:"j"`))
+			require.Equal(c, []any{"j", map[string]any{}}, []any{c.getPod(id)["image"], c.getPod(id)["mounts"]})
+			require.Contains(c, c.wrongly(edit(id, `volumeInGb:20`), 200, "REJECTED"), "created without one")
+		}
+		id := c.idOf(c.onL4(`volumeInGb:1,volumeMountPath:"/a"`))
+		for fields, want := range map[string]map[string]any{
+			`volumeInGb:1`: {"size": 10.0, "path": "/a"}, `volumeInGb:0`: {"size": 10.0, "path": "/a"}, `volumeInGb:null,volumeMountPath:""`: {"size": 10.0, "path": "/a"},
+		} {
+			c.data(edit(id, fields))
+			require.Equal(c, want, c.getPod(id)["mounts"].(map[string]any)["persistent"], fields)
+		}
+		c.data(edit(id, `volumeInGb:20,volumeMountPath:"/b"`))
+		require.Equal(c, map[string]any{"size": 20.0, "path": "/b"}, c.getPod(id)["mounts"].(map[string]any)["persistent"])
+		c.wrongly(edit(id, `volumeInGb:1`), 200, "REJECTED")
+		c.wrongly(edit(id, `volumeInGb:-1`), 200, "INVALID")
+		require.Contains(c, c.wrongly(edit(id, `port:22`), 200, "REJECTED"), "port")
+		volume := *c.saveVolume("v", 20, "EU-RO-1").Id
+		mounted := c.idOf(c.onL4(`networkVolumeId:"` + volume + `",volumeMountPath:"/a"`))
+		c.data(edit(mounted, `volumeInGb:0,volumeMountPath:"/b"`))
+		require.Equal(c, []any{map[string]any{"volumeId": volume, "path": "/b"}}, c.getPod(mounted)["mounts"].(map[string]any)["network"])
+	})
 	add("graphql.myself", nil, func(c *Check) {
 		first, second := c.running(gpuPod), c.newPod(cpuPod)
 		pods, order := c.myPods()
@@ -160,6 +201,22 @@ var _ = area(func() {
 		c.data(c.graphQLAs("Bearer "+key, `mutation{podStop(input:{podId:"`+id+`"}){id}}`, nil))
 		require.Zero(c, spend())
 		c.data(c.graphQLAs("Bearer "+key, `mutation{podTerminate(input:{podId:"`+id+`"})}`, nil))
+	})
+	add("graphql.myself.spend.exact", nil, func(c *Check) {
+		_, key := c.newKey(`,"user":"adder"`, "all")
+		ask := func(document string) map[string]any { return c.data(c.graphQLAs("Bearer "+key, document, nil)) }
+		for range 7 { // floating point adds up to 14.980000000000002
+			ask(`mutation{deployCpuPod(input:{imageName:"i",instanceId:"cpu5c-2-4"}){id}}`)
+			ask(`mutation{podFindAndDeployOnDemand(input:{imageName:"i",gpuCount:3,gpuTypeId:"` + rtx4090 + `"}){id}}`)
+		}
+		a := c.graphQLAs("Bearer "+key, `{myself{currentSpendPerHr pods{id costPerHr}}}`, nil)
+		sum := int64(0)
+		for _, pod := range c.data(a)["myself"].(map[string]any)["pods"].([]any) {
+			sum += nano(pod.(map[string]any)["costPerHr"])
+			ask(`mutation{podTerminate(input:{podId:"` + pod.(map[string]any)["id"].(string) + `"})}`)
+		}
+		require.Regexp(c, `"currentSpendPerHr":[0-9]+(\.[0-9]{1,9})?[,}]`, string(a.Body))
+		require.Equal(c, sum, nano(c.data(a)["myself"].(map[string]any)["currentSpendPerHr"]))
 	})
 	add("graphql.pod", nil, func(c *Check) {
 		id := c.newPod(gpuPod)

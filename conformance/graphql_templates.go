@@ -97,7 +97,7 @@ var _ = area(func() {
 		c.wrongly(c.savingTemplate(`id:"nosuchtemplate"`), 200, "NOT_FOUND")
 	})
 	add("graphql.templates.values", nil, func(c *Check) {
-		for _, fields := range []string{`volumeInGb:9`, `containerDiskInGb:0`, `ports:"80"`, `name:""`, `imageName:""`, `category:"GPU"`, `env:[{key:"",value:"a"}]`} {
+		for _, fields := range []string{`volumeInGb:-1`, `containerDiskInGb:0`, `ports:"80"`, `name:""`, `imageName:""`, `category:"GPU"`, `env:[{key:"",value:"a"}]`} {
 			field, _, _ := strings.Cut(fields, ":")
 			document := `mutation{saveTemplate(input:{` + fields
 			for _, more := range []string{`name:"a"`, `imageName:"i"`, `containerDiskInGb:10`, `volumeInGb:0`} {
@@ -113,12 +113,40 @@ var _ = area(func() {
 		for field, given := range map[string]string{"startScript": `"a"`, "advancedStart": "true"} {
 			require.Contains(c, c.wrongly(c.savingTemplate(field+":"+given), 200, "REJECTED"), field)
 		}
-		c.data(c.savingTemplate(`startScript:"",advancedStart:false,config:{a:1},portsConfig:[{port:"80",name:"a"}],ports:"",readme:"",containerRegistryAuthId:"",volumeMountPath:""`))
+		c.data(c.savingTemplate(`startScript:"",advancedStart:false,config:{},portsConfig:[],ports:"",readme:"",containerRegistryAuthId:"",volumeMountPath:""`))
 	})
 	add("graphql.templates.name", nil, func(c *Check) {
 		first := c.saveTemplate("taken", nil)
 		require.Contains(c, c.wrongly(c.graphQL(`mutation{saveTemplate(input:{name:"taken",imageName:"i",containerDiskInGb:10,volumeInGb:0}){id}}`), 200, "REJECTED"), "taken")
 		c.saveTemplate("taken", func(in *templateInput) { in.Id = first.Id })
+	})
+	add("graphql.templates.ports", []string{"updateTemplate"}, func(c *Check) {
+		named := func(list string) string { return `ports:"8888/http,22/tcp",portsConfig:` + list }
+		id := c.data(c.savingTemplate(named(`[{port:"8888",name:"Notebook"}]`)))["saveTemplate"].(map[string]any)["id"].(string)
+		names := func() (all []string) {
+			for _, p := range c.graphTemplate(id).PortsConfig {
+				all = append(all, *p.Port)
+				if p.Name != nil {
+					all = append(all, *p.Name)
+				}
+			}
+			return all
+		}
+		require.Equal(c, []string{"8888", "Notebook", "22"}, names())
+		c.data(c.savingTemplate(`id:"` + id + `"`))
+		require.Equal(c, []string{"8888", "Notebook", "22"}, names(), "null leaves them")
+		c.data(c.savingTemplate(`id:"` + id + `",portsConfig:[{port:"22/tcp",name:"SSH"},{port:"8888",name:"Page"}]`))
+		require.Equal(c, []string{"8888", "Page", "22", "SSH"}, names())
+		c.changed(templates+"/"+id, `{"ports":["22/tcp","80/http"]}`)
+		require.Equal(c, []string{"22", "SSH", "80"}, names(), "a port that is gone has no name")
+		c.data(c.savingTemplate(`id:"` + id + `",portsConfig:[]`))
+		require.Equal(c, []string{"22", "80"}, names())
+		require.Contains(c, c.wrongly(c.savingTemplate(named(`[{port:"80",name:"a"}]`)), 200, "REJECTED"), "80")
+		for _, list := range []string{`[{port:"22"}]`, `[{name:"a"}]`, `[{port:"22",name:""}]`, `[{port:"22",name:"a"},{port:"22/tcp",name:"b"}]`} {
+			require.Contains(c, c.wrongly(c.savingTemplate(named(list)), 200, "INVALID"), "portsConfig")
+		}
+		c.wrongly(c.savingTemplate(`config:{a:1}`), 200, "REJECTED")
+		c.data(c.savingTemplate(`id:"` + id + `",config:{}`))
 	})
 	add("graphql.templates.delete", []string{"getTemplate", "createTemplate"}, func(c *Check) {
 		remove := func(name string) Answer {

@@ -27,6 +27,36 @@ func checkArguments(schema *ast.Schema, o *graphql.OperationContext) error {
 	return &compute.Error{Code: compute.Invalid, Detail: a.fields[0], Fields: a.fields}
 }
 
+// unblanked gives the value of a variable with null in place of empty text where its type has no such value: for enums and times.
+// Clients send it for what is not set (rule graphql.variables.empty).
+func unblanked(schema *ast.Schema, t *ast.Type, value any) any {
+	if t.Elem != nil {
+		list, ok := value.([]any)
+		if !ok {
+			return unblanked(schema, t.Elem, value) // one value stands for a list of one
+		}
+		for i := range list {
+			list[i] = unblanked(schema, t.Elem, list[i])
+		}
+		return list
+	}
+	definition := schema.Types[t.NamedType]
+	if definition == nil {
+		return value // the document is refused for it
+	}
+	if value == "" && (definition.Kind == ast.Enum || definition.Name == "DateTime") {
+		return nil
+	}
+	if object, ok := value.(map[string]any); ok && definition.Kind == ast.InputObject {
+		for _, field := range definition.Fields {
+			if member, given := object[field.Name]; given {
+				object[field.Name] = unblanked(schema, field.Type, member)
+			}
+		}
+	}
+	return value
+}
+
 type arguments struct {
 	schema    *ast.Schema
 	variables map[string]any

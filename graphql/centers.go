@@ -37,8 +37,12 @@ func dataCenterView(d control.DataCenter) *graph.DataCenter {
 	}
 	return &graph.DataCenter{
 		ID: &d.ID, Name: &d.ID, Location: &region, Listed: yes(true), StorageSupport: yes(len(d.VolumeTypes) > 0), GlobalNetwork: &d.GlobalNetwork,
-		Compliance: views(d.Compliance, func(text string) *graph.Compliance { word := graph.Compliance(text); return &word }),
+		Compliance: standards(d.Compliance),
 	}
+}
+
+func standards(list []string) []*graph.Compliance {
+	return views(list, func(text string) *graph.Compliance { word := graph.Compliance(text); return &word })
 }
 
 // GpuAvailability is DataCenter.gpuAvailability.
@@ -50,8 +54,12 @@ func (d dataCenters) GpuAvailability(_ context.Context, center *graph.DataCenter
 	if err != nil {
 		return nil, err
 	}
-	w.VCPUs, w.MemoryGB = int64(value(input.MinVcpuCount)), int64(value(input.MinMemoryInGb))
+	var bad violations
+	w.Needs = needs(&bad, leasts{"minVcpuCount": input.MinVcpuCount, "minMemoryInGb": input.MinMemoryInGb, "minDisk": input.MinDisk}, nil, nil, nil)
 	w.CUDAVersions, w.LeastCUDA = texts(input.AllowedCudaVersions), value(input.MinCudaVersion)
+	if err := bad.err(); err != nil {
+		return nil, err
+	}
 	return views(d.Control.FreeIn(*center.ID, w), func(r control.ResourceStock) *graph.GpuAvailability {
 		stock := string(r.Stock)
 		return &graph.GpuAvailability{

@@ -12,8 +12,11 @@ import (
 // CPUFlavors is the query cpuFlavors.
 func (q queries) CPUFlavors(_ context.Context, input *graph.CPUFlavorInput) ([]*graph.CPUFlavor, error) {
 	list := []*graph.CPUFlavor{}
+	if input == nil {
+		input = &graph.CPUFlavorInput{}
+	}
 	for _, f := range q.Control.Catalog().CPUs {
-		if input == nil || value(input.ID) == "" || *input.ID == f.ID {
+		if or(input.ID, f.ID) == f.ID && (!value(input.IsSls) || f.Serverless()) {
 			list = append(list, cpuFlavorView(f))
 		}
 	}
@@ -36,7 +39,7 @@ func cpuFlavorView(f control.CPUFlavor) *graph.CPUFlavor {
 	}
 }
 
-// Specifics is CpuFlavor.specifics. A size that there is not has none free.
+// Specifics is CpuFlavor.specifics. A size that is not offered has nothing; one of which none is free has its prices.
 func (c cpuFlavors) Specifics(_ context.Context, flavor *graph.CPUFlavor, input *graph.SpecificsInput) (*graph.Specifics, error) {
 	if input == nil {
 		input = &graph.SpecificsInput{}
@@ -48,10 +51,13 @@ func (c cpuFlavors) Specifics(_ context.Context, flavor *graph.CPUFlavor, input 
 			return &graph.Specifics{}, nil
 		}
 	}
-	offer, err := c.Control.CPUOffer(cpu, commas(value(input.DataCenterID)))
-	if err != nil || offer.Stock == control.StockNone {
+	offer, err := c.Control.CPUOffer(cpu, commas(value(input.DataCenterID)), value(input.IsSls))
+	if err != nil {
 		return &graph.Specifics{}, nil //nolint:nilerr // rule graphql.cpu-flavors.none
 	}
-	stock := string(offer.Stock)
-	return &graph.Specifics{StockStatus: &stock, SecurePrice: &offer.Price, SlsPrice: &offer.ServerlessPrice}, nil
+	s := &graph.Specifics{SecurePrice: &offer.Price, SlsPrice: &offer.ServerlessPrice}
+	if stock := string(offer.Stock); offer.Stock != control.StockNone {
+		s.StockStatus = &stock
+	}
+	return s, nil
 }

@@ -69,10 +69,17 @@ func endpointType(bad *violations, word string, fallback compute.EndpointType) c
 func (s Services) change(bad violations, i graph.EndpointInput, e compute.Endpoint) (c control.EndpointChange, err error) {
 	if err = refused([]refusal{
 		{"hubReleaseId", value(i.HubReleaseID) != ""}, {"flashEnvironmentId", value(i.FlashEnvironmentID) != ""}, {"modelReferences", len(i.ModelReferences) > 0},
+		{"workersPFBTarget", value(i.WorkersPFBTarget) != 0}, {"template beside templateId", i.Template != nil && value(i.TemplateID) != ""},
 	}); err != nil {
 		return c, err
 	}
-	c = control.EndpointChange{Name: i.Name, FlashBoot: (*compute.FlashBoot)(i.FlashBootType), DataCenterIDs: s.places(i), VolumeIDs: volumeIDs(i)}
+	c = control.EndpointChange{Name: i.Name, FlashBoot: (*compute.FlashBoot)(i.FlashBootType), DataCenterIDs: s.places(i), IdleByCount: true}
+	if i.Compliance != nil {
+		c.Compliance = append([]string{}, words(i.Compliance)...)
+	}
+	if c.VolumeIDs, err = volumeIDs(i); err != nil {
+		return c, err
+	}
 	if id := compute.TemplateID(value(i.TemplateID)); id != "" {
 		c.TemplateID = &id
 	} else if i.Template != nil {
@@ -143,10 +150,8 @@ func workers(bad *violations, c *control.EndpointChange, i graph.EndpointInput, 
 	}
 	n := int64(most)
 	c.WorkersMax = &n
-	if (compute.Endpoint{Type: e.Type, Scaler: scaler}).IdlesBySetting() {
-		d := time.Duration(idle) * time.Second
-		c.IdleTimeout = &d
-	}
+	wait := time.Duration(idle) * time.Second
+	c.IdleTimeout = &wait
 	if ms := i.ExecutionTimeoutMs; ms != nil {
 		bad.must(*ms >= 0 && *ms <= maxTimeout, "executionTimeoutMs", "must be 0 to %d", maxTimeout)
 		d := time.Duration(*ms) * time.Millisecond
@@ -184,10 +189,11 @@ func (s Services) places(i graph.EndpointInput) []string {
 	return list
 }
 
-// volumeIDs gives the network volumes. Nil: the input has none, not even an empty list.
-func volumeIDs(i graph.EndpointInput) []compute.VolumeID {
-	if i.NetworkVolumeID == nil && i.NetworkVolumeIds == nil {
-		return nil
+// volumeIDs gives the network volumes. Nil: the input has none, not even an empty list. An empty list of volumes takes none away:
+// a client has its volumes of another type there. Rejected for those.
+func volumeIDs(i graph.EndpointInput) ([]compute.VolumeID, error) {
+	if i.NetworkVolumeID == nil && i.NetworkVolumeIds == nil && len(i.Volumes) == 0 {
+		return nil, nil
 	}
 	list := []compute.VolumeID{}
 	given := []*string{i.NetworkVolumeID}
@@ -196,17 +202,26 @@ func volumeIDs(i graph.EndpointInput) []compute.VolumeID {
 			given = append(given, one.NetworkVolumeID)
 		}
 	}
+	for _, one := range i.Volumes {
+		if one == nil {
+			continue
+		}
+		if err := checkVolumeType("volumes", one.VolumeType); err != nil {
+			return nil, err
+		}
+		given = append(given, one.VolumeID)
+	}
 	for _, id := range texts(given) {
 		if !slices.Contains(list, compute.VolumeID(id)) {
 			list = append(list, compute.VolumeID(id))
 		}
 	}
-	return list
+	return list, nil
 }
 
 // ownTemplate translates the template that an endpoint brings along.
 func ownTemplate(bad *violations, i *graph.EndpointTemplateInput, isNew bool) (*control.TemplateChange, error) {
-	if err := refused([]refusal{{"template.startScript", value(i.StartScript) != ""}, {"template.advancedStart", value(i.AdvancedStart)}}); err != nil {
+	if err := refused([]refusal{{"template.startScript", value(i.StartScript) != ""}, {"template.advancedStart", value(i.AdvancedStart)}, {"template.config", hasConfig(i.Config)}}); err != nil {
 		return nil, err
 	}
 	bad.must(!isNew || value(i.Name) != "", "template.name", "is required")

@@ -25,7 +25,7 @@ func (s Services) endpointView(e compute.Endpoint, volumes map[compute.VolumeID]
 		WorkersMin: number(int64(e.WorkersMin)), WorkersMax: number(int64(e.WorkersMax)), IdleTimeout: number(int64(max(time.Second, e.IdleTimeout) / time.Second)),
 		ScalerType: &scaler, ScalerValue: number(int64(math.Ceil(e.ScalerValue))), ExecutionTimeoutMs: number(e.Timeout.Milliseconds()),
 		AllowedCudaVersions: new(string), FlashBootType: &boot, Env: variables(e.Env), WorkersStandby: number(0), WorkersPFBTarget: number(0),
-		Compliance: []*graph.Compliance{}, ModelReferences: []*string{},
+		Compliance: standards(e.Compliance), ModelReferences: []*string{},
 	}
 	if g := e.GPU; g != nil {
 		compute, ids := graph.ComputeTypeGpu, strings.Join(g.Pools, ",")

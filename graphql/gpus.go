@@ -28,8 +28,8 @@ func (q queries) GpuTypes(_ context.Context, input *graph.GpuTypeFilter) ([]*gra
 
 func gpuTypeView(t control.GPUType) *graph.GpuType {
 	manufacturer := t.Manufacturer
-	if words[manufacturer] != "" {
-		manufacturer = words[manufacturer]
+	if makers[manufacturer] != "" {
+		manufacturer = makers[manufacturer]
 	}
 	v := &graph.GpuType{
 		ID: t.ID, DisplayName: &t.Name, Manufacturer: &manufacturer, MemoryInGb: number(t.MemoryGB), MaxGpuCount: number(0), MinPodGpuCount: number(1),
@@ -41,8 +41,8 @@ func gpuTypeView(t control.GPUType) *graph.GpuType {
 	return v
 }
 
-// words are those of GraphQL for manufacturers, where they are others than those of REST.
-var words = map[string]string{"NVIDIA": "Nvidia"}
+// makers are the words of GraphQL for manufacturers, where they are others than those of REST.
+var makers = map[string]string{"NVIDIA": "Nvidia"}
 
 func offerView(o *control.GPUOffer) (offered *bool, price *float64, most *int) {
 	if o == nil {
@@ -60,9 +60,17 @@ func (g gpuTypes) LowestPrice(_ context.Context, t *graph.GpuType, input *graph.
 	if err != nil {
 		return nil, err
 	}
-	w.DataCenterIDs, w.Countries = commas(value(input.DataCenterID)), texts([]*string{input.CountryCode})
-	w.VCPUs, w.MemoryGB = int64(value(input.MinVcpuCount)), int64(value(input.MinMemoryInGb))
+	var bad violations
+	w.DataCenterIDs, w.GlobalNetwork, w.DiskGB = commas(value(input.DataCenterID)), value(input.GlobalNetwork), int64(value(input.TotalDisk))
+	bad.must(w.DiskGB >= 0, "totalDisk", "must be >= 0")
+	w.Needs = needs(&bad, leasts{
+		"minVcpuCount": input.MinVcpuCount, "minMemoryInGb": input.MinMemoryInGb, "minDisk": input.MinDisk, "minDownload": input.MinDownload,
+		"minUpload": input.MinUpload,
+	}, input.CountryCode, input.Compliance, input.SupportPublicIP)
 	w.CUDAVersions, w.LeastCUDA = cudaVersions(input.AllowedCudaVersions, input.CudaVersion), value(input.MinCudaVersion)
+	if err := bad.err(); err != nil {
+		return nil, err
+	}
 	gpu, _ := g.Control.Catalog().GPU(t.ID)
 	return lowestPriceView(gpu, w.GPU.Count, g.Control.Deal(w)), nil
 }
@@ -73,7 +81,7 @@ func cudaVersions(list []*string, one *string) []string {
 
 func lowestPriceView(t control.GPUType, count int64, d control.Deal) *graph.LowestPrice {
 	status := string(d.Stock)
-	v := &graph.LowestPrice{StockStatus: &status, AvailableGpuCounts: []*int{}}
+	v := &graph.LowestPrice{StockStatus: &status, AvailableGpuCounts: []*int{}, GpuTypeCudaVersions: views(d.CUDA, cudaView)}
 	for _, n := range d.Counts {
 		v.AvailableGpuCounts = append(v.AvailableGpuCounts, number(n))
 	}
@@ -84,6 +92,14 @@ func lowestPriceView(t control.GPUType, count int64, d control.Deal) *graph.Lowe
 	v.GpuName, v.GpuTypeID, v.MaxGpuCount, v.MaxUnreservedGpuCount = &t.Name, &t.ID, number(most), number(most)
 	v.UninterruptablePrice, v.MinMemory, v.MinVcpu = &d.Price, number(t.MemoryGBPerGPU*count), number(t.VCPUPerGPU*count)
 	return v
+}
+
+func cudaView(s control.CUDAStock) *graph.GpuTypeCudaVersion {
+	word := "UNAVAILABLE"
+	if s.Available {
+		word = "AVAILABLE"
+	}
+	return &graph.GpuTypeCudaVersion{CudaVersion: &s.Version, Availability: &word}
 }
 
 func number(n int64) *int {

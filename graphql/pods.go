@@ -65,7 +65,13 @@ func (m mutations) complete(ctx context.Context, n control.NewPod) (control.NewP
 
 // PodResume is the mutation podResume.
 func (m mutations) PodResume(ctx context.Context, input graph.PodResumeInput) (*graph.Pod, error) {
+	if err := refused([]refusal{{"syncMachine", value(input.SyncMachine)}}); err != nil {
+		return nil, err
+	}
 	r := control.Resume{GPUs: input.GpuCount, CUDAVersions: texts(input.AllowedCudaVersions)}
+	if input.ComputeType != nil {
+		r.OnGPUs = yes(*input.ComputeType == graph.ComputeTypeGpu)
+	}
 	pod, err := m.Control.ResumePod(ctx, user(ctx), compute.PodID(input.PodID), r)
 	return m.show(pod, inWords(err, noGPUs))
 }
@@ -86,6 +92,9 @@ func inWords(err error, words string) error {
 
 // PodStop is the mutation podStop.
 func (m mutations) PodStop(ctx context.Context, input graph.PodStopInput) (*graph.Pod, error) {
+	if err := refused([]refusal{{"incrementVersion", value(input.IncrementVersion)}}); err != nil {
+		return nil, err
+	}
 	return m.act(ctx, compute.PodID(input.PodID), compute.PodStop)
 }
 

@@ -40,35 +40,30 @@ func gpuPod(i *graph.PodFindAndDeployOnDemandInput) (n control.NewPod, types []s
 	var bad violations
 	n = control.NewPod{
 		Name: value(i.Name), Image: value(i.ImageName), Args: value(i.DockerArgs), RegistryID: compute.RegistryID(value(i.ContainerRegistryAuthID)),
-		GPU: &compute.GPU{Count: 1}, DataCenterIDs: commas(value(i.DataCenterID)), Countries: texts([]*string{i.CountryCode}),
+		GPU: &compute.GPU{Count: 1}, DataCenterIDs: append(commas(value(i.DataCenterID)), texts(i.DataCenterIds)...),
 		GlobalNetworking: value(i.GlobalNetwork), TemplateID: compute.TemplateID(value(i.TemplateID)), MountPath: value(i.VolumeMountPath),
-		LeastVCPUs: int64(value(i.MinVcpuCount)), LeastMemoryGB: int64(value(i.MinMemoryInGb)),
-		CUDAVersions: cudaVersions(i.AllowedCudaVersions, i.CudaVersion), LeastCUDA: value(i.MinCudaVersion),
-		StartSSH: i.StartSSH, MaxCost: value(i.DeployCost),
+		StartSSH: i.StartSSH, MaxCost: cost(&bad, i.DeployCost),
+		Needs: needs(&bad, leasts{
+			"minVcpuCount": i.MinVcpuCount, "minMemoryInGb": i.MinMemoryInGb, "minDisk": i.MinDisk, "minDownload": i.MinDownload, "minUpload": i.MinUpload,
+		}, i.CountryCode, i.Compliance, i.SupportPublicIP),
 	}
+	n.CUDAVersions, n.LeastCUDA = cudaVersions(i.AllowedCudaVersions, i.CudaVersion), value(i.MinCudaVersion)
 	if i.GpuCount != nil {
 		bad.must(*i.GpuCount >= 1, "gpuCount", "must be >= 1")
 		n.GPU.Count = int64(*i.GpuCount)
 	}
-	if types = texts([]*string{i.GpuTypeID}); len(types) == 0 {
-		types = texts(i.GpuTypeIDList)
-	}
+	types = append(texts([]*string{i.GpuTypeID}), texts(i.GpuTypeIDList)...)
 	bad.must(len(types) > 0, "gpuTypeId", "is required")
 	n.DiskGB = disk(&bad, i.ContainerDiskInGb)
 	n.Ports, n.Env = ports(&bad, i.Ports), env(&bad, i.Env)
 	mountPath(&bad, i.VolumeMountPath)
 	n.Persistent = volume(&bad, i.VolumeInGb, i.VolumeMountPath)
-	n.Network = network(i.NetworkVolumeID, i.VolumeMountPath)
-	for field, set := range map[string]bool{
-		"minVcpuCount": n.LeastVCPUs >= 0, "minMemoryInGb": n.LeastMemoryGB >= 0, "deployCost": n.MaxCost >= 0,
-	} {
-		bad.must(set, field, "must be >= 0")
-	}
-	if err = bad.err(); err != nil {
+	n.Network, err = network(&bad, i.NetworkVolumeID, i.VolumeMountPath, i.VolumeMounts)
+	if err = cmp.Or(bad.err(), err); err != nil {
 		return n, nil, nil, err
 	}
 	return n, types, cloudsOf(i.CloudType), refused([]refusal{
-		{"aiApiId", value(i.AiAPIID) != ""}, {"startJupyter", value(i.StartJupyter)}, {"stopAfter", i.StopAfter != nil},
+		{"port", i.Port != nil && *i.Port != ""}, {"aiApiId", value(i.AiAPIID) != ""}, {"startJupyter", value(i.StartJupyter)}, {"stopAfter", i.StopAfter != nil},
 		{"terminateAfter", i.TerminateAfter != nil}, {"volumeKey", value(i.VolumeKey) != ""}, {"savingsPlan", i.SavingsPlan != nil},
 		{"instanceIds", len(i.InstanceIds) > 0}, {"computeType", value(i.ComputeType) == graph.ComputeTypeCPU},
 	})
@@ -79,8 +74,9 @@ func cpuPod(i graph.DeployCPUPodInput, smallest compute.CPU) (n control.NewPod, 
 	var bad violations
 	n = control.NewPod{
 		Name: value(i.Name), Image: value(i.ImageName), Args: value(i.DockerArgs), RegistryID: compute.RegistryID(value(i.ContainerRegistryAuthID)),
-		CPU: &smallest, Cloud: cloudsOf(i.CloudType)[0], DataCenterIDs: commas(value(i.DataCenterID)), Countries: texts([]*string{i.CountryCode}),
-		TemplateID: compute.TemplateID(value(i.TemplateID)), StartSSH: i.StartSSH, MaxCost: value(i.DeployCost),
+		CPU: &smallest, Cloud: cloudsOf(i.CloudType)[0], DataCenterIDs: append(commas(value(i.DataCenterID)), texts(i.DataCenterIds)...),
+		TemplateID: compute.TemplateID(value(i.TemplateID)), StartSSH: i.StartSSH, MaxCost: cost(&bad, i.DeployCost),
+		Needs: needs(&bad, leasts{"minDownload": i.MinDownload, "minUpload": i.MinUpload}, i.CountryCode, i.Compliance, i.SupportPublicIP),
 	}
 	if n.TemplateID == defaultCPUTemplate {
 		n.TemplateID = ""
@@ -88,18 +84,50 @@ func cpuPod(i graph.DeployCPUPodInput, smallest compute.CPU) (n control.NewPod, 
 	if id := value(i.InstanceID); id != "" {
 		cpu, ok := instance(id)
 		bad.must(ok, "instanceId", "%q is not flavor-vCPUs-GB, such as cpu3g-2-8", id)
-		bad.must(!ok || cpu.VCPUCount >= 2 && cpu.VCPUCount&(cpu.VCPUCount-1) == 0, "instanceId", "%d vCPUs is not a power of two from 2", cpu.VCPUCount)
+		bad.must(!ok || cpu.VCPUCount&(cpu.VCPUCount-1) == 0, "instanceId", "%d vCPUs is not a power of two", cpu.VCPUCount)
 		n.CPU = &cpu
 	}
 	n.DiskGB = disk(&bad, i.ContainerDiskInGb)
 	n.Ports, n.Env = ports(&bad, i.Ports), env(&bad, i.Env)
 	mountPath(&bad, i.VolumeMountPath)
-	n.Network = network(i.NetworkVolumeID, i.VolumeMountPath)
-	bad.must(n.MaxCost >= 0, "deployCost", "must be >= 0")
-	if err = bad.err(); err != nil {
+	n.Network, err = network(&bad, i.NetworkVolumeID, i.VolumeMountPath, i.VolumeMounts)
+	if err = cmp.Or(bad.err(), err); err != nil {
 		return n, err
 	}
-	return n, refused([]refusal{{"startJupyter", value(i.StartJupyter)}})
+	return n, refused([]refusal{
+		{"startJupyter", value(i.StartJupyter)}, {"stopAfter", i.StopAfter != nil}, {"terminateAfter", i.TerminateAfter != nil},
+	})
+}
+
+// leasts are the minima of an input by their fields.
+type leasts map[string]*int
+
+// needs reads what an input asks of the host.
+func needs(bad *violations, least leasts, country *string, standards []*graph.Compliance, publicIP *bool) control.Needs {
+	for field, n := range least {
+		bad.must(value(n) >= 0, field, "must be >= 0")
+	}
+	of := func(field string) int64 { return int64(value(least[field])) }
+	return control.Needs{
+		LeastVCPUs: of("minVcpuCount"), LeastMemoryGB: of("minMemoryInGb"), LeastDiskGB: of("minDisk"), DownloadMbps: of("minDownload"), UploadMbps: of("minUpload"),
+		Countries: texts([]*string{country}), Compliance: words(standards), PublicIP: value(publicIP),
+	}
+}
+
+// words gives the words of a list that are there.
+func words[T ~string](list []*T) (all []string) {
+	for _, word := range list {
+		if value(word) != "" {
+			all = append(all, string(*word))
+		}
+	}
+	return all
+}
+
+// cost reads a bound in USD an hour.
+func cost(bad *violations, most *float64) float64 {
+	bad.must(value(most) >= 0, "deployCost", "must be >= 0")
+	return value(most)
 }
 
 // instance reads flavor-vCPUs-GB. The memory follows from the flavor: CreatePod refuses another one.
@@ -132,21 +160,21 @@ func podChange(p compute.Pod, i graph.PodEditJobInput) (c control.PodChange, err
 		c.RegistryID = &id
 	}
 	mountPath(&bad, i.VolumeMountPath)
-	size, path := int64(value(i.VolumeInGb)), value(i.VolumeMountPath)
+	asked, path := volume(&bad, i.VolumeInGb, i.VolumeMountPath), value(i.VolumeMountPath)
 	switch {
-	case size == 0 && path == "":
-	case p.Network != nil && size == 0:
+	case asked != nil && p.Persistent != nil:
+		c.Persistent = &compute.PersistentMount{SizeGB: asked.SizeGB, Path: cmp.Or(path, p.Persistent.Path)}
+	case asked != nil:
+		c.Persistent = asked
+	case path != "" && p.Network != nil:
 		c.Network = []compute.NetworkMount{{VolumeID: p.Network.VolumeID, Path: path}}
-	case size == 0 && p.Persistent == nil:
-		bad.must(false, "volumeMountPath", "the pod has no volume")
-	default:
-		c.Persistent = &compute.PersistentMount{SizeGB: size, Path: cmp.Or(path, defaultVolume)}
-		if p.Persistent != nil {
-			c.Persistent = &compute.PersistentMount{SizeGB: cmp.Or(size, p.Persistent.SizeGB), Path: cmp.Or(path, p.Persistent.Path)}
-		}
-		bad.must(c.Persistent.SizeGB >= minVolumeGB, "volumeInGb", "must be >= %d", minVolumeGB)
+	case path != "" && p.Persistent != nil:
+		c.Persistent = &compute.PersistentMount{SizeGB: p.Persistent.SizeGB, Path: path}
+	} // the path of a volume that is not there means nothing, as when a pod is made
+	if err = bad.err(); err != nil {
+		return c, err
 	}
-	return c, bad.err()
+	return c, refused([]refusal{{"port", i.Port != nil && *i.Port != ""}})
 }
 
 // cloudsOf gives the clouds among which there is a choice.
@@ -188,19 +216,38 @@ func env(bad *violations, list []*graph.EnvironmentVariableInput) map[string]str
 	return all
 }
 
+// volume reads a persistent mount: nil without a size. One that is smaller than there are is made as small as there are, since
+// a client asks for 1 GB by default (rule graphql.deploy.volume.least).
 func volume(bad *violations, gb *int, path *string) *compute.PersistentMount {
 	if value(gb) == 0 {
 		return nil
 	}
-	bad.must(*gb >= minVolumeGB, "volumeInGb", "must be 0 or >= %d", minVolumeGB)
-	return &compute.PersistentMount{SizeGB: int64(*gb), Path: or(path, defaultVolume)}
+	bad.must(*gb >= 0, "volumeInGb", "must be >= 0")
+	return &compute.PersistentMount{SizeGB: int64(max(*gb, minVolumeGB)), Path: or(path, defaultVolume)}
 }
 
-func network(id, path *string) []compute.NetworkMount {
-	if value(id) == "" {
-		return nil
+// network reads the network volumes, those of volumeMounts in place of the one of the other two fields.
+func network(bad *violations, id, path *string, mounts []*graph.PodVolumeMountInput) (all []compute.NetworkMount, err error) {
+	if value(id) != "" {
+		all = append(all, compute.NetworkMount{VolumeID: compute.VolumeID(*id), Path: or(path, defaultVolume)})
 	}
-	return []compute.NetworkMount{{VolumeID: compute.VolumeID(*id), Path: or(path, defaultVolume)}}
+	for _, m := range mounts {
+		if m == nil {
+			continue
+		}
+		bad.must(value(m.VolumeID) != "", "volumeMounts", "a mount has no volumeId")
+		err = cmp.Or(err, checkVolumeType("volumeMounts", m.VolumeType))
+		all = append(all, compute.NetworkMount{VolumeID: compute.VolumeID(value(m.VolumeID)), Path: or(m.MountPath, defaultVolume)})
+	}
+	if err == nil && len(all) > 1 {
+		err = compute.Errorf(compute.Rejected, "input.volumeMounts: a pod mounts one network volume, not %d", len(all))
+	}
+	return all, err
+}
+
+// checkVolumeType refuses volumes that are no network volumes.
+func checkVolumeType(field string, t *graph.VolumeType) error {
+	return refused([]refusal{{field + ".volumeType " + string(value(t)), value(t) != "" && *t != graph.VolumeTypeNetworkVolume}})
 }
 
 // refusal is a field that promises what is not done.

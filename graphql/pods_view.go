@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,7 +84,7 @@ func runtimeView(p compute.Pod, live compute.PodRuntime, now time.Time) *graph.P
 		private, _ := strconv.ParseInt(text, 10, 32) // it was checked as the pod was made
 		one := &graph.PodRuntimePorts{IsIPPublic: yes(false), PrivatePort: number(private), Type: &protocol}
 		if i < len(live.Ports) && live.Ports[i].Public != 0 { // they are in the order of those that were asked for
-			one.PublicPort, one.IP, one.IsIPPublic = number(int64(live.Ports[i].Public)), orNull(live.Ports[i].IP), yes(isPublic(live.Ports[i].IP))
+			one.PublicPort, one.IP, one.IsIPPublic = number(int64(live.Ports[i].Public)), orNull(live.Ports[i].IP), yes(isPublic(live.Ports[i]))
 		}
 		v.Ports = append(v.Ports, one)
 	}
@@ -102,11 +101,9 @@ func runtimeView(p compute.Pod, live compute.PodRuntime, now time.Time) *graph.P
 	return v
 }
 
-// isPublic tells whether an address can be reached from everywhere.
-func isPublic(text string) bool {
-	ip, err := netip.ParseAddr(text)
-	return err == nil && ip.IsGlobalUnicast() && !ip.IsPrivate()
-}
+// isPublic tells whether clients may take the address for the way in: by the kind of port, whatever the address is. They expect a
+// proxy before a port for HTTP (rule graphql.pod.runtime.ports.public).
+func isPublic(p compute.PublishedPort) bool { return p.Type != "http" && p.IP != "" }
 
 func machineView(p compute.Pod, gpu control.GPUType) *graph.PodMachineInfo {
 	host := p.ID.Hostname()

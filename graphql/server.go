@@ -19,6 +19,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/berthdev/berth/gen/graph"
@@ -155,9 +156,38 @@ func (h *Handler) execute(ctx context.Context, w http.ResponseWriter, params *gr
 		return
 	}
 	next, ctx := h.exec.DispatchOperation(ctx, operation)
-	if answer := next(ctx); answer != nil { // nil: the client has gone
-		write(w, http.StatusOK, answer)
+	answer := next(ctx)
+	if answer == nil {
+		return // the client has gone
 	}
+	status := http.StatusOK
+	if later := retryAfter(operation, answer.Errors); later != "" {
+		w.Header().Set("Retry-After", later)
+		status = http.StatusServiceUnavailable
+	}
+	write(w, status, answer)
+}
+
+// retryAfter gives the header Retry-After of a document of which nothing was done, since each of its fields needs what is
+// unavailable for a while; empty for any other: who sends it again must not do twice what was done (rule graphql.errors.storage).
+func retryAfter(o *graphql.OperationContext, errs gqlerror.List) (seconds string) {
+	if len(errs) == 0 {
+		return ""
+	}
+	missed := map[ast.PathElement]bool{}
+	for _, e := range errs {
+		p := problem.Of(e.Err)
+		if p.RetryAfter == "" || len(e.Path) == 0 || len(e.Path) > 1 && o.Operation.Operation == ast.Mutation {
+			continue
+		}
+		seconds, missed[e.Path[0]] = p.RetryAfter, true
+	}
+	for _, field := range graphql.CollectFields(o, o.Operation.SelectionSet, nil) {
+		if !missed[ast.PathName(field.Alias)] {
+			return ""
+		}
+	}
+	return seconds
 }
 
 // refuse answers a request that has no document to execute.
@@ -165,12 +195,15 @@ func (h *Handler) refuse(ctx context.Context, w http.ResponseWriter, status int,
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
+	if later := problem.Of(err).RetryAfter; later != "" {
+		w.Header().Set("Retry-After", later)
+	}
 	write(w, status, &graphql.Response{Errors: gqlerror.List{h.present(ctx, err)}})
 }
 
 // present makes the error that the wire shows: the code of the table and words, or for an unknown error neither.
 func (h *Handler) present(ctx context.Context, err error) *gqlerror.Error {
-	e := &gqlerror.Error{Path: graphql.GetPath(ctx)}
+	e := &gqlerror.Error{Path: graphql.GetPath(ctx), Err: err}
 	var document *gqlerror.Error
 	var own *compute.Error
 	if !errors.As(err, &own) && errors.As(err, &document) {
@@ -192,6 +225,9 @@ func (h *Handler) present(ctx context.Context, err error) *gqlerror.Error {
 	}
 	e.Message = p.Detail
 	e.Extensions = map[string]any{"code": string(p.Code)}
+	if p.RetryAfter != "" {
+		e.Extensions["title"] = p.Title
+	}
 	if len(p.Errors) > 0 {
 		e.Extensions["errors"] = slices.Clone(p.Errors)
 	}

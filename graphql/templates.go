@@ -75,6 +75,7 @@ func templateChange(i *graph.SaveTemplateInput) (c control.TemplateChange, err e
 	if i.Env != nil {
 		c.Env = env(&bad, i.Env)
 	}
+	c.PortNames = portNames(&bad, i.PortsConfig)
 	if word := value(i.Category); word != "" {
 		category := compute.TemplateCategory(word)
 		bad.must(slices.Contains([]compute.TemplateCategory{compute.ForCPU, compute.ForNVIDIA, compute.ForAMD}, category), "category", "must be CPU, NVIDIA or AMD")
@@ -83,7 +84,32 @@ func templateChange(i *graph.SaveTemplateInput) (c control.TemplateChange, err e
 	if err = bad.err(); err != nil {
 		return c, err
 	}
-	return c, refused([]refusal{{"startScript", value(i.StartScript) != ""}, {"advancedStart", value(i.AdvancedStart)}})
+	return c, refused([]refusal{{"startScript", value(i.StartScript) != ""}, {"advancedStart", value(i.AdvancedStart)}, {"config", hasConfig(i.Config)}})
+}
+
+// portNames reads the names of ports. Nil: the input has none, not even an empty list.
+func portNames(bad *violations, list []*graph.TemplatePortConfigInput) map[string]string {
+	if list == nil {
+		return nil
+	}
+	names := map[string]string{}
+	for _, one := range list {
+		if one == nil {
+			continue
+		}
+		number, _, _ := strings.Cut(value(one.Port), "/")
+		_, twice := names[number]
+		bad.must(number != "" && value(one.Name) != "", "portsConfig", "each needs a port and a name")
+		bad.must(!twice, "portsConfig", "%s is listed twice", number)
+		names[number] = value(one.Name)
+	}
+	return names
+}
+
+// hasConfig tells whether there is a configuration: null and an empty object are none.
+func hasConfig(config any) bool {
+	object, isObject := config.(map[string]any)
+	return config != nil && (!isObject || len(object) > 0)
 }
 
 // showTemplate gives the view of what a use case gave.
@@ -108,7 +134,7 @@ func (s Services) templateView(t compute.Template, reader compute.UserID) *graph
 	}
 	for _, port := range t.Ports {
 		text, _, _ := strings.Cut(port, "/")
-		v.PortsConfig = append(v.PortsConfig, &graph.TemplatePortConfig{Port: &text})
+		v.PortsConfig = append(v.PortsConfig, &graph.TemplatePortConfig{Port: &text, Name: orNull(t.PortNames[text])})
 	}
 	if m := t.Persistent; m != nil {
 		v.VolumeInGb, v.VolumeMountPath = number(m.SizeGB), &m.Path

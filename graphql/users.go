@@ -42,11 +42,12 @@ func (u users) CurrentSpendPerHr(ctx context.Context, _ *graph.User) (*float64, 
 	if err != nil {
 		return nil, err
 	}
-	spend := 0.0
+	var spend compute.NanoUSD // which adds up without dust
 	for _, p := range pods {
-		spend += p.Cost()
+		spend += compute.ToNanoUSD(p.Cost())
 	}
-	return &spend, nil
+	usd := spend.USD()
+	return &usd, nil
 }
 
 // Pods is User.pods: one read, however many there are.

@@ -83,21 +83,21 @@ func TestTemplatesAndEndpointsAreShownWhole(t *testing.T) {
 	t.Parallel()
 	s, now := emptyServices(t), time.UnixMilli(1_700_000_000_000)
 	template := compute.Template{
-		ID: "t", UserID: "u", Name: "a", Image: "i", Args: "x", DiskGB: 20, Ports: []string{"22/tcp"}, Env: map[string]string{"A": "1"}, RegistryID: "r",
+		ID: "t", UserID: "u", Name: "a", Image: "i", Args: "x", DiskGB: 20, Ports: []string{"22/tcp"}, PortNames: map[string]string{"22": "SSH"}, Env: map[string]string{"A": "1"}, RegistryID: "r",
 		Persistent: &compute.PersistentMount{SizeGB: 10, Path: "/a"}, Category: compute.ForCPU, Readme: "r",
 	}
-	require.ElementsMatch(t, []string{".PortsConfig.Name", ".StartScript"}, missing("", reflect.ValueOf(s.templateView(template, "u"))))
+	require.ElementsMatch(t, []string{".StartScript"}, missing("", reflect.ValueOf(s.templateView(template, "u"))))
 	require.Nil(t, s.templateView(template, "v").ContainerRegistryAuthID)
 	volume := compute.Volume{ID: "v", UserID: "u", Name: "a", SizeGB: 20, DataCenterID: "EU-RO-1"}
 	endpoint := compute.Endpoint{
 		ID: "e", UserID: "u", Name: "a", Type: compute.QueueEndpoint, Image: "i", Env: map[string]string{"A": "1"}, TemplateID: "t", CreatedAt: now,
 		GPU:  &compute.EndpointGPU{Pools: []string{"ADA_24"}, Excluded: []string{"NVIDIA L4"}, Count: 1, CUDAVersions: []string{"12.8"}, LeastCUDA: "12.8"},
-		CPUs: []compute.CPU{{ID: "cpu3g", VCPUCount: 2, MemoryGB: 8}}, DataCenterIDs: []string{"EU-RO-1"}, VolumeIDs: []compute.VolumeID{"v"},
+		CPUs: []compute.CPU{{ID: "cpu3g", VCPUCount: 2, MemoryGB: 8}}, DataCenterIDs: []string{"EU-RO-1"}, Compliance: []string{"GDPR"}, VolumeIDs: []compute.VolumeID{"v"},
 		Scaler: compute.ByDelay, ScalerValue: 0.5, Version: 1,
 	}
 	v := s.endpointView(endpoint, map[compute.VolumeID]compute.Volume{"v": volume})
 	require.ElementsMatch(t, []string{
-		".AiKey", ".FlashEnvironmentID", ".ActiveBuildid", ".IdePodID", ".Compliance", ".ModelReferences", ".Pods", // which the workers fill
+		".AiKey", ".FlashEnvironmentID", ".ActiveBuildid", ".IdePodID", ".ModelReferences", ".Pods", // which the workers fill
 		".NetworkVolume.DataCenter.GpuAvailability", // which is asked for apart
 	}, missing("", reflect.ValueOf(v)))
 	require.Equal(t, []int{1, 1}, []int{*v.ScalerValue, *v.IdleTimeout}, "whole, and never 0")

@@ -213,7 +213,7 @@ func (s *things) act(ctx context.Context, r *rand.Rand) {
 	defer t.mu.Unlock()
 	action, to := "stop", "EXITED"
 	if n := r.IntN(3); n > 0 {
-		action, to = []string{"start", "restart"}[n-1], "RUNNING"
+		action, to = []string{"start", "restart"}[n-1], "RUNNING" //nolint:gosec // the length was checked
 	}
 	status, answer := s.rest(ctx, s.key, "POST", t.path()+"/action", `{"action":"`+action+`"}`)
 	switch status {

@@ -50,6 +50,8 @@ def before_call(context, case, kwargs):
             refer(case)
         if name == "createPod" and case.meta.generation.mode.is_positive:
             consistent(case.body)
+        if name == "setStorage" and case.meta.generation.mode.is_positive:
+            case.body = {"state": "writable"}  # in any other state what writes is refused
         if name == "createEndpoint" and case.meta.generation.mode.is_positive:
             consistent_endpoint(case.body)
     if event_stream(case.operation):

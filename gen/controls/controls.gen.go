@@ -56,6 +56,30 @@ func (e QuotasQueue) Valid() bool {
 	}
 }
 
+// Defines values for StorageState.
+const (
+	StorageStateFailing  StorageState = "failing"
+	StorageStateFull     StorageState = "full"
+	StorageStateLocked   StorageState = "locked"
+	StorageStateWritable StorageState = "writable"
+)
+
+// Valid indicates whether the value is a known member of the StorageState enum.
+func (e StorageState) Valid() bool {
+	switch e {
+	case StorageStateFailing:
+		return true
+	case StorageStateFull:
+		return true
+	case StorageStateLocked:
+		return true
+	case StorageStateWritable:
+		return true
+	default:
+		return false
+	}
+}
+
 // Advance defines model for Advance.
 type Advance struct {
 	// Milliseconds At most a year.
@@ -77,10 +101,15 @@ type Capacity struct {
 	DataCenterID string  `json:"dataCenterId"`
 
 	// Disk GB; plenty if it is absent.
-	Disk *int64 `json:"disk,omitempty"`
+	Disk         *int64 `json:"disk,omitempty"`
+	DownloadMbps *int64 `json:"downloadMbps,omitempty"`
 
 	// Gpu GPU type id. Exactly one of gpu and cpu must be set.
 	Gpu *string `json:"gpu,omitempty"`
+
+	// PublicIP Whether the host has an address that everybody reaches.
+	PublicIP   *bool  `json:"publicIp,omitempty"`
+	UploadMbps *int64 `json:"uploadMbps,omitempty"`
 }
 
 // CapacityCloud defines model for Capacity.Cloud.
@@ -203,6 +232,14 @@ type Step struct {
 	Milliseconds int64 `json:"milliseconds"`
 }
 
+// Storage defines model for Storage.
+type Storage struct {
+	State StorageState `json:"state"`
+}
+
+// StorageState defines model for Storage.State.
+type StorageState string
+
 // Webhook defines model for Webhook.
 type Webhook struct {
 	CreatedAt time.Time `json:"createdAt"`
@@ -245,6 +282,9 @@ type CreateKeyJSONRequestBody = NewKey
 
 // SetQuotasJSONRequestBody defines body for SetQuotas for application/json ContentType.
 type SetQuotasJSONRequestBody = Quotas
+
+// SetStorageJSONRequestBody defines body for SetStorage for application/json ContentType.
+type SetStorageJSONRequestBody = Storage
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
@@ -465,10 +505,28 @@ type ClientInterface interface {
 
 	// ResetState Forget everything but keys and endpoints
 	//
-	// Keys, declared endpoints and the clock stay. Quotas, faults and the fleet go back to what the server was started with.
+	// Keys, declared endpoints and the clock stay. Quotas, faults, the storage and the fleet go back to what the server was started with.
 	//
 	// Corresponds with POST /_berth/reset (the `ResetState` operationId).
 	ResetState(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetStorageWithBody Set whether the storage takes writes
+	//
+	// While it does not, what would write is refused as by a disk that is full, that fails, or whose database another program keeps locked.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /_berth/storage (the `SetStorage` operationId).
+	SetStorageWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetStorage Set whether the storage takes writes
+	//
+	// While it does not, what would write is refused as by a disk that is full, that fails, or whose database another program keeps locked.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /_berth/storage (the `SetStorage` operationId).
+	SetStorage(ctx context.Context, body SetStorageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetWebhooks Read the log of webhooks
 	//
@@ -793,11 +851,49 @@ func (c *Client) SetQuotas(ctx context.Context, body SetQuotasJSONRequestBody, r
 
 // ResetState Forget everything but keys and endpoints
 //
-// Keys, declared endpoints and the clock stay. Quotas, faults and the fleet go back to what the server was started with.
+// Keys, declared endpoints and the clock stay. Quotas, faults, the storage and the fleet go back to what the server was started with.
 //
 // Corresponds with POST /_berth/reset (the `ResetState` operationId).
 func (c *Client) ResetState(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewResetStateRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetStorageWithBody Set whether the storage takes writes
+//
+// While it does not, what would write is refused as by a disk that is full, that fails, or whose database another program keeps locked.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /_berth/storage (the `SetStorage` operationId).
+func (c *Client) SetStorageWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetStorageRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetStorage Set whether the storage takes writes
+//
+// While it does not, what would write is refused as by a disk that is full, that fails, or whose database another program keeps locked.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /_berth/storage (the `SetStorage` operationId).
+func (c *Client) SetStorage(ctx context.Context, body SetStorageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetStorageRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -1234,6 +1330,46 @@ func NewResetStateRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewSetStorageRequest calls the generic SetStorage builder with application/json body
+func NewSetStorageRequest(server string, body SetStorageJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSetStorageRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewSetStorageRequestWithBody constructs an http.Request for the SetStorage method, with any body, and a specified content type
+func NewSetStorageRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/storage")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewGetWebhooksRequest constructs an http.Request for the GetWebhooks method
 func NewGetWebhooksRequest(server string) (*http.Request, error) {
 	var err error
@@ -1460,12 +1596,30 @@ type ClientWithResponsesInterface interface {
 
 	// ResetStateWithResponse Forget everything but keys and endpoints
 	//
-	// Keys, declared endpoints and the clock stay. Quotas, faults and the fleet go back to what the server was started with.
+	// Keys, declared endpoints and the clock stay. Quotas, faults, the storage and the fleet go back to what the server was started with.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /_berth/reset (the `ResetState` operationId).
 	ResetStateWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ResetStateResponse, error)
+
+	// SetStorageWithBodyWithResponse Set whether the storage takes writes
+	//
+	// While it does not, what would write is refused as by a disk that is full, that fails, or whose database another program keeps locked.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /_berth/storage (the `SetStorage` operationId).
+	SetStorageWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetStorageResponse, error)
+
+	// SetStorageWithResponse Set whether the storage takes writes
+	//
+	// While it does not, what would write is refused as by a disk that is full, that fails, or whose database another program keeps locked.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /_berth/storage (the `SetStorage` operationId).
+	SetStorageWithResponse(ctx context.Context, body SetStorageJSONRequestBody, reqEditors ...RequestEditorFn) (*SetStorageResponse, error)
 
 	// GetWebhooksWithResponse Read the log of webhooks
 	//
@@ -2403,6 +2557,89 @@ func (r ResetStateResponse) ContentType() string {
 	return ""
 }
 
+type SetStorageResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *ProblemResponse
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *ProblemResponse
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *ProblemResponse
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *ProblemResponse
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *ProblemResponse
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ProblemResponse
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r SetStorageResponse) GetApplicationProblemJSON400() *ProblemResponse {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r SetStorageResponse) GetApplicationProblemJSON401() *ProblemResponse {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r SetStorageResponse) GetApplicationProblemJSON403() *ProblemResponse {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r SetStorageResponse) GetApplicationProblemJSON413() *ProblemResponse {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r SetStorageResponse) GetApplicationProblemJSON415() *ProblemResponse {
+	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r SetStorageResponse) GetApplicationProblemJSON422() *ProblemResponse {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SetStorageResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SetStorageResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SetStorageResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SetStorageResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SetStorageResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetWebhooksResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -2729,7 +2966,7 @@ func (c *ClientWithResponses) SetQuotasWithResponse(ctx context.Context, body Se
 
 // ResetStateWithResponse Forget everything but keys and endpoints
 //
-// Keys, declared endpoints and the clock stay. Quotas, faults and the fleet go back to what the server was started with.
+// Keys, declared endpoints and the clock stay. Quotas, faults, the storage and the fleet go back to what the server was started with.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -2740,6 +2977,36 @@ func (c *ClientWithResponses) ResetStateWithResponse(ctx context.Context, reqEdi
 		return nil, err
 	}
 	return ParseResetStateResponse(rsp)
+}
+
+// SetStorageWithBodyWithResponse Set whether the storage takes writes
+//
+// While it does not, what would write is refused as by a disk that is full, that fails, or whose database another program keeps locked.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /_berth/storage (the `SetStorage` operationId).
+func (c *ClientWithResponses) SetStorageWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetStorageResponse, error) {
+	rsp, err := c.SetStorageWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetStorageResponse(rsp)
+}
+
+// SetStorageWithResponse Set whether the storage takes writes
+//
+// While it does not, what would write is refused as by a disk that is full, that fails, or whose database another program keeps locked.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /_berth/storage (the `SetStorage` operationId).
+func (c *ClientWithResponses) SetStorageWithResponse(ctx context.Context, body SetStorageJSONRequestBody, reqEditors ...RequestEditorFn) (*SetStorageResponse, error) {
+	rsp, err := c.SetStorage(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetStorageResponse(rsp)
 }
 
 // GetWebhooksWithResponse Read the log of webhooks
@@ -3518,6 +3785,77 @@ func ParseResetStateResponse(rsp *http.Response) (*ResetStateResponse, error) {
 	return response, nil
 }
 
+// ParseSetStorageResponse parses an HTTP response from a SetStorageWithResponse call
+func ParseSetStorageResponse(rsp *http.Response) (*SetStorageResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SetStorageResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetWebhooksResponse parses an HTTP response from a GetWebhooksWithResponse call
 func ParseGetWebhooksResponse(rsp *http.Response) (*GetWebhooksResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -3610,6 +3948,9 @@ type ServerInterface interface {
 	// ResetState Forget everything but keys and endpoints
 	// (POST /_berth/reset)
 	ResetState(ctx echo.Context) error
+	// SetStorage Set whether the storage takes writes
+	// (PUT /_berth/storage)
+	SetStorage(ctx echo.Context) error
 	// GetWebhooks Read the log of webhooks
 	// (GET /_berth/webhooks)
 	GetWebhooks(ctx echo.Context) error
@@ -3735,6 +4076,15 @@ func (w *ServerInterfaceWrapper) ResetState(ctx echo.Context) error {
 	return err
 }
 
+// SetStorage converts echo context to params.
+func (w *ServerInterfaceWrapper) SetStorage(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SetStorage(ctx)
+	return err
+}
+
 // GetWebhooks converts echo context to params.
 func (w *ServerInterfaceWrapper) GetWebhooks(ctx echo.Context) error {
 	var err error
@@ -3804,5 +4154,6 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.PUT(options.BaseURL+"/_berth/faults", wrapper.SetFaults, options.OperationMiddlewares["setFaults"]...)
 	router.GET(options.BaseURL+"/_berth/webhooks", wrapper.GetWebhooks, options.OperationMiddlewares["getWebhooks"]...)
 	router.PUT(options.BaseURL+"/_berth/fleet", wrapper.SetFleet, options.OperationMiddlewares["setFleet"]...)
+	router.PUT(options.BaseURL+"/_berth/storage", wrapper.SetStorage, options.OperationMiddlewares["setStorage"]...)
 
 }

@@ -25,15 +25,17 @@ var (
 	membersOfQuotas   = []string{"minute", "hour", "day", "queue"}
 	membersOfFaults   = []string{"faults"}
 	check8            = &validate.Integer{Min: 0, Max: 3600000}
-	check9            = &validate.Integer{Min: 0, Max: math.MaxInt64}
-	check10           = &validate.Integer{Min: 1, Max: 600000}
-	check11           = &validate.Integer{Min: 400, Max: 599}
+	check9            = &validate.Text{Enum: []string{"writable", "full", "failing", "locked"}}
+	membersOfStorage  = []string{"state"}
+	check10           = &validate.Integer{Min: 0, Max: math.MaxInt64}
+	check11           = &validate.Integer{Min: 1, Max: 600000}
+	check12           = &validate.Integer{Min: 400, Max: 599}
 	membersOfFault    = []string{"operation", "after", "times", "latency", "status", "drop"}
-	check12           = &validate.Integer{Min: 0, Max: 1000000}
-	check13           = &validate.Text{Enum: []string{"SECURE", "COMMUNITY"}}
-	check14           = &validate.Text{Pattern: validate.MustPattern(`^[0-9]+\.[0-9]+$`)}
-	check15           = &validate.Integer{Min: 0, Max: 1000000000}
-	membersOfCapacity = []string{"gpu", "cpu", "dataCenterId", "count", "cloud", "cudaVersion", "disk"}
+	check13           = &validate.Integer{Min: 0, Max: 1000000}
+	check14           = &validate.Text{Enum: []string{"SECURE", "COMMUNITY"}}
+	check15           = &validate.Text{Pattern: validate.MustPattern(`^[0-9]+\.[0-9]+$`)}
+	check16           = &validate.Integer{Min: 0, Max: 1000000000}
+	membersOfCapacity = []string{"gpu", "cpu", "dataCenterId", "count", "cloud", "cudaVersion", "disk", "publicIp", "downloadMbps", "uploadMbps"}
 )
 
 // Ops has the checks of every operation by its id.
@@ -151,6 +153,19 @@ var Ops = map[string]validate.Op{
 		Decode: func(body []byte) (any, validate.Violations, error) {
 			s, v := validate.NewScanner(body), new(FleetSettings)
 			readFleetSettings(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"setStorage": {
+		Method: "PUT", Path: "/_berth/storage",
+		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(Storage)
+			readStorage(&s, v)
 			violations, err := s.Finish()
 			return v, violations, err
 		},
@@ -367,6 +382,26 @@ func readFleetSettings(s *validate.Scanner, v *FleetSettings) {
 	s.Members(n, 1, -1)
 }
 
+func readStorage(s *validate.Scanner, v *Storage) {
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "state":
+			if s.Once(&seen, 0) {
+				if x, ok := s.String(check9); ok {
+					v.State = StorageState(x)
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 0x1, membersOfStorage)
+}
+
 func readFault(s *validate.Scanner, v *Fault) {
 	if !s.Object() {
 		return
@@ -389,7 +424,7 @@ func readFault(s *validate.Scanner, v *Fault) {
 			}
 		case "after":
 			if s.Once(&seen, 1) {
-				if x, ok := s.Int(check9); ok {
+				if x, ok := s.Int(check10); ok {
 					optional.After = x
 					v.After = &optional.After
 				}
@@ -403,14 +438,14 @@ func readFault(s *validate.Scanner, v *Fault) {
 			}
 		case "latency":
 			if s.Once(&seen, 3) {
-				if x, ok := s.Int(check10); ok {
+				if x, ok := s.Int(check11); ok {
 					optional.Latency = x
 					v.Latency = &optional.Latency
 				}
 			}
 		case "status":
 			if s.Once(&seen, 4) {
-				if x, ok := s.Int(check11); ok {
+				if x, ok := s.Int(check12); ok {
 					optional.Status = x
 					v.Status = &optional.Status
 				}
@@ -434,11 +469,14 @@ func readCapacity(s *validate.Scanner, v *Capacity) {
 		return
 	}
 	optional := new(struct { // what the pointers of v point at, in one allocation
-		Gpu         string
-		CPU         string
-		Cloud       CapacityCloud
-		CudaVersion string
-		Disk        int64
+		Gpu          string
+		CPU          string
+		Cloud        CapacityCloud
+		CudaVersion  string
+		Disk         int64
+		PublicIP     bool
+		DownloadMbps int64
+		UploadMbps   int64
 	})
 	var seen uint64
 	for s.Member() {
@@ -465,29 +503,50 @@ func readCapacity(s *validate.Scanner, v *Capacity) {
 			}
 		case "count":
 			if s.Once(&seen, 3) {
-				if x, ok := s.Int(check12); ok {
+				if x, ok := s.Int(check13); ok {
 					v.Count = x
 				}
 			}
 		case "cloud":
 			if s.Once(&seen, 4) {
-				if x, ok := s.String(check13); ok {
+				if x, ok := s.String(check14); ok {
 					optional.Cloud = CapacityCloud(x)
 					v.Cloud = &optional.Cloud
 				}
 			}
 		case "cudaVersion":
 			if s.Once(&seen, 5) {
-				if x, ok := s.String(check14); ok {
+				if x, ok := s.String(check15); ok {
 					optional.CudaVersion = x
 					v.CudaVersion = &optional.CudaVersion
 				}
 			}
 		case "disk":
 			if s.Once(&seen, 6) {
-				if x, ok := s.Int(check15); ok {
+				if x, ok := s.Int(check16); ok {
 					optional.Disk = x
 					v.Disk = &optional.Disk
+				}
+			}
+		case "publicIp":
+			if s.Once(&seen, 7) {
+				if x, ok := s.Bool(); ok {
+					optional.PublicIP = x
+					v.PublicIP = &optional.PublicIP
+				}
+			}
+		case "downloadMbps":
+			if s.Once(&seen, 8) {
+				if x, ok := s.Int(check13); ok {
+					optional.DownloadMbps = x
+					v.DownloadMbps = &optional.DownloadMbps
+				}
+			}
+		case "uploadMbps":
+			if s.Once(&seen, 9) {
+				if x, ok := s.Int(check13); ok {
+					optional.UploadMbps = x
+					v.UploadMbps = &optional.UploadMbps
 				}
 			}
 		default:

@@ -2158,9 +2158,9 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCpuFlavorInput,
 		ec.unmarshalInputCreateNetworkVolumeInput,
 		ec.unmarshalInputDeleteNetworkVolumeInput,
-		ec.unmarshalInputDeployCpuPodInput,
 		ec.unmarshalInputEndpointInput,
 		ec.unmarshalInputEndpointTemplateInput,
+		ec.unmarshalInputEndpointVolumeInput,
 		ec.unmarshalInputEnvironmentVariableInput,
 		ec.unmarshalInputGpuAvailabilityInput,
 		ec.unmarshalInputGpuLowestPriceInput,
@@ -2174,6 +2174,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputPodStopInput,
 		ec.unmarshalInputPodTemplateInput,
 		ec.unmarshalInputPodTerminateInput,
+		ec.unmarshalInputPodVolumeMountInput,
 		ec.unmarshalInputSaveRegistryAuthInput,
 		ec.unmarshalInputSaveTemplateInput,
 		ec.unmarshalInputSavingsPlanInput,
@@ -2183,6 +2184,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputUpdateNetworkVolumeInput,
 		ec.unmarshalInputUpdateRegistryAuthInput,
 		ec.unmarshalInputUpdateUserSettingsInput,
+		ec.unmarshalInputdeployCpuPodInput,
 	)
 	first := true
 
@@ -2294,9 +2296,9 @@ input GpuAvailabilityInput {
   "Empty: any. So is the next one."
   allowedCudaVersions: [String]
   minCudaVersion: String
-  "No effect."
+  "GB of disk that the host has free; 0: any."
   minDisk: Int
-  "No effect."
+  "No effect: every host takes workers of endpoints as well as pods."
   includeAiApi: Boolean
 }
 
@@ -2322,9 +2324,11 @@ type GpuAvailability {
 
 input CpuFlavorInput {
   id: String
+  "True: those that workers of endpoints can have."
+  isSls: Boolean
 }
 
-"A kind of CPU pod. It is offered in powers of two from minVcpu to maxVcpu."
+"A kind of CPU pod. It is offered in powers of two from minVcpu to maxVcpu, and with one vCPU."
 type CpuFlavor {
   id: String
   groupId: String
@@ -2347,11 +2351,13 @@ input SpecificsInput {
   instanceId: String
   "Ids separated by commas; empty: any."
   dataCenterId: String
+  "True: the stock for workers of endpoints, in place of that for pods."
+  isSls: Boolean
 }
 
-"One size of a flavor. All is null when there is none now."
+"One size of a flavor. All is null for a size that is not offered."
 type Specifics {
-  "High, Medium or Low."
+  "High, Medium or Low; null when there is none now."
   stockStatus: String
   "USD an hour for a pod."
   securePrice: Float
@@ -2442,7 +2448,7 @@ type Endpoint {
   networkVolume: NetworkVolume
   workersMin: Int
   workersMax: Int
-  "Seconds."
+  "Seconds. It does not apply while a queue is scaled by REQUEST_COUNT."
   idleTimeout: Int
   "QUEUE_DELAY or REQUEST_COUNT."
   scalerType: String
@@ -2468,8 +2474,9 @@ type Endpoint {
   flashEnvironmentId: String
   activeBuildid: String
   idePodId: String
-  "Always empty. So is the next one."
+  "Standards that the data centers of its workers meet."
   compliance: [Compliance]
+  "Always empty."
   modelReferences: [String]
 }
 
@@ -2478,7 +2485,7 @@ type NetworkVolumeIds {
   dataCenterId: String
 }
 
-"Null is as if the field were absent; so is empty text for templateId, gpuIds and flashEnvironmentId."
+"Null is as if the field were absent; so is empty text for templateId, gpuIds, flashBootType and flashEnvironmentId."
 input EndpointInput {
   "Of the endpoint that is to change; a new one is made if it is absent."
   id: String
@@ -2486,7 +2493,7 @@ input EndpointInput {
   name: String
   "Required for a new one, unless template is there. Its settings are copied."
   templateId: String
-  "Makes a template, or changes that of the endpoint. No effect beside templateId."
+  "In place of templateId: makes a template, or changes that of the endpoint."
   template: EndpointTemplateInput
   "Pools and, after a minus, GPU types that no worker gets, separated by commas."
   gpuIds: String
@@ -2496,6 +2503,8 @@ input EndpointInput {
   instanceIds: [String]
   networkVolumeId: String @deprecated(reason: "There may be several: use networkVolumeIds.")
   networkVolumeIds: [NetworkVolumeIdsInput]
+  "Network volumes, beside those of networkVolumeIds."
+  volumes: [EndpointVolumeInput]
   "Data centers or countries, separated by commas; empty: any."
   locations: String
   "Beside those of locations."
@@ -2504,7 +2513,7 @@ input EndpointInput {
   workersMin: Int
   "3 if it is absent."
   workersMax: Int
-  "Seconds: 1 to 3600, 10 if it is absent. No effect on a queue that is scaled by REQUEST_COUNT."
+  "Seconds: 1 to 3600, 10 if it is absent. A queue that is scaled by REQUEST_COUNT keeps it for when it is scaled by QUEUE_DELAY."
   idleTimeout: Int
   "QUEUE_DELAY, which is so if it is absent, or REQUEST_COUNT, which it is for an LB."
   scalerType: String
@@ -2519,9 +2528,10 @@ input EndpointInput {
   flashBootType: FlashBootType
   "QB or LB; QB if it is absent. It does not change."
   type: String
-  "No effect. So is the next one."
-  workersPFBTarget: Int
+  "Workers are placed only in data centers that meet all of them; empty: any."
   compliance: [Compliance]
+  "Refused but for 0."
+  workersPFBTarget: Int
   "Refused. So are those that follow."
   hubReleaseId: String
   flashEnvironmentId: String
@@ -2530,6 +2540,12 @@ input EndpointInput {
 
 input NetworkVolumeIdsInput {
   networkVolumeId: String
+}
+
+input EndpointVolumeInput {
+  volumeId: String
+  "NETWORK_VOLUME if it is absent; another one is refused."
+  volumeType: VolumeType
 }
 
 input EndpointTemplateInput {
@@ -2546,7 +2562,7 @@ input EndpointTemplateInput {
   startScript: String
   "True is refused."
   advancedStart: Boolean
-  "No effect."
+  "Refused but for an empty object."
   config: JSON
 }
 
@@ -2619,25 +2635,27 @@ input GpuLowestPriceInput {
   allowedCudaVersions: [String]
   "Two letters; empty: any."
   countryCode: String
-  "No effect."
+  "GB of disk that the host has free."
   minDisk: Int
-  "No effect."
+  "GB of disk that the pod takes."
   totalDisk: Int
-  "No effect."
+  "Mbit/s of the host. So is the next one."
   minDownload: Int
-  "No effect."
   minUpload: Int
-  "No effect."
+  "True: only on hosts with a public address."
   supportPublicIp: Boolean
-  "No effect."
-  includeAiApi: Boolean
-  "No effect."
+  "Only in data centers that meet all of them; empty: any."
   compliance: [Compliance]
-  "No effect."
+  "True: only in data centers with global networking."
   globalNetwork: Boolean
+  "No effect: every host takes workers of endpoints as well as pods."
+  includeAiApi: Boolean
 }
 
-"The cheapest way to have so many GPUs now. All but stockStatus and availableGpuCounts are null when there is none."
+"""
+The cheapest way to have so many GPUs now. All but stockStatus, availableGpuCounts and gpuTypeCudaVersions are null when there
+is none.
+"""
 type LowestPrice {
   gpuName: String
   gpuTypeId: String
@@ -2655,10 +2673,11 @@ type LowestPrice {
   availableGpuCounts: [Int]
   maxGpuCount: Int
   maxUnreservedGpuCount: Int
+  "The versions of CUDA that hosts with the type have, the latest first."
+  gpuTypeCudaVersions: [GpuTypeCudaVersion]
   "Null: not told. So are those that follow."
   countryCode: String
   compliance: [Compliance]
-  gpuTypeCudaVersions: [GpuTypeCudaVersion]
   supportPublicIp: Boolean
   minDownload: Int
   minUpload: Int
@@ -2670,7 +2689,7 @@ type LowestPrice {
 
 type GpuTypeCudaVersion {
   cudaVersion: String
-  "AVAILABLE or UNAVAILABLE."
+  "AVAILABLE, or UNAVAILABLE while no host with the version has room."
   availability: String
 }
 
@@ -2699,7 +2718,7 @@ extend type Mutation {
   "Makes a GPU pod."
   podFindAndDeployOnDemand(input: PodFindAndDeployOnDemandInput): Pod
   "Makes a CPU pod."
-  deployCpuPod(input: DeployCpuPodInput!): Pod
+  deployCpuPod(input: deployCpuPodInput!): Pod
   "Starts a stopped pod."
   podResume(input: PodResumeInput!): Pod
   "Stops a pod: its machine is released, what its volume holds stays."
@@ -2813,6 +2832,7 @@ type PodRuntime {
 "A port of the container. ip and publicPort are null while it is not mapped, ip also if it is on every address of the host."
 type PodRuntimePorts {
   ip: String
+  "Whether the container is reached at ip itself: true for tcp and udp, false for http."
   isIpPublic: Boolean
   privatePort: Int
   publicPort: Int
@@ -2850,7 +2870,7 @@ input PodFindAndDeployOnDemandInput {
   "1 if it is absent."
   gpuCount: Int
   gpuTypeId: String
-  "In place of gpuTypeId: the first that can be had."
+  "The first that can be had, gpuTypeId before them."
   gpuTypeIdList: [String]
   "The image if it is absent."
   name: String
@@ -2861,13 +2881,17 @@ input PodFindAndDeployOnDemandInput {
   ports: String
   env: [EnvironmentVariableInput]
   containerDiskInGb: Int
-  "10 or more makes a persistent mount."
+  "Makes a persistent mount, of 10 GB at least."
   volumeInGb: Int @deprecated(reason: "Persistent mounts are deprecated: use networkVolumeId.")
-  "/workspace if it is absent."
+  "Where the volume is mounted, if there is one; /workspace if it is absent."
   volumeMountPath: String
   networkVolumeId: String
+  "In place of networkVolumeId: one network volume, and where it is mounted."
+  volumeMounts: [PodVolumeMountInput]
   "Ids separated by commas."
   dataCenterId: String
+  "After those of dataCenterId."
+  dataCenterIds: [String]
   containerRegistryAuthId: String
   "Gives what is absent here, and the variables that env lacks."
   templateId: String
@@ -2881,21 +2905,19 @@ input PodFindAndDeployOnDemandInput {
   deployCost: Float
   "Gives the container the user's SSH keys as PUBLIC_KEY."
   startSsh: Boolean
-  "No effect."
+  "True: only on hosts with a public address."
   supportPublicIp: Boolean
   "Two letters."
   countryCode: String
-  "No effect."
+  "GB of disk that the host has free."
   minDisk: Int
-  "No effect."
+  "Mbit/s of the host. So is the next one."
   minDownload: Int
-  "No effect."
   minUpload: Int
-  "No effect."
+  "Only in data centers that meet all of them; empty: any."
   compliance: [Compliance]
-  "No effect."
-  port: Port
   "Refused. So are those that follow."
+  port: Port
   aiApiId: String
   startJupyter: Boolean
   stopAfter: DateTime
@@ -2903,8 +2925,22 @@ input PodFindAndDeployOnDemandInput {
   volumeKey: String
   savingsPlan: SavingsPlanInput
   instanceIds: [String]
-  "GPU has no effect; CPU is refused."
+  "CPU is refused: see deployCpuPod."
   computeType: ComputeType
+}
+
+"A volume of a pod."
+input PodVolumeMountInput {
+  volumeId: String
+  "NETWORK_VOLUME if it is absent; another one is refused."
+  volumeType: VolumeType
+  "/workspace if it is absent."
+  mountPath: String
+}
+
+enum VolumeType {
+  NETWORK_VOLUME
+  OBJECT_STORE_VOLUME
 }
 
 input SavingsPlanInput {
@@ -2913,8 +2949,8 @@ input SavingsPlanInput {
 }
 
 "Empty text and null are as if the field were absent."
-input DeployCpuPodInput {
-  "flavor-vCPUs-GB, such as cpu3g-2-8; the smallest of the catalog if it is absent."
+input deployCpuPodInput {
+  "flavor-vCPUs-GB, such as cpu3g-2-8, also of one vCPU; the smallest of the catalog if it is absent."
   instanceId: String
   "The image if it is absent."
   name: String
@@ -2926,11 +2962,15 @@ input DeployCpuPodInput {
   ports: String
   env: [EnvironmentVariableInput]
   containerDiskInGb: Int
-  "Where the network volume is mounted; /workspace if it is absent."
+  "Where the network volume is mounted, if there is one; /workspace if it is absent."
   volumeMountPath: String
   networkVolumeId: String
+  "In place of networkVolumeId: one network volume, and where it is mounted."
+  volumeMounts: [PodVolumeMountInput]
   "Ids separated by commas."
   dataCenterId: String
+  "After those of dataCenterId."
+  dataCenterIds: [String]
   containerRegistryAuthId: String
   "As for a GPU pod; runpod-ubuntu, which a client sends by default, has no effect."
   templateId: String
@@ -2940,12 +2980,17 @@ input DeployCpuPodInput {
   startSsh: Boolean
   "Two letters."
   countryCode: String
-  "No effect."
+  "Mbit/s of the host. So is the next one."
   minDownload: Int
-  "No effect."
   minUpload: Int
-  "Refused."
+  "True: only on hosts with a public address."
+  supportPublicIp: Boolean
+  "Only in data centers that meet all of them; empty: any."
+  compliance: [Compliance]
+  "Refused. So are those that follow."
   startJupyter: Boolean
+  stopAfter: DateTime
+  terminateAfter: DateTime
 }
 
 input PodResumeInput {
@@ -2953,15 +2998,15 @@ input PodResumeInput {
   "If it is there, as many as the pod has."
   gpuCount: Int
   allowedCudaVersions: [String]
-  "No effect."
-  syncMachine: Boolean
-  "No effect."
+  "If it is there, what the pod has."
   computeType: ComputeType
+  "True is refused."
+  syncMachine: Boolean
 }
 
 input PodStopInput {
   podId: String!
-  "No effect."
+  "True is refused."
   incrementVersion: Boolean
 }
 
@@ -2981,10 +3026,12 @@ input PodEditJobInput {
   "Each port/protocol, separated by commas."
   ports: String
   containerDiskInGb: Int
+  "0 leaves the persistent mount as it is; 10 GB at least."
   volumeInGb: Int @deprecated(reason: "Persistent mounts are deprecated: use a network volume.")
+  "Of the volume, if the pod has one."
   volumeMountPath: String
   containerRegistryAuthId: String
-  "No effect."
+  "Refused."
   port: Port
 }
 `, BuiltIn: false},
@@ -3149,7 +3196,7 @@ type EnvironmentVariable {
 
 type TemplatePortConfig {
   port: String
-  "Null: ports have no names."
+  "Null when it has none."
   name: String
 }
 
@@ -3162,7 +3209,7 @@ input SaveTemplateInput {
   "Required for a new one."
   imageName: String
   containerDiskInGb: Int!
-  "10 or more makes a persistent mount, 0 none."
+  "Makes a persistent mount, of 10 GB at least; 0 none."
   volumeInGb: Int!
   "/workspace if it is absent."
   volumeMountPath: String
@@ -3170,7 +3217,7 @@ input SaveTemplateInput {
   env: [EnvironmentVariableInput]
   "Each port/protocol, separated by commas."
   ports: String
-  "No effect: see ports."
+  "Names for some of the ports, for people to read."
   portsConfig: [TemplatePortConfigInput]
   readme: String
   isServerless: Boolean
@@ -3185,11 +3232,12 @@ input SaveTemplateInput {
   startScript: String
   "True is refused."
   advancedStart: Boolean
-  "No effect."
+  "Refused but for an empty object."
   config: JSON
 }
 
 input TemplatePortConfigInput {
+  "The number of one of the ports; what follows a slash is left out."
   port: String
   name: String
 }
@@ -3521,12 +3569,12 @@ func (ec *executionContext) childFields_LowestPrice(ctx context.Context, field g
 		return ec.fieldContext_LowestPrice_maxGpuCount(ctx, field)
 	case "maxUnreservedGpuCount":
 		return ec.fieldContext_LowestPrice_maxUnreservedGpuCount(ctx, field)
+	case "gpuTypeCudaVersions":
+		return ec.fieldContext_LowestPrice_gpuTypeCudaVersions(ctx, field)
 	case "countryCode":
 		return ec.fieldContext_LowestPrice_countryCode(ctx, field)
 	case "compliance":
 		return ec.fieldContext_LowestPrice_compliance(ctx, field)
-	case "gpuTypeCudaVersions":
-		return ec.fieldContext_LowestPrice_gpuTypeCudaVersions(ctx, field)
 	case "supportPublicIp":
 		return ec.fieldContext_LowestPrice_supportPublicIp(ctx, field)
 	case "minDownload":
@@ -4076,7 +4124,7 @@ func (ec *executionContext) field_Mutation_deployCpuPod_args(ctx context.Context
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (DeployCPUPodInput, error) {
-			return ec.unmarshalNDeployCpuPodInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDeployCPUPodInput(ctx, v)
+			return ec.unmarshalNdeployCpuPodInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDeployCPUPodInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -7017,6 +7065,38 @@ func (ec *executionContext) fieldContext_LowestPrice_maxUnreservedGpuCount(_ con
 	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _LowestPrice_gpuTypeCudaVersions(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LowestPrice_gpuTypeCudaVersions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GpuTypeCudaVersions, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*GpuTypeCudaVersion) graphql.Marshaler {
+			return ec.marshalOGpuTypeCudaVersion2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuTypeCudaVersion(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LowestPrice_gpuTypeCudaVersions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LowestPrice",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_GpuTypeCudaVersion(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _LowestPrice_countryCode(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -7061,38 +7141,6 @@ func (ec *executionContext) _LowestPrice_compliance(ctx context.Context, field g
 }
 func (ec *executionContext) fieldContext_LowestPrice_compliance(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("LowestPrice", field, false, false, errors.New("field of type Compliance does not have child fields"))
-}
-
-func (ec *executionContext) _LowestPrice_gpuTypeCudaVersions(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_LowestPrice_gpuTypeCudaVersions(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GpuTypeCudaVersions, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*GpuTypeCudaVersion) graphql.Marshaler {
-			return ec.marshalOGpuTypeCudaVersion2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐGpuTypeCudaVersion(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_LowestPrice_gpuTypeCudaVersions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LowestPrice",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_GpuTypeCudaVersion(ctx, field)
-		},
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _LowestPrice_supportPublicIp(ctx context.Context, field graphql.CollectedField, obj *LowestPrice) (ret graphql.Marshaler) {
@@ -12226,7 +12274,7 @@ func (ec *executionContext) unmarshalInputCpuFlavorInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id"}
+	fieldsInOrder := [...]string{"id", "isSls"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -12240,6 +12288,13 @@ func (ec *executionContext) unmarshalInputCpuFlavorInput(ctx context.Context, ob
 				return it, err
 			}
 			it.ID = data
+		case "isSls":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isSls"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsSls = data
 		}
 	}
 	return it, nil
@@ -12319,162 +12374,6 @@ func (ec *executionContext) unmarshalInputDeleteNetworkVolumeInput(ctx context.C
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputDeployCpuPodInput(ctx context.Context, obj any) (DeployCPUPodInput, error) {
-	var it DeployCPUPodInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"instanceId", "name", "imageName", "cloudType", "dockerArgs", "ports", "env", "containerDiskInGb", "volumeMountPath", "networkVolumeId", "dataCenterId", "containerRegistryAuthId", "templateId", "deployCost", "startSsh", "countryCode", "minDownload", "minUpload", "startJupyter"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "instanceId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("instanceId"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.InstanceID = data
-		case "name":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Name = data
-		case "imageName":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("imageName"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ImageName = data
-		case "cloudType":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("cloudType"))
-			data, err := ec.unmarshalOCloudTypeEnum2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCloudTypeEnum(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CloudType = data
-		case "dockerArgs":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dockerArgs"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DockerArgs = data
-		case "ports":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ports"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Ports = data
-		case "env":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("env"))
-			data, err := ec.unmarshalOEnvironmentVariableInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariableInput(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Env = data
-		case "containerDiskInGb":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("containerDiskInGb"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ContainerDiskInGb = data
-		case "volumeMountPath":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("volumeMountPath"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VolumeMountPath = data
-		case "networkVolumeId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("networkVolumeId"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NetworkVolumeID = data
-		case "dataCenterId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dataCenterId"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DataCenterID = data
-		case "containerRegistryAuthId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("containerRegistryAuthId"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ContainerRegistryAuthID = data
-		case "templateId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("templateId"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TemplateID = data
-		case "deployCost":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deployCost"))
-			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeployCost = data
-		case "startSsh":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startSsh"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StartSSH = data
-		case "countryCode":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countryCode"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CountryCode = data
-		case "minDownload":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minDownload"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MinDownload = data
-		case "minUpload":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minUpload"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MinUpload = data
-		case "startJupyter":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startJupyter"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StartJupyter = data
-		}
-	}
-	return it, nil
-}
-
 func (ec *executionContext) unmarshalInputEndpointInput(ctx context.Context, obj any) (EndpointInput, error) {
 	var it EndpointInput
 	if obj == nil {
@@ -12486,7 +12385,7 @@ func (ec *executionContext) unmarshalInputEndpointInput(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "templateId", "template", "gpuIds", "gpuCount", "instanceIds", "networkVolumeId", "networkVolumeIds", "locations", "dataCenterIds", "workersMin", "workersMax", "idleTimeout", "scalerType", "scalerValue", "executionTimeoutMs", "allowedCudaVersions", "minCudaVersion", "flashBootType", "type", "workersPFBTarget", "compliance", "hubReleaseId", "flashEnvironmentId", "modelReferences"}
+	fieldsInOrder := [...]string{"id", "name", "templateId", "template", "gpuIds", "gpuCount", "instanceIds", "networkVolumeId", "networkVolumeIds", "volumes", "locations", "dataCenterIds", "workersMin", "workersMax", "idleTimeout", "scalerType", "scalerValue", "executionTimeoutMs", "allowedCudaVersions", "minCudaVersion", "flashBootType", "type", "compliance", "workersPFBTarget", "hubReleaseId", "flashEnvironmentId", "modelReferences"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -12556,6 +12455,13 @@ func (ec *executionContext) unmarshalInputEndpointInput(ctx context.Context, obj
 				return it, err
 			}
 			it.NetworkVolumeIds = data
+		case "volumes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("volumes"))
+			data, err := ec.unmarshalOEndpointVolumeInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpointVolumeInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Volumes = data
 		case "locations":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("locations"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -12640,13 +12546,6 @@ func (ec *executionContext) unmarshalInputEndpointInput(ctx context.Context, obj
 				return it, err
 			}
 			it.Type = data
-		case "workersPFBTarget":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("workersPFBTarget"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.WorkersPFBTarget = data
 		case "compliance":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("compliance"))
 			data, err := ec.unmarshalOCompliance2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCompliance(ctx, v)
@@ -12654,6 +12553,13 @@ func (ec *executionContext) unmarshalInputEndpointInput(ctx context.Context, obj
 				return it, err
 			}
 			it.Compliance = data
+		case "workersPFBTarget":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("workersPFBTarget"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.WorkersPFBTarget = data
 		case "hubReleaseId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hubReleaseId"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -12768,6 +12674,43 @@ func (ec *executionContext) unmarshalInputEndpointTemplateInput(ctx context.Cont
 				return it, err
 			}
 			it.Config = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputEndpointVolumeInput(ctx context.Context, obj any) (EndpointVolumeInput, error) {
+	var it EndpointVolumeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"volumeId", "volumeType"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "volumeId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("volumeId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.VolumeID = data
+		case "volumeType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("volumeType"))
+			data, err := ec.unmarshalOVolumeType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐVolumeType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.VolumeType = data
 		}
 	}
 	return it, nil
@@ -12900,7 +12843,7 @@ func (ec *executionContext) unmarshalInputGpuLowestPriceInput(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"gpuCount", "secureCloud", "dataCenterId", "minMemoryInGb", "minVcpuCount", "cudaVersion", "minCudaVersion", "allowedCudaVersions", "countryCode", "minDisk", "totalDisk", "minDownload", "minUpload", "supportPublicIp", "includeAiApi", "compliance", "globalNetwork"}
+	fieldsInOrder := [...]string{"gpuCount", "secureCloud", "dataCenterId", "minMemoryInGb", "minVcpuCount", "cudaVersion", "minCudaVersion", "allowedCudaVersions", "countryCode", "minDisk", "totalDisk", "minDownload", "minUpload", "supportPublicIp", "compliance", "globalNetwork", "includeAiApi"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -13005,13 +12948,6 @@ func (ec *executionContext) unmarshalInputGpuLowestPriceInput(ctx context.Contex
 				return it, err
 			}
 			it.SupportPublicIP = data
-		case "includeAiApi":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("includeAiApi"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IncludeAiAPI = data
 		case "compliance":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("compliance"))
 			data, err := ec.unmarshalOCompliance2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCompliance(ctx, v)
@@ -13026,6 +12962,13 @@ func (ec *executionContext) unmarshalInputGpuLowestPriceInput(ctx context.Contex
 				return it, err
 			}
 			it.GlobalNetwork = data
+		case "includeAiApi":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("includeAiApi"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IncludeAiAPI = data
 		}
 	}
 	return it, nil
@@ -13239,7 +13182,7 @@ func (ec *executionContext) unmarshalInputPodFindAndDeployOnDemandInput(ctx cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"cloudType", "gpuCount", "gpuTypeId", "gpuTypeIdList", "name", "imageName", "dockerArgs", "ports", "env", "containerDiskInGb", "volumeInGb", "volumeMountPath", "networkVolumeId", "dataCenterId", "containerRegistryAuthId", "templateId", "minVcpuCount", "minMemoryInGb", "cudaVersion", "minCudaVersion", "allowedCudaVersions", "globalNetwork", "deployCost", "startSsh", "supportPublicIp", "countryCode", "minDisk", "minDownload", "minUpload", "compliance", "port", "aiApiId", "startJupyter", "stopAfter", "terminateAfter", "volumeKey", "savingsPlan", "instanceIds", "computeType"}
+	fieldsInOrder := [...]string{"cloudType", "gpuCount", "gpuTypeId", "gpuTypeIdList", "name", "imageName", "dockerArgs", "ports", "env", "containerDiskInGb", "volumeInGb", "volumeMountPath", "networkVolumeId", "volumeMounts", "dataCenterId", "dataCenterIds", "containerRegistryAuthId", "templateId", "minVcpuCount", "minMemoryInGb", "cudaVersion", "minCudaVersion", "allowedCudaVersions", "globalNetwork", "deployCost", "startSsh", "supportPublicIp", "countryCode", "minDisk", "minDownload", "minUpload", "compliance", "port", "aiApiId", "startJupyter", "stopAfter", "terminateAfter", "volumeKey", "savingsPlan", "instanceIds", "computeType"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -13337,6 +13280,13 @@ func (ec *executionContext) unmarshalInputPodFindAndDeployOnDemandInput(ctx cont
 				return it, err
 			}
 			it.NetworkVolumeID = data
+		case "volumeMounts":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("volumeMounts"))
+			data, err := ec.unmarshalOPodVolumeMountInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodVolumeMountInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.VolumeMounts = data
 		case "dataCenterId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dataCenterId"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -13344,6 +13294,13 @@ func (ec *executionContext) unmarshalInputPodFindAndDeployOnDemandInput(ctx cont
 				return it, err
 			}
 			it.DataCenterID = data
+		case "dataCenterIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dataCenterIds"))
+			data, err := ec.unmarshalOString2ᚕᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DataCenterIds = data
 		case "containerRegistryAuthId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("containerRegistryAuthId"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -13565,7 +13522,7 @@ func (ec *executionContext) unmarshalInputPodResumeInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"podId", "gpuCount", "allowedCudaVersions", "syncMachine", "computeType"}
+	fieldsInOrder := [...]string{"podId", "gpuCount", "allowedCudaVersions", "computeType", "syncMachine"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -13593,13 +13550,6 @@ func (ec *executionContext) unmarshalInputPodResumeInput(ctx context.Context, ob
 				return it, err
 			}
 			it.AllowedCudaVersions = data
-		case "syncMachine":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("syncMachine"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SyncMachine = data
 		case "computeType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("computeType"))
 			data, err := ec.unmarshalOComputeType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐComputeType(ctx, v)
@@ -13607,6 +13557,13 @@ func (ec *executionContext) unmarshalInputPodResumeInput(ctx context.Context, ob
 				return it, err
 			}
 			it.ComputeType = data
+		case "syncMachine":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("syncMachine"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SyncMachine = data
 		}
 	}
 	return it, nil
@@ -13704,6 +13661,50 @@ func (ec *executionContext) unmarshalInputPodTerminateInput(ctx context.Context,
 				return it, err
 			}
 			it.PodID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPodVolumeMountInput(ctx context.Context, obj any) (PodVolumeMountInput, error) {
+	var it PodVolumeMountInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"volumeId", "volumeType", "mountPath"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "volumeId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("volumeId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.VolumeID = data
+		case "volumeType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("volumeType"))
+			data, err := ec.unmarshalOVolumeType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐVolumeType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.VolumeType = data
+		case "mountPath":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mountPath"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MountPath = data
 		}
 	}
 	return it, nil
@@ -13964,7 +13965,7 @@ func (ec *executionContext) unmarshalInputSpecificsInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"instanceId", "dataCenterId"}
+	fieldsInOrder := [...]string{"instanceId", "dataCenterId", "isSls"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -13985,6 +13986,13 @@ func (ec *executionContext) unmarshalInputSpecificsInput(ctx context.Context, ob
 				return it, err
 			}
 			it.DataCenterID = data
+		case "isSls":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isSls"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsSls = data
 		}
 	}
 	return it, nil
@@ -14177,6 +14185,204 @@ func (ec *executionContext) unmarshalInputUpdateUserSettingsInput(ctx context.Co
 				return it, err
 			}
 			it.PubKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputdeployCpuPodInput(ctx context.Context, obj any) (DeployCPUPodInput, error) {
+	var it DeployCPUPodInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"instanceId", "name", "imageName", "cloudType", "dockerArgs", "ports", "env", "containerDiskInGb", "volumeMountPath", "networkVolumeId", "volumeMounts", "dataCenterId", "dataCenterIds", "containerRegistryAuthId", "templateId", "deployCost", "startSsh", "countryCode", "minDownload", "minUpload", "supportPublicIp", "compliance", "startJupyter", "stopAfter", "terminateAfter"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "instanceId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("instanceId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.InstanceID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "imageName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("imageName"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ImageName = data
+		case "cloudType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("cloudType"))
+			data, err := ec.unmarshalOCloudTypeEnum2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCloudTypeEnum(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CloudType = data
+		case "dockerArgs":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dockerArgs"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DockerArgs = data
+		case "ports":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ports"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ports = data
+		case "env":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("env"))
+			data, err := ec.unmarshalOEnvironmentVariableInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariableInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Env = data
+		case "containerDiskInGb":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("containerDiskInGb"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ContainerDiskInGb = data
+		case "volumeMountPath":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("volumeMountPath"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.VolumeMountPath = data
+		case "networkVolumeId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("networkVolumeId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.NetworkVolumeID = data
+		case "volumeMounts":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("volumeMounts"))
+			data, err := ec.unmarshalOPodVolumeMountInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodVolumeMountInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.VolumeMounts = data
+		case "dataCenterId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dataCenterId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DataCenterID = data
+		case "dataCenterIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dataCenterIds"))
+			data, err := ec.unmarshalOString2ᚕᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DataCenterIds = data
+		case "containerRegistryAuthId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("containerRegistryAuthId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ContainerRegistryAuthID = data
+		case "templateId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("templateId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TemplateID = data
+		case "deployCost":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deployCost"))
+			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DeployCost = data
+		case "startSsh":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startSsh"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StartSSH = data
+		case "countryCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countryCode"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CountryCode = data
+		case "minDownload":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minDownload"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinDownload = data
+		case "minUpload":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minUpload"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinUpload = data
+		case "supportPublicIp":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("supportPublicIp"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SupportPublicIP = data
+		case "compliance":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("compliance"))
+			data, err := ec.unmarshalOCompliance2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCompliance(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Compliance = data
+		case "startJupyter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startJupyter"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StartJupyter = data
+		case "stopAfter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stopAfter"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StopAfter = data
+		case "terminateAfter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("terminateAfter"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TerminateAfter = data
 		}
 	}
 	return it, nil
@@ -15171,6 +15377,11 @@ func (ec *executionContext) _LowestPrice(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "gpuTypeCudaVersions":
+			out.Values[i] = ec._LowestPrice_gpuTypeCudaVersions(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "countryCode":
 			out.Values[i] = ec._LowestPrice_countryCode(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -15178,11 +15389,6 @@ func (ec *executionContext) _LowestPrice(ctx context.Context, sel ast.SelectionS
 			}
 		case "compliance":
 			out.Values[i] = ec._LowestPrice_compliance(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "gpuTypeCudaVersions":
-			out.Values[i] = ec._LowestPrice_gpuTypeCudaVersions(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -17370,11 +17576,6 @@ func (ec *executionContext) unmarshalNDeleteNetworkVolumeInput2githubᚗcomᚋbe
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNDeployCpuPodInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDeployCPUPodInput(ctx context.Context, v any) (DeployCPUPodInput, error) {
-	res, err := ec.unmarshalInputDeployCpuPodInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) unmarshalNEndpointInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpointInput(ctx context.Context, v any) (EndpointInput, error) {
 	res, err := ec.unmarshalInputEndpointInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -17590,6 +17791,11 @@ func (ec *executionContext) marshalN__TypeKind2string(ctx context.Context, sel a
 		}
 	}
 	return res
+}
+
+func (ec *executionContext) unmarshalNdeployCpuPodInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDeployCPUPodInput(ctx context.Context, v any) (DeployCPUPodInput, error) {
+	res, err := ec.unmarshalInputdeployCpuPodInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOBoolean2bool(ctx context.Context, v any) (bool, error) {
@@ -17838,6 +18044,31 @@ func (ec *executionContext) unmarshalOEndpointTemplateInput2ᚖgithubᚗcomᚋbe
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputEndpointTemplateInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOEndpointVolumeInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpointVolumeInput(ctx context.Context, v any) ([]*EndpointVolumeInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*EndpointVolumeInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalOEndpointVolumeInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpointVolumeInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOEndpointVolumeInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpointVolumeInput(ctx context.Context, v any) (*EndpointVolumeInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputEndpointVolumeInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -18305,6 +18536,31 @@ func (ec *executionContext) marshalOPodType2ᚖgithubᚗcomᚋberthdevᚋberth�
 	return v
 }
 
+func (ec *executionContext) unmarshalOPodVolumeMountInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodVolumeMountInput(ctx context.Context, v any) ([]*PodVolumeMountInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*PodVolumeMountInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalOPodVolumeMountInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodVolumeMountInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOPodVolumeMountInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodVolumeMountInput(ctx context.Context, v any) (*PodVolumeMountInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputPodVolumeMountInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOPort2ᚖstring(ctx context.Context, v any) (*string, error) {
 	if v == nil {
 		return nil, nil
@@ -18505,6 +18761,22 @@ func (ec *executionContext) marshalOVoid2ᚖbool(ctx context.Context, sel ast.Se
 	_ = ctx
 	res := scalar.MarshalVoid(*v)
 	return res
+}
+
+func (ec *executionContext) unmarshalOVolumeType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐVolumeType(ctx context.Context, v any) (*VolumeType, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var res = new(VolumeType)
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOVolumeType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐVolumeType(ctx context.Context, sel ast.SelectionSet, v *VolumeType) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return v
 }
 
 func (ec *executionContext) marshalO__EnumValue2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐEnumValueᚄ(ctx context.Context, sel ast.SelectionSet, v []introspection.EnumValue) graphql.Marshaler {

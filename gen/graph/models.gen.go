@@ -16,7 +16,7 @@ type ContainerRegistryAuth struct {
 	Name *string `json:"name,omitempty"`
 }
 
-// A kind of CPU pod. It is offered in powers of two from minVcpu to maxVcpu.
+// A kind of CPU pod. It is offered in powers of two from minVcpu to maxVcpu, and with one vCPU.
 type CPUFlavor struct {
 	ID          *string `json:"id,omitempty"`
 	GroupID     *string `json:"groupId,omitempty"`
@@ -36,6 +36,8 @@ type CPUFlavor struct {
 
 type CPUFlavorInput struct {
 	ID *string `json:"id,omitempty"`
+	// True: those that workers of endpoints can have.
+	IsSls *bool `json:"isSls,omitempty"`
 }
 
 // A kind of CPU.
@@ -80,42 +82,6 @@ type DeleteNetworkVolumeInput struct {
 	ID string `json:"id"`
 }
 
-// Empty text and null are as if the field were absent.
-type DeployCPUPodInput struct {
-	// flavor-vCPUs-GB, such as cpu3g-2-8; the smallest of the catalog if it is absent.
-	InstanceID *string `json:"instanceId,omitempty"`
-	// The image if it is absent.
-	Name *string `json:"name,omitempty"`
-	// Required without a template.
-	ImageName  *string        `json:"imageName,omitempty"`
-	CloudType  *CloudTypeEnum `json:"cloudType,omitempty"`
-	DockerArgs *string        `json:"dockerArgs,omitempty"`
-	// Each port/protocol, separated by commas.
-	Ports             *string                     `json:"ports,omitempty"`
-	Env               []*EnvironmentVariableInput `json:"env,omitempty"`
-	ContainerDiskInGb *int                        `json:"containerDiskInGb,omitempty"`
-	// Where the network volume is mounted; /workspace if it is absent.
-	VolumeMountPath *string `json:"volumeMountPath,omitempty"`
-	NetworkVolumeID *string `json:"networkVolumeId,omitempty"`
-	// Ids separated by commas.
-	DataCenterID            *string `json:"dataCenterId,omitempty"`
-	ContainerRegistryAuthID *string `json:"containerRegistryAuthId,omitempty"`
-	// As for a GPU pod; runpod-ubuntu, which a client sends by default, has no effect.
-	TemplateID *string `json:"templateId,omitempty"`
-	// USD an hour: no pod is made that costs more.
-	DeployCost *float64 `json:"deployCost,omitempty"`
-	// Gives the container the user's SSH keys as PUBLIC_KEY.
-	StartSSH *bool `json:"startSsh,omitempty"`
-	// Two letters.
-	CountryCode *string `json:"countryCode,omitempty"`
-	// No effect.
-	MinDownload *int `json:"minDownload,omitempty"`
-	// No effect.
-	MinUpload *int `json:"minUpload,omitempty"`
-	// Refused.
-	StartJupyter *bool `json:"startJupyter,omitempty"`
-}
-
 type Discount struct {
 	DiscountFactor *float64   `json:"discountFactor,omitempty"`
 	Type           *string    `json:"type,omitempty"`
@@ -150,7 +116,7 @@ type Endpoint struct {
 	NetworkVolume *NetworkVolume `json:"networkVolume,omitempty"`
 	WorkersMin    *int           `json:"workersMin,omitempty"`
 	WorkersMax    *int           `json:"workersMax,omitempty"`
-	// Seconds.
+	// Seconds. It does not apply while a queue is scaled by REQUEST_COUNT.
 	IdleTimeout *int `json:"idleTimeout,omitempty"`
 	// QUEUE_DELAY or REQUEST_COUNT.
 	ScalerType *string `json:"scalerType,omitempty"`
@@ -176,12 +142,13 @@ type Endpoint struct {
 	FlashEnvironmentID *string `json:"flashEnvironmentId,omitempty"`
 	ActiveBuildid      *string `json:"activeBuildid,omitempty"`
 	IdePodID           *string `json:"idePodId,omitempty"`
-	// Always empty. So is the next one.
-	Compliance      []*Compliance `json:"compliance,omitempty"`
-	ModelReferences []*string     `json:"modelReferences,omitempty"`
+	// Standards that the data centers of its workers meet.
+	Compliance []*Compliance `json:"compliance,omitempty"`
+	// Always empty.
+	ModelReferences []*string `json:"modelReferences,omitempty"`
 }
 
-// Null is as if the field were absent; so is empty text for templateId, gpuIds and flashEnvironmentId.
+// Null is as if the field were absent; so is empty text for templateId, gpuIds, flashBootType and flashEnvironmentId.
 type EndpointInput struct {
 	// Of the endpoint that is to change; a new one is made if it is absent.
 	ID *string `json:"id,omitempty"`
@@ -189,7 +156,7 @@ type EndpointInput struct {
 	Name *string `json:"name,omitempty"`
 	// Required for a new one, unless template is there. Its settings are copied.
 	TemplateID *string `json:"templateId,omitempty"`
-	// Makes a template, or changes that of the endpoint. No effect beside templateId.
+	// In place of templateId: makes a template, or changes that of the endpoint.
 	Template *EndpointTemplateInput `json:"template,omitempty"`
 	// Pools and, after a minus, GPU types that no worker gets, separated by commas.
 	GpuIds *string `json:"gpuIds,omitempty"`
@@ -199,6 +166,8 @@ type EndpointInput struct {
 	InstanceIds      []*string                `json:"instanceIds,omitempty"`
 	NetworkVolumeID  *string                  `json:"networkVolumeId,omitempty"`
 	NetworkVolumeIds []*NetworkVolumeIdsInput `json:"networkVolumeIds,omitempty"`
+	// Network volumes, beside those of networkVolumeIds.
+	Volumes []*EndpointVolumeInput `json:"volumes,omitempty"`
 	// Data centers or countries, separated by commas; empty: any.
 	Locations *string `json:"locations,omitempty"`
 	// Beside those of locations.
@@ -207,7 +176,7 @@ type EndpointInput struct {
 	WorkersMin *int `json:"workersMin,omitempty"`
 	// 3 if it is absent.
 	WorkersMax *int `json:"workersMax,omitempty"`
-	// Seconds: 1 to 3600, 10 if it is absent. No effect on a queue that is scaled by REQUEST_COUNT.
+	// Seconds: 1 to 3600, 10 if it is absent. A queue that is scaled by REQUEST_COUNT keeps it for when it is scaled by QUEUE_DELAY.
 	IdleTimeout *int `json:"idleTimeout,omitempty"`
 	// QUEUE_DELAY, which is so if it is absent, or REQUEST_COUNT, which it is for an LB.
 	ScalerType *string `json:"scalerType,omitempty"`
@@ -222,9 +191,10 @@ type EndpointInput struct {
 	FlashBootType  *FlashBootType `json:"flashBootType,omitempty"`
 	// QB or LB; QB if it is absent. It does not change.
 	Type *string `json:"type,omitempty"`
-	// No effect. So is the next one.
-	WorkersPFBTarget *int          `json:"workersPFBTarget,omitempty"`
-	Compliance       []*Compliance `json:"compliance,omitempty"`
+	// Workers are placed only in data centers that meet all of them; empty: any.
+	Compliance []*Compliance `json:"compliance,omitempty"`
+	// Refused but for 0.
+	WorkersPFBTarget *int `json:"workersPFBTarget,omitempty"`
 	// Refused. So are those that follow.
 	HubReleaseID       *string   `json:"hubReleaseId,omitempty"`
 	FlashEnvironmentID *string   `json:"flashEnvironmentId,omitempty"`
@@ -245,8 +215,14 @@ type EndpointTemplateInput struct {
 	StartScript *string `json:"startScript,omitempty"`
 	// True is refused.
 	AdvancedStart *bool `json:"advancedStart,omitempty"`
-	// No effect.
+	// Refused but for an empty object.
 	Config any `json:"config,omitempty"`
+}
+
+type EndpointVolumeInput struct {
+	VolumeID *string `json:"volumeId,omitempty"`
+	// NETWORK_VOLUME if it is absent; another one is refused.
+	VolumeType *VolumeType `json:"volumeType,omitempty"`
 }
 
 type EnvironmentVariable struct {
@@ -283,9 +259,9 @@ type GpuAvailabilityInput struct {
 	// Empty: any. So is the next one.
 	AllowedCudaVersions []*string `json:"allowedCudaVersions,omitempty"`
 	MinCudaVersion      *string   `json:"minCudaVersion,omitempty"`
-	// No effect.
+	// GB of disk that the host has free; 0: any.
 	MinDisk *int `json:"minDisk,omitempty"`
-	// No effect.
+	// No effect: every host takes workers of endpoints as well as pods.
 	IncludeAiAPI *bool `json:"includeAiApi,omitempty"`
 }
 
@@ -305,22 +281,21 @@ type GpuLowestPriceInput struct {
 	AllowedCudaVersions []*string `json:"allowedCudaVersions,omitempty"`
 	// Two letters; empty: any.
 	CountryCode *string `json:"countryCode,omitempty"`
-	// No effect.
+	// GB of disk that the host has free.
 	MinDisk *int `json:"minDisk,omitempty"`
-	// No effect.
+	// GB of disk that the pod takes.
 	TotalDisk *int `json:"totalDisk,omitempty"`
-	// No effect.
+	// Mbit/s of the host. So is the next one.
 	MinDownload *int `json:"minDownload,omitempty"`
-	// No effect.
-	MinUpload *int `json:"minUpload,omitempty"`
-	// No effect.
+	MinUpload   *int `json:"minUpload,omitempty"`
+	// True: only on hosts with a public address.
 	SupportPublicIP *bool `json:"supportPublicIp,omitempty"`
-	// No effect.
-	IncludeAiAPI *bool `json:"includeAiApi,omitempty"`
-	// No effect.
+	// Only in data centers that meet all of them; empty: any.
 	Compliance []*Compliance `json:"compliance,omitempty"`
-	// No effect.
+	// True: only in data centers with global networking.
 	GlobalNetwork *bool `json:"globalNetwork,omitempty"`
+	// No effect: every host takes workers of endpoints as well as pods.
+	IncludeAiAPI *bool `json:"includeAiApi,omitempty"`
 }
 
 // A kind of GPU. Prices are USD an hour for one; null is a price that is not offered.
@@ -361,7 +336,7 @@ type GpuType struct {
 
 type GpuTypeCudaVersion struct {
 	CudaVersion *string `json:"cudaVersion,omitempty"`
-	// AVAILABLE or UNAVAILABLE.
+	// AVAILABLE, or UNAVAILABLE while no host with the version has room.
 	Availability *string `json:"availability,omitempty"`
 }
 
@@ -372,7 +347,8 @@ type GpuTypeFilter struct {
 	Cluster *bool `json:"cluster,omitempty"`
 }
 
-// The cheapest way to have so many GPUs now. All but stockStatus and availableGpuCounts are null when there is none.
+// The cheapest way to have so many GPUs now. All but stockStatus, availableGpuCounts and gpuTypeCudaVersions are null when there
+// is none.
 type LowestPrice struct {
 	GpuName   *string `json:"gpuName,omitempty"`
 	GpuTypeID *string `json:"gpuTypeId,omitempty"`
@@ -390,17 +366,18 @@ type LowestPrice struct {
 	AvailableGpuCounts    []*int `json:"availableGpuCounts,omitempty"`
 	MaxGpuCount           *int   `json:"maxGpuCount,omitempty"`
 	MaxUnreservedGpuCount *int   `json:"maxUnreservedGpuCount,omitempty"`
-	// Null: not told. So are those that follow.
-	CountryCode         *string               `json:"countryCode,omitempty"`
-	Compliance          []*Compliance         `json:"compliance,omitempty"`
+	// The versions of CUDA that hosts with the type have, the latest first.
 	GpuTypeCudaVersions []*GpuTypeCudaVersion `json:"gpuTypeCudaVersions,omitempty"`
-	SupportPublicIP     *bool                 `json:"supportPublicIp,omitempty"`
-	MinDownload         *int                  `json:"minDownload,omitempty"`
-	MinUpload           *int                  `json:"minUpload,omitempty"`
-	MinDisk             *int                  `json:"minDisk,omitempty"`
-	RentalPercentage    *float64              `json:"rentalPercentage,omitempty"`
-	RentedCount         *int                  `json:"rentedCount,omitempty"`
-	TotalCount          *int                  `json:"totalCount,omitempty"`
+	// Null: not told. So are those that follow.
+	CountryCode      *string       `json:"countryCode,omitempty"`
+	Compliance       []*Compliance `json:"compliance,omitempty"`
+	SupportPublicIP  *bool         `json:"supportPublicIp,omitempty"`
+	MinDownload      *int          `json:"minDownload,omitempty"`
+	MinUpload        *int          `json:"minUpload,omitempty"`
+	MinDisk          *int          `json:"minDisk,omitempty"`
+	RentalPercentage *float64      `json:"rentalPercentage,omitempty"`
+	RentedCount      *int          `json:"rentedCount,omitempty"`
+	TotalCount       *int          `json:"totalCount,omitempty"`
 }
 
 // What may be changed.
@@ -483,12 +460,14 @@ type PodEditJobInput struct {
 	DockerArgs *string                     `json:"dockerArgs,omitempty"`
 	Env        []*EnvironmentVariableInput `json:"env,omitempty"`
 	// Each port/protocol, separated by commas.
-	Ports                   *string `json:"ports,omitempty"`
-	ContainerDiskInGb       *int    `json:"containerDiskInGb,omitempty"`
-	VolumeInGb              *int    `json:"volumeInGb,omitempty"`
+	Ports             *string `json:"ports,omitempty"`
+	ContainerDiskInGb *int    `json:"containerDiskInGb,omitempty"`
+	// 0 leaves the persistent mount as it is; 10 GB at least.
+	VolumeInGb *int `json:"volumeInGb,omitempty"`
+	// Of the volume, if the pod has one.
 	VolumeMountPath         *string `json:"volumeMountPath,omitempty"`
 	ContainerRegistryAuthID *string `json:"containerRegistryAuthId,omitempty"`
-	// No effect.
+	// Refused.
 	Port *string `json:"port,omitempty"`
 }
 
@@ -503,7 +482,7 @@ type PodFindAndDeployOnDemandInput struct {
 	// 1 if it is absent.
 	GpuCount  *int    `json:"gpuCount,omitempty"`
 	GpuTypeID *string `json:"gpuTypeId,omitempty"`
-	// In place of gpuTypeId: the first that can be had.
+	// The first that can be had, gpuTypeId before them.
 	GpuTypeIDList []*string `json:"gpuTypeIdList,omitempty"`
 	// The image if it is absent.
 	Name *string `json:"name,omitempty"`
@@ -514,14 +493,18 @@ type PodFindAndDeployOnDemandInput struct {
 	Ports             *string                     `json:"ports,omitempty"`
 	Env               []*EnvironmentVariableInput `json:"env,omitempty"`
 	ContainerDiskInGb *int                        `json:"containerDiskInGb,omitempty"`
-	// 10 or more makes a persistent mount.
+	// Makes a persistent mount, of 10 GB at least.
 	VolumeInGb *int `json:"volumeInGb,omitempty"`
-	// /workspace if it is absent.
+	// Where the volume is mounted, if there is one; /workspace if it is absent.
 	VolumeMountPath *string `json:"volumeMountPath,omitempty"`
 	NetworkVolumeID *string `json:"networkVolumeId,omitempty"`
+	// In place of networkVolumeId: one network volume, and where it is mounted.
+	VolumeMounts []*PodVolumeMountInput `json:"volumeMounts,omitempty"`
 	// Ids separated by commas.
-	DataCenterID            *string `json:"dataCenterId,omitempty"`
-	ContainerRegistryAuthID *string `json:"containerRegistryAuthId,omitempty"`
+	DataCenterID *string `json:"dataCenterId,omitempty"`
+	// After those of dataCenterId.
+	DataCenterIds           []*string `json:"dataCenterIds,omitempty"`
+	ContainerRegistryAuthID *string   `json:"containerRegistryAuthId,omitempty"`
 	// Gives what is absent here, and the variables that env lacks.
 	TemplateID          *string   `json:"templateId,omitempty"`
 	MinVcpuCount        *int      `json:"minVcpuCount,omitempty"`
@@ -534,21 +517,19 @@ type PodFindAndDeployOnDemandInput struct {
 	DeployCost *float64 `json:"deployCost,omitempty"`
 	// Gives the container the user's SSH keys as PUBLIC_KEY.
 	StartSSH *bool `json:"startSsh,omitempty"`
-	// No effect.
+	// True: only on hosts with a public address.
 	SupportPublicIP *bool `json:"supportPublicIp,omitempty"`
 	// Two letters.
 	CountryCode *string `json:"countryCode,omitempty"`
-	// No effect.
+	// GB of disk that the host has free.
 	MinDisk *int `json:"minDisk,omitempty"`
-	// No effect.
+	// Mbit/s of the host. So is the next one.
 	MinDownload *int `json:"minDownload,omitempty"`
-	// No effect.
-	MinUpload *int `json:"minUpload,omitempty"`
-	// No effect.
+	MinUpload   *int `json:"minUpload,omitempty"`
+	// Only in data centers that meet all of them; empty: any.
 	Compliance []*Compliance `json:"compliance,omitempty"`
-	// No effect.
-	Port *string `json:"port,omitempty"`
 	// Refused. So are those that follow.
+	Port           *string           `json:"port,omitempty"`
 	AiAPIID        *string           `json:"aiApiId,omitempty"`
 	StartJupyter   *bool             `json:"startJupyter,omitempty"`
 	StopAfter      *time.Time        `json:"stopAfter,omitempty"`
@@ -556,7 +537,7 @@ type PodFindAndDeployOnDemandInput struct {
 	VolumeKey      *string           `json:"volumeKey,omitempty"`
 	SavingsPlan    *SavingsPlanInput `json:"savingsPlan,omitempty"`
 	InstanceIds    []*string         `json:"instanceIds,omitempty"`
-	// GPU has no effect; CPU is refused.
+	// CPU is refused: see deployCpuPod.
 	ComputeType *ComputeType `json:"computeType,omitempty"`
 }
 
@@ -578,10 +559,10 @@ type PodResumeInput struct {
 	// If it is there, as many as the pod has.
 	GpuCount            *int      `json:"gpuCount,omitempty"`
 	AllowedCudaVersions []*string `json:"allowedCudaVersions,omitempty"`
-	// No effect.
-	SyncMachine *bool `json:"syncMachine,omitempty"`
-	// No effect.
+	// If it is there, what the pod has.
 	ComputeType *ComputeType `json:"computeType,omitempty"`
+	// True is refused.
+	SyncMachine *bool `json:"syncMachine,omitempty"`
 }
 
 type PodRuntime struct {
@@ -606,7 +587,8 @@ type PodRuntimeGpus struct {
 
 // A port of the container. ip and publicPort are null while it is not mapped, ip also if it is on every address of the host.
 type PodRuntimePorts struct {
-	IP          *string `json:"ip,omitempty"`
+	IP *string `json:"ip,omitempty"`
+	// Whether the container is reached at ip itself: true for tcp and udp, false for http.
 	IsIPPublic  *bool   `json:"isIpPublic,omitempty"`
 	PrivatePort *int    `json:"privatePort,omitempty"`
 	PublicPort  *int    `json:"publicPort,omitempty"`
@@ -615,7 +597,7 @@ type PodRuntimePorts struct {
 
 type PodStopInput struct {
 	PodID string `json:"podId"`
-	// No effect.
+	// True is refused.
 	IncrementVersion *bool `json:"incrementVersion,omitempty"`
 }
 
@@ -671,6 +653,15 @@ type PodTerminateInput struct {
 	PodID string `json:"podId"`
 }
 
+// A volume of a pod.
+type PodVolumeMountInput struct {
+	VolumeID *string `json:"volumeId,omitempty"`
+	// NETWORK_VOLUME if it is absent; another one is refused.
+	VolumeType *VolumeType `json:"volumeType,omitempty"`
+	// /workspace if it is absent.
+	MountPath *string `json:"mountPath,omitempty"`
+}
+
 // What may be asked for. The catalog and myself are answered without a key too.
 type Query struct {
 }
@@ -690,7 +681,7 @@ type SaveTemplateInput struct {
 	// Required for a new one.
 	ImageName         *string `json:"imageName,omitempty"`
 	ContainerDiskInGb int     `json:"containerDiskInGb"`
-	// 10 or more makes a persistent mount, 0 none.
+	// Makes a persistent mount, of 10 GB at least; 0 none.
 	VolumeInGb int `json:"volumeInGb"`
 	// /workspace if it is absent.
 	VolumeMountPath *string                     `json:"volumeMountPath,omitempty"`
@@ -698,7 +689,7 @@ type SaveTemplateInput struct {
 	Env             []*EnvironmentVariableInput `json:"env,omitempty"`
 	// Each port/protocol, separated by commas.
 	Ports *string `json:"ports,omitempty"`
-	// No effect: see ports.
+	// Names for some of the ports, for people to read.
 	PortsConfig  []*TemplatePortConfigInput `json:"portsConfig,omitempty"`
 	Readme       *string                    `json:"readme,omitempty"`
 	IsServerless *bool                      `json:"isServerless,omitempty"`
@@ -713,7 +704,7 @@ type SaveTemplateInput struct {
 	StartScript *string `json:"startScript,omitempty"`
 	// True is refused.
 	AdvancedStart *bool `json:"advancedStart,omitempty"`
-	// No effect.
+	// Refused but for an empty object.
 	Config any `json:"config,omitempty"`
 }
 
@@ -727,9 +718,9 @@ type ServerlessGpuPool struct {
 	GpuTypeIds []*string `json:"gpuTypeIds,omitempty"`
 }
 
-// One size of a flavor. All is null when there is none now.
+// One size of a flavor. All is null for a size that is not offered.
 type Specifics struct {
-	// High, Medium or Low.
+	// High, Medium or Low; null when there is none now.
 	StockStatus *string `json:"stockStatus,omitempty"`
 	// USD an hour for a pod.
 	SecurePrice *float64 `json:"securePrice,omitempty"`
@@ -742,15 +733,18 @@ type SpecificsInput struct {
 	InstanceID *string `json:"instanceId,omitempty"`
 	// Ids separated by commas; empty: any.
 	DataCenterID *string `json:"dataCenterId,omitempty"`
+	// True: the stock for workers of endpoints, in place of that for pods.
+	IsSls *bool `json:"isSls,omitempty"`
 }
 
 type TemplatePortConfig struct {
 	Port *string `json:"port,omitempty"`
-	// Null: ports have no names.
+	// Null when it has none.
 	Name *string `json:"name,omitempty"`
 }
 
 type TemplatePortConfigInput struct {
+	// The number of one of the ports; what follows a slash is left out.
 	Port *string `json:"port,omitempty"`
 	Name *string `json:"name,omitempty"`
 }
@@ -810,6 +804,51 @@ type User struct {
 	PodTemplates []*PodTemplate `json:"podTemplates,omitempty"`
 	// The user's network volumes, newest first.
 	NetworkVolumes []*NetworkVolume `json:"networkVolumes,omitempty"`
+}
+
+// Empty text and null are as if the field were absent.
+type DeployCPUPodInput struct {
+	// flavor-vCPUs-GB, such as cpu3g-2-8, also of one vCPU; the smallest of the catalog if it is absent.
+	InstanceID *string `json:"instanceId,omitempty"`
+	// The image if it is absent.
+	Name *string `json:"name,omitempty"`
+	// Required without a template.
+	ImageName  *string        `json:"imageName,omitempty"`
+	CloudType  *CloudTypeEnum `json:"cloudType,omitempty"`
+	DockerArgs *string        `json:"dockerArgs,omitempty"`
+	// Each port/protocol, separated by commas.
+	Ports             *string                     `json:"ports,omitempty"`
+	Env               []*EnvironmentVariableInput `json:"env,omitempty"`
+	ContainerDiskInGb *int                        `json:"containerDiskInGb,omitempty"`
+	// Where the network volume is mounted, if there is one; /workspace if it is absent.
+	VolumeMountPath *string `json:"volumeMountPath,omitempty"`
+	NetworkVolumeID *string `json:"networkVolumeId,omitempty"`
+	// In place of networkVolumeId: one network volume, and where it is mounted.
+	VolumeMounts []*PodVolumeMountInput `json:"volumeMounts,omitempty"`
+	// Ids separated by commas.
+	DataCenterID *string `json:"dataCenterId,omitempty"`
+	// After those of dataCenterId.
+	DataCenterIds           []*string `json:"dataCenterIds,omitempty"`
+	ContainerRegistryAuthID *string   `json:"containerRegistryAuthId,omitempty"`
+	// As for a GPU pod; runpod-ubuntu, which a client sends by default, has no effect.
+	TemplateID *string `json:"templateId,omitempty"`
+	// USD an hour: no pod is made that costs more.
+	DeployCost *float64 `json:"deployCost,omitempty"`
+	// Gives the container the user's SSH keys as PUBLIC_KEY.
+	StartSSH *bool `json:"startSsh,omitempty"`
+	// Two letters.
+	CountryCode *string `json:"countryCode,omitempty"`
+	// Mbit/s of the host. So is the next one.
+	MinDownload *int `json:"minDownload,omitempty"`
+	MinUpload   *int `json:"minUpload,omitempty"`
+	// True: only on hosts with a public address.
+	SupportPublicIP *bool `json:"supportPublicIp,omitempty"`
+	// Only in data centers that meet all of them; empty: any.
+	Compliance []*Compliance `json:"compliance,omitempty"`
+	// Refused. So are those that follow.
+	StartJupyter   *bool      `json:"startJupyter,omitempty"`
+	StopAfter      *time.Time `json:"stopAfter,omitempty"`
+	TerminateAfter *time.Time `json:"terminateAfter,omitempty"`
 }
 
 type CloudTypeEnum string
@@ -1176,6 +1215,61 @@ func (e *PodType) UnmarshalJSON(b []byte) error {
 }
 
 func (e PodType) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+type VolumeType string
+
+const (
+	VolumeTypeNetworkVolume     VolumeType = "NETWORK_VOLUME"
+	VolumeTypeObjectStoreVolume VolumeType = "OBJECT_STORE_VOLUME"
+)
+
+var AllVolumeType = []VolumeType{
+	VolumeTypeNetworkVolume,
+	VolumeTypeObjectStoreVolume,
+}
+
+func (e VolumeType) IsValid() bool {
+	switch e {
+	case VolumeTypeNetworkVolume, VolumeTypeObjectStoreVolume:
+		return true
+	}
+	return false
+}
+
+func (e VolumeType) String() string {
+	return string(e)
+}
+
+func (e *VolumeType) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = VolumeType(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid VolumeType", str)
+	}
+	return nil
+}
+
+func (e VolumeType) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *VolumeType) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e VolumeType) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	e.MarshalGQL(&buf)
 	return buf.Bytes(), nil

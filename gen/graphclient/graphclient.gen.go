@@ -13,7 +13,7 @@ import (
 // CPUFlavorsCpuFlavorsCpuFlavor includes the requested fields of the GraphQL type CpuFlavor.
 // The GraphQL type's documentation follows.
 //
-// A kind of CPU pod. It is offered in powers of two from minVcpu to maxVcpu.
+// A kind of CPU pod. It is offered in powers of two from minVcpu to maxVcpu, and with one vCPU.
 type CPUFlavorsCpuFlavorsCpuFlavor struct {
 	Id          *string `json:"id"`
 	GroupId     *string `json:"groupId"`
@@ -66,9 +66,9 @@ func (v *CPUFlavorsCpuFlavorsCpuFlavor) GetSpecifics() *CPUFlavorsCpuFlavorsCpuF
 // CPUFlavorsCpuFlavorsCpuFlavorSpecifics includes the requested fields of the GraphQL type Specifics.
 // The GraphQL type's documentation follows.
 //
-// One size of a flavor. All is null when there is none now.
+// One size of a flavor. All is null for a size that is not offered.
 type CPUFlavorsCpuFlavorsCpuFlavorSpecifics struct {
-	// High, Medium or Low.
+	// High, Medium or Low; null when there is none now.
 	StockStatus *string `json:"stockStatus"`
 	// USD an hour for a pod.
 	SecurePrice *float64 `json:"securePrice"`
@@ -180,10 +180,15 @@ var AllComputeType = []ComputeType{
 
 type CpuFlavorInput struct {
 	Id *string `json:"id"`
+	// True: those that workers of endpoints can have.
+	IsSls *bool `json:"isSls"`
 }
 
 // GetId returns CpuFlavorInput.Id, and is useful for accessing the field via an interface.
 func (v *CpuFlavorInput) GetId() *string { return v.Id }
+
+// GetIsSls returns CpuFlavorInput.IsSls, and is useful for accessing the field via an interface.
+func (v *CpuFlavorInput) GetIsSls() *bool { return v.IsSls }
 
 type CreateNetworkVolumeInput struct {
 	// Required. So are the others.
@@ -600,7 +605,7 @@ func (v *DeployCPUResponse) GetDeployCpuPod() *DeployCPUDeployCpuPod { return v.
 
 // Empty text and null are as if the field were absent.
 type DeployCpuPodInput struct {
-	// flavor-vCPUs-GB, such as cpu3g-2-8; the smallest of the catalog if it is absent.
+	// flavor-vCPUs-GB, such as cpu3g-2-8, also of one vCPU; the smallest of the catalog if it is absent.
 	InstanceId *string `json:"instanceId"`
 	// The image if it is absent.
 	Name *string `json:"name"`
@@ -612,12 +617,16 @@ type DeployCpuPodInput struct {
 	Ports             *string                     `json:"ports"`
 	Env               []*EnvironmentVariableInput `json:"env,omitempty"`
 	ContainerDiskInGb *int                        `json:"containerDiskInGb"`
-	// Where the network volume is mounted; /workspace if it is absent.
+	// Where the network volume is mounted, if there is one; /workspace if it is absent.
 	VolumeMountPath *string `json:"volumeMountPath"`
 	NetworkVolumeId *string `json:"networkVolumeId"`
+	// In place of networkVolumeId: one network volume, and where it is mounted.
+	VolumeMounts []*PodVolumeMountInput `json:"volumeMounts,omitempty"`
 	// Ids separated by commas.
-	DataCenterId            *string `json:"dataCenterId"`
-	ContainerRegistryAuthId *string `json:"containerRegistryAuthId"`
+	DataCenterId *string `json:"dataCenterId"`
+	// After those of dataCenterId.
+	DataCenterIds           []*string `json:"dataCenterIds"`
+	ContainerRegistryAuthId *string   `json:"containerRegistryAuthId"`
 	// As for a GPU pod; runpod-ubuntu, which a client sends by default, has no effect.
 	TemplateId *string `json:"templateId"`
 	// USD an hour: no pod is made that costs more.
@@ -626,12 +635,17 @@ type DeployCpuPodInput struct {
 	StartSsh *bool `json:"startSsh"`
 	// Two letters.
 	CountryCode *string `json:"countryCode"`
-	// No effect.
+	// Mbit/s of the host. So is the next one.
 	MinDownload *int `json:"minDownload"`
-	// No effect.
-	MinUpload *int `json:"minUpload"`
-	// Refused.
-	StartJupyter *bool `json:"startJupyter"`
+	MinUpload   *int `json:"minUpload"`
+	// True: only on hosts with a public address.
+	SupportPublicIp *bool `json:"supportPublicIp"`
+	// Only in data centers that meet all of them; empty: any.
+	Compliance []*Compliance `json:"compliance"`
+	// Refused. So are those that follow.
+	StartJupyter   *bool      `json:"startJupyter"`
+	StopAfter      *time.Time `json:"stopAfter"`
+	TerminateAfter *time.Time `json:"terminateAfter"`
 }
 
 // GetInstanceId returns DeployCpuPodInput.InstanceId, and is useful for accessing the field via an interface.
@@ -664,8 +678,14 @@ func (v *DeployCpuPodInput) GetVolumeMountPath() *string { return v.VolumeMountP
 // GetNetworkVolumeId returns DeployCpuPodInput.NetworkVolumeId, and is useful for accessing the field via an interface.
 func (v *DeployCpuPodInput) GetNetworkVolumeId() *string { return v.NetworkVolumeId }
 
+// GetVolumeMounts returns DeployCpuPodInput.VolumeMounts, and is useful for accessing the field via an interface.
+func (v *DeployCpuPodInput) GetVolumeMounts() []*PodVolumeMountInput { return v.VolumeMounts }
+
 // GetDataCenterId returns DeployCpuPodInput.DataCenterId, and is useful for accessing the field via an interface.
 func (v *DeployCpuPodInput) GetDataCenterId() *string { return v.DataCenterId }
+
+// GetDataCenterIds returns DeployCpuPodInput.DataCenterIds, and is useful for accessing the field via an interface.
+func (v *DeployCpuPodInput) GetDataCenterIds() []*string { return v.DataCenterIds }
 
 // GetContainerRegistryAuthId returns DeployCpuPodInput.ContainerRegistryAuthId, and is useful for accessing the field via an interface.
 func (v *DeployCpuPodInput) GetContainerRegistryAuthId() *string { return v.ContainerRegistryAuthId }
@@ -688,8 +708,20 @@ func (v *DeployCpuPodInput) GetMinDownload() *int { return v.MinDownload }
 // GetMinUpload returns DeployCpuPodInput.MinUpload, and is useful for accessing the field via an interface.
 func (v *DeployCpuPodInput) GetMinUpload() *int { return v.MinUpload }
 
+// GetSupportPublicIp returns DeployCpuPodInput.SupportPublicIp, and is useful for accessing the field via an interface.
+func (v *DeployCpuPodInput) GetSupportPublicIp() *bool { return v.SupportPublicIp }
+
+// GetCompliance returns DeployCpuPodInput.Compliance, and is useful for accessing the field via an interface.
+func (v *DeployCpuPodInput) GetCompliance() []*Compliance { return v.Compliance }
+
 // GetStartJupyter returns DeployCpuPodInput.StartJupyter, and is useful for accessing the field via an interface.
 func (v *DeployCpuPodInput) GetStartJupyter() *bool { return v.StartJupyter }
+
+// GetStopAfter returns DeployCpuPodInput.StopAfter, and is useful for accessing the field via an interface.
+func (v *DeployCpuPodInput) GetStopAfter() *time.Time { return v.StopAfter }
+
+// GetTerminateAfter returns DeployCpuPodInput.TerminateAfter, and is useful for accessing the field via an interface.
+func (v *DeployCpuPodInput) GetTerminateAfter() *time.Time { return v.TerminateAfter }
 
 // DeployPodFindAndDeployOnDemandPod includes the requested fields of the GraphQL type Pod.
 // The GraphQL type's documentation follows.
@@ -1106,8 +1138,10 @@ func (v *EditResponse) GetPodEditJob() *EditPodEditJobPod { return v.PodEditJob 
 //
 // A service whose workers do what is asked of it.
 type EndpointFields struct {
-	Id   *string `json:"id"`
-	Name *string `json:"name"`
+	// Standards that the data centers of its workers meet.
+	Compliance []*Compliance `json:"compliance"`
+	Id         *string       `json:"id"`
+	Name       *string       `json:"name"`
 	// QB: with a queue; LB: without.
 	Type *string `json:"type"`
 	// Null when it was made without one.
@@ -1132,7 +1166,7 @@ type EndpointFields struct {
 	NetworkVolume *EndpointFieldsNetworkVolume `json:"networkVolume"`
 	WorkersMin    *int                         `json:"workersMin"`
 	WorkersMax    *int                         `json:"workersMax"`
-	// Seconds.
+	// Seconds. It does not apply while a queue is scaled by REQUEST_COUNT.
 	IdleTimeout *int `json:"idleTimeout"`
 	// QUEUE_DELAY or REQUEST_COUNT.
 	ScalerType *string `json:"scalerType"`
@@ -1151,6 +1185,9 @@ type EndpointFields struct {
 	// Its workers, newest first.
 	Pods []*EndpointFieldsPodsPod `json:"pods"`
 }
+
+// GetCompliance returns EndpointFields.Compliance, and is useful for accessing the field via an interface.
+func (v *EndpointFields) GetCompliance() []*Compliance { return v.Compliance }
 
 // GetId returns EndpointFields.Id, and is useful for accessing the field via an interface.
 func (v *EndpointFields) GetId() *string { return v.Id }
@@ -1291,7 +1328,7 @@ func (v *EndpointFieldsPodsPod) GetDesiredStatus() *PodStatus { return v.Desired
 // GetImageName returns EndpointFieldsPodsPod.ImageName, and is useful for accessing the field via an interface.
 func (v *EndpointFieldsPodsPod) GetImageName() *string { return v.ImageName }
 
-// Null is as if the field were absent; so is empty text for templateId, gpuIds and flashEnvironmentId.
+// Null is as if the field were absent; so is empty text for templateId, gpuIds, flashBootType and flashEnvironmentId.
 type EndpointInput struct {
 	// Of the endpoint that is to change; a new one is made if it is absent.
 	Id *string `json:"id"`
@@ -1299,7 +1336,7 @@ type EndpointInput struct {
 	Name *string `json:"name"`
 	// Required for a new one, unless template is there. Its settings are copied.
 	TemplateId *string `json:"templateId"`
-	// Makes a template, or changes that of the endpoint. No effect beside templateId.
+	// In place of templateId: makes a template, or changes that of the endpoint.
 	Template *EndpointTemplateInput `json:"template,omitempty"`
 	// Pools and, after a minus, GPU types that no worker gets, separated by commas.
 	GpuIds *string `json:"gpuIds"`
@@ -1309,6 +1346,8 @@ type EndpointInput struct {
 	InstanceIds      []*string                `json:"instanceIds"`
 	NetworkVolumeId  *string                  `json:"networkVolumeId"`
 	NetworkVolumeIds []*NetworkVolumeIdsInput `json:"networkVolumeIds,omitempty"`
+	// Network volumes, beside those of networkVolumeIds.
+	Volumes []*EndpointVolumeInput `json:"volumes,omitempty"`
 	// Data centers or countries, separated by commas; empty: any.
 	Locations *string `json:"locations"`
 	// Beside those of locations.
@@ -1317,7 +1356,7 @@ type EndpointInput struct {
 	WorkersMin *int `json:"workersMin"`
 	// 3 if it is absent.
 	WorkersMax *int `json:"workersMax"`
-	// Seconds: 1 to 3600, 10 if it is absent. No effect on a queue that is scaled by REQUEST_COUNT.
+	// Seconds: 1 to 3600, 10 if it is absent. A queue that is scaled by REQUEST_COUNT keeps it for when it is scaled by QUEUE_DELAY.
 	IdleTimeout *int `json:"idleTimeout"`
 	// QUEUE_DELAY, which is so if it is absent, or REQUEST_COUNT, which it is for an LB.
 	ScalerType *string `json:"scalerType"`
@@ -1332,9 +1371,10 @@ type EndpointInput struct {
 	FlashBootType  *FlashBootType `json:"flashBootType"`
 	// QB or LB; QB if it is absent. It does not change.
 	Type *string `json:"type"`
-	// No effect. So is the next one.
-	WorkersPFBTarget *int          `json:"workersPFBTarget"`
-	Compliance       []*Compliance `json:"compliance"`
+	// Workers are placed only in data centers that meet all of them; empty: any.
+	Compliance []*Compliance `json:"compliance"`
+	// Refused but for 0.
+	WorkersPFBTarget *int `json:"workersPFBTarget"`
 	// Refused. So are those that follow.
 	HubReleaseId       *string   `json:"hubReleaseId"`
 	FlashEnvironmentId *string   `json:"flashEnvironmentId"`
@@ -1367,6 +1407,9 @@ func (v *EndpointInput) GetNetworkVolumeId() *string { return v.NetworkVolumeId 
 
 // GetNetworkVolumeIds returns EndpointInput.NetworkVolumeIds, and is useful for accessing the field via an interface.
 func (v *EndpointInput) GetNetworkVolumeIds() []*NetworkVolumeIdsInput { return v.NetworkVolumeIds }
+
+// GetVolumes returns EndpointInput.Volumes, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetVolumes() []*EndpointVolumeInput { return v.Volumes }
 
 // GetLocations returns EndpointInput.Locations, and is useful for accessing the field via an interface.
 func (v *EndpointInput) GetLocations() *string { return v.Locations }
@@ -1404,11 +1447,11 @@ func (v *EndpointInput) GetFlashBootType() *FlashBootType { return v.FlashBootTy
 // GetType returns EndpointInput.Type, and is useful for accessing the field via an interface.
 func (v *EndpointInput) GetType() *string { return v.Type }
 
-// GetWorkersPFBTarget returns EndpointInput.WorkersPFBTarget, and is useful for accessing the field via an interface.
-func (v *EndpointInput) GetWorkersPFBTarget() *int { return v.WorkersPFBTarget }
-
 // GetCompliance returns EndpointInput.Compliance, and is useful for accessing the field via an interface.
 func (v *EndpointInput) GetCompliance() []*Compliance { return v.Compliance }
+
+// GetWorkersPFBTarget returns EndpointInput.WorkersPFBTarget, and is useful for accessing the field via an interface.
+func (v *EndpointInput) GetWorkersPFBTarget() *int { return v.WorkersPFBTarget }
 
 // GetHubReleaseId returns EndpointInput.HubReleaseId, and is useful for accessing the field via an interface.
 func (v *EndpointInput) GetHubReleaseId() *string { return v.HubReleaseId }
@@ -1433,7 +1476,7 @@ type EndpointTemplateInput struct {
 	StartScript *string `json:"startScript"`
 	// True is refused.
 	AdvancedStart *bool `json:"advancedStart"`
-	// No effect.
+	// Refused but for an empty object.
 	Config *json.RawMessage `json:"config"`
 }
 
@@ -1468,6 +1511,18 @@ func (v *EndpointTemplateInput) GetAdvancedStart() *bool { return v.AdvancedStar
 
 // GetConfig returns EndpointTemplateInput.Config, and is useful for accessing the field via an interface.
 func (v *EndpointTemplateInput) GetConfig() *json.RawMessage { return v.Config }
+
+type EndpointVolumeInput struct {
+	VolumeId *string `json:"volumeId"`
+	// NETWORK_VOLUME if it is absent; another one is refused.
+	VolumeType *VolumeType `json:"volumeType"`
+}
+
+// GetVolumeId returns EndpointVolumeInput.VolumeId, and is useful for accessing the field via an interface.
+func (v *EndpointVolumeInput) GetVolumeId() *string { return v.VolumeId }
+
+// GetVolumeType returns EndpointVolumeInput.VolumeType, and is useful for accessing the field via an interface.
+func (v *EndpointVolumeInput) GetVolumeType() *VolumeType { return v.VolumeType }
 
 type EnvironmentVariableInput struct {
 	Key   *string `json:"key"`
@@ -1550,7 +1605,8 @@ func (v *GPUTypesGpuTypesGpuType) GetLowestPrice() *GPUTypesGpuTypesGpuTypeLowes
 // GPUTypesGpuTypesGpuTypeLowestPrice includes the requested fields of the GraphQL type LowestPrice.
 // The GraphQL type's documentation follows.
 //
-// The cheapest way to have so many GPUs now. All but stockStatus and availableGpuCounts are null when there is none.
+// The cheapest way to have so many GPUs now. All but stockStatus, availableGpuCounts and gpuTypeCudaVersions are null when there
+// is none.
 type GPUTypesGpuTypesGpuTypeLowestPrice struct {
 	GpuTypeId *string `json:"gpuTypeId"`
 	// USD an hour for all the GPUs asked for.
@@ -1805,9 +1861,9 @@ type GpuAvailabilityInput struct {
 	// Empty: any. So is the next one.
 	AllowedCudaVersions []*string `json:"allowedCudaVersions"`
 	MinCudaVersion      *string   `json:"minCudaVersion"`
-	// No effect.
+	// GB of disk that the host has free; 0: any.
 	MinDisk *int `json:"minDisk"`
-	// No effect.
+	// No effect: every host takes workers of endpoints as well as pods.
 	IncludeAiApi *bool `json:"includeAiApi"`
 }
 
@@ -1851,22 +1907,21 @@ type GpuLowestPriceInput struct {
 	AllowedCudaVersions []*string `json:"allowedCudaVersions"`
 	// Two letters; empty: any.
 	CountryCode *string `json:"countryCode"`
-	// No effect.
+	// GB of disk that the host has free.
 	MinDisk *int `json:"minDisk"`
-	// No effect.
+	// GB of disk that the pod takes.
 	TotalDisk *int `json:"totalDisk"`
-	// No effect.
+	// Mbit/s of the host. So is the next one.
 	MinDownload *int `json:"minDownload"`
-	// No effect.
-	MinUpload *int `json:"minUpload"`
-	// No effect.
+	MinUpload   *int `json:"minUpload"`
+	// True: only on hosts with a public address.
 	SupportPublicIp *bool `json:"supportPublicIp"`
-	// No effect.
-	IncludeAiApi *bool `json:"includeAiApi"`
-	// No effect.
+	// Only in data centers that meet all of them; empty: any.
 	Compliance []*Compliance `json:"compliance"`
-	// No effect.
+	// True: only in data centers with global networking.
 	GlobalNetwork *bool `json:"globalNetwork"`
+	// No effect: every host takes workers of endpoints as well as pods.
+	IncludeAiApi *bool `json:"includeAiApi"`
 }
 
 // GetGpuCount returns GpuLowestPriceInput.GpuCount, and is useful for accessing the field via an interface.
@@ -1911,14 +1966,14 @@ func (v *GpuLowestPriceInput) GetMinUpload() *int { return v.MinUpload }
 // GetSupportPublicIp returns GpuLowestPriceInput.SupportPublicIp, and is useful for accessing the field via an interface.
 func (v *GpuLowestPriceInput) GetSupportPublicIp() *bool { return v.SupportPublicIp }
 
-// GetIncludeAiApi returns GpuLowestPriceInput.IncludeAiApi, and is useful for accessing the field via an interface.
-func (v *GpuLowestPriceInput) GetIncludeAiApi() *bool { return v.IncludeAiApi }
-
 // GetCompliance returns GpuLowestPriceInput.Compliance, and is useful for accessing the field via an interface.
 func (v *GpuLowestPriceInput) GetCompliance() []*Compliance { return v.Compliance }
 
 // GetGlobalNetwork returns GpuLowestPriceInput.GlobalNetwork, and is useful for accessing the field via an interface.
 func (v *GpuLowestPriceInput) GetGlobalNetwork() *bool { return v.GlobalNetwork }
+
+// GetIncludeAiApi returns GpuLowestPriceInput.IncludeAiApi, and is useful for accessing the field via an interface.
+func (v *GpuLowestPriceInput) GetIncludeAiApi() *bool { return v.IncludeAiApi }
 
 type GpuTypeFilter struct {
 	Id  *string   `json:"id"`
@@ -1954,6 +2009,11 @@ func (v *MyEndpointMyselfUser) GetEndpoint() *MyEndpointMyselfUserEndpoint { ret
 // A service whose workers do what is asked of it.
 type MyEndpointMyselfUserEndpoint struct {
 	EndpointFields `json:"-"`
+}
+
+// GetCompliance returns MyEndpointMyselfUserEndpoint.Compliance, and is useful for accessing the field via an interface.
+func (v *MyEndpointMyselfUserEndpoint) GetCompliance() []*Compliance {
+	return v.EndpointFields.Compliance
 }
 
 // GetId returns MyEndpointMyselfUserEndpoint.Id, and is useful for accessing the field via an interface.
@@ -2082,6 +2142,8 @@ func (v *MyEndpointMyselfUserEndpoint) UnmarshalJSON(b []byte) error {
 }
 
 type __premarshalMyEndpointMyselfUserEndpoint struct {
+	Compliance []*Compliance `json:"compliance"`
+
 	Id *string `json:"id"`
 
 	Name *string `json:"name"`
@@ -2146,6 +2208,7 @@ func (v *MyEndpointMyselfUserEndpoint) MarshalJSON() ([]byte, error) {
 func (v *MyEndpointMyselfUserEndpoint) __premarshalJSON() (*__premarshalMyEndpointMyselfUserEndpoint, error) {
 	var retval __premarshalMyEndpointMyselfUserEndpoint
 
+	retval.Compliance = v.EndpointFields.Compliance
 	retval.Id = v.EndpointFields.Id
 	retval.Name = v.EndpointFields.Name
 	retval.Type = v.EndpointFields.Type
@@ -2204,6 +2267,11 @@ func (v *MyEndpointsMyselfUser) GetEndpoints() []*MyEndpointsMyselfUserEndpoints
 // A service whose workers do what is asked of it.
 type MyEndpointsMyselfUserEndpointsEndpoint struct {
 	EndpointFields `json:"-"`
+}
+
+// GetCompliance returns MyEndpointsMyselfUserEndpointsEndpoint.Compliance, and is useful for accessing the field via an interface.
+func (v *MyEndpointsMyselfUserEndpointsEndpoint) GetCompliance() []*Compliance {
+	return v.EndpointFields.Compliance
 }
 
 // GetId returns MyEndpointsMyselfUserEndpointsEndpoint.Id, and is useful for accessing the field via an interface.
@@ -2348,6 +2416,8 @@ func (v *MyEndpointsMyselfUserEndpointsEndpoint) UnmarshalJSON(b []byte) error {
 }
 
 type __premarshalMyEndpointsMyselfUserEndpointsEndpoint struct {
+	Compliance []*Compliance `json:"compliance"`
+
 	Id *string `json:"id"`
 
 	Name *string `json:"name"`
@@ -2412,6 +2482,7 @@ func (v *MyEndpointsMyselfUserEndpointsEndpoint) MarshalJSON() ([]byte, error) {
 func (v *MyEndpointsMyselfUserEndpointsEndpoint) __premarshalJSON() (*__premarshalMyEndpointsMyselfUserEndpointsEndpoint, error) {
 	var retval __premarshalMyEndpointsMyselfUserEndpointsEndpoint
 
+	retval.Compliance = v.EndpointFields.Compliance
 	retval.Id = v.EndpointFields.Id
 	retval.Name = v.EndpointFields.Name
 	retval.Type = v.EndpointFields.Type
@@ -3050,12 +3121,14 @@ type PodEditJobInput struct {
 	DockerArgs *string                     `json:"dockerArgs"`
 	Env        []*EnvironmentVariableInput `json:"env,omitempty"`
 	// Each port/protocol, separated by commas.
-	Ports                   *string `json:"ports"`
-	ContainerDiskInGb       *int    `json:"containerDiskInGb"`
-	VolumeInGb              *int    `json:"volumeInGb"`
+	Ports             *string `json:"ports"`
+	ContainerDiskInGb *int    `json:"containerDiskInGb"`
+	// 0 leaves the persistent mount as it is; 10 GB at least.
+	VolumeInGb *int `json:"volumeInGb"`
+	// Of the volume, if the pod has one.
 	VolumeMountPath         *string `json:"volumeMountPath"`
 	ContainerRegistryAuthId *string `json:"containerRegistryAuthId"`
-	// No effect.
+	// Refused.
 	Port *string `json:"port"`
 }
 
@@ -3296,7 +3369,8 @@ func (v *PodFieldsRuntimePodRuntimeGpus) GetMemoryUtilPercent() *int { return v.
 //
 // A port of the container. ip and publicPort are null while it is not mapped, ip also if it is on every address of the host.
 type PodFieldsRuntimePodRuntimePorts struct {
-	Ip          *string `json:"ip"`
+	Ip *string `json:"ip"`
+	// Whether the container is reached at ip itself: true for tcp and udp, false for http.
 	IsIpPublic  *bool   `json:"isIpPublic"`
 	PrivatePort *int    `json:"privatePort"`
 	PublicPort  *int    `json:"publicPort"`
@@ -3325,7 +3399,7 @@ type PodFindAndDeployOnDemandInput struct {
 	// 1 if it is absent.
 	GpuCount  *int    `json:"gpuCount"`
 	GpuTypeId *string `json:"gpuTypeId"`
-	// In place of gpuTypeId: the first that can be had.
+	// The first that can be had, gpuTypeId before them.
 	GpuTypeIdList []*string `json:"gpuTypeIdList"`
 	// The image if it is absent.
 	Name *string `json:"name"`
@@ -3336,14 +3410,18 @@ type PodFindAndDeployOnDemandInput struct {
 	Ports             *string                     `json:"ports"`
 	Env               []*EnvironmentVariableInput `json:"env,omitempty"`
 	ContainerDiskInGb *int                        `json:"containerDiskInGb"`
-	// 10 or more makes a persistent mount.
+	// Makes a persistent mount, of 10 GB at least.
 	VolumeInGb *int `json:"volumeInGb"`
-	// /workspace if it is absent.
+	// Where the volume is mounted, if there is one; /workspace if it is absent.
 	VolumeMountPath *string `json:"volumeMountPath"`
 	NetworkVolumeId *string `json:"networkVolumeId"`
+	// In place of networkVolumeId: one network volume, and where it is mounted.
+	VolumeMounts []*PodVolumeMountInput `json:"volumeMounts,omitempty"`
 	// Ids separated by commas.
-	DataCenterId            *string `json:"dataCenterId"`
-	ContainerRegistryAuthId *string `json:"containerRegistryAuthId"`
+	DataCenterId *string `json:"dataCenterId"`
+	// After those of dataCenterId.
+	DataCenterIds           []*string `json:"dataCenterIds"`
+	ContainerRegistryAuthId *string   `json:"containerRegistryAuthId"`
 	// Gives what is absent here, and the variables that env lacks.
 	TemplateId          *string   `json:"templateId"`
 	MinVcpuCount        *int      `json:"minVcpuCount"`
@@ -3356,21 +3434,19 @@ type PodFindAndDeployOnDemandInput struct {
 	DeployCost *float64 `json:"deployCost"`
 	// Gives the container the user's SSH keys as PUBLIC_KEY.
 	StartSsh *bool `json:"startSsh"`
-	// No effect.
+	// True: only on hosts with a public address.
 	SupportPublicIp *bool `json:"supportPublicIp"`
 	// Two letters.
 	CountryCode *string `json:"countryCode"`
-	// No effect.
+	// GB of disk that the host has free.
 	MinDisk *int `json:"minDisk"`
-	// No effect.
+	// Mbit/s of the host. So is the next one.
 	MinDownload *int `json:"minDownload"`
-	// No effect.
-	MinUpload *int `json:"minUpload"`
-	// No effect.
+	MinUpload   *int `json:"minUpload"`
+	// Only in data centers that meet all of them; empty: any.
 	Compliance []*Compliance `json:"compliance"`
-	// No effect.
-	Port *string `json:"port"`
 	// Refused. So are those that follow.
+	Port           *string           `json:"port"`
 	AiApiId        *string           `json:"aiApiId"`
 	StartJupyter   *bool             `json:"startJupyter"`
 	StopAfter      *time.Time        `json:"stopAfter"`
@@ -3378,7 +3454,7 @@ type PodFindAndDeployOnDemandInput struct {
 	VolumeKey      *string           `json:"volumeKey"`
 	SavingsPlan    *SavingsPlanInput `json:"savingsPlan,omitempty"`
 	InstanceIds    []*string         `json:"instanceIds"`
-	// GPU has no effect; CPU is refused.
+	// CPU is refused: see deployCpuPod.
 	ComputeType *ComputeType `json:"computeType"`
 }
 
@@ -3421,8 +3497,16 @@ func (v *PodFindAndDeployOnDemandInput) GetVolumeMountPath() *string { return v.
 // GetNetworkVolumeId returns PodFindAndDeployOnDemandInput.NetworkVolumeId, and is useful for accessing the field via an interface.
 func (v *PodFindAndDeployOnDemandInput) GetNetworkVolumeId() *string { return v.NetworkVolumeId }
 
+// GetVolumeMounts returns PodFindAndDeployOnDemandInput.VolumeMounts, and is useful for accessing the field via an interface.
+func (v *PodFindAndDeployOnDemandInput) GetVolumeMounts() []*PodVolumeMountInput {
+	return v.VolumeMounts
+}
+
 // GetDataCenterId returns PodFindAndDeployOnDemandInput.DataCenterId, and is useful for accessing the field via an interface.
 func (v *PodFindAndDeployOnDemandInput) GetDataCenterId() *string { return v.DataCenterId }
+
+// GetDataCenterIds returns PodFindAndDeployOnDemandInput.DataCenterIds, and is useful for accessing the field via an interface.
+func (v *PodFindAndDeployOnDemandInput) GetDataCenterIds() []*string { return v.DataCenterIds }
 
 // GetContainerRegistryAuthId returns PodFindAndDeployOnDemandInput.ContainerRegistryAuthId, and is useful for accessing the field via an interface.
 func (v *PodFindAndDeployOnDemandInput) GetContainerRegistryAuthId() *string {
@@ -3508,10 +3592,10 @@ type PodResumeInput struct {
 	// If it is there, as many as the pod has.
 	GpuCount            *int      `json:"gpuCount"`
 	AllowedCudaVersions []*string `json:"allowedCudaVersions"`
-	// No effect.
-	SyncMachine *bool `json:"syncMachine"`
-	// No effect.
+	// If it is there, what the pod has.
 	ComputeType *ComputeType `json:"computeType"`
+	// True is refused.
+	SyncMachine *bool `json:"syncMachine"`
 }
 
 // GetPodId returns PodResumeInput.PodId, and is useful for accessing the field via an interface.
@@ -3523,11 +3607,11 @@ func (v *PodResumeInput) GetGpuCount() *int { return v.GpuCount }
 // GetAllowedCudaVersions returns PodResumeInput.AllowedCudaVersions, and is useful for accessing the field via an interface.
 func (v *PodResumeInput) GetAllowedCudaVersions() []*string { return v.AllowedCudaVersions }
 
-// GetSyncMachine returns PodResumeInput.SyncMachine, and is useful for accessing the field via an interface.
-func (v *PodResumeInput) GetSyncMachine() *bool { return v.SyncMachine }
-
 // GetComputeType returns PodResumeInput.ComputeType, and is useful for accessing the field via an interface.
 func (v *PodResumeInput) GetComputeType() *ComputeType { return v.ComputeType }
+
+// GetSyncMachine returns PodResumeInput.SyncMachine, and is useful for accessing the field via an interface.
+func (v *PodResumeInput) GetSyncMachine() *bool { return v.SyncMachine }
 
 type PodStatus string
 
@@ -3574,6 +3658,24 @@ var AllPodType = []PodType{
 	PodTypeBid,
 	PodTypeBackground,
 }
+
+// A volume of a pod.
+type PodVolumeMountInput struct {
+	VolumeId *string `json:"volumeId"`
+	// NETWORK_VOLUME if it is absent; another one is refused.
+	VolumeType *VolumeType `json:"volumeType"`
+	// /workspace if it is absent.
+	MountPath *string `json:"mountPath"`
+}
+
+// GetVolumeId returns PodVolumeMountInput.VolumeId, and is useful for accessing the field via an interface.
+func (v *PodVolumeMountInput) GetVolumeId() *string { return v.VolumeId }
+
+// GetVolumeType returns PodVolumeMountInput.VolumeType, and is useful for accessing the field via an interface.
+func (v *PodVolumeMountInput) GetVolumeType() *VolumeType { return v.VolumeType }
+
+// GetMountPath returns PodVolumeMountInput.MountPath, and is useful for accessing the field via an interface.
+func (v *PodVolumeMountInput) GetMountPath() *string { return v.MountPath }
 
 // PoolsResponse is returned by Pools on success.
 type PoolsResponse struct {
@@ -3814,6 +3916,9 @@ type SaveEndpointSaveEndpoint struct {
 	EndpointFields `json:"-"`
 }
 
+// GetCompliance returns SaveEndpointSaveEndpoint.Compliance, and is useful for accessing the field via an interface.
+func (v *SaveEndpointSaveEndpoint) GetCompliance() []*Compliance { return v.EndpointFields.Compliance }
+
 // GetId returns SaveEndpointSaveEndpoint.Id, and is useful for accessing the field via an interface.
 func (v *SaveEndpointSaveEndpoint) GetId() *string { return v.EndpointFields.Id }
 
@@ -3934,6 +4039,8 @@ func (v *SaveEndpointSaveEndpoint) UnmarshalJSON(b []byte) error {
 }
 
 type __premarshalSaveEndpointSaveEndpoint struct {
+	Compliance []*Compliance `json:"compliance"`
+
 	Id *string `json:"id"`
 
 	Name *string `json:"name"`
@@ -3998,6 +4105,7 @@ func (v *SaveEndpointSaveEndpoint) MarshalJSON() ([]byte, error) {
 func (v *SaveEndpointSaveEndpoint) __premarshalJSON() (*__premarshalSaveEndpointSaveEndpoint, error) {
 	var retval __premarshalSaveEndpointSaveEndpoint
 
+	retval.Compliance = v.EndpointFields.Compliance
 	retval.Id = v.EndpointFields.Id
 	retval.Name = v.EndpointFields.Name
 	retval.Type = v.EndpointFields.Type
@@ -4077,7 +4185,7 @@ type SaveTemplateInput struct {
 	// Required for a new one.
 	ImageName         *string `json:"imageName"`
 	ContainerDiskInGb int     `json:"containerDiskInGb"`
-	// 10 or more makes a persistent mount, 0 none.
+	// Makes a persistent mount, of 10 GB at least; 0 none.
 	VolumeInGb int `json:"volumeInGb"`
 	// /workspace if it is absent.
 	VolumeMountPath *string                     `json:"volumeMountPath"`
@@ -4085,7 +4193,7 @@ type SaveTemplateInput struct {
 	Env             []*EnvironmentVariableInput `json:"env,omitempty"`
 	// Each port/protocol, separated by commas.
 	Ports *string `json:"ports"`
-	// No effect: see ports.
+	// Names for some of the ports, for people to read.
 	PortsConfig  []*TemplatePortConfigInput `json:"portsConfig,omitempty"`
 	Readme       *string                    `json:"readme"`
 	IsServerless *bool                      `json:"isServerless"`
@@ -4100,7 +4208,7 @@ type SaveTemplateInput struct {
 	StartScript *string `json:"startScript"`
 	// True is refused.
 	AdvancedStart *bool `json:"advancedStart"`
-	// No effect.
+	// Refused but for an empty object.
 	Config *json.RawMessage `json:"config"`
 }
 
@@ -4382,6 +4490,11 @@ type SetEndpointTemplateUpdateEndpointTemplateEndpoint struct {
 	EndpointFields `json:"-"`
 }
 
+// GetCompliance returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.Compliance, and is useful for accessing the field via an interface.
+func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetCompliance() []*Compliance {
+	return v.EndpointFields.Compliance
+}
+
 // GetId returns SetEndpointTemplateUpdateEndpointTemplateEndpoint.Id, and is useful for accessing the field via an interface.
 func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) GetId() *string {
 	return v.EndpointFields.Id
@@ -4538,6 +4651,8 @@ func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) UnmarshalJSON(b []by
 }
 
 type __premarshalSetEndpointTemplateUpdateEndpointTemplateEndpoint struct {
+	Compliance []*Compliance `json:"compliance"`
+
 	Id *string `json:"id"`
 
 	Name *string `json:"name"`
@@ -4602,6 +4717,7 @@ func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) MarshalJSON() ([]byt
 func (v *SetEndpointTemplateUpdateEndpointTemplateEndpoint) __premarshalJSON() (*__premarshalSetEndpointTemplateUpdateEndpointTemplateEndpoint, error) {
 	var retval __premarshalSetEndpointTemplateUpdateEndpointTemplateEndpoint
 
+	retval.Compliance = v.EndpointFields.Compliance
 	retval.Id = v.EndpointFields.Id
 	retval.Name = v.EndpointFields.Name
 	retval.Type = v.EndpointFields.Type
@@ -4663,6 +4779,8 @@ type SpecificsInput struct {
 	InstanceId *string `json:"instanceId"`
 	// Ids separated by commas; empty: any.
 	DataCenterId *string `json:"dataCenterId"`
+	// True: the stock for workers of endpoints, in place of that for pods.
+	IsSls *bool `json:"isSls"`
 }
 
 // GetInstanceId returns SpecificsInput.InstanceId, and is useful for accessing the field via an interface.
@@ -4670,6 +4788,9 @@ func (v *SpecificsInput) GetInstanceId() *string { return v.InstanceId }
 
 // GetDataCenterId returns SpecificsInput.DataCenterId, and is useful for accessing the field via an interface.
 func (v *SpecificsInput) GetDataCenterId() *string { return v.DataCenterId }
+
+// GetIsSls returns SpecificsInput.IsSls, and is useful for accessing the field via an interface.
+func (v *SpecificsInput) GetIsSls() *bool { return v.IsSls }
 
 // StopPodStopPod includes the requested fields of the GraphQL type Pod.
 // The GraphQL type's documentation follows.
@@ -4974,7 +5095,7 @@ func (v *TemplateFieldsEnvEnvironmentVariable) GetValue() *string { return v.Val
 // TemplateFieldsPortsConfigTemplatePortConfig includes the requested fields of the GraphQL type TemplatePortConfig.
 type TemplateFieldsPortsConfigTemplatePortConfig struct {
 	Port *string `json:"port"`
-	// Null: ports have no names.
+	// Null when it has none.
 	Name *string `json:"name"`
 }
 
@@ -5148,6 +5269,7 @@ func (v *TemplatePodTemplate) __premarshalJSON() (*__premarshalTemplatePodTempla
 }
 
 type TemplatePortConfigInput struct {
+	// The number of one of the ports; what follows a slash is left out.
 	Port *string `json:"port"`
 	Name *string `json:"name"`
 }
@@ -5562,6 +5684,18 @@ func (v *VolumeFieldsDataCenter) GetName() *string { return v.Name }
 // GetStorageSupport returns VolumeFieldsDataCenter.StorageSupport, and is useful for accessing the field via an interface.
 func (v *VolumeFieldsDataCenter) GetStorageSupport() *bool { return v.StorageSupport }
 
+type VolumeType string
+
+const (
+	VolumeTypeNetworkVolume     VolumeType = "NETWORK_VOLUME"
+	VolumeTypeObjectStoreVolume VolumeType = "OBJECT_STORE_VOLUME"
+)
+
+var AllVolumeType = []VolumeType{
+	VolumeTypeNetworkVolume,
+	VolumeTypeObjectStoreVolume,
+}
+
 // __CPUFlavorsInput is used internally by genqlient
 type __CPUFlavorsInput struct {
 	Input *CpuFlavorInput `json:"input,omitempty"`
@@ -5965,7 +6099,7 @@ func Deploy(
 
 // The mutation executed by DeployCPU.
 const DeployCPU_Operation = `
-mutation DeployCPU ($input: DeployCpuPodInput!) {
+mutation DeployCPU ($input: deployCpuPodInput!) {
 	deployCpuPod(input: $input) {
 		... PodFields
 	}
@@ -6280,6 +6414,7 @@ query MyEndpoint ($id: String!) {
 	}
 }
 fragment EndpointFields on Endpoint {
+	compliance
 	id
 	name
 	type
@@ -6357,6 +6492,7 @@ query MyEndpoints {
 	}
 }
 fragment EndpointFields on Endpoint {
+	compliance
 	id
 	name
 	type
@@ -6763,6 +6899,7 @@ mutation SaveEndpoint ($input: EndpointInput!) {
 	}
 }
 fragment EndpointFields on Endpoint {
+	compliance
 	id
 	name
 	type
@@ -6933,6 +7070,7 @@ mutation SetEndpointTemplate ($input: UpdateEndpointTemplateInput!) {
 	}
 }
 fragment EndpointFields on Endpoint {
+	compliance
 	id
 	name
 	type

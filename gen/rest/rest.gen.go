@@ -1065,7 +1065,9 @@ type CPUConfig struct {
 	ID string `json:"id"`
 
 	// Memory GB.
-	Memory    int64 `json:"memory"`
+	Memory int64 `json:"memory"`
+
+	// VcpuCount At least 2 but for what was made over GraphQL.
 	VcpuCount int64 `json:"vcpuCount"`
 }
 

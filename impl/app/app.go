@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -32,65 +31,6 @@ import (
 	"github.com/berthdev/berth/impl/webhook"
 	"github.com/berthdev/berth/store"
 )
-
-// Config is what a server is started with. The zero value of a field is its default.
-type Config struct {
-	Data               string              // directory of the database and of what belongs to it; required
-	Ephemeral          bool                // the directory is thrown away afterwards: no write waits for the disk
-	Listen             string              // address of all interfaces; 127.0.0.1:0 picks a port
-	QueueListen        string              // a second address, for the queue and the workers; empty: none
-	Endpoints          []Endpoint          // declared at the start; jobs of others are kept
-	Drain              time.Duration       // how long requests may take to end at shutdown; 10 s
-	PodRetention       time.Duration       // how long the row of a terminated pod is kept; 24 h
-	Quotas             Quotas              // of REST requests for each user
-	QueueRates         compute.QueuePreset // limits on requests of the queue; empty: none
-	Catalog            string              // file of the catalog; empty: the built-in one
-	Fleet              string              // file of the hosts that pods are placed on, or FleetMachine; empty: a simulated fleet that has plenty of everything
-	TestControls       bool                // serve /_berth/ and run on a clock that it can set
-	PrivateWebhooks    bool                // permit webhooks on loopback and private addresses
-	GraphQL            GraphQL             // bounds of documents, and what helps in developing
-	Docs               bool                // serve pages at /docs to read the documents and to send requests from
-	Runtime            string              // what pods run on: RuntimeSim, which is the default, RuntimeProcess or RuntimeDocker
-	DockerHost         string              // address of the engine; empty: DOCKER_HOST, or the usual socket
-	Pull               string              // when images are pulled: if-absent, which is the default, always or never
-	WorkerURL          string              // base of the queue as workers reach it that are not processes of this machine; empty: worked out
-	ProcessEnv         []string            // names of variables of berth's own environment that processes get besides those that every program needs
-	ProcessAccept      []string            // what pods and endpoints made over an API may set of processes: args, env for every variable, env:NAME for one; empty: nothing
-	AllowNewPrivileges bool                // programs in containers may gain privileges, by sudo and the like
-	PublishOn          string              // address of this host that the ports of containers are published on; 127.0.0.1
-	WorkerOutput       io.Writer           // gets what workers print; nil: kept for their logs only
-	Lease              time.Duration       // how long a job may go unheard of before another worker gets it; 30 s, at least 3 s
-	Log                *slog.Logger        // nil: silent
-
-	MetricsListen  string            // address of /metrics, which asks for no key; empty: nothing is measured
-	TracesEndpoint string            // URL of a receiver of OTLP over HTTP; without a path its /v1/traces; empty: nothing is traced
-	TracesHeaders  map[string]string // sent there with every batch
-	DrainNotice    time.Duration     // how long /readyz says at shutdown that the server leaves before it does; 0: not at all
-	Version        string            // of the program, for metrics, traces and who finds the directory in use; empty: dev
-
-	clock compute.Clock // nil: the machine's, or with TestControls one that can be set
-}
-
-// Endpoint is a serverless endpoint whose workers are processes on this machine.
-type Endpoint struct {
-	Name        string
-	Command     []string // program and arguments of one worker; none: workers are started by somebody else
-	WorkersMax  int      // 0: 3
-	WorkersMin  int
-	IdleTimeout time.Duration  // 0: 10 s
-	Scaler      compute.Scaler // empty: QUEUE_DELAY
-	ScalerValue int            // seconds or jobs; 0: 4
-}
-
-// Quotas are how many REST requests a user may make. Zero means the default: 1,000 a minute, 30,000 an hour, 500,000 a day.
-type Quotas struct{ Minute, Hour, Day int64 }
-
-// GraphQL is how the GraphQL interface is set. A limit that is zero means its default.
-type GraphQL struct {
-	Limits        graphql.Limits
-	Introspection bool // clients may read the schema; they always may with TestControls
-	Playground    bool // GET /graphql answers a page to try queries on
-}
 
 const (
 	defaultListen      = "127.0.0.1:8765"
@@ -125,6 +65,7 @@ type Server struct {
 	keeping    sync.Mutex            // held over a keepTime
 	lag        time.Duration         // of the clock, as it is stored
 	store      store.Store
+	storage    *storage // what the test controls set of it; nil without them
 	queue      *queue.Queue
 	rates      *control.Rates
 	queueRates *control.QueueRates
@@ -300,7 +241,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	services := httpapi.Services{
 		Control: ctl, Pods: pods, Draining: loopCtx, Endpoints: endpoints, Workers: workers, QueueURL: s.QueueURL, Registries: registries, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids,
 		Clock: c.clock, Log: c.Log, Faults: &fault.Script{},
-		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
+		Trouble: s.store.Trouble, Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
 	}
 	s.observe(&services, webhooks)
 	retention := &loop.Retention{

@@ -113,6 +113,8 @@ func (c *controls) SetQueueRates(p compute.QueuePreset) error {
 	return err
 }
 
+func (c *controls) SetStorage(state string) { c.server.storage.set(store.Trouble(state)) }
+
 func (c *controls) SetBoot(d time.Duration) {
 	c.server.fleet.SetBoot(d)
 	c.server.workerSim.SetBoot(d)

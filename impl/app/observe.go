@@ -43,12 +43,18 @@ func (s *Server) openStore(ctx context.Context, c Config) (err error) {
 		return err
 	}
 	s.store = db
+	s.tellDamage(db.Damage())
+	db.Watch(s.watchStorage)
 	if c.MetricsListen != "" {
 		s.metrics = observe.NewMetrics(c.Version)
 		db.Observe(s.metrics.Committed)
 	}
 	if s.tracing != nil {
 		s.store = s.tracing.Store(db)
+	}
+	if c.TestControls {
+		s.storage = &storage{Store: s.store}
+		s.store = s.storage
 	}
 	return nil
 }

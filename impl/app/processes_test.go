@@ -83,14 +83,18 @@ func TestAPodHasAKeyThatIsGoodForItAloneAndForItsPresentRun(t *testing.T) {
 	require.Equal(t, 403, status("GET", "/v2/"+string(s.Endpoints()["told"])+"/health", key, ""))
 	require.Equal(t, 401, status("GET", at, strings.Replace(key, id, other["id"].(string), 1), ""), "it is not to be bent to another pod")
 
-	require.NoError(t, s.Close())
-	s = start(t, c)
-	require.Equal(t, 200, status("GET", at, key, ""), "it outlives a restart of the server")
-
+	require.Eventually(t, func() bool { // it has written its environment a moment before it is seen to run
+		_, pod := call(t, "GET", s.URL()+at, key, "")
+		return pod["status"] == "RUNNING"
+	}, time.Minute, time.Millisecond)
 	require.Equal(t, 200, status("POST", at+"/action", key, `{"action":"restart"}`))
 	require.Equal(t, 401, status("GET", at, key, ""), "its run is over")
 	next := variables(t, s, all, id, 1)["RUNPOD_API_KEY"]
 	require.NotEqual(t, key, next)
+
+	require.NoError(t, s.Close())
+	s = start(t, c)
+	require.Equal(t, 200, status("GET", at, next, ""), "it outlives a restart of the server")
 
 	_, answer := call(t, "POST", s.URL()+"/graphql", next, `{"query":"mutation{podTerminate(input:{podId:\"`+id+`\"})}"}`)
 	require.NotContains(t, answer, "errors")

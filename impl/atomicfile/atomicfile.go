@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"sync/atomic"
 )
 
 // Write writes a file for its owner alone, in place of one of that name. With sync its content is on disk when Write returns, and
@@ -15,16 +16,16 @@ func Write(path string, content []byte, sync bool) error {
 	half := path + ".new"
 	err := fill(half, content, sync)
 	if err == nil {
-		err = system.Rename(half, path)
+		err = system().Rename(half, path)
 	}
 	if err != nil {
-		_ = system.Remove(half) // it may not be there
+		_ = system().Remove(half) // it may not be there
 	}
 	return err
 }
 
 func fill(path string, content []byte, sync bool) error {
-	f, err := system.Create(path)
+	f, err := system().Create(path)
 	if err != nil {
 		return err
 	}
@@ -38,7 +39,7 @@ func fill(path string, content []byte, sync bool) error {
 // MakeDir makes a directory for its owner alone, with those above it that are missing, and gives the directories in which it made
 // one: their names are on disk once SyncDir was called for each. One that is there stays as it is.
 func MakeDir(path string) (in []string, err error) {
-	err = system.Mkdir(path)
+	err = system().Mkdir(path)
 	switch {
 	case err == nil:
 		return []string{filepath.Dir(path)}, nil
@@ -57,7 +58,7 @@ func MakeDir(path string) (in []string, err error) {
 // SyncDir returns once the names in the directories are on disk.
 func SyncDir(paths ...string) error {
 	for _, path := range paths {
-		if err := system.SyncDir(path); err != nil {
+		if err := system().SyncDir(path); err != nil {
 			return err
 		}
 	}
@@ -82,11 +83,18 @@ type System interface {
 	SyncDir(path string) error
 }
 
-// OS is the operating system.
+// OS is the operating system().
 var OS System = operating{}
 
-var system = OS
+var other atomic.Pointer[System]
 
-// Use puts another system before that of the process, which a test does once, before anything is written: there is one for the
-// process, as there is one default VFS of SQLite.
-func Use(s System) { system = s }
+// Use puts another system in place of the operating one, for a test: there is one for the process, as there is one default VFS of
+// SQLite.
+func Use(s System) { other.Store(&s) }
+
+func system() System {
+	if s := other.Load(); s != nil {
+		return *s
+	}
+	return OS
+}

@@ -21,6 +21,7 @@ type Endpoint struct {
 	GPU           *EndpointGPU // exactly one of GPU and CPUs is set, unless it is declared
 	CPUs          []CPU        // a worker gets the first one that can be had
 	DataCenterIDs []string     // in the order of preference; empty: any
+	Compliance    []string     // all of them, of the data centers of its workers
 	VolumeIDs     []VolumeID   // at most one in each data center; a worker mounts that of its own
 	TemplateID    TemplateID   // empty: none
 	WorkersMin    int

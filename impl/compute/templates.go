@@ -10,7 +10,8 @@ type Template struct {
 	Image        string
 	Args         string
 	DiskGB       int64
-	Ports        []string // each port/protocol
+	Ports        []string          // each port/protocol
+	PortNames    map[string]string // for people, by the number of a port; most ports have none
 	Env          map[string]string
 	RegistryID   RegistryID // empty: none
 	Persistent   *PersistentMount

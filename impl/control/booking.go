@@ -60,7 +60,7 @@ func (b *Booking) room(id holder, w want) (c claim, ok bool) {
 	if h == nil {
 		return claim{}, false
 	}
-	c = claim{host: h, amount: h.share(w)}
+	c = claim{host: h, amount: h.share(&w)}
 	c.devices = h.devices.pick(c.amount.gpus, h.GPUCount)
 	b.take(id, c)
 	if w.PersistentGB > 0 {

@@ -46,7 +46,7 @@ func (t GPUType) Offer(cloud compute.Cloud) *GPUOffer {
 	return t.Secure
 }
 
-// CPUFlavor is a kind of CPU. It is offered in powers of two.
+// CPUFlavor is a kind of CPU. It is offered in powers of two from MinVCPU to MaxVCPU and, to clients of GraphQL, with one vCPU.
 type CPUFlavor struct {
 	ID                     string  `json:"id"`
 	Name                   string  `json:"name"`
@@ -59,9 +59,12 @@ type CPUFlavor struct {
 	ServerlessPricePerVCPU float64 `json:"serverlessPricePerVcpu"`
 }
 
+// Serverless tells whether it has a price for workers of endpoints.
+func (f CPUFlavor) Serverless() bool { return f.ServerlessPricePerVCPU > 0 }
+
 // offers tells whether a pod can have so many vCPUs.
 func (f CPUFlavor) offers(vcpus int64) bool {
-	return vcpus >= f.MinVCPU && vcpus <= f.MaxVCPU && powerOfTwo(vcpus)
+	return vcpus == 1 || vcpus >= f.MinVCPU && vcpus <= f.MaxVCPU && powerOfTwo(vcpus)
 }
 
 // VolumePrices are what a GB of a network volume costs. Absent ones are 0.
@@ -107,7 +110,7 @@ func (t PublicTemplate) Official() bool { return t.Source == sourceOfficial }
 // Template gives it in the form of those of users. Nobody owns it.
 func (t PublicTemplate) Template() compute.Template {
 	made := compute.Template{
-		ID: compute.TemplateID(t.ID), Name: t.Name, Image: t.Image, Args: t.Args, DiskGB: t.DiskGB, Ports: append([]string{}, t.Ports...), Env: map[string]string{},
+		ID: compute.TemplateID(t.ID), Name: t.Name, Image: t.Image, Args: t.Args, DiskGB: t.DiskGB, Ports: append([]string{}, t.Ports...), PortNames: map[string]string{}, Env: map[string]string{},
 		Category: compute.TemplateCategory(t.Category), Public: true, Serverless: t.Serverless, StartSSH: t.StartSSH,
 		StartJupyter: t.StartJupyter, CUDAVersions: append([]string{}, t.CUDAVersions...),
 	}
@@ -226,6 +229,13 @@ func (c Catalog) checkPlace(gpu *compute.GPU, dataCenterIDs []string, globalNetw
 		return compute.Errorf(compute.Rejected, "globalNetworking: none of the data centers asked for has it")
 	}
 	return nil
+}
+
+// compliant tells whether one of the data centers, of all if none is named, meets all of the standards.
+func (c Catalog) compliant(dataCenterIDs, standards []string) bool {
+	return slices.ContainsFunc(c.DataCenters, func(d DataCenter) bool {
+		return (len(dataCenterIDs) == 0 || slices.Contains(dataCenterIDs, d.ID)) && contains(d.Compliance, standards)
+	})
 }
 
 func (c Catalog) canNetwork(g *compute.GPU) bool {

@@ -63,7 +63,7 @@ func TestACatalogThatMakesNoSenseIsRefusedByName(t *testing.T) {
 	require.ErrorContains(t, err, "nosuchfile.json")
 }
 
-const hostA = `{"id":"a","dataCenterId":"EU-RO-1","cloud":"SECURE","gpu":"NVIDIA L4","gpuCount":4,"cudaVersion":"12.8","cpus":["cpu3g"],"vcpus":32,"memoryGb":180,"diskGb":900}`
+const hostA = `{"id":"a","dataCenterId":"EU-RO-1","cloud":"SECURE","gpu":"NVIDIA L4","gpuCount":4,"cudaVersion":"12.8","cpus":["cpu3g"],"vcpus":32,"memoryGb":180,"diskGb":900,"publicIp":false,"downloadMbps":500,"uploadMbps":100}`
 
 func TestAFleetThatDoesNotFitTheCatalogIsRefusedByName(t *testing.T) {
 	t.Parallel()
@@ -72,18 +72,20 @@ func TestAFleetThatDoesNotFitTheCatalogIsRefusedByName(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []control.Host{{
 		ID: "a", DataCenterID: "EU-RO-1", Cloud: "SECURE", GPU: "NVIDIA L4", GPUCount: 4, CUDAVersion: "12.8", CPUs: []string{"cpu3g"},
-		VCPUs: 32, MemoryGB: 180, DiskGB: 900,
+		VCPUs: 32, MemoryGB: 180, DiskGB: 900, PublicIP: new(bool), DownloadMbps: 500, UploadMbps: 100,
 	}}, hosts)
 	for change, want := range map[[2]string]string{
-		{`"id":"a"`, `"id":""`}:            `hosts[0].id is missing`,
-		{`EU-RO-1`, `XX-YY-1`}:             `hosts[0].dataCenterId "XX-YY-1" is not in the catalog`,
-		{`"SECURE"`, `"secure"`}:           `hosts[0].cloud is "secure"; it must be one of [SECURE COMMUNITY]`,
-		{`NVIDIA L4`, `L4`}:                `hosts[0].gpu "L4" is not in the catalog`,
-		{`"gpu":"NVIDIA L4",`, ``}:         `hosts[0].gpuCount must be 0 without a gpu, and never negative`,
-		{`"12.8"`, `"latest"`}:             `hosts[0].cudaVersion is "latest"; it must be like 12.8`,
-		{`cpu3g`, `cpu9z`}:                 `hosts[0].cpus[0] "cpu9z" is not in the catalog`,
-		{`"diskGb":900`, `"diskGb":-1`}:    `hosts[0].diskGb must not be negative`,
-		{`"gpuCount":4`, `"gpuCount":"4"`}: `json: cannot unmarshal string into Go struct field Host.hosts.gpuCount of type int64`,
+		{`"id":"a"`, `"id":""`}:                     `hosts[0].id is missing`,
+		{`EU-RO-1`, `XX-YY-1`}:                      `hosts[0].dataCenterId "XX-YY-1" is not in the catalog`,
+		{`"SECURE"`, `"secure"`}:                    `hosts[0].cloud is "secure"; it must be one of [SECURE COMMUNITY]`,
+		{`NVIDIA L4`, `L4`}:                         `hosts[0].gpu "L4" is not in the catalog`,
+		{`"gpu":"NVIDIA L4",`, ``}:                  `hosts[0].gpuCount must be 0 without a gpu, and never negative`,
+		{`"12.8"`, `"latest"`}:                      `hosts[0].cudaVersion is "latest"; it must be like 12.8`,
+		{`cpu3g`, `cpu9z`}:                          `hosts[0].cpus[0] "cpu9z" is not in the catalog`,
+		{`"diskGb":900`, `"diskGb":-1`}:             `hosts[0].diskGb must not be negative`,
+		{`"downloadMbps":500`, `"downloadMbps":-1`}: `hosts[0].downloadMbps must not be negative`,
+		{`"uploadMbps":100`, `"uploadMbps":-1`}:     `hosts[0].uploadMbps must not be negative`,
+		{`"gpuCount":4`, `"gpuCount":"4"`}:          `json: cannot unmarshal string into Go struct field Host.hosts.gpuCount of type int64`,
 	} {
 		require.Contains(t, hostA, change[0])
 		path := write(t, `{"hosts":[`+strings.Replace(hostA, change[0], change[1], 1)+`]}`)

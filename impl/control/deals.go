@@ -16,11 +16,9 @@ type Wanted struct {
 	GPU           compute.GPU
 	Clouds        []compute.Cloud // any of them
 	DataCenterIDs []string        // any of them; empty: all
-	Countries     []string        // any of them; empty: all
-	VCPUs         int64           // at least, for the pod
-	MemoryGB      int64           // at least, for the pod
-	CUDAVersions  []string        // any of them; empty: all
-	LeastCUDA     string          // no earlier one; empty: any
+	GlobalNetwork bool            // only where it is possible
+	DiskGB        int64           // that the pod takes
+	Needs
 }
 
 // Deal is the cheapest way to have now what is wanted.
@@ -28,14 +26,15 @@ type Deal struct {
 	Cloud  compute.Cloud // empty: it cannot be had
 	Price  float64       // USD an hour for all the GPUs
 	Stock  Stock
-	Counts []int64 // of GPUs that a pod can have now in one of the clouds, ascending
+	Counts []int64     // of GPUs that a pod can have now in one of the clouds, ascending
+	CUDA   []CUDAStock // that hosts of the clouds have, with room for the pod or without, the latest first
 }
 
 // Deal looks for the cheapest cloud with room.
 func (c *Control) Deal(w Wanted) Deal {
 	d := Deal{Stock: StockNone, Counts: []int64{}}
 	t, _ := c.catalog.GPU(w.GPU.ID)
-	can := map[int64]bool{}
+	can, cuda := map[int64]bool{}, map[cudaVersion]int64{}
 	most := int64(0)
 	for _, cloud := range w.Clouds {
 		offer := t.Offer(cloud)
@@ -43,18 +42,20 @@ func (c *Control) Deal(w Wanted) Deal {
 			continue
 		}
 		x := w.want(cloud)
+		asked := c.placement.room(x)
+		for v, n := range asked.byCUDA {
+			cuda[v] += n
+		}
+		if price := times(offer.Price, x.Count); asked.all > 0 && (d.Cloud == "" || price < d.Price) {
+			d.Cloud, d.Price, d.Stock = cloud, price, stockOf(asked.all)
+		}
 		for x.Count = 1; x.Count <= offer.MaxCount; x.Count++ {
-			places := c.placement.room(x).all
-			if places == 0 {
-				continue
-			}
-			can[x.Count], most = true, max(most, x.Count)
-			price := times(offer.Price, x.Count)
-			if x.Count == w.GPU.Count && (d.Cloud == "" || price < d.Price) {
-				d.Cloud, d.Price, d.Stock = cloud, price, stockOf(places)
+			if c.placement.room(x).all > 0 {
+				can[x.Count], most = true, max(most, x.Count)
 			}
 		}
 	}
+	d.CUDA = cudaStock(cuda)
 	for n := int64(1); n <= most; n++ {
 		if can[n] {
 			d.Counts = append(d.Counts, n)
@@ -78,8 +79,7 @@ func (c *Control) Choose(ctx context.Context, user compute.UserID, n NewPod, typ
 	}
 	for _, id := range types {
 		w := Wanted{
-			GPU: compute.GPU{ID: id, Count: n.GPU.Count}, Clouds: clouds, DataCenterIDs: dataCenters, Countries: n.Countries,
-			VCPUs: n.LeastVCPUs, MemoryGB: n.LeastMemoryGB, CUDAVersions: n.CUDAVersions, LeastCUDA: n.LeastCUDA,
+			GPU: compute.GPU{ID: id, Count: n.GPU.Count}, Clouds: clouds, DataCenterIDs: dataCenters, GlobalNetwork: n.GlobalNetworking, Needs: n.Needs,
 		}
 		if d := c.Deal(w); d.Cloud != "" {
 			n.GPU, n.Cloud = &w.GPU, d.Cloud
@@ -112,30 +112,33 @@ func (c *Control) places(w Wanted) (n int64) {
 // want is what is wanted of one cloud.
 func (w Wanted) want(cloud compute.Cloud) want {
 	return want{
-		GPU: w.GPU.ID, Count: w.GPU.Count, Cloud: cloud, DataCenterIDs: w.DataCenterIDs, Countries: w.Countries,
-		CUDAVersions: w.CUDAVersions, LeastCUDA: w.LeastCUDA, LeastVCPUs: w.VCPUs, LeastMemoryGB: w.MemoryGB,
+		GPU: w.GPU.ID, Count: w.GPU.Count, Cloud: cloud, DataCenterIDs: w.DataCenterIDs,
+		GlobalNetwork: w.GlobalNetwork, DiskGB: w.DiskGB, Needs: w.Needs,
 	}
 }
 
-// CPUOffer is what one size of a CPU flavor costs now, USD an hour. A Stock of StockNone means that none can be had.
+// CPUOffer is what one size of a CPU flavor costs, USD an hour. A Stock of StockNone means that none can be had now.
 type CPUOffer struct {
 	Stock           Stock
 	Price           float64
 	ServerlessPrice float64 // of a worker
 }
 
-// CPUOffer looks for room for the size in cloud SECURE, in any of the data centers; none means all. Rejected for what the
-// catalog does not offer.
-func (c *Control) CPUOffer(cpu compute.CPU, dataCenterIDs []string) (CPUOffer, error) {
+// CPUOffer looks for room for the size in cloud SECURE, in any of the data centers; none means all. For a worker of an endpoint it
+// must have a price for workers. Rejected for what the catalog does not offer.
+func (c *Control) CPUOffer(cpu compute.CPU, dataCenterIDs []string, worker bool) (CPUOffer, error) {
 	price, memory, err := c.catalog.priceCPU(cpu)
 	if err != nil {
 		return CPUOffer{}, err
 	}
 	f, _ := c.catalog.CPU(cpu.ID)
+	if worker && !f.Serverless() {
+		return CPUOffer{}, compute.Errorf(compute.Rejected, "cpu.id: flavor %q is not for workers of endpoints", cpu.ID)
+	}
 	places := c.placement.room(want{
 		CPU: cpu.ID, Count: cpu.VCPUCount, MemoryGB: memory, Cloud: compute.Secure, DataCenterIDs: dataCenterIDs, DiskGB: defaultDiskGB,
 	}).all
-	return CPUOffer{stockOf(places), price, f.ServerlessPricePerVCPU * float64(cpu.VCPUCount)}, nil
+	return CPUOffer{stockOf(places), price, times(f.ServerlessPricePerVCPU, cpu.VCPUCount)}, nil
 }
 
 // Catalog gives what can be had and what it costs.
@@ -150,10 +153,11 @@ func (c *Control) SmallestCPU() compute.CPU {
 // Resume is what may be asked of a pod that is to start again.
 type Resume struct {
 	GPUs         *int     // nil: as many as it has
+	OnGPUs       *bool    // whether it is a GPU pod; nil: as it is
 	CUDAVersions []string // any of them; empty: all
 }
 
-// ResumePod starts the pod. Rejected for another number of GPUs than the pod has; otherwise as for ActOnPod.
+// ResumePod starts the pod. Rejected for another number of GPUs than the pod has, or none in place of some; otherwise as for ActOnPod.
 func (c *Control) ResumePod(ctx context.Context, user compute.UserID, id compute.PodID, r Resume) (pod compute.Pod, err error) {
 	err = c.placement.Write(ctx, func(tx store.Tx, b *Booking) (err error) {
 		if pod, err = ownPod(tx, user, id); err != nil {
@@ -165,6 +169,9 @@ func (c *Control) ResumePod(ctx context.Context, user compute.UserID, id compute
 		}
 		if r.GPUs != nil && int64(*r.GPUs) != has {
 			return compute.Errorf(compute.Rejected, "gpuCount: the pod has %d, which cannot change", has)
+		}
+		if r.OnGPUs != nil && *r.OnGPUs != (pod.GPU != nil) {
+			return compute.Errorf(compute.Rejected, "computeType: the pod has %d GPUs, which cannot change", has)
 		}
 		return move(tx, b, &pod, compute.PodStart, r.CUDAVersions...)
 	})

@@ -51,10 +51,12 @@ type EndpointChange struct {
 	GPU           *EndpointGPUChange
 	CPUs          []compute.CPU // MemoryGB is derived
 	DataCenterIDs []string      // empty: any
+	Compliance    []string      // empty: any
 	VolumeIDs     []compute.VolumeID
 	WorkersMin    *int64
 	WorkersMax    *int64
-	IdleTimeout   *time.Duration // refused where it is not the user's to set
+	IdleTimeout   *time.Duration // refused for a queue that is scaled by ByCount, unless IdleByCount is set
+	IdleByCount   bool
 	Scaling       *Scaling
 	Timeout       *time.Duration
 	FlashBoot     *compute.FlashBoot
@@ -91,7 +93,7 @@ func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind comput
 	err = n.store.Write(ctx, func(tx store.Tx) error {
 		e = compute.Endpoint{
 			ID: n.ids.Endpoint(), UserID: user, Type: kind, DiskGB: defaultDiskGB, Ports: []string{}, Env: map[string]string{},
-			DataCenterIDs: []string{}, VolumeIDs: []compute.VolumeID{}, WorkersMax: defaultWorkersMax, IdleTimeout: defaultIdleTimeout,
+			DataCenterIDs: []string{}, Compliance: []string{}, VolumeIDs: []compute.VolumeID{}, WorkersMax: defaultWorkersMax, IdleTimeout: defaultIdleTimeout,
 			Timeout: defaultTimeout, FlashBoot: compute.FlashBootOff, Version: 1, CreatedAt: tx.Wall(),
 		}
 		if err := n.change(tx, &e, change); err != nil {

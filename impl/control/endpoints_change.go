@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
@@ -210,11 +211,17 @@ func (n *Endpoints) changePlaces(tx store.Tx, e *compute.Endpoint, x EndpointCha
 	if x.DataCenterIDs != nil {
 		e.DataCenterIDs = x.DataCenterIDs
 	}
+	if x.Compliance != nil {
+		e.Compliance = x.Compliance
+	}
 	if x.VolumeIDs != nil {
 		e.VolumeIDs = x.VolumeIDs
 	}
 	if err := n.catalog.checkPlace(nil, e.DataCenterIDs, false); err != nil {
 		return err
+	}
+	if !n.catalog.compliant(e.DataCenterIDs, e.Compliance) {
+		return compute.Errorf(compute.Rejected, "compliance: no data center that is asked for meets %s", strings.Join(e.Compliance, " and "))
 	}
 	seen := map[string]bool{}
 	for _, id := range e.VolumeIDs {
@@ -241,7 +248,7 @@ func changeWorkers(e *compute.Endpoint, x EndpointChange) error {
 	if e.Type == compute.LoadBalancer && e.Scaler == compute.ByDelay {
 		return invalid("/scaling/type: must be %s for a %s endpoint", compute.ByCount, e.Type)
 	}
-	if x.IdleTimeout != nil && !e.IdlesBySetting() {
+	if x.IdleTimeout != nil && !x.IdleByCount && !e.IdlesBySetting() {
 		return compute.Errorf(compute.Rejected, "workers.idleTimeout: it does not apply to a queue that is scaled by %s", compute.ByCount)
 	}
 	least, most := int64(e.WorkersMin), int64(e.WorkersMax)

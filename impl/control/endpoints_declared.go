@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -41,7 +42,7 @@ func (n *Endpoints) Declare(ctx context.Context, user compute.UserID, d NewEndpo
 		}
 		e = compute.Endpoint{
 			ID: known.ID, UserID: user, Name: d.Name, Type: compute.QueueEndpoint, Declared: true, Image: d.Image, Ports: []string{}, Env: d.Env,
-			DataCenterIDs: []string{}, VolumeIDs: []compute.VolumeID{}, WorkersMin: d.WorkersMin, WorkersMax: d.WorkersMax,
+			DataCenterIDs: []string{}, Compliance: []string{}, VolumeIDs: []compute.VolumeID{}, WorkersMin: d.WorkersMin, WorkersMax: d.WorkersMax,
 			IdleTimeout: d.IdleTimeout, Scaler: cmp.Or(d.Scaler, compute.ByDelay), ScalerValue: cmp.Or(d.ScalerValue, declaredScalerValue),
 			Timeout: declaredTimeout, FlashBoot: compute.FlashBootOff, Version: known.Version, CreatedAt: known.CreatedAt,
 		}
@@ -54,6 +55,9 @@ func (n *Endpoints) Declare(ctx context.Context, user compute.UserID, d NewEndpo
 				return err
 			}
 			return n.release(tx, e, "", nil)
+		}
+		if reflect.DeepEqual(known, e) { // a start must not need to write: the disk may be full
+			return nil
 		}
 		if diff := makingDiff(known, e); len(diff) > 0 {
 			e.Version++

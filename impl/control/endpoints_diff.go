@@ -42,7 +42,8 @@ func making(e compute.Endpoint) []field {
 	return []field{
 		{"image", e.Image}, {"args", e.Args}, {"disk", e.DiskGB}, {"ports", e.Ports}, {"env", e.Env}, {"registry", orNil(string(e.RegistryID))},
 		{"gpu.pools", g.Pools}, {"gpu.excludedTypes", g.Excluded}, {"gpu.count", g.Count}, {"gpu.allowedCudaVersions", g.CUDAVersions},
-		{"gpu.minCudaVersion", orNil(g.LeastCUDA)}, {"cpu", cpus}, {"dataCenterIds", e.DataCenterIDs}, {"networkVolumes", e.VolumeIDs},
+		{"gpu.minCudaVersion", orNil(g.LeastCUDA)}, {"cpu", cpus}, {"dataCenterIds", e.DataCenterIDs},
+		{"compliance", e.Compliance}, {"networkVolumes", e.VolumeIDs},
 	}
 }
 

@@ -22,7 +22,12 @@ type Host struct {
 	VCPUs        int64         `json:"vcpus"`
 	MemoryGB     int64         `json:"memoryGb"`
 	DiskGB       int64         `json:"diskGb"`
+	PublicIP     *bool         `json:"publicIp"`     // whether it has an address that everybody reaches; nil: it has
+	DownloadMbps int64         `json:"downloadMbps"` // 0: not known, so that no pod that asks for some is placed there
+	UploadMbps   int64         `json:"uploadMbps"`   // likewise
 }
+
+func (h Host) hasPublicIP() bool { return h.PublicIP == nil || *h.PublicIP }
 
 // LoadFleet reads a file with the hosts, {"hosts": [...]}, which must fit the catalog. The error names what does not make
 // sense.
@@ -66,6 +71,8 @@ func (c Catalog) checkHosts(hosts []Host) error {
 		f.must(h.VCPUs >= 0, at+"vcpus", "must not be negative")
 		f.must(h.MemoryGB >= 0, at+"memoryGb", "must not be negative")
 		f.must(h.DiskGB >= 0, at+"diskGb", "must not be negative")
+		f.must(h.DownloadMbps >= 0, at+"downloadMbps", "must not be negative")
+		f.must(h.UploadMbps >= 0, at+"uploadMbps", "must not be negative")
 	}
 	return errors.Join(f.list...)
 }
@@ -76,6 +83,7 @@ const (
 	simulatedGPUs   = 10_000
 	simulatedVCPUs  = 500_000
 	simulatedDiskGB = 1_000_000_000_000
+	simulatedMbps   = 10_000
 )
 
 // knownCUDA are the versions that clients know, besides those that templates of the catalog name.
@@ -108,7 +116,7 @@ func SimulatedFleet(c Catalog) []Host {
 			at := d.ID + "/" + string(cloud) + "/"
 			hosts = append(hosts, Host{
 				ID: at + "cpu", DataCenterID: d.ID, Cloud: cloud, CPUs: flavors,
-				VCPUs: simulatedVCPUs, MemoryGB: simulatedVCPUs * memory, DiskGB: simulatedDiskGB,
+				VCPUs: simulatedVCPUs, MemoryGB: simulatedVCPUs * memory, DiskGB: simulatedDiskGB, DownloadMbps: simulatedMbps, UploadMbps: simulatedMbps,
 			})
 			for _, t := range c.GPUs {
 				if t.Offer(cloud) == nil {
@@ -117,6 +125,7 @@ func SimulatedFleet(c Catalog) []Host {
 				h := Host{
 					ID: at + t.ID, DataCenterID: d.ID, Cloud: cloud, GPU: t.ID, GPUCount: simulatedGPUs,
 					VCPUs: simulatedGPUs * t.VCPUPerGPU, MemoryGB: simulatedGPUs * t.MemoryGBPerGPU, DiskGB: simulatedDiskGB,
+					DownloadMbps: simulatedMbps, UploadMbps: simulatedMbps,
 				}
 				if t.Manufacturer == manufacturerNVIDIA {
 					h.CUDAVersion = versions
@@ -136,6 +145,9 @@ type Capacity struct {
 	Cloud        compute.Cloud // empty: SECURE
 	CUDAVersion  string        // empty: none
 	DiskGB       *int64        // nil: plenty
+	PublicIP     *bool         // nil: it has one
+	DownloadMbps *int64        // nil: plenty
+	UploadMbps   *int64        // nil: plenty
 }
 
 // withCapacity gives a fleet that has of the named types and flavors nothing but the capacity. Rejected for what the
@@ -146,14 +158,15 @@ func (c Catalog) withCapacity(hosts []Host, capacity []Capacity) ([]Host, error)
 	for i, n := range capacity {
 		h := Host{
 			ID:           fmt.Sprintf("capacity/%d/%s/%s%s", i, n.DataCenterID, n.GPU, n.CPU),
-			DataCenterID: n.DataCenterID, Cloud: n.Cloud, CUDAVersion: n.CUDAVersion, DiskGB: simulatedDiskGB,
+			DataCenterID: n.DataCenterID, Cloud: n.Cloud, CUDAVersion: n.CUDAVersion, DiskGB: simulatedDiskGB, PublicIP: n.PublicIP,
+			DownloadMbps: simulatedMbps, UploadMbps: simulatedMbps,
 		}
 		if h.Cloud == "" {
 			h.Cloud = compute.Secure
 		}
-		if n.DiskGB != nil {
-			h.DiskGB = *n.DiskGB
-		}
+		set(&h.DiskGB, n.DiskGB)
+		set(&h.DownloadMbps, n.DownloadMbps)
+		set(&h.UploadMbps, n.UploadMbps)
 		if _, ok := c.DataCenter(n.DataCenterID); !ok {
 			return nil, compute.Errorf(compute.Rejected, "capacity[%d].dataCenterId: there is no data center %q", i, n.DataCenterID)
 		}

@@ -44,7 +44,8 @@ func (q AvailabilityQuery) check(countName string) error {
 
 func (q AvailabilityQuery) want() want {
 	return want{
-		Count: q.Count, Cloud: q.Cloud, Countries: q.Countries, CUDAVersions: q.CUDAVersions, LeastCUDA: q.LeastCUDA, DiskGB: defaultDiskGB,
+		Count: q.Count, Cloud: q.Cloud, DiskGB: defaultDiskGB,
+		Needs: Needs{Countries: q.Countries, CUDAVersions: q.CUDAVersions, LeastCUDA: q.LeastCUDA},
 	}
 }
 
@@ -165,11 +166,8 @@ func (c *Control) DataCenter(id string, q DataCenterQuery) (DataCenterStock, err
 }
 
 func (d DataCenter) matches(q DataCenterQuery) bool {
-	has := func(have, want []string) bool {
-		return !slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(have, w) })
-	}
-	return (len(q.Regions) == 0 || slices.Contains(q.Regions, d.Region)) && has(d.VolumeTypes, q.VolumeTypes) &&
-		has(d.Compliance, q.Compliance) && (q.GlobalNetwork == nil || *q.GlobalNetwork == d.GlobalNetwork)
+	return (len(q.Regions) == 0 || slices.Contains(q.Regions, d.Region)) && contains(d.VolumeTypes, q.VolumeTypes) &&
+		contains(d.Compliance, q.Compliance) && (q.GlobalNetwork == nil || *q.GlobalNetwork == d.GlobalNetwork)
 }
 
 // stock fills in what is free for the smallest pod of each GPU type and CPU flavor.

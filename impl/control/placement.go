@@ -128,7 +128,8 @@ func (p *Placement) adopt(pod compute.Pod) {
 		return
 	}
 	if pod.Status.HoldsHost() {
-		p.hold(holder(pod.ID), claim{host: h, amount: h.share(wantOf(pod)), devices: h.numbers(pod.Devices)})
+		w := wantOf(pod)
+		p.hold(holder(pod.ID), claim{host: h, amount: h.share(&w), devices: h.numbers(pod.Devices)})
 	}
 	if pod.Persistent != nil {
 		p.hold(holder(pod.ID), claim{host: h, amount: amount{diskGB: pod.Persistent.SizeGB}, stays: true})
@@ -250,15 +251,11 @@ type want struct {
 	MemoryGB      int64         // with vCPUs; GPUs bring theirs
 	Cloud         compute.Cloud // empty: either
 	DataCenterIDs []string      // in the order of preference; empty: any, in the order of the catalog
-	Countries     []string      // empty: any
 	GlobalNetwork bool          // only where it is possible
-	CUDAVersions  []string      // a host with one of them; empty: any
-	LeastCUDA     string        // a host with this one or a later one; empty: any
-	LeastVCPUs    int64         // that the pod must get with its GPUs
-	LeastMemoryGB int64         // that the pod must get with its GPUs
 	DiskGB        int64
 	PersistentGB  int64
 	HostID        string // this host alone; empty: any
+	Needs
 }
 
 // wantOf is what a pod needs to run. What it keeps while it is stopped is not in it.
@@ -274,17 +271,15 @@ func wantOf(p compute.Pod) want {
 }
 
 // suits tells whether the host is of the asked sort, free or not.
-func (h *host) suits(w want) bool {
-	share := h.share(w)
-	return share.vcpus >= w.LeastVCPUs && share.memoryGB >= w.LeastMemoryGB && (w.HostID == "" || h.is(w.HostID)) && (w.Cloud == "" || w.Cloud == h.Cloud) &&
+func (h *host) suits(w *want) bool {
+	return (w.HostID == "" || h.is(w.HostID)) && (w.Cloud == "" || w.Cloud == h.Cloud) &&
 		(len(w.DataCenterIDs) == 0 || slices.Contains(w.DataCenterIDs, h.DataCenterID)) &&
-		(len(w.Countries) == 0 || slices.Contains(w.Countries, h.center.Country)) &&
-		(!w.GlobalNetwork || h.center.GlobalNetwork) && h.hasCUDA(w.CUDAVersions, w.LeastCUDA)
+		(!w.GlobalNetwork || h.center.GlobalNetwork) && h.meets(&w.Needs, h.share(w))
 }
 
 // share is what the pod takes of the host but for its persistent storage. With its GPUs it gets as much of the host's
 // vCPUs and memory.
-func (h *host) share(w want) amount {
+func (h *host) share(w *want) amount {
 	if w.GPU != "" {
 		n := max(1, h.GPUCount)
 		return amount{w.Count, h.VCPUs / n * w.Count, h.MemoryGB / n * w.Count, w.DiskGB}
@@ -293,8 +288,8 @@ func (h *host) share(w want) amount {
 }
 
 // fits tells whether there is room for it now.
-func (h *host) fits(w want) bool {
-	return h.free.covers(h.share(w)) && w.PersistentGB <= h.free.diskGB-w.DiskGB
+func (h *host) fits(w *want) bool {
+	return h.free.covers(h.share(w)) && w.PersistentGB <= h.free.diskGB-w.DiskGB && w.LeastDiskGB <= h.free.diskGB
 }
 
 // choose gives the host: in the first data center by preference in which there is room, that with the least left, so that
@@ -303,7 +298,7 @@ func (p *Placement) choose(w want) *host {
 	var best *host
 	bestRank := 0
 	for _, h := range p.kinds[kind{w.GPU, w.CPU}] {
-		if !h.suits(w) || !h.fits(w) {
+		if !h.suits(&w) || !h.fits(&w) {
 			continue
 		}
 		rank := h.rank
@@ -330,27 +325,16 @@ func (p *Placement) full(noun string, w want) error {
 	if len(w.DataCenterIDs) > 0 {
 		asked += ", data center " + strings.Join(w.DataCenterIDs, " or ")
 	}
-	if len(w.Countries) > 0 {
-		asked += ", country " + strings.Join(w.Countries, " or ")
-	}
 	if w.GlobalNetwork {
 		asked += ", with global networking"
 	}
-	if w.LeastVCPUs > 0 || w.LeastMemoryGB > 0 {
-		asked += fmt.Sprintf(", with %d vCPUs and %d GB of memory at least", w.LeastVCPUs, w.LeastMemoryGB)
-	}
-	if len(w.CUDAVersions) > 0 || w.LeastCUDA != "" {
-		asked += ", CUDA " + strings.Join(w.CUDAVersions, " or ")
-		if w.LeastCUDA != "" {
-			asked += " from " + w.LeastCUDA
-		}
-	}
+	asked += w.words()
 	if w.HostID != "" {
 		asked += ", on the host that holds its data"
 	}
 	var all, most, disk int64
 	for _, h := range p.kinds[kind{w.GPU, w.CPU}] {
-		if !h.suits(w) {
+		if !h.suits(&w) {
 			continue
 		}
 		free := h.free.gpus

@@ -25,16 +25,12 @@ type NewPod struct {
 	CPU              *compute.CPU // MemoryGB is derived; not 0: refused unless it is that
 	Cloud            compute.Cloud
 	DataCenterIDs    []string
-	Countries        []string // any of them; empty: all
 	GlobalNetworking bool
 	TemplateID       compute.TemplateID // that FromTemplate completes it with
 	MountPath        string             // of the template's persistent mount; empty: as the template has it
-	LeastVCPUs       int64              // of a GPU pod; so are the next three
-	LeastMemoryGB    int64
-	CUDAVersions     []string // any of them; empty: all
-	LeastCUDA        string
-	StartSSH         *bool   // the container gets the user's SSH keys
-	MaxCost          float64 // USD an hour; 0: whatever it costs
+	StartSSH         *bool              // the container gets the user's SSH keys
+	MaxCost          float64            // USD an hour; 0: whatever it costs
+	Needs                               // of its host, as it is made
 }
 
 const defaultDiskGB = 20 // rule pods.defaults
@@ -137,8 +133,7 @@ func (c *Control) settle(tx store.Tx, b *Booking, p *compute.Pod, n NewPod) erro
 		return err // a volume may have left only data centers without it
 	}
 	w := wantOf(*p)
-	w.DataCenterIDs, w.Countries = dataCenters, n.Countries
-	w.LeastVCPUs, w.LeastMemoryGB, w.CUDAVersions, w.LeastCUDA = n.LeastVCPUs, n.LeastMemoryGB, n.CUDAVersions, n.LeastCUDA
+	w.DataCenterIDs, w.Needs = dataCenters, n.Needs
 	if p.Persistent != nil {
 		w.PersistentGB = p.Persistent.SizeGB
 	}

@@ -87,7 +87,7 @@ func (r *Rates) Save(ctx context.Context) error {
 	if len(changed) == 0 {
 		return nil
 	}
-	return r.store.Write(ctx, func(tx store.Tx) error {
+	err := r.store.Write(ctx, func(tx store.Tx) error {
 		for _, c := range changed {
 			if err := tx.SetRequestCount(c); err != nil {
 				return err
@@ -95,6 +95,16 @@ func (r *Rates) Save(ctx context.Context) error {
 		}
 		return nil
 	})
+	if err != nil { // the next Save stores them
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, c := range changed {
+			if r.counts[c.UserID] != nil { // the quotas were not set meanwhile
+				r.changed[c.UserID] = true
+			}
+		}
+	}
+	return err
 }
 
 // Forget forgets the users who made no request in any of the present windows.

@@ -1,6 +1,9 @@
 package control_test
 
 import (
+	"context"
+	"errors"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -8,21 +11,39 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/sqlite"
 )
 
-func TestAStepOfTheClockLocksNobodyOut(t *testing.T) {
-	t.Parallel()
-	for _, step := range []time.Duration{time.Hour, -time.Hour, -36 * time.Hour} {
-		m := newMetered(t)
-		rates, err := control.NewRates(t.Context(), m.db, m.clock, compute.Windows(2, 2, 2))
-		require.NoError(t, err)
-		for range 3 {
-			rates.Count("u")
-		}
-		m.clock.Running().Adjust(step)
-		for _, r := range rates.Count("u") {
-			require.Positive(t, r.Reset)
-			require.LessOrEqual(t, r.Reset, r.Length, "whoever is refused is let in again when the window ends, and not later")
-		}
+// unwritable is a store that takes no writes while it is told so.
+type unwritable struct {
+	store.Store
+	err error
+}
+
+func (u *unwritable) Write(ctx context.Context, f func(store.Tx) error) error {
+	if u.err != nil {
+		return u.err
 	}
+	return u.Store.Write(ctx, f)
+}
+
+func TestCountsThatCouldNotBeSavedAreSavedTheNextTime(t *testing.T) {
+	t.Parallel()
+	clock := compute.NewFrozenClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), clock)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	s := &unwritable{Store: db}
+	rates, err := control.NewRates(t.Context(), s, clock, compute.Windows(10, 100, 1000))
+	require.NoError(t, err)
+	rates.Count("u")
+	s.err = errors.New("full")
+	require.ErrorIs(t, rates.Save(t.Context()), s.err)
+	s.err = nil
+	require.NoError(t, rates.Save(t.Context()))
+
+	again, err := control.NewRates(t.Context(), db, clock, compute.Windows(10, 100, 1000))
+	require.NoError(t, err)
+	require.EqualValues(t, 8, again.Count("u")[0].Remaining, "two of ten")
 }

@@ -31,7 +31,7 @@ func (p *Placement) looked(who string, placed bool, wants ...want) {
 
 // hasHost tells whether some host suits, free or not. The caller has the lock.
 func (p *Placement) hasHost(w want) bool {
-	return slices.ContainsFunc(p.kinds[kind{w.GPU, w.CPU}], func(h *host) bool { return h.suits(w) })
+	return slices.ContainsFunc(p.kinds[kind{w.GPU, w.CPU}], func(h *host) bool { return h.suits(&w) })
 }
 
 // Room is how many GPUs of a type, or vCPUs, the hosts of a data center have, and how many of them nobody holds.

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -73,19 +74,25 @@ func (p *Placement) room(w want) room {
 	for _, cloud := range []compute.Cloud{compute.Secure, compute.Community} {
 		sold[cloud] = p.catalog.sells(w, cloud)
 	}
+	byVersions := map[string]int64{} // of hosts with the same versions of CUDA: there are few such groups
+	versions := map[string][]cudaVersion{}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, h := range p.kinds[kind{w.GPU, w.CPU}] {
-		if !h.suits(w) {
+		if !h.suits(&w) {
 			continue
 		}
 		n := int64(0)
 		if sold[h.Cloud] {
-			n = h.places(w)
+			n = h.places(&w)
 		}
 		r.all += n
 		r.byCenter[h.DataCenterID] += n
-		for _, v := range h.cuda {
+		byVersions[h.CUDAVersion] += n
+		versions[h.CUDAVersion] = h.cuda
+	}
+	for text, n := range byVersions {
+		for _, v := range versions[text] {
 			if v.allowed(w.CUDAVersions, w.LeastCUDA) {
 				r.byCUDA[v] += n
 			}
@@ -106,9 +113,12 @@ func (c Catalog) sells(w want, cloud compute.Cloud) bool {
 }
 
 // places gives how many pods that want w fit on the host.
-func (h *host) places(w want) int64 {
+func (h *host) places(w *want) int64 {
 	share := h.share(w)
 	share.diskGB += w.PersistentGB
+	if h.free.diskGB < w.LeastDiskGB {
+		return 0
+	}
 	n := int64(-1)
 	for _, part := range [][2]int64{
 		{h.free.gpus, share.gpus}, {h.free.vcpus, share.vcpus}, {h.free.memoryGB, share.memoryGB}, {h.free.diskGB, share.diskGB},
@@ -158,19 +168,22 @@ func (p *Placement) availability(products []Product, w want) Availability {
 			best.byCUDA[v] = max(best.byCUDA[v], n)
 		}
 	}
-	a := Availability{Stock: stockOf(best.all), DataCenters: []ResourceStock{}, CUDA: []CUDAStock{}}
+	a := Availability{Stock: stockOf(best.all), DataCenters: []ResourceStock{}}
 	for _, d := range p.catalog.DataCenters {
 		if n, ok := best.byCenter[d.ID]; ok {
 			a.DataCenters = append(a.DataCenters, ResourceStock{d.ID, d.Name, stockOf(n)})
 		}
 	}
-	var versions []cudaVersion
-	for v := range best.byCUDA {
-		versions = append(versions, v)
-	}
-	slices.SortFunc(versions, func(a, b cudaVersion) int { return b.compare(a) })
-	for _, v := range versions {
-		a.CUDA = append(a.CUDA, CUDAStock{v.String(), best.byCUDA[v] > 0})
-	}
+	a.CUDA = cudaStock(best.byCUDA)
 	return a
+}
+
+// cudaStock lists the versions, the latest first.
+func cudaStock(places map[cudaVersion]int64) []CUDAStock {
+	versions := slices.SortedFunc(maps.Keys(places), func(a, b cudaVersion) int { return b.compare(a) })
+	list := make([]CUDAStock, len(versions))
+	for i, v := range versions {
+		list[i] = CUDAStock{v.String(), places[v] > 0}
+	}
+	return list
 }

@@ -3,7 +3,9 @@ package control
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -18,6 +20,7 @@ type TemplateChange struct {
 	Args         *string
 	DiskGB       *int64
 	Ports        []string            // empty: none any more
+	PortNames    map[string]string   // by the number of a port; empty: none any more
 	Env          map[string]string   // empty: none any more
 	RegistryID   *compute.RegistryID // empty: none any more
 	Mounts       *TemplateMounts
@@ -52,7 +55,7 @@ func (c *Control) CreateTemplate(ctx context.Context, user compute.UserID, chang
 // newTemplate is one with the defaults.
 func newTemplate(ids *compute.IDs, user compute.UserID, now time.Time) compute.Template {
 	return compute.Template{
-		ID: ids.Template(), UserID: user, DiskGB: defaultDiskGB, Ports: []string{}, Env: map[string]string{}, Category: compute.ForNVIDIA,
+		ID: ids.Template(), UserID: user, DiskGB: defaultDiskGB, Ports: []string{}, PortNames: map[string]string{}, Env: map[string]string{}, Category: compute.ForNVIDIA,
 		StartSSH: true, StartJupyter: true, CUDAVersions: []string{}, CreatedAt: now,
 	}
 }
@@ -165,6 +168,9 @@ func changeTemplate(tx store.Tx, t *compute.Template, n TemplateChange) error {
 	if n.Ports != nil {
 		t.Ports = n.Ports
 	}
+	if err := namePorts(t, n.PortNames); err != nil {
+		return err
+	}
 	if n.Env != nil {
 		t.Env = n.Env
 	}
@@ -195,6 +201,25 @@ func changeTemplate(tx store.Tx, t *compute.Template, n TemplateChange) error {
 		}
 	}
 	return checkRegistry(tx, t.UserID, t.RegistryID)
+}
+
+// namePorts gives the ports of the template other names, unless names is nil. What is no port any more loses its name. Rejected
+// for a name of what is none (rule graphql.templates.ports).
+func namePorts(t *compute.Template, names map[string]string) error {
+	isPort := func(number string) bool {
+		return slices.ContainsFunc(t.Ports, func(port string) bool { return strings.HasPrefix(port, number+"/") })
+	}
+	if names == nil {
+		names = maps.Clone(t.PortNames)
+		maps.DeleteFunc(names, func(number, _ string) bool { return !isPort(number) })
+	}
+	for _, number := range slices.Sorted(maps.Keys(names)) {
+		if !isPort(number) {
+			return compute.Errorf(compute.Rejected, "portsConfig: %s is none of the ports", number)
+		}
+	}
+	t.PortNames = names
+	return nil
 }
 
 // readableTemplate hides from a user what is neither theirs nor public.

@@ -90,7 +90,7 @@ func (p *Placement) adoptWorker(w compute.Worker) {
 	if w.CPU != nil {
 		x.CPU, x.Count, x.MemoryGB = w.CPU.ID, w.CPU.VCPUCount, w.CPU.MemoryGB
 	}
-	p.hold(holder(w.ID), claim{host: h, amount: h.share(x), devices: h.numbers(w.Devices)})
+	p.hold(holder(w.ID), claim{host: h, amount: h.share(&x), devices: h.numbers(w.Devices)})
 }
 
 // workerPlaces gives the data centers in which a worker may be placed, none for all, and what it mounts there.
@@ -113,7 +113,7 @@ func workerPlaces(tx store.Tx, e compute.Endpoint) ([]string, map[string]*comput
 
 // workerWants are the ways in which a worker can be had, in the order of preference: the pools' types or the flavors.
 func (c Catalog) workerWants(e compute.Endpoint, centers []string) (wants []want) {
-	base := want{Cloud: compute.Secure, DataCenterIDs: centers, DiskGB: e.DiskGB}
+	base := want{Cloud: compute.Secure, DataCenterIDs: centers, DiskGB: e.DiskGB, Needs: Needs{Compliance: e.Compliance}}
 	if g := e.GPU; g != nil {
 		base.CUDAVersions, base.LeastCUDA, base.Count = g.CUDAVersions, g.LeastCUDA, g.Count
 		for _, id := range c.workerTypes(*g) {

@@ -30,6 +30,8 @@ type Controls interface {
 	SetQuotas(minute, hour, day int64)
 	// SetQueueRates sets the limits of the queue's requests. Rejected for a preset that does not exist.
 	SetQueueRates(p compute.QueuePreset) error
+	// SetStorage has the storage take no writes, as if it were full, failing or locked; writable: it takes them.
+	SetStorage(state string)
 	// SetBoot sets how long a pod takes to come up.
 	SetBoot(d time.Duration)
 	// SetCapacity sets what the fleet has of the named types and flavors. Rejected for what the catalog does not know.
@@ -80,6 +82,7 @@ func (h controlsHandlers) StepClock(c echo.Context) error {
 // ResetState is POST /_berth/reset.
 func (h controlsHandlers) ResetState(c echo.Context) error {
 	h.Faults.Set(nil)
+	h.Controls.SetStorage(string(controls.StorageStateWritable))
 	if err := h.Controls.Reset(contextOf(c)); err != nil {
 		return err
 	}
@@ -125,6 +128,12 @@ func (h controlsHandlers) SetQuotas(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
+// SetStorage is PUT /_berth/storage.
+func (h controlsHandlers) SetStorage(c echo.Context) error {
+	h.Controls.SetStorage(string(bodyOf[controls.Storage](c).State))
+	return c.NoContent(http.StatusNoContent)
+}
+
 // SetFleet is PUT /_berth/fleet.
 func (h controlsHandlers) SetFleet(c echo.Context) error {
 	r := bodyOf[controls.FleetSettings](c)
@@ -133,7 +142,8 @@ func (h controlsHandlers) SetFleet(c echo.Context) error {
 		for _, n := range r.Capacity {
 			capacity = append(capacity, control.Capacity{
 				GPU: value(n.Gpu), CPU: value(n.CPU), DataCenterID: n.DataCenterID, Count: n.Count,
-				Cloud: compute.Cloud(value(n.Cloud)), CUDAVersion: value(n.CudaVersion), DiskGB: n.Disk,
+				Cloud: compute.Cloud(value(n.Cloud)), CUDAVersion: value(n.CudaVersion), DiskGB: n.Disk, PublicIP: n.PublicIP,
+				DownloadMbps: n.DownloadMbps, UploadMbps: n.UploadMbps,
 			})
 		}
 		if err := h.Controls.SetCapacity(capacity); err != nil {

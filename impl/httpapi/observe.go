@@ -195,16 +195,23 @@ func (s *Services) healthz(c echo.Context) error {
 // errDraining is the cause of a refusal that is no failure.
 var errDraining = errors.New("the server is draining")
 
-// readyz answers 200 while the server can do its work and goes on doing it: the store answers, what pods and workers run on
-// answers, and the server does not drain. Otherwise it names what is missing.
+// readyz answers 200 while the server can do its work and goes on doing it: the store answers and takes writes, what pods and
+// workers run on answers, and the server does not drain. Otherwise it names what is missing.
 func (s *Services) readyz(c echo.Context) error {
 	var missing []string
 	var causes []error
+	var retryAfter time.Duration
 	lack := func(what string, cause error) {
 		missing, causes = append(missing, what), append(causes, cause)
 	}
 	if err := s.Ready(contextOf(c)); err != nil {
 		lack("the store does not answer", err)
+	}
+	if s.Trouble != nil {
+		if told, ok := errors.AsType[*compute.Error](s.Trouble()); ok {
+			lack(told.Detail, told)
+			retryAfter = told.RetryAfter
+		}
 	}
 	if s.Reachable != nil {
 		if err := s.Reachable(contextOf(c)); err != nil {
@@ -217,5 +224,7 @@ func (s *Services) readyz(c echo.Context) error {
 	if len(missing) == 0 {
 		return c.NoContent(http.StatusOK)
 	}
-	return &compute.Error{Code: compute.Unavailable, Detail: "not ready: " + strings.Join(missing, "; "), Cause: errors.Join(causes...)}
+	return &compute.Error{
+		Code: compute.Unavailable, Detail: "not ready: " + strings.Join(missing, "; "), RetryAfter: retryAfter, Cause: errors.Join(causes...),
+	}
 }

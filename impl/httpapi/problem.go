@@ -34,8 +34,11 @@ func (s *Services) writeError(err error, r *request) {
 	}
 	p := problemOf(err)
 	ofWorker, isOfWorker := errors.AsType[*workerError](err)
-	if p.Status >= http.StatusInternalServerError && !isOfWorker && !errors.Is(err, errDraining) {
+	if p.Status >= http.StatusInternalServerError && !isOfWorker && !errors.Is(err, errDraining) && !s.knownTrouble(p) {
 		s.logFailure(r, "request failed", err)
+	}
+	if p.RetryAfter != "" {
+		r.Response().Header().Set(echo.HeaderRetryAfter, p.RetryAfter)
 	}
 	if p.Status == http.StatusUnauthorized {
 		r.Response().Header().Set(echo.HeaderWWWAuthenticate, "Bearer")
@@ -54,6 +57,11 @@ func (s *Services) writeError(err error, r *request) {
 	if r.Request().Method != http.MethodHead {
 		_ = writeJSON(r.Response(), body) // the client has gone
 	}
+}
+
+// knownTrouble tells whether a refusal is one of many for a trouble of the storage, which the log tells of once.
+func (s *Services) knownTrouble(p problem.Problem) bool {
+	return p.Code == compute.Unavailable && s.Trouble != nil && s.Trouble() != nil
 }
 
 // problemOf adds to the table what only HTTP knows: 404 and 405 of the router, 413, 415.

@@ -41,6 +41,7 @@ type Services struct {
 	Ready      func(context.Context) error // tells whether the store answers
 	Draining   context.Context             // ends when answers without an end are to end
 
+	Trouble   func() error                 // tells why the storage takes no writes; nil: it always does
 	Reachable func(context.Context) error  // tells whether what pods and workers run on answers; nil: it always does
 	Leaving   func() bool                  // tells whether the server is about to stop; nil: it never is
 	Meter     func(operation string) Meter // makes the meter of an operation; nil: nobody counts

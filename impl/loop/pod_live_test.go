@@ -24,7 +24,7 @@ func TestLiveTellsPortsAndUseOfAPodThatIsUpAndAsksNobody(t *testing.T) {
 	y.step(sim.DefaultBoot)
 	asked := y.host.asked.Load()
 	live := y.pods.Live(id)
-	require.Equal(t, []compute.PublishedPort{{Private: 8888, Public: 40_000, Type: "http", IP: "192.0.2.1"}}, live.Ports)
+	require.Equal(t, []compute.PublishedPort{{Private: 8888, Public: 40_000, Type: "http", IP: "100.65.0.1"}}, live.Ports)
 	require.Zero(t, *live.CPUPercent)
 	require.Empty(t, live.GPUs)
 	y.host.away.Store(true)

@@ -112,7 +112,7 @@ func New(t testing.TB, root string) *Disk {
 		}
 		n := &inode{dir: e.IsDir()}
 		if !n.dir {
-			if n.base, err = os.ReadFile(path); err != nil {
+			if n.base, err = os.ReadFile(path); err != nil { //nolint:gosec // a directory of the test alone
 				return err
 			}
 		}

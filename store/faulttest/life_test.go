@@ -238,29 +238,29 @@ func (l *ledger) holds(db store.Store, size int) error {
 	})
 }
 
-// survived tells what is wrong with the database of a file that a fault was survived by: it is whole, opens, holds the ledger and
-// takes writes.
-func (l *ledger) survived(path string, size int) (err error) {
-	if _, err := os.Stat(path); err == nil { // it may not have been made, which loses nothing if nothing was acknowledged
-		if err := sound(path); err != nil {
-			return err
-		}
-	}
+// survived tells what is wrong with the database of a file that a fault was survived by: it opens, holds the ledger, takes writes,
+// is whole, and nothing of it is taken for damaged that was acknowledged.
+func (l *ledger) survived(path string, size int) error {
 	db, err := sqlite.OpenUnsynced(context.Background(), path, compute.NewFrozenClock(start))
 	if err != nil {
 		return fmt.Errorf("opened again: %w", err)
 	}
-	defer func() {
-		if e := db.Close(); err == nil {
-			err = e
-		}
-	}()
-	if err := l.holds(db, size); err != nil {
-		return err
+	err = l.holds(db, size)
+	if found := db.Damage(); err == nil && found != nil && found.Certain() {
+		err = found
 	}
-	return db.Write(context.Background(), func(tx store.Tx) error {
-		return tx.InsertKey(compute.Key{ID: "after", UserID: "u", Scopes: []compute.Scope{compute.ScopeAll}})
-	})
+	if err == nil {
+		err = db.Write(context.Background(), func(tx store.Tx) error {
+			return tx.InsertKey(compute.Key{ID: "after", UserID: "u", Scopes: []compute.Scope{compute.ScopeAll}})
+		})
+	}
+	if e := db.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = sound(path)
+	}
+	return err
 }
 
 // sound runs SQLite's own checks.

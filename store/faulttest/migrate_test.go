@@ -14,9 +14,9 @@ import (
 	"github.com/berthdev/berth/store/faulttest"
 )
 
-// makeOld makes the database of the program before the last migration, with a key in it if it had a table for it, and gives the
-// version that this program has.
-func makeOld(t *testing.T, path string) (version int, withKey bool) {
+// makeOld makes the database of the program before the last migration, with a key in it, and gives the version that this program
+// has.
+func makeOld(t *testing.T, path string) (version int) {
 	t.Helper()
 	files, err := filepath.Glob("../sqlite/migrations/*.sql")
 	require.NoError(t, err)
@@ -33,20 +33,17 @@ func makeOld(t *testing.T, path string) (version int, withKey bool) {
 		require.NoError(t, err)
 		_, err = raw.Exec(string(text))
 		require.NoError(t, err)
-		withKey = true
 	}
-	if withKey {
-		_, err = raw.Exec("INSERT INTO keys (id, user_id, name, scopes, hash, worker_id, exempt) VALUES ('old', 'u', 'n', '[]', zeroblob(32), '', 0)")
-		require.NoError(t, err)
-	}
+	_, err = raw.Exec("INSERT INTO keys (id, user_id, name, scopes, hash, worker_id, exempt) VALUES ('old', 'u', 'n', '[]', zeroblob(32), '', 0)")
+	require.NoError(t, err)
 	_, err = raw.Exec(fmt.Sprintf("PRAGMA user_version = %d", version-1))
 	require.NoError(t, err)
 	require.NoError(t, raw.Close())
-	return version, withKey
+	return version
 }
 
 // migrated tells what is wrong with a database that is to be whole, and of the version once it is opened.
-func migrated(t *testing.T, path string, version int, withKey bool) error {
+func migrated(t *testing.T, path string, version int) error {
 	t.Helper()
 	if err := newLedger().survived(path, 0); err != nil {
 		return err
@@ -62,9 +59,6 @@ func migrated(t *testing.T, path string, version int, withKey bool) error {
 	db, err := open(path)
 	require.NoError(t, err)
 	err = db.Read(t.Context(), func(tx store.Tx) error {
-		if !withKey {
-			return nil
-		}
 		_, err := tx.Key("old")
 		return err
 	})
@@ -77,7 +71,7 @@ func TestAMigrationIsWholeOrNotAtAllWhateverFails(t *testing.T) {
 	for n, more := 0, true; more; n += step(29) {
 		for _, how := range []faulttest.Fault{faulttest.Failing, faulttest.Full} {
 			dir := scratch(t)
-			version, withKey := makeOld(t, in(dir))
+			version := makeOld(t, in(dir))
 			disk := faulttest.New(t, dir)
 			disk.Fail(faulttest.Nth(n, how))
 			db, err := open(in(dir))
@@ -87,7 +81,7 @@ func TestAMigrationIsWholeOrNotAtAllWhateverFails(t *testing.T) {
 				require.NoError(t, db.Close())
 			}
 			disk.Fail(nil)
-			require.NoError(t, migrated(t, in(dir), version, withKey), "call %d fails by %d", n, how)
+			require.NoError(t, migrated(t, in(dir), version), "call %d fails by %d", n, how)
 			require.NoError(t, os.RemoveAll(dir))
 		}
 	}
@@ -96,7 +90,7 @@ func TestAMigrationIsWholeOrNotAtAllWhateverFails(t *testing.T) {
 func TestAMigrationIsWholeOrNotAtAllWhereverThePowerIsLost(t *testing.T) {
 	t.Parallel()
 	dir := scratch(t)
-	version, withKey := makeOld(t, in(dir))
+	version := makeOld(t, in(dir))
 	disk := faulttest.New(t, dir)
 	m := newImages(t, disk, newLedger())
 	disk.Watch(m.before(step(9), faulttest.Everything, faulttest.Some))
@@ -109,6 +103,6 @@ func TestAMigrationIsWholeOrNotAtAllWhereverThePowerIsLost(t *testing.T) {
 	disk.Watch(nil)
 	t.Log(len(m.all), "images")
 	for _, i := range m.all {
-		require.NoError(t, migrated(t, in(i.dir), version, withKey), i.what)
+		require.NoError(t, migrated(t, in(i.dir), version), i.what)
 	}
 }

@@ -14,15 +14,15 @@ import (
 // and a function is called by the address of its closure.
 
 // at gives what is at an address of SQLite's.
-func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
+func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) } //nolint:gosec // SQLite calls through C structs
 
 // function makes a Go function of one of SQLite's.
-func function[F any](address uintptr) F { return *(*F)(unsafe.Pointer(&struct{ uintptr }{address})) }
+func function[F any](address uintptr) F { return *(*F)(unsafe.Pointer(&struct{ uintptr }{address})) } //nolint:gosec // SQLite calls through C structs
 
 // address gives what SQLite calls a Go function by, which must be one of the package's own: those never move.
 func address(f any) uintptr {
 	type words [2]uintptr
-	return (*words)(unsafe.Pointer(&f))[1]
+	return (*words)(unsafe.Pointer(&f))[1] //nolint:gosec // SQLite calls through C structs
 }
 
 // handle is an open file of a disk.
@@ -168,7 +168,7 @@ func xWrite(t *libc.TLS, file, buffer uintptr, n int32, offset int64) int32 {
 		return function[func(*libc.TLS, uintptr, uintptr, int32, int64) int32](m.FxWrite)(t, file, buffer, n, offset)
 	})
 	if code == lib.SQLITE_OK && n > 0 {
-		h.disk.wrote(h.inode, offset, append([]byte(nil), unsafe.Slice(at[byte](buffer), n)...))
+		h.disk.wrote(h.inode, offset, append([]byte(nil), unsafe.Slice(at[byte](buffer), n)...)) //nolint:gosec // SQLite calls through C structs
 	}
 	if failed != lib.SQLITE_OK {
 		return failed

@@ -9,18 +9,18 @@ import (
 )
 
 const endpointColumns = `id, user_id, name, type, declared, image, args, disk_gb, ports, env, registry_id, gpu_pools, gpu_excluded,
-gpu_count, cuda_versions, least_cuda, cpus, data_center_ids, volume_ids, template_id, workers_min, workers_max, idle_timeout, scaler,
+gpu_count, cuda_versions, least_cuda, cpus, data_center_ids, compliance, volume_ids, template_id, workers_min, workers_max, idle_timeout, scaler,
 scaler_value, timeout, flashboot, version, created_at, deleted_at`
 
 const (
 	insertEndpoint = `INSERT INTO endpoints (` + endpointColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	selectEndpoint         = `SELECT ` + endpointColumns + ` FROM endpoints WHERE id = ?`
 	selectDeclaredEndpoint = `SELECT ` + endpointColumns + ` FROM endpoints WHERE declared AND user_id = ? AND name = ?`
 	selectEndpoints        = `SELECT ` + endpointColumns + ` FROM endpoints ORDER BY created_at, seq`
 	selectEndpointsOf      = `SELECT ` + endpointColumns + ` FROM endpoints WHERE user_id = ? AND deleted_at IS NULL ORDER BY created_at DESC, seq DESC`
 	updateEndpoint         = `UPDATE endpoints SET name = ?, image = ?, args = ?, disk_gb = ?, ports = ?, env = ?, registry_id = ?, gpu_pools = ?,
-gpu_excluded = ?, gpu_count = ?, cuda_versions = ?, least_cuda = ?, cpus = ?, data_center_ids = ?, volume_ids = ?, template_id = ?,
+gpu_excluded = ?, gpu_count = ?, cuda_versions = ?, least_cuda = ?, cpus = ?, data_center_ids = ?, compliance = ?, volume_ids = ?, template_id = ?,
 workers_min = ?, workers_max = ?, idle_timeout = ?, scaler = ?, scaler_value = ?, timeout = ?, flashboot = ?, version = ?, deleted_at = ?
 WHERE id = ?`
 	deleteEndpoint      = `DELETE FROM endpoints WHERE id = ?`
@@ -37,7 +37,7 @@ func endpointMaking(e compute.Endpoint) []any {
 	}
 	return []any{
 		e.Image, e.Args, e.DiskGB, text(e.Ports), text(e.Env), string(e.RegistryID), pools, excluded, count, versions, least,
-		text(cpuWords(e.CPUs)), text(e.DataCenterIDs), text(convert[string](e.VolumeIDs)), string(e.TemplateID),
+		text(cpuWords(e.CPUs)), text(e.DataCenterIDs), text(e.Compliance), text(convert[string](e.VolumeIDs)), string(e.TemplateID),
 	}
 }
 
@@ -68,7 +68,7 @@ func scanEndpoint(row scanner) (e compute.Endpoint, err error) {
 	)
 	err = row.Scan(&e.ID, &e.UserID, &e.Name, &e.Type, &e.Declared, &e.Image, &e.Args, &e.DiskGB, words[[]string]{&e.Ports},
 		words[map[string]string]{&e.Env}, &e.RegistryID, &pools, &excluded, &count, &versions, &least, words[[]string]{&cpus},
-		words[[]string]{&e.DataCenterIDs}, words[[]string]{&volumes}, &e.TemplateID, &e.WorkersMin, &e.WorkersMax, span{&e.IdleTimeout},
+		words[[]string]{&e.DataCenterIDs}, words[[]string]{&e.Compliance}, words[[]string]{&volumes}, &e.TemplateID, &e.WorkersMin, &e.WorkersMax, span{&e.IdleTimeout},
 		&e.Scaler, &e.ScalerValue, span{&e.Timeout}, &e.FlashBoot, &e.Version, instant{&e.CreatedAt}, instant{&e.DeletedAt})
 	if err != nil {
 		return e, err

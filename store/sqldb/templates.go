@@ -4,14 +4,14 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-const templateColumns = `id, user_id, name, image, args, disk_gb, ports, env, registry_id, persistent_gb, persistent_path, category,
+const templateColumns = `id, user_id, name, image, args, disk_gb, ports, port_names, env, registry_id, persistent_gb, persistent_path, category,
 public, serverless, start_ssh, start_jupyter, cuda_versions, readme, created_at`
 
 const (
-	insertTemplate = `INSERT INTO templates (` + templateColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertTemplate = `INSERT INTO templates (` + templateColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	selectTemplate = `SELECT ` + templateColumns + ` FROM templates WHERE id = ?`
 	listTemplates  = `SELECT ` + templateColumns + ` FROM templates WHERE user_id = ? ORDER BY created_at DESC, seq DESC`
-	updateTemplate = `UPDATE templates SET name = ?, image = ?, args = ?, disk_gb = ?, ports = ?, env = ?, registry_id = ?, persistent_gb = ?,
+	updateTemplate = `UPDATE templates SET name = ?, image = ?, args = ?, disk_gb = ?, ports = ?, port_names = ?, env = ?, registry_id = ?, persistent_gb = ?,
 persistent_path = ?, category = ?, public = ?, serverless = ?, start_ssh = ?, start_jupyter = ?, cuda_versions = ?, readme = ? WHERE id = ?`
 	deleteTemplate     = `DELETE FROM templates WHERE id = ?`
 	selectTemplatePods = `SELECT id FROM pods WHERE template_id = ? AND template_id <> '' AND gone = 0 ORDER BY seq`
@@ -25,7 +25,7 @@ func templateSettings(t compute.Template) []any {
 		gb, path = m.SizeGB, m.Path
 	}
 	return []any{
-		t.Name, t.Image, t.Args, t.DiskGB, text(t.Ports), text(t.Env), string(t.RegistryID), gb, path, string(t.Category),
+		t.Name, t.Image, t.Args, t.DiskGB, text(t.Ports), text(t.PortNames), text(t.Env), string(t.RegistryID), gb, path, string(t.Category),
 		t.Public, t.Serverless, t.StartSSH, t.StartJupyter, text(t.CUDAVersions), t.Readme,
 	}
 }
@@ -42,7 +42,7 @@ func scanTemplate(row scanner) (t compute.Template, err error) {
 		gb   optional[int64]
 		path optional[string]
 	)
-	err = row.Scan(&t.ID, &t.UserID, &t.Name, &t.Image, &t.Args, &t.DiskGB, words[[]string]{&t.Ports}, words[map[string]string]{&t.Env},
+	err = row.Scan(&t.ID, &t.UserID, &t.Name, &t.Image, &t.Args, &t.DiskGB, words[[]string]{&t.Ports}, words[map[string]string]{&t.PortNames}, words[map[string]string]{&t.Env},
 		&t.RegistryID, &gb, &path, &t.Category, &t.Public, &t.Serverless, &t.StartSSH, &t.StartJupyter,
 		words[[]string]{&t.CUDAVersions}, &t.Readme, instant{&t.CreatedAt})
 	if gb.Valid {

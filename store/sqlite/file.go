@@ -42,11 +42,11 @@ func prepareFile(path string, sync bool) (made bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
+	if err := os.Chmod(path, 0o600); err != nil { //nolint:gosec // the path is the operator's own
 		return false, err
 	}
 	for _, end := range beside {
-		if err := os.Chmod(path+end, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Chmod(path+end, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the path is the operator's own
 			return false, err
 		}
 	}
@@ -55,7 +55,7 @@ func prepareFile(path string, sync bool) (made bool, err error) {
 
 // checkFile fails if the file is not there, or none that SQLite is to open.
 func checkFile(path string) error {
-	info, err := os.Lstat(path)
+	info, err := os.Lstat(path) //nolint:gosec // the path is the operator's own
 	switch {
 	case err != nil:
 		return err
@@ -70,7 +70,7 @@ func checkFile(path string) error {
 // makeFile makes a file without rows.
 func makeFile(path string, sync bool) error {
 	for _, end := range beside {
-		if _, err := os.Lstat(path + end); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(path + end); !errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the path is the operator's own
 			return errors.Join(fmt.Errorf("it is missing, but its %s is there; %s", filepath.Base(path+end), advice), err)
 		}
 	}

@@ -89,6 +89,18 @@ func upgraded(r rows) rows {
 			p.Env, p.Args = map[string]string{}, ""
 		}
 	}
+	r.Endpoints = slices.Clone(r.Endpoints)
+	for i := range r.Endpoints {
+		if r.Endpoints[i].Compliance == nil {
+			r.Endpoints[i].Compliance = []string{}
+		}
+	}
+	r.Templates = slices.Clone(r.Templates)
+	for i := range r.Templates {
+		if r.Templates[i].PortNames == nil {
+			r.Templates[i].PortNames = map[string]string{}
+		}
+	}
 	r.Webhooks = slices.Clone(r.Webhooks)
 	for i := range r.Webhooks {
 		r.Webhooks[i].Size = len(r.Webhooks[i].Body)

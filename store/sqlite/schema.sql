@@ -96,7 +96,7 @@ CREATE TABLE endpoints (
   version         INTEGER NOT NULL, -- of the latest release
   created_at      INTEGER,
   deleted_at      INTEGER           -- NULL: it lasts
-) STRICT;
+, compliance TEXT NOT NULL DEFAULT '[]') STRICT;
 
 CREATE UNIQUE INDEX endpoints_declared ON endpoints (user_id, name) WHERE declared;
 
@@ -300,7 +300,7 @@ CREATE TABLE templates (
   cuda_versions   TEXT NOT NULL,    -- JSON
   readme          TEXT NOT NULL,
   created_at      INTEGER
-) STRICT;
+, port_names TEXT NOT NULL DEFAULT '{}') STRICT;
 
 -- sqlite_autoindex_templates_1 ON templates;
 

@@ -37,6 +37,7 @@ type DB struct {
 	checkpointed chan struct{} // closed when the last checkpoint has ended
 	tried        chan struct{} // closed when nobody tries to write any more
 	synchronous  synchronous
+	damage       *Damage // that was found at the start
 	closing      sync.Once
 	closeErr     error
 
@@ -107,7 +108,10 @@ func open(ctx context.Context, path string, clock compute.Clock, s synchronous, 
 		return nil, err
 	}
 	if !made {
-		if err := migrate(ctx, c, all); err != nil {
+		if d.damage, err = findDamage(ctx, c, path); err == nil {
+			err = migrate(ctx, c, all)
+		}
+		if err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
 	}

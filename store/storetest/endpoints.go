@@ -14,6 +14,7 @@ func endpoint(id compute.EndpointID, user compute.UserID, name string) compute.E
 	return compute.Endpoint{
 		ID: id, UserID: user, Name: name, Type: compute.QueueEndpoint, Declared: true, Image: "i", Args: "-x", DiskGB: 5,
 		Ports: []string{"80/http"}, Env: map[string]string{"A": "1"}, RegistryID: "r",
+		Compliance:    []string{"GDPR"},
 		GPU:           &compute.EndpointGPU{Pools: []string{"P"}, Excluded: []string{"x"}, Count: 2, CUDAVersions: []string{"12.4"}, LeastCUDA: "12.1"},
 		DataCenterIDs: []string{"dc"}, VolumeIDs: []compute.VolumeID{"v", "w"}, TemplateID: "t", WorkersMin: 1, WorkersMax: 3,
 		IdleTimeout: 1500 * time.Millisecond, Scaler: compute.ByDelay, ScalerValue: 0.5, Timeout: time.Minute,
@@ -61,7 +62,7 @@ func endpointUpdate(t *testing.T, open Open) {
 	write(t, s, func(tx store.Tx) error { return tx.InsertEndpoint(endpoint("a", "u", "n")) })
 	e := compute.Endpoint{
 		ID: "a", UserID: "not written", Type: compute.LoadBalancer, Name: "m", Image: "j", Args: "-y", DiskGB: 6, Ports: []string{},
-		Env: map[string]string{}, RegistryID: "s", CPUs: []compute.CPU{{ID: "c", VCPUCount: 2, MemoryGB: 4}}, DataCenterIDs: []string{},
+		Env: map[string]string{}, RegistryID: "s", CPUs: []compute.CPU{{ID: "c", VCPUCount: 2, MemoryGB: 4}}, DataCenterIDs: []string{}, Compliance: []string{},
 		VolumeIDs: []compute.VolumeID{}, TemplateID: "", WorkersMin: 2, WorkersMax: 9, IdleTimeout: time.Minute, Scaler: compute.ByCount,
 		ScalerValue: 9, Timeout: time.Hour, FlashBoot: compute.FlashBootPriority, Version: 8, CreatedAt: start.Add(time.Hour),
 		DeletedAt: start.Add(time.Minute),

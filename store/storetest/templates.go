@@ -12,7 +12,7 @@ import (
 
 func fullTemplate() compute.Template {
 	return compute.Template{
-		ID: "full", UserID: "u", Name: "a 'name'", Image: "img:1", Args: "-x", DiskGB: 30, Ports: []string{"80/http"},
+		ID: "full", UserID: "u", Name: "a 'name'", Image: "img:1", Args: "-x", DiskGB: 30, Ports: []string{"80/http"}, PortNames: map[string]string{"80": "page"},
 		Env: map[string]string{"A": "1"}, RegistryID: "r", Persistent: &compute.PersistentMount{SizeGB: 10, Path: "/p"},
 		Category: compute.ForAMD, Public: true, Serverless: true, StartSSH: true, StartJupyter: true, CUDAVersions: []string{"12.4"}, Readme: "# a", CreatedAt: start,
 	}
@@ -25,7 +25,7 @@ func templates(t *testing.T, open Open) {
 	}
 	require.Empty(t, list())
 	full := fullTemplate()
-	bare := compute.Template{ID: "bare", UserID: "u", Ports: []string{}, Env: map[string]string{}, CUDAVersions: []string{}, CreatedAt: start}
+	bare := compute.Template{ID: "bare", UserID: "u", Ports: []string{}, PortNames: map[string]string{}, Env: map[string]string{}, CUDAVersions: []string{}, CreatedAt: start}
 	late, other := full, full
 	late.ID, late.CreatedAt, other.ID, other.UserID = "late", start.Add(time.Second), "other", "v"
 	for _, one := range []compute.Template{late, full, bare, other} {

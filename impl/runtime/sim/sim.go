@@ -214,9 +214,11 @@ func (r run) state(now time.Time) runtime.State {
 	return s
 }
 
-// The simulated address that ports are published on (RFC 5737), and the first of the ports.
+// The simulated address that ports are published on (RFC 5737), and the first of the ports. That of a port for HTTP is one within the
+// provider's network (RFC 6598): the hosted service has a proxy before those.
 const (
 	publicIP   = "192.0.2.1"
+	proxiedIP  = "100.65.0.1"
 	publicPort = 40_000
 )
 
@@ -224,7 +226,11 @@ func published(ports []string) (all []compute.PublishedPort) {
 	for i, p := range ports {
 		number, kind, _ := strings.Cut(p, "/")
 		private, _ := strconv.Atoi(number)
-		all = append(all, compute.PublishedPort{Private: private, Public: publicPort + i, Type: kind, IP: publicIP})
+		one := compute.PublishedPort{Private: private, Public: publicPort + i, Type: kind, IP: publicIP}
+		if kind == "http" {
+			one.IP = proxiedIP
+		}
+		all = append(all, one)
 	}
 	return all
 }

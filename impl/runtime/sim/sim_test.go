@@ -182,6 +182,6 @@ func TestPortsAreThoseOfASimulatedAddressWhileItIsUp(t *testing.T) {
 	state, err = fleet.Inspect(t.Context(), "a")
 	require.NoError(t, err)
 	require.Equal(t, []compute.PublishedPort{
-		{Private: 8888, Public: 40_000, Type: "http", IP: "192.0.2.1"}, {Private: 22, Public: 40_001, Type: "tcp", IP: "192.0.2.1"},
+		{Private: 8888, Public: 40_000, Type: "http", IP: "100.65.0.1"}, {Private: 22, Public: 40_001, Type: "tcp", IP: "192.0.2.1"},
 	}, state.Ports)
 }

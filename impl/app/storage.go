@@ -1,0 +1,84 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/sqlite"
+)
+
+// storage is a store that takes no writes while a test says so.
+type storage struct {
+	store.Store
+	trouble atomic.Pointer[error] // nil: none
+}
+
+// errScripted is the cause of what a test asked for.
+var errScripted = errors.New("scripted by a test")
+
+// set sets the trouble; one that does not exist is none.
+func (s *storage) set(t store.Trouble) {
+	switch t {
+	case store.Full, store.Failing, store.Locked:
+		err := store.Troubled(t, errScripted)
+		s.trouble.Store(&err)
+	default:
+		s.trouble.Store(nil)
+	}
+}
+
+// Trouble is that which was set, or that of the store.
+func (s *storage) Trouble() error {
+	if err := s.trouble.Load(); err != nil {
+		return *err
+	}
+	return s.Store.Trouble()
+}
+
+// Write is that of the store. While there is a trouble, what f did is undone, as by a commit that fails.
+func (s *storage) Write(ctx context.Context, f func(store.Tx) error) error {
+	trouble := s.trouble.Load()
+	if trouble == nil {
+		return s.Store.Write(ctx, f)
+	}
+	err := s.Store.Write(ctx, func(tx store.Tx) error {
+		if err := f(tx); err != nil {
+			return err
+		}
+		return errScripted
+	})
+	if errors.Is(err, errScripted) {
+		return *trouble
+	}
+	return err
+}
+
+// WriteSure is that of the store; see Write.
+func (s *storage) WriteSure(ctx context.Context, f func(store.Tx) error) error {
+	if s.trouble.Load() != nil {
+		return s.Write(ctx, f)
+	}
+	return s.Store.WriteSure(ctx, f)
+}
+
+// tellDamage has the log tell what of the log of the database could not be read.
+func (s *Server) tellDamage(d *sqlite.Damage) {
+	switch {
+	case d == nil:
+	case d.Certain():
+		s.config.Log.Error("writes that were acknowledged are lost; restore a backup if you need them", "error", d)
+	default:
+		s.config.Log.Warn("the last write is lost; if the power failed while it was made, nobody was told that it was stored", "error", d)
+	}
+}
+
+// watchStorage has the log tell once that writes begin to fail, and once that they succeed again.
+func (s *Server) watchStorage(trouble error, failed int) {
+	if trouble != nil {
+		s.config.Log.Error("the storage takes no writes; they are refused until it does", "error", trouble)
+		return
+	}
+	s.config.Log.Warn("the storage takes writes again", "refused", failed)
+}
