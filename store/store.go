@@ -80,8 +80,6 @@ type Pods interface {
 	// one to the version, if id and p.Version still match; it tells whether they did. A pod that is then TERMINATED has no
 	// environment and no arguments any more.
 	MovePod(p compute.Pod) (bool, error)
-	// NextTerminated gives when the pod was terminated of which that is longest ago; zero if there is none.
-	NextTerminated() (time.Time, error)
 	// DeleteTerminated removes at most limit pods that were terminated before the time, and tells how many.
 	DeleteTerminated(before time.Time, limit int) (int, error)
 	// NetworkAddresses gives to each the addresses that pods have which are not TERMINATED, ascending, with whose they are. Two

@@ -37,6 +37,7 @@ func TestAWrongCallIsRefusedWithAHint(t *testing.T) {
 		"spec show x":                    "berth: invalid argument \"x\" for \"berth spec show\"\nhint: see berth spec show --help\n",
 		"keys create --scope x":          "",
 		"serve --endpoint x":             "berth: --endpoint \"x\": it must be NAME=COMMAND\n",
+		"serve --pod-retention 0":        "berth: --pod-retention 0s: it must be longer than 0\n",
 		"dev":                            "berth: name a handler file, or a command after --\nhint: see berth dev --help\n",
 		"conformance --target x --key y": "berth: --target needs --key and --endpoint\n",
 		"jobs run e --wait --follow":     "",

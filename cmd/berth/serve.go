@@ -83,6 +83,9 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 }
 
 func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
+	if f.retention <= 0 {
+		return app.Config{}, misuse(fmt.Errorf("--pod-retention %s: it must be longer than 0", f.retention), "")
+	}
 	log, lines, err := f.observe.log(cmd.ErrOrStderr())
 	if err != nil {
 		return app.Config{}, err

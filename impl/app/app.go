@@ -250,7 +250,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	s.workings = workings{pods, workers, webhooks}
 	if c.TestControls {
 		if s.controls, err = s.newControls(ctx, settable, []loop.Due{
-			{Next: retention.Next, Do: retention.Sweep},
+			{Next: soonest(earliest()), Do: retention.Step}, // nobody sees when
 			{Next: soonest(s.fleet.Next), Do: done(pods.Step)},
 			{Next: s.queue.Next, Do: s.queue.Sweep},
 			{Next: soonest(earliest(workers.Next, s.workerSim.Next)), Do: done(workers.Step)},
@@ -288,7 +288,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		s.loops.Go(func() { loop.Every(loopCtx, length, clock, c.Log, name, work) })
 	}
 	every(c.clock, loop.SweepTick, "sweep", s.queue.Sweep)
-	every(c.clock, loop.RetentionTick, "retention", retention.Sweep)
+	every(c.clock, loop.RetentionTick, "retention", retention.Step)
 	// Other processes and restarts do not live on a clock that a test has frozen.
 	every(compute.SystemClock{}, loop.KeepTick, "keys", s.keyring.Refresh)
 	every(compute.SystemClock{}, loop.KeepTick, "request counts", s.rates.Save)

@@ -264,3 +264,34 @@ func TestWhatHasEndedLeavesNothingBehindInAnyTableAndInAnyMap(t *testing.T) {
 		fmt.Println(len(rows), "tables,", len(entries), "maps")
 	}
 }
+
+func TestTheRowOfATerminatedPodIsKeptForAsLongAsTheSettingsSayAndItsSecretsNotAtAll(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	s := start(t, app.Config{Data: data, TestControls: true, PodRetention: time.Hour})
+	s.Clock().Freeze()
+	l := &life{T: t, s: s, key: s.FirstKey()}
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "berth.db"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, db.Close()) }()
+	stored := func() (all []string) {
+		rows, err := db.Query("SELECT status || env || args FROM pods ORDER BY seq")
+		require.NoError(t, err)
+		for rows.Next() {
+			var one string
+			require.NoError(t, rows.Scan(&one))
+			all = append(all, one)
+		}
+		require.NoError(t, rows.Close())
+		return all
+	}
+	body := `{"name":"p","image":"i","args":"secret","env":{"A":"secret"},"cpu":{"id":"cpu3g","vcpuCount":2}}`
+	pod := l.make("/v2/pods", body)
+	l.make("/v2/pods", body)
+	l.ask(204, "DELETE", pod, "")
+	l.advance(time.Hour)
+	require.Equal(t, []string{`TERMINATED{}`, `RUNNING{"A":"secret"}secret`}, stored())
+	l.advance(time.Minute)
+	require.Equal(t, []string{`RUNNING{"A":"secret"}secret`}, stored())
+	require.NoError(t, s.Close())
+}

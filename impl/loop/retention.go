@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -30,18 +31,21 @@ type Retention struct {
 	Keyring   *control.Keyring
 	Endpoints *control.Endpoints
 	Pods      time.Duration // how long the row of a terminated pod is kept
+
+	mu   sync.Mutex
+	last time.Time // when Step swept
 }
 
-// Next gives when Sweep has something to do next, of what falls due by itself; zero if nothing is planned.
-func (r *Retention) Next(ctx context.Context) (next time.Time, err error) {
-	err = r.Store.Read(ctx, func(tx store.Tx) error {
-		next, err = tx.NextTerminated()
-		return err
-	})
-	if !next.IsZero() {
-		next = next.Add(r.Pods + time.Millisecond - compute.Lag(r.Clock)) // it was kept for so long
+// Step sweeps if a RetentionTick has passed since it did.
+func (r *Retention) Step(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.Clock.Now()
+	if now.Sub(r.last) < RetentionTick {
+		return nil
 	}
-	return next, err
+	r.last = now
+	return r.Sweep(ctx)
 }
 
 // Sweep deletes all whose time is over. What fails keeps nothing else from being deleted.

@@ -68,6 +68,7 @@ func (r *receiver) heard(status int, now time.Time) {
 type delivery struct {
 	seq  int64
 	next time.Time // of its next try
+	over time.Time // when no further try is made
 	size int       // bytes of its document
 }
 

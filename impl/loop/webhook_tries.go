@@ -73,7 +73,7 @@ func (l *Webhooks) carryOut(ctx context.Context, t *try) (again time.Time) {
 	case err != nil:
 		l.Log.Error("webhook could not be read: it is tried again", "error", err)
 		return now.Add(webhookPause)
-	case now.Sub(w.CreatedAt) >= webhookLife:
+	case !now.Before(t.over):
 		w.NextAt, w.Error = time.Time{}, fmt.Sprintf("given up: it was not taken within %s", webhookLife)
 		l.Log.Warn("webhook", "job", w.JobID, "error", w.Error)
 		return l.record(ctx, w)

@@ -146,12 +146,14 @@ func (l *Webhooks) Clear() {
 func (l *Webhooks) load(ctx context.Context) error {
 	l.loading.Lock()
 	defer l.loading.Unlock()
+	now, wall := l.Clock.Now(), l.Clock.Wall()
 	return l.Store.Read(ctx, func(tx store.Tx) error {
 		return tx.PendingWebhooks(l.last, func(w compute.Webhook) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			l.last = w.Seq
-			l.put(receiverOf(w.URL), delivery{seq: w.Seq, next: w.NextAt, size: w.Size})
+			left := webhookLife - wall.Sub(w.CreatedAt) // no step of the clock changes that from here on
+			l.put(receiverOf(w.URL), delivery{seq: w.Seq, next: w.NextAt, over: now.Add(left), size: w.Size})
 		})
 	})
 }

@@ -130,8 +130,14 @@ func (q *Queue) awaitStop(ctx context.Context, s *seat, timeout <-chan time.Time
 	return true, nil
 }
 
+// mostStops is how many jobs a worker can be told to stop that has not asked: one that never asks makes the list no longer.
+const mostStops = 1000
+
 // stop tells the worker to stop a job. The caller has the lock.
 func (s *seat) stop(id compute.JobID, now time.Time) {
+	if len(s.stops) >= mostStops {
+		s.stops = slices.Delete(s.stops, 0, 1)
+	}
 	s.stops = append(s.stops, stopping{id: id, since: now})
 	select {
 	case s.stopped <- struct{}{}:

@@ -30,10 +30,11 @@ const (
 	oneVersion         = ` WHERE id = ? AND version = ?`
 	endPod             = movePod + `, gone = 1, env = '{}', args = ''` + oneVersion
 	movePodOn          = movePod + oneVersion
-	selectNextGone     = `SELECT MIN(moved_at) FROM pods WHERE gone = 1`
-	deleteGone         = `DELETE FROM pods WHERE seq IN (SELECT seq FROM pods WHERE gone = 1 AND moved_at < ? LIMIT ?)`
-	selectAddresses    = `SELECT user_id, network_address FROM pods WHERE network_address > 0 AND gone = 0 ORDER BY network_address`
-	changePod          = `UPDATE pods SET name = ?, image = ?, args = ?, disk_gb = ?, ports = ?, env = ?, registry_id = ?, persistent_gb = ?,
+	// No index serves this, for which each move would pay: of the pods that are older few are left.
+	deleteGone = `DELETE FROM pods WHERE seq IN (SELECT seq FROM pods WHERE gone = 1 AND moved_at < ?1
+AND seq < coalesce((SELECT seq FROM pods WHERE created_at >= ?1 ORDER BY seq LIMIT 1), 1 << 62) LIMIT ?2)`
+	selectAddresses = `SELECT user_id, network_address FROM pods WHERE network_address > 0 AND gone = 0 ORDER BY network_address`
+	changePod       = `UPDATE pods SET name = ?, image = ?, args = ?, disk_gb = ?, ports = ?, env = ?, registry_id = ?, persistent_gb = ?,
 persistent_path = ?, network_path = ?, global_networking = ?, locked = ?, version = version + 1` + oneVersion
 )
 
@@ -144,12 +145,6 @@ func (tx *Tx) MovePod(p compute.Pod) (bool, error) {
 	}
 	return tx.changed("move pod "+string(p.ID), query, string(p.Status), p.Reason, millis(p.StartedAt), millis(p.RestartAt), p.DataCenterID, p.HostID,
 		text(p.Devices), int64(p.Address), millis(tx.wall), string(p.ID), p.Version)
-}
-
-// NextTerminated gives when the pod was terminated of which that is longest ago; zero if there is none.
-func (tx *Tx) NextTerminated() (at time.Time, err error) {
-	_, err = tx.one("find next terminated pod", func(row scanner) error { return row.Scan(instant{&at}) }, selectNextGone)
-	return at, err
 }
 
 // DeleteTerminated removes at most limit pods that were terminated before the time, and tells how many.

@@ -207,8 +207,6 @@ CREATE TABLE pods (
 
 CREATE UNIQUE INDEX pods_by_address ON pods (network_address) WHERE network_address > 0 AND gone = 0;
 
-CREATE INDEX pods_gone ON pods (moved_at) WHERE gone = 1;
-
 CREATE INDEX pods_of_cluster ON pods (cluster_id) WHERE cluster_id <> '' AND gone = 0;
 
 CREATE INDEX pods_of_registry ON pods (registry_id) WHERE registry_id <> '' AND gone = 0;

@@ -1,8 +1,5 @@
 -- What ends leaves nothing behind: pods that were terminated, counts of jobs, lines of logs, releases.
 
--- When they were terminated: the row goes after a while.
-CREATE INDEX pods_gone ON pods (moved_at) WHERE gone = 1;
-
 -- As the move to TERMINATED does it from now on.
 UPDATE pods SET env = '{}', args = '' WHERE gone = 1;
 
