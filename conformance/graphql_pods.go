@@ -125,6 +125,8 @@ var _ = area(func() {
 		before := c.getPod(id)
 		c.edit(graphclient.PodEditJobInput{PodId: id})
 		require.Equal(c, before["args"], c.getPod(id)["args"])
+		c.edit(graphclient.PodEditJobInput{PodId: id, ImageName: to(""), ContainerRegistryAuthId: to(""), VolumeMountPath: to("")})
+		require.Equal(c, []any{before["image"], before["mounts"], "RUNNING"}, []any{c.getPod(id)["image"], c.getPod(id)["mounts"], c.getPod(id)["status"]})
 		pod := c.edit(graphclient.PodEditJobInput{
 			PodId: id, ImageName: to("j"), DockerArgs: to(""), Ports: to("22/tcp"), ContainerDiskInGb: to(30), VolumeInGb: to(40),
 			Env: []*graphclient.EnvironmentVariableInput{{Key: to("B"), Value: to("2")}},

@@ -144,8 +144,7 @@ func instance(id string) (compute.CPU, bool) {
 // podChange translates the input of podEditJob. What of a mount is absent stays as the pod has it.
 func podChange(p compute.Pod, i graph.PodEditJobInput) (c control.PodChange, err error) {
 	var bad violations
-	bad.must(i.ImageName == nil || *i.ImageName != "", "imageName", "must not be empty")
-	c = control.PodChange{Image: i.ImageName, Args: i.DockerArgs}
+	c = control.PodChange{Image: orNull(value(i.ImageName)), Args: i.DockerArgs}
 	if i.ContainerDiskInGb != nil {
 		size := disk(&bad, i.ContainerDiskInGb)
 		c.DiskGB = orNull(size)

@@ -3020,6 +3020,7 @@ input PodTerminateInput {
 
 input PodEditJobInput {
   podId: String!
+  "Empty text changes nothing."
   imageName: String
   dockerArgs: String
   env: [EnvironmentVariableInput]

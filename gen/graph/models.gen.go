@@ -455,7 +455,8 @@ type Pod struct {
 }
 
 type PodEditJobInput struct {
-	PodID      string                      `json:"podId"`
+	PodID string `json:"podId"`
+	// Empty text changes nothing.
 	ImageName  *string                     `json:"imageName,omitempty"`
 	DockerArgs *string                     `json:"dockerArgs,omitempty"`
 	Env        []*EnvironmentVariableInput `json:"env,omitempty"`

@@ -3116,7 +3116,8 @@ type NetworkVolumeIdsInput struct {
 func (v *NetworkVolumeIdsInput) GetNetworkVolumeId() *string { return v.NetworkVolumeId }
 
 type PodEditJobInput struct {
-	PodId      string                      `json:"podId"`
+	PodId string `json:"podId"`
+	// Empty text changes nothing.
 	ImageName  *string                     `json:"imageName"`
 	DockerArgs *string                     `json:"dockerArgs"`
 	Env        []*EnvironmentVariableInput `json:"env,omitempty"`

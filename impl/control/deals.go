@@ -50,7 +50,7 @@ func (c *Control) Deal(w Wanted) Deal {
 			d.Cloud, d.Price, d.Stock = cloud, price, stockOf(asked.all)
 		}
 		for x.Count = 1; x.Count <= offer.MaxCount; x.Count++ {
-			if c.placement.room(x).all > 0 {
+			if c.placement.hasRoom(&x) {
 				can[x.Count], most = true, max(most, x.Count)
 			}
 		}

@@ -74,8 +74,15 @@ func (p *Placement) room(w want) room {
 	for _, cloud := range []compute.Cloud{compute.Secure, compute.Community} {
 		sold[cloud] = p.catalog.sells(w, cloud)
 	}
-	byVersions := map[string]int64{} // of hosts with the same versions of CUDA: there are few such groups
-	versions := map[string][]cudaVersion{}
+	var group *host // the last one of hosts that follow each other and have the same versions of CUDA: most have
+	places := int64(0)
+	add := func() {
+		for _, v := range group.cuda {
+			if v.allowed(w.CUDAVersions, w.LeastCUDA) {
+				r.byCUDA[v] += places
+			}
+		}
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, h := range p.kinds[kind{w.GPU, w.CPU}] {
@@ -88,17 +95,26 @@ func (p *Placement) room(w want) room {
 		}
 		r.all += n
 		r.byCenter[h.DataCenterID] += n
-		byVersions[h.CUDAVersion] += n
-		versions[h.CUDAVersion] = h.cuda
-	}
-	for text, n := range byVersions {
-		for _, v := range versions[text] {
-			if v.allowed(w.CUDAVersions, w.LeastCUDA) {
-				r.byCUDA[v] += n
-			}
+		if group != nil && group.CUDAVersion != h.CUDAVersion {
+			add()
+			places = 0
 		}
+		group, places = h, places+n
+	}
+	if group != nil {
+		add()
 	}
 	return r
+}
+
+// hasRoom tells whether there is a place for one pod that wants w, in the cloud that it names.
+func (p *Placement) hasRoom(w *want) bool {
+	if !p.catalog.sells(*w, w.Cloud) {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(p.kinds[kind{w.GPU, w.CPU}], func(h *host) bool { return h.suits(w) && h.places(w) > 0 })
 }
 
 // sells tells whether one pod can have so many in the cloud.
