@@ -10,6 +10,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
 )
 
 // Damage is what of the log of a database could not be read at the start. SQLite goes on with what is before it, and says nothing.
@@ -46,6 +49,9 @@ func findDamage(ctx context.Context, c *sql.Conn, path string) (_ *Damage, err e
 		return nil, nil //nolint:nilnil // no log, no damage
 	}
 	tx, err := c.BeginTx(ctx, nil) // immediate, by the DSN
+	if failed, ok := errors.AsType[*sqlite.Error](err); ok && failed.Code()&0xff == lib.SQLITE_BUSY {
+		return nil, nil //nolint:nilnil // a program that writes to the log all the time has read it; it leaves no turn to look
+	}
 	if err != nil {
 		return nil, fmt.Errorf("look at the log: %w", err)
 	}
