@@ -53,6 +53,7 @@ var rooms = map[string]struct {
 	"store/sqldb":                    {may: []string{"store", "impl/compute"}, uses: []string{sql}},
 	"store/sqlite":                   {may: []string{"store", "store/sqldb", "impl/compute"}, uses: []string{sql}},
 	"store/storetest":                {may: []string{"store", "impl/compute"}},
+	"impl/limit":                     {may: []string{"impl/compute"}, uses: []string{http}},
 	"impl/control":                   {may: []string{"impl/compute", "store"}},
 	"impl/queue":                     {may: []string{"impl/compute", "store"}},
 	"impl/runtime":                   {may: []string{"impl/compute"}},
@@ -68,15 +69,15 @@ var rooms = map[string]struct {
 	"impl/observe":                   {may: []string{"impl/compute", "impl/control", "impl/queue", "store"}, uses: []string{http, prom, otel}},
 	"impl/worker":                    {uses: []string{http}}, // stands outside the server, as any worker
 	"impl/httpapi": {
-		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/nullable", "impl/problem", "impl/queue", "impl/validate", "spec"},
+		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/validate", "spec"},
 		uses: []string{http, echo},
 	},
 	"graphql": {
-		may:  []string{"gen/graph", "impl/compute", "impl/control", "impl/fault", "impl/problem"},
+		may:  []string{"gen/graph", "impl/compute", "impl/control", "impl/fault", "impl/limit", "impl/problem", "impl/validate"},
 		uses: []string{http},
 	},
 	"impl/app": {
-		may:  []string{"graphql", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/loop", "impl/observe", "impl/queue", "impl/reference", "impl/runtime", "impl/runtime/docker", "impl/runtime/process", "impl/runtime/sim", "impl/webhook", "store", "store/sqlite"},
+		may:  []string{"graphql", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/limit", "impl/loop", "impl/observe", "impl/problem", "impl/queue", "impl/reference", "impl/runtime", "impl/runtime/docker", "impl/runtime/process", "impl/runtime/sim", "impl/webhook", "store", "store/sqlite"},
 		uses: []string{http},
 	},
 	"conformance":       {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "impl/app"}, uses: []string{http}},

@@ -15,6 +15,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
@@ -25,6 +26,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/fault"
+	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/problem"
 )
 
@@ -53,6 +55,7 @@ type Services struct {
 	Live          func(compute.PodID) compute.PodRuntime // what a pod was last seen to do, without asking anybody
 	Keyring       *control.Keyring
 	Faults        *fault.Script // that operations show; nil: none
+	Bodies        *limit.Bodies // reads the bodies of requests
 	Clock         compute.Clock
 	Log           *slog.Logger
 	Limits        Limits
@@ -63,12 +66,19 @@ type Services struct {
 // Handler answers POST /graphql.
 type Handler struct {
 	Services
-	exec *executor.Executor
+	exec      *executor.Executor
+	anonymous *limit.Processor // what those without a key may take together (rule graphql.anonymous.processor)
 }
+
+// All documents that come without a key have half of one processor, and two seconds of it after a pause.
+const (
+	anonymousShare = 0.5
+	anonymousBurst = 2 * time.Second
+)
 
 // New makes the handler.
 func New(s Services) *Handler {
-	h := &Handler{Services: s}
+	h := &Handler{Services: s, anonymous: limit.NewProcessor(anonymousShare, anonymousBurst)}
 	schema := graph.NewExecutableSchema(graph.Config{Resolvers: resolvers{s}})
 	h.exec = executor.New(schema)
 	h.exec.SetParserTokenLimit(s.Limits.Tokens)
@@ -115,49 +125,74 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	key, err := h.authenticate(r)
 	if err != nil {
+		limit.Refused(w, r)
 		h.refuse(ctx, w, problem.Of(err).Status, err)
 		return
 	}
 	c.key = key
 	ctx = graphql.StartOperationTrace(context.WithValue(ctx, callKey{}, c))
-	params, status, err := h.read(w, r)
+	h.serve(ctx, w, r)
+}
+
+// serve reads a document and answers it. What it holds is given back before the answer is written, which may take long.
+func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, r *http.Request) {
+	var key compute.KeyID
+	if c := callOf(ctx); c.key != nil {
+		key = c.key.ID
+	}
+	params, leave, status, err := h.read(w, r, key)
+	if leave == nil {
+		limit.Refused(w, r)
+	} else {
+		defer leave()
+	}
 	if err != nil {
 		h.refuse(ctx, w, status, err)
 		return
 	}
-	h.execute(ctx, w, params)
+	over := func() {}
+	if key == "" {
+		if over, err = h.anonymous.Enter(ctx); err != nil {
+			w.Header().Set("Retry-After", "1")
+			h.refuse(ctx, w, problem.Of(err).Status, err)
+			return
+		}
+		defer over()
+	}
+	status, answer := h.execute(ctx, w.Header(), params)
+	over()
+	if leave(); answer != nil { // nil: the client has gone
+		write(w, status, answer)
+	}
 }
 
-// execute answers a document: 200, or what a document that does not come to be executed gets.
-func (h *Handler) execute(ctx context.Context, w http.ResponseWriter, params *graphql.RawParams) {
+// execute gives the answer to a document: 200, or what a document that does not come to be executed gets. It is nil if the client
+// has gone.
+func (h *Handler) execute(ctx context.Context, header http.Header, params *graphql.RawParams) (int, *graphql.Response) {
 	operation, errs := h.exec.CreateOperationContext(ctx, params)
 	if len(errs) > 0 {
 		status := http.StatusBadRequest
 		switch compute.CodeOf(errs[0]) {
 		case compute.Unauthenticated:
-			w.Header().Set("WWW-Authenticate", "Bearer")
+			header.Set("WWW-Authenticate", "Bearer")
 			status = http.StatusUnauthorized
 		case compute.Forbidden:
 			status = http.StatusOK
 		}
-		write(w, status, h.exec.DispatchError(graphql.WithOperationContext(ctx, operation), errs))
-		return
+		return status, h.exec.DispatchError(graphql.WithOperationContext(ctx, operation), errs)
 	}
 	if err := h.faulty(ctx, operation); err != nil {
 		of, ok := errors.AsType[*fault.Answer](err)
 		if !ok {
-			return // the client has gone
+			return 0, nil
 		}
 		if seconds := of.RetryAfter(); seconds != "" {
-			w.Header().Set("Retry-After", seconds)
+			header.Set("Retry-After", seconds)
 		}
-		h.refuse(ctx, w, of.Status, of)
-		return
+		return of.Status, &graphql.Response{Errors: gqlerror.List{h.present(ctx, of)}}
 	}
 	next, ctx := h.exec.DispatchOperation(ctx, operation)
-	if answer := next(ctx); answer != nil { // nil: the client has gone
-		write(w, http.StatusOK, answer)
-	}
+	return http.StatusOK, next(ctx)
 }
 
 // refuse answers a request that has no document to execute.

@@ -21,6 +21,7 @@ import (
 	"github.com/berthdev/berth/graphql"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/store"
 	"github.com/berthdev/berth/store/sqlite"
 )
@@ -55,7 +56,10 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 	require.NoError(t, err)
 	registries, err := control.NewRegistries(t.Context(), e.db, ids, secrets)
 	require.NoError(t, err)
+	bodies, err := limit.NewBodies(filepath.Join(t.TempDir(), "bodies"))
+	require.NoError(t, err)
 	s := graphql.Services{
+		Bodies:     bodies,
 		Registries: registries, Endpoints: control.NewEndpoints(e.db, ids, placement, noQueue{}),
 		Live:    func(compute.PodID) compute.PodRuntime { return compute.PodRuntime{} },
 		Control: control.New(e.db, ids, placement, control.Hints{Pod: func(compute.PodID) {}}), Keyring: keyring, Clock: clock,

@@ -40,6 +40,9 @@ type serverFlags struct {
 	fleet       string
 	graphql     app.GraphQL
 	docs        bool
+	connections int
+	stall       time.Duration
+	hosts       []string
 }
 
 func (f *serverFlags) add(cmd *cobra.Command) {
@@ -64,6 +67,9 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.graphql.Limits.Fields, "graphql-fields", 500, "how many fields a GraphQL document may ask for")
 	cmd.Flags().IntVar(&f.graphql.Limits.Aliases, "graphql-aliases", 50, "how many aliases a GraphQL document may have")
 	cmd.Flags().BoolVar(&f.docs, "docs", true, "serve pages at /docs to read the documents and to send requests from")
+	cmd.Flags().IntVar(&f.connections, "max-connections", 0, "how many connections there may be; 0: 4096, or three quarters of the files that the process may have open if that is less")
+	cmd.Flags().DurationVar(&f.stall, "stall-timeout", 20*time.Second, "how long a client that is waited for may take for each 64 KB that it sends or reads")
+	cmd.Flags().StringArrayVar(&f.hosts, "allowed-host", nil, "a host name of the server, such as that of a proxy before it: pages that ask for no key are shown under such names alone; .example.com for all below, * for any; repeatable")
 	f.observe.add(cmd)
 }
 
@@ -82,6 +88,7 @@ func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
 		Runtime: f.runtime, Pull: f.pull, PublishOn: f.publishOn, WorkerURL: f.workerURL,
 		Catalog: f.catalog, Fleet: f.fleet,
 		GraphQL: f.graphql, Docs: f.docs,
+		MaxConnections: f.connections, StallTimeout: f.stall, AllowedHosts: f.hosts,
 		Log: log,
 	}
 	return c, f.observe.config(&c, os.Getenv)

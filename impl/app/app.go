@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/fault"
 	"github.com/berthdev/berth/impl/httpapi"
+	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/observe"
 	"github.com/berthdev/berth/impl/queue"
@@ -40,6 +42,9 @@ type Config struct {
 	QueueListen     string              // a second address, for the queue and the workers; empty: none
 	Endpoints       []Endpoint          // declared at the start; jobs of others are kept
 	Drain           time.Duration       // how long requests may take to end at shutdown; 10 s
+	MaxConnections  int                 // over all addresses; 0: 4096, or three quarters of the files that the process may have open
+	StallTimeout    time.Duration       // in which a client that is waited for must send, or take, 64 KB; 20 s
+	AllowedHosts    []string            // names under which pages are shown that ask for no key, besides those that can only be meant; see limit.Hosts
 	Quotas          Quotas              // of REST requests for each user
 	QueueRates      compute.QueuePreset // limits on requests of the queue; empty: none
 	Catalog         string              // file of the catalog; empty: the built-in one
@@ -110,6 +115,8 @@ type Server struct {
 	keyring    *control.Keyring
 	listeners  []net.Listener // that of the metrics is the last one
 	servers    []*http.Server
+	reached    *limit.Connections
+	hosts      *limit.Hosts
 	failed     chan error
 	unlock     func() error
 	stop       context.CancelFunc
@@ -165,12 +172,15 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		c.Clock = settable
 	}
 	c = c.withDefaults()
-	s := &Server{config: c, failed: make(chan error, 3), endpoints: map[string]compute.EndpointID{}}
+	s := &Server{config: c, reached: limit.NewConnections(c.MaxConnections, c.StallTimeout), failed: make(chan error, 3), endpoints: map[string]compute.EndpointID{}}
 	defer func() {
 		if err != nil {
 			s.abandon()
 		}
 	}()
+	if s.hosts, err = hostsOf(c); err != nil {
+		return nil, err
+	}
 	if s.unlock, err = lock(c.Data); err != nil {
 		return nil, err
 	}
@@ -245,10 +255,13 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	s.stop = stop
 	services := httpapi.Services{
 		Control: ctl, Pods: pods, Draining: loopCtx, Endpoints: endpoints, Workers: workers, QueueURL: s.QueueURL, Registries: registries, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids,
-		Clock: c.Clock, Log: c.Log, Faults: &fault.Script{},
+		Clock: c.Clock, Log: c.Log, Faults: &fault.Script{}, Hosts: s.hosts,
 		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
 	}
 	s.observe(&services, webhooks)
+	if services.Bodies, err = limit.NewBodies(filepath.Join(c.Data, "bodies")); err != nil {
+		return nil, err
+	}
 	if c.TestControls {
 		if s.controls, err = s.newControls(ctx, settable, []loop.Due{
 			{Next: soonest(s.fleet.Next), Do: done(pods.Step)},
@@ -261,7 +274,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		services.Controls = s.controls
 	}
 	services.GraphQL = graphql.New(graphql.Services{
-		Control: ctl, Live: pods.Live, Endpoints: endpoints, Registries: registries, Keyring: s.keyring, Faults: services.Faults, Clock: c.Clock, Log: c.Log, Limits: c.GraphQL.Limits,
+		Control: ctl, Live: pods.Live, Endpoints: endpoints, Registries: registries, Keyring: s.keyring, Faults: services.Faults, Clock: c.Clock, Log: c.Log, Limits: c.GraphQL.Limits, Bodies: services.Bodies,
 		Introspection: c.GraphQL.Introspection || c.TestControls, Playground: c.GraphQL.Playground,
 	})
 	if c.Docs {
@@ -320,6 +333,7 @@ func (c Config) withDefaults() Config {
 	if c.Drain == 0 {
 		c.Drain = defaultDrain
 	}
+	c.StallTimeout = cmp.Or(c.StallTimeout, limit.DefaultSpan)
 	c.Quotas.Minute = cmp.Or(c.Quotas.Minute, 1_000)
 	c.Quotas.Hour = cmp.Or(c.Quotas.Hour, 30_000)
 	c.Quotas.Day = cmp.Or(c.Quotas.Day, 500_000)
@@ -384,13 +398,13 @@ func (s *Server) open(address string) (string, error) {
 // serve answers at the addresses.
 func (s *Server) serve(handler http.Handler) {
 	for i, l := range s.listeners {
-		server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+		server := s.reached.Server(handler)
 		if s.metricsURL != "" && i == len(s.listeners)-1 {
-			server.Handler = s.metricsHandler()
+			server = s.reached.Server(s.metricsHandler())
 		}
 		s.servers = append(s.servers, server)
 		go func() {
-			if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			if err := server.Serve(s.reached.Listen(l)); !errors.Is(err, http.ErrServerClosed) {
 				s.failed <- err
 			}
 		}()

@@ -16,7 +16,7 @@ import (
 
 func submission(c echo.Context) jobs.Submission {
 	r := bodyOf[queue.Submission](c)
-	s := jobs.Submission{Input: r.Input, Webhook: value(r.Webhook), S3Config: r.S3Config, Stored: stored(requestOf(c))}
+	s := jobs.Submission{Input: r.Input, Webhook: value(r.Webhook), S3Config: r.S3Config, Stored: requestOf(c).letGo}
 	if p := r.Policy; p != nil {
 		s.ExecutionTimeout, s.TTL = milliseconds(value(p.ExecutionTimeout)), milliseconds(value(p.TTL))
 		s.LowPriority = value(p.LowPriority)

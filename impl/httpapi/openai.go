@@ -58,7 +58,7 @@ func (h queueHandlers) openAI(c echo.Context, e queue.EndpointID) error {
 		streamed, _ = bodyOf[queue.OpenAIRequest](c).Stream.Get() // absent and null are false
 	}
 	ctx, user, endpoint := contextOf(c), callerOf(c).UserID, compute.EndpointID(e)
-	j, err := h.Queue.SubmitSync(ctx, user, endpoint, jobs.Submission{Input: openAIInput(route, body)}, openAIWait)
+	j, err := h.Queue.SubmitSync(ctx, user, endpoint, jobs.Submission{Input: openAIInput(route, body), Stored: requestOf(c).letGo}, openAIWait)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/encode"
 	"github.com/berthdev/berth/impl/fault"
+	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/problem"
 )
 
@@ -31,6 +32,9 @@ func (s *Services) writeError(err error, r *request) {
 	if errors.Is(err, context.Canceled) && r.Request().Context().Err() != nil {
 		r.Response().Status = 499 // for the log: the client has gone, nobody reads an answer
 		return
+	}
+	if !r.read {
+		limit.Refused(r.Response(), r.Request())
 	}
 	p := problemOf(err)
 	ofWorker, isOfWorker := errors.AsType[*workerError](err)
@@ -56,7 +60,7 @@ func (s *Services) writeError(err error, r *request) {
 	}
 }
 
-// problemOf adds to the table what only HTTP knows: 404 and 405 of the router, 413, 415.
+// problemOf adds to the table what only HTTP knows: 404 and 405 of the router, 408, 413, 415.
 func problemOf(err error) problem.Problem {
 	if of, ok := errors.AsType[*fault.Answer](err); ok {
 		return problem.Problem{Entry: problem.Entry{Status: of.Status, Title: cmp.Or(http.StatusText(of.Status), "Scripted Fault")}, Detail: of.Error()}
@@ -75,7 +79,7 @@ func problemOf(err error) problem.Problem {
 		p.Detail = "there is nothing at this path"
 	case http.StatusMethodNotAllowed:
 		p.Detail = "the path does not know this method; the Allow header lists those that it knows"
-	case http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:
+	case http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:
 		p.Detail, _ = he.Message.(string)
 	case http.StatusBadRequest: // the generated binding, should it see a fault that the validator did not
 		return problem.Of(&compute.Error{Code: compute.Invalid, Detail: "a parameter breaks its schema", Cause: err})
