@@ -36,6 +36,7 @@ type Limits struct {
 	Depth   int   // of nested fields
 	Fields  int   // with those of fragments, each time they are used: the complexity
 	Aliases int   // fields under another name
+	Values  int   // of the answer, about; without a key a quarter at most
 	Body    int64 // bytes
 }
 
@@ -43,7 +44,7 @@ type Limits struct {
 func (l Limits) WithDefaults() Limits {
 	return Limits{
 		Tokens: cmp.Or(l.Tokens, 5_000), Depth: cmp.Or(l.Depth, 20), Fields: cmp.Or(l.Fields, 500),
-		Aliases: cmp.Or(l.Aliases, 50), Body: cmp.Or(l.Body, 1<<20),
+		Aliases: cmp.Or(l.Aliases, 50), Values: cmp.Or(l.Values, 100_000), Body: cmp.Or(l.Body, 1<<20),
 	}
 }
 
@@ -56,6 +57,7 @@ type Services struct {
 	Keyring       *control.Keyring
 	Faults        *fault.Script // that operations show; nil: none
 	Bodies        *limit.Bodies // reads the bodies of requests
+	Answers       *limit.Memory // that answers take while they are made
 	Clock         compute.Clock
 	Log           *slog.Logger
 	Limits        Limits
@@ -96,18 +98,19 @@ var playground []byte
 type call struct {
 	key       *compute.Key // nil: none was sent
 	requestID string
+	values    int // that the answer has, about; 0: the document is not valid
 }
 
 type callKey struct{}
 
-func callOf(ctx context.Context) call { return ctx.Value(callKey{}).(call) }
+func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
 
 // user gives whose key was sent. The gate lets nobody without a key to a resolver that asks.
 func user(ctx context.Context) compute.UserID { return callOf(ctx).key.UserID }
 
 // ServeHTTP checks in the order of REST: key, method, media type, size, syntax, document.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := call{requestID: w.Header().Get("X-Request-Id")}
+	c := &call{requestID: w.Header().Get("X-Request-Id")}
 	ctx := context.WithValue(r.Context(), callKey{}, c)
 	defer func() {
 		if p := recover(); p != nil {
@@ -130,16 +133,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.key = key
-	ctx = graphql.StartOperationTrace(context.WithValue(ctx, callKey{}, c))
+	ctx = graphql.StartOperationTrace(ctx)
 	h.serve(ctx, w, r)
 }
 
 // serve reads a document and answers it. What it holds is given back before the answer is written, which may take long.
 func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, r *http.Request) {
-	var key compute.KeyID
-	if c := callOf(ctx); c.key != nil {
-		key = c.key.ID
-	}
+	key := keyOf(ctx)
 	params, leave, status, err := h.read(w, r, key)
 	if leave == nil {
 		limit.Refused(w, r)
@@ -179,7 +179,7 @@ func (h *Handler) execute(ctx context.Context, header http.Header, params *graph
 		case compute.Forbidden:
 			status = http.StatusOK
 		}
-		return status, h.exec.DispatchError(graphql.WithOperationContext(ctx, operation), errs)
+		return status, h.exec.DispatchError(graphql.WithOperationContext(ctx, operation), errs[:min(len(errs), mostErrors)])
 	}
 	if err := h.faulty(ctx, operation); err != nil {
 		of, ok := errors.AsType[*fault.Answer](err)
@@ -191,8 +191,24 @@ func (h *Handler) execute(ctx context.Context, header http.Header, params *graph
 		}
 		return of.Status, &graphql.Response{Errors: gqlerror.List{h.present(ctx, of)}}
 	}
+	answered, err := h.Answers.Enter(ctx, keyOf(ctx), int64(callOf(ctx).values)*valueMemory)
+	if err != nil {
+		return 0, nil
+	}
+	defer answered()
 	next, ctx := h.exec.DispatchOperation(ctx, operation)
 	return http.StatusOK, next(ctx)
+}
+
+// valueMemory is about how many bytes a value takes while the answer is made.
+const valueMemory = 400
+
+// keyOf gives the id of the key; "": none was sent.
+func keyOf(ctx context.Context) compute.KeyID {
+	if c := callOf(ctx); c.key != nil {
+		return c.key.ID
+	}
+	return ""
 }
 
 // refuse answers a request that has no document to execute.

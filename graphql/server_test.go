@@ -59,7 +59,7 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 	bodies, err := limit.NewBodies(filepath.Join(t.TempDir(), "bodies"))
 	require.NoError(t, err)
 	s := graphql.Services{
-		Bodies:     bodies,
+		Bodies: bodies, Answers: limit.NewAnswers(),
 		Registries: registries, Endpoints: control.NewEndpoints(e.db, ids, placement, noQueue{}),
 		Live:    func(compute.PodID) compute.PodRuntime { return compute.PodRuntime{} },
 		Control: control.New(e.db, ids, placement, control.Hints{Pod: func(compute.PodID) {}}), Keyring: keyring, Clock: clock,

@@ -255,7 +255,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	s.stop = stop
 	services := httpapi.Services{
 		Control: ctl, Pods: pods, Draining: loopCtx, Endpoints: endpoints, Workers: workers, QueueURL: s.QueueURL, Registries: registries, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids,
-		Clock: c.Clock, Log: c.Log, Faults: &fault.Script{}, Hosts: s.hosts,
+		Clock: c.Clock, Log: c.Log, Faults: &fault.Script{}, Hosts: s.hosts, Answers: limit.NewAnswers(),
 		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
 	}
 	s.observe(&services, webhooks)
@@ -274,7 +274,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		services.Controls = s.controls
 	}
 	services.GraphQL = graphql.New(graphql.Services{
-		Control: ctl, Live: pods.Live, Endpoints: endpoints, Registries: registries, Keyring: s.keyring, Faults: services.Faults, Clock: c.Clock, Log: c.Log, Limits: c.GraphQL.Limits, Bodies: services.Bodies,
+		Control: ctl, Live: pods.Live, Endpoints: endpoints, Registries: registries, Keyring: s.keyring, Faults: services.Faults, Clock: c.Clock, Log: c.Log, Limits: c.GraphQL.Limits, Bodies: services.Bodies, Answers: services.Answers,
 		Introspection: c.GraphQL.Introspection || c.TestControls, Playground: c.GraphQL.Playground,
 	})
 	if c.Docs {

@@ -73,7 +73,7 @@ func openWith(t testing.TB, change func(*httpapi.Services)) *edge {
 	hosts, err := limit.NewHosts([]string{"example.com"}) // that of httptest
 	require.NoError(t, err)
 	services := httpapi.Services{
-		Bodies: bodies, Hosts: hosts,
+		Bodies: bodies, Answers: limit.NewAnswers(), Hosts: hosts,
 		Control: ctl, Endpoints: endpoints, QueueURL: func() string { return "http://queue" }, Registries: registries, Queue: q, Keyring: e.keyring, Rates: rates,
 		Pods: loop.NewPods(db, placement, nil, e.clock, nil), Draining: context.Background(),
 		QueueRates: control.NewQueueRates(e.clock, nil), IDs: ids, Clock: e.clock,

@@ -30,6 +30,9 @@ func NewMemory(most, share int64) *Memory {
 	return &Memory{most: most, share: share, keys: map[compute.KeyID]int64{}}
 }
 
+// NewAnswers bounds the memory of large answers.
+func NewAnswers() *Memory { return NewMemory(64_000_000, 32_000_000) }
+
 // Try takes so many bytes if they are free, nobody waits for them, and they are no more than a share. leave gives them back, and
 // may be called more than once.
 func (m *Memory) Try(key compute.KeyID, bytes int64) (leave func(), ok bool) {
