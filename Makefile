@@ -31,8 +31,10 @@ model: ## hold the queue against its reference, and placement against its rows, 
 	BERTH_SEEDS=$(or $(SEEDS),10000) go test -count=1 -timeout 60m -run Model ./impl/queue ./impl/control
 
 .PHONY: generate
-generate: ## generate gen/ from spec/, and what validgen is tested with
-	go generate ./gen
+generate: ## generate gen/ from spec/, and what validgen is tested with; if it fails, nothing has changed
+	@kept=$$(mktemp -d) && cp -Rp gen cmd/validgen/testdata "$$kept" && \
+	trap 'code=$$?; [ $$code = 0 ] || { rm -rf gen cmd/validgen/testdata; cp -Rp "$$kept/gen" .; cp -Rp "$$kept/testdata" cmd/validgen; }; rm -rf "$$kept"; exit $$code' EXIT && \
+	trap 'exit 130' INT TERM && go generate ./gen
 
 .PHONY: check-generate
 check-generate: generate ## fail if gen/ is not what spec/ generates

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -80,6 +81,8 @@ var _ = area(func() {
 			c.takeJob("w", id)
 			c.done("w", id, `{"output":{"n":1}}`)
 			require.Equal(c, c.status(id), c.awaits(r, 1)[0])
+			c.cancel(c.submit(fmt.Sprintf(`{"input":{},"webhook":%q}`, strings.Replace(r.URL, "http:", "HTTP:", 1))))
+			c.awaits(r, 2)
 		}, 200)
 	})
 	add("queue.webhook.every-end", []string{"run", "finishJob", "cancel", "purgeQueue"}, func(c *Check) {

@@ -42,6 +42,7 @@ type Tx interface {
 	Webhooks
 	Keys
 	RequestCounts
+	Runtimes
 	Volumes
 	Registries
 	Templates
@@ -49,7 +50,7 @@ type Tx interface {
 	Clusters
 	SystemLines
 	Charges
-	// Clear removes everything but declared endpoints, their workers and keys.
+	// Clear removes everything but declared endpoints, their workers, keys, and where runtimes are.
 	Clear() error
 }
 
@@ -68,8 +69,13 @@ type Pods interface {
 	// to the version, if id and p.Version still match; it tells whether they did.
 	ChangePod(p compute.Pod) (bool, error)
 	// MovePod sets status, reason, StartedAt, RestartAt, DataCenterID, HostID, Devices and Address from p, MovedAt to Now and adds
-	// one to the version, if id and p.Version still match; it tells whether they did.
+	// one to the version, if id and p.Version still match; it tells whether they did. A pod that is then TERMINATED has no
+	// environment and no arguments any more.
 	MovePod(p compute.Pod) (bool, error)
+	// NextTerminated gives when the pod was terminated of which that is longest ago; zero if there is none.
+	NextTerminated() (time.Time, error)
+	// DeleteTerminated removes at most limit pods that were terminated before the time, and tells how many.
+	DeleteTerminated(before time.Time, limit int) (int, error)
 	// NetworkAddresses gives to each the addresses that pods have which are not TERMINATED, ascending, with whose they are. Two
 	// such pods never have the same one: InsertPod and MovePod give Conflict.
 	NetworkAddresses(each func(compute.UserID, compute.NetworkAddress)) error
@@ -90,7 +96,7 @@ type Endpoints interface {
 	ListEndpoints() ([]compute.Endpoint, error)
 	// ListEndpointsOf gives the user's endpoints that are not being deleted, newest first.
 	ListEndpointsOf(compute.UserID) ([]compute.Endpoint, error)
-	// DeleteEndpoint removes the endpoint with its releases, known or not.
+	// DeleteEndpoint removes the endpoint with its releases and counts, known or not.
 	DeleteEndpoint(compute.EndpointID) error
 	// EndpointsWith gives the endpoints that are not being deleted and that name the template, the credential or the volume,
 	// oldest first; the other two are empty.
@@ -113,8 +119,8 @@ type Workers interface {
 	Worker(compute.WorkerID) (compute.Worker, error)
 	// ListWorkersOf gives the endpoint's workers, oldest first.
 	ListWorkersOf(compute.EndpointID) ([]compute.Worker, error)
-	// SetWorkerStarted writes StartedAt of a worker, known or not.
-	SetWorkerStarted(compute.WorkerID, time.Time) error
+	// SetWorkerStarted writes StartedAt of a worker; it tells whether there is such a worker.
+	SetWorkerStarted(compute.WorkerID, time.Time) (bool, error)
 	// DeleteWorker removes the worker, known or not.
 	DeleteWorker(compute.WorkerID) error
 }
@@ -137,7 +143,7 @@ type Jobs interface {
 	MoveJob(j compute.Job, from compute.JobStatus, holder compute.WorkerID) (bool, error)
 	// SetJobOutput replaces the output of a job IN_PROGRESS held by holder; it tells whether there was one.
 	SetJobOutput(id compute.JobID, holder compute.WorkerID, output json.RawMessage) (bool, error)
-	// CountJobs gives the counts of an endpoint; COMPLETED, FAILED and retried ones include jobs deleted since.
+	// CountJobs gives the counts of an endpoint, none for an unknown one; COMPLETED, FAILED and retried ones include jobs deleted since.
 	CountJobs(compute.EndpointID) (compute.JobCounts, error)
 	// WaitingJobs gives to each every endpoint's jobs IN_QUEUE in the order in which they began to wait, then of their ids, with ID,
 	// EndpointID, Status, LowPriority, Retries and QueuedAt alone. Like HeldJobs it finds only jobs without EndedAt.
@@ -161,17 +167,18 @@ type Chunks interface {
 
 // Webhooks stores the deliveries that are to be made and, for a while, those that were.
 type Webhooks interface {
+	// InsertWebhook stores a delivery. Its Seq is greater than that of any before it, also of those that were deleted.
 	InsertWebhook(compute.Webhook) error
-	// DueWebhooks gives at most limit deliveries whose NextAt is not after now, the longest due first.
-	DueWebhooks(now time.Time, limit int) ([]compute.Webhook, error)
-	// NextWebhook gives the earliest NextAt; zero if nothing is to be delivered.
-	NextWebhook() (time.Time, error)
+	// Webhook gives a delivery with its body; NotFound for an unknown one.
+	Webhook(seq int64) (compute.Webhook, error)
+	// PendingWebhooks gives to each the deliveries that are to be made and whose Seq is greater, in its order, without their bodies.
+	PendingWebhooks(after int64, each func(compute.Webhook)) error
 	// SetWebhook writes Tries, NextAt, Status and Error. A delivery without NextAt is over: its body is forgotten.
 	SetWebhook(compute.Webhook) error
 	// ListWebhooks gives the deliveries without their bodies, newest first, at most limit.
 	ListWebhooks(limit int) ([]compute.Webhook, error)
-	// DeleteWebhooks removes the deliveries that are over and were made before the time.
-	DeleteWebhooks(before time.Time) error
+	// DeleteWebhooks removes at most limit deliveries that are over and were stored before the time, and tells how many.
+	DeleteWebhooks(before time.Time, limit int) (int, error)
 }
 
 // JobExpiry finds the jobs whose time has come.
@@ -196,6 +203,8 @@ type Keys interface {
 	RevokeKey(compute.KeyID) error
 	// DeleteKey removes the key, known or not.
 	DeleteKey(compute.KeyID) error
+	// DeleteInvalidKeys removes the keys that were revoked or expired before the time, and tells how many.
+	DeleteInvalidKeys(before time.Time) (int, error)
 }
 
 // RequestCounts stores how many requests each user made, so that a restart grants no fresh window.
@@ -204,6 +213,18 @@ type RequestCounts interface {
 	SetRequestCount(compute.RequestCount) error
 	// RequestCounts gives all counts, by user and window.
 	RequestCounts() ([]compute.RequestCount, error)
+	// DeleteRequestCount removes the count, unless it is of another window than that which began at Start.
+	DeleteRequestCount(compute.RequestCount) error
+}
+
+// Runtimes stores which runtimes may have something of ours that outlives the server.
+type Runtimes interface {
+	// InsertRuntime stores the runtime, known or not.
+	InsertRuntime(compute.RuntimeAt) error
+	// ListRuntimes gives all, by name and address.
+	ListRuntimes() ([]compute.RuntimeAt, error)
+	// DeleteRuntime removes the runtime, known or not.
+	DeleteRuntime(compute.RuntimeAt) error
 }
 
 // Volumes stores network volumes.
@@ -228,7 +249,7 @@ type Registries interface {
 	Registry(compute.RegistryID) (compute.Registry, error)
 	// NewestRegistry gives the credential that was stored last, of whatever user, and whether there is one.
 	NewestRegistry() (r compute.Registry, found bool, err error)
-	// ListRegistries gives the user's credentials, newest first.
+	// ListRegistries gives the user's credentials, oldest first.
 	ListRegistries(compute.UserID) ([]compute.Registry, error)
 	// UpdateRegistry writes the login; NotFound for an unknown id.
 	UpdateRegistry(compute.Registry) error

@@ -27,6 +27,7 @@ type serverFlags struct {
 	listen      string
 	queueListen string
 	drain       time.Duration
+	retention   time.Duration // of terminated pods
 	quotas      app.Quotas
 	queueRates  string
 	observe     observeFlags
@@ -50,6 +51,7 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8765", "address of all interfaces; port 0 picks one")
 	cmd.Flags().StringVar(&f.queueListen, "queue-listen", "", "a second address, for clients of the queue and workers")
 	cmd.Flags().DurationVar(&f.drain, "drain", 10*time.Second, "how long requests may take to end at shutdown")
+	cmd.Flags().DurationVar(&f.retention, "pod-retention", 24*time.Hour, "how long the row of a terminated pod is kept; its environment, arguments and log go at once")
 	cmd.Flags().Int64Var(&f.quotas.Minute, "quota-minute", 1_000, "REST requests that a user may make in a minute")
 	cmd.Flags().Int64Var(&f.quotas.Hour, "quota-hour", 30_000, "REST requests that a user may make in an hour")
 	cmd.Flags().Int64Var(&f.quotas.Day, "quota-day", 500_000, "REST requests that a user may make in a day")
@@ -83,7 +85,7 @@ func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
 		return app.Config{}, err
 	}
 	c := app.Config{
-		Data: data, Listen: f.listen, QueueListen: f.queueListen, Drain: f.drain, Quotas: f.quotas, QueueRates: compute.QueuePreset(f.queueRates),
+		Data: data, Listen: f.listen, QueueListen: f.queueListen, Drain: f.drain, PodRetention: f.retention, Quotas: f.quotas, QueueRates: compute.QueuePreset(f.queueRates),
 		TestControls: f.controls, PrivateWebhooks: f.private,
 		Runtime: f.runtime, Pull: f.pull, PublishOn: f.publishOn, WorkerURL: f.workerURL,
 		Catalog: f.catalog, Fleet: f.fleet,

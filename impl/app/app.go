@@ -45,6 +45,7 @@ type Config struct {
 	MaxConnections  int                 // over all addresses; 0: 4096, or three quarters of the files that the process may have open
 	StallTimeout    time.Duration       // in which a client that is waited for must send, or take, 64 KB; 20 s
 	AllowedHosts    []string            // names under which pages are shown that ask for no key, besides those that can only be meant; see limit.Hosts
+	PodRetention    time.Duration       // how long the row of a terminated pod is kept; 24 h
 	Quotas          Quotas              // of REST requests for each user
 	QueueRates      compute.QueuePreset // limits on requests of the queue; empty: none
 	Catalog         string              // file of the catalog; empty: the built-in one
@@ -93,12 +94,20 @@ type GraphQL struct {
 const (
 	defaultListen      = "127.0.0.1:8765"
 	defaultDrain       = 10 * time.Second
+	defaultRetention   = 24 * time.Hour
 	defaultWorkersMax  = 3
 	defaultIdleTimeout = 10 * time.Second
 
 	// owner is the one user of a server: keys, pods and endpoints are theirs.
 	owner compute.UserID = "owner"
 )
+
+// workings are what works unasked.
+type workings struct {
+	pods     *loop.Pods
+	workers  *loop.Workers
+	webhooks *loop.Webhooks
+}
 
 // Server is a running server.
 type Server struct {
@@ -121,6 +130,9 @@ type Server struct {
 	unlock     func() error
 	stop       context.CancelFunc
 	loops      sync.WaitGroup
+	stopPods   context.CancelFunc // after the others: requests may end pods until none is answered any more
+	podLoop    sync.WaitGroup
+	workings   workings
 	fleet      *sim.Fleet      // nil if pods do not run on it
 	pods       runtime.Runtime // what pods run on
 	workers    runtime.Runtime // what the workers of endpoints run on that are not declared
@@ -262,8 +274,13 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if services.Bodies, err = limit.NewBodies(filepath.Join(c.Data, "bodies")); err != nil {
 		return nil, err
 	}
+	retention := &loop.Retention{
+		Store: s.store, Clock: c.Clock, Rates: s.rates, Keyring: s.keyring, Endpoints: endpoints, Pods: c.PodRetention,
+	}
+	s.workings = workings{pods, workers, webhooks}
 	if c.TestControls {
 		if s.controls, err = s.newControls(ctx, settable, []loop.Due{
+			{Next: retention.Next, Do: retention.Sweep},
 			{Next: soonest(s.fleet.Next), Do: done(pods.Step)},
 			{Next: s.queue.Next, Do: s.queue.Sweep},
 			{Next: soonest(earliest(workers.Next, s.workerSim.Next)), Do: done(workers.Step)},
@@ -288,13 +305,16 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		return nil, err
 	}
 	s.serve(handler)
-	s.loops.Go(func() { pods.Run(loopCtx) })
+	podCtx, stopPods := context.WithCancel(context.WithoutCancel(ctx))
+	s.stopPods = stopPods
+	s.podLoop.Go(func() { pods.Run(podCtx) })
 	s.loops.Go(func() { workers.Run(loopCtx) })
 	s.loops.Go(func() { webhooks.Run(loopCtx) })
 	every := func(clock compute.Clock, length time.Duration, name string, work func(context.Context) error) {
 		s.loops.Go(func() { loop.Every(loopCtx, length, clock, c.Log, name, work) })
 	}
 	every(c.Clock, loop.SweepTick, "sweep", s.queue.Sweep)
+	every(c.Clock, loop.RetentionTick, "retention", retention.Sweep)
 	// Other processes and restarts do not live on a clock that a test has frozen.
 	every(compute.SystemClock{}, loop.KeepTick, "keys", s.keyring.Refresh)
 	every(compute.SystemClock{}, loop.KeepTick, "request counts", s.rates.Save)
@@ -330,10 +350,7 @@ func (c Config) withDefaults() Config {
 		c.Listen = defaultListen
 	}
 	c.Runtime, c.Version = cmp.Or(c.Runtime, RuntimeSim), cmp.Or(c.Version, "dev")
-	if c.Drain == 0 {
-		c.Drain = defaultDrain
-	}
-	c.StallTimeout = cmp.Or(c.StallTimeout, limit.DefaultSpan)
+	c.Drain, c.PodRetention, c.StallTimeout = cmp.Or(c.Drain, defaultDrain), cmp.Or(c.PodRetention, defaultRetention), cmp.Or(c.StallTimeout, limit.DefaultSpan)
 	c.Quotas.Minute = cmp.Or(c.Quotas.Minute, 1_000)
 	c.Quotas.Hour = cmp.Or(c.Quotas.Hour, 30_000)
 	c.Quotas.Day = cmp.Or(c.Quotas.Day, 500_000)
@@ -420,7 +437,7 @@ func reachable(a net.Addr) string {
 }
 
 // Close drains: workers finish or give back what they hold, held requests are answered with what is known, and after the
-// drain time what is left is cut off. Everything acknowledged is on disk already.
+// drain time what is left is cut off. Then the pods are ended whose end was acknowledged. Everything acknowledged is on disk already.
 func (s *Server) Close() error {
 	s.giveNotice()
 	s.stop()
@@ -435,6 +452,8 @@ func (s *Server) Close() error {
 			errs = append(errs, err, server.Close())
 		}
 	}
+	s.stopPods()
+	s.podLoop.Wait()
 	s.closeTracing()
 	return errors.Join(append(errs, s.rates.Save(context.Background()), s.process.Close(), s.workers.Close(), s.pods.Close(), s.store.Close(), s.unlock())...)
 }

@@ -60,6 +60,7 @@ func (c *controls) Reset(ctx context.Context) error {
 		return err
 	}
 	c.server.queue.Clear()
+	c.server.workings.webhooks.Clear()
 	c.server.fleet.Clear()
 	c.server.workerSim.Clear()
 	c.server.placement.Clear()

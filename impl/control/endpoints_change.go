@@ -231,7 +231,7 @@ func (n *Endpoints) changePlaces(tx store.Tx, e *compute.Endpoint, x EndpointCha
 	return nil
 }
 
-// changeWorkers applies what acts at once (rules serverless.workers.*, serverless.scaling.*).
+// changeWorkers applies what acts at once (rules serverless.workers.*, serverless.type.delay).
 func changeWorkers(e *compute.Endpoint, x EndpointChange) error {
 	if x.Scaling != nil {
 		e.Scaler, e.ScalerValue = x.Scaling.Scaler, x.Scaling.Value

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"crypto/sha256"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -115,6 +116,31 @@ func (r *Keyring) Delete(ctx context.Context, id compute.KeyID) error {
 	delete(r.keys, id)
 	r.mu.Unlock()
 	return r.store.Write(ctx, func(tx store.Tx) error { return tx.DeleteKey(id) })
+}
+
+// DeleteInvalid removes for good the keys that were revoked or expired before the time.
+func (r *Keyring) DeleteInvalid(ctx context.Context, before time.Time) error {
+	old := func(k compute.Key) bool {
+		return !k.RevokedAt.IsZero() && k.RevokedAt.Before(before) || !k.ExpiresAt.IsZero() && k.ExpiresAt.Before(before)
+	}
+	r.mu.RLock()
+	found := slices.ContainsFunc(slices.Collect(maps.Values(r.keys)), old)
+	r.mu.RUnlock()
+	if !found {
+		return nil
+	}
+	r.changing.Lock()
+	defer r.changing.Unlock()
+	err := r.store.Write(ctx, func(tx store.Tx) error {
+		_, err := tx.DeleteInvalidKeys(before)
+		return err
+	})
+	if err == nil {
+		r.mu.Lock()
+		maps.DeleteFunc(r.keys, func(_ compute.KeyID, k compute.Key) bool { return old(k) })
+		r.mu.Unlock()
+	}
+	return err
 }
 
 // Revoke makes a key invalid; it stays listed. NotFound for an unknown one.

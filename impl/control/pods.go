@@ -21,7 +21,7 @@ type NewPod struct {
 	Env              map[string]string
 	RegistryID       compute.RegistryID
 	Persistent       *compute.PersistentMount
-	Network          []compute.NetworkMount
+	Network          []compute.NetworkMount // empty but not nil: given, and none
 	GPU              *compute.GPU
 	CPU              *compute.CPU // MemoryGB is derived; not 0: refused unless it is that
 	Cloud            compute.Cloud
@@ -87,7 +87,7 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 	if err := checkPorts(p.Ports); err != nil {
 		return p, err
 	}
-	if n.Persistent != nil && len(n.Network) > 0 {
+	if n.Persistent != nil && n.Network != nil {
 		return p, compute.Errorf(compute.Rejected, "mounts: persistent and network cannot both be set")
 	}
 	var price float64
@@ -220,7 +220,8 @@ type PodChange struct {
 }
 
 // UpdatePod changes what is present, and restarts a running pod whose container it concerns. Rejected for a change of
-// mounts that is not possible, Conflict for a pod of a cluster, NotFound as for GetPod.
+// mounts that is not possible, Conflict for a pod of a cluster and for a locked one that would be restarted, NotFound as for
+// GetPod.
 func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute.PodID, change PodChange) (compute.Pod, error) {
 	var pod compute.Pod
 	err := c.placement.Write(ctx, func(tx store.Tx, b *Booking) (err error) {
@@ -243,6 +244,11 @@ func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute
 		pod.Version++
 		if pod.Status != compute.PodRunning || !concernsContainer(before, pod) {
 			return nil
+		}
+		if before.Locked {
+			if err := checkUnlocked(pod); err != nil {
+				return err
+			}
 		}
 		return move(tx, b, &pod, compute.PodRestart)
 	})
@@ -333,8 +339,10 @@ func (c *Control) ActOnPod(ctx context.Context, user compute.UserID, id compute.
 				return err
 			}
 		}
-		if pod.Locked && (action == compute.PodStop || action == compute.PodRestart) {
-			return compute.Errorf(compute.Conflict, "the pod is locked: it cannot be stopped or restarted")
+		if action == compute.PodStop || action == compute.PodRestart {
+			if err := checkUnlocked(pod); err != nil {
+				return err
+			}
 		}
 		return move(tx, b, &pod, action)
 	})
@@ -342,6 +350,14 @@ func (c *Control) ActOnPod(ctx context.Context, user compute.UserID, id compute.
 		c.podHint(id)
 	}
 	return pod, err
+}
+
+// checkUnlocked refuses to stop or restart a locked pod (rules pods.locked.*).
+func checkUnlocked(p compute.Pod) error {
+	if !p.Locked {
+		return nil
+	}
+	return compute.Errorf(compute.Conflict, "the pod is locked: it cannot be stopped or restarted")
 }
 
 // move moves the pod by an action. A container that is up from before is then not the one that was asked for. A pod that

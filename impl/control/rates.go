@@ -95,6 +95,35 @@ func (r *Rates) Save(ctx context.Context) error {
 	})
 }
 
+// Forget forgets the users who made no request in any of the present windows.
+func (r *Rates) Forget(ctx context.Context) error {
+	now := r.clock.Now()
+	var over []compute.RequestCount
+	r.mu.Lock()
+	for u, counts := range r.counts {
+		idle := !r.changed[u]
+		for i, c := range counts {
+			idle = idle && !now.Before(c.Start.Add(r.windows[i].Length))
+		}
+		if idle {
+			over = append(over, counts...)
+			delete(r.counts, u)
+		}
+	}
+	r.mu.Unlock()
+	if len(over) == 0 {
+		return nil
+	}
+	return r.store.Write(ctx, func(tx store.Tx) error {
+		for _, c := range over {
+			if err := tx.DeleteRequestCount(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // Exceeded gives the exceeded window that is the last to reset.
 func Exceeded(rates []compute.Rate) (worst compute.Rate, exceeded bool) {
 	for _, rate := range rates {

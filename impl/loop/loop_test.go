@@ -112,6 +112,7 @@ func (f *fleet) Logs(context.Context, string, runtime.LogQuery, func(runtime.Lin
 }
 func (f *fleet) Volumes(context.Context) ([]compute.VolumeID, error)  { return nil, nil }
 func (f *fleet) RemoveVolume(context.Context, compute.VolumeID) error { return nil }
+func (f *fleet) Sweep(context.Context) error                          { return nil }
 func (f *fleet) Ended() <-chan string                                 { return f.ended }
 func (f *fleet) Close() error                                         { return nil }
 

@@ -50,6 +50,26 @@ func (l *Pods) adopt(ctx context.Context) {
 	}
 }
 
+// review hints at every pod of which the runtime has something though it should have nothing, or nothing that is up, and has
+// the runtime remove what it made for pods that it has no more.
+func (l *Pods) review(ctx context.Context) {
+	ids, err := l.Runtime.List(ctx) // before the pods: a pod is stored before it gets a container
+	for _, id := range ids {
+		var p compute.Pod
+		readErr := l.Store.Read(ctx, func(tx store.Tx) (err error) {
+			p, err = tx.Pod(compute.PodID(id))
+			return err
+		})
+		if compute.CodeOf(readErr) == compute.NotFound || readErr == nil && !p.Status.HoldsHost() {
+			l.Hint(compute.PodID(id))
+		}
+	}
+	err = cmp.Or(err, l.Runtime.Sweep(ctx))
+	if err != nil && ctx.Err() == nil {
+		l.Log.Debug("what the runtime has is looked at later", "error", err)
+	}
+}
+
 // reclaim notes what the containers of before have, also those that are to be stopped.
 func (l *Pods) reclaim(ctx context.Context, ids []string) error {
 	return l.Store.Read(ctx, func(tx store.Tx) error {

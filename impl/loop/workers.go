@@ -57,6 +57,7 @@ type Workers struct {
 	deciding sync.Mutex    // held over a Step: two at once would start a worker each for the same job
 	adopted  map[bool]bool // whether the workers of before were taken up: of declared endpoints, and of others
 	watched  time.Time     // when the runtimes were last asked about every worker
+	reviewed time.Time     // when it was last looked for what nobody knows
 	mu       sync.Mutex
 	workers  map[compute.WorkerID]worker
 	pauses   map[compute.EndpointID]pause
@@ -70,7 +71,9 @@ type worker struct {
 	runtime  runtime.Runtime
 	started  time.Time
 	up       bool
-	stopping bool
+	stopping bool // somebody sees to its end
+	left     bool // its end was seen to, but something of it could not be removed
+	told     bool // the log has that
 }
 
 // pause is why an endpoint gets no worker now.
@@ -127,13 +130,27 @@ func (l *Workers) Step(ctx context.Context) {
 		l.watched = now
 		for _, id := range l.ids() {
 			l.inspect(ctx, id)
+			l.forgetAgain(id)
 		}
 	}
-	for _, d := range l.Queue.Demands() {
+	demands := l.Queue.Demands()
+	for _, d := range demands {
 		if l.adopted[d.Endpoint.Declared] {
 			l.scale(ctx, d)
 		}
 	}
+	l.forgetPauses(demands)
+}
+
+// forgetPauses forgets the pauses of endpoints that are no more.
+func (l *Workers) forgetPauses(demands []queue.Demand) {
+	there := map[compute.EndpointID]bool{}
+	for _, d := range demands {
+		there[d.Endpoint.ID] = !d.Gone
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.DeleteFunc(l.pauses, func(id compute.EndpointID, _ pause) bool { return !there[id] })
 }
 
 func (l *Workers) ids() (ids []compute.WorkerID) {
@@ -280,21 +297,16 @@ func (l *Workers) resetBackoff(e compute.EndpointID) {
 	delete(l.pauses, e)
 }
 
-// stopAll ends every worker when the server stops.
+// stopAll ends every worker when the server stops. What cannot be ended now is ended after the next start.
 func (l *Workers) stopAll() {
-	l.mu.Lock()
-	all := maps.Clone(l.workers)
-	l.mu.Unlock()
-	for id, w := range all {
-		if w.stopping {
+	for _, id := range l.ids() {
+		l.forgetAgain(id)
+		w, mine := l.claim(id)
+		if !mine {
 			continue
 		}
 		l.Queue.Drain(w.endpoint, id)
-		l.stops.Go(func() {
-			ctx := context.Background()
-			_ = w.runtime.Stop(ctx, string(id), stopGrace)
-			l.forget(ctx, id)
-		})
+		l.stops.Go(func() { l.end(id, w) })
 	}
 	l.stops.Wait()
 }

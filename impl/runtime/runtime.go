@@ -54,6 +54,9 @@ type Runtime interface {
 	Volumes(ctx context.Context) ([]compute.VolumeID, error)
 	// RemoveVolume deletes the data of a network volume, which no allocation may use any more; an unknown id is no error.
 	RemoveVolume(ctx context.Context, id compute.VolumeID) error
+	// Sweep removes what it made for allocations beside their disks and that none of them has any more, such as a network of which
+	// the last one was removed in the moment in which berth was killed.
+	Sweep(ctx context.Context) error
 	// Ended delivers the id of each allocation that ended by itself; a hint, so that nobody needs to poll often. The channel
 	// is the runtime's own and is never closed.
 	Ended() <-chan string

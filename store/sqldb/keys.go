@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 )
@@ -14,6 +15,7 @@ const (
 	selectKeys = `SELECT ` + keyColumns + ` FROM keys ORDER BY created_at, seq`
 	revokeKey  = `UPDATE keys SET revoked_at = ? WHERE id = ?`
 	deleteKey  = `DELETE FROM keys WHERE id = ?`
+	deleteOld  = `DELETE FROM keys WHERE revoked_at < ?1 OR expires_at < ?1`
 )
 
 // InsertKey stores a new key. Conflict when the id is taken.
@@ -79,6 +81,11 @@ func (tx *Tx) RevokeKey(id compute.KeyID) error {
 		err = unknownKey(id)
 	}
 	return err
+}
+
+// DeleteInvalidKeys removes the keys that were revoked or expired before the time, and tells how many.
+func (tx *Tx) DeleteInvalidKeys(before time.Time) (int, error) {
+	return tx.affected("delete invalid keys", deleteOld, before.UnixMilli())
 }
 
 // DeleteKey removes the key, known or not.

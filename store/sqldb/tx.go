@@ -87,15 +87,21 @@ func (tx *Tx) refused(what string, err error) error {
 
 // changed runs a statement and tells whether it changed a row.
 func (tx *Tx) changed(what, query string, args ...any) (bool, error) {
+	n, err := tx.affected(what, query, args...)
+	return n > 0, err
+}
+
+// affected runs a statement and tells how many rows it changed.
+func (tx *Tx) affected(what, query string, args ...any) (int, error) {
 	r, err := tx.exec(what, query, args...)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	n, err := r.RowsAffected()
 	if err != nil {
-		return false, tx.fail(what, err)
+		return 0, tx.fail(what, err)
 	}
-	return n > 0, nil
+	return int(n), nil
 }
 
 // scanner is a row.

@@ -34,6 +34,7 @@ func TestEveryConnectionHasEveryPragma(t *testing.T) {
 	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	require.Equal(t, "2", pragma(t, d.writer.conn, "secure_delete"))
 	check := func(c *sqldb.Conn, readOnly string) {
 		for name, want := range map[string]string{
 			"busy_timeout": "5000", "journal_mode": "wal", "synchronous": "2", "auto_vacuum": "2", "foreign_keys": "1", "temp_store": "2", "query_only": readOnly,

@@ -145,6 +145,7 @@ func dsn(path string, write bool, s synchronous) string {
 	if write {
 		q.Set("_txlock", "immediate")
 		q.Add("_pragma", "wal_autocheckpoint(10000)") // in case that checkpoints do not come
+		q.Add("_pragma", "secure_delete(FAST)")       // what is deleted is overwritten where that takes no further page
 	} else {
 		q.Add("_pragma", "query_only(1)")
 	}

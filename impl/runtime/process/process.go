@@ -276,6 +276,9 @@ func (h *Runtime) List(ctx context.Context) ([]string, error) {
 	return slices.Sorted(maps.Keys(h.runs)), ctx.Err()
 }
 
+// Sweep has nothing to remove.
+func (h *Runtime) Sweep(ctx context.Context) error { return ctx.Err() }
+
 // Ended delivers the ids of allocations whose process ended without Stop, Remove or Close.
 func (h *Runtime) Ended() <-chan string { return h.ends.Out() }
 

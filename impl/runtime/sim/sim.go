@@ -331,6 +331,9 @@ func (f *Fleet) List(ctx context.Context) ([]string, error) {
 	return slices.Sorted(maps.Keys(f.allocations)), ctx.Err()
 }
 
+// Sweep has nothing to remove.
+func (f *Fleet) Sweep(ctx context.Context) error { return ctx.Err() }
+
 // Ended gives a channel that stays silent: see the package's comment.
 func (f *Fleet) Ended() <-chan string { return f.ended }
 
