@@ -98,6 +98,9 @@ func (serializer) Serialize(c echo.Context, v any, _ string) error { return writ
 // texts are buffers of answers. An answer is written at once, so that a short one gets its length.
 var texts = sync.Pool{New: func() any { return new([]byte) }}
 
+// keptText is how many bytes a buffer may have that is used again.
+const keptText = 64 << 10
+
 // writeJSON writes v and the end of the line, by its generated encoder if it has one.
 func writeJSON(w io.Writer, v any) error {
 	a, ok := v.(encode.Appender)
@@ -107,8 +110,10 @@ func writeJSON(w io.Writer, v any) error {
 		return enc.Encode(v)
 	}
 	text := texts.Get().(*[]byte)
-	defer texts.Put(text)
 	*text = append(a.AppendJSON((*text)[:0]), '\n')
 	_, err := w.Write(*text)
+	if cap(*text) <= keptText {
+		texts.Put(text)
+	}
 	return err
 }
