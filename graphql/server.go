@@ -55,9 +55,9 @@ type Services struct {
 	Registries    *control.Registries
 	Live          func(compute.PodID) compute.PodRuntime // what a pod was last seen to do, without asking anybody
 	Keyring       *control.Keyring
-	Faults        *fault.Script // that operations show; nil: none
-	Bodies        *limit.Bodies // reads the bodies of requests
-	Answers       *limit.Memory // that answers take while they are made
+	Faults        *fault.Script  // that operations show; nil: none
+	Bodies        *limit.Bodies  // reads the bodies of requests
+	Answers       *limit.Answers // bounds the memory of answers while they are made
 	Clock         compute.Clock
 	Log           *slog.Logger
 	Limits        Limits
@@ -153,7 +153,6 @@ func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	over := func() {}
 	if key == "" {
 		if over, err = h.anonymous.Enter(ctx); err != nil {
-			w.Header().Set("Retry-After", "1")
 			h.refuse(ctx, w, problem.Of(err).Status, err)
 			return
 		}
@@ -191,9 +190,12 @@ func (h *Handler) execute(ctx context.Context, header http.Header, params *graph
 		}
 		return of.Status, &graphql.Response{Errors: gqlerror.List{h.present(ctx, of)}}
 	}
-	answered, err := h.Answers.Enter(ctx, keyOf(ctx), int64(callOf(ctx).values)*valueMemory)
+	answered, err := h.Answers.Whole(ctx, keyOf(ctx), int64(callOf(ctx).values)*valueMemory)
 	if err != nil {
-		return 0, nil
+		if errors.Is(err, limit.ErrBusy) {
+			header.Set("Retry-After", limit.RetryAfter)
+		}
+		return problem.Of(err).Status, &graphql.Response{Errors: gqlerror.List{h.present(ctx, err)}}
 	}
 	defer answered()
 	next, ctx := h.exec.DispatchOperation(ctx, operation)
@@ -213,6 +215,9 @@ func keyOf(ctx context.Context) compute.KeyID {
 
 // refuse answers a request that has no document to execute.
 func (h *Handler) refuse(ctx context.Context, w http.ResponseWriter, status int, err error) {
+	if errors.Is(err, limit.ErrBusy) {
+		w.Header().Set("Retry-After", limit.RetryAfter)
+	}
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}

@@ -56,10 +56,10 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 	require.NoError(t, err)
 	registries, err := control.NewRegistries(t.Context(), e.db, ids, secrets)
 	require.NoError(t, err)
-	bodies, err := limit.NewBodies(filepath.Join(t.TempDir(), "bodies"))
+	bodies, err := limit.NewBodies(filepath.Join(t.TempDir(), "bodies"), time.Minute)
 	require.NoError(t, err)
 	s := graphql.Services{
-		Bodies: bodies, Answers: limit.NewAnswers(),
+		Bodies: bodies, Answers: limit.NewAnswers(time.Minute),
 		Registries: registries, Endpoints: control.NewEndpoints(e.db, ids, placement, noQueue{}),
 		Live:    func(compute.PodID) compute.PodRuntime { return compute.PodRuntime{} },
 		Control: control.New(e.db, ids, placement, control.Hints{Pod: func(compute.PodID) {}}), Keyring: keyring, Clock: clock,

@@ -68,8 +68,9 @@ func (s *server) idle(n int) (string, error) {
 	return fmt.Sprintf("of %d connections %d were ended in favour of others", n, ended), nil
 }
 
-// patience is how long the server may take to end what makes no progress: it waits 20 s for the next 64 KB, or a little longer.
-const patience = 35 * time.Second
+// patience is how long the server may take to end what makes no progress: it waits 20 s for the next 64 KB, or a little longer, and
+// an upload may have waited for as long for its place.
+const patience = 50 * time.Second
 
 // ends waits until the server has ended each of the connections, and tells how long that took, and which statuses were answered.
 func (s *stalled) ends(start time.Time) (string, error) {

@@ -116,7 +116,7 @@ func documents() []document {
 			return query(`{` + strings.Repeat(`gpuTypes{lowestPrice(input:{gpuCount:1}){minVcpu minMemory} lowestPrice(input:{gpuCount:1}){minVcpu minMemory}} `, 60) + `}`)
 		}},
 		{"many aliases", func(size float64) string { return query(`{` + many(of(size, 60_000), `a%d:gpuTypes{id} `) + `}`) }},
-		{"as much as is allowed", func(size float64) string { return query(`{` + many(45, `a%d:gpuTypes`+prices+` `) + `}`) }},
+		{"as much as is allowed", func(size float64) string { return query(`{` + many(40, `a%d:gpuTypes`+prices+` `) + `}`) }},
 		{"lists in lists", func(size float64) string {
 			return query(`{` + many(45, `a%d:dataCenters{id gpuAvailability{gpuTypeId displayName stockStatus available id}} `) + `}`)
 		}},

@@ -267,11 +267,11 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	s.stop = stop
 	services := httpapi.Services{
 		Control: ctl, Pods: pods, Draining: loopCtx, Endpoints: endpoints, Workers: workers, QueueURL: s.QueueURL, Registries: registries, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids,
-		Clock: c.Clock, Log: c.Log, Faults: &fault.Script{}, Hosts: s.hosts, Answers: limit.NewAnswers(),
+		Clock: c.Clock, Log: c.Log, Faults: &fault.Script{}, Hosts: s.hosts, Answers: limit.NewAnswers(c.StallTimeout),
 		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
 	}
 	s.observe(&services, webhooks)
-	if services.Bodies, err = limit.NewBodies(filepath.Join(c.Data, "bodies")); err != nil {
+	if services.Bodies, err = limit.NewBodies(filepath.Join(c.Data, "bodies"), c.StallTimeout); err != nil {
 		return nil, err
 	}
 	retention := &loop.Retention{

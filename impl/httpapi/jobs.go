@@ -99,7 +99,7 @@ func (s *Services) chunkRoom(c echo.Context) (room func(bytes int) (int, error),
 			leave = all
 			return bytes, nil
 		}
-		few, err := s.Answers.Enter(contextOf(c), callerOf(c).ID, fewChunks*chunkMemory)
+		few, err := s.Answers.Piece(contextOf(c), callerOf(c).ID, fewChunks*chunkMemory)
 		if err == nil {
 			leave = few
 		}

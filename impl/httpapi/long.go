@@ -36,15 +36,19 @@ func (s *Services) long(j *compute.Job, of compute.JobText, size int) *longText 
 // told in between may be another one soon, and so is read as a whole.
 func (l *longText) open(ctx context.Context, key compute.KeyID) (err error) {
 	count := compute.Pieces(l.size)
-	var ok bool
-	if l.leave, ok = l.Answers.Try(key, int64(l.size)); !ok {
-		room := l.size
-		if l.of == compute.JobInput || l.job.Status.Ended() {
-			room, count = compute.PieceSize, 1
-		}
-		if l.leave, err = l.Answers.Enter(ctx, key, int64(room)); err != nil {
-			return err
-		}
+	lasting := l.of == compute.JobInput || l.job.Status.Ended()
+	leave, ok := l.Answers.Try(key, int64(l.size))
+	switch {
+	case ok:
+		l.leave = leave
+	case lasting:
+		count = 1
+		l.leave, err = l.Answers.Piece(ctx, key, compute.PieceSize)
+	default:
+		l.leave, err = l.Answers.Whole(ctx, key, int64(l.size))
+	}
+	if err != nil {
+		return err
 	}
 	l.text, err = l.Queue.Pieces(ctx, l.job, l.of, 0, count)
 	if err != nil {
@@ -65,7 +69,7 @@ func (l *longText) write(c echo.Context) error {
 		}
 		l.close()
 		var err error
-		if l.leave, err = l.Answers.Enter(contextOf(c), callerOf(c).ID, compute.PieceSize); err != nil {
+		if l.leave, err = l.Answers.Piece(contextOf(c), callerOf(c).ID, compute.PieceSize); err != nil {
 			return err
 		}
 		if l.text, err = l.Queue.Pieces(contextOf(c), l.job, l.of, n, 1); err != nil {
@@ -142,7 +146,7 @@ func (s *Services) whole(ctx context.Context, key compute.KeyID, j compute.Job) 
 	if j.Output != nil || j.OutputSize == 0 {
 		return j, func() {}, nil
 	}
-	if leave, err = s.Answers.Enter(ctx, key, int64(j.OutputSize)); err != nil {
+	if leave, err = s.Answers.Whole(ctx, key, int64(j.OutputSize)); err != nil {
 		return j, nil, err
 	}
 	if j.Output, err = s.Queue.Pieces(ctx, j, compute.JobOutput, 0, compute.Pieces(j.OutputSize)); err != nil {

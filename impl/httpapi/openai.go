@@ -135,7 +135,7 @@ func (o *openAICall) streamed() (answer json.RawMessage, ok bool, leave func(), 
 	total, entered := 0, false
 	room := func(bytes int) (int, error) {
 		if !entered && total+bytes > freeChunks {
-			left, err := o.Answers.Enter(contextOf(o.c), callerOf(o.c).ID, mostStreamed)
+			left, err := o.Answers.Whole(contextOf(o.c), callerOf(o.c).ID, mostStreamed)
 			if err != nil {
 				return 0, err
 			}

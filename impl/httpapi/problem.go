@@ -38,7 +38,11 @@ func (s *Services) writeError(err error, r *request) {
 	}
 	p := problemOf(err)
 	ofWorker, isOfWorker := errors.AsType[*workerError](err)
-	if p.Status >= http.StatusInternalServerError && !isOfWorker && !errors.Is(err, errDraining) {
+	busy := errors.Is(err, limit.ErrBusy)
+	if busy {
+		r.Response().Header().Set(echo.HeaderRetryAfter, limit.RetryAfter)
+	}
+	if p.Status >= http.StatusInternalServerError && !isOfWorker && !busy && !errors.Is(err, errDraining) {
 		s.logFailure(r, "request failed", err)
 	}
 	if p.Status == http.StatusUnauthorized {

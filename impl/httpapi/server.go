@@ -42,7 +42,7 @@ type Services struct {
 	Ready      func(context.Context) error // tells whether the store answers
 	Draining   context.Context             // ends when answers without an end are to end
 	Bodies     *limit.Bodies               // reads the bodies of requests
-	Answers    *limit.Memory               // that large answers take
+	Answers    *limit.Answers              // bounds the memory of large answers
 	Hosts      *limit.Hosts                // names under which is shown what asks for no key
 
 	Reachable func(context.Context) error  // tells whether what pods and workers run on answers; nil: it always does

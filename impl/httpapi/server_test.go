@@ -68,12 +68,12 @@ func openWith(t testing.TB, change func(*httpapi.Services)) *edge {
 	require.NoError(t, err)
 	registries, err := control.NewRegistries(t.Context(), db, ids, secrets)
 	require.NoError(t, err)
-	bodies, err := limit.NewBodies(filepath.Join(t.TempDir(), "bodies"))
+	bodies, err := limit.NewBodies(filepath.Join(t.TempDir(), "bodies"), time.Minute)
 	require.NoError(t, err)
 	hosts, err := limit.NewHosts([]string{"example.com"}) // that of httptest
 	require.NoError(t, err)
 	services := httpapi.Services{
-		Bodies: bodies, Answers: limit.NewAnswers(), Hosts: hosts,
+		Bodies: bodies, Answers: limit.NewAnswers(time.Minute), Hosts: hosts,
 		Control: ctl, Endpoints: endpoints, QueueURL: func() string { return "http://queue" }, Registries: registries, Queue: q, Keyring: e.keyring, Rates: rates,
 		Pods: loop.NewPods(db, placement, nil, e.clock, nil), Draining: context.Background(),
 		QueueRates: control.NewQueueRates(e.clock, nil), IDs: ids, Clock: e.clock,

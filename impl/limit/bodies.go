@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 )
@@ -13,13 +14,16 @@ import (
 // ErrTooLarge says that a body of unknown length is longer than it may be.
 var ErrTooLarge = errors.New("the body is too large")
 
-// The bounds of bodies, in bytes but for files, and the share of one key.
+// The bounds of bodies in bytes, and the share of one key.
 const (
 	freeBody = 4 << 10 // a shorter one counts for nothing: its connection takes more
 
-	comingBodies, comingShare     = 48_000_000, 24_000_000
-	completeBodies, completeShare = 64_000_000, 44_000_000 // two of the longest of a client
-	bodyFiles, bodyFilesShare     = 128, 64
+	comingBodies, comingShare     = 40_000_000, 20_000_000
+	completeBodies, completeShare = 44_000_000, 44_000_000
+	fileBodies, fileShare         = 4_000_000_000, 2_000_000_000
+
+	// leastFile is what a file counts for at least, since how many there may be is bounded, too.
+	leastFile = 2_000_000
 )
 
 // Bodies reads the bodies of requests. What they hold of memory does not hang on how fast their clients are: a body for which
@@ -27,17 +31,24 @@ const (
 type Bodies struct {
 	coming   *Memory // of bodies that come, or came, straight into memory
 	complete *Memory // of those from files
-	files    *Memory // counts files, not bytes
+	files    *Memory // of the disk
 	dir      string
+	wait     time.Duration // for room in a file
 }
 
-// NewBodies makes files in the directory, which it makes when it needs it; it removes what another process left in it.
-func NewBodies(dir string) (*Bodies, error) {
+// NewBodies makes files in the directory, which it makes when it needs it; it removes what another process left in it. A body waits
+// for room in a file for so long at most: as long as one that stalls has it.
+func NewBodies(dir string, wait time.Duration) (*Bodies, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
 	}
+	disk := int64(fileBodies)
+	if files := openFiles(); files > 0 {
+		disk = min(disk, int64(files)/8*leastFile)
+	}
 	return &Bodies{
-		coming: NewMemory(comingBodies, comingShare), complete: NewMemory(completeBodies, completeShare), files: NewMemory(bodyFiles, bodyFilesShare), dir: dir,
+		coming: NewMemory(comingBodies, comingShare), complete: NewMemory(completeBodies, completeShare), files: NewMemory(disk, min(disk/2, fileShare)),
+		dir: dir, wait: wait,
 	}, nil
 }
 
@@ -76,7 +87,11 @@ func (b *Bodies) Read(ctx context.Context, key compute.KeyID, body io.Reader, le
 
 // readFile reads a body, of which the head has come, by way of a file.
 func (b *Bodies) readFile(ctx context.Context, key compute.KeyID, head []byte, body io.Reader, length, most int64) (text []byte, leave func(), err error) {
-	closed, err := b.files.Enter(ctx, key, 1)
+	room := length
+	if length < 0 {
+		room = most
+	}
+	closed, err := b.files.enterWithin(ctx, b.wait, key, max(room, leastFile), "too many large bodies come at once")
 	if err != nil {
 		return nil, nil, err
 	}

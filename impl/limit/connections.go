@@ -2,8 +2,10 @@ package limit
 
 import (
 	"cmp"
+	"errors"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -193,9 +195,19 @@ func (c *conn) Write(text []byte) (n int, err error) {
 		}
 		written, err := c.Conn.Write(part)
 		n, text = n+written, text[written:]
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			c.drop()
+		}
 		if err != nil || len(text) == 0 {
 			return n, err
 		}
+	}
+}
+
+// drop has the system forget what it holds for a client that does not take it, which would else be megabytes for many minutes.
+func (c *conn) drop() {
+	if tcp, ok := c.Conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
 	}
 }
 

@@ -2,11 +2,19 @@ package limit
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 )
+
+// ErrBusy is the cause of a refusal for want of what others hold. RetryAfter is when to come back, in seconds.
+var ErrBusy = errors.New("limit: others hold what is needed")
+
+// RetryAfter is the header of an answer to who met ErrBusy.
+const RetryAfter = "5"
 
 // Memory bounds how many bytes requests hold at once, all together and those of each key. What is longer than a bound has it
 // to itself.
@@ -29,9 +37,6 @@ type waiter struct {
 func NewMemory(most, share int64) *Memory {
 	return &Memory{most: most, share: share, keys: map[compute.KeyID]int64{}}
 }
-
-// NewAnswers bounds the memory of large answers.
-func NewAnswers() *Memory { return NewMemory(64_000_000, 32_000_000) }
 
 // Try takes so many bytes if they are free, nobody waits for them, and they are no more than a share. leave gives them back, and
 // may be called more than once.
@@ -70,6 +75,17 @@ func (m *Memory) Enter(ctx context.Context, key compute.KeyID, bytes int64) (lea
 		leave()
 	}
 	return nil, ctx.Err()
+}
+
+// enterWithin is Enter for a while, after which it is Unavailable, with the detail: who waits has a connection.
+func (m *Memory) enterWithin(ctx context.Context, wait time.Duration, key compute.KeyID, bytes int64, detail string) (leave func(), err error) {
+	waiting, stop := context.WithTimeout(ctx, wait)
+	defer stop()
+	leave, err = m.Enter(waiting, key, bytes)
+	if err != nil && ctx.Err() == nil {
+		err = &compute.Error{Code: compute.Unavailable, Detail: detail, Cause: ErrBusy}
+	}
+	return leave, err
 }
 
 // admit lets in who waits and fits. Who waits for the memory of all has those behind it wait too, so that its turn comes. The

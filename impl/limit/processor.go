@@ -97,5 +97,5 @@ func (p *Processor) spend(took time.Duration) {
 }
 
 func errBusy() error {
-	return compute.Errorf(compute.TooMany, "too much is asked without an API key: send one, or come back later")
+	return &compute.Error{Code: compute.TooMany, Detail: "too much is asked without an API key: send one, or come back later", Cause: ErrBusy}
 }
