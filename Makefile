@@ -90,6 +90,10 @@ containers: ## the tests that need a Docker Engine; without one they fail (RUN=p
 crash: build ## kill the server and workers under load, 20 times each (ROUNDS=n WORKERS=n SEED=n)
 	go run ./conformance/crash -berth bin/berth -rounds $(or $(ROUNDS),20) -workers $(or $(WORKERS),20) $(if $(SEED),-seed $(SEED))
 
+.PHONY: abuse
+abuse: build ## do to a server what clients can that mean it ill, and measure its memory (QUICK=1 in about a minute)
+	go run ./conformance/abuse -berth bin/berth $(if $(QUICK),-quick) $(if $(ONLY),-only "$(ONLY)")
+
 .PHONY: bench
 bench: build ## speed beside references, as ratios, to BENCH.md; only printed: PARTS="requests peers", ROW="/run, 64"
 	cd conformance/bench && go run . -berth ../../bin/berth $(if $(ROW),-row "$(ROW)") $(PARTS)

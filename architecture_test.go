@@ -81,6 +81,7 @@ var rooms = map[string]struct {
 		uses: []string{http},
 	},
 	"conformance":       {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "impl/app"}, uses: []string{http}},
+	"conformance/abuse": {uses: []string{http}},
 	"conformance/crash": {uses: []string{http}},
 	"cmd/berth":         {may: []string{"conformance", "impl/app", "impl/compute", "impl/worker", "gen/rest", "gen/queue", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
 	"cmd/validgen":      {},

@@ -49,7 +49,7 @@ func measure(set ast.SelectionSet, most int, known map[*ast.FragmentDefinition]s
 			one = measure(s.SelectionSet, most, known)
 			one.depth++
 			one.fields++
-			one.values = length(s)*one.values + 1
+			one.values = length(s)*one.values + 1 + costly[s.Name]
 			if s.Alias != s.Name {
 				one.aliases++
 			}
@@ -73,6 +73,9 @@ func measure(set ast.SelectionSet, most int, known map[*ast.FragmentDefinition]s
 
 // lengths are about how many elements the lists of a type have.
 var lengths = map[string]int{"GpuType": 50, "GpuAvailability": 50, "DataCenter": 30}
+
+// costly are the fields that look at all hosts, and as how many further values they count.
+var costly = map[string]int{"lowestPrice": 10, "gpuAvailability": 100, "specifics": 10}
 
 // length is about how many objects a field gives; 1 if it is no list.
 func length(f *ast.Field) int {

@@ -9,10 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -160,27 +158,10 @@ func addEndpoints(cmd *cobra.Command, endpoints *[]string) {
 	asSettings(cmd.Flags(), "endpoint")
 }
 
-// heapFloor is address space, in bytes, that is never touched and so takes no memory. The collector counts it as live: it runs
-// once as much garbage is there, in place of once the small live heap of a server has doubled, 20 times a second under load;
-// /run takes 0.8 of the processor time. A factor (GOGC) would grow with a million waiting jobs; this does not.
-const heapFloor = 64 << 20
-
-// settleTime is how long the collector is held back at the start. A start is over by then, unless the database is large.
-const settleTime = 100 * time.Millisecond
-
-// holdCollector has nothing collected while the process starts and its first request waits. What starting took is given back
-// after that.
-var holdCollector = sync.OnceFunc(func() {
-	percent := debug.SetGCPercent(-1)
-	time.AfterFunc(settleTime, func() {
-		debug.SetGCPercent(percent)
-		debug.FreeOSMemory()
-	})
-})
-
 // serve runs a server, calls ready once it is up, and keeps serving until ctx ends.
 func serve(ctx context.Context, config app.Config, ready func(*app.Server) error) error {
 	holdCollector()
+	boundGarbage()
 	floor := make([]byte, heapFloor)
 	defer runtime.KeepAlive(&floor[0])
 	if os.Getenv("GOMAXPROCS") == "" {

@@ -89,23 +89,23 @@ const (
 
 // chunkRoom gives what makes room for the chunks of an answer, and what gives it back.
 func (s *Services) chunkRoom(c echo.Context) (room func(bytes int) (int, error), leave func()) {
-	leave = func() {}
+	held := func() {}
 	room = func(bytes int) (int, error) {
-		leave()
-		if leave = func() {}; bytes <= freeChunks {
+		held()
+		if held = func() {}; bytes <= freeChunks {
 			return bytes, nil
 		}
 		if all, ok := s.Answers.Try(callerOf(c).ID, int64(bytes)*chunkMemory); ok {
-			leave = all
+			held = all
 			return bytes, nil
 		}
 		few, err := s.Answers.Piece(contextOf(c), callerOf(c).ID, fewChunks*chunkMemory)
 		if err == nil {
-			leave = few
+			held = few
 		}
 		return fewChunks, err
 	}
-	return room, func() { leave() }
+	return room, func() { held() }
 }
 
 // StreamPost is Stream for the clients that POST.

@@ -32,7 +32,7 @@ func (s *Services) recovered(next handler) handler {
 }
 
 // authenticated finds the caller. It stands before the answers 404 and 405 (rule errors.order). What asks for no key is shown under
-// the names of the server alone (rule front.hosts).
+// the names of the server alone (rule bounds.hosts).
 func (s *Services) authenticated(next handler) handler {
 	return func(r *request) (err error) {
 		path := r.Request().URL.Path

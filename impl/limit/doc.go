@@ -5,8 +5,8 @@ package limit
 
 import "time"
 
-// piece is how many bytes a client that the server waits for sends, or takes, in every span (rules front.body.rate,
-// front.answer.rate).
+// piece is how many bytes a client that the server waits for sends, or takes, in every span (rules bounds.uploads,
+// bounds.readers).
 const piece = 64 << 10
 
 // DefaultSpan makes the least rate a tenth of what a slow mobile network has.
