@@ -103,6 +103,10 @@ crash: build ## kill the server and workers under load, 20 times each (ROUNDS=n 
 pause: build ## pause servers and step their clocks under load, 100 times each, 4 servers side by side (PAUSES=n LEASE=30s SERVERS=n SEED=n)
 	go run ./conformance/crash -berth bin/berth -rounds 0 -workers 0 -pauses $(or $(PAUSES),100) -lease $(or $(LEASE),30s) -servers $(or $(SERVERS),4) $(if $(SEED),-seed $(SEED))
 
+.PHONY: abuse
+abuse: build ## do to a server what clients can that mean it ill, and measure its memory (QUICK=1 in about a minute)
+	go run ./conformance/abuse -berth bin/berth $(if $(QUICK),-quick) $(if $(ONLY),-only "$(ONLY)")
+
 .PHONY: bench
 bench: build ## speed beside references, as ratios, to BENCH.md; only printed: PARTS="requests peers", ROW="/run, 64"
 	cd conformance/bench && go run . -berth ../../bin/berth $(if $(ROW),-row "$(ROW)") $(PARTS)

@@ -57,6 +57,7 @@ var rooms = map[string]struct {
 	"store/faulttest":                {may: []string{"impl/atomicfile"}},
 	"impl/args":                      {},
 	"impl/control":                   {may: []string{"impl/args", "impl/compute", "store"}},
+	"impl/limit":                     {may: []string{"impl/compute"}, uses: []string{http}},
 	"impl/queue":                     {may: []string{"impl/compute", "store"}},
 	"impl/runtime":                   {may: []string{"impl/compute"}},
 	"impl/runtime/sim":               {may: []string{"impl/args", "impl/compute", "impl/runtime"}},
@@ -71,18 +72,19 @@ var rooms = map[string]struct {
 	"impl/observe":                   {may: []string{"impl/compute", "impl/control", "impl/queue", "store"}, uses: []string{http, prom, otel}},
 	"impl/worker":                    {uses: []string{http}}, // stands outside the server, as any worker
 	"impl/httpapi": {
-		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/nullable", "impl/problem", "impl/queue", "impl/validate", "spec"},
+		may:  []string{"gen/controls", "gen/rest", "gen/queue", "gen/worker", "impl/compute", "impl/control", "impl/encode", "impl/fault", "impl/limit", "impl/nullable", "impl/problem", "impl/queue", "impl/validate", "spec"},
 		uses: []string{http, echo},
 	},
 	"graphql": {
-		may:  []string{"gen/graph", "impl/compute", "impl/control", "impl/fault", "impl/problem"},
+		may:  []string{"gen/graph", "impl/compute", "impl/control", "impl/fault", "impl/limit", "impl/problem", "impl/validate"},
 		uses: []string{http},
 	},
 	"impl/app": {
-		may:  []string{"graphql", "impl/atomicfile", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/loop", "impl/observe", "impl/queue", "impl/reference", "impl/runtime", "impl/runtime/docker", "impl/runtime/process", "impl/runtime/sim", "impl/webhook", "store", "store/sqlite"},
+		may:  []string{"graphql", "impl/atomicfile", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/limit", "impl/loop", "impl/observe", "impl/problem", "impl/queue", "impl/reference", "impl/runtime", "impl/runtime/docker", "impl/runtime/process", "impl/runtime/sim", "impl/webhook", "store", "store/sqlite"},
 		uses: []string{http},
 	},
 	"conformance":       {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "impl/app"}, uses: []string{http}},
+	"conformance/abuse": {uses: []string{http}},
 	"conformance/crash": {uses: []string{http}},
 	"cmd/berth":         {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/worker", "gen/rest", "gen/queue", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
 	"cmd/validgen":      {},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"time"
 
 	"github.com/berthdev/berth/impl/app"
 )
@@ -26,7 +27,8 @@ func Own(ctx context.Context, dir string) (t Target, stop func() error, err erro
 func start(ctx context.Context, dir string, private bool) (t Target, stop func() error, err error) {
 	s, err := app.Start(ctx, app.Config{
 		Data: dir, Listen: "127.0.0.1:0", TestControls: true, PrivateWebhooks: private, GraphQL: app.GraphQL{Playground: true}, Docs: true,
-		Endpoints: []app.Endpoint{{Name: "rules"}, {Name: "managed", Command: []string{"sleep", "3600"}}},
+		StallTimeout: 3 * time.Second, // the rules wait for it
+		Endpoints:    []app.Endpoint{{Name: "rules"}, {Name: "managed", Command: []string{"sleep", "3600"}}},
 	})
 	if err != nil {
 		return t, nil, err

@@ -65,6 +65,9 @@ type arguments struct {
 }
 
 func (a *arguments) wrong(place, format string, args ...any) {
+	if len(a.fields) >= mostErrors {
+		return
+	}
 	a.fields = append(a.fields, place+": "+fmt.Sprintf(format, args...))
 }
 

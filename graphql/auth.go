@@ -32,7 +32,7 @@ var anonymous = map[string]bool{
 }
 
 // permitted holds the operation against what the key may do.
-func (s Services) permitted(c call, o *graphql.OperationContext) error {
+func (s Services) permitted(c *call, o *graphql.OperationContext) error {
 	root := fieldsOf(o.Operation.SelectionSet)
 	for _, field := range root {
 		if (field == "__schema" || field == "__type") && !s.Introspection {

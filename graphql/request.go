@@ -2,48 +2,87 @@ package graphql
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
-	"strconv"
-	"unicode/utf8"
+	"os"
 
 	"github.com/99designs/gqlgen/graphql"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/limit"
+	"github.com/berthdev/berth/impl/problem"
+	"github.com/berthdev/berth/impl/validate"
 )
 
-// read reads the request, or gives the status and the reason of its refusal.
-func (h *Handler) read(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, int, error) {
+// The bounds of bodies that are no settings.
+const (
+	anonymousBody = 64 << 10 // bytes, without a key (rule graphql.anonymous.size)
+	bodyValues    = 20_000   // of JSON: of all that a megabyte can have, they would take a hundred (rule graphql.size.values)
+)
+
+// read reads the request of the key, "" without one, or gives the status and the reason of its refusal. leave is to be called when
+// the request needs no memory any more; it may be nil.
+func (h *Handler) read(w http.ResponseWriter, r *http.Request, key compute.KeyID) (params *graphql.RawParams, leave func(), status int, err error) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		return nil, http.StatusMethodNotAllowed, compute.Errorf(compute.Rejected, "only POST is answered")
+		return nil, nil, http.StatusMethodNotAllowed, compute.Errorf(compute.Rejected, "only POST is answered")
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return nil, http.StatusUnsupportedMediaType, compute.Errorf(compute.Rejected, "the content type must be application/json")
+		return nil, nil, http.StatusUnsupportedMediaType, compute.Errorf(compute.Rejected, "the content type must be application/json")
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.Limits.Body))
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return nil, http.StatusRequestEntityTooLarge, compute.Errorf(compute.Rejected, "the body is over the limit of %d bytes", h.Limits.Body)
+	most := h.Limits.Body
+	if key == "" {
+		most = min(most, anonymousBody)
 	}
+	body, leave, err := h.Bodies.Read(r.Context(), key, r.Body, r.ContentLength, most)
 	if err != nil {
-		return nil, http.StatusBadRequest, &compute.Error{Code: compute.Rejected, Detail: "the body ended early", Cause: err}
+		return nil, nil, statusOf(err), unread(err, most)
 	}
-	params, err := parse(body)
-	return params, http.StatusBadRequest, err
+	params, err = parse(body)
+	return params, leave, http.StatusBadRequest, err
+}
+
+// unread is the failure of a body that could not be read.
+func unread(err error, most int64) error {
+	_, known := errors.AsType[*compute.Error](err)
+	switch {
+	case known || errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, limit.ErrTooLarge):
+		return compute.Errorf(compute.Rejected, "the body is over the limit of %d bytes", most)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return compute.Errorf(compute.Rejected, "the body came too slowly")
+	}
+	return &compute.Error{Code: compute.Rejected, Detail: "the body ended early", Cause: err}
+}
+
+func statusOf(err error) int {
+	switch own, known := errors.AsType[*compute.Error](err); {
+	case known:
+		return problem.Of(own).Status
+	case errors.Is(err, limit.ErrTooLarge):
+		return http.StatusRequestEntityTooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return http.StatusRequestTimeout
+	}
+	return http.StatusBadRequest
 }
 
 // parse reads a body: an object with query and, if there are some, variables and operationName. Other members, which other
-// servers know, have no effect. Rejected for what is not that, Invalid for a member that appears twice.
+// servers know, have no effect. Rejected for what is not that or has too many values, Invalid for a member that appears twice.
 func parse(body []byte) (*graphql.RawParams, error) {
 	unreadable := compute.Errorf(compute.Rejected, "the body is not a JSON object with query, and variables where there are some")
-	if !utf8.Valid(body) || !json.Valid(body) {
+	twice, err := validate.Check(body, bodyValues)
+	switch {
+	case errors.Is(err, validate.ErrValues):
+		return nil, compute.Errorf(compute.Rejected, "the body has too many values; the limit is %d", bodyValues)
+	case err != nil:
 		return nil, unreadable
-	}
-	if place := twice(json.NewDecoder(bytes.NewReader(body)), ""); place != "" {
-		return nil, compute.Errorf(compute.Invalid, "%s: appears twice", place)
+	case len(twice) > 0:
+		return nil, compute.Errorf(compute.Invalid, "%s", twice[0])
 	}
 	var members map[string]json.RawMessage // exact names: fields of a struct would be found in any case
 	if err := json.Unmarshal(body, &members); err != nil || members["query"] == nil {
@@ -61,31 +100,4 @@ func parse(body []byte) (*graphql.RawParams, error) {
 		}
 	}
 	return params, nil
-}
-
-// twice gives the JSON Pointer of a member that appears twice in the next value; empty: there is none. The JSON is valid,
-// and so not nested without end.
-func twice(d *json.Decoder, at string) string {
-	token, _ := d.Token()
-	open, nested := token.(json.Delim)
-	if !nested {
-		return ""
-	}
-	seen := map[string]bool{}
-	for i := 0; d.More(); i++ {
-		place := at + "/" + strconv.Itoa(i)
-		if open == '{' {
-			name, _ := d.Token()
-			place = at + "/" + name.(string)
-			if seen[place] {
-				return place
-			}
-			seen[place] = true
-		}
-		if found := twice(d, place); found != "" {
-			return found
-		}
-	}
-	_, _ = d.Token() // its end
-	return ""
 }

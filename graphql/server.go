@@ -15,6 +15,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
@@ -26,6 +27,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/fault"
+	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/problem"
 )
 
@@ -35,6 +37,7 @@ type Limits struct {
 	Depth   int   // of nested fields
 	Fields  int   // with those of fragments, each time they are used: the complexity
 	Aliases int   // fields under another name
+	Values  int   // of the answer, about; without a key a quarter at most
 	Body    int64 // bytes
 }
 
@@ -42,7 +45,7 @@ type Limits struct {
 func (l Limits) WithDefaults() Limits {
 	return Limits{
 		Tokens: cmp.Or(l.Tokens, 5_000), Depth: cmp.Or(l.Depth, 20), Fields: cmp.Or(l.Fields, 500),
-		Aliases: cmp.Or(l.Aliases, 50), Body: cmp.Or(l.Body, 1<<20),
+		Aliases: cmp.Or(l.Aliases, 50), Values: cmp.Or(l.Values, 100_000), Body: cmp.Or(l.Body, 1<<20),
 	}
 }
 
@@ -53,7 +56,9 @@ type Services struct {
 	Registries    *control.Registries
 	Live          func(compute.PodID) compute.PodRuntime // what a pod was last seen to do, without asking anybody
 	Keyring       *control.Keyring
-	Faults        *fault.Script // that operations show; nil: none
+	Faults        *fault.Script  // that operations show; nil: none
+	Bodies        *limit.Bodies  // reads the bodies of requests
+	Answers       *limit.Answers // bounds the memory of answers while they are made
 	Clock         compute.Clock
 	Log           *slog.Logger
 	Limits        Limits
@@ -64,12 +69,19 @@ type Services struct {
 // Handler answers POST /graphql.
 type Handler struct {
 	Services
-	exec *executor.Executor
+	exec      *executor.Executor
+	anonymous *limit.Processor // what those without a key may take together (rule graphql.anonymous.processor)
 }
+
+// All documents that come without a key have half of one processor, and two seconds of it after a pause.
+const (
+	anonymousShare = 0.5
+	anonymousBurst = 2 * time.Second
+)
 
 // New makes the handler.
 func New(s Services) *Handler {
-	h := &Handler{Services: s}
+	h := &Handler{Services: s, anonymous: limit.NewProcessor(anonymousShare, anonymousBurst)}
 	schema := graph.NewExecutableSchema(graph.Config{Resolvers: resolvers{s}})
 	h.exec = executor.New(schema)
 	h.exec.SetParserTokenLimit(s.Limits.Tokens)
@@ -87,18 +99,19 @@ var playground []byte
 type call struct {
 	key       *compute.Key // nil: none was sent
 	requestID string
+	values    int // that the answer has, about; 0: the document is not valid
 }
 
 type callKey struct{}
 
-func callOf(ctx context.Context) call { return ctx.Value(callKey{}).(call) }
+func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
 
 // user gives whose key was sent. The gate lets nobody without a key to a resolver that asks.
 func user(ctx context.Context) compute.UserID { return callOf(ctx).key.UserID }
 
 // ServeHTTP checks in the order of REST: key, method, media type, size, syntax, document.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := call{requestID: w.Header().Get("X-Request-Id")}
+	c := &call{requestID: w.Header().Get("X-Request-Id")}
 	ctx := context.WithValue(r.Context(), callKey{}, c)
 	defer func() {
 		if p := recover(); p != nil {
@@ -116,56 +129,87 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	key, err := h.authenticate(r)
 	if err != nil {
+		limit.Refused(w, r)
 		h.refuse(ctx, w, problem.Of(err).Status, err)
 		return
 	}
 	c.key = key
-	ctx = graphql.StartOperationTrace(context.WithValue(ctx, callKey{}, c))
-	params, status, err := h.read(w, r)
+	ctx = graphql.StartOperationTrace(ctx)
+	h.serve(ctx, w, r)
+}
+
+// serve reads a document and answers it. What it holds is given back before the answer is written, which may take long.
+func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, r *http.Request) {
+	key := keyOf(ctx)
+	params, leave, status, err := h.read(w, r, key)
+	if leave == nil {
+		limit.Refused(w, r)
+	} else {
+		defer leave()
+	}
 	if err != nil {
 		h.refuse(ctx, w, status, err)
 		return
 	}
-	h.execute(ctx, w, params)
+	over := func() {}
+	if key == "" {
+		if over, err = h.anonymous.Enter(ctx); err != nil {
+			h.refuse(ctx, w, problem.Of(err).Status, err)
+			return
+		}
+		defer over()
+	}
+	status, answer := h.execute(ctx, w.Header(), params)
+	over()
+	if leave(); answer != nil { // nil: the client has gone
+		write(w, status, answer)
+	}
 }
 
-// execute answers a document: 200, or what a document that does not come to be executed gets.
-func (h *Handler) execute(ctx context.Context, w http.ResponseWriter, params *graphql.RawParams) {
+// execute gives the answer to a document: 200, or what a document that does not come to be executed gets. It is nil if the client
+// has gone.
+func (h *Handler) execute(ctx context.Context, header http.Header, params *graphql.RawParams) (int, *graphql.Response) {
 	operation, errs := h.exec.CreateOperationContext(ctx, params)
 	if len(errs) > 0 {
 		status := http.StatusBadRequest
 		switch compute.CodeOf(errs[0]) {
 		case compute.Unauthenticated:
-			w.Header().Set("WWW-Authenticate", "Bearer")
+			header.Set("WWW-Authenticate", "Bearer")
 			status = http.StatusUnauthorized
 		case compute.Forbidden:
 			status = http.StatusOK
 		}
-		write(w, status, h.exec.DispatchError(graphql.WithOperationContext(ctx, operation), errs))
-		return
+		return status, h.exec.DispatchError(graphql.WithOperationContext(ctx, operation), errs[:min(len(errs), mostErrors)])
 	}
 	if err := h.faulty(ctx, operation); err != nil {
 		of, ok := errors.AsType[*fault.Answer](err)
 		if !ok {
-			return // the client has gone
+			return 0, nil
 		}
 		if seconds := of.RetryAfter(); seconds != "" {
-			w.Header().Set("Retry-After", seconds)
+			header.Set("Retry-After", seconds)
 		}
-		h.refuse(ctx, w, of.Status, of)
-		return
+		return of.Status, &graphql.Response{Errors: gqlerror.List{h.present(ctx, of)}}
 	}
+	answered, err := h.Answers.Whole(ctx, keyOf(ctx), int64(callOf(ctx).values)*valueMemory)
+	if err != nil {
+		if errors.Is(err, limit.ErrBusy) {
+			header.Set("Retry-After", limit.RetryAfter)
+		}
+		return problem.Of(err).Status, &graphql.Response{Errors: gqlerror.List{h.present(ctx, err)}}
+	}
+	defer answered()
 	next, ctx := h.exec.DispatchOperation(ctx, operation)
 	answer := next(ctx)
 	if answer == nil {
-		return // the client has gone
+		return 0, nil // the client has gone
 	}
 	status := http.StatusOK
 	if later := retryAfter(operation, answer.Errors); later != "" {
-		w.Header().Set("Retry-After", later)
+		header.Set("Retry-After", later)
 		status = http.StatusServiceUnavailable
 	}
-	write(w, status, answer)
+	return status, answer
 }
 
 // retryAfter gives the header Retry-After of a document of which nothing was done, since each of its fields needs what is
@@ -190,8 +234,22 @@ func retryAfter(o *graphql.OperationContext, errs gqlerror.List) (seconds string
 	return seconds
 }
 
+// valueMemory is about how many bytes a value takes while the answer is made.
+const valueMemory = 400
+
+// keyOf gives the id of the key; "": none was sent.
+func keyOf(ctx context.Context) compute.KeyID {
+	if c := callOf(ctx); c.key != nil {
+		return c.key.ID
+	}
+	return ""
+}
+
 // refuse answers a request that has no document to execute.
 func (h *Handler) refuse(ctx context.Context, w http.ResponseWriter, status int, err error) {
+	if errors.Is(err, limit.ErrBusy) {
+		w.Header().Set("Retry-After", limit.RetryAfter)
+	}
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}

@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -21,6 +23,7 @@ import (
 	"github.com/berthdev/berth/graphql"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/store"
 	"github.com/berthdev/berth/store/sqlite"
 )
@@ -55,7 +58,10 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 	require.NoError(t, err)
 	registries, err := control.NewRegistries(t.Context(), e.db, ids, secrets)
 	require.NoError(t, err)
+	bodies, err := limit.NewBodies(filepath.Join(t.TempDir(), "bodies"), time.Minute)
+	require.NoError(t, err)
 	s := graphql.Services{
+		Bodies: bodies, Answers: limit.NewAnswers(time.Minute),
 		Registries: registries, Endpoints: control.NewEndpoints(e.db, ids, placement, noQueue{}),
 		Live:    func(compute.PodID) compute.PodRuntime { return compute.PodRuntime{} },
 		Control: control.New(e.db, ids, placement, control.Hints{Pod: func(compute.PodID) {}}), Keyring: keyring, Clock: clock,
@@ -264,6 +270,7 @@ func TestBoundsAreSettings(t *testing.T) {
 		`{a:gpuTypes{id} b:gpuTypes{id}}`:                          func(l *graphql.Limits) { l.Aliases = 1 },
 		`{gpuTypes{id id id}}`:                                     func(l *graphql.Limits) { l.Tokens = 5 },
 		`{gpuTypes { id } }`:                                       func(l *graphql.Limits) { l.Body = 20 },
+		`{gpuTypes{id memoryInGb}}`:                                func(l *graphql.Limits) { l.Values = 100 },
 	} {
 		status, body := open(t, func(s *graphql.Services) { set(&s.Limits) }).send(document)
 		require.NotEqual(t, 200, status, "%s", document)
@@ -271,6 +278,82 @@ func TestBoundsAreSettings(t *testing.T) {
 		status, body = open(t, nil).send(document)
 		require.Equal(t, 200, status, "%s: %s", document, body)
 	}
+}
+
+// unread is a body that nobody may read.
+type unread struct{ *testing.T }
+
+func (u unread) Read([]byte) (int, error) {
+	u.Error("the body was read")
+	return 0, io.EOF
+}
+
+func TestTheKeyIsFoundBeforeTheBodyIsRead(t *testing.T) {
+	t.Parallel()
+	e := open(t, nil)
+	ask := func(query, authorization string, length int64) int {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/graphql"+query, unread{t})
+		r.Header.Set("Content-Type", "application/json")
+		if authorization != "" {
+			r.Header.Set("Authorization", authorization)
+		}
+		r.ContentLength = length
+		w := httptest.NewRecorder()
+		e.handler.ServeHTTP(w, r)
+		return w.Code
+	}
+	require.Equal(t, 401, ask("?api_key=wrong", "", 10))
+	require.Equal(t, 401, ask("", "Bearer "+e.token+"x", -1))
+	require.Equal(t, 413, ask("", "", 64<<10+1), "without a key")
+	require.Equal(t, 413, ask("", "Bearer "+e.token, 1<<20+1))
+}
+
+func TestOneBodyTakesNoMoreMemoryThanItsSizeAllows(t *testing.T) {
+	e := open(t, nil)
+	for name, variables := range map[string]string{
+		"members below a long name": `{"` + strings.Repeat("n", 500_000) + `":{` + members(55_000) + `}}`,
+		"members":                   `{` + members(100_000) + `}`,
+		"objects":                   `[` + strings.TrimSuffix(strings.Repeat(`{},`, 300_000), ",") + `]`,
+		"nested":                    strings.Repeat("[", 400_000) + strings.Repeat("]", 400_000),
+	} {
+		body := `{"query":"{gpuTypes{id}}","variables":` + variables + `}`
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		status, answer := e.do(http.MethodPost, "/graphql?api_key="+e.token, body)
+		runtime.ReadMemStats(&after)
+		require.Equal(t, 400, status, "%s: %s", name, answer)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(30<<20), name)
+	}
+}
+
+// members gives so many members of an object.
+func members(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,"%x":0`, i)
+	}
+	return strings.TrimPrefix(b.String(), ",")
+}
+
+func TestWhatIsWrongIsListedOnlySoFar(t *testing.T) {
+	t.Parallel()
+	e := open(t, nil)
+	status, body := e.send(`query(` + variables(400) + `){gpuTypes{id}}`)
+	require.Equal(t, 400, status)
+	require.Equal(t, 100, strings.Count(body, `"message"`), body)
+	values := strings.TrimSuffix(strings.Repeat("0,", 5_000), ",")
+	status, body = e.do(http.MethodPost, "/graphql?api_key="+e.token, `{"query":"query($i:[String]){gpuTypes(input:{ids:$i}){id}}","variables":{"i":[`+values+`]}}`)
+	require.Equal(t, 400, status)
+	require.Less(t, len(body), 20_000)
+}
+
+// variables gives so many declarations of variables.
+func variables(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "$v%d:Int ", i)
+	}
+	return b.String()
 }
 
 func TestIntrospectionAndThePlaygroundAreOffUnlessSet(t *testing.T) {

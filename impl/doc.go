@@ -11,6 +11,7 @@
 //	fault     what operations do wrong because a test asked for it
 //	validate  what the generated validators call
 //	encode    what the generated encoders call
+//	limit     what bounds what clients can make the server hold
 //	nullable  members of JSON that may be absent or null
 //	httpapi   the HTTP edge of REST, the queue and workers
 //	graphql   (beside this folder) the GraphQL edge

@@ -44,6 +44,7 @@ type Tx interface {
 	Releases
 	Workers
 	Jobs
+	JobPieces
 	JobExpiry
 	Chunks
 	Webhooks
@@ -134,18 +135,18 @@ type Workers interface {
 // Jobs stores jobs. Inputs are kept apart and read only by JobInput.
 type Jobs interface {
 	InsertJob(j compute.Job, input json.RawMessage) error
-	// Job gives NotFound for an unknown id.
+	// Job gives NotFound for an unknown id. Of an output that is kept in pieces it gives the size.
 	Job(compute.JobID) (compute.Job, error)
-	// JobInput gives NotFound for an unknown id.
+	// JobInput gives nil for an input that is kept in pieces, NotFound for an unknown id.
 	JobInput(compute.JobID) (json.RawMessage, error)
 	// LastJob gives the id that is the latest in time of those that IDs.Job made; "" if there is none.
 	LastJob() (compute.JobID, error)
 	// TakeJob makes a job IN_QUEUE IN_PROGRESS, the holder's, with one attempt more and TakenAt at Now, and gives it and its
-	// input; taken tells whether it was IN_QUEUE.
-	TakeJob(id compute.JobID, holder compute.WorkerID) (j compute.Job, input json.RawMessage, taken bool, err error)
-	// MoveJob writes every field of j that can change (all but id, endpoint, Sync, Webhook, S3Config, LowPriority,
-	// timeouts and CreatedAt) if the stored status and worker id are still from and holder; it tells whether they were. A move
-	// to IN_QUEUE forgets the chunks and how often the end was read.
+	// input, or the size of one that is kept in pieces; taken tells whether it was IN_QUEUE.
+	TakeJob(id compute.JobID, holder compute.WorkerID) (j compute.Job, input json.RawMessage, size int, taken bool, err error)
+	// MoveJob writes every field of j that can change (all but id, endpoint, Sync, Webhook, S3Config, LowPriority, timeouts and
+	// CreatedAt; an output that is kept in pieces stays if j has its size and no other one) if the stored status and worker id
+	// are still from and holder; it tells whether they were. A move to IN_QUEUE forgets the chunks and how often the end was read.
 	MoveJob(j compute.Job, from compute.JobStatus, holder compute.WorkerID) (bool, error)
 	// SetJobOutput replaces the output of a job IN_PROGRESS held by holder; it tells whether there was one.
 	SetJobOutput(id compute.JobID, holder compute.WorkerID, output json.RawMessage) (bool, error)
@@ -158,12 +159,22 @@ type Jobs interface {
 	HeldJobs() ([]compute.Job, error)
 }
 
+// JobPieces reads the inputs and the outputs of over compute.PieceSize bytes, which are kept in pieces of that size, the last one
+// of what is left. The output of a job that has not ended is in one piece, however long it is.
+type JobPieces interface {
+	// JobPieces gives count pieces of the job's text, from the first on, which counts from 0. NotFound if there are fewer, or if
+	// the job's EndedAt is another one by now, for an output: it is not the same one.
+	JobPieces(j compute.Job, of compute.JobText, first, count int) (json.RawMessage, error)
+}
+
 // Chunks stores what workers stream until it is read.
 type Chunks interface {
 	// AppendChunk adds one chunk to a job IN_PROGRESS held by holder; it tells whether there was one.
 	AppendChunk(id compute.JobID, holder compute.WorkerID, c compute.Chunk) (bool, error)
 	// HasChunks tells whether the job has chunks.
 	HasChunks(compute.JobID) (bool, error)
+	// ChunkBytes gives how many bytes the job's chunks have together, of the first 1000 of them.
+	ChunkBytes(compute.JobID) (int, error)
 	// DrainChunks removes the job's chunks and gives them in the order of arrival, as many as have limit bytes together, one
 	// at least; more tells whether some are left.
 	DrainChunks(id compute.JobID, limit int) (chunks []compute.Chunk, more bool, err error)

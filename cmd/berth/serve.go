@@ -10,10 +10,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -48,6 +46,9 @@ type serverFlags struct {
 	fleet       string
 	graphql     app.GraphQL
 	docs        bool
+	connections int
+	stall       time.Duration
+	hosts       []string
 
 	lines *observe.Log // of the log, once there is a config
 }
@@ -79,6 +80,9 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.graphql.Limits.Fields, "graphql-fields", 500, "how many fields a GraphQL document may ask for")
 	cmd.Flags().IntVar(&f.graphql.Limits.Aliases, "graphql-aliases", 50, "how many aliases a GraphQL document may have")
 	cmd.Flags().BoolVar(&f.docs, "docs", true, "serve pages at /docs to read the documents and to send requests from")
+	cmd.Flags().IntVar(&f.connections, "max-connections", 0, "how many connections there may be; 0: 4096, or three quarters of the files that the process may have open if that is less")
+	cmd.Flags().DurationVar(&f.stall, "stall-timeout", 20*time.Second, "how long a client that is waited for may take for each 64 KB that it sends or reads")
+	cmd.Flags().StringArrayVar(&f.hosts, "allowed-host", nil, "a host name of the server, such as that of a proxy before it: pages that ask for no key are shown under such names alone; .example.com for all below, * for any; repeatable")
 	f.observe.add(cmd)
 }
 
@@ -101,6 +105,7 @@ func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
 		Runtime: f.runtime, ProcessEnv: f.processEnv, ProcessAccept: f.accept, AllowNewPrivileges: f.privileges, Pull: f.pull, PublishOn: f.publishOn, WorkerURL: f.workerURL,
 		Catalog: f.catalog, Fleet: f.fleet,
 		GraphQL: f.graphql, Docs: f.docs,
+		MaxConnections: f.connections, StallTimeout: f.stall, AllowedHosts: f.hosts,
 		Log: log, LogDropped: lines.Dropped,
 	}
 	return c, f.observe.config(&c, os.Getenv)
@@ -178,27 +183,10 @@ func addEndpoints(cmd *cobra.Command, endpoints *[]string) {
 	asSettings(cmd.Flags(), "endpoint")
 }
 
-// heapFloor is address space, in bytes, that is never touched and so takes no memory. The collector counts it as live: it runs
-// once as much garbage is there, in place of once the small live heap of a server has doubled, 20 times a second under load;
-// /run takes 0.8 of the processor time. A factor (GOGC) would grow with a million waiting jobs; this does not.
-const heapFloor = 64 << 20
-
-// settleTime is how long the collector is held back at the start. A start is over by then, unless the database is large.
-const settleTime = 100 * time.Millisecond
-
-// holdCollector has nothing collected while the process starts and its first request waits. What starting took is given back
-// after that.
-var holdCollector = sync.OnceFunc(func() {
-	percent := debug.SetGCPercent(-1)
-	time.AfterFunc(settleTime, func() {
-		debug.SetGCPercent(percent)
-		debug.FreeOSMemory()
-	})
-})
-
 // serve runs a server, calls ready once it is up, and keeps serving until ctx ends.
 func serve(ctx context.Context, config app.Config, ready func(*app.Server) error) error {
 	holdCollector()
+	boundGarbage()
 	floor := make([]byte, heapFloor)
 	defer runtime.KeepAlive(&floor[0])
 	if os.Getenv("GOMAXPROCS") == "" {

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/fault"
 	"github.com/berthdev/berth/impl/httpapi"
+	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/observe"
 	"github.com/berthdev/berth/impl/queue"
@@ -72,6 +74,8 @@ type Server struct {
 	keyring    *control.Keyring
 	listeners  []net.Listener // that of the metrics is the last one
 	servers    []*http.Server
+	reached    *limit.Connections
+	hosts      *limit.Hosts
 	failed     chan error
 	unlock     func() error
 	stop       context.CancelFunc
@@ -135,12 +139,18 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		c.clock = running
 	}
 	c = c.withDefaults()
-	s := &Server{config: c, running: running, failed: make(chan error, 3), endpoints: map[string]compute.EndpointID{}}
+	s := &Server{
+		config: c, running: running, reached: limit.NewConnections(c.MaxConnections, c.StallTimeout), failed: make(chan error, 3),
+		endpoints: map[string]compute.EndpointID{},
+	}
 	defer func() {
 		if err != nil {
 			s.abandon()
 		}
 	}()
+	if s.hosts, err = hostsOf(c); err != nil {
+		return nil, err
+	}
 	if c.Lease < leastLease {
 		return nil, fmt.Errorf("the lease must be at least %s, and not %s", leastLease, c.Lease)
 	}
@@ -240,10 +250,13 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	s.stop = stop
 	services := httpapi.Services{
 		Control: ctl, Pods: pods, Draining: loopCtx, Endpoints: endpoints, Workers: workers, QueueURL: s.QueueURL, Registries: registries, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids,
-		Clock: c.clock, Log: c.Log, Faults: &fault.Script{},
+		Clock: c.clock, Log: c.Log, Faults: &fault.Script{}, Hosts: s.hosts, Answers: limit.NewAnswers(c.StallTimeout),
 		Trouble: s.store.Trouble, Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
 	}
 	s.observe(&services, webhooks)
+	if services.Bodies, err = limit.NewBodies(filepath.Join(c.Data, bodiesDir), c.StallTimeout); err != nil {
+		return nil, err
+	}
 	retention := &loop.Retention{
 		Store: s.store, Clock: c.clock, Rates: s.rates, Keyring: s.keyring, Endpoints: endpoints, Pods: c.PodRetention,
 	}
@@ -261,7 +274,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		services.Controls = s.controls
 	}
 	services.GraphQL = graphql.New(graphql.Services{
-		Control: ctl, Live: pods.Live, Endpoints: endpoints, Registries: registries, Keyring: s.keyring, Faults: services.Faults, Clock: c.clock, Log: c.Log, Limits: c.GraphQL.Limits,
+		Control: ctl, Live: pods.Live, Endpoints: endpoints, Registries: registries, Keyring: s.keyring, Faults: services.Faults, Clock: c.clock, Log: c.Log, Limits: c.GraphQL.Limits, Bodies: services.Bodies, Answers: services.Answers,
 		Introspection: c.GraphQL.Introspection || c.TestControls, Playground: c.GraphQL.Playground,
 	})
 	if c.Docs {
@@ -326,7 +339,7 @@ func (c Config) withDefaults() Config {
 		c.Listen = defaultListen
 	}
 	c.Runtime, c.Version = cmp.Or(c.Runtime, RuntimeSim), cmp.Or(c.Version, "dev")
-	c.Drain, c.PodRetention = cmp.Or(c.Drain, defaultDrain), cmp.Or(c.PodRetention, defaultRetention)
+	c.Drain, c.PodRetention, c.StallTimeout = cmp.Or(c.Drain, defaultDrain), cmp.Or(c.PodRetention, defaultRetention), cmp.Or(c.StallTimeout, limit.DefaultSpan)
 	c.Quotas.Minute = cmp.Or(c.Quotas.Minute, 1_000)
 	c.Quotas.Hour = cmp.Or(c.Quotas.Hour, 30_000)
 	c.Quotas.Day = cmp.Or(c.Quotas.Day, 500_000)
@@ -389,13 +402,14 @@ func (s *Server) open(address string) (string, error) {
 // serve answers at the addresses.
 func (s *Server) serve(handler http.Handler) {
 	for i, l := range s.listeners {
-		server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn)}
+		server := s.reached.Server(handler)
+		server.ErrorLog = slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn)
 		if s.metricsURL != "" && i == len(s.listeners)-1 {
-			server.Handler = s.metricsHandler()
+			server = s.reached.Server(s.metricsHandler())
 		}
 		s.servers = append(s.servers, server)
 		go func() {
-			if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			if err := server.Serve(s.reached.Listen(l)); !errors.Is(err, http.ErrServerClosed) {
 				s.failed <- err
 			}
 		}()

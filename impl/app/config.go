@@ -17,6 +17,9 @@ type Config struct {
 	QueueListen        string              // a second address, for the queue and the workers; empty: none
 	Endpoints          []Endpoint          // declared at the start; jobs of others are kept
 	Drain              time.Duration       // how long requests may take to end at shutdown; 10 s
+	MaxConnections     int                 // over all addresses; 0: 4096, or three quarters of the files that the process may have open
+	StallTimeout       time.Duration       // in which a client that is waited for must send, or take, 64 KB; 20 s
+	AllowedHosts       []string            // names under which pages are shown that ask for no key, besides those that can only be meant; see limit.Hosts
 	PodRetention       time.Duration       // how long the row of a terminated pod is kept; 24 h
 	Quotas             Quotas              // of REST requests for each user
 	QueueRates         compute.QueuePreset // limits on requests of the queue; empty: none

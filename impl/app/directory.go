@@ -21,6 +21,7 @@ const (
 	ownerFile    = "runtime-owner" // the name that the directory's containers are found by
 	processDir   = "process"       // of the processes of endpoints
 	podsDir      = "pods"          // of pods that are processes
+	bodiesDir    = "bodies"        // of large bodies while they come
 )
 
 // lostAndFound is at the root of some file systems, which a data directory may be.
@@ -91,7 +92,7 @@ func closeToOthers(dir string, log *slog.Logger) error {
 
 // isOurs tells whether a name in a data directory is one that berth or its database gives.
 func isOurs(name string) bool {
-	return slices.Contains([]string{lockFile, ownerFile, processDir, podsDir, lostAndFound}, strings.TrimSuffix(name, ".new")) ||
+	return slices.Contains([]string{lockFile, ownerFile, processDir, podsDir, bodiesDir, lostAndFound}, strings.TrimSuffix(name, ".new")) ||
 		strings.HasPrefix(name, databaseFile) || strings.HasPrefix(name, secretFile)
 }
 

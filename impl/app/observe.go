@@ -10,6 +10,7 @@ import (
 	"github.com/berthdev/berth/impl/httpapi"
 	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/observe"
+	"github.com/berthdev/berth/impl/problem"
 	"github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
@@ -123,7 +124,13 @@ func (s *Server) listenMetrics() error {
 func (s *Server) metricsHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", s.metrics.Handler())
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := s.hosts.Check(r.Host); err != nil {
+			http.Error(w, problem.Of(err).Detail, problem.Of(err).Status)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 // giveNotice has /readyz say that the server leaves, and goes on as before for as long as the settings ask for, so that who

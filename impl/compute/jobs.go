@@ -18,6 +18,7 @@ type Job struct {
 	TTL              time.Duration // from submission
 	Retention        time.Duration // from the end
 	Output           json.RawMessage
+	OutputSize       int    // bytes of an output that is kept in pieces; Output is nil then
 	Error            string // on FAILED and TIMED_OUT, for the caller
 	WorkerID         WorkerID
 	Attempt          int // takes since the submission or the last retry
@@ -28,6 +29,21 @@ type Job struct {
 	EndedAt          time.Time // zero until ended
 	ExpiresAt        time.Time // the end of its time to live; once ended, of its retention
 }
+
+// PieceSize is how many bytes a piece of a long input or output has; what is no longer is not kept in pieces.
+const PieceSize = 128 << 10
+
+// JobText is a text of a job that may be long.
+type JobText string
+
+// The texts of a job.
+const (
+	JobInput  JobText = "input"
+	JobOutput JobText = "output"
+)
+
+// Pieces is in how many pieces a text of the size is kept.
+func Pieces(size int) int { return (size + PieceSize - 1) / PieceSize }
 
 // JobStatus is the published word for where a job stands.
 type JobStatus string

@@ -20,24 +20,24 @@ var _ queue.ServerInterface = queueHandlers{}
 func (h queueHandlers) Run(c echo.Context, e queue.EndpointID) error {
 	j, err := h.Queue.Run(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), submission(c))
 	h.note(c, "job", string(j.ID))
-	return answerJob(c, j, err)
+	return h.answerJob(c, j, err)
 }
 
 // RunSync is POST /v2/{endpointId}/runsync.
 func (h queueHandlers) RunSync(c echo.Context, e queue.EndpointID, p queue.RunSyncParams) error {
 	j, err := h.Queue.RunSync(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), submission(c), waitOf(p.Wait))
 	h.note(c, "job", string(j.ID))
-	return answerJob(c, j, err)
+	return h.answerJob(c, j, err)
 }
 
 // Status is GET /v2/{endpointId}/status/{jobId}.
 func (h queueHandlers) Status(c echo.Context, e queue.EndpointID, id queue.JobID, p queue.StatusParams) error {
 	if p.TTL != nil {
 		j, err := h.Queue.SetTTL(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), compute.JobID(id), milliseconds(*p.TTL))
-		return answerJob(c, j, err)
+		return h.answerJob(c, j, err)
 	}
 	j, err := h.Queue.Status(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), compute.JobID(id))
-	return answerJob(c, j, err)
+	return h.answerJob(c, j, err)
 }
 
 // StatusPost is Status for the clients that POST.
@@ -48,7 +48,7 @@ func (h queueHandlers) StatusPost(c echo.Context, e queue.EndpointID, id queue.J
 // StatusSync is GET /v2/{endpointId}/status-sync/{jobId}.
 func (h queueHandlers) StatusSync(c echo.Context, e queue.EndpointID, id queue.JobID, p queue.StatusSyncParams) error {
 	j, err := h.Queue.Wait(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), compute.JobID(id), waitOf(p.Wait))
-	return answerJob(c, j, err)
+	return h.answerJob(c, j, err)
 }
 
 // StatusSyncPost is StatusSync for the clients that POST.
@@ -59,7 +59,7 @@ func (h queueHandlers) StatusSyncPost(c echo.Context, e queue.EndpointID, id que
 // Cancel is POST /v2/{endpointId}/cancel/{jobId}.
 func (h queueHandlers) Cancel(c echo.Context, e queue.EndpointID, id queue.JobID) error {
 	j, err := h.Queue.Cancel(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), compute.JobID(id))
-	return answerJob(c, j, err)
+	return h.answerJob(c, j, err)
 }
 
 // Stream is GET /v2/{endpointId}/stream/{jobId}.
@@ -68,7 +68,9 @@ func (h queueHandlers) Stream(c echo.Context, e queue.EndpointID, id queue.JobID
 	if p.Wait != nil {
 		wait = milliseconds(*p.Wait)
 	}
-	j, chunks, err := h.Queue.Stream(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), compute.JobID(id), wait)
+	room, leave := h.chunkRoom(c)
+	defer leave()
+	j, chunks, err := h.Queue.Stream(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), compute.JobID(id), wait, room)
 	if err != nil {
 		return err
 	}
@@ -79,6 +81,33 @@ func (h queueHandlers) Stream(c echo.Context, e queue.EndpointID, id queue.JobID
 	return c.JSON(http.StatusOK, queue.Stream{Status: queue.JobStatus(j.Status), Stream: view})
 }
 
+const (
+	freeChunks  = 64 << 10 // bytes of chunks in an answer that count for nothing
+	chunkMemory = 2        // an answer has them, and then its text
+	fewChunks   = 1 << 20  // bytes that are taken where there is no room for all
+)
+
+// chunkRoom gives what makes room for the chunks of an answer, and what gives it back.
+func (s *Services) chunkRoom(c echo.Context) (room func(bytes int) (int, error), leave func()) {
+	held := func() {}
+	room = func(bytes int) (int, error) {
+		held()
+		if held = func() {}; bytes <= freeChunks {
+			return bytes, nil
+		}
+		if all, ok := s.Answers.Try(callerOf(c).ID, int64(bytes)*chunkMemory); ok {
+			held = all
+			return bytes, nil
+		}
+		few, err := s.Answers.Piece(contextOf(c), callerOf(c).ID, fewChunks*chunkMemory)
+		if err == nil {
+			held = few
+		}
+		return fewChunks, err
+	}
+	return room, func() { held() }
+}
+
 // StreamPost is Stream for the clients that POST.
 func (h queueHandlers) StreamPost(c echo.Context, e queue.EndpointID, id queue.JobID, p queue.StreamPostParams) error {
 	return h.Stream(c, e, id, queue.StreamParams(p))
@@ -87,7 +116,7 @@ func (h queueHandlers) StreamPost(c echo.Context, e queue.EndpointID, id queue.J
 // Retry is POST /v2/{endpointId}/retry/{jobId}.
 func (h queueHandlers) Retry(c echo.Context, e queue.EndpointID, id queue.JobID) error {
 	j, err := h.Queue.Retry(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), compute.JobID(id))
-	return answerJob(c, j, err)
+	return h.answerJob(c, j, err)
 }
 
 // PurgeQueue is POST /v2/{endpointId}/purge-queue.
@@ -109,11 +138,15 @@ func (h queueHandlers) Health(c echo.Context, e queue.EndpointID) error {
 }
 
 // answerJob writes the status document: always 200, since clients take 201 and 202 for failures (rule queue.success).
-func answerJob(c echo.Context, j compute.Job, err error) error {
+func (s *Services) answerJob(c echo.Context, j compute.Job, err error) error {
 	if err != nil {
 		return err
 	}
-	return answerWith(c, func(b []byte) document { return documentOf(b, &j) })
+	return answerWith(c, func(b []byte) document {
+		d := documentOf(b, &j)
+		d.long = s.long(&j, compute.JobOutput, j.OutputSize)
+		return d
+	})
 }
 
 func waitOf(ms *queue.Wait) time.Duration {

@@ -1,11 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
-	"encoding/json"
-	"net/http"
-	"strconv"
-
 	"github.com/labstack/echo/v4"
 
 	"github.com/berthdev/berth/gen/queue"
@@ -16,23 +11,13 @@ import (
 
 func submission(c echo.Context) jobs.Submission {
 	r := bodyOf[queue.Submission](c)
-	s := jobs.Submission{Input: r.Input, Webhook: value(r.Webhook), S3Config: r.S3Config, Stored: stored(requestOf(c))}
+	s := jobs.Submission{Input: r.Input, Webhook: value(r.Webhook), S3Config: r.S3Config, Stored: requestOf(c).letGo}
 	if p := r.Policy; p != nil {
 		s.ExecutionTimeout, s.TTL = milliseconds(value(p.ExecutionTimeout)), milliseconds(value(p.TTL))
 		s.LowPriority = value(p.LowPriority)
 	}
 	return s
 }
-
-// JobDocument gives the status document as JSON: what a webhook gets.
-func JobDocument(j compute.Job) (json.RawMessage, error) {
-	d := documentOf(make([]byte, 0, 256), &j)
-	return bytes.Join([][]byte{d.head, d.raw, d.tail}, nil), nil
-}
-
-// document is JSON with one value in it that is carried as it came. It is put together by hand: encoding/json takes the value
-// apart to compact it, and copies it twice, which 20 MB notice.
-type document struct{ head, raw, tail []byte }
 
 // documentOf gives the status document, whose head it appends to b. Every ended job has delayTime, executionTime and workerId,
 // even if no worker ever had it: one client is strict about them (rule queue.status.document).
@@ -55,13 +40,13 @@ func documentOf(b []byte, j *compute.Job) document {
 	if left && j.Error != "" {
 		b = encode.String(append(b, `,"error":`...), j.Error)
 	}
-	if j.Output == nil {
+	if j.Output == nil && j.OutputSize == 0 {
 		return document{head: append(b, '}')}
 	}
 	b = append(b, `,"output":`...)
 	head := len(b)
 	b = append(b, '}')
-	return document{b[:head], j.Output, b[head:]}
+	return document{head: b[:head], raw: j.Output, tail: b[head:]}
 }
 
 // answerWith answers 200 with the document that make appends to a buffer of answers.
@@ -70,21 +55,7 @@ func answerWith(c echo.Context, make func([]byte) document) error {
 	defer texts.Put(text)
 	d := make((*text)[:0])
 	*text = d.head
-	return d.write(c)
-}
-
-// write answers 200 with the document.
-func (d document) write(c echo.Context) error {
-	header := c.Response().Header()
-	header.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
-	header.Set(echo.HeaderContentLength, strconv.Itoa(len(d.head)+len(d.raw)+len(d.tail)))
-	c.Response().WriteHeader(http.StatusOK)
-	for _, part := range [][]byte{d.head, d.raw, d.tail} {
-		if _, err := c.Response().Write(part); err != nil {
-			return err
-		}
-	}
-	return nil
+	return writeDocuments(c, d)
 }
 
 func chunksView(chunks []compute.Chunk) queue.Chunks {

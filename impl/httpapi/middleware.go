@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"mime"
 	"net/http"
 	"runtime/debug"
 	"strings"
@@ -33,11 +31,18 @@ func (s *Services) recovered(next handler) handler {
 	}
 }
 
-// authenticated finds the caller. It stands before the answers 404 and 405 (rule errors.order).
+// authenticated finds the caller. It stands before the answers 404 and 405 (rule errors.order). What asks for no key is shown under
+// the names of the server alone (rule bounds.hosts).
 func (s *Services) authenticated(next handler) handler {
 	return func(r *request) (err error) {
 		path := r.Request().URL.Path
+		if path == graphqlPath && s.GraphQL != nil && r.Request().Method != http.MethodGet {
+			return next(r) // it finds the caller itself
+		}
 		if published[path] != "" || s.Docs[path] != nil || path == healthPath || path == readyPath || path == graphqlPath && s.GraphQL != nil {
+			if err := s.Hosts.Check(r.Request().Host); err != nil {
+				return err
+			}
 			return next(r)
 		}
 		r.caller.Key, r.caller.bearer, err = s.Keyring.Authenticate(r.Request().Context(), r.Request().Header.Get(echo.HeaderAuthorization), isQueuePath(path))
@@ -101,14 +106,7 @@ func (f *front) before(next echo.HandlerFunc) echo.HandlerFunc {
 		if err := f.faulty(f.id, r); err != nil {
 			return err
 		}
-		if size := r.Request().ContentLength; f.op.HasBody && (size < 0 || size > largeBody) && size <= f.op.MaxBody {
-			leave, err := f.large.enter(contextOf(r))
-			if err != nil {
-				return err
-			}
-			defer leave()
-			r.leave = leave
-		}
+		defer r.letGo()
 		if err := f.checked(r); err != nil {
 			return err
 		}
@@ -121,18 +119,16 @@ func (f *front) checked(r *request) error {
 	if f.Trace != nil {
 		defer f.Trace.Part(contextOf(r), "validation")()
 	}
-	return check(&f.op, r)
+	return f.check(&f.op, r)
 }
 
 // check has the generated validator check the request, and leaves the decoded body for the handler.
-func check(op *validate.Op, r *request) error {
+func (s *Services) check(op *validate.Op, r *request) error {
 	sent := r.Request()
 	if op.HasBody {
-		body, err := readBody(op, sent)
-		if err != nil {
+		if err := s.read(op, r); err != nil {
 			return err
 		}
-		r.raw = body
 	}
 	violations := op.Params(r.Param, sent.URL.RawQuery, sent.Header.Values)
 	if op.HasBody {
@@ -153,36 +149,6 @@ func check(op *validate.Op, r *request) error {
 		e.Fields = append(e.Fields, v.String())
 	}
 	return e
-}
-
-// readBody reads the body as far as the operation permits.
-func readBody(op *validate.Op, r *http.Request) (body []byte, err error) {
-	if r.ContentLength > op.MaxBody {
-		return nil, tooLarge(op)
-	}
-	if kind := r.Header.Get(echo.HeaderContentType); !op.AnyContentType && kind != echo.MIMEApplicationJSON {
-		kind, _, err = mime.ParseMediaType(kind)
-		if err != nil || kind != echo.MIMEApplicationJSON {
-			return nil, echo.NewHTTPError(http.StatusUnsupportedMediaType, "the content type must be application/json")
-		}
-	}
-	if r.ContentLength >= 0 { // one buffer: a body of 20 MB is not copied while it grows
-		body = make([]byte, r.ContentLength)
-		_, err = io.ReadFull(r.Body, body)
-	} else {
-		body, err = io.ReadAll(io.LimitReader(r.Body, op.MaxBody+1))
-	}
-	if err != nil {
-		return nil, &compute.Error{Code: compute.Rejected, Detail: "the body ended early", Cause: err}
-	}
-	if int64(len(body)) > op.MaxBody {
-		return nil, tooLarge(op)
-	}
-	return body, nil
-}
-
-func tooLarge(op *validate.Op) error {
-	return echo.NewHTTPError(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is over the limit of %d bytes", op.MaxBody))
 }
 
 // isQueuePath tells the paths of the queue and of workers from those of REST: /v2/<endpoint>/<operation>.

@@ -58,7 +58,7 @@ func (h queueHandlers) openAI(c echo.Context, e queue.EndpointID) error {
 		streamed, _ = bodyOf[queue.OpenAIRequest](c).Stream.Get() // absent and null are false
 	}
 	ctx, user, endpoint := contextOf(c), callerOf(c).UserID, compute.EndpointID(e)
-	j, err := h.Queue.SubmitSync(ctx, user, endpoint, jobs.Submission{Input: openAIInput(route, body)}, openAIWait)
+	j, err := h.Queue.SubmitSync(ctx, user, endpoint, jobs.Submission{Input: openAIInput(route, body), Stored: requestOf(c).letGo}, openAIWait)
 	if err != nil {
 		return err
 	}
@@ -103,13 +103,19 @@ func (o *openAICall) answer() error {
 	if j.Status != compute.JobCompleted {
 		return o.failed(j)
 	}
-	outputs := elements(j.Output)
-	if len(outputs) == 0 { // the worker streamed and did not aggregate
-		if outputs, err = o.chunks(); err != nil {
+	j, leave, err := o.whole(contextOf(o.c), callerOf(o.c).ID, j)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	body, ok, some := answerOf(elements(j.Output))
+	if !some { // the worker streamed and did not aggregate
+		var left func()
+		if body, ok, left, err = o.streamed(); err != nil {
 			return err
 		}
+		defer left()
 	}
-	body, ok := answerOf(outputs)
 	if !ok {
 		return newWorkerError(http.StatusBadGateway, "job_output", "the output of the job has no JSON object to answer with")
 	}
@@ -119,15 +125,40 @@ func (o *openAICall) answer() error {
 	return o.c.JSONBlob(http.StatusOK, body)
 }
 
-// chunks gives what an ended job streamed.
-func (o *openAICall) chunks() (outputs []json.RawMessage, err error) {
-	for {
-		j, chunks, err := o.Queue.Stream(contextOf(o.c), o.user, o.endpoint, o.job, openAIWait)
-		for _, chunk := range chunks {
-			outputs = append(outputs, chunk.Output)
+// mostStreamed is how many bytes a worker may stream for an answer that is not streamed: as many as its output may have.
+const mostStreamed = 20_000_000
+
+// streamed gives the answer that an ended job streamed, and what gives back its memory.
+func (o *openAICall) streamed() (answer json.RawMessage, ok bool, leave func(), err error) {
+	leave = func() {}
+	total, entered := 0, false
+	room := func(bytes int) (int, error) {
+		if !entered && total+bytes > freeChunks {
+			left, err := o.Answers.Whole(contextOf(o.c), callerOf(o.c).ID, mostStreamed)
+			if err != nil {
+				return 0, err
+			}
+			leave, entered = left, true
 		}
-		if err != nil || j.Status.Ended() {
-			return outputs, err
+		return bytes, nil
+	}
+	var all []compute.Chunk
+	for {
+		j, chunks, err := o.Queue.Stream(contextOf(o.c), o.user, o.endpoint, o.job, openAIWait, room)
+		for _, c := range chunks {
+			total += len(c.Output)
+		}
+		all = append(all, chunks...)
+		if err == nil && total > mostStreamed {
+			err = newWorkerError(http.StatusBadGateway, "job_output", "what the job streamed is too long to answer with at once")
+		}
+		if err != nil {
+			leave()
+			return nil, false, nil, err
+		}
+		if j.Status.Ended() {
+			answer, ok, _ = answerOf(outputsOf(all))
+			return answer, ok, leave, nil
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"iter"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -29,8 +30,10 @@ func (o *openAICall) stream() error {
 
 // forward writes the chunks until the job ends.
 func (o *openAICall) forward() error {
+	room, leave := o.chunkRoom(o.c)
+	defer leave()
 	for {
-		j, chunks, err := o.Queue.Stream(contextOf(o.c), o.user, o.endpoint, o.job, openAIWait)
+		j, chunks, err := o.Queue.Stream(contextOf(o.c), o.user, o.endpoint, o.job, openAIWait, room)
 		if err != nil {
 			return err
 		}
@@ -39,12 +42,18 @@ func (o *openAICall) forward() error {
 			return o.unheard()
 		}
 		outputs := outputsOf(chunks)
-		if j.Status == compute.JobCompleted && len(outputs) == 0 && !o.c.Response().Committed {
-			outputs = elements(j.Output) // the worker did not stream
+		if j.Status == compute.JobCompleted && len(chunks) == 0 && !o.c.Response().Committed {
+			whole, leave, err := o.whole(contextOf(o.c), callerOf(o.c).ID, j)
+			if err != nil {
+				return err
+			}
+			defer leave()
+			outputs = elements(whole.Output) // the worker did not stream
 		}
 		if err := o.sendAll(outputs); err != nil {
 			return err
 		}
+		leave()
 		if o.ended && j.Status != compute.JobCompleted {
 			return o.failed(j)
 		}
@@ -54,8 +63,8 @@ func (o *openAICall) forward() error {
 	}
 }
 
-func (o *openAICall) sendAll(outputs []json.RawMessage) error {
-	for _, output := range outputs {
+func (o *openAICall) sendAll(outputs iter.Seq[json.RawMessage]) error {
+	for output := range outputs {
 		if of, ok := workerErrorIn(output); ok && !o.c.Response().Committed {
 			return of
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"iter"
 	"net/http"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/problem"
+	"github.com/berthdev/berth/impl/validate"
 )
 
 // openAIInput gives the input that public workers expect: the route, and the body as it was sent, unless the call has none.
@@ -22,37 +24,50 @@ func openAIInput(route string, body []byte) json.RawMessage {
 	return append(input, '}')
 }
 
-// elements gives the parts of an output: those of a list, or the output itself. It has none if it is absent or null.
-func elements(output json.RawMessage) []json.RawMessage {
-	var list []json.RawMessage
-	if len(output) == 0 || json.Unmarshal(output, &list) == nil {
-		return list
-	}
-	return []json.RawMessage{output}
-}
-
-func outputsOf(chunks []compute.Chunk) []json.RawMessage {
-	outputs := make([]json.RawMessage, len(chunks))
-	for i, c := range chunks {
-		outputs[i] = c.Output
-	}
-	return outputs
-}
-
-// answerOf gives the JSON object among what a worker gave: the first part, or the text of which the parts are pieces.
-func answerOf(outputs []json.RawMessage) (json.RawMessage, bool) {
-	if len(outputs) == 0 {
-		return nil, false
-	}
-	first := outputs[0]
-	if text, ok := textOf(first); ok {
-		for _, output := range outputs[1:] {
-			more, _ := textOf(output)
-			text = append(text, more...)
+// elements gives the parts of an output: those of a list, or the output itself. It has none if it is absent or null. They are found
+// one after the other: a list of 20 MB may have ten million.
+func elements(output json.RawMessage) iter.Seq[json.RawMessage] {
+	return func(yield func(json.RawMessage) bool) {
+		output = present(bytes.TrimSpace(output))
+		if len(output) == 0 || output[0] != '[' {
+			if len(output) > 0 {
+				yield(output)
+			}
+			return
 		}
-		first = bytes.TrimSpace(text)
+		list := validate.NewScanner(output)
+		for ok := list.Array(); ok && list.Item(); {
+			if !yield(list.Any()) {
+				return
+			}
+		}
 	}
-	return first, isObject(first) && json.Valid(first)
+}
+
+func outputsOf(chunks []compute.Chunk) iter.Seq[json.RawMessage] {
+	return func(yield func(json.RawMessage) bool) {
+		for _, c := range chunks {
+			if !yield(c.Output) {
+				return
+			}
+		}
+	}
+}
+
+// answerOf gives the JSON object among what a worker gave: the first part, or the text of which the parts are pieces. some tells
+// whether there are parts at all.
+func answerOf(outputs iter.Seq[json.RawMessage]) (answer json.RawMessage, ok, some bool) {
+	var text []byte
+	for output := range outputs {
+		piece, isText := textOf(output)
+		if !some && !isText {
+			return output, isObject(output) && json.Valid(output), true
+		}
+		some = true
+		text = append(text, piece...)
+	}
+	text = bytes.TrimSpace(text)
+	return text, isObject(text) && json.Valid(text), some
 }
 
 func isObject(value []byte) bool { return len(value) > 0 && value[0] == '{' }

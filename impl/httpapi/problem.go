@@ -16,6 +16,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/encode"
 	"github.com/berthdev/berth/impl/fault"
+	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/problem"
 )
 
@@ -32,9 +33,16 @@ func (s *Services) writeError(err error, r *request) {
 		r.Response().Status = 499 // for the log: the client has gone, nobody reads an answer
 		return
 	}
+	if !r.read {
+		limit.Refused(r.Response(), r.Request())
+	}
 	p := problemOf(err)
 	ofWorker, isOfWorker := errors.AsType[*workerError](err)
-	if p.Status >= http.StatusInternalServerError && !isOfWorker && !s.isTold(err, p) {
+	busy := errors.Is(err, limit.ErrBusy)
+	if busy {
+		r.Response().Header().Set(echo.HeaderRetryAfter, limit.RetryAfter)
+	}
+	if p.Status >= http.StatusInternalServerError && !isOfWorker && !busy && !s.isTold(err, p) {
 		s.logFailure(r, "request failed", err)
 	}
 	if p.RetryAfter != "" {
@@ -64,7 +72,7 @@ func (s *Services) isTold(err error, p problem.Problem) bool {
 	return errors.Is(err, errDraining) || errors.Is(err, errTold) || p.Code == compute.Unavailable && s.Trouble != nil && s.Trouble() != nil
 }
 
-// problemOf adds to the table what only HTTP knows: 404 and 405 of the router, 413, 415.
+// problemOf adds to the table what only HTTP knows: 404 and 405 of the router, 408, 413, 415.
 func problemOf(err error) problem.Problem {
 	if of, ok := errors.AsType[*fault.Answer](err); ok {
 		return problem.Problem{Entry: problem.Entry{Status: of.Status, Title: cmp.Or(http.StatusText(of.Status), "Scripted Fault")}, Detail: of.Error()}
@@ -83,7 +91,7 @@ func problemOf(err error) problem.Problem {
 		p.Detail = "there is nothing at this path"
 	case http.StatusMethodNotAllowed:
 		p.Detail = "the path does not know this method; the Allow header lists those that it knows"
-	case http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:
+	case http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:
 		p.Detail, _ = he.Message.(string)
 	case http.StatusBadRequest: // the generated binding, should it see a fault that the validator did not
 		return problem.Of(&compute.Error{Code: compute.Invalid, Detail: "a parameter breaks its schema", Cause: err})
@@ -102,6 +110,9 @@ func (serializer) Serialize(c echo.Context, v any, _ string) error { return writ
 // texts are buffers of answers. An answer is written at once, so that a short one gets its length.
 var texts = sync.Pool{New: func() any { return new([]byte) }}
 
+// keptText is how many bytes a buffer may have that is used again.
+const keptText = 64 << 10
+
 // writeJSON writes v and the end of the line, by its generated encoder if it has one.
 func writeJSON(w io.Writer, v any) error {
 	a, ok := v.(encode.Appender)
@@ -111,8 +122,10 @@ func writeJSON(w io.Writer, v any) error {
 		return enc.Encode(v)
 	}
 	text := texts.Get().(*[]byte)
-	defer texts.Put(text)
 	*text = append(a.AppendJSON((*text)[:0]), '\n')
 	_, err := w.Write(*text)
+	if cap(*text) <= keptText {
+		texts.Put(text)
+	}
 	return err
 }

@@ -9,14 +9,15 @@ import (
 )
 
 // request is echo's context of a request with what the front found out, which the handlers ask for. It is new for each request:
-// what runs on after the answer, see stored, never meets the next one.
+// what runs on after the answer, see letGo, never meets the next one.
 type request struct {
 	echo.Context
 	caller   caller        // zero where anybody may ask
 	exceeded *compute.Rate // the worst limit that is exceeded, if one is
 	body     any           // what the generated validator decoded, as a pointer
 	raw      []byte        // the body as it was sent
-	leave    func()        // lets the next large body in; nil: this one is none
+	leave    func()        // gives back the memory of the body; nil: there is none
+	read     bool          // the body was, to its end
 	noted    []slog.Attr   // ids that the log is to name
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/fault"
+	"github.com/berthdev/berth/impl/limit"
 	jobs "github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/impl/validate"
 	"github.com/berthdev/berth/spec"
@@ -40,6 +41,9 @@ type Services struct {
 	Log        *slog.Logger
 	Ready      func(context.Context) error // tells whether the store answers
 	Draining   context.Context             // ends when answers without an end are to end
+	Bodies     *limit.Bodies               // reads the bodies of requests
+	Answers    *limit.Answers              // bounds the memory of large answers
+	Hosts      *limit.Hosts                // names under which is shown what asks for no key
 
 	Trouble   func() error                 // tells why the storage takes no writes; nil: it always does
 	Reachable func(context.Context) error  // tells whether what pods and workers run on answers; nil: it always does
@@ -54,7 +58,6 @@ type Services struct {
 	Docs map[string]http.Handler // the reference pages and what they load, by path; anybody may read them
 
 	refusals *refusals
-	large    gate
 	routes   map[route]*operation
 	unknown  *operation
 }
@@ -82,7 +85,7 @@ type Workers interface {
 
 // New makes the handler of all interfaces.
 func New(s Services) (*echo.Echo, error) {
-	s.refusals, s.large = &refusals{}, make(gate, largeBodies)
+	s.refusals = &refusals{}
 	s.observed()
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true

@@ -21,6 +21,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/httpapi"
+	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/store"
@@ -67,7 +68,12 @@ func openWith(t testing.TB, change func(*httpapi.Services)) *edge {
 	require.NoError(t, err)
 	registries, err := control.NewRegistries(t.Context(), db, ids, secrets)
 	require.NoError(t, err)
+	bodies, err := limit.NewBodies(filepath.Join(t.TempDir(), "bodies"), time.Minute)
+	require.NoError(t, err)
+	hosts, err := limit.NewHosts([]string{"example.com"}) // that of httptest
+	require.NoError(t, err)
 	services := httpapi.Services{
+		Bodies: bodies, Answers: limit.NewAnswers(time.Minute), Hosts: hosts,
 		Control: ctl, Endpoints: endpoints, QueueURL: func() string { return "http://queue" }, Registries: registries, Queue: q, Keyring: e.keyring, Rates: rates,
 		Pods: loop.NewPods(db, placement, nil, e.clock, nil), Draining: context.Background(),
 		QueueRates: control.NewQueueRates(e.clock, nil), IDs: ids, Clock: e.clock,

@@ -3,12 +3,14 @@ package httpapi
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/gen/queue"
+	taker "github.com/berthdev/berth/gen/worker"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/nullable"
@@ -119,7 +121,10 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 	var status queue.Job
 	require.NoError(t, json.Unmarshal(document, &status))
 	require.Empty(t, missing(status))
-	require.Empty(t, missing(takenView(jobs.Taken{Job: job, Input: []byte("{}")})))
+	var taken taker.TakenJob
+	d := (&Services{}).takenDocument(nil, &jobs.Taken{Job: job, Input: []byte("{}")})
+	require.NoError(t, json.Unmarshal(slices.Concat(d.head, d.raw, d.tail), &taken))
+	require.Empty(t, missing(taken))
 	health := jobs.Health{Jobs: filled[compute.JobCounts](), Workers: map[compute.WorkerStatus]int64{}, Ready: 1}
 	for _, s := range []compute.WorkerStatus{
 		compute.WorkerInitializing, compute.WorkerIdle, compute.WorkerRunning, compute.WorkerThrottled, compute.WorkerUnhealthy,

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -33,7 +32,7 @@ func seatOf(c echo.Context, id worker.WorkerID) (compute.UserID, compute.WorkerI
 // TakeJob is GET /v2/{endpointId}/job-take/{workerId}.
 func (h workerHandlers) TakeJob(c echo.Context, e worker.EndpointID, w worker.WorkerID, _ worker.TakeJobParams) error {
 	return h.take(c, e, w, 1, func(taken []jobs.Taken) error {
-		return answerWith(c, func(b []byte) document { return takenDocument(b, &taken[0]) })
+		return answerWith(c, func(b []byte) document { return h.takenDocument(b, &taken[0]) })
 	})
 }
 
@@ -44,15 +43,14 @@ func (h workerHandlers) TakeJobs(c echo.Context, e worker.EndpointID, w worker.W
 		n = int(*p.BatchSize)
 	}
 	return h.take(c, e, w, n, func(taken []jobs.Taken) error {
-		list := make([]worker.TakenJob, len(taken))
-		for i, t := range taken {
-			list[i] = takenView(t)
+		list := []document{{head: []byte("[")}}
+		for i := range taken {
+			if i > 0 {
+				list = append(list, document{head: []byte(",")})
+			}
+			list = append(list, h.takenDocument(nil, &taken[i]))
 		}
-		var b bytes.Buffer
-		if err := writeJSON(&b, list); err != nil {
-			return err
-		}
-		return document{raw: b.Bytes()}.write(c)
+		return writeDocuments(c, append(list, document{head: []byte("]\n")})...)
 	})
 }
 

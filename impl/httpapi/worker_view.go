@@ -2,25 +2,14 @@ package httpapi
 
 import (
 	"github.com/berthdev/berth/gen/worker"
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/encode"
 	jobs "github.com/berthdev/berth/impl/queue"
 )
 
-// takenView gives the job object; input is always there, since a worker drops a job without one silently.
-func takenView(t jobs.Taken) worker.TakenJob {
-	timeout, ttl, low := t.ExecutionTimeout.Milliseconds(), t.TTL.Milliseconds(), t.LowPriority
-	v := worker.TakenJob{
-		ID: string(t.ID), Input: t.Input, S3Config: t.S3Config,
-		Policy: &worker.TakenPolicy{ExecutionTimeout: &timeout, TTL: &ttl, LowPriority: &low},
-	}
-	if t.Webhook != "" {
-		v.Webhook = &t.Webhook
-	}
-	return v
-}
-
-// takenDocument gives takenView as JSON, the input as it was sent. It appends what is around the input to b.
-func takenDocument(b []byte, t *jobs.Taken) document {
+// takenDocument gives the job object as JSON, the input as it was sent: it is always there, since a worker drops a job without one
+// silently. It appends what is around the input to b.
+func (s *Services) takenDocument(b []byte, t *jobs.Taken) document {
 	b = append(encode.String(append(b, `{"id":`...), string(t.ID)), `,"input":`...)
 	head := len(b)
 	timeout, ttl := t.ExecutionTimeout.Milliseconds(), t.TTL.Milliseconds()
@@ -33,5 +22,5 @@ func takenDocument(b []byte, t *jobs.Taken) document {
 		b = encode.String(append(b, `,"webhook":`...), t.Webhook)
 	}
 	b = append(b, '}')
-	return document{b[:head], t.Input, b[head:]}
+	return document{head: b[:head], raw: t.Input, tail: b[head:], long: s.long(&t.Job, compute.JobInput, t.InputSize)}
 }

@@ -57,7 +57,7 @@ func TestWhoAsksForAJobThatWasHandedOverBeforeItsCommitWaitsForTheCommit(t *test
 		}()
 		streamed := make(chan error, 1)
 		go func() {
-			_, _, err := b.queue.Stream(t.Context(), user, b.endpoint, taken.ID, 0)
+			_, _, err := b.queue.Stream(t.Context(), user, b.endpoint, taken.ID, 0, nil)
 			streamed <- err
 		}()
 		synctest.Wait()

@@ -176,11 +176,15 @@ func (q *Queue) heldBy(id compute.JobID, w compute.WorkerID) compute.Job {
 
 // moveToEnd stores the end of a job whose Status is set, and with it what is to be delivered to its webhook: neither is
 // without the other on disk.
-func (q *Queue) moveToEnd(tx store.Tx, j *compute.Job, from compute.JobStatus, holder compute.WorkerID) (bool, error) {
+func (q *Queue) moveToEnd(tx store.Tx, j *compute.Job, from compute.JobStatus, holder compute.WorkerID) (_ bool, err error) {
+	if j.Webhook != "" && j.OutputSize > 0 { // told in between, and long
+		if j.Output, err = tx.JobPieces(*j, compute.JobOutput, 0, compute.Pieces(j.OutputSize)); err != nil {
+			return false, err
+		}
+	}
 	j.EndedAt, j.ExpiresAt = tx.Now(), tx.Now().Add(j.Retention)
 	var document json.RawMessage
 	if j.Webhook != "" && q.hooks.Document != nil { // first, since after the move nothing may fail alone
-		var err error
 		if document, err = q.hooks.Document(*j); err != nil {
 			return false, err
 		}

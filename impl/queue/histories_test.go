@@ -305,7 +305,7 @@ func (c *caller) call() {
 		about("read", func() (compute.Job, error) { return c.queue.Status(ctx, user, e, id) })
 	case n < 26:
 		c.record(request{what: "read"}, func() (reply, []compute.JobID) {
-			j, _, err := c.queue.Stream(ctx, user, e, id, 0)
+			j, _, err := c.queue.Stream(ctx, user, e, id, 0, nil)
 			if compute.CodeOf(err) == compute.NotFound {
 				return reply{}, nil // that of a cancelled job ends after two reads
 			}

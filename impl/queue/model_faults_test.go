@@ -180,7 +180,7 @@ func (r *modelRun) gust() {
 		r.say("ping %s %s %s", e, w, id)
 		require.NoError(r, r.queue.Ping(user, e, w, []compute.JobID{id}))
 	case n < 25 && before != nil:
-		_, _, err := r.queue.Stream(ctx, user, e, id, 0)
+		_, _, err := r.queue.Stream(ctx, user, e, id, 0, nil)
 		r.say("read stream %s %s: %v", e, id, err)
 	case n < 26:
 		err := r.queue.StreamJob(ctx, user, e, w, id, compute.Chunk{Output: []byte(`1`)})

@@ -296,7 +296,7 @@ func (r *modelRun) finish() {
 func (r *modelRun) read(e compute.EndpointID, id compute.JobID) {
 	r.say("read stream %s %s", e, id)
 	want, chunks := r.m.stream(e, id)
-	got, read, err := r.queue.Stream(context.Background(), user, e, id, 0)
+	got, read, err := r.queue.Stream(context.Background(), user, e, id, 0, nil)
 	r.sameJob(want, got, err)
 	if want != nil {
 		require.Equal(r, chunks, read)

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -32,6 +33,16 @@ func (q *Queue) Status(ctx context.Context, user compute.UserID, e compute.Endpo
 		return err
 	}
 	return j, q.readJob(ctx, committing, read)
+}
+
+// Pieces gives count pieces of a long input or output of the job, from the first on, which counts from 0. NotFound if the job is
+// gone, or has another output by now. A job that was handed over before its commit is read after it.
+func (q *Queue) Pieces(ctx context.Context, j compute.Job, of compute.JobText, first, count int) (text json.RawMessage, err error) {
+	err = q.readJob(ctx, of == compute.JobInput, func(tx store.Tx) (err error) {
+		text, err = tx.JobPieces(j, of, first, count)
+		return err
+	})
+	return text, err
 }
 
 // readJob is a read of one job. If one was handed over before its commit and f does not find its job, f sees it after the commit.

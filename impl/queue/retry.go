@@ -27,7 +27,7 @@ func (q *Queue) Retry(ctx context.Context, user compute.UserID, e compute.Endpoi
 		if j.Status, err = compute.JobMachine.Next(from, compute.JobRetry); err != nil {
 			return err
 		}
-		j.WorkerID, j.Output, j.Error, j.Attempt, j.Retries = "", nil, "", 0, 0
+		j.WorkerID, j.Output, j.OutputSize, j.Error, j.Attempt, j.Retries = "", nil, 0, "", 0, 0
 		j.QueuedAt, j.TakenAt, j.EndedAt, j.ExpiresAt = tx.Now(), time.Time{}, time.Time{}, tx.Now().Add(j.TTL)
 		_, err = tx.MoveJob(j, from, holder)
 		return err

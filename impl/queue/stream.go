@@ -49,8 +49,9 @@ func (q *Queue) StreamJob(ctx context.Context, user compute.UserID, e compute.En
 
 // Stream gives the job and the chunks that no read was given before, holding for the first one for at most wait. The last
 // chunks come with the final status: until they are read the job shows as IN_PROGRESS. A job that was CANCELLED or TIMED_OUT
-// is NotFound from the third read of its end on, since two clients would read it for ever.
-func (q *Queue) Stream(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID, wait time.Duration) (compute.Job, []compute.Chunk, error) {
+// is NotFound from the third read of its end on, since two clients would read it for ever. room is told about how many bytes of
+// chunks there are before they are taken, and gives how many may be; the rest stays for the next read. Nil: as many as there are.
+func (q *Queue) Stream(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID, wait time.Duration, room func(bytes int) (int, error)) (compute.Job, []compute.Chunk, error) {
 	timeout, stop := q.clock.After(wait)
 	defer stop()
 	for {
@@ -58,7 +59,7 @@ func (q *Queue) Stream(ctx context.Context, user compute.UserID, e compute.Endpo
 		change := q.chunks.add(id)
 		q.mu.Unlock()
 		// Read after registering: a chunk between the two is not missed.
-		j, chunks, err := q.drain(ctx, user, e, id)
+		j, chunks, err := q.drain(ctx, user, e, id, room)
 		if err != nil || len(chunks) > 0 || j.Status.Ended() {
 			q.unwatch(id, change)
 			return j, chunks, err
@@ -92,7 +93,7 @@ func (q *Queue) unwatch(id compute.JobID, change chan struct{}) {
 const finalReads = 2
 
 // drain takes what there is. Most looks find nothing and cost no write.
-func (q *Queue) drain(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID) (j compute.Job, chunks []compute.Chunk, err error) {
+func (q *Queue) drain(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID, room func(bytes int) (int, error)) (j compute.Job, chunks []compute.Chunk, err error) {
 	q.mu.Lock()
 	l, err := q.line(user, e)
 	committing := err == nil && l.early > 0
@@ -107,13 +108,22 @@ func (q *Queue) drain(ctx context.Context, user compute.UserID, e compute.Endpoi
 		has, err := tx.HasChunks(id)
 		return !has && j.Status != compute.JobCancelled && j.Status != compute.JobTimedOut, err
 	}
-	empty := false
+	empty, bytes := false, 0
 	err = q.readJob(ctx, committing, func(tx store.Tx) (err error) {
-		empty, err = nothing(tx)
+		if empty, err = nothing(tx); err != nil || empty || room == nil {
+			return err
+		}
+		bytes, err = tx.ChunkBytes(id)
 		return err
 	})
 	if err != nil || empty {
 		return j, nil, err
+	}
+	limit := readLimit
+	if room != nil {
+		if limit, err = room(min(bytes, readLimit)); err != nil {
+			return j, nil, err
+		}
 	}
 	err = q.store.Write(ctx, func(tx store.Tx) (err error) {
 		chunks = nil
@@ -121,7 +131,7 @@ func (q *Queue) drain(ctx context.Context, user compute.UserID, e compute.Endpoi
 			return err
 		}
 		var more bool
-		if chunks, more, err = tx.DrainChunks(id, readLimit); err != nil {
+		if chunks, more, err = tx.DrainChunks(id, limit); err != nil {
 			return err
 		}
 		switch {

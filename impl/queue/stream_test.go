@@ -20,7 +20,7 @@ func (b *bench) yield(w compute.WorkerID, id compute.JobID, output string) {
 
 // read reads the stream without waiting.
 func (b *bench) read(id compute.JobID) (compute.JobStatus, []string) {
-	j, chunks, err := b.queue.Stream(b.Context(), user, b.endpoint, id, 0)
+	j, chunks, err := b.queue.Stream(b.Context(), user, b.endpoint, id, 0, nil)
 	require.NoError(b, err)
 	outputs := []string{}
 	for _, c := range chunks {
@@ -74,7 +74,7 @@ func TestTheStreamOfACancelledJobEndsWithNotFound(t *testing.T) {
 	status, chunks = b.read(id)
 	require.Equal(t, compute.JobCancelled, status)
 	require.Empty(t, chunks)
-	_, _, err = b.queue.Stream(t.Context(), user, b.endpoint, id, 0)
+	_, _, err = b.queue.Stream(t.Context(), user, b.endpoint, id, 0, nil)
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
 	require.Equal(t, compute.JobCancelled, b.status(id).Status, "the job itself can still be read")
 }
@@ -90,7 +90,7 @@ func TestAReadOfAStreamIsHeldForTheFirstChunkOrTheEnd(t *testing.T) {
 	}
 	answers := make(chan answer)
 	read := func() {
-		j, chunks, err := b.queue.Stream(context.WithoutCancel(t.Context()), user, b.endpoint, id, time.Minute)
+		j, chunks, err := b.queue.Stream(context.WithoutCancel(t.Context()), user, b.endpoint, id, time.Minute, nil)
 		if err == nil {
 			answers <- answer{j.Status, len(chunks)}
 		}

@@ -184,7 +184,11 @@ func (q *Queue) insert(ctx context.Context, tx store.Tx, j *compute.Job, input j
 // handOver gives a job that is stored as taken, or about to be, to its worker. The caller has the lock.
 func (q *Queue) handOver(t *taker, j compute.Job, input json.RawMessage) {
 	q.hold(j, j.TakenAt)
-	t.given <- handed{taken: &Taken{Job: j, Input: input}}
+	taken := &Taken{Job: j, Input: input}
+	if len(input) > compute.PieceSize { // its memory is not the worker's to hold
+		taken.Input, taken.InputSize = nil, len(input)
+	}
+	t.given <- handed{taken: taken}
 }
 
 // reserve takes the worker that waits longest out of the endpoint's line, for a new job; nil if none waits.

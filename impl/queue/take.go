@@ -13,7 +13,8 @@ import (
 // Taken is a job as a worker gets it.
 type Taken struct {
 	compute.Job
-	Input json.RawMessage
+	Input     json.RawMessage
+	InputSize int // bytes of an input that is to be had of Pieces; Input is nil then
 }
 
 // Take leases at most n jobs to the worker, holding for the first one; none came if the result is empty.
@@ -126,14 +127,14 @@ func (q *Queue) lease(ctx context.Context, e compute.EndpointID, w compute.Worke
 	unknown, err := unsure(context.WithoutCancel(ctx), q.store.WriteSure, func(tx store.Tx) error {
 		taken, now = taken[:0], tx.Now()
 		for _, id := range ids {
-			j, input, ok, err := tx.TakeJob(id, w)
+			j, input, size, ok, err := tx.TakeJob(id, w)
 			if err != nil {
 				return err
 			}
 			if !ok {
 				continue // cancelled, expired or swept while it stood in the line
 			}
-			taken = append(taken, Taken{Job: j, Input: input})
+			taken = append(taken, Taken{Job: j, Input: input, InputSize: size})
 		}
 		return nil
 	})

@@ -133,7 +133,7 @@ func live(db store.Store, l *ledger, i, size int) {
 	}
 	if !l.try(i, taken, func() error {
 		return db.WriteSure(ctx, func(tx store.Tx) (err error) {
-			j, _, _, err = tx.TakeJob(j.ID, worker)
+			j, _, _, _, err = tx.TakeJob(j.ID, worker)
 			return err
 		})
 	}) || i%4 != 0 {

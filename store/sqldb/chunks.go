@@ -9,6 +9,7 @@ const (
 SELECT j.seq, COALESCE((SELECT MAX(n) FROM chunks WHERE job_seq = j.seq), 0) + 1, ?, ? FROM jobs j
 WHERE j.seq = ? AND j.id = ? AND j.status = 'IN_PROGRESS' AND j.worker_id = ?`
 	hasChunks      = `SELECT 1 FROM jobs j JOIN chunks c ON c.job_seq = j.seq WHERE j.seq = ? AND j.id = ? LIMIT 1`
+	selectBytes    = `SELECT coalesce(SUM(length(output) + coalesce(length(metrics), 0)), 0) FROM (SELECT c.output, c.metrics FROM jobs j JOIN chunks c ON c.job_seq = j.seq WHERE j.seq = ? AND j.id = ? ORDER BY c.n LIMIT ?)`
 	selectChunks   = `SELECT c.job_seq, c.n, c.output, c.metrics FROM jobs j JOIN chunks c ON c.job_seq = j.seq WHERE j.seq = ? AND j.id = ? ORDER BY c.n LIMIT ?`
 	deleteChunksTo = `DELETE FROM chunks WHERE job_seq = ? AND n <= ?`
 	deleteChunks   = `DELETE FROM chunks WHERE job_seq = ?`
@@ -23,6 +24,12 @@ func (tx *Tx) AppendChunk(id compute.JobID, holder compute.WorkerID, c compute.C
 // HasChunks tells whether the job has chunks.
 func (tx *Tx) HasChunks(id compute.JobID) (bool, error) {
 	return tx.one("find chunks", func(scanner) error { return nil }, hasChunks, seqOf(id), string(id))
+}
+
+// ChunkBytes gives how many bytes the job's chunks have, as far as one drain looks at them.
+func (tx *Tx) ChunkBytes(id compute.JobID) (bytes int, err error) {
+	_, err = tx.one("measure chunks", func(row scanner) error { return row.Scan(&bytes) }, selectBytes, seqOf(id), string(id), chunkRows)
+	return bytes, err
 }
 
 // chunkRows bounds how many rows a drain looks at.
@@ -42,7 +49,7 @@ func (tx *Tx) DrainChunks(id compute.JobID, limit int) (chunks []compute.Chunk, 
 		bytes += len(c.Output) + len(c.Metrics)
 		if more || len(chunks) > 0 && bytes > limit {
 			more = true
-			return nil
+			return errEnough // what is left may be a gigabyte
 		}
 		chunks, last = append(chunks, c), n
 		return nil

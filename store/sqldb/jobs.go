@@ -10,24 +10,30 @@ import (
 const (
 	// jobColumns are the columns without JSON.
 	jobColumns = `id, endpoint_id, status, worker_id, webhook, error, sync, low_priority, attempt, retries, execution_timeout, ttl,
-retention, created_at, queued_at, taken_at, ended_at, expires_at`
+retention, created_at, queued_at, taken_at, ended_at, expires_at, output_size`
 
 	// jobFields are the same to be read, the numbers joined.
 	jobFields = `id, endpoint_id, status, worker_id, webhook, error, concat_ws(' ', sync, low_priority, attempt, retries,
 execution_timeout, ttl, retention, coalesce(created_at, 0), coalesce(queued_at, 0), coalesce(taken_at, 0), coalesce(ended_at, 0),
-coalesce(expires_at, 0))`
+coalesce(expires_at, 0), CASE WHEN ` + longOutput + ` THEN length(output) ELSE output_size END)`
+
+	longOutput = `length(output) > 131072` // compute.PieceSize
 
 	insertJob = `INSERT INTO jobs (seq, ` + jobColumns + `, s3_config, output) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-?, ?, ?, ?, ?)`
-	insertJobInput = `INSERT INTO job_inputs (seq, body) VALUES (?, ?)`
-	selectJob      = `SELECT ` + jobFields + `, s3_config, output FROM jobs WHERE seq = ? AND id = ?`
-	selectJobInput = `SELECT i.body FROM jobs j JOIN job_inputs i ON i.seq = j.seq WHERE j.seq = ? AND j.id = ?`
-	selectRetries  = `SELECT retries FROM jobs WHERE seq = ? AND id = ? AND status = ? AND worker_id = ?`
-	takeJob        = `UPDATE jobs SET status = 'IN_PROGRESS', worker_id = ?, attempt = attempt + 1, taken_at = ?
+?, ?, ?, ?, ?, ?)`
+	insertJobInput  = `INSERT INTO job_inputs (seq, body, size) VALUES (?, ?, ?)`
+	selectJob       = `SELECT ` + jobFields + `, s3_config, CASE WHEN NOT ` + longOutput + ` THEN output END FROM jobs WHERE seq = ? AND id = ?`
+	selectJobInput  = `SELECT i.body FROM jobs j JOIN job_inputs i ON i.seq = j.seq WHERE j.seq = ? AND j.id = ?`
+	selectInputSize = `SELECT size FROM job_inputs WHERE seq = ?`
+	selectRetries   = `SELECT retries FROM jobs WHERE seq = ? AND id = ? AND status = ? AND worker_id = ?`
+	takeJob         = `UPDATE jobs SET status = 'IN_PROGRESS', worker_id = ?, attempt = attempt + 1, taken_at = ?
 WHERE seq = ? AND id = ? AND status = 'IN_QUEUE'
 RETURNING ` + jobFields + `, s3_config, output, (SELECT body FROM job_inputs i WHERE i.seq = jobs.seq)`
-	moveJob = `UPDATE jobs SET status = ?1, worker_id = ?, attempt = ?, retries = ?, retention = ?, queued_at = ?, taken_at = ?,
-ended_at = ?, expires_at = ?, error = ?, output = ?, final_reads = CASE WHEN ?1 = 'IN_QUEUE' THEN 0 ELSE final_reads END
+	moveJob = `UPDATE jobs SET output = ?, output_size = ?, ` + moved
+	// keepOutput is moveJob for a job whose long output stays.
+	keepOutput = `UPDATE jobs SET ` + moved
+	moved      = `status = ?, worker_id = ?, attempt = ?, retries = ?, retention = ?, queued_at = ?, taken_at = ?, ended_at = ?,
+expires_at = ?, error = ?, final_reads = CASE WHEN ? = 'IN_QUEUE' THEN 0 ELSE final_reads END
 WHERE seq = ? AND id = ? AND status = ? AND worker_id = ?`
 	setJobOutput  = `UPDATE jobs SET output = ? WHERE seq = ? AND id = ? AND status = 'IN_PROGRESS' AND worker_id = ?`
 	selectWaiting = `SELECT id, endpoint_id, low_priority, retries, queued_at FROM jobs INDEXED BY jobs_open
@@ -40,16 +46,26 @@ WHERE ended_at IS NULL AND status = 'IN_PROGRESS' ORDER BY taken_at, seq`
 // InsertJob stores a new job and its input. Conflict when the id is taken.
 func (tx *Tx) InsertJob(j compute.Job, input json.RawMessage) error {
 	seq := seqOf(j.ID)
+	output, size := keptOutput(&j)
 	_, err := tx.exec("insert job", insertJob, seq, string(j.ID), string(j.EndpointID), string(j.Status),
 		string(j.WorkerID), j.Webhook, j.Error, j.Sync, j.LowPriority, j.Attempt, j.Retries,
 		j.ExecutionTimeout.Milliseconds(), j.TTL.Milliseconds(), j.Retention.Milliseconds(),
-		millis(j.CreatedAt), millis(j.QueuedAt), millis(j.TakenAt), millis(j.EndedAt), millis(j.ExpiresAt),
-		blob(j.S3Config), blob(j.Output))
+		millis(j.CreatedAt), millis(j.QueuedAt), millis(j.TakenAt), millis(j.EndedAt), millis(j.ExpiresAt), size,
+		blob(j.S3Config), output)
 	if err != nil {
 		return err
 	}
-	if _, err := tx.exec("insert job input", insertJobInput, seq, blob(input)); err != nil {
+	body, size := keptInput(input)
+	if _, err := tx.exec("insert job input", insertJobInput, seq, body, size); err != nil {
 		return err
+	}
+	if err := tx.insertPieces(j.ID, compute.JobInput, input); err != nil {
+		return err
+	}
+	if j.Status.Ended() {
+		if err := tx.insertPieces(j.ID, compute.JobOutput, j.Output); err != nil {
+			return err
+		}
 	}
 	tx.moves = append(tx.moves, countMove{endpoint: j.EndpointID, to: j.Status})
 	return nil
@@ -65,6 +81,7 @@ func jobInto(j *compute.Job) []any {
 		for _, t := range []*time.Time{&j.CreatedAt, &j.QueuedAt, &j.TakenAt, &j.EndedAt, &j.ExpiresAt} {
 			*t = p.instant()
 		}
+		j.OutputSize = int(p.number())
 	}}}
 }
 
@@ -84,7 +101,7 @@ func (tx *Tx) Job(id compute.JobID) (j compute.Job, err error) {
 	return j, err
 }
 
-// JobInput gives a job's input. NotFound for an unknown id.
+// JobInput gives a job's input, of a long one nothing. NotFound for an unknown id.
 func (tx *Tx) JobInput(id compute.JobID) (input json.RawMessage, err error) {
 	found, err := tx.one("read job input", func(row scanner) error { return row.Scan((*[]byte)(&input)) }, selectJobInput, seqOf(id), string(id))
 	if err == nil && !found {
@@ -93,20 +110,23 @@ func (tx *Tx) JobInput(id compute.JobID) (input json.RawMessage, err error) {
 	return input, err
 }
 
-// TakeJob makes a waiting job the holder's and gives it and its input; it tells whether it still waited.
-func (tx *Tx) TakeJob(id compute.JobID, holder compute.WorkerID) (j compute.Job, input json.RawMessage, taken bool, err error) {
+// TakeJob makes a waiting job the holder's and gives it and its input, of a long one the size; it tells whether it still waited.
+func (tx *Tx) TakeJob(id compute.JobID, holder compute.WorkerID) (j compute.Job, input json.RawMessage, size int, taken bool, err error) {
 	taken, err = tx.gave("take job", func(row scanner) error {
 		return row.Scan(append(jobInto(&j), (*[]byte)(&j.S3Config), (*[]byte)(&j.Output), (*[]byte)(&input))...)
 	}, takeJob, string(holder), tx.now.UnixMilli(), seqOf(id), string(id))
 	if err != nil || !taken {
-		return j, nil, false, err
+		return j, nil, 0, false, err
+	}
+	if input == nil { // it is long, or there is none
+		_, err = tx.one("read size of job input", func(row scanner) error { return row.Scan(&size) }, selectInputSize, seqOf(id))
 	}
 	tx.moves = append(tx.moves, countMove{endpoint: j.EndpointID, from: compute.JobInQueue, to: compute.JobInProgress})
-	return j, input, true, err
+	return j, input, size, err == nil, err
 }
 
-// MoveJob writes what can change of a job if its status and its worker are still from and holder. On the way back to the
-// queue it forgets the chunks.
+// MoveJob writes what can change of a job if its status and its worker are still from and holder. It keeps a long output of which
+// the job has only the size. On the way back to the queue it forgets the chunks.
 func (tx *Tx) MoveJob(j compute.Job, from compute.JobStatus, holder compute.WorkerID) (bool, error) {
 	lost := false // counted: a take lost to a silent worker, not one handed back
 	if from == compute.JobInProgress && j.Status == compute.JobInQueue {
@@ -120,20 +140,33 @@ func (tx *Tx) MoveJob(j compute.Job, from compute.JobStatus, holder compute.Work
 			return false, err
 		}
 	}
-	moved, err := tx.changed("move job", moveJob,
-		string(j.Status), string(j.WorkerID), j.Attempt, j.Retries, j.Retention.Milliseconds(), millis(j.QueuedAt), millis(j.TakenAt),
-		millis(j.EndedAt), millis(j.ExpiresAt), j.Error, blob(j.Output),
-		seqOf(j.ID), string(j.ID), string(from), string(holder))
+	moved, err := tx.moveRow(j, from, holder)
 	if err != nil || !moved {
 		return false, err
 	}
 	tx.moves = append(tx.moves, countMove{endpoint: j.EndpointID, from: from, to: j.Status, lost: lost})
+	if err := tx.moveOutput(j, from); err != nil {
+		return false, err
+	}
 	if from != j.Status && j.Status == compute.JobInQueue {
 		if _, err := tx.exec("delete chunks", deleteChunks, seqOf(j.ID)); err != nil {
 			return false, err
 		}
 	}
 	return true, nil
+}
+
+// moveRow writes the row.
+func (tx *Tx) moveRow(j compute.Job, from compute.JobStatus, holder compute.WorkerID) (bool, error) {
+	output, size := keptOutput(&j)
+	args := []any{
+		output, size, string(j.Status), string(j.WorkerID), j.Attempt, j.Retries, j.Retention.Milliseconds(), millis(j.QueuedAt), millis(j.TakenAt),
+		millis(j.EndedAt), millis(j.ExpiresAt), j.Error, string(j.Status), seqOf(j.ID), string(j.ID), string(from), string(holder),
+	}
+	if keepsOutput(&j) {
+		return tx.changed("move job", keepOutput, args[2:]...)
+	}
+	return tx.changed("move job", moveJob, args...)
 }
 
 // SetJobOutput replaces the output of a job that holder holds.

@@ -111,6 +111,9 @@ func (tx *Tx) affected(what, query string, args ...any) (int, error) {
 // scanner is a row.
 type scanner interface{ Scan(dest ...any) error }
 
+// errEnough as the error of a scan ends the reading, which has succeeded.
+var errEnough = errors.New("sqldb: the rest is not needed")
+
 // each calls scan for every row of a query that changes nothing, and stops at its error.
 func (tx *Tx) each(what string, scan func(scanner) error, query string, args ...any) error {
 	if tx.err != nil {
@@ -122,7 +125,9 @@ func (tx *Tx) each(what string, scan func(scanner) error, query string, args ...
 	}
 	defer func() { _ = rows.Close() }() // Err tells
 	for rows.Next() {
-		if err := scan(rows); err != nil {
+		if err := scan(rows); err == errEnough { //nolint:errorlint // it is never wrapped
+			return nil
+		} else if err != nil {
 			return tx.fail(what, err)
 		}
 	}

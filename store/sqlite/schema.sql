@@ -118,7 +118,17 @@ CREATE TABLE job_counts (
 CREATE TABLE job_inputs (
   seq  INTEGER PRIMARY KEY REFERENCES jobs (seq) ON DELETE CASCADE,
   body BLOB
+, size INTEGER NOT NULL DEFAULT 0) STRICT;
+
+CREATE TABLE job_pieces (
+  job_seq INTEGER NOT NULL REFERENCES jobs (seq) ON DELETE CASCADE,
+  of      TEXT NOT NULL,    -- input or output
+  n       INTEGER NOT NULL, -- from 0
+  body    BLOB NOT NULL,
+  PRIMARY KEY (job_seq, of, n)
 ) STRICT;
+
+-- sqlite_autoindex_job_pieces_1 ON job_pieces;
 
 CREATE TABLE jobs (
   seq               INTEGER PRIMARY KEY, -- from the id, and so ordered by time: inserts stay at the end
@@ -143,7 +153,7 @@ CREATE TABLE jobs (
   final_reads       INTEGER NOT NULL DEFAULT 0, -- reads of its stream since it ended
   s3_config         BLOB,
   output            BLOB
-) STRICT;
+, output_size INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE INDEX jobs_expiring ON jobs (expires_at) WHERE expires_at IS NOT NULL;
 

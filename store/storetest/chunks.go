@@ -36,13 +36,16 @@ func chunks(t *testing.T, open Open) {
 	}
 	insertJobs(t, s, job("j"), job("other"))
 	move(t, s, "j", take("w", start))
+	bytes := func() int { return read(t, s, func(tx store.Tx) (int, error) { return tx.ChunkBytes("j") }) }
 	require.False(t, has())
+	require.Zero(t, bytes())
 	require.Empty(t, drain(t, s, 100))
 	first := compute.Chunk{Output: json.RawMessage(`"a"`), Metrics: json.RawMessage(`{"n":1}`)}
 	add(first)
 	add(chunk("22"))
 	add(chunk("33"))
 	require.True(t, has())
+	require.Equal(t, 14, bytes(), "with metrics")
 	require.Equal(t, drained{[]compute.Chunk{first}, true}, drain(t, s, 1), "one at least")
 	add(chunk("44"))
 	require.Equal(t, drained{[]compute.Chunk{chunk("22"), chunk("33")}, true}, drain(t, s, 4))

@@ -46,6 +46,12 @@ func jobJSON(t *testing.T, open Open) {
 		write(t, s, func(tx store.Tx) error { return tx.InsertJob(j, input) })
 		got := getJob(t, s, id)
 		stored := read(t, s, func(tx store.Tx) (json.RawMessage, error) { return tx.JobInput(id) })
+		if len(input) > compute.PieceSize {
+			require.Equal(t, len(input), got.OutputSize)
+			require.Nil(t, got.Output)
+			require.Nil(t, stored)
+			got.Output, stored = pieces(t, s, got, compute.JobOutput, len(input)), pieces(t, s, got, compute.JobInput, len(input))
+		}
 		for _, b := range []json.RawMessage{got.Output, got.S3Config, stored} {
 			require.True(t, bytes.Equal(input, b), id)
 			require.Equal(t, input == nil, b == nil)
@@ -136,7 +142,7 @@ func jobTake(t *testing.T, open Open) {
 	clock.Advance(time.Second)
 	try := func(id compute.JobID) (got compute.Job, input json.RawMessage, taken bool) {
 		write(t, s, func(tx store.Tx) (err error) {
-			got, input, taken, err = tx.TakeJob(id, "w")
+			got, input, _, taken, err = tx.TakeJob(id, "w")
 			return err
 		})
 		return got, input, taken

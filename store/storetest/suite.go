@@ -76,6 +76,7 @@ func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store)
 		"closing waits for writes":                                     closeWaitsForWrites,
 		"closing waits for reads":                                      closeWaitsForReads,
 		"a job is taken once":                                          jobTake,
+		"long inputs and outputs come in pieces":                       jobPieces,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

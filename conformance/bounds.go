@@ -1,0 +1,239 @@
+package conformance
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// dial opens a connection to the queue of the target, and skips the rule where that speaks TLS: the rules here look at what a
+// client does below HTTP.
+func (c *Check) dial() net.Conn {
+	base, err := url.Parse(c.QueueURL)
+	require.NoError(c, err)
+	if base.Scheme != "http" {
+		c.Skip("the target is behind TLS")
+	}
+	conn, err := net.Dial("tcp", base.Host)
+	require.NoError(c, err)
+	require.NoError(c, conn.SetDeadline(time.Now().Add(patience)))
+	return conn
+}
+
+// sends opens a connection and sends the text.
+func (c *Check) sends(text string) net.Conn {
+	conn := c.dial()
+	_, err := io.WriteString(conn, text)
+	require.NoError(c, err)
+	return conn
+}
+
+// head gives the head of a request to the queue; of a body the length, or in lines what else there is of it.
+func (c *Check) head(method, operation, key string, lines ...string) string {
+	if key != "" {
+		lines = append(lines, "Authorization: Bearer "+key)
+	}
+	return fmt.Sprintf("%s /v2/%s/%s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n%s\r\n\r\n",
+		method, c.Endpoint, operation, strings.Join(lines, "\r\n"))
+}
+
+// answered reads the status of the answer, and waits until the connection is ended.
+func (c *Check) answered(conn net.Conn) int {
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(c, err)
+	_, err = io.Copy(io.Discard, answer.Body)
+	require.NoError(c, err)
+	_, err = conn.Read(make([]byte, 1))
+	require.NotNil(c, err)
+	failure, ok := err.(net.Error)
+	require.False(c, ok && failure.Timeout(), "the connection is still there")
+	return answer.StatusCode
+}
+
+// largeOutput gives a job with an output of nearly 10 MB, and that output.
+func (c *Check) largeOutput() (id, output string) {
+	id = c.submit(job)
+	c.takeJob("w", id)
+	output = numbered(9_900_000)
+	c.done("w", id, `{"output":`+output+`}`)
+	return id, output
+}
+
+// numbered gives JSON of about so many bytes, no two parts of which are the same.
+func numbered(bytes int) string {
+	var b strings.Builder
+	b.WriteString(`"`)
+	for b.Len() < bytes {
+		fmt.Fprintf(&b, "%d,", b.Len())
+	}
+	b.WriteString(`"`)
+	return b.String()
+}
+
+// unread opens connections that ask for the status of the job, and never read it.
+func (c *Check) unread(id string, n int) (all []net.Conn, closeAll func()) {
+	for range n {
+		conn := c.dial()
+		_ = conn.(*net.TCPConn).SetReadBuffer(4096)
+		_, err := io.WriteString(conn, c.head("GET", "status/"+id, c.Key))
+		require.NoError(c, err)
+		all = append(all, conn)
+	}
+	return all, func() {
+		for _, conn := range all {
+			_ = conn.Close()
+		}
+	}
+}
+
+var _ = area(func() {
+	add("bounds.uploads", []string{"run"}, func(c *Check) {
+		var all sync.WaitGroup
+		for _, rest := range []string{"Content-Length: 9000000", "Content-Length: 10", "Transfer-Encoding: chunked"} {
+			conn := c.sends(c.head("POST", "run", c.Key, rest))
+			if rest == "Transfer-Encoding: chunked" {
+				_, err := io.WriteString(conn, "1\r\n{\r\n")
+				require.NoError(c, err)
+			}
+			all.Go(func() { require.Equal(c, 408, c.answered(conn), rest) })
+		}
+		all.Wait()
+	})
+	add("bounds.uploads.others", []string{"run"}, func(c *Check) {
+		_, bad := c.newKey("", "all")
+		var stalled []net.Conn
+		defer func() {
+			for _, conn := range stalled {
+				_ = conn.Close()
+			}
+		}()
+		for range 100 {
+			stalled = append(stalled, c.sends(c.head("POST", "run", bad, "Content-Length: 9000000")+"{"))
+		}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_, _ = stalled[0].Read(make([]byte, 1))
+		}()
+		c.submit(`{"input":{"text":"` + strings.Repeat("x", 2_000_000) + `"}}`)
+		select {
+		case <-ended:
+			require.Fail(c, "a request was answered only after those that stall were ended")
+		default:
+		}
+		_ = stalled[0].Close()
+		<-ended
+	})
+	add("bounds.refused", []string{"run"}, func(c *Check) {
+		start := time.Now()
+		require.Equal(c, 401, c.answered(c.sends(c.head("POST", "run", "", "Content-Length: 1000")+"{")))
+		require.Equal(c, 401, c.answered(c.sends(c.head("POST", "run", "", "Transfer-Encoding: chunked")+"1\r\n{\r\n")))
+		require.Less(c, time.Since(start), patience/2)
+	})
+	add("bounds.readers", []string{"status"}, func(c *Check) {
+		id, _ := c.largeOutput()
+		conns, closeAll := c.unread(id, 1)
+		defer closeAll()
+		// It shows in a write: to read would be progress.
+		for start := time.Now(); ; {
+			if _, err := io.WriteString(conns[0], "\n"); err != nil {
+				return
+			}
+			require.Less(c, time.Since(start), patience, "the connection is still there")
+			<-time.After(100 * time.Millisecond)
+		}
+	})
+	add("bounds.outputs", []string{"status", "stream"}, func(c *Check) {
+		id, output := c.largeOutput()
+		want := sha256.Sum256([]byte(output))
+		_, closeAll := c.unread(id, 5)
+		defer closeAll()
+		var all sync.WaitGroup
+		sums := make([][32]byte, 5)
+		for i := range sums {
+			all.Go(func() {
+				a := c.Queue("GET", "status/"+id, "")
+				if _, text, found := strings.Cut(string(a.Body), `"output":`); found {
+					sums[i] = sha256.Sum256([]byte(strings.TrimSuffix(text, "}")))
+				}
+			})
+		}
+		all.Wait()
+		for _, got := range sums {
+			require.Equal(c, want, got)
+		}
+	})
+	add("bounds.inputs", []string{"takeJob", "takeJobs"}, func(c *Check) {
+		inputs := map[string]string{}
+		submit := func() {
+			input := `{"text":` + numbered(3_000_000) + `,"n":` + fmt.Sprint(len(inputs)) + `}`
+			inputs[c.submit(`{"input":`+input+`}`)] = input
+		}
+		has := func(id, body string) {
+			input := inputs[id]
+			require.NotEmpty(c, input)
+			require.True(c, strings.Contains(body, `"input":`+input+`,`), "the input of %s is another one", id)
+			delete(inputs, id)
+		}
+		for range 4 {
+			submit()
+		}
+		one := c.Queue("GET", "job-take/w?job_in_progress=0", "")
+		has(one.JSON["id"].(string), string(one.Body))
+		batch := c.Queue("GET", "job-take-batch/w?batch_size=3", "")
+		for id := range inputs {
+			has(id, string(batch.Body))
+		}
+		held := c.hold(func() Answer { return c.Queue("GET", "job-take/w?job_in_progress=0", "") })
+		submit()
+		last := <-held
+		has(last.JSON["id"].(string), string(last.Body))
+		require.Empty(c, inputs)
+	})
+	add("bounds.hosts", nil, func(c *Check) {
+		get := func(path, host, key string) int {
+			req, err := http.NewRequest("GET", c.URL+path, nil)
+			require.NoError(c, err)
+			if req.Host = host; key != "" {
+				req.Header.Set("Authorization", "Bearer "+key)
+			}
+			res, err := client.Do(req)
+			require.NoError(c, err)
+			defer func() { _ = res.Body.Close() }()
+			body, err := io.ReadAll(res.Body)
+			require.NoError(c, err)
+			if res.StatusCode == 403 {
+				require.Contains(c, string(body), "host name")
+			}
+			return res.StatusCode
+		}
+		pages := []string{"/v2/openapi.json", "/openapi/queue.json", "/openapi/worker.json", "/healthz", "/readyz"}
+		for _, path := range []string{"/docs", "/docs/rest", graphqlPath} { // where they are served
+			if get(path, "127.0.0.1", "") == 200 {
+				pages = append(pages, path)
+			}
+		}
+		if get(pages[0], "rebound.example", "") == 200 && get(pages[0], "other.example:80", "") == 200 {
+			c.Skip("the target has any host name")
+		}
+		for _, path := range pages {
+			for _, host := range []string{"rebound.example", "rebound.example:8765", "127.0.0.1.rebound.example"} {
+				require.Equal(c, 403, get(path, host, ""), "%s at %s", path, host)
+			}
+			for _, host := range []string{"127.0.0.1", "127.0.0.1:1", "[::1]:8765", "localhost", "berth", "berth:8765"} {
+				require.Equal(c, 200, get(path, host, ""), "%s at %s", path, host)
+			}
+		}
+		require.Equal(c, 200, get("/v2/pods", "rebound.example", c.Key), "what asks for a key")
+		require.Equal(c, 401, get("/v2/pods", "rebound.example", ""))
+	})
+})

@@ -1,0 +1,96 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/stretchr/testify/require"
+)
+
+// many gives a field n times under different names.
+func many(n int, field string) string {
+	fields := []string{}
+	for i := range n {
+		fields = append(fields, fmt.Sprintf(field, i))
+	}
+	return strings.Join(fields, " ")
+}
+
+// heavy asks for about as much as a document without a key may.
+func heavy() string {
+	return "{" + many(30, `a%d:gpuTypes{id lowestPrice(input:{gpuCount:1}){stockStatus minVcpu}}`) + "}"
+}
+
+var _ = area(func() {
+	add("graphql.anonymous.size", nil, func(c *Check) {
+		body := func(bytes int) string {
+			return `{"query":"{gpuTypes{id}}","variables":{"a":"` + strings.Repeat("x", bytes) + `"}}`
+		}
+		for bytes, status := range map[int]int{60_000: 200, 70_000: 413, 2_000_000: 413} {
+			a := c.Send(Request{Method: "POST", URL: c.URL + graphqlPath, Body: body(bytes), Key: "-"})
+			require.Equal(c, status, a.Status)
+			if status == 413 {
+				c.wrongly(a, 413, "REJECTED")
+			}
+		}
+		c.data(c.raw(body(900_000)))
+	})
+	add("graphql.anonymous.values", nil, func(c *Check) {
+		c.data(c.graphQLAs("-", heavy(), nil))
+		more := `{` + many(6, `a%d:dataCenters{gpuAvailability{id available stockStatus}}`) + `}`
+		require.Contains(c, c.wrongly(c.graphQLAs("-", more, nil), 400, "REJECTED"), "lists in lists")
+		c.data(c.graphQL(more))
+	})
+	add("graphql.anonymous.processor", nil, func(c *Check) {
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		statuses := map[int]int{}
+		var refused Answer
+		for range 120 {
+			all.Go(func() {
+				a := c.graphQLAs("-", heavy(), nil)
+				mu.Lock()
+				defer mu.Unlock()
+				if statuses[a.Status]++; a.Status == 429 {
+					refused = a
+				}
+			})
+		}
+		all.Wait()
+		require.NotZero(c, statuses[200])
+		require.NotZero(c, statuses[429], "%v", statuses)
+		require.Equal(c, 120, statuses[200]+statuses[429])
+		c.wrongly(refused, 429, "TOO_MANY")
+		require.NotEmpty(c, refused.Header.Get("Retry-After"))
+		c.data(c.graphQLAs("-", `{gpuTypes{id}}`, nil))
+		c.data(c.graphQL(heavy()))
+	})
+	add("graphql.size.values", nil, func(c *Check) {
+		body := func(n int) string {
+			return `{"query":"{myself{id}}","variables":{"a":[` + strings.Join(slices.Repeat([]string{"{}"}, n), ",") + `]}}`
+		}
+		c.data(c.raw(body(10_000)))
+		require.Contains(c, c.wrongly(c.raw(body(30_000)), 400, "REJECTED"), "values")
+		deep := strings.Repeat("[", 5_000) + strings.Repeat("]", 5_000)
+		c.wrongly(c.raw(`{"query":"{myself{id}}","variables":{"a":`+deep+`}}`), 400, "REJECTED")
+		// A path for each of many members below a long name would take gigabytes.
+		members := strings.ReplaceAll(many(15_000, `"%d":0`), " ", ",")
+		c.data(c.raw(`{"query":"{myself{id}}","variables":{"` + strings.Repeat("n", 500_000) + `":{` + members + `}}}`))
+	})
+	add("graphql.values", nil, func(c *Check) {
+		const field = `a%d:dataCenters{gpuAvailability{id available stockStatus gpuTypeId}}`
+		require.Contains(c, c.wrongly(c.graphQL(`{`+many(30, field)+`}`), 400, "REJECTED"), "lists in lists")
+		c.data(c.graphQL(`{` + many(3, field) + `}`))
+	})
+	add("graphql.repeats", nil, func(c *Check) {
+		for _, document := range []string{
+			`{` + strings.Repeat(`myself{id} `, 150) + `}`, `{myself{` + strings.Repeat(`id `, 150) + `}}`, `{...a} fragment a on Query{` + strings.Repeat(`...a `, 150) + `}`,
+			`{myself{... on User{` + strings.Repeat(`id `, 150) + `}}}`,
+		} {
+			require.Contains(c, c.wrongly(c.graphQL(document), 400, "REJECTED"), "repeats")
+		}
+		c.data(c.graphQL(`{` + strings.Repeat(`myself{id} `, 50) + `}`))
+	})
+})

@@ -1,0 +1,28 @@
+package app
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+
+	"github.com/berthdev/berth/impl/limit"
+)
+
+// hostsOf gives the names of the server: those that are configured, and those in the addresses that it is configured with.
+func hostsOf(c Config) (*limit.Hosts, error) {
+	names := slices.Clone(c.AllowedHosts)
+	for _, address := range []string{c.Listen, c.QueueListen, c.MetricsListen} {
+		if host, _, err := net.SplitHostPort(address); err == nil && host != "" {
+			names = append(names, host)
+		}
+	}
+	if base, err := url.Parse(c.WorkerURL); err == nil && base.Hostname() != "" {
+		names = append(names, base.Hostname())
+	}
+	h, err := limit.NewHosts(names)
+	if err != nil {
+		return nil, fmt.Errorf("allowed hosts: %w", err)
+	}
+	return h, nil
+}

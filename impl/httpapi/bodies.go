@@ -1,0 +1,57 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"os"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/limit"
+	"github.com/berthdev/berth/impl/validate"
+)
+
+// read reads the body of the request as far as the operation permits. It is kept until letGo.
+func (s *Services) read(op *validate.Op, r *request) (err error) {
+	sent := r.Request()
+	if sent.ContentLength > op.MaxBody {
+		return tooLarge(op)
+	}
+	if kind := sent.Header.Get(echo.HeaderContentType); !op.AnyContentType && kind != echo.MIMEApplicationJSON {
+		kind, _, err = mime.ParseMediaType(kind)
+		if err != nil || kind != echo.MIMEApplicationJSON {
+			return echo.NewHTTPError(http.StatusUnsupportedMediaType, "the content type must be application/json")
+		}
+	}
+	r.raw, r.leave, err = s.Bodies.Read(contextOf(r), r.caller.ID, sent.Body, sent.ContentLength, op.MaxBody)
+	r.read = err == nil
+	if err == nil {
+		return nil
+	}
+	_, known := errors.AsType[*compute.Error](err)
+	switch {
+	case known || errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, limit.ErrTooLarge):
+		return tooLarge(op)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return echo.NewHTTPError(http.StatusRequestTimeout, "the body came too slowly")
+	}
+	return &compute.Error{Code: compute.Rejected, Detail: "the body ended early", Cause: err}
+}
+
+func tooLarge(op *validate.Op) error {
+	return echo.NewHTTPError(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is over the limit of %d bytes", op.MaxBody))
+}
+
+// letGo gives back the memory of the body.
+func (r *request) letGo() {
+	r.body, r.raw = nil, nil
+	if r.leave != nil {
+		r.leave()
+	}
+}

@@ -1,0 +1,41 @@
+package limit
+
+import (
+	"context"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// The bounds of answers in bytes, and the share of one key.
+const (
+	wholeAnswers, wholeShare  = 32_000_000, 20_000_000
+	pieceAnswers, piecesShare = 48_000_000, 32_000_000
+)
+
+// Answers bounds the memory that large answers take: while they are made, and until their clients have taken them.
+type Answers struct {
+	whole  *Memory
+	pieces *Memory
+	wait   time.Duration
+}
+
+// NewAnswers has an answer wait for memory for so long at most: as long as one that is not taken has it.
+func NewAnswers(wait time.Duration) *Answers {
+	return &Answers{whole: NewMemory(wholeAnswers, wholeShare), pieces: NewMemory(pieceAnswers, piecesShare), wait: wait}
+}
+
+// Try takes memory for an answer, if it is there. leave gives it back, and may be called more than once.
+func (a *Answers) Try(key compute.KeyID, bytes int64) (leave func(), ok bool) {
+	return a.whole.Try(key, bytes)
+}
+
+// Whole waits for memory for an answer. Unavailable if it does not come; else the error is that of ctx.
+func (a *Answers) Whole(ctx context.Context, key compute.KeyID, bytes int64) (leave func(), err error) {
+	return a.whole.enterWithin(ctx, a.wait, key, bytes, "too many large answers are under way")
+}
+
+// Piece waits for memory for a piece of an answer, as Whole does.
+func (a *Answers) Piece(ctx context.Context, key compute.KeyID, bytes int64) (leave func(), err error) {
+	return a.pieces.enterWithin(ctx, a.wait, key, bytes, "too many large answers are under way")
+}
