@@ -275,6 +275,7 @@ var _ = area(func() {
 		})
 	})
 	add("billing.filter", []string{"listPodBilling", "listServerlessBilling", "listNetworkVolumeBilling", "listClusterBilling"}, func(c *Check) {
+		c.needsControls()
 		for of, name := range map[string]string{"/pods": "podId", "/serverless": "serverlessId", "/network-volumes": "networkVolumeId", "/clusters": "clusterId"} {
 			asked := func(query string) map[string]any {
 				return c.bill(of + query)["metadata"].(map[string]any)["query"].(map[string]any)
@@ -345,8 +346,7 @@ var _ = area(func() {
 		if c.Managed == "" {
 			c.Skip("there is no endpoint whose workers the target starts")
 		}
-		managed := &Check{TestingT: c.TestingT, Target: c.Target, Spec: c.Spec, Skip: c.Skip}
-		managed.Endpoint = c.Managed
+		managed := c.at(c.Managed)
 		starting := func() int64 {
 			return int64(managed.Queue("GET", "health", "").JSON["workers"].(map[string]any)["initializing"].(float64))
 		}

@@ -129,6 +129,7 @@ var _ = area(func() {
 		c.wrongly(c.graphQL(`mutation{podEditJob(input:{podId:"`+id+`",containerRegistryAuthId:"nosuch"}){id}}`), 200, "NOT_FOUND")
 	})
 	add("graphql.myself", nil, func(c *Check) {
+		c.needsControls()
 		first, second := c.running(gpuPod), c.newPod(cpuPod)
 		pods, order := c.myPods()
 		require.Equal(c, "a", *pods[first].Name)

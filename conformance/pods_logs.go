@@ -240,6 +240,7 @@ var _ = area(func() {
 		}
 	})
 	add("pods.logs.system", append(ops, "podAction"), func(c *Check) {
+		c.needsSim()
 		id := c.running(gpuPod)
 		require.Equal(c, 200, c.act(id, "stop").Status)
 		s := c.logs(id, "?source=system", "")

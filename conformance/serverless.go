@@ -58,11 +58,20 @@ func (c *Check) endpointRefused(status int, body string, members ...string) stri
 }
 
 // on gives a Check whose queue is that of the endpoint at the path.
-func (c *Check) on(path string) *Check {
-	return &Check{
-		TestingT: c.TestingT, Spec: c.Spec, Skip: c.Skip,
-		Target: Target{URL: c.URL, QueueURL: c.QueueURL, Key: c.Key, Endpoint: strings.TrimPrefix(path, serverless+"/"), ControlsKey: c.ControlsKey},
+func (c *Check) on(path string) *Check { return c.at(strings.TrimPrefix(path, serverless+"/")) }
+
+// declared gives an endpoint of the target's settings. It is told from others by what it lacks.
+func (c *Check) declared() map[string]any {
+	for _, id := range []string{c.Managed, c.Endpoint} {
+		if id == "" {
+			continue
+		}
+		if one := c.read(serverless + "/" + id); one["disk"] == nil {
+			return one
+		}
 	}
+	c.Skip("none of the endpoints that the rules know is of the target's settings")
+	return nil
 }
 
 var _ = area(func() {
@@ -86,11 +95,7 @@ var _ = area(func() {
 		require.ElementsMatch(c, common, keys(c.make(serverless, balancer)))
 	})
 	add("serverless.fields.settings", []string{"getEndpoint"}, func(c *Check) {
-		if c.Managed == "" {
-			c.Skip("the target has no endpoint of its settings")
-		}
-		declared := c.read(serverless + "/" + c.Managed)
-		require.NotContains(c, declared, "disk")
+		declared := c.declared()
 		require.Nil(c, declared["gpu"])
 		require.NotContains(c, declared, "cpu")
 	})
@@ -217,6 +222,7 @@ var _ = area(func() {
 		require.EqualValues(c, 30, made["workers"].(map[string]any)["idleTimeout"])
 	})
 	add("serverless.places", both, func(c *Check) {
+		c.needsControls()
 		require.Contains(c, c.endpointRefused(400, gpuEndpoint, `"dataCenterIds":["XX-YY-1"]`), "XX-YY-1")
 		c.endpointRefused(404, gpuEndpoint, `"networkVolumes":["nosuchvolume"]`)
 		id := c.newVolume()

@@ -122,11 +122,7 @@ var _ = area(func() {
 		c.awaitCrew(at, "INITIALIZING")
 		require.Equal(c, 204, c.REST("DELETE", at, "").Status)
 		c.Eventually(func() bool {
-			a := c.REST("POST", "/v2/pods", `{"name":"p","image":"i","gpu":{"id":"NVIDIA GeForce RTX 4090"}}`)
-			if a.Status == 201 {
-				c.pods = append(c.pods, a.JSON["id"].(string))
-			}
-			return a.Status == 201
+			return c.REST("POST", "/v2/pods", `{"name":"p","image":"i","gpu":{"id":"NVIDIA GeForce RTX 4090"}}`).Status == 201
 		}, "the worker gives its host back")
 	})
 	add("serverless.workers", append(workers, "run"), func(c *Check) {
