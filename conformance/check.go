@@ -31,6 +31,7 @@ type run struct {
 
 	mu      sync.Mutex      // a request may be held while another is sent
 	ctx     context.Context // of the requests
+	failing bool            // the rule failed: what is sent from here on only takes back what it set
 	over    bool            // the rule ended: what it made is deleted
 	made    []resource      // what the rule made and did not delete
 	keys    []string        // ids of the keys that it made
@@ -59,6 +60,14 @@ func (c *Check) of(target Target) *Check {
 	other := *c
 	other.Target = target
 	return &other
+}
+
+// Errorf fails the rule.
+func (c *Check) Errorf(format string, args ...any) {
+	c.mu.Lock()
+	c.failing = true
+	c.mu.Unlock()
+	c.TestingT.Errorf(format, args...)
 }
 
 // begin takes back what a rule that failed may have left, and lets a rule make as many requests as it likes.

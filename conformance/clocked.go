@@ -231,20 +231,15 @@ var _ = area(func() {
 			require.Equal(c, before+1, retried())
 		})
 	})
-	add("queue.order.low.scaling", []string{"run", "health"}, func(c *Check) {
-		if c.Managed == "" {
-			c.Skip("there is no endpoint whose workers the target starts")
-		}
-		managed := c.at(c.Managed)
-		starting := func() float64 {
-			return managed.Queue("GET", "health", "").JSON["workers"].(map[string]any)["initializing"].(float64)
-		}
+	add("queue.order.low.scaling", []string{"run", "listEndpointWorkers"}, func(c *Check) {
+		managed, at := c.managed()
+		c.resting(at)
 		managed.submit(`{"input":{},"policy":{"lowPriority":true}}`)
 		c.advance(time.Minute)
-		require.Zero(c, starting())
+		require.Empty(c, c.crew(at))
 		managed.submit(job)
-		c.Eventually(func() bool { return starting() == 1 }, "a worker is started for the other job")
-		managed.Queue("POST", "purge-queue", "")
+		c.Eventually(func() bool { return len(c.crew(at)) == 1 }, "a worker is started for the other job")
+		c.resting(at)
 	})
 	add("queue.attempts", []string{"takeJob", "status"}, func(c *Check) {
 		c.frozen(func() {

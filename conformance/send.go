@@ -99,11 +99,11 @@ func do(req *http.Request) (Answer, error) {
 	return Answer{Status: res.StatusCode, Header: res.Header, Body: body}, err
 }
 
-// note keeps the exchange as the last one, unless the rule has ended and cleans up.
+// note keeps the exchange as the last one, unless the rule has failed, or has ended and cleans up.
 func (c *Check) note(e exchange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.over {
+	if !c.failing && !c.over {
 		c.last = e
 	}
 }

@@ -44,6 +44,25 @@ func (c *Check) awaitCrew(at string, statuses ...string) (workers []map[string]a
 	return workers
 }
 
+// managed gives a Check whose queue is that of an endpoint whose workers the target starts, and the path of the endpoint.
+func (c *Check) managed() (managed *Check, at string) {
+	if c.Managed == "" {
+		c.Skip("there is no endpoint whose workers the target starts")
+	}
+	c.needsControls()
+	return c.at(c.Managed), serverless + "/" + c.Managed
+}
+
+// resting moves the clock on until the endpoint at the path has no work and no workers: they end when they are idle, or never
+// say anything.
+func (c *Check) resting(at string) {
+	c.on(at).Queue("POST", "purge-queue", "")
+	c.Eventually(func() bool {
+		c.advance(time.Second)
+		return len(c.crew(at)) == 0
+	}, "the workers end")
+}
+
 // heard has a worker ask for a job and get none, so that it is heard of.
 func (c *Check) heard(at string, worker map[string]any) {
 	c.frozen(func() {
