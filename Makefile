@@ -55,6 +55,10 @@ lint: ## gofmt, go vet, golangci-lint
 	cd conformance/bench && go vet ./... && go mod tidy -diff
 	go run $(GOLANGCI) run ./...
 
+.PHONY: judge
+judge: build ## berth conformance beside a default server, a mock of the document (needs Node) and wrong arguments (needs Python)
+	conformance/target.sh
+
 .PHONY: clients
 clients: ## the unmodified SDK clients and workers against a server (needs Python and Node)
 	conformance/clients/run.sh

@@ -127,8 +127,8 @@ func (c *Check) deleteMade() {
 	c.mu.Unlock()
 	slices.SortStableFunc(made, func(a, b resource) int { return kind(a.path) - kind(b.path) })
 	byGraphQL := 0
-	own := resource{base: c.suite.URL, key: "Bearer " + c.suite.Key}
-	for byGraphQL < len(made) && made[byGraphQL].base == own.base && made[byGraphQL].key == own.key && kinds[kind(made[byGraphQL].path)].mutation != "" {
+	own := func(one resource) bool { return one.base == c.URL && one.key == "Bearer "+c.Key }
+	for byGraphQL < len(made) && own(made[byGraphQL]) && kinds[kind(made[byGraphQL].path)].mutation != "" {
 		byGraphQL++
 	}
 	left := made[byGraphQL:]

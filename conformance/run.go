@@ -166,6 +166,9 @@ func (s *Suite) one(ctx context.Context, rule Rule, says spec.Rule) Outcome {
 	defer cancel()
 	r := &recorder{}
 	check := s.NewCheck(within, r, r.skip)
+	if s.ExemptKey != "" && o.Area != "rates" {
+		check.Key = s.ExemptKey
+	}
 	start := time.Now()
 	done := make(chan struct{})
 	go func() {

@@ -35,13 +35,14 @@ area. Without --target it checks a server of its own on a new database. A rule t
 the reason. The exit code is 1 if a rule fails, 3 if the server refuses the key or has no such endpoint, 4 if it is not reached.
 
 The rules create and delete pods, endpoints and more, and delete what they created. They play the worker of an endpoint: of one
-that they create and delete, or of --endpoint, which must have no workers. Where the server limits requests, they wait; a key that is
-exempt from limits (berth keys create --exempt) makes it quicker. Webhooks are received on 127.0.0.1: rules about them are SKIPPED
+that they create and delete, or of --endpoint, which must have no workers. Where the server limits requests, they wait; with a second
+key that is exempt from limits (berth keys create --exempt) as --exempt-key they need not. Webhooks are received on 127.0.0.1: rules about them are SKIPPED
 where the server does not post there (berth serve --private-webhooks).
 
 With the test controls the rules set the clock of the server forward and reset its state: use a server that nobody else needs.`,
 		Example: `  berth conformance
   berth conformance --target http://127.0.0.1:8765 --key $BERTH_KEY --junit report.xml
+  berth conformance --target http://127.0.0.1:8765 --key $BERTH_KEY --exempt-key "$(berth keys create --exempt --json | jq -r .key)"
   berth conformance --target http://127.0.0.1:8765 --key $BERTH_KEY --area pods,queue --skip pods.logs`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
@@ -50,6 +51,7 @@ With the test controls the rules set the clock of the server forward and reset i
 	flags.StringVar(&c.target.URL, "target", "", "base address of the server; empty: a server of its own")
 	flags.StringVar(&c.target.QueueURL, "queue-target", "", "base address of its queue, if it is another one")
 	flags.StringVar(&c.target.Key, "key", "", "a key with every scope")
+	flags.StringVar(&c.target.ExemptKey, "exempt-key", "", "a key of the same user that is exempt from limits, for all rules but those about limits")
 	flags.StringVar(&c.target.Endpoint, "endpoint", "", "id of an endpoint without workers; without it the rules create one")
 	flags.StringVar(&c.target.Managed, "managed-endpoint", "", "id of an endpoint whose workers the server starts; without it rules are skipped")
 	flags.StringVar(&c.target.ControlsKey, "controls-key", "", "the key of its test controls (berth serve --test-controls); without it rules are skipped")
@@ -98,7 +100,7 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 		return err
 	}
 	suite := conformance.Suite{Target: c.target, Documents: documents, Patience: c.patience, Waits: func(d time.Duration) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "the server takes no more requests of this key for %s: waiting (a key of berth keys create --exempt need not)\n", d)
+		fmt.Fprintf(cmd.ErrOrStderr(), "the server takes no more requests of this key for %s: waiting (with --exempt-key it need not)\n", d)
 	}}
 	outcomes, ended := suite.Run(cmd.Context(), conformance.Options{Rules: rules, Shuffle: c.shuffle, Ended: func(o conformance.Outcome) {
 		conformance.WriteOutcome(out, o)
@@ -141,7 +143,7 @@ func (c *conformanceCommand) checkTarget() error {
 	if t.ControlsKey != "" && t.Endpoint == "" {
 		return errors.New("--controls-key needs --endpoint: the rules reset the server, and with it an endpoint that they create")
 	}
-	for flag, value := range map[string]string{"key": t.Key, "controls-key": t.ControlsKey} {
+	for flag, value := range map[string]string{"key": t.Key, "controls-key": t.ControlsKey, "exempt-key": t.ExemptKey} {
 		if strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' }) {
 			return fmt.Errorf("--%s: a key has no spaces, and only characters that a header can have", flag)
 		}
