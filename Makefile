@@ -30,9 +30,15 @@ race: ## run all tests under the race detector
 model: ## hold the queue against its reference, and placement against its rows, in 10,000 random lives each (SEEDS=n; BERTH_SEED=n replays one)
 	BERTH_SEEDS=$(or $(SEEDS),10000) go test -count=1 -timeout 60m -run Model ./impl/queue ./impl/control
 
+.PHONY: faults
+faults: ## fail every call to the disk, and lose power at each: the whole of what make test does in part (with root also on a real file system)
+	BERTH_FAULTS=all go test -count=1 -pgo=off -timeout 20m -v ./store/faulttest
+
 .PHONY: generate
-generate: ## generate gen/ from spec/, and what validgen is tested with
-	go generate ./gen
+generate: ## generate gen/ from spec/, and what validgen is tested with; if it fails, nothing has changed
+	@kept=$$(mktemp -d) && cp -Rp gen cmd/validgen/testdata "$$kept" && \
+	trap 'code=$$?; [ $$code = 0 ] || { rm -rf gen cmd/validgen/testdata; cp -Rp "$$kept/gen" .; cp -Rp "$$kept/testdata" cmd/validgen; }; rm -rf "$$kept"; exit $$code' EXIT && \
+	trap 'exit 130' INT TERM && go generate ./gen
 
 .PHONY: check-generate
 check-generate: generate ## fail if gen/ is not what spec/ generates
@@ -43,10 +49,14 @@ check-spec: ## lint the documents, and fail at a change that breaks clients and 
 	spec/check.sh
 
 .PHONY: rules
-rules: ## write RULES.md, the pictures of statuses and rooms and the new database from their sources
+rules: ## write RULES.md, the pictures of statuses and rooms and the schema of new databases from their sources
 	BERTH_GOLDEN=write go test -count=1 -run 'RULES' ./conformance
 	BERTH_GOLDEN=write go test -count=1 -run 'Pictures' ./impl/compute .
-	BERTH_GOLDEN=write go test -count=1 -run 'NewDatabase' ./store/sqlite
+	BERTH_GOLDEN=write go test -count=1 -run 'TheSchemaIs' ./store/sqlite
+
+.PHONY: fixture
+fixture: ## write a database of this release, from which upgrades are tested: once for each release whose schema is a new one
+	BERTH_GOLDEN=release go test -count=1 -pgo=off -run 'TheFixture' ./store/sqlite
 
 .PHONY: lint
 lint: ## gofmt, go vet, golangci-lint

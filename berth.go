@@ -42,6 +42,12 @@ type Options struct {
 	// Runtime is what pods, and the workers of endpoints that are created later, run on: RuntimeSim, which is the default, where
 	// nothing is run and time can be set, RuntimeProcess or RuntimeDocker.
 	Runtime string
+	// ProcessEnv names variables of this program's environment that the processes of endpoints get besides PATH, HOME, LANG, PYTHON* and
+	// what else every program needs.
+	ProcessEnv []string
+	// ProcessAccept is what pods and endpoints that are created over REST or GraphQL may set of processes, with RuntimeProcess: args,
+	// env for every variable, env:NAME for one; empty: nothing.
+	ProcessAccept []string
 	// Catalog is a file with the GPU types, CPU flavors, data centers and prices; empty: the built-in one.
 	Catalog string
 	// Fleet is a file with the hosts that pods are placed on, or the word machine for this one; empty: plenty of everything.
@@ -73,6 +79,7 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	config := app.Config{
 		Data: o.Dir, Listen: cmp.Or(o.Listen, "127.0.0.1:0"), Runtime: cmp.Or(o.Runtime, RuntimeSim), Catalog: o.Catalog, Fleet: o.Fleet, Log: o.Log,
+		ProcessEnv: o.ProcessEnv, ProcessAccept: o.ProcessAccept,
 		PrivateWebhooks: true, GraphQL: app.GraphQL{Introspection: true},
 	}
 	config.TestControls = config.Runtime == RuntimeSim // real processes live in real time
@@ -147,8 +154,8 @@ func (s *Server) ControlsKey() string { return s.app.ControlsKey() }
 // Key is a key with every scope.
 func (s *Server) Key() string { return s.key }
 
-// NewKey makes a further key: for everything (all), or for one or more of admin, rest:read, rest:write, graphql:read, graphql:write and
-// queue:<endpoint id or *>:invoke.
+// NewKey makes a further key: for everything (all), or for one or more of admin, rest:read, rest:write, graphql:read, graphql:write,
+// queue:<endpoint id or *>:invoke, queue:<endpoint id or *>:work and pod:<pod id>.
 func (s *Server) NewKey(ctx context.Context, scopes ...string) (string, error) {
 	if len(scopes) == 0 {
 		return "", errors.New("a key needs a scope")

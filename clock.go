@@ -20,7 +20,7 @@ func (s *Server) Clock() Clock {
 }
 
 // Now gives the time that the clock shows, in UTC.
-func (c Clock) Now() time.Time { return c.app.Clock().Now() }
+func (c Clock) Now() time.Time { return c.app.Clock().Wall() }
 
 // Freeze makes the clock stand still.
 func (c Clock) Freeze() { c.app.Clock().Freeze() }

@@ -186,6 +186,46 @@ var _ = area(func() {
 			require.Equal(c, "right", c.status(id)["output"])
 		})
 	})
+	add("queue.lease.unheard", []string{"takeJob"}, func(c *Check) {
+		c.frozen(func() {
+			id := c.submit(job)
+			c.takeJob("unheard", id)
+			c.advance(30*time.Second - time.Millisecond)
+			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
+			c.advance(time.Millisecond)
+			require.Equal(c, "IN_QUEUE", c.status(id)["status"])
+			c.takeJob("other", id)
+			c.done("other", id, `{}`)
+		})
+	})
+	add("queue.lease.sign", []string{"finishJob", "streamJob", "stopJobs"}, func(c *Check) {
+		c.frozen(func() {
+			first, second := c.submit(job), c.submit(job)
+			c.takeJob("quiet", first)
+			c.takeJob("quiet", second)
+			keeps := func(say func()) {
+				c.advance(29 * time.Second)
+				require.Equal(c, "IN_PROGRESS", c.status(first)["status"])
+				say()
+			}
+			keeps(func() { c.done("quiet", second, `{"status":"IN_PROGRESS","output":"half"}`) })
+			keeps(func() {
+				require.Equal(c, 200, c.Queue("POST", "job-stream/quiet/"+second, `{"output":"part"}`).Status)
+			})
+			keeps(func() {
+				answers := c.hold(func() Answer { return c.Queue("GET", "job-stop/quiet", "") })
+				c.advance(25 * time.Second)
+				require.Equal(c, 204, (<-answers).Status)
+			})
+			c.advance(4 * time.Second)
+			require.Equal(c, "IN_PROGRESS", c.status(first)["status"])
+			c.advance(time.Second)
+			require.Equal(c, "IN_QUEUE", c.status(first)["status"], "it fell silent")
+			c.done("quiet", second, `{}`)
+			c.takeJob("other", first)
+			c.done("other", first, `{}`)
+		})
+	})
 	add("queue.lease.ping", []string{"ping", "takeJob"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.submit(job)

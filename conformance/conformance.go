@@ -17,6 +17,7 @@ type Target struct {
 
 	ExemptKey   string  // a key of the same user that limits do not concern, for all rules but those about limits; may be empty
 	Managed     string  // id of an endpoint whose workers the server starts; may be empty
+	Declared    string  // id of an endpoint that the server's settings declare; may be empty
 	ControlsKey string  // the key of its test controls; rules that need them are skipped without it
 	Guarded     *Target // a server like this one, but that posts to no private address; may be nil
 }

@@ -138,8 +138,14 @@ var _ = area(func() {
 		c.createRefused(with(`"env":{"A":"1","A":"1"}`), 422, "/env/A:")
 	})
 	add("errors.integers", create, func(c *Check) {
-		for _, disk := range []string{"5.0", "5.5", "5e1", "9223372036854775808"} {
-			c.createRefused(`{"name":"a","image":"i","gpu":{"id":"NVIDIA L4"},"disk":`+disk+`}`, 422, "/disk:")
+		body := func(disk string) string {
+			return `{"name":"a","image":"i","gpu":{"id":"NVIDIA L4"},"disk":` + disk + `}`
+		}
+		for _, disk := range []string{"5.5", "55e-1", "5.0000000000000000000001", "9223372036854775808", "9223372036854775808.0", "1e400"} {
+			c.createRefused(body(disk), 422, "/disk:")
+		}
+		for written, disk := range map[string]float64{"5.0": 5, "5e1": 50, "50e-1": 5, "0.5E+1": 5} {
+			require.Equal(c, disk, c.createPod(body(written))["disk"], written)
 		}
 	})
 	add("errors.media-type", create, func(c *Check) { c.mediaTypeRefused("text/plain", "application/problem+json", "json") })

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"strings"
 
 	"github.com/stretchr/testify/require"
 
@@ -238,7 +239,7 @@ var _ = area(func() {
 		require.Equal(c, "changed by REST", *c.graphEndpoint(*first.Id).Name)
 	})
 	add("graphql.endpoints.settings", []string{"getEndpoint"}, func(c *Check) {
-		require.Nil(c, c.graphEndpoint(c.declared()["id"].(string)).ComputeType)
+		require.Nil(c, c.graphEndpoint(strings.TrimPrefix(c.declared(), serverless+"/")).ComputeType)
 	})
 	add("graphql.endpoints.pods", []string{"getEndpoint"}, func(c *Check) {
 		template := c.serverlessTemplate("worked")

@@ -140,6 +140,15 @@ var _ = area(func() {
 		require.Contains(c, string(a.Body), `"input":`+input)
 		c.done("w", id, `{}`)
 	})
+	add("queue.input.twice", []string{"run", "takeJob"}, func(c *Check) {
+		const input = `{"a":1,"b":{"c":2,"c":3},"a":[{"d":4,"d":5}]}`
+		id := c.submit(`{"input":` + input + `,"s3Config":{"e":6,"e":7}}`)
+		a := c.Queue("GET", "job-take/w?x=1", "")
+		require.Contains(c, string(a.Body), `"input":`+input)
+		require.Contains(c, string(a.Body), `{"e":6,"e":7}`)
+		c.done("w", id, `{}`)
+		c.jobRefused(`{"input":{},"input":{}}`, 422, "/input:")
+	})
 	add("queue.members", run, func(c *Check) {
 		c.jobRefused(`{"input":{},"other":1}`, 422, "/other:")
 		c.jobRefused(`{"input":{},"id":"x"}`, 422, "/id:")
@@ -148,7 +157,10 @@ var _ = area(func() {
 		for _, webhook := range []string{`"ftp://example.com/"`, `"nonsense"`, `""`, `7`, `null`} {
 			c.jobRefused(`{"input":{},"webhook":`+webhook+`}`, 422, "/webhook:")
 		}
-		for _, webhook := range []string{"http://127.0.0.1:9/hook?a=1", "https://example.com"} {
+		for _, hostless := range []string{"http://", "https://", "http:///hook", "http://?a=1", "http://#a", "http://:80/hook", "http://user@/hook", "http://user@:80", "http:example.com"} {
+			c.jobRefused(`{"input":{},"webhook":"`+hostless+`"}`, 422, "/webhook:")
+		}
+		for _, webhook := range []string{"http://127.0.0.1:9/hook?a=1", "https://example.com", "HTTP://127.0.0.1:9/", "Https://user:word@example.com:8443", "http://[::1]:9/a", "http://[::1]"} {
 			c.cancel(c.submit(`{"input":{},"webhook":"` + webhook + `"}`))
 		}
 	})

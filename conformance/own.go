@@ -33,6 +33,6 @@ func start(ctx context.Context, dir string, private bool) (t Target, stop func()
 	}
 	return Target{
 		URL: s.URL(), QueueURL: s.QueueURL(), Key: s.FirstKey(), Endpoint: string(s.Endpoints()["rules"]),
-		Managed: string(s.Endpoints()["managed"]), ControlsKey: s.ControlsKey(),
+		Managed: string(s.Endpoints()["managed"]), Declared: string(s.Endpoints()["managed"]), ControlsKey: s.ControlsKey(),
 	}, s.Close, nil
 }

@@ -71,7 +71,10 @@ var _ = area(func() {
 		c.createRefused(with(`"mounts":{"other":1}`), 422, "/mounts/other:")
 	})
 	add("pods.create.mount-kinds", create, func(c *Check) {
-		c.detailHas(with(`"mounts":{"persistent":{"size":20,"path":"/d"},"network":[{"volumeId":"v","path":"/n"}]}`), 400, "mounts")
+		for _, network := range []string{`[{"volumeId":"v","path":"/n"}]`, `[]`} {
+			c.detailHas(with(`"mounts":{"persistent":{"size":20,"path":"/d"},"network":`+network+`}`), 400, "mounts")
+		}
+		require.Empty(c, c.createPod(with(`"mounts":{"network":[]}`))["mounts"])
 	})
 	add("pods.create.mount-complete", create, func(c *Check) {
 		c.createRefused(with(`"mounts":{"persistent":{"size":20}}`), 422, "/mounts/persistent/path:")
@@ -161,10 +164,12 @@ var _ = area(func() {
 		c.valuesRefused(withCPU(`{"id":"cpu3g","vcpuCount":$}`), "/cpu/vcpuCount:", `1`, `0`, `2.5`, `"2"`, `null`)
 	})
 	add("pods.create.vcpu-power", create, func(c *Check) {
-		c.valuesRefused(withCPU(`{"id":"cpu3g","vcpuCount":$}`), "/cpu/vcpuCount:", `3`, `6`, `12`, `31`)
+		c.valuesRefused(withCPU(`{"id":"cpu3g","vcpuCount":$}`), "/cpu/vcpuCount:", `3`, `6`, `12`, `31`, `511`, `513`, `1000`)
 	})
 	add("pods.create.vcpu-offered", create, func(c *Check) {
-		c.detailHas(withCPU(`{"id":"cpu3g","vcpuCount":256}`), 400, "cpu.vcpuCount")
+		for _, n := range []string{"64", "256", "512", "1024", "1048576", "4503599627370496"} {
+			c.detailHas(withCPU(`{"id":"cpu3g","vcpuCount":`+n+`}`), 400, "cpu.vcpuCount")
+		}
 	})
 	add("pods.create.cpu.closed", create, func(c *Check) {
 		c.createRefused(withCPU(`{"id":"cpu3g","vcpuCount":4,"memory":8}`), 422, "/cpu/memory:")

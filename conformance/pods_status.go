@@ -128,6 +128,25 @@ var _ = area(func() {
 		c.patched(id, `{"locked":true}`)
 		refused(c, id, "restart")
 	})
+	add("pods.locked.patch", lock, func(c *Check) {
+		id := c.running(with(`"disk":30`))
+		started := c.patched(id, `{"locked":true}`)["startedAt"]
+		for _, change := range []string{`{"image":"j"}`, `{"args":"x"}`, `{"env":{"A":"1"}}`, `{"ports":["80/http"]}`, `{"disk":33}`, `{"name":"b","image":"j"}`, `{"locked":true,"image":"j"}`} {
+			c.Refused(c.patch(id, change), 409)
+		}
+		c.wrongly(c.graphQL(`mutation{podEditJob(input:{podId:"`+id+`",imageName:"j"}){id}}`), 200, "CONFLICT")
+		pod := c.getPod(id)
+		require.Equal(c, []any{"a", "i", 30.0, "RUNNING", started}, []any{pod["name"], pod["image"], pod["disk"], pod["status"], pod["startedAt"]})
+		require.Equal(c, "b", c.patched(id, `{"name":"b"}`)["name"])
+		require.Equal(c, "STARTING", c.patched(id, `{"locked":false,"image":"j"}`)["status"])
+		c.becomes(id, "RUNNING")
+		require.Equal(c, "STARTING", c.patched(id, `{"locked":true,"image":"k"}`)["status"], "it was not locked before")
+		c.becomes(id, "RUNNING")
+		c.patched(id, `{"locked":false}`)
+		c.acted(id, "stop", "EXITED")
+		c.patched(id, `{"locked":true}`)
+		require.Equal(c, "l", c.patched(id, `{"image":"l"}`)["image"], "a stopped pod is not restarted")
+	})
 	add("pods.locked.off", lock, func(c *Check) {
 		id := c.newPod(gpuPod)
 		c.patched(id, `{"locked":true}`)

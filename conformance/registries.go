@@ -51,11 +51,31 @@ var _ = area(func() {
 		c.Refused(send("PATCH", at, `{"registry":"`+id+`"}`), 404)
 		require.Equal(c, 204, send("DELETE", at, "").Status)
 	})
+	add("registries.use.empty", []string{"createPod", "updatePod", "createTemplate", "updateTemplate", "createEndpoint", "updateEndpoint"}, func(c *Check) {
+		const empty = `"registry":""`
+		for path, body := range map[string]string{
+			"/v2/pods": with(empty), templates: c.edited(plainTemplate, empty), serverless: c.edited(cpuEndpoint, empty),
+		} {
+			a := c.REST("POST", path, body)
+			c.Refused(a, 404)
+			require.Contains(c, a.JSON["detail"], "registry")
+		}
+		id := c.newRegistry()
+		held := `"registry":"` + id + `"`
+		pod := c.newPod(with(held))
+		for _, path := range []string{
+			"/v2/pods/" + pod, templates + "/" + c.make(templates, c.edited(plainTemplate, held))["id"].(string), serverless + "/" + c.make(serverless, c.edited(cpuEndpoint, held))["id"].(string),
+		} {
+			c.Refused(c.REST("PATCH", path, "{"+empty+"}"), 404)
+			require.Equal(c, id, c.read(path)["registry"], "a refusal changes nothing")
+		}
+	})
 	add("registries.ownership", []string{"getRegistry", "deleteRegistry", "listRegistries"}, func(c *Check) {
 		c.strange(registries, "registries", registries+"/"+c.newRegistry(), "")
 	})
 	add("registries.list", []string{"listRegistries"}, func(c *Check) {
-		c.newestFirst(registries, "registries", c.newRegistry(), c.newRegistry())
+		first, second := c.newRegistry(), c.newRegistry()
+		c.newestFirst(registries, "registries", second, first) // oldest first
 	})
 	add("registries.create", create, func(c *Check) {
 		made := c.make(registries, `{"name":"a b","username":"u","password":"p"}`)

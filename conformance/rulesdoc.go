@@ -15,7 +15,8 @@ func WriteRules(out io.Writer) error {
 		return err
 	}
 	var b strings.Builder
-	b.WriteString("# Rules\n\nGenerated from spec/rules.yaml by `make rules`. Each rule has a test in conformance/, except those marked open.\n")
+	b.WriteString("# Rules\n\nGenerated from spec/rules.yaml by `make rules`. Each rule has a test in conformance/, except those marked open.\n\n" +
+		"A source is a heading of [the contract](docs/contract.md), which says what is documented and what was decided.\n")
 	b.WriteString("\n| area | rules | open |\n|---|---|---|\n")
 	areas, counts := countByArea(rules)
 	var all areaCount

@@ -109,12 +109,15 @@ func (s *Suite) prepare(ctx context.Context) (leave func(), err error) {
 	if err := s.admitted(ctx); err != nil {
 		return leave, err
 	}
-	for _, id := range []string{s.Endpoint, s.Managed} {
+	for _, id := range []string{s.Endpoint, s.Managed, s.Declared} {
 		if id == "" {
 			continue
 		}
 		if err := s.known(ctx, id); err != nil {
 			return leave, err
+		}
+		if one := s.endpoint(ctx, id); s.Declared == "" && one != nil && one["disk"] == nil { // settings say nothing of hardware
+			s.Declared = id
 		}
 	}
 	if s.ControlsKey != "" {
@@ -166,13 +169,18 @@ func (s *Suite) known(ctx context.Context, id string) error {
 
 // served tells whether the target starts workers of the endpoint, who would take the jobs that the rules play the worker of.
 func (s *Suite) served(ctx context.Context) bool {
-	a, err := ask(ctx, http.MethodGet, s.URL+serverless+"/"+s.Endpoint, s.Key, "")
-	if err != nil || a.Status != http.StatusOK {
-		return false // a target whose endpoints REST does not know
-	}
-	workers, _ := a.object()["workers"].(map[string]any)
+	workers, _ := s.endpoint(ctx, s.Endpoint)["workers"].(map[string]any)
 	most, ok := workers["max"].(float64)
 	return ok && most > 0
+}
+
+// endpoint reads an endpoint over REST; nil: it is not there, or the target has no such interface.
+func (s *Suite) endpoint(ctx context.Context, id string) map[string]any {
+	a, err := ask(ctx, http.MethodGet, s.URL+serverless+"/"+id, s.Key, "")
+	if err != nil || a.Status != http.StatusOK {
+		return nil
+	}
+	return a.object()
 }
 
 // lend makes an endpoint without workers for the time of the run. One that was named and has workers is the managed one then.

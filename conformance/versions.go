@@ -14,11 +14,60 @@ func (c *Check) document(path string) map[string]any {
 	return a.JSON
 }
 
+// walkObjects calls f for every object in a JSON value.
+func walkObjects(value any, f func(map[string]any)) {
+	switch v := value.(type) {
+	case map[string]any:
+		f(v)
+		for _, member := range v {
+			walkObjects(member, f)
+		}
+	case []any:
+		for _, item := range v {
+			walkObjects(item, f)
+		}
+	}
+}
+
 var _ = area(func() {
 	const rest, queue = "/v2/openapi.json", "/openapi/queue.json"
 	add("documents", nil, func(c *Check) {
 		for _, path := range []string{rest, queue, "/openapi/worker.json"} {
 			require.Equal(c, "3.1.0", c.document(path)["openapi"])
+		}
+	})
+	add("documents.examples", nil, func(c *Check) {
+		for _, path := range []string{rest, queue, "/openapi/worker.json"} {
+			parameters := 0
+			walkObjects(c.document(path), func(object map[string]any) {
+				if object["in"] == "path" {
+					parameters++
+					require.Contains(c, object, "example", "%s: %s: %s", path, object["name"], object["description"])
+				}
+			})
+			require.NotZero(c, parameters, path)
+		}
+	})
+	add("documents.clients", nil, func(c *Check) {
+		schemas := c.document(queue)["components"].(map[string]any)["schemas"].(map[string]any)
+		submission := schemas["Submission"].(map[string]any)["properties"].(map[string]any)
+		for _, member := range []string{"input", "s3Config"} {
+			require.Equal(c, true, submission[member].(map[string]any)["additionalProperties"], member)
+		}
+
+		// Generators of clients name the answer of listPods ListPodsResponse; a schema of that name is in their way.
+		for _, path := range []string{rest, queue, "/openapi/worker.json"} {
+			document := c.document(path)
+			operations := map[string]bool{}
+			walkObjects(document["paths"], func(object map[string]any) {
+				if id, ok := object["operationId"].(string); ok {
+					operations[strings.ToLower(id)] = true
+				}
+			})
+			for _, name := range keys(document["components"].(map[string]any)["schemas"].(map[string]any)) {
+				of, is := strings.CutSuffix(strings.ToLower(name), "response")
+				require.False(c, is && operations[of], "%s: schema %s", path, name)
+			}
 		}
 	})
 	add("documents.pages", nil, func(c *Check) {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -67,6 +68,20 @@ func (c *Check) webhooksArrive() bool {
 	return arrive
 }
 
+// silent makes so many receivers that never answer, until the function that it gives is called.
+func (c *Check) silent(n int) (all []*receiver, end func()) {
+	over := make(chan struct{})
+	for range n {
+		all = append(all, &receiver{Server: httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over }))})
+	}
+	return all, func() {
+		close(over)
+		for _, one := range all {
+			one.Close()
+		}
+	}
+}
+
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, _ := io.ReadAll(req.Body)
 	var document map[string]any
@@ -113,6 +128,8 @@ var _ = area(func() {
 			c.takeJob("w", id)
 			c.done("w", id, `{"output":{"n":1}}`)
 			require.Equal(c, c.status(id), c.awaits(r, 1)[0])
+			c.cancel(c.submit(fmt.Sprintf(`{"input":{},"webhook":%q}`, strings.Replace(r.URL, "http:", "HTTP:", 1))))
+			c.awaits(r, 2)
 		}, 200)
 	})
 	add("queue.webhook.every-end", []string{"run", "finishJob", "cancel", "purgeQueue"}, func(c *Check) {
@@ -171,6 +188,62 @@ var _ = area(func() {
 				require.Equal(c, "CANCELLED", c.status(id)["status"], "a failing webhook changes nothing of the job")
 			})
 		}, 500, 302, 500)
+	})
+	add("queue.webhook.alone", ops, func(c *Check) {
+		c.receive(func(r *receiver) {
+			c.frozen(func() {
+				silent, end := c.silent(128)
+				defer end()
+				for _, one := range silent {
+					c.hooked(one, "")
+				}
+				c.Queue("POST", "purge-queue", "")
+				c.cancel(c.hooked(r, ""))
+				c.awaits(r, 1)
+			})
+		}, 200)
+	})
+	add("queue.webhook.trouble", ops, func(c *Check) {
+		c.receive(func(r *receiver) {
+			c.frozen(func() {
+				for range 6 {
+					c.hooked(r, "")
+				}
+				c.Queue("POST", "purge-queue", "")
+				posts := 0
+				for _, pause := range []time.Duration{0, 1, 2, 4} {
+					if pause > 0 {
+						c.advance(pause*time.Second - time.Millisecond)
+						c.awaits(r, posts)
+						c.advance(time.Millisecond)
+					}
+					posts++
+					c.awaits(r, posts)
+				}
+				c.advance(20 * time.Second) // it is well
+				seen := map[any]bool{}
+				for _, document := range c.awaits(r, 4+6) {
+					seen[document["id"]] = true
+				}
+				require.Len(c, seen, 6)
+			})
+		}, 503, 429, 500, 500, 200)
+	})
+	add("queue.webhook.given-up", ops, func(c *Check) {
+		c.receive(func(r *receiver) {
+			c.frozen(func() {
+				const jobs = 130
+				for range jobs {
+					c.hooked(r, "")
+				}
+				c.Queue("POST", "purge-queue", "")
+				c.advance(time.Hour + 30*time.Second)
+				posts := len(r.posts())
+				require.Less(c, posts, 3*jobs)
+				c.advance(time.Minute)
+				c.awaits(r, posts)
+			})
+		}, 500)
 	})
 	add("queue.webhook.private", ops, func(c *Check) {
 		if c.Guarded == nil {

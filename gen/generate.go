@@ -2,6 +2,9 @@
 // tools.mod, apart from the program's go.mod, so that the program does not carry their dependencies.
 package gen
 
+// What is wrong with a document is said before any generator trips over it.
+//go:generate sh -c "cd .. && go run ./cmd/validgen -check spec/rest.yaml spec/queue.yaml spec/worker.yaml spec/controls.yaml"
+
 //go:generate sh -c "cd .. && go tool -modfile=gen/tools.mod oapi-codegen -config gen/rest.oapi-codegen.yaml spec/rest.yaml"
 //go:generate sh -c "cd .. && go tool -modfile=gen/tools.mod oapi-codegen -config gen/queue.oapi-codegen.yaml spec/queue.yaml"
 //go:generate sh -c "cd .. && go tool -modfile=gen/tools.mod oapi-codegen -config gen/worker.oapi-codegen.yaml spec/worker.yaml"

@@ -74,5 +74,5 @@ func (s Services) workerView(e compute.Endpoint, w compute.Worker) *graph.Pod {
 	if !w.StartedAt.IsZero() {
 		p.Status, p.StartedAt, p.MovedAt = compute.PodRunning, w.StartedAt, w.StartedAt
 	}
-	return s.podView(p, s.Clock.Now())
+	return s.podView(p, s.Clock.Wall())
 }

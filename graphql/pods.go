@@ -15,7 +15,8 @@ func (q queries) Pod(ctx context.Context, input *graph.PodFilter) (*graph.Pod, e
 	if input == nil {
 		return nil, nil //nolint:nilnil // there is none without an id
 	}
-	return found(q.show(q.Control.GetPod(ctx, user(ctx), compute.PodID(value(input.PodID)))))
+	id := compute.PodID(value(input.PodID))
+	return found(q.show(q.Control.GetPod(ctx, owner(ctx, id, compute.ScopeGraphQLRead), id)))
 }
 
 // PodFindAndDeployOnDemand is the mutation of that name.
@@ -96,7 +97,8 @@ func (m mutations) PodRestart(ctx context.Context, input graph.PodRestartInput) 
 // PodTerminate is the mutation podTerminate. A client compares the words for a pod that does not exist (rule
 // graphql.terminate.unknown).
 func (m mutations) PodTerminate(ctx context.Context, input graph.PodTerminateInput) (*bool, error) {
-	err := m.Control.DeletePod(ctx, user(ctx), compute.PodID(input.PodID))
+	id := compute.PodID(input.PodID)
+	err := m.Control.DeletePod(ctx, owner(ctx, id, compute.ScopeGraphQLWrite), id)
 	if compute.CodeOf(err) == compute.NotFound {
 		err = compute.Errorf(compute.NotFound, "pod not found to terminate")
 	}
@@ -118,7 +120,7 @@ func (m mutations) PodEditJob(ctx context.Context, input graph.PodEditJobInput) 
 }
 
 func (m mutations) act(ctx context.Context, id compute.PodID, action compute.PodEvent) (*graph.Pod, error) {
-	return m.show(m.Control.ActOnPod(ctx, user(ctx), id, action))
+	return m.show(m.Control.ActOnPod(ctx, owner(ctx, id, compute.ScopeGraphQLWrite), id, action))
 }
 
 // show gives the view of what a use case gave.
@@ -126,5 +128,5 @@ func (s Services) show(p compute.Pod, err error) (*graph.Pod, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.podView(p, s.Clock.Now()), nil
+	return s.podView(p, s.Clock.Wall()), nil
 }

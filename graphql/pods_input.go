@@ -25,6 +25,16 @@ var portPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])/(http|tcp|udp)$`)
 })
 
+// mountPattern is what REST has for a mount path.
+var mountPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(/([^/.:\x00-\x1f\x7f][^/:\x00-\x1f\x7f]*|\.[^/.:\x00-\x1f\x7f][^/:\x00-\x1f\x7f]*|\.\.[^/:\x00-\x1f\x7f]+))+/?$`)
+})
+
+// mountPath notes a path at which nothing can be mounted, whether something is or not. Null and empty text are none.
+func mountPath(bad *violations, path *string) {
+	bad.must(value(path) == "" || mountPattern().MatchString(*path), "volumeMountPath", "must be an absolute path and not /, without . and .. as a part, colons and control characters")
+}
+
 // gpuPod translates the input of podFindAndDeployOnDemand, with the GPU types and clouds among which there is a choice.
 func gpuPod(i *graph.PodFindAndDeployOnDemandInput) (n control.NewPod, types []string, clouds []compute.Cloud, err error) {
 	var bad violations
@@ -46,6 +56,7 @@ func gpuPod(i *graph.PodFindAndDeployOnDemandInput) (n control.NewPod, types []s
 	bad.must(len(types) > 0, "gpuTypeId", "is required")
 	n.DiskGB = disk(&bad, i.ContainerDiskInGb)
 	n.Ports, n.Env = ports(&bad, i.Ports), env(&bad, i.Env)
+	mountPath(&bad, i.VolumeMountPath)
 	n.Persistent = volume(&bad, i.VolumeInGb, i.VolumeMountPath)
 	n.Network = network(i.NetworkVolumeID, i.VolumeMountPath)
 	for field, set := range map[string]bool{
@@ -82,6 +93,7 @@ func cpuPod(i graph.DeployCPUPodInput, smallest compute.CPU) (n control.NewPod, 
 	}
 	n.DiskGB = disk(&bad, i.ContainerDiskInGb)
 	n.Ports, n.Env = ports(&bad, i.Ports), env(&bad, i.Env)
+	mountPath(&bad, i.VolumeMountPath)
 	n.Network = network(i.NetworkVolumeID, i.VolumeMountPath)
 	bad.must(n.MaxCost >= 0, "deployCost", "must be >= 0")
 	if err = bad.err(); err != nil {
@@ -119,6 +131,7 @@ func podChange(p compute.Pod, i graph.PodEditJobInput) (c control.PodChange, err
 	if id := compute.RegistryID(value(i.ContainerRegistryAuthID)); id != "" {
 		c.RegistryID = &id
 	}
+	mountPath(&bad, i.VolumeMountPath)
 	size, path := int64(value(i.VolumeInGb)), value(i.VolumeMountPath)
 	switch {
 	case size == 0 && path == "":

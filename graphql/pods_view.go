@@ -109,8 +109,7 @@ func isPublic(text string) bool {
 }
 
 func machineView(p compute.Pod, gpu control.GPUType) *graph.PodMachineInfo {
-	sum := sha256.Sum256([]byte(p.ID))
-	host := fmt.Sprintf("%s-%x", p.ID, sum[:4])
+	host := p.ID.Hostname()
 	v := &graph.PodMachineInfo{
 		PodHostID: &host, GpuDisplayName: new(string), Location: &p.DataCenterID, DataCenterID: &p.DataCenterID, SecureCloud: yes(p.Cloud == compute.Secure),
 	}

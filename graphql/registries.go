@@ -2,7 +2,6 @@ package graphql
 
 import (
 	"context"
-	"slices"
 
 	"github.com/berthdev/berth/gen/graph"
 	"github.com/berthdev/berth/impl/compute"
@@ -43,7 +42,6 @@ func (m mutations) DeleteRegistryAuth(ctx context.Context, id string) (*bool, er
 // ContainerRegistryCreds is User.containerRegistryCreds: one read, however many there are.
 func (u users) ContainerRegistryCreds(ctx context.Context, _ *graph.User) ([]*graph.ContainerRegistryAuth, error) {
 	registries, err := u.Registries.List(ctx, user(ctx))
-	slices.Reverse(registries)
 	return views(registries, registryView), err
 }
 

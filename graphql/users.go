@@ -55,7 +55,7 @@ func (u users) Pods(ctx context.Context, _ *graph.User) ([]*graph.Pod, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := u.Clock.Now()
+	now := u.Clock.Wall()
 	list := make([]*graph.Pod, len(pods))
 	for i, p := range pods {
 		list[i] = u.podView(p, now)

@@ -1,10 +1,12 @@
 // Package impl is the map of what the program does; each room is a package below it.
 //
 //	compute   words and rules: pods, endpoints, jobs, keys, status tables, error codes, ids, the clock
+//	args      what the arguments of a container mean
 //	control   what an operator asks for, and where pods are placed
 //	queue     a job's life
 //	loop      what happens unasked
 //	runtime   what pods and workers run on: sim, process, docker
+//	atomicfile files of which a crash leaves all or nothing
 //	problem   error code to HTTP status
 //	fault     what operations do wrong because a test asked for it
 //	validate  what the generated validators call

@@ -10,7 +10,8 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-// Store keeps everything in transactions. It is safe for concurrent use.
+// Store keeps everything in transactions. It is safe for concurrent use. What the storage itself fails gets the error that
+// Troubled makes.
 type Store interface {
 	// Read runs f on a consistent snapshot. f must not write.
 	Read(ctx context.Context, f func(Tx) error) error
@@ -21,14 +22,20 @@ type Store interface {
 	// WriteSure is a cheaper Write for an f that fails, if at all, before it changes anything. If it fails afterwards all the
 	// same, or panics, all that share the commit are undone with it and fail.
 	WriteSure(ctx context.Context, f func(Tx) error) error
+	// Trouble gives the error of the last write if the storage failed it and nothing was written since (Troubled), and nil while
+	// writes succeed. The store tries by itself to write until it can again.
+	Trouble() error
 	// Close waits for what was begun.
 	Close() error
 }
 
 // Tx is one transaction. It must not be used after its function returned, nor from another goroutine.
 type Tx interface {
-	// Now is the time of the transaction: one value, stamped from the injected clock in UTC, whole milliseconds.
+	// Now is the time of the transaction by which things fall due: one value, stamped from the injected clock in UTC, whole
+	// milliseconds.
 	Now() time.Time
+	// Wall is the time of day at Now, likewise: what people read.
+	Wall() time.Time
 	// Linger says that nobody waits for this transaction yet: its commit may come a millisecond later, if another call comes
 	// meanwhile that can share it.
 	Linger()
@@ -42,6 +49,7 @@ type Tx interface {
 	Webhooks
 	Keys
 	RequestCounts
+	Runtimes
 	Volumes
 	Registries
 	Templates
@@ -49,7 +57,8 @@ type Tx interface {
 	Clusters
 	SystemLines
 	Charges
-	// Clear removes everything but declared endpoints, their workers and keys.
+	Times
+	// Clear removes everything but declared endpoints, their workers, keys, the lag, and where runtimes are.
 	Clear() error
 }
 
@@ -67,9 +76,14 @@ type Pods interface {
 	// ChangePod writes what a user may change (name, container settings, mounts but for the volume's id, lock) and adds one
 	// to the version, if id and p.Version still match; it tells whether they did.
 	ChangePod(p compute.Pod) (bool, error)
-	// MovePod sets status, reason, StartedAt, RestartAt, DataCenterID, HostID, Devices and Address from p, MovedAt to Now and adds
-	// one to the version, if id and p.Version still match; it tells whether they did.
+	// MovePod sets status, reason, StartedAt, RestartAt, DataCenterID, HostID, Devices and Address from p, MovedAt to Wall and adds
+	// one to the version, if id and p.Version still match; it tells whether they did. A pod that is then TERMINATED has no
+	// environment and no arguments any more.
 	MovePod(p compute.Pod) (bool, error)
+	// NextTerminated gives when the pod was terminated of which that is longest ago; zero if there is none.
+	NextTerminated() (time.Time, error)
+	// DeleteTerminated removes at most limit pods that were terminated before the time, and tells how many.
+	DeleteTerminated(before time.Time, limit int) (int, error)
 	// NetworkAddresses gives to each the addresses that pods have which are not TERMINATED, ascending, with whose they are. Two
 	// such pods never have the same one: InsertPod and MovePod give Conflict.
 	NetworkAddresses(each func(compute.UserID, compute.NetworkAddress)) error
@@ -90,7 +104,7 @@ type Endpoints interface {
 	ListEndpoints() ([]compute.Endpoint, error)
 	// ListEndpointsOf gives the user's endpoints that are not being deleted, newest first.
 	ListEndpointsOf(compute.UserID) ([]compute.Endpoint, error)
-	// DeleteEndpoint removes the endpoint with its releases, known or not.
+	// DeleteEndpoint removes the endpoint with its releases and counts, known or not.
 	DeleteEndpoint(compute.EndpointID) error
 	// EndpointsWith gives the endpoints that are not being deleted and that name the template, the credential or the volume,
 	// oldest first; the other two are empty.
@@ -113,8 +127,8 @@ type Workers interface {
 	Worker(compute.WorkerID) (compute.Worker, error)
 	// ListWorkersOf gives the endpoint's workers, oldest first.
 	ListWorkersOf(compute.EndpointID) ([]compute.Worker, error)
-	// SetWorkerStarted writes StartedAt of a worker, known or not.
-	SetWorkerStarted(compute.WorkerID, time.Time) error
+	// SetWorkerStarted writes StartedAt of a worker; it tells whether there is such a worker.
+	SetWorkerStarted(compute.WorkerID, time.Time) (bool, error)
 	// DeleteWorker removes the worker, known or not.
 	DeleteWorker(compute.WorkerID) error
 }
@@ -137,7 +151,7 @@ type Jobs interface {
 	MoveJob(j compute.Job, from compute.JobStatus, holder compute.WorkerID) (bool, error)
 	// SetJobOutput replaces the output of a job IN_PROGRESS held by holder; it tells whether there was one.
 	SetJobOutput(id compute.JobID, holder compute.WorkerID, output json.RawMessage) (bool, error)
-	// CountJobs gives the counts of an endpoint; COMPLETED, FAILED and retried ones include jobs deleted since.
+	// CountJobs gives the counts of an endpoint, none for an unknown one; COMPLETED, FAILED and retried ones include jobs deleted since.
 	CountJobs(compute.EndpointID) (compute.JobCounts, error)
 	// WaitingJobs gives to each every endpoint's jobs IN_QUEUE in the order in which they began to wait, then of their ids, with ID,
 	// EndpointID, Status, LowPriority, Retries and QueuedAt alone. Like HeldJobs it finds only jobs without EndedAt.
@@ -161,17 +175,18 @@ type Chunks interface {
 
 // Webhooks stores the deliveries that are to be made and, for a while, those that were.
 type Webhooks interface {
+	// InsertWebhook stores a delivery. Its Seq is greater than that of any before it, also of those that were deleted.
 	InsertWebhook(compute.Webhook) error
-	// DueWebhooks gives at most limit deliveries whose NextAt is not after now, the longest due first.
-	DueWebhooks(now time.Time, limit int) ([]compute.Webhook, error)
-	// NextWebhook gives the earliest NextAt; zero if nothing is to be delivered.
-	NextWebhook() (time.Time, error)
+	// Webhook gives a delivery with its body; NotFound for an unknown one.
+	Webhook(seq int64) (compute.Webhook, error)
+	// PendingWebhooks gives to each the deliveries that are to be made and whose Seq is greater, in its order, without their bodies.
+	PendingWebhooks(after int64, each func(compute.Webhook)) error
 	// SetWebhook writes Tries, NextAt, Status and Error. A delivery without NextAt is over: its body is forgotten.
 	SetWebhook(compute.Webhook) error
 	// ListWebhooks gives the deliveries without their bodies, newest first, at most limit.
 	ListWebhooks(limit int) ([]compute.Webhook, error)
-	// DeleteWebhooks removes the deliveries that are over and were made before the time.
-	DeleteWebhooks(before time.Time) error
+	// DeleteWebhooks removes at most limit deliveries that are over and were stored before the time, and tells how many.
+	DeleteWebhooks(before time.Time, limit int) (int, error)
 }
 
 // JobExpiry finds the jobs whose time has come.
@@ -192,10 +207,12 @@ type Keys interface {
 	Key(compute.KeyID) (compute.Key, error)
 	// ListKeys gives all keys, revoked ones too, oldest first.
 	ListKeys() ([]compute.Key, error)
-	// RevokeKey sets RevokedAt to Now; NotFound for an unknown id.
+	// RevokeKey sets RevokedAt to Wall; NotFound for an unknown id.
 	RevokeKey(compute.KeyID) error
 	// DeleteKey removes the key, known or not.
 	DeleteKey(compute.KeyID) error
+	// DeleteInvalidKeys removes the keys that were revoked or expired before the time, and tells how many.
+	DeleteInvalidKeys(before time.Time) (int, error)
 }
 
 // RequestCounts stores how many requests each user made, so that a restart grants no fresh window.
@@ -204,6 +221,18 @@ type RequestCounts interface {
 	SetRequestCount(compute.RequestCount) error
 	// RequestCounts gives all counts, by user and window.
 	RequestCounts() ([]compute.RequestCount, error)
+	// DeleteRequestCount removes the count, unless it is of a later window than that which began at Start.
+	DeleteRequestCount(compute.RequestCount) error
+}
+
+// Runtimes stores which runtimes may have something of ours that outlives the server.
+type Runtimes interface {
+	// InsertRuntime stores the runtime, known or not.
+	InsertRuntime(compute.RuntimeAt) error
+	// ListRuntimes gives all, by name and address.
+	ListRuntimes() ([]compute.RuntimeAt, error)
+	// DeleteRuntime removes the runtime, known or not.
+	DeleteRuntime(compute.RuntimeAt) error
 }
 
 // Volumes stores network volumes.
@@ -228,7 +257,7 @@ type Registries interface {
 	Registry(compute.RegistryID) (compute.Registry, error)
 	// NewestRegistry gives the credential that was stored last, of whatever user, and whether there is one.
 	NewestRegistry() (r compute.Registry, found bool, err error)
-	// ListRegistries gives the user's credentials, newest first.
+	// ListRegistries gives the user's credentials, oldest first.
 	ListRegistries(compute.UserID) ([]compute.Registry, error)
 	// UpdateRegistry writes the login; NotFound for an unknown id.
 	UpdateRegistry(compute.Registry) error
@@ -286,7 +315,7 @@ type Clusters interface {
 
 // SystemLines stores what berth itself says in the logs of pods and workers, by the id of the pod or worker.
 type SystemLines interface {
-	// AddSystemLine adds a line to the log, of Now and after all that it has.
+	// AddSystemLine adds a line to the log, of Wall and after all that it has.
 	AddSystemLine(id, text string) error
 	// ForgetSystemLines forgets all but the last compute.SystemLines of the log.
 	ForgetSystemLines(id string) error
@@ -298,15 +327,26 @@ type SystemLines interface {
 
 // Charges stores what is billed.
 type Charges interface {
-	// OpenCharge stores a charge that begins at Now, unless its holder has an open one. SeenAt is Now where it is set.
+	// OpenCharge stores a charge that begins at Wall, unless its holder has an open one. SeenAt is Wall where it is set.
 	OpenCharge(compute.Charge) error
-	// CloseCharge ends the holder's open charge at Now, if it has one.
+	// CloseCharge ends the holder's open charge at Wall, if it has one.
 	CloseCharge(holder string) error
-	// SeeCharges sets SeenAt to Now for the open charges that have it.
+	// StepCharges ends every open charge at Wall and opens it again at the time of day so much later, or earlier: what the clock
+	// skips is not billed, and nothing is billed less.
+	StepCharges(step time.Duration) error
+	// SeeCharges sets SeenAt to Wall for the open charges that have it.
 	SeeCharges() error
 	// CloseUnseen ends the holder's open charge at its SeenAt, if it has one that has it.
 	CloseUnseen(holder string) error
 	// ListCharges gives the user's charges of the items that are open or end after from, and begin before to, in the order of
 	// their beginning; of one resource alone if it is not nil.
 	ListCharges(user compute.UserID, items []compute.Item, resource *string, from, to time.Time) ([]compute.Charge, error)
+}
+
+// Times stores how far the time that decides is behind the time of day, so that a restart takes nothing for due that is not.
+type Times interface {
+	// Lag gives what SetLag kept; 0 at first.
+	Lag() (time.Duration, error)
+	// SetLag keeps the lag, in whole milliseconds.
+	SetLag(time.Duration) error
 }

@@ -31,7 +31,7 @@ func gpuTypes() *resource[rest.GpuType] {
 			return c.ListGpuTypes(ctx, &rest.ListGpuTypesParams{Include: availability, Product: rest.GpuProduct{"POD"}})
 		},
 		items: func(c *connection, document []byte) ([]rest.GpuType, error) {
-			list, err := parse[rest.ListGpuTypesResponse](c, document)
+			list, err := parse[rest.GpuTypeList](c, document)
 			return list.Gpus, err
 		},
 	}
@@ -54,7 +54,7 @@ func cpuTypes() *resource[rest.CPUType] {
 			return c.ListCPUTypes(ctx, &rest.ListCPUTypesParams{Include: availability, Product: rest.CPUProduct{"POD"}})
 		},
 		items: func(c *connection, document []byte) ([]rest.CPUType, error) {
-			list, err := parse[rest.ListCPUTypesResponse](c, document)
+			list, err := parse[rest.CPUTypeList](c, document)
 			return list.Cpus, err
 		},
 	}
@@ -76,7 +76,7 @@ func dataCenters() *resource[rest.DataCenter] {
 			return c.ListDataCenters(ctx, &rest.ListDataCentersParams{})
 		},
 		items: func(c *connection, document []byte) ([]rest.DataCenter, error) {
-			list, err := parse[rest.ListDataCentersResponse](c, document)
+			list, err := parse[rest.DataCenterList](c, document)
 			return list.DataCenters, err
 		},
 	}

@@ -185,7 +185,7 @@ func (c *connection) endpoint(ctx context.Context, name string) (string, error) 
 	if looksLikeID(name) {
 		return name, nil
 	}
-	list, _, err := fetch[rest.ListEndpointsResponse](ctx, c, func(ctx context.Context) (*http.Response, error) { return c.rest.ListEndpoints(ctx) })
+	list, _, err := fetch[rest.EndpointList](ctx, c, func(ctx context.Context) (*http.Response, error) { return c.rest.ListEndpoints(ctx) })
 	if err != nil {
 		return "", err
 	}

@@ -53,6 +53,7 @@ With the test controls the rules set the clock of the server forward and reset i
 	flags.StringVar(&c.target.Key, "key", "", "a key with every scope")
 	flags.StringVar(&c.target.ExemptKey, "exempt-key", "", "a key of the same user that is exempt from limits, for all rules but those about limits")
 	flags.StringVar(&c.target.Endpoint, "endpoint", "", "id of an endpoint without workers; without it the rules create one")
+	flags.StringVar(&c.target.Declared, "declared-endpoint", "", "id of an endpoint that the server's settings declare; without it one of the other two, if it is one")
 	flags.StringVar(&c.target.Managed, "managed-endpoint", "", "id of an endpoint whose workers the server starts; without it rules are skipped")
 	flags.StringVar(&c.target.ControlsKey, "controls-key", "", "the key of its test controls (berth serve --test-controls); without it rules are skipped")
 	asSettings(flags, "key")
@@ -148,7 +149,7 @@ func (c *conformanceCommand) checkTarget() error {
 			return fmt.Errorf("--%s: a key has no spaces, and only characters that a header can have", flag)
 		}
 	}
-	for flag, value := range map[string]string{"endpoint": t.Endpoint, "managed-endpoint": t.Managed} {
+	for flag, value := range map[string]string{"endpoint": t.Endpoint, "managed-endpoint": t.Managed, "declared-endpoint": t.Declared} {
 		if value != url.PathEscape(value) {
 			return fmt.Errorf("--%s: %q is not the id of an endpoint", flag, value)
 		}

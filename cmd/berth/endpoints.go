@@ -130,7 +130,7 @@ func endpoints() *resource[rest.Endpoint] {
 		find:    func(ctx context.Context, c *connection, named string) (string, error) { return c.endpoint(ctx, named) },
 		listing: func(ctx context.Context, c *rest.Client) (*http.Response, error) { return c.ListEndpoints(ctx) },
 		items: func(c *connection, document []byte) ([]rest.Endpoint, error) {
-			list, err := parse[rest.ListEndpointsResponse](c, document)
+			list, err := parse[rest.EndpointList](c, document)
 			return list.Endpoints, err
 		},
 		getting: func(ctx context.Context, c *rest.Client, id string) (*http.Response, error) {
@@ -208,7 +208,7 @@ func newWorkersCommand(r *resource[rest.Endpoint]) *cobra.Command {
 		{head: "IMAGE", value: func(w rest.Worker) string { return pointed(w.Image.Pointer()) }},
 		{head: "DATA CENTER", value: func(w rest.Worker) string { return pointed(w.DataCenterID.Pointer()) }},
 		{head: "STARTED", value: func(w rest.Worker) string { return pointed(w.StartedAt.Pointer()) }},
-	}, func(l rest.ListEndpointWorkersResponse) []rest.Worker { return l.Workers },
+	}, func(l rest.WorkerList) []rest.Worker { return l.Workers },
 		func(ctx context.Context, c *rest.Client, id string) (*http.Response, error) {
 			return c.ListEndpointWorkers(ctx, id)
 		})
@@ -227,7 +227,7 @@ func newReleasesCommand(r *resource[rest.Endpoint]) *cobra.Command {
 			}
 			return textOf(all)
 		}},
-	}, func(l rest.ListEndpointReleasesResponse) []rest.Release { return l.Releases },
+	}, func(l rest.ReleaseList) []rest.Release { return l.Releases },
 		func(ctx context.Context, c *rest.Client, id string) (*http.Response, error) {
 			return c.ListEndpointReleases(ctx, id)
 		})
@@ -244,7 +244,7 @@ func awaitWorkers(cmd *cobra.Command, w *waiting, c *connection, id string) erro
 		if err != nil {
 			return "", false, err
 		}
-		list, _, err := fetch[rest.ListEndpointWorkersResponse](ctx, c, func(ctx context.Context) (*http.Response, error) {
+		list, _, err := fetch[rest.WorkerList](ctx, c, func(ctx context.Context) (*http.Response, error) {
 			return c.rest.ListEndpointWorkers(ctx, id)
 		})
 		if err != nil {

@@ -40,10 +40,11 @@ func newKeysCreateCommand(data *string) *cobra.Command {
 	var exempt bool
 	var expiry time.Duration
 	cmd := &cobra.Command{
-		Use:     "create",
-		Short:   "Create a key and print it, once",
-		Example: "  berth keys create --name ci --scope rest:read --scope 'queue:*:invoke' --expires-in 24h",
-		Args:    cobra.NoArgs,
+		Use:   "create",
+		Short: "Create a key and print it, once",
+		Example: `  berth keys create --name ci --scope rest:read --scope 'queue:*:invoke' --expires-in 24h
+  berth keys create --name 'my workers' --scope queue:f08vqgrv1p2xkd:work`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, s := range scopes {
 				if err := app.CheckScope(s); err != nil {
@@ -67,7 +68,7 @@ func newKeysCreateCommand(data *string) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "what the key is for")
-	cmd.Flags().StringArrayVar(&scopes, "scope", []string{string(compute.ScopeAll)}, "a permission; repeatable: all, admin, rest:read, rest:write, graphql:read, graphql:write, queue:<endpoint id or *>:invoke")
+	cmd.Flags().StringArrayVar(&scopes, "scope", []string{string(compute.ScopeAll)}, "a permission; repeatable: "+app.ScopeWords)
 	cmd.Flags().BoolVar(&exempt, "exempt", false, "from rate limits")
 	cmd.Flags().DurationVar(&expiry, "expires-in", 0, "how long it is valid; 0: for ever")
 	return cmd

@@ -270,7 +270,7 @@ func workerIDs(ctx context.Context, c *connection, endpoint string) (ids []strin
 	if err != nil {
 		return nil, err
 	}
-	list, _, err := fetch[rest.ListEndpointWorkersResponse](ctx, c, func(ctx context.Context) (*http.Response, error) {
+	list, _, err := fetch[rest.WorkerList](ctx, c, func(ctx context.Context) (*http.Response, error) {
 		return c.rest.ListEndpointWorkers(ctx, id)
 	})
 	for _, w := range list.Workers {

@@ -145,7 +145,7 @@ func pods() *resource[rest.Pod] {
 			return c.ListPods(ctx, &rest.ListPodsParams{})
 		},
 		items: func(c *connection, document []byte) ([]rest.Pod, error) {
-			list, err := parse[rest.ListPodsResponse](c, document)
+			list, err := parse[rest.PodList](c, document)
 			return list.Pods, err
 		},
 		getting: func(ctx context.Context, c *rest.Client, id string) (*http.Response, error) { return c.GetPod(ctx, id) },

@@ -47,7 +47,7 @@ func TestAPodIsWaitedForAndAJobFollowedOnTheSimulatedFleet(t *testing.T) {
 
 func TestAPodIsWaitedForAndAJobFollowedOnProcesses(t *testing.T) {
 	t.Parallel()
-	s := serving(t, app.Config{Runtime: app.RuntimeProcess, Endpoints: []app.Endpoint{{Name: "shell", Command: []string{"sh", "-c"}}}}, "stream")
+	s := serving(t, app.Config{Runtime: app.RuntimeProcess, Endpoints: []app.Endpoint{{Name: "shell", Command: []string{"sh", "-c"}}}, ProcessAccept: []string{"args"}}, "stream")
 	requirePodIsWaitedFor(s, "shell", "'echo ready; exec sleep 1000'", "ready")
 	requireJobIsFollowed(s, "stream")
 }

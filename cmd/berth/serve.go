@@ -27,6 +27,8 @@ type serverFlags struct {
 	listen      string
 	queueListen string
 	drain       time.Duration
+	retention   time.Duration // of terminated pods
+	lease       time.Duration
 	quotas      app.Quotas
 	queueRates  string
 	observe     observeFlags
@@ -34,6 +36,9 @@ type serverFlags struct {
 	private     bool // webhooks may go to private addresses
 	runtime     string
 	pull        string
+	processEnv  []string
+	accept      []string // what may be set of processes
+	privileges  bool
 	publishOn   string
 	workerURL   string
 	catalog     string
@@ -47,6 +52,8 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8765", "address of all interfaces; port 0 picks one")
 	cmd.Flags().StringVar(&f.queueListen, "queue-listen", "", "a second address, for clients of the queue and workers")
 	cmd.Flags().DurationVar(&f.drain, "drain", 10*time.Second, "how long requests may take to end at shutdown")
+	cmd.Flags().DurationVar(&f.retention, "pod-retention", 24*time.Hour, "how long the row of a terminated pod is kept; its environment, arguments and log go at once")
+	cmd.Flags().DurationVar(&f.lease, "lease", 30*time.Second, "how long a job may go unheard of before another worker gets it; at least 3s")
 	cmd.Flags().Int64Var(&f.quotas.Minute, "quota-minute", 1_000, "REST requests that a user may make in a minute")
 	cmd.Flags().Int64Var(&f.quotas.Hour, "quota-hour", 30_000, "REST requests that a user may make in an hour")
 	cmd.Flags().Int64Var(&f.quotas.Day, "quota-day", 500_000, "REST requests that a user may make in a day")
@@ -56,6 +63,9 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.private, "private-webhooks", f.private, "permit webhooks on loopback and private addresses")
 	cmd.Flags().StringVar(&f.runtime, "runtime", app.RuntimeSim, "what pods and workers run on: sim, process or docker; see berth doctor")
 	cmd.Flags().StringVar(&f.pull, "pull", "if-absent", "when docker pulls images: if-absent, always or never")
+	cmd.Flags().StringArrayVar(&f.processEnv, "process-env", nil, "NAME: a variable of this environment that processes get besides PATH, HOME, LANG, PYTHON* and what else every program needs; repeatable")
+	cmd.Flags().StringArrayVar(&f.accept, "process-accept", nil, "what pods and endpoints made over an API may set of processes: args, env for every variable, or env:NAME for one; repeatable; nothing without it, since it lets who has a key run programs")
+	cmd.Flags().BoolVar(&f.privileges, "allow-new-privileges", false, "let programs in containers gain privileges, by sudo and the like")
 	cmd.Flags().StringVar(&f.publishOn, "publish-on", "127.0.0.1", "address of this host that docker publishes the ports of pods on")
 	cmd.Flags().StringVar(&f.workerURL, "worker-url", "", "base of the queue as workers in containers reach it; without it the queue's own address, or host.docker.internal where that is a loopback one")
 	cmd.Flags().BoolVar(&f.controls, "test-controls", false, "serve /_berth/ for tests: the clock, reset, keys, quotas, faults; its key is printed")
@@ -77,9 +87,9 @@ func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
 		return app.Config{}, err
 	}
 	c := app.Config{
-		Data: data, Listen: f.listen, QueueListen: f.queueListen, Drain: f.drain, Quotas: f.quotas, QueueRates: compute.QueuePreset(f.queueRates),
+		Data: data, Listen: f.listen, QueueListen: f.queueListen, Drain: f.drain, PodRetention: f.retention, Lease: f.lease, Quotas: f.quotas, QueueRates: compute.QueuePreset(f.queueRates),
 		TestControls: f.controls, PrivateWebhooks: f.private,
-		Runtime: f.runtime, Pull: f.pull, PublishOn: f.publishOn, WorkerURL: f.workerURL,
+		Runtime: f.runtime, ProcessEnv: f.processEnv, ProcessAccept: f.accept, AllowNewPrivileges: f.privileges, Pull: f.pull, PublishOn: f.publishOn, WorkerURL: f.workerURL,
 		Catalog: f.catalog, Fleet: f.fleet,
 		GraphQL: f.graphql, Docs: f.docs,
 		Log: log,

@@ -46,7 +46,7 @@ func templates() *resource[rest.Template] {
 		update:  body{fields: fields},
 		listing: func(ctx context.Context, c *rest.Client) (*http.Response, error) { return c.ListTemplates(ctx) },
 		items: func(c *connection, document []byte) ([]rest.Template, error) {
-			list, err := parse[rest.ListTemplatesResponse](c, document)
+			list, err := parse[rest.TemplateList](c, document)
 			return list.Templates, err
 		},
 		getting: func(ctx context.Context, c *rest.Client, id string) (*http.Response, error) {

@@ -39,7 +39,7 @@ func volumes() *resource[rest.NetworkVolume] {
 		}},
 		listing: func(ctx context.Context, c *rest.Client) (*http.Response, error) { return c.ListNetworkVolumes(ctx) },
 		items: func(c *connection, document []byte) ([]rest.NetworkVolume, error) {
-			list, err := parse[rest.ListNetworkVolumesResponse](c, document)
+			list, err := parse[rest.NetworkVolumeList](c, document)
 			return list.NetworkVolumes, err
 		},
 		getting: func(ctx context.Context, c *rest.Client, id string) (*http.Response, error) {

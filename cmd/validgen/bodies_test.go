@@ -23,7 +23,7 @@ func newMaker(root map[string]any, seed uint64) *maker {
 	m := &maker{rand.New(rand.NewPCG(seed, 2)), root, []string{
 		`null`, `true`, `false`, `""`, `"x"`, `"é"`, `"\u0000"`, `"80/tcp"`, `"99999/tcp"`, `"ftp://x/"`, `"http://x/"`, `"relative"`,
 		`"2024-02-29T23:59:59Z"`, `"2023-02-29T23:59:59Z"`, `"2024-01-01T00:00:00.123+02:00"`, `"2024-01-01 00:00:00Z"`, `"2024-01-01T24:00:00Z"`,
-		`0`, `-0`, `1`, `-1`, `2`, `1.5`, `5.0`, `1e2`, `9223372036854775807`, `9223372036854775808`, `-9223372036854775809`, `1e40`,
+		`0`, `-0`, `1`, `-1`, `2`, `1.5`, `5.0`, `1e2`, `15e-1`, `1e99999`, `9223372036854775807`, `9223372036854775808`, `-9223372036854775809`, `1e40`,
 		`[]`, `[null]`, `[1,1]`, `["a","a"]`, `{}`, `{"a":"b"}`, `{"a":1}`, `{"kind":"circle"}`, `{"kind":1,"side":2}`, `{"side":1,"kind":"square"}`,
 	}}
 	m.collect(root)
@@ -221,7 +221,8 @@ func (m *maker) number(schema map[string]any, whole bool) any {
 	}
 	f := pick(m, []float64{lowest, highest, lowest + m.random.Float64()*(highest-lowest)})
 	if whole {
-		return json.Number(strconv.FormatInt(int64(f), 10))
+		written := strconv.FormatInt(int64(f), 10)
+		return json.Number(written + pick(m, []string{"", "", "", ".0", "e0", ".00E0"}))
 	}
 	return json.Number(strconv.FormatFloat(f, 'g', -1, 64))
 }

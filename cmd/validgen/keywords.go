@@ -119,6 +119,10 @@ func (w walker) schema(n *yaml.Node, place string) error {
 			holder = k
 		}
 	}
+	if holder == "oneOf" && text(get(n, "discriminator", "propertyName")) == "" {
+		return w.failf(get(n, "oneOf"), place, "keyword \"oneOf\" needs a discriminator: the member, required in every branch, that says which branch a value is")
+	}
+
 	for _, m := range members(n) {
 		key := m.key.Value
 		assertion := slices.Contains(structural, key)

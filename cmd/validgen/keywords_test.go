@@ -31,7 +31,7 @@ func TestEachKeywordIsCheckedAndItsFaultNamed(t *testing.T) {
 		faults map[string]string
 	}{
 		"version":  {[]string{`"v1"`}, map[string]string{`"v2"`: "/version: must be v1", `1`: "/version: must be a string"}},
-		"revision": {[]string{`7`}, map[string]string{`8`: "/revision: must be 7", `7.0`: "/revision: must be an integer", `"7"`: "/revision: must be an integer"}},
+		"revision": {[]string{`7`, `7.0`}, map[string]string{`8`: "/revision: must be 7", `7.5`: "/revision: must be an integer", `"7"`: "/revision: must be an integer"}},
 		"agreed":   {[]string{`true`}, map[string]string{`false`: "/agreed: must be true", `1`: "/agreed: must be a boolean"}},
 		"ratio":    {[]string{`0.5`, `5e-1`, `0.50`}, map[string]string{`0.50000000000000000001`: "/ratio: must be 0.5"}},
 		"step":     {[]string{`0.1`, `1.0`, `25e-1`}, map[string]string{`0.2`: "/step: must be one of 0.1, 1, 2.50"}},
@@ -41,9 +41,9 @@ func TestEachKeywordIsCheckedAndItsFaultNamed(t *testing.T) {
 			`true`: "/exact: must be a number",
 		}},
 		"open": {[]string{`0.10000000000000000001`, `99.9999999999999999999`}, map[string]string{`0.1`: "/open: must be > 0.1", `100`: "/open: must be < 1e2"}},
-		"whole": {[]string{`9007199254740993`, `-9007199254740993`}, map[string]string{
+		"whole": {[]string{`9007199254740993`, `-9007199254740993`, `1e2`, `5.0`, `-0.0`, `9007199254740993.0`}, map[string]string{
 			`9007199254740994`: "/whole: must be <= 9007199254740993", `-9007199254740994`: "/whole: must be >= -9007199254740993",
-			`99999999999999999999`: "/whole: must be <= 9007199254740993", `1e2`: "/whole: must be an integer",
+			`99999999999999999999`: "/whole: must be <= 9007199254740993", `1e-2`: "/whole: must be an integer", `1e400`: "/whole: must be <= 9007199254740993",
 		}},
 		"inside": {[]string{`1`, `9`}, map[string]string{`0`: "/inside: must be >= 1", `10`: "/inside: must be <= 9"}},
 		"code":   {[]string{`"AB-1"`, `"AB-123"`}, map[string]string{`"AB-"`: `/code: must match ^[A-Z]{2}-\d+$`, `"ÄB-1"`: `/code: must match ^[A-Z]{2}-\d+$`}},

@@ -81,12 +81,13 @@ func TestAKeywordThatIsNotKnownOrChecksNothingStopsGeneration(t *testing.T) {
 		`{type: object, required: [a]}`:                           `: keyword "required" needs properties`,
 		`{type: object, minProperties: 1}`:                        `: keyword "minProperties" needs properties`,
 		`{type: object, additionalProperties: {}, required: [a]}`: `: keyword "additionalProperties": the model's type *string is no map`,
-		`{type: object, properties: {a: {}}}`:                     `: keyword "properties": give the object a name under components`,
+		`{type: object, properties: {a: {}}}`:                     `: keyword "properties": give the schema a name under components`,
 		`{type: object, additionalProperties: no}`:                `/additionalProperties: a schema must be a mapping`,
 		`{type: array, items: false}`:                             `/items: a schema must be a mapping`,
 		`{type: [string, 'null']}`:                                `: keyword "type": the model's type *string cannot be null`,
 		`{anyOf: [{type: string}, {type: integer}]}`:              `: keyword "anyOf": only a schema and null are handled`,
-		`{oneOf: [{$ref: '#/components/schemas/Thing'}]}`:         `: keyword "properties": give the object a name under components`,
+		`{oneOf: [{$ref: '#/components/schemas/Thing'}]}`:         `: keyword "oneOf" needs a discriminator: the member, required in every branch, that says which branch a value is`,
+		`{type: object, additionalProperties: true}`:              `: a value of any shape is carried as it was sent, and the model's type *string cannot: give it x-go-type json.RawMessage in the generator's overlay, gen/NAME.overlay.yaml`,
 		`{$ref: '#/components/schemas/Other'}`:                    ``,
 	} {
 		_, err := generateFrom(t, frame(schema))
@@ -104,7 +105,7 @@ func TestAnObjectOrUnionThatCannotBeCheckedStopsGeneration(t *testing.T) {
 		`{type: object, properties: {a: {type: string}}, required: [b]}`:                        `16: #/components/schemas/Thing: keyword "required": "b" is no property`,
 		`{type: object, properties: {a: {type: string}}, dependentRequired: {a: [b]}}`:          `16: #/components/schemas/Thing: keyword "dependentRequired": "b" is no property`,
 		`{type: object, properties: {a: {type: string}}, additionalProperties: {type: string}}`: `16: #/components/schemas/Thing: keyword "additionalProperties": a schema beside properties is not handled`,
-		`{oneOf: [{type: string}, {type: integer}]}`:                                            `16: #/components/schemas/Thing: keyword "oneOf" needs a discriminator`,
+		`{oneOf: [{type: string}, {type: integer}]}`:                                            `16: #/components/schemas/Thing: keyword "oneOf" needs a discriminator: the member, required in every branch, that says which branch a value is`,
 		`{oneOf: [{$ref: '#/components/schemas/Part'}], discriminator: {propertyName: kind}}`:   `16: #/components/schemas/Thing: keyword "oneOf": the model Thing is no union`,
 	} {
 		_, err := generateFrom(t, frame("{}")[:thing]+"      "+schema+"\n    Part: {type: object, properties: {kind: {type: string}}}\n")

@@ -123,12 +123,18 @@ func (g *generator) object(schema *yaml.Node, model modelType, place string) err
 
 // cases writes how each member is read.
 func (g *generator) cases(properties []member, model modelType, place string) error {
+	ofField := map[string]string{} // by the name of their field
 	for bit, p := range properties {
 		place := place + "/properties/" + escape(p.key.Value)
 		field, ok := model.fields[p.key.Value]
 		if !ok {
 			return g.failf(p.key, place, "type %s has no field for it", model.name)
 		}
+		if other, taken := ofField[field.name]; taken {
+			return g.failf(p.key, place, "its Go name %s is that of property %q too: rename one", field.name, other)
+		}
+		ofField[field.name] = p.key.Value
+
 		g.printf("case %q:\nif s.Once(&seen, %d) {\n", p.key.Value, bit)
 		if err := g.value(p.value, target{"v." + field.name, field.goType, place}); err != nil {
 			return err
@@ -188,10 +194,7 @@ func (g *generator) required(schema *yaml.Node, properties []member, model model
 // JSON, as oapi-codegen's model of a union does. Each branch must require the discriminator and allow it the one value, so
 // that exactly one branch can match.
 func (g *generator) union(schema *yaml.Node, model modelType, place string) error {
-	name := text(get(schema, "discriminator", "propertyName"))
-	if name == "" {
-		return g.failf(schema, place, "keyword \"oneOf\" needs a discriminator")
-	}
+	name := text(get(schema, "discriminator", "propertyName")) // checkKeywords saw it
 	if !model.union {
 		return g.failf(schema, place, "keyword \"oneOf\": the model %s is no union", model.name)
 	}

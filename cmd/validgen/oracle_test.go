@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/big"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -88,7 +90,7 @@ func bodiesOf(t testing.TB, document string) (all []body) {
 
 // stricter are the faults that only our validators find: what a model's int64 or float64 cannot hold or JSON's other readers
 // would not agree on, and URIs and times where the oracle's notion is wider.
-var stricter = []string{"must be an integer", "must be an integer of 64 bits", "must be a number of 64 bits"}
+var stricter = []string{"must be an integer of 64 bits", "must be a number of 64 bits"}
 
 var alsoStricter = []string{"must be an absolute URI", "must be an RFC 3339 date-time", "appears twice"}
 
@@ -136,7 +138,29 @@ func (b body) sameModel(text []byte, model any) string {
 	if json.Unmarshal(text, &tree) == nil && hasFolded(tree, listed(b.root)) {
 		return ""
 	}
+	if plain := plainIntegers(text); !bytes.Equal(plain, text) { // encoding/json reads no integer from 5.0
+		if again, violations, err := b.op.Decode(plain); err == nil && len(violations) == 0 {
+			return b.sameModel(plain, again)
+		}
+	}
 	return fmt.Sprintf("encoding/json reads another model: %v\n%+v\n%+v", err, model, other)
+}
+
+// writtenNumber finds the texts and the numbers of a JSON document, so that no digits within a text are taken for a number.
+var writtenNumber = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?`)
+
+// plainIntegers writes the numbers of a document that are integers of at most 64 bits without fraction and exponent.
+func plainIntegers(text []byte) []byte {
+	return writtenNumber.ReplaceAllFunc(text, func(number []byte) []byte {
+		if number[0] == '"' || len(number) > 40 {
+			return number
+		}
+		value, ok := new(big.Rat).SetString(string(number))
+		if !ok || !value.IsInt() || !value.Num().IsInt64() {
+			return number
+		}
+		return []byte(value.Num().String())
+	})
 }
 
 // listed gives the names of all properties under a node of a document.

@@ -35,8 +35,7 @@ func (g *generator) value(n *yaml.Node, to target) error {
 	case len(kinds) > 1:
 		return g.failf(schema, to.place, "keyword \"type\": %s is not handled", strings.Join(kinds, ", "))
 	case len(kinds) == 0:
-		g.printf("%s = s.Any()\n", to.expr)
-		return nil
+		return g.carried(schema, "Any", to)
 	}
 	return g.kind(schema, name, kinds[0], to)
 }
@@ -203,7 +202,11 @@ func (g *generator) nested(schema *yaml.Node, name string, to target) error {
 	switch {
 	case ownFunction(schema):
 		if name == "" {
-			return g.failf(schema, to.place, "keyword \"properties\": give the object a name under components")
+			keyword := "properties"
+			if get(schema, "oneOf") != nil {
+				keyword = "oneOf"
+			}
+			return g.failf(schema, to.place, "keyword %q: give the schema a name under components", keyword)
 		}
 		function, err := g.function(schema, name, to.place)
 		if err != nil {
@@ -224,7 +227,15 @@ func (g *generator) nested(schema *yaml.Node, name string, to target) error {
 			return g.failf(n, to.place, "keyword %q needs properties", keyword)
 		}
 	}
-	g.printf("%s = s.RawObject()\n", to.expr)
+	return g.carried(schema, "RawObject", to)
+}
+
+// carried reads a value as it is written, which only a model's json.RawMessage can hold.
+func (g *generator) carried(schema *yaml.Node, method string, to target) error {
+	if goType := g.models.underlying(to.goType); goType != "json.RawMessage" {
+		return g.failf(schema, to.place, "a value of any shape is carried as it was sent, and the model's type %s cannot: give it x-go-type json.RawMessage in the generator's overlay, gen/NAME.overlay.yaml", to.goType)
+	}
+	g.printf("%s = s.%s()\n", to.expr, method)
 	return nil
 }
 

@@ -23,6 +23,7 @@ type job struct {
 	endpoint  string
 	output    string // of a good end
 	webhook   bool
+	silent    string // a receiver that never answers; empty: none
 	sync      bool
 	mayVanish bool      // its time to live was cut short
 	gone      bool      // it has vanished

@@ -68,6 +68,9 @@ func (l *load) submit(ctx context.Context, r *rand.Rand) {
 		return
 	}
 	j := &job{endpoint: []string{own, own, own, echoing, streaming}[r.IntN(5)], webhook: r.IntN(2) == 0, sync: r.IntN(5) == 0}
+	if !j.webhook && r.IntN(10) == 0 {
+		j.silent = l.receiver.silent[r.IntN(len(l.receiver.silent))]
+	}
 	n := l.numbers.Add(1)
 	input := fmt.Sprintf(`{"n":%d}`, n)
 	j.output = input
@@ -86,6 +89,9 @@ func (l *load) send(ctx context.Context, j *job, input, policy string) {
 	body := `{"input":` + input + policy
 	if j.webhook {
 		body += fmt.Sprintf(`,"webhook":%q`, l.receiver.url)
+	}
+	if j.silent != "" {
+		body += fmt.Sprintf(`,"webhook":%q`, j.silent)
 	}
 	operation := "run"
 	if j.sync {

@@ -1,6 +1,9 @@
 // Command crash kills the server with SIGKILL at random moments under a load that has everything in flight, and kills
 // workers under a server that stays up. It checks, over HTTP alone, what the queue promises: no acknowledged job is lost,
-// each ends, a final status never changes but by a retry, no chunk is handed over twice, and the webhook of each end arrives.
+// each ends, a final status never changes but by a retry, no chunk is handed over twice, and the webhook of each end arrives, however
+// many receivers never answer. So it does with pods, volumes, templates and endpoints, simulated and as processes, and with keys that
+// berth keys makes beside the server: what was acknowledged is there, what was removed stays so, and pods come to what was asked for.
+// In /proc it sees that no process is left of a server before, of a pod that is not to run, or of a server that was told to end.
 package main
 
 import (
@@ -16,7 +19,7 @@ import (
 
 func main() {
 	berth := flag.String("berth", "bin/berth", "the server's program")
-	rounds := flag.Int("rounds", 20, "how often to kill the server")
+	rounds := flag.Int("rounds", 20, "how often to kill each of the two servers")
 	workers := flag.Int("workers", 20, "how many workers to kill")
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of what is done and when it is killed")
 	flag.Parse()
@@ -26,16 +29,20 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	var both sync.WaitGroup
-	var ofServer, ofWorkers error
-	both.Go(func() {
-		ofServer = inDirectory(func(data string) error { return killServer(program, data, *rounds, *seed) })
-	})
-	both.Go(func() {
-		ofWorkers = inDirectory(func(data string) error { return killWorkers(program, data, *workers, *seed) })
-	})
-	both.Wait()
-	if err := errors.Join(ofServer, ofWorkers); err != nil {
+	var all sync.WaitGroup
+	var ofServer, ofProcesses, ofWorkers error
+	run := func(err *error, runtime string, use func(settings) error) {
+		all.Go(func() {
+			*err = inDirectory(func(data string) error {
+				return use(settings{berth: program, data: data, listen: "127.0.0.1:0", runtime: runtime})
+			})
+		})
+	}
+	run(&ofServer, "sim", func(c settings) error { return killServer(c, *rounds, *seed, true) })
+	run(&ofProcesses, "process", func(c settings) error { return killServer(c, *rounds, *seed+1, false) })
+	run(&ofWorkers, "sim", func(c settings) error { return killWorkers(c, *workers, *seed) })
+	all.Wait()
+	if err := errors.Join(ofServer, ofProcesses, ofWorkers); err != nil {
 		fmt.Fprintf(os.Stderr, "seed %d: %v\n", *seed, err)
 		os.Exit(1)
 	}

@@ -11,11 +11,14 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 )
 
-// ready is how long the server may take to say that it is ready.
-const ready = 30 * time.Second
+const (
+	ready = 30 * time.Second // for the server to say that it is ready
+	leave = time.Minute      // for it to end after SIGTERM
+)
 
 // server is a running berth.
 type server struct {
@@ -25,14 +28,26 @@ type server struct {
 	Endpoints map[string]string `json:"endpoints"`
 }
 
+// settings are what a server is started with.
+type settings struct {
+	berth     string // the program
+	data      string
+	listen    string
+	runtime   string // of pods
+	endpoints []string
+}
+
 // launch starts berth on the data directory. What it logs goes to the end of a file beside the data, which log reads.
-func launch(berth, data, listen string, endpoints []string) (*server, io.Reader, error) {
-	args := []string{"serve", "--json", "--private-webhooks", "--data", data, "--listen", listen}
-	for _, e := range endpoints {
+func (c settings) launch() (*server, io.Reader, error) {
+	args := []string{
+		"serve", "--json", "--private-webhooks", "--data", c.data, "--listen", c.listen, "--runtime", c.runtime,
+		"--quota-minute", "100000000", "--quota-hour", "100000000", "--quota-day", "100000000",
+	}
+	for _, e := range c.endpoints {
 		args = append(args, "--endpoint", e)
 	}
-	s := &server{cmd: exec.Command(berth, args...)}
-	logs, err := os.OpenFile(data+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	s := &server{cmd: exec.Command(c.berth, args...)}
+	logs, err := os.OpenFile(c.data+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -46,8 +61,8 @@ func launch(berth, data, listen string, endpoints []string) (*server, io.Reader,
 }
 
 // start is launch, and waits until the server is ready.
-func start(berth, data, listen string, endpoints []string) (*server, error) {
-	s, out, err := launch(berth, data, listen, endpoints)
+func (c settings) start() (*server, error) {
+	s, out, err := c.launch()
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +83,19 @@ func start(berth, data, listen string, endpoints []string) (*server, error) {
 func (s *server) kill() {
 	_ = s.cmd.Process.Kill()
 	_ = s.cmd.Wait()
+}
+
+// terminate sends SIGTERM and waits until the server is gone.
+func (s *server) terminate() error {
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	late := time.AfterFunc(leave, func() { _ = s.cmd.Process.Kill() })
+	err := s.cmd.Wait()
+	if !late.Stop() {
+		err = fmt.Errorf("the server did not end within %s of its SIGTERM", leave)
+	}
+	return err
 }
 
 // log gives the end of what the servers of a data directory logged.
@@ -95,11 +123,16 @@ func (s *server) service() *service {
 
 // call makes a request of an endpoint's queue. Status 0 means that no answer came: what was asked may have been done or not.
 func (s *service) call(ctx context.Context, method, endpoint, operation, body string) (status int, answer []byte) {
-	req, err := http.NewRequestWithContext(ctx, method, s.url+"/v2/"+s.endpoints[endpoint]+"/"+operation, strings.NewReader(body))
+	return s.rest(ctx, s.key, method, "/v2/"+s.endpoints[endpoint]+"/"+operation, body)
+}
+
+// rest makes a request with the key.
+func (s *service) rest(ctx context.Context, key, method, path, body string) (status int, answer []byte) {
+	req, err := http.NewRequestWithContext(ctx, method, s.url+path, strings.NewReader(body))
 	if err != nil {
 		panic(err) // the address is ours
 	}
-	req.Header.Set("Authorization", "Bearer "+s.key)
+	req.Header.Set("Authorization", "Bearer "+key)
 	req.Header.Set("Content-Type", "application/json")
 	res, err := s.http.Do(req)
 	if err != nil {

@@ -13,63 +13,159 @@ const (
 	arrive = 30 * time.Second // for the last webhooks after that
 )
 
+// managed are the endpoints that a server declares: one whose workers this program plays, two whose workers the server starts, and
+// two commands that pods are.
+func managed(berth string) []string {
+	return []string{
+		own + "=", echoing + "=" + berth + " worker --handler echo --concurrency 8", streaming + "=" + berth + " worker --handler stream --concurrency 4",
+		"stays=sleep", `daemon=sh -c "setsid sleep 1000 & exec sleep 1000"`,
+	}
+}
+
+// trial is a server under load that is killed again and again.
+type trial struct {
+	settings
+	server *server
+	load   *load // nil: no jobs
+	things *things
+	keys   *keys
+	seed   uint64
+	terms  int // how often it was told to end
+}
+
 // killServer puts load on a server, kills it that often, starts it again, and holds it to what it promised.
-func killServer(berth, data string, rounds int, seed uint64) error {
-	managed := []string{own + "=", echoing + "=" + berth + " worker --handler echo --concurrency 8", streaming + "=" + berth + " worker --handler stream --concurrency 4"}
-	s, err := start(berth, data, "127.0.0.1:0", managed)
-	if err != nil {
+func killServer(c settings, rounds int, seed uint64, jobs bool) error {
+	c.endpoints = managed(c.berth)
+	t := &trial{settings: c, seed: seed}
+	var err error
+	if t.server, err = t.start(); err != nil {
 		return err
 	}
-	defer func() { s.kill() }()
+	defer func() { t.server.kill() }()
+	t.listen = t.server.URL[len("http://"):]
 	receiver, err := listenForWebhooks()
 	if err != nil {
 		return err
 	}
 	defer receiver.close()
-	l := &load{service: s.service(), ledger: newLedger(), receiver: receiver}
-	l.room.Store(waiting)
+	ledger, at := newLedger(), t.server.service()
+	t.things, t.keys = newThings(at, ledger), &keys{service: at, ledger: ledger, berth: c.berth, data: c.data}
+	if jobs {
+		t.load = &load{service: at, ledger: ledger, receiver: receiver}
+		t.load.room.Store(waiting)
+	}
 
 	ctx, stop := context.WithCancel(context.Background())
 	working, stopWork := context.WithCancel(context.Background())
 	var clients, workers sync.WaitGroup
-	clients.Go(func() { l.clients(ctx, seed) })
-	workers.Go(func() { l.play(working, seed) })
+	clients.Go(func() { t.things.clients(ctx, seed) })
+	clients.Go(func() { t.keys.clients(ctx, seed) })
+	if jobs {
+		clients.Go(func() { t.load.clients(ctx, seed) })
+		workers.Go(func() { t.load.play(working, seed) })
+	}
 	defer func() {
 		stop()
 		stopWork()
 		clients.Wait()
 		workers.Wait()
 	}()
-
-	random, listen := source(seed, 0), l.url[len("http://"):]
-	for round := range rounds {
-		select {
-		case <-l.failed:
-			return fmt.Errorf("round %d: %w", round+1, l.err())
-		case <-time.After(moment(random)):
-		}
-		s.kill()
-		if random.IntN(5) == 0 { // once more, before it is ready
-			if s, _, err = launch(berth, data, listen, managed); err != nil {
-				return err
-			}
-			time.Sleep(time.Duration(random.IntN(100)) * time.Millisecond)
-			s.kill()
-		}
-		if s, err = start(berth, data, listen, managed); err != nil {
-			return fmt.Errorf("round %d: %w", round+1, err)
-		}
-		l.room.Store(int64(waiting - l.count(ctx)))
-		if (round+1)%20 == 0 {
-			fmt.Printf("server killed %d times; %d jobs acknowledged\n", round+1, len(l.all()))
-		}
+	if err := t.rounds(ctx, rounds, ledger); err != nil {
+		return err
 	}
 	stop()
 	clients.Wait()
-	if err := l.settle(working); err != nil {
+	return t.end(working, rounds)
+}
+
+// rounds kills the server that often.
+func (t *trial) rounds(ctx context.Context, rounds int, ledger *ledger) error {
+	random := source(t.seed, 0)
+	for round := range rounds {
+		select {
+		case <-ledger.failed:
+			return fmt.Errorf("round %d: %w", round+1, ledger.err())
+		case <-time.After(moment(random)):
+		}
+		if err := t.round(random); err != nil {
+			return fmt.Errorf("round %d: %w", round+1, err)
+		}
+		if t.load != nil {
+			t.load.room.Store(int64(waiting - t.load.count(ctx)))
+		}
+		if (round+1)%20 == 0 {
+			fmt.Printf("%s: killed %d times; %d jobs; %s\n", t.runtime, round+1, len(ledger.all()), t.things.summary())
+		}
+	}
+	return nil
+}
+
+// round kills the server, now and then once more before it is ready, or tells the next one to end, and looks for what each left.
+func (t *trial) round(random *rand.Rand) (err error) {
+	t.server.kill()
+	if random.IntN(5) == 0 {
+		if t.server, _, err = t.launch(); err != nil {
+			return err
+		}
+		time.Sleep(time.Duration(random.IntN(100)) * time.Millisecond)
+		t.server.kill()
+	}
+	if t.server, err = t.start(); err != nil {
 		return err
 	}
-	fmt.Printf("server: %d kills, %s\n", rounds, l.summary())
+	if err := noneOfBefore(t.data, t.server); err != nil {
+		return err
+	}
+	if random.IntN(10) > 0 {
+		return nil
+	}
+	time.Sleep(moment(random))
+	t.terms++
+	if err := t.server.terminate(); err != nil {
+		return err
+	}
+	if err := noneLeft(t.data); err != nil {
+		return err
+	}
+	t.server, err = t.start()
+	return err
+}
+
+// end waits until all has come to what was promised, removes everything, and sees that nothing is left.
+func (t *trial) end(working context.Context, rounds int) error {
+	if err := t.things.settle(working); err != nil {
+		return err
+	}
+	if err := t.things.asAsked(working, t.data, t.runtime); err != nil {
+		return err
+	}
+	if err := t.keys.settle(working); err != nil {
+		return err
+	}
+	summary := t.things.summary()
+	if t.load != nil {
+		if err := t.load.settle(working); err != nil {
+			return err
+		}
+		fmt.Printf("%s: %s\n", t.runtime, t.load.summary())
+	}
+	if err := t.things.removeAll(working); err != nil {
+		return err
+	}
+	if err := t.server.terminate(); err != nil { // in the next moment
+		return err
+	}
+	if err := noneLeft(t.data); err != nil {
+		return err
+	}
+	var err error
+	if t.server, err = t.start(); err != nil {
+		return err
+	}
+	if err := t.things.asAsked(working, t.data, t.runtime); err != nil {
+		return err
+	}
+	fmt.Printf("%s: %d kills, %d ends, %s, %s\n", t.runtime, rounds, t.terms, summary, t.keys.summary())
 	return nil
 }
 

@@ -16,16 +16,15 @@ import (
 const fleets = 10
 
 // killWorkers kills workers of a server that stays up, that many, and sees every job to its end.
-func killWorkers(berth, data string, kills int, seed uint64) error {
+func killWorkers(c settings, kills int, seed uint64) error {
 	if runtime.GOOS != "linux" {
 		fmt.Println("SKIPPED: workers are found through /proc, which only Linux has")
 		return nil
 	}
-	var endpoints []string
 	for n := range fleets {
-		endpoints = append(endpoints, fmt.Sprintf("fleet%d=%s worker --handler sleep --concurrency 4", n, berth))
+		c.endpoints = append(c.endpoints, fmt.Sprintf("fleet%d=%s worker --handler sleep --concurrency 4", n, c.berth))
 	}
-	s, err := start(berth, data, "127.0.0.1:0", endpoints)
+	s, err := c.start()
 	if err != nil {
 		return err
 	}

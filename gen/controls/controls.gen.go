@@ -91,8 +91,13 @@ type Clock struct {
 	Frozen bool `json:"frozen"`
 
 	// Held Requests that are held now: takes, stop polls, waits, reads of streams.
-	Held int64     `json:"held"`
-	Now  time.Time `json:"now"`
+	Held int64 `json:"held"`
+
+	// Lag How far the time by which things fall due is behind it; it changes by steps and by pauses of the server.
+	Lag int64 `json:"lag"`
+
+	// Now The time of day.
+	Now time.Time `json:"now"`
 }
 
 // Fault defines model for Fault.
@@ -192,6 +197,12 @@ type ShownFault struct {
 	Times  *int64 `json:"times,omitempty"`
 }
 
+// Step defines model for Step.
+type Step struct {
+	// Milliseconds At most a year; less than 0 is back.
+	Milliseconds int64 `json:"milliseconds"`
+}
+
 // Webhook defines model for Webhook.
 type Webhook struct {
 	CreatedAt time.Time `json:"createdAt"`
@@ -219,6 +230,9 @@ type ProblemResponse = Problem
 
 // AdvanceClockJSONRequestBody defines body for AdvanceClock for application/json ContentType.
 type AdvanceClockJSONRequestBody = Advance
+
+// StepClockJSONRequestBody defines body for StepClock for application/json ContentType.
+type StepClockJSONRequestBody = Step
 
 // SetFaultsJSONRequestBody defines body for SetFaults for application/json ContentType.
 type SetFaultsJSONRequestBody = Faults
@@ -344,6 +358,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /_berth/clock/resume (the `ResumeClock` operationId).
 	ResumeClock(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StepClockWithBody Have the time of day of the machine step
+	//
+	// As when somebody sets the clock of the machine, or it is corrected. What people read steps; nothing falls due by it.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /_berth/clock/step (the `StepClock` operationId).
+	StepClockWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StepClock Have the time of day of the machine step
+	//
+	// As when somebody sets the clock of the machine, or it is corrected. What people read steps; nothing falls due by it.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /_berth/clock/step (the `StepClock` operationId).
+	StepClock(ctx context.Context, body StepClockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetFaults Read the faults
 	//
@@ -525,6 +557,44 @@ func (c *Client) FreezeClock(ctx context.Context, reqEditors ...RequestEditorFn)
 // Corresponds with POST /_berth/clock/resume (the `ResumeClock` operationId).
 func (c *Client) ResumeClock(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewResumeClockRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// StepClockWithBody Have the time of day of the machine step
+//
+// As when somebody sets the clock of the machine, or it is corrected. What people read steps; nothing falls due by it.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /_berth/clock/step (the `StepClock` operationId).
+func (c *Client) StepClockWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStepClockRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// StepClock Have the time of day of the machine step
+//
+// As when somebody sets the clock of the machine, or it is corrected. What people read steps; nothing falls due by it.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /_berth/clock/step (the `StepClock` operationId).
+func (c *Client) StepClock(ctx context.Context, body StepClockJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStepClockRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -872,6 +942,46 @@ func NewResumeClockRequest(server string) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewStepClockRequest calls the generic StepClock builder with application/json body
+func NewStepClockRequest(server string, body StepClockJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewStepClockRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewStepClockRequestWithBody constructs an http.Request for the StepClock method, with any body, and a specified content type
+func NewStepClockRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/_berth/clock/step")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -1239,6 +1349,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /_berth/clock/resume (the `ResumeClock` operationId).
 	ResumeClockWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ResumeClockResponse, error)
+
+	// StepClockWithBodyWithResponse Have the time of day of the machine step
+	//
+	// As when somebody sets the clock of the machine, or it is corrected. What people read steps; nothing falls due by it.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /_berth/clock/step (the `StepClock` operationId).
+	StepClockWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StepClockResponse, error)
+
+	// StepClockWithResponse Have the time of day of the machine step
+	//
+	// As when somebody sets the clock of the machine, or it is corrected. What people read steps; nothing falls due by it.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /_berth/clock/step (the `StepClock` operationId).
+	StepClockWithResponse(ctx context.Context, body StepClockJSONRequestBody, reqEditors ...RequestEditorFn) (*StepClockResponse, error)
 
 	// GetFaultsWithResponse Read the faults
 	//
@@ -1640,6 +1768,96 @@ func (r ResumeClockResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ResumeClockResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type StepClockResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Clock
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *ProblemResponse
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *ProblemResponse
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *ProblemResponse
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *ProblemResponse
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *ProblemResponse
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ProblemResponse
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r StepClockResponse) GetJSON200() *Clock {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r StepClockResponse) GetApplicationProblemJSON400() *ProblemResponse {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r StepClockResponse) GetApplicationProblemJSON401() *ProblemResponse {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r StepClockResponse) GetApplicationProblemJSON403() *ProblemResponse {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r StepClockResponse) GetApplicationProblemJSON413() *ProblemResponse {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r StepClockResponse) GetApplicationProblemJSON415() *ProblemResponse {
+	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r StepClockResponse) GetApplicationProblemJSON422() *ProblemResponse {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r StepClockResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r StepClockResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r StepClockResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r StepClockResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r StepClockResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -2329,6 +2547,36 @@ func (c *ClientWithResponses) ResumeClockWithResponse(ctx context.Context, reqEd
 	return ParseResumeClockResponse(rsp)
 }
 
+// StepClockWithBodyWithResponse Have the time of day of the machine step
+//
+// As when somebody sets the clock of the machine, or it is corrected. What people read steps; nothing falls due by it.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /_berth/clock/step (the `StepClock` operationId).
+func (c *ClientWithResponses) StepClockWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StepClockResponse, error) {
+	rsp, err := c.StepClockWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStepClockResponse(rsp)
+}
+
+// StepClockWithResponse Have the time of day of the machine step
+//
+// As when somebody sets the clock of the machine, or it is corrected. What people read steps; nothing falls due by it.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /_berth/clock/step (the `StepClock` operationId).
+func (c *ClientWithResponses) StepClockWithResponse(ctx context.Context, body StepClockJSONRequestBody, reqEditors ...RequestEditorFn) (*StepClockResponse, error) {
+	rsp, err := c.StepClock(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStepClockResponse(rsp)
+}
+
 // GetFaultsWithResponse Read the faults
 //
 // In their order, with their counts.
@@ -2726,6 +2974,81 @@ func ParseResumeClockResponse(rsp *http.Response) (*ResumeClockResponse, error) 
 			return nil, err
 		}
 		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseStepClockResponse parses an HTTP response from a StepClockWithResponse call
+func ParseStepClockResponse(rsp *http.Response) (*StepClockResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &StepClockResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Clock
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest ProblemResponse
@@ -3263,6 +3586,9 @@ type ServerInterface interface {
 	// ResumeClock Make the clock run again from where it stands
 	// (POST /_berth/clock/resume)
 	ResumeClock(ctx echo.Context) error
+	// StepClock Have the time of day of the machine step
+	// (POST /_berth/clock/step)
+	StepClock(ctx echo.Context) error
 	// GetFaults Read the faults
 	// (GET /_berth/faults)
 	GetFaults(ctx echo.Context) error
@@ -3327,6 +3653,15 @@ func (w *ServerInterfaceWrapper) ResumeClock(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ResumeClock(ctx)
+	return err
+}
+
+// StepClock converts echo context to params.
+func (w *ServerInterfaceWrapper) StepClock(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.StepClock(ctx)
 	return err
 }
 
@@ -3460,6 +3795,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/_berth/clock/freeze", wrapper.FreezeClock, options.OperationMiddlewares["freezeClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/resume", wrapper.ResumeClock, options.OperationMiddlewares["resumeClock"]...)
 	router.POST(options.BaseURL+"/_berth/clock/advance", wrapper.AdvanceClock, options.OperationMiddlewares["advanceClock"]...)
+	router.POST(options.BaseURL+"/_berth/clock/step", wrapper.StepClock, options.OperationMiddlewares["stepClock"]...)
 	router.POST(options.BaseURL+"/_berth/reset", wrapper.ResetState, options.OperationMiddlewares["resetState"]...)
 	router.POST(options.BaseURL+"/_berth/keys", wrapper.CreateKey, options.OperationMiddlewares["createKey"]...)
 	router.DELETE(options.BaseURL+"/_berth/keys/:keyId", wrapper.RevokeKey, options.OperationMiddlewares["revokeKey"]...)

@@ -186,7 +186,7 @@ type Submission struct {
 	// S3Config Handed to the worker, never shown again.
 	S3Config json.RawMessage `json:"s3Config,omitempty"`
 
-	// Webhook Where the status document is posted when the job ends.
+	// Webhook Where the status document is posted when the job ends. http or https, in whatever case, with a host.
 	Webhook *string `json:"webhook,omitempty"`
 }
 

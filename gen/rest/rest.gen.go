@@ -182,34 +182,166 @@ func (e Compliance) Valid() bool {
 
 // Defines values for CreateCPUConfigVcpuCount.
 const (
-	CreateCPUConfigVcpuCountN128 CreateCPUConfigVcpuCount = 128
-	CreateCPUConfigVcpuCountN16  CreateCPUConfigVcpuCount = 16
-	CreateCPUConfigVcpuCountN2   CreateCPUConfigVcpuCount = 2
-	CreateCPUConfigVcpuCountN256 CreateCPUConfigVcpuCount = 256
-	CreateCPUConfigVcpuCountN32  CreateCPUConfigVcpuCount = 32
-	CreateCPUConfigVcpuCountN4   CreateCPUConfigVcpuCount = 4
-	CreateCPUConfigVcpuCountN64  CreateCPUConfigVcpuCount = 64
-	CreateCPUConfigVcpuCountN8   CreateCPUConfigVcpuCount = 8
+	CreateCPUConfigVcpuCountN1024                CreateCPUConfigVcpuCount = 1024
+	CreateCPUConfigVcpuCountN1048576E06          CreateCPUConfigVcpuCount = 1.048576e+06
+	CreateCPUConfigVcpuCountN1073741824E09       CreateCPUConfigVcpuCount = 1.073741824e+09
+	CreateCPUConfigVcpuCountN1099511627776E12    CreateCPUConfigVcpuCount = 1.099511627776e+12
+	CreateCPUConfigVcpuCountN1125899906842624E15 CreateCPUConfigVcpuCount = 1.125899906842624e+15
+	CreateCPUConfigVcpuCountN128                 CreateCPUConfigVcpuCount = 128
+	CreateCPUConfigVcpuCountN131072              CreateCPUConfigVcpuCount = 131072
+	CreateCPUConfigVcpuCountN134217728E08        CreateCPUConfigVcpuCount = 1.34217728e+08
+	CreateCPUConfigVcpuCountN137438953472E11     CreateCPUConfigVcpuCount = 1.37438953472e+11
+	CreateCPUConfigVcpuCountN140737488355328E14  CreateCPUConfigVcpuCount = 1.40737488355328e+14
+	CreateCPUConfigVcpuCountN16                  CreateCPUConfigVcpuCount = 16
+	CreateCPUConfigVcpuCountN16384               CreateCPUConfigVcpuCount = 16384
+	CreateCPUConfigVcpuCountN16777216E07         CreateCPUConfigVcpuCount = 1.6777216e+07
+	CreateCPUConfigVcpuCountN17179869184E10      CreateCPUConfigVcpuCount = 1.7179869184e+10
+	CreateCPUConfigVcpuCountN17592186044416E13   CreateCPUConfigVcpuCount = 1.7592186044416e+13
+	CreateCPUConfigVcpuCountN2                   CreateCPUConfigVcpuCount = 2
+	CreateCPUConfigVcpuCountN2048                CreateCPUConfigVcpuCount = 2048
+	CreateCPUConfigVcpuCountN2097152E06          CreateCPUConfigVcpuCount = 2.097152e+06
+	CreateCPUConfigVcpuCountN2147483648E09       CreateCPUConfigVcpuCount = 2.147483648e+09
+	CreateCPUConfigVcpuCountN2199023255552E12    CreateCPUConfigVcpuCount = 2.199023255552e+12
+	CreateCPUConfigVcpuCountN2251799813685248E15 CreateCPUConfigVcpuCount = 2.251799813685248e+15
+	CreateCPUConfigVcpuCountN256                 CreateCPUConfigVcpuCount = 256
+	CreateCPUConfigVcpuCountN262144              CreateCPUConfigVcpuCount = 262144
+	CreateCPUConfigVcpuCountN268435456E08        CreateCPUConfigVcpuCount = 2.68435456e+08
+	CreateCPUConfigVcpuCountN274877906944E11     CreateCPUConfigVcpuCount = 2.74877906944e+11
+	CreateCPUConfigVcpuCountN281474976710656E14  CreateCPUConfigVcpuCount = 2.81474976710656e+14
+	CreateCPUConfigVcpuCountN32                  CreateCPUConfigVcpuCount = 32
+	CreateCPUConfigVcpuCountN32768               CreateCPUConfigVcpuCount = 32768
+	CreateCPUConfigVcpuCountN33554432E07         CreateCPUConfigVcpuCount = 3.3554432e+07
+	CreateCPUConfigVcpuCountN34359738368E10      CreateCPUConfigVcpuCount = 3.4359738368e+10
+	CreateCPUConfigVcpuCountN35184372088832E13   CreateCPUConfigVcpuCount = 3.5184372088832e+13
+	CreateCPUConfigVcpuCountN4                   CreateCPUConfigVcpuCount = 4
+	CreateCPUConfigVcpuCountN4096                CreateCPUConfigVcpuCount = 4096
+	CreateCPUConfigVcpuCountN4194304E06          CreateCPUConfigVcpuCount = 4.194304e+06
+	CreateCPUConfigVcpuCountN4294967296E09       CreateCPUConfigVcpuCount = 4.294967296e+09
+	CreateCPUConfigVcpuCountN4398046511104E12    CreateCPUConfigVcpuCount = 4.398046511104e+12
+	CreateCPUConfigVcpuCountN4503599627370496E15 CreateCPUConfigVcpuCount = 4.503599627370496e+15
+	CreateCPUConfigVcpuCountN512                 CreateCPUConfigVcpuCount = 512
+	CreateCPUConfigVcpuCountN524288              CreateCPUConfigVcpuCount = 524288
+	CreateCPUConfigVcpuCountN536870912E08        CreateCPUConfigVcpuCount = 5.36870912e+08
+	CreateCPUConfigVcpuCountN549755813888E11     CreateCPUConfigVcpuCount = 5.49755813888e+11
+	CreateCPUConfigVcpuCountN562949953421312E14  CreateCPUConfigVcpuCount = 5.62949953421312e+14
+	CreateCPUConfigVcpuCountN64                  CreateCPUConfigVcpuCount = 64
+	CreateCPUConfigVcpuCountN65536               CreateCPUConfigVcpuCount = 65536
+	CreateCPUConfigVcpuCountN67108864E07         CreateCPUConfigVcpuCount = 6.7108864e+07
+	CreateCPUConfigVcpuCountN68719476736E10      CreateCPUConfigVcpuCount = 6.8719476736e+10
+	CreateCPUConfigVcpuCountN70368744177664E13   CreateCPUConfigVcpuCount = 7.0368744177664e+13
+	CreateCPUConfigVcpuCountN8                   CreateCPUConfigVcpuCount = 8
+	CreateCPUConfigVcpuCountN8192                CreateCPUConfigVcpuCount = 8192
+	CreateCPUConfigVcpuCountN8388608E06          CreateCPUConfigVcpuCount = 8.388608e+06
+	CreateCPUConfigVcpuCountN8589934592E09       CreateCPUConfigVcpuCount = 8.589934592e+09
+	CreateCPUConfigVcpuCountN8796093022208E12    CreateCPUConfigVcpuCount = 8.796093022208e+12
 )
 
 // Valid indicates whether the value is a known member of the CreateCPUConfigVcpuCount enum.
 func (e CreateCPUConfigVcpuCount) Valid() bool {
 	switch e {
+	case CreateCPUConfigVcpuCountN1024:
+		return true
+	case CreateCPUConfigVcpuCountN1048576E06:
+		return true
+	case CreateCPUConfigVcpuCountN1073741824E09:
+		return true
+	case CreateCPUConfigVcpuCountN1099511627776E12:
+		return true
+	case CreateCPUConfigVcpuCountN1125899906842624E15:
+		return true
 	case CreateCPUConfigVcpuCountN128:
+		return true
+	case CreateCPUConfigVcpuCountN131072:
+		return true
+	case CreateCPUConfigVcpuCountN134217728E08:
+		return true
+	case CreateCPUConfigVcpuCountN137438953472E11:
+		return true
+	case CreateCPUConfigVcpuCountN140737488355328E14:
 		return true
 	case CreateCPUConfigVcpuCountN16:
 		return true
+	case CreateCPUConfigVcpuCountN16384:
+		return true
+	case CreateCPUConfigVcpuCountN16777216E07:
+		return true
+	case CreateCPUConfigVcpuCountN17179869184E10:
+		return true
+	case CreateCPUConfigVcpuCountN17592186044416E13:
+		return true
 	case CreateCPUConfigVcpuCountN2:
+		return true
+	case CreateCPUConfigVcpuCountN2048:
+		return true
+	case CreateCPUConfigVcpuCountN2097152E06:
+		return true
+	case CreateCPUConfigVcpuCountN2147483648E09:
+		return true
+	case CreateCPUConfigVcpuCountN2199023255552E12:
+		return true
+	case CreateCPUConfigVcpuCountN2251799813685248E15:
 		return true
 	case CreateCPUConfigVcpuCountN256:
 		return true
+	case CreateCPUConfigVcpuCountN262144:
+		return true
+	case CreateCPUConfigVcpuCountN268435456E08:
+		return true
+	case CreateCPUConfigVcpuCountN274877906944E11:
+		return true
+	case CreateCPUConfigVcpuCountN281474976710656E14:
+		return true
 	case CreateCPUConfigVcpuCountN32:
+		return true
+	case CreateCPUConfigVcpuCountN32768:
+		return true
+	case CreateCPUConfigVcpuCountN33554432E07:
+		return true
+	case CreateCPUConfigVcpuCountN34359738368E10:
+		return true
+	case CreateCPUConfigVcpuCountN35184372088832E13:
 		return true
 	case CreateCPUConfigVcpuCountN4:
 		return true
+	case CreateCPUConfigVcpuCountN4096:
+		return true
+	case CreateCPUConfigVcpuCountN4194304E06:
+		return true
+	case CreateCPUConfigVcpuCountN4294967296E09:
+		return true
+	case CreateCPUConfigVcpuCountN4398046511104E12:
+		return true
+	case CreateCPUConfigVcpuCountN4503599627370496E15:
+		return true
+	case CreateCPUConfigVcpuCountN512:
+		return true
+	case CreateCPUConfigVcpuCountN524288:
+		return true
+	case CreateCPUConfigVcpuCountN536870912E08:
+		return true
+	case CreateCPUConfigVcpuCountN549755813888E11:
+		return true
+	case CreateCPUConfigVcpuCountN562949953421312E14:
+		return true
 	case CreateCPUConfigVcpuCountN64:
 		return true
+	case CreateCPUConfigVcpuCountN65536:
+		return true
+	case CreateCPUConfigVcpuCountN67108864E07:
+		return true
+	case CreateCPUConfigVcpuCountN68719476736E10:
+		return true
+	case CreateCPUConfigVcpuCountN70368744177664E13:
+		return true
 	case CreateCPUConfigVcpuCountN8:
+		return true
+	case CreateCPUConfigVcpuCountN8192:
+		return true
+	case CreateCPUConfigVcpuCountN8388608E06:
+		return true
+	case CreateCPUConfigVcpuCountN8589934592E09:
+		return true
+	case CreateCPUConfigVcpuCountN8796093022208E12:
 		return true
 	default:
 		return false
@@ -754,6 +886,13 @@ type BillingAmounts struct {
 // BillingBucketSize defines model for BillingBucketSize.
 type BillingBucketSize string
 
+// BillingList defines model for BillingList.
+type BillingList struct {
+	// Metadata What was asked for, and its sums.
+	Metadata BillingMetadata `json:"metadata"`
+	Records  []BillingRecord `json:"records"`
+}
+
 // BillingMetadata What was asked for, and its sums.
 type BillingMetadata struct {
 	// Query The window, on the borders of buckets.
@@ -843,6 +982,13 @@ type ClusterBillingAmounts struct {
 	TotalAmount float64 `json:"totalAmount"`
 }
 
+// ClusterBillingList defines model for ClusterBillingList.
+type ClusterBillingList struct {
+	// Metadata What was asked for, and its sums.
+	Metadata ClusterBillingMetadata `json:"metadata"`
+	Records  []ClusterBillingRecord `json:"records"`
+}
+
 // ClusterBillingMetadata What was asked for, and its sums.
 type ClusterBillingMetadata struct {
 	// Query The window, on the borders of buckets.
@@ -888,6 +1034,11 @@ type ClusterCompute struct {
 	GpuCountPerPod int64  `json:"gpuCountPerPod"`
 	GpuTypeID      string `json:"gpuTypeId"`
 	PodCount       int64  `json:"podCount"`
+}
+
+// ClusterList defines model for ClusterList.
+type ClusterList struct {
+	Clusters []Cluster `json:"clusters"`
 }
 
 // ClusterPodsSummary defines model for ClusterPodsSummary.
@@ -943,6 +1094,11 @@ type CPUType struct {
 	Vcpu CPUVcpu `json:"vcpu"`
 }
 
+// CPUTypeList defines model for CpuTypeList.
+type CPUTypeList struct {
+	Cpus []CPUType `json:"cpus"`
+}
+
 // CPUVcpu The smallest and the largest pod; the powers of two between them are offered too.
 type CPUVcpu struct {
 	Max int64 `json:"max"`
@@ -985,11 +1141,11 @@ type CreateCPUConfig struct {
 	// ID CPU flavor id.
 	ID string `json:"id"`
 
-	// VcpuCount A power of two that the flavor offers.
+	// VcpuCount A power of two that the flavor offers. Which ones it does is in the catalog; any other power of two gives 400.
 	VcpuCount CreateCPUConfigVcpuCount `json:"vcpuCount"`
 }
 
-// CreateCPUConfigVcpuCount A power of two that the flavor offers.
+// CreateCPUConfigVcpuCount A power of two that the flavor offers. Which ones it does is in the catalog; any other power of two gives 400.
 type CreateCPUConfigVcpuCount int64
 
 // CreateDelegationRequest defines model for CreateDelegationRequest.
@@ -1178,8 +1334,18 @@ type DataCenter struct {
 	Region             DataCenterRegion       `json:"region"`
 }
 
+// DataCenterList defines model for DataCenterList.
+type DataCenterList struct {
+	DataCenters []DataCenter `json:"dataCenters"`
+}
+
 // DataCenterRegion defines model for DataCenterRegion.
 type DataCenterRegion string
+
+// DelegationList defines model for DelegationList.
+type DelegationList struct {
+	Delegations []EcrDelegation `json:"delegations"`
+}
 
 // EcrDelegation defines model for EcrDelegation.
 type EcrDelegation struct {
@@ -1241,6 +1407,13 @@ type EndpointBillingAmounts struct {
 	TotalAmount float64 `json:"totalAmount"`
 }
 
+// EndpointBillingList defines model for EndpointBillingList.
+type EndpointBillingList struct {
+	// Metadata What was asked for, and its sums.
+	Metadata EndpointBillingMetadata `json:"metadata"`
+	Records  []EndpointBillingRecord `json:"records"`
+}
+
 // EndpointBillingMetadata What was asked for, and its sums.
 type EndpointBillingMetadata struct {
 	// Query The window, on the borders of buckets.
@@ -1268,6 +1441,11 @@ type EndpointGpuConfig struct {
 	ExcludedTypes       []string                  `json:"excludedTypes"`
 	MinCudaVersion      nullable.Nullable[string] `json:"minCudaVersion"`
 	Pools               []string                  `json:"pools"`
+}
+
+// EndpointList defines model for EndpointList.
+type EndpointList struct {
+	Endpoints []Endpoint `json:"endpoints"`
 }
 
 // EndpointRequestUrls The addresses of the queue. Those of status, stream, cancel and retry are followed by a slash and the job's id.
@@ -1360,121 +1538,16 @@ type GpuType struct {
 // GpuTypeManufacturer defines model for GpuType.Manufacturer.
 type GpuTypeManufacturer string
 
-// ListBillingResponse defines model for ListBillingResponse.
-type ListBillingResponse struct {
-	// Metadata What was asked for, and its sums.
-	Metadata BillingMetadata `json:"metadata"`
-	Records  []BillingRecord `json:"records"`
-}
-
-// ListClusterBillingResponse defines model for ListClusterBillingResponse.
-type ListClusterBillingResponse struct {
-	// Metadata What was asked for, and its sums.
-	Metadata ClusterBillingMetadata `json:"metadata"`
-	Records  []ClusterBillingRecord `json:"records"`
-}
-
-// ListClustersResponse defines model for ListClustersResponse.
-type ListClustersResponse struct {
-	Clusters []Cluster `json:"clusters"`
-}
-
-// ListCPUTypesResponse defines model for ListCpuTypesResponse.
-type ListCPUTypesResponse struct {
-	Cpus []CPUType `json:"cpus"`
-}
-
-// ListDataCentersResponse defines model for ListDataCentersResponse.
-type ListDataCentersResponse struct {
-	DataCenters []DataCenter `json:"dataCenters"`
-}
-
-// ListDelegationsResponse defines model for ListDelegationsResponse.
-type ListDelegationsResponse struct {
-	Delegations []EcrDelegation `json:"delegations"`
-}
-
-// ListEndpointBillingResponse defines model for ListEndpointBillingResponse.
-type ListEndpointBillingResponse struct {
-	// Metadata What was asked for, and its sums.
-	Metadata EndpointBillingMetadata `json:"metadata"`
-	Records  []EndpointBillingRecord `json:"records"`
-}
-
-// ListEndpointReleasesResponse defines model for ListEndpointReleasesResponse.
-type ListEndpointReleasesResponse struct {
-	// EndpointVersion Of the latest release.
-	EndpointVersion nullable.Nullable[int64] `json:"endpointVersion"`
-	Releases        []Release                `json:"releases"`
-	Rollout         RolloutSummary           `json:"rollout"`
-}
-
-// ListEndpointWorkersResponse defines model for ListEndpointWorkersResponse.
-type ListEndpointWorkersResponse struct {
-	// EndpointVersion Of the latest release.
-	EndpointVersion nullable.Nullable[int64] `json:"endpointVersion"`
-	Summary         WorkerSummary            `json:"summary"`
-	Workers         []Worker                 `json:"workers"`
-}
-
-// ListEndpointsResponse defines model for ListEndpointsResponse.
-type ListEndpointsResponse struct {
-	Endpoints []Endpoint `json:"endpoints"`
-}
-
-// ListGpuTypesResponse defines model for ListGpuTypesResponse.
-type ListGpuTypesResponse struct {
+// GpuTypeList defines model for GpuTypeList.
+type GpuTypeList struct {
 	Gpus []GpuType `json:"gpus"`
-}
-
-// ListNetworkVolumeBillingResponse defines model for ListNetworkVolumeBillingResponse.
-type ListNetworkVolumeBillingResponse struct {
-	// Metadata What was asked for, and its sums.
-	Metadata NetworkVolumeBillingMetadata `json:"metadata"`
-	Records  []NetworkVolumeBillingRecord `json:"records"`
-}
-
-// ListNetworkVolumesResponse defines model for ListNetworkVolumesResponse.
-type ListNetworkVolumesResponse struct {
-	NetworkVolumes []NetworkVolume `json:"networkVolumes"`
-}
-
-// ListPodBillingResponse defines model for ListPodBillingResponse.
-type ListPodBillingResponse struct {
-	// Metadata What was asked for, and its sums.
-	Metadata PodBillingMetadata `json:"metadata"`
-	Records  []PodBillingRecord `json:"records"`
-}
-
-// ListPodsResponse defines model for ListPodsResponse.
-type ListPodsResponse struct {
-	Pods []Pod `json:"pods"`
-}
-
-// ListPublicTemplatesResponse defines model for ListPublicTemplatesResponse.
-type ListPublicTemplatesResponse struct {
-	Templates []Template `json:"templates"`
-}
-
-// ListRegistriesResponse defines model for ListRegistriesResponse.
-type ListRegistriesResponse struct {
-	Registries []Registry `json:"registries"`
-}
-
-// ListServerlessBillingResponse defines model for ListServerlessBillingResponse.
-type ListServerlessBillingResponse struct {
-	// Metadata What was asked for, and its sums.
-	Metadata ServerlessBillingMetadata `json:"metadata"`
-	Records  []ServerlessBillingRecord `json:"records"`
-}
-
-// ListTemplatesResponse defines model for ListTemplatesResponse.
-type ListTemplatesResponse struct {
-	Templates []Template `json:"templates"`
 }
 
 // LogSource container, what the container wrote; system, what was done with it.
 type LogSource string
+
+// MountPath Where it is in the container: absolute and not /, without . and .. as a part, colons and control characters.
+type MountPath = string
 
 // Mounts At most one of the two kinds.
 type Mounts struct {
@@ -1487,8 +1560,9 @@ type Mounts struct {
 
 // NetworkMount defines model for NetworkMount.
 type NetworkMount struct {
-	Path     string `json:"path"`
-	VolumeID string `json:"volumeId"`
+	// Path Where it is in the container: absolute and not /, without . and .. as a part, colons and control characters.
+	Path     MountPath `json:"path"`
+	VolumeID string    `json:"volumeId"`
 }
 
 // NetworkVolume defines model for NetworkVolume.
@@ -1509,6 +1583,13 @@ type NetworkVolumeBillingAmounts struct {
 
 	// TotalAmount USD, the sum of the others.
 	TotalAmount float64 `json:"totalAmount"`
+}
+
+// NetworkVolumeBillingList defines model for NetworkVolumeBillingList.
+type NetworkVolumeBillingList struct {
+	// Metadata What was asked for, and its sums.
+	Metadata NetworkVolumeBillingMetadata `json:"metadata"`
+	Records  []NetworkVolumeBillingRecord `json:"records"`
 }
 
 // NetworkVolumeBillingMetadata What was asked for, and its sums.
@@ -1545,11 +1626,17 @@ type NetworkVolumeBillingRecord struct {
 	TotalAmount float64 `json:"totalAmount"`
 }
 
+// NetworkVolumeList defines model for NetworkVolumeList.
+type NetworkVolumeList struct {
+	NetworkVolumes []NetworkVolume `json:"networkVolumes"`
+}
+
 // PersistentMount Host-local storage; prefer a network mount.
 //
 // Deprecated: this type has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 type PersistentMount struct {
-	Path string `json:"path"`
+	// Path Where it is in the container: absolute and not /, without . and .. as a part, colons and control characters.
+	Path MountPath `json:"path"`
 
 	// Size GB.
 	Size int64 `json:"size"`
@@ -1612,6 +1699,13 @@ type PodBillingAmounts struct {
 	TotalAmount float64 `json:"totalAmount"`
 }
 
+// PodBillingList defines model for PodBillingList.
+type PodBillingList struct {
+	// Metadata What was asked for, and its sums.
+	Metadata PodBillingMetadata `json:"metadata"`
+	Records  []PodBillingRecord `json:"records"`
+}
+
 // PodBillingMetadata What was asked for, and its sums.
 type PodBillingMetadata struct {
 	// Query The window, on the borders of buckets.
@@ -1666,6 +1760,11 @@ type PodGpuUtilization struct {
 	Util *int64 `json:"util,omitempty"`
 }
 
+// PodList defines model for PodList.
+type PodList struct {
+	Pods []Pod `json:"pods"`
+}
+
 // PodRuntime Null unless the pod is RUNNING. What is not measured is absent; what is was so within the last seconds.
 type PodRuntime struct {
 	CPU    *Utilization        `json:"cpu,omitempty"`
@@ -1711,6 +1810,11 @@ type Problem struct {
 	Title string `json:"title"`
 }
 
+// PublicTemplateList defines model for PublicTemplateList.
+type PublicTemplateList struct {
+	Templates []Template `json:"templates"`
+}
+
 // QueueDelayScaling defines model for QueueDelayScaling.
 type QueueDelayScaling struct {
 	// QueueDelay Seconds that a job may wait before a worker more is started.
@@ -1725,6 +1829,11 @@ type QueueDelayScalingType string
 type Registry struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
+}
+
+// RegistryList defines model for RegistryList.
+type RegistryList struct {
+	Registries []Registry `json:"registries"`
 }
 
 // Release defines model for Release.
@@ -1754,6 +1863,14 @@ type ReleaseDiffEntry struct {
 
 	// Old Its value before.
 	Old json.RawMessage `json:"old"`
+}
+
+// ReleaseList defines model for ReleaseList.
+type ReleaseList struct {
+	// EndpointVersion Of the latest release.
+	EndpointVersion nullable.Nullable[int64] `json:"endpointVersion"`
+	Releases        []Release                `json:"releases"`
+	Rollout         RolloutSummary           `json:"rollout"`
 }
 
 // ReleaseSource defines model for ReleaseSource.
@@ -1801,6 +1918,13 @@ type ServerlessBillingAmounts struct {
 
 	// TotalAmount USD, the sum of the others.
 	TotalAmount float64 `json:"totalAmount"`
+}
+
+// ServerlessBillingList defines model for ServerlessBillingList.
+type ServerlessBillingList struct {
+	// Metadata What was asked for, and its sums.
+	Metadata ServerlessBillingMetadata `json:"metadata"`
+	Records  []ServerlessBillingRecord `json:"records"`
 }
 
 // ServerlessBillingMetadata What was asked for, and its sums.
@@ -1884,6 +2008,11 @@ type Template struct {
 
 // TemplateCategory What it is made for.
 type TemplateCategory string
+
+// TemplateList defines model for TemplateList.
+type TemplateList struct {
+	Templates []Template `json:"templates"`
+}
 
 // TemplateMounts defines model for TemplateMounts.
 type TemplateMounts struct {
@@ -2048,6 +2177,14 @@ type Worker struct {
 	Version nullable.Nullable[int64] `json:"version"`
 }
 
+// WorkerList defines model for WorkerList.
+type WorkerList struct {
+	// EndpointVersion Of the latest release.
+	EndpointVersion nullable.Nullable[int64] `json:"endpointVersion"`
+	Summary         WorkerSummary            `json:"summary"`
+	Workers         []Worker                 `json:"workers"`
+}
+
 // WorkerStatus defines model for WorkerStatus.
 type WorkerStatus string
 
@@ -2132,6 +2269,9 @@ type VcpuCount = int64
 
 // Conflict What went wrong, as application/problem+json.
 type Conflict = Problem
+
+// Declared What went wrong, as application/problem+json.
+type Declared = Problem
 
 // Forbidden What went wrong, as application/problem+json.
 type Forbidden = Problem
@@ -2971,7 +3111,7 @@ type ClientInterface interface {
 
 	// ListRegistries List registry credentials
 	//
-	// All credentials of the caller, newest first, without what they hold.
+	// All credentials of the caller, oldest first, without what they hold.
 	//
 	// Corresponds with GET /v2/registries (the `ListRegistries` operationId).
 	ListRegistries(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3081,7 +3221,7 @@ type ClientInterface interface {
 
 	// UpdateEndpointWithBody Change an endpoint
 	//
-	// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+	// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once. Of an endpoint that the settings of the server declare, only what acts at once changes, but for the name.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3090,7 +3230,7 @@ type ClientInterface interface {
 
 	// UpdateEndpoint Change an endpoint
 	//
-	// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+	// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once. Of an endpoint that the settings of the server declare, only what acts at once changes, but for the name.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3907,7 +4047,7 @@ func (c *Client) GetPodLogs(ctx context.Context, id string, params *GetPodLogsPa
 
 // ListRegistries List registry credentials
 //
-// All credentials of the caller, newest first, without what they hold.
+// All credentials of the caller, oldest first, without what they hold.
 //
 // Corresponds with GET /v2/registries (the `ListRegistries` operationId).
 func (c *Client) ListRegistries(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4157,7 +4297,7 @@ func (c *Client) GetEndpoint(ctx context.Context, id string, reqEditors ...Reque
 
 // UpdateEndpointWithBody Change an endpoint
 //
-// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once. Of an endpoint that the settings of the server declare, only what acts at once changes, but for the name.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4176,7 +4316,7 @@ func (c *Client) UpdateEndpointWithBody(ctx context.Context, id string, contentT
 
 // UpdateEndpoint Change an endpoint
 //
-// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once. Of an endpoint that the settings of the server declare, only what acts at once changes, but for the name.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7272,7 +7412,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/billing (the `ListBilling` operationId).
-	ListBillingWithResponse(ctx context.Context, params *ListBillingParams, reqEditors ...RequestEditorFn) (*ListBillingResponse2, error)
+	ListBillingWithResponse(ctx context.Context, params *ListBillingParams, reqEditors ...RequestEditorFn) (*ListBillingResponse, error)
 
 	// ListClusterBillingWithResponse Read the bill of clusters
 	//
@@ -7281,7 +7421,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/billing/clusters (the `ListClusterBilling` operationId).
-	ListClusterBillingWithResponse(ctx context.Context, params *ListClusterBillingParams, reqEditors ...RequestEditorFn) (*ListClusterBillingResponse2, error)
+	ListClusterBillingWithResponse(ctx context.Context, params *ListClusterBillingParams, reqEditors ...RequestEditorFn) (*ListClusterBillingResponse, error)
 
 	// ListEndpointBillingWithResponse Read the bill of public endpoints
 	//
@@ -7290,7 +7430,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/billing/endpoints (the `ListEndpointBilling` operationId).
-	ListEndpointBillingWithResponse(ctx context.Context, params *ListEndpointBillingParams, reqEditors ...RequestEditorFn) (*ListEndpointBillingResponse2, error)
+	ListEndpointBillingWithResponse(ctx context.Context, params *ListEndpointBillingParams, reqEditors ...RequestEditorFn) (*ListEndpointBillingResponse, error)
 
 	// ListNetworkVolumeBillingWithResponse Read the bill of network volumes
 	//
@@ -7299,7 +7439,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/billing/network-volumes (the `ListNetworkVolumeBilling` operationId).
-	ListNetworkVolumeBillingWithResponse(ctx context.Context, params *ListNetworkVolumeBillingParams, reqEditors ...RequestEditorFn) (*ListNetworkVolumeBillingResponse2, error)
+	ListNetworkVolumeBillingWithResponse(ctx context.Context, params *ListNetworkVolumeBillingParams, reqEditors ...RequestEditorFn) (*ListNetworkVolumeBillingResponse, error)
 
 	// ListPodBillingWithResponse Read the bill of pods
 	//
@@ -7308,7 +7448,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/billing/pods (the `ListPodBilling` operationId).
-	ListPodBillingWithResponse(ctx context.Context, params *ListPodBillingParams, reqEditors ...RequestEditorFn) (*ListPodBillingResponse2, error)
+	ListPodBillingWithResponse(ctx context.Context, params *ListPodBillingParams, reqEditors ...RequestEditorFn) (*ListPodBillingResponse, error)
 
 	// ListServerlessBillingWithResponse Read the bill of serverless endpoints
 	//
@@ -7317,7 +7457,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/billing/serverless (the `ListServerlessBilling` operationId).
-	ListServerlessBillingWithResponse(ctx context.Context, params *ListServerlessBillingParams, reqEditors ...RequestEditorFn) (*ListServerlessBillingResponse2, error)
+	ListServerlessBillingWithResponse(ctx context.Context, params *ListServerlessBillingParams, reqEditors ...RequestEditorFn) (*ListServerlessBillingResponse, error)
 
 	// ListCPUTypesWithResponse List the CPU flavors
 	//
@@ -7326,7 +7466,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/catalog/cpus (the `ListCPUTypes` operationId).
-	ListCPUTypesWithResponse(ctx context.Context, params *ListCPUTypesParams, reqEditors ...RequestEditorFn) (*ListCPUTypesResponse2, error)
+	ListCPUTypesWithResponse(ctx context.Context, params *ListCPUTypesParams, reqEditors ...RequestEditorFn) (*ListCPUTypesResponse, error)
 
 	// GetCPUTypeWithResponse Read a CPU flavor
 	//
@@ -7344,7 +7484,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/catalog/datacenters (the `ListDataCenters` operationId).
-	ListDataCentersWithResponse(ctx context.Context, params *ListDataCentersParams, reqEditors ...RequestEditorFn) (*ListDataCentersResponse2, error)
+	ListDataCentersWithResponse(ctx context.Context, params *ListDataCentersParams, reqEditors ...RequestEditorFn) (*ListDataCentersResponse, error)
 
 	// GetDataCenterWithResponse Read a data center
 	//
@@ -7362,7 +7502,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/catalog/gpus (the `ListGpuTypes` operationId).
-	ListGpuTypesWithResponse(ctx context.Context, params *ListGpuTypesParams, reqEditors ...RequestEditorFn) (*ListGpuTypesResponse2, error)
+	ListGpuTypesWithResponse(ctx context.Context, params *ListGpuTypesParams, reqEditors ...RequestEditorFn) (*ListGpuTypesResponse, error)
 
 	// GetGpuTypeWithResponse Read a GPU type
 	//
@@ -7380,7 +7520,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/catalog/templates (the `ListPublicTemplates` operationId).
-	ListPublicTemplatesWithResponse(ctx context.Context, params *ListPublicTemplatesParams, reqEditors ...RequestEditorFn) (*ListPublicTemplatesResponse2, error)
+	ListPublicTemplatesWithResponse(ctx context.Context, params *ListPublicTemplatesParams, reqEditors ...RequestEditorFn) (*ListPublicTemplatesResponse, error)
 
 	// ListClustersWithResponse List clusters
 	//
@@ -7389,7 +7529,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/clusters (the `ListClusters` operationId).
-	ListClustersWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListClustersResponse2, error)
+	ListClustersWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListClustersResponse, error)
 
 	// CreateClusterWithBodyWithResponse Create a cluster
 	//
@@ -7461,7 +7601,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/network-volumes (the `ListNetworkVolumes` operationId).
-	ListNetworkVolumesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListNetworkVolumesResponse2, error)
+	ListNetworkVolumesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListNetworkVolumesResponse, error)
 
 	// CreateNetworkVolumeWithBodyWithResponse Create a network volume
 	//
@@ -7524,7 +7664,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/pods (the `ListPods` operationId).
-	ListPodsWithResponse(ctx context.Context, params *ListPodsParams, reqEditors ...RequestEditorFn) (*ListPodsResponse2, error)
+	ListPodsWithResponse(ctx context.Context, params *ListPodsParams, reqEditors ...RequestEditorFn) (*ListPodsResponse, error)
 
 	// CreatePodWithBodyWithResponse Create a pod
 	//
@@ -7609,12 +7749,12 @@ type ClientWithResponsesInterface interface {
 
 	// ListRegistriesWithResponse List registry credentials
 	//
-	// All credentials of the caller, newest first, without what they hold.
+	// All credentials of the caller, oldest first, without what they hold.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/registries (the `ListRegistries` operationId).
-	ListRegistriesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListRegistriesResponse2, error)
+	ListRegistriesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListRegistriesResponse, error)
 
 	// CreateRegistryWithBodyWithResponse Store a registry credential
 	//
@@ -7641,7 +7781,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/registries/delegations (the `ListDelegations` operationId).
-	ListDelegationsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListDelegationsResponse2, error)
+	ListDelegationsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListDelegationsResponse, error)
 
 	// CreateDelegationWithBodyWithResponse Delegate an ECR repository
 	//
@@ -7695,7 +7835,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/serverless (the `ListEndpoints` operationId).
-	ListEndpointsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListEndpointsResponse2, error)
+	ListEndpointsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListEndpointsResponse, error)
 
 	// CreateEndpointWithBodyWithResponse Create an endpoint
 	//
@@ -7735,7 +7875,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateEndpointWithBodyWithResponse Change an endpoint
 	//
-	// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+	// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once. Of an endpoint that the settings of the server declare, only what acts at once changes, but for the name.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7744,7 +7884,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateEndpointWithResponse Change an endpoint
 	//
-	// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+	// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once. Of an endpoint that the settings of the server declare, only what acts at once changes, but for the name.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7758,7 +7898,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/serverless/{id}/releases (the `ListEndpointReleases` operationId).
-	ListEndpointReleasesWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ListEndpointReleasesResponse2, error)
+	ListEndpointReleasesWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ListEndpointReleasesResponse, error)
 
 	// ListEndpointWorkersWithResponse List the workers of an endpoint
 	//
@@ -7767,7 +7907,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/serverless/{id}/workers (the `ListEndpointWorkers` operationId).
-	ListEndpointWorkersWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ListEndpointWorkersResponse2, error)
+	ListEndpointWorkersWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ListEndpointWorkersResponse, error)
 
 	// GetWorkerLogsWithResponse Follow the logs of a worker
 	//
@@ -7785,7 +7925,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/templates (the `ListTemplates` operationId).
-	ListTemplatesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListTemplatesResponse2, error)
+	ListTemplatesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListTemplatesResponse, error)
 
 	// CreateTemplateWithBodyWithResponse Create a template
 	//
@@ -8049,24 +8189,24 @@ func (r UpdateSSHKeysResponse) ContentType() string {
 	return ""
 }
 
-// ListBillingResponse2200Headers the declared response headers of an HTTP 200 response for ListBilling
-type ListBillingResponse2200Headers struct {
+// ListBillingResponse200Headers the declared response headers of an HTTP 200 response for ListBilling
+type ListBillingResponse200Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 }
 
-// ListBillingResponse2429Headers the declared response headers of an HTTP 429 response for ListBilling
-type ListBillingResponse2429Headers struct {
+// ListBillingResponse429Headers the declared response headers of an HTTP 429 response for ListBilling
+type ListBillingResponse429Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 	RetryAfter      *int64
 }
 
-type ListBillingResponse2 struct {
+type ListBillingResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListBillingResponse
+	JSON200 *BillingList
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
 	ApplicationProblemJSON400 *Rejected
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
@@ -8080,53 +8220,53 @@ type ListBillingResponse2 struct {
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListBillingResponse2200Headers
+	Headers200 *ListBillingResponse200Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *ListBillingResponse2429Headers
+	Headers429 *ListBillingResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListBillingResponse2) GetJSON200() *ListBillingResponse {
+func (r ListBillingResponse) GetJSON200() *BillingList {
 	return r.JSON200
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ListBillingResponse2) GetApplicationProblemJSON400() *Rejected {
+func (r ListBillingResponse) GetApplicationProblemJSON400() *Rejected {
 	return r.ApplicationProblemJSON400
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r ListBillingResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+func (r ListBillingResponse) GetApplicationProblemJSON401() *Unauthenticated {
 	return r.ApplicationProblemJSON401
 }
 
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r ListBillingResponse2) GetApplicationProblemJSON403() *Forbidden {
+func (r ListBillingResponse) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListBillingResponse2) GetApplicationProblemJSON422() *Invalid {
+func (r ListBillingResponse) GetApplicationProblemJSON422() *Invalid {
 	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r ListBillingResponse2) GetApplicationProblemJSON429() *TooMany {
+func (r ListBillingResponse) GetApplicationProblemJSON429() *TooMany {
 	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ListBillingResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+func (r ListBillingResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListBillingResponse2) GetBody() []byte {
+func (r ListBillingResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListBillingResponse2) Status() string {
+func (r ListBillingResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -8134,7 +8274,7 @@ func (r ListBillingResponse2) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListBillingResponse2) StatusCode() int {
+func (r ListBillingResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -8142,31 +8282,31 @@ func (r ListBillingResponse2) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListBillingResponse2) ContentType() string {
+func (r ListBillingResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ListClusterBillingResponse2200Headers the declared response headers of an HTTP 200 response for ListClusterBilling
-type ListClusterBillingResponse2200Headers struct {
+// ListClusterBillingResponse200Headers the declared response headers of an HTTP 200 response for ListClusterBilling
+type ListClusterBillingResponse200Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 }
 
-// ListClusterBillingResponse2429Headers the declared response headers of an HTTP 429 response for ListClusterBilling
-type ListClusterBillingResponse2429Headers struct {
+// ListClusterBillingResponse429Headers the declared response headers of an HTTP 429 response for ListClusterBilling
+type ListClusterBillingResponse429Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 	RetryAfter      *int64
 }
 
-type ListClusterBillingResponse2 struct {
+type ListClusterBillingResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListClusterBillingResponse
+	JSON200 *ClusterBillingList
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
 	ApplicationProblemJSON400 *Rejected
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
@@ -8180,53 +8320,53 @@ type ListClusterBillingResponse2 struct {
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListClusterBillingResponse2200Headers
+	Headers200 *ListClusterBillingResponse200Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *ListClusterBillingResponse2429Headers
+	Headers429 *ListClusterBillingResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListClusterBillingResponse2) GetJSON200() *ListClusterBillingResponse {
+func (r ListClusterBillingResponse) GetJSON200() *ClusterBillingList {
 	return r.JSON200
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ListClusterBillingResponse2) GetApplicationProblemJSON400() *Rejected {
+func (r ListClusterBillingResponse) GetApplicationProblemJSON400() *Rejected {
 	return r.ApplicationProblemJSON400
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r ListClusterBillingResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+func (r ListClusterBillingResponse) GetApplicationProblemJSON401() *Unauthenticated {
 	return r.ApplicationProblemJSON401
 }
 
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r ListClusterBillingResponse2) GetApplicationProblemJSON403() *Forbidden {
+func (r ListClusterBillingResponse) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListClusterBillingResponse2) GetApplicationProblemJSON422() *Invalid {
+func (r ListClusterBillingResponse) GetApplicationProblemJSON422() *Invalid {
 	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r ListClusterBillingResponse2) GetApplicationProblemJSON429() *TooMany {
+func (r ListClusterBillingResponse) GetApplicationProblemJSON429() *TooMany {
 	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ListClusterBillingResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+func (r ListClusterBillingResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListClusterBillingResponse2) GetBody() []byte {
+func (r ListClusterBillingResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListClusterBillingResponse2) Status() string {
+func (r ListClusterBillingResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -8234,7 +8374,7 @@ func (r ListClusterBillingResponse2) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListClusterBillingResponse2) StatusCode() int {
+func (r ListClusterBillingResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -8242,31 +8382,31 @@ func (r ListClusterBillingResponse2) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListClusterBillingResponse2) ContentType() string {
+func (r ListClusterBillingResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ListEndpointBillingResponse2200Headers the declared response headers of an HTTP 200 response for ListEndpointBilling
-type ListEndpointBillingResponse2200Headers struct {
+// ListEndpointBillingResponse200Headers the declared response headers of an HTTP 200 response for ListEndpointBilling
+type ListEndpointBillingResponse200Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 }
 
-// ListEndpointBillingResponse2429Headers the declared response headers of an HTTP 429 response for ListEndpointBilling
-type ListEndpointBillingResponse2429Headers struct {
+// ListEndpointBillingResponse429Headers the declared response headers of an HTTP 429 response for ListEndpointBilling
+type ListEndpointBillingResponse429Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 	RetryAfter      *int64
 }
 
-type ListEndpointBillingResponse2 struct {
+type ListEndpointBillingResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListEndpointBillingResponse
+	JSON200 *EndpointBillingList
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
 	ApplicationProblemJSON400 *Rejected
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
@@ -8280,53 +8420,53 @@ type ListEndpointBillingResponse2 struct {
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListEndpointBillingResponse2200Headers
+	Headers200 *ListEndpointBillingResponse200Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *ListEndpointBillingResponse2429Headers
+	Headers429 *ListEndpointBillingResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListEndpointBillingResponse2) GetJSON200() *ListEndpointBillingResponse {
+func (r ListEndpointBillingResponse) GetJSON200() *EndpointBillingList {
 	return r.JSON200
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ListEndpointBillingResponse2) GetApplicationProblemJSON400() *Rejected {
+func (r ListEndpointBillingResponse) GetApplicationProblemJSON400() *Rejected {
 	return r.ApplicationProblemJSON400
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r ListEndpointBillingResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+func (r ListEndpointBillingResponse) GetApplicationProblemJSON401() *Unauthenticated {
 	return r.ApplicationProblemJSON401
 }
 
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r ListEndpointBillingResponse2) GetApplicationProblemJSON403() *Forbidden {
+func (r ListEndpointBillingResponse) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListEndpointBillingResponse2) GetApplicationProblemJSON422() *Invalid {
+func (r ListEndpointBillingResponse) GetApplicationProblemJSON422() *Invalid {
 	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r ListEndpointBillingResponse2) GetApplicationProblemJSON429() *TooMany {
+func (r ListEndpointBillingResponse) GetApplicationProblemJSON429() *TooMany {
 	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ListEndpointBillingResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+func (r ListEndpointBillingResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListEndpointBillingResponse2) GetBody() []byte {
+func (r ListEndpointBillingResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListEndpointBillingResponse2) Status() string {
+func (r ListEndpointBillingResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -8334,7 +8474,7 @@ func (r ListEndpointBillingResponse2) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListEndpointBillingResponse2) StatusCode() int {
+func (r ListEndpointBillingResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -8342,31 +8482,31 @@ func (r ListEndpointBillingResponse2) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListEndpointBillingResponse2) ContentType() string {
+func (r ListEndpointBillingResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ListNetworkVolumeBillingResponse2200Headers the declared response headers of an HTTP 200 response for ListNetworkVolumeBilling
-type ListNetworkVolumeBillingResponse2200Headers struct {
+// ListNetworkVolumeBillingResponse200Headers the declared response headers of an HTTP 200 response for ListNetworkVolumeBilling
+type ListNetworkVolumeBillingResponse200Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 }
 
-// ListNetworkVolumeBillingResponse2429Headers the declared response headers of an HTTP 429 response for ListNetworkVolumeBilling
-type ListNetworkVolumeBillingResponse2429Headers struct {
+// ListNetworkVolumeBillingResponse429Headers the declared response headers of an HTTP 429 response for ListNetworkVolumeBilling
+type ListNetworkVolumeBillingResponse429Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 	RetryAfter      *int64
 }
 
-type ListNetworkVolumeBillingResponse2 struct {
+type ListNetworkVolumeBillingResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListNetworkVolumeBillingResponse
+	JSON200 *NetworkVolumeBillingList
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
 	ApplicationProblemJSON400 *Rejected
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
@@ -8380,53 +8520,53 @@ type ListNetworkVolumeBillingResponse2 struct {
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListNetworkVolumeBillingResponse2200Headers
+	Headers200 *ListNetworkVolumeBillingResponse200Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *ListNetworkVolumeBillingResponse2429Headers
+	Headers429 *ListNetworkVolumeBillingResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListNetworkVolumeBillingResponse2) GetJSON200() *ListNetworkVolumeBillingResponse {
+func (r ListNetworkVolumeBillingResponse) GetJSON200() *NetworkVolumeBillingList {
 	return r.JSON200
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ListNetworkVolumeBillingResponse2) GetApplicationProblemJSON400() *Rejected {
+func (r ListNetworkVolumeBillingResponse) GetApplicationProblemJSON400() *Rejected {
 	return r.ApplicationProblemJSON400
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r ListNetworkVolumeBillingResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+func (r ListNetworkVolumeBillingResponse) GetApplicationProblemJSON401() *Unauthenticated {
 	return r.ApplicationProblemJSON401
 }
 
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r ListNetworkVolumeBillingResponse2) GetApplicationProblemJSON403() *Forbidden {
+func (r ListNetworkVolumeBillingResponse) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListNetworkVolumeBillingResponse2) GetApplicationProblemJSON422() *Invalid {
+func (r ListNetworkVolumeBillingResponse) GetApplicationProblemJSON422() *Invalid {
 	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r ListNetworkVolumeBillingResponse2) GetApplicationProblemJSON429() *TooMany {
+func (r ListNetworkVolumeBillingResponse) GetApplicationProblemJSON429() *TooMany {
 	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ListNetworkVolumeBillingResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+func (r ListNetworkVolumeBillingResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListNetworkVolumeBillingResponse2) GetBody() []byte {
+func (r ListNetworkVolumeBillingResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListNetworkVolumeBillingResponse2) Status() string {
+func (r ListNetworkVolumeBillingResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -8434,7 +8574,7 @@ func (r ListNetworkVolumeBillingResponse2) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListNetworkVolumeBillingResponse2) StatusCode() int {
+func (r ListNetworkVolumeBillingResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -8442,31 +8582,31 @@ func (r ListNetworkVolumeBillingResponse2) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListNetworkVolumeBillingResponse2) ContentType() string {
+func (r ListNetworkVolumeBillingResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ListPodBillingResponse2200Headers the declared response headers of an HTTP 200 response for ListPodBilling
-type ListPodBillingResponse2200Headers struct {
+// ListPodBillingResponse200Headers the declared response headers of an HTTP 200 response for ListPodBilling
+type ListPodBillingResponse200Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 }
 
-// ListPodBillingResponse2429Headers the declared response headers of an HTTP 429 response for ListPodBilling
-type ListPodBillingResponse2429Headers struct {
+// ListPodBillingResponse429Headers the declared response headers of an HTTP 429 response for ListPodBilling
+type ListPodBillingResponse429Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 	RetryAfter      *int64
 }
 
-type ListPodBillingResponse2 struct {
+type ListPodBillingResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListPodBillingResponse
+	JSON200 *PodBillingList
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
 	ApplicationProblemJSON400 *Rejected
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
@@ -8480,53 +8620,53 @@ type ListPodBillingResponse2 struct {
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListPodBillingResponse2200Headers
+	Headers200 *ListPodBillingResponse200Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *ListPodBillingResponse2429Headers
+	Headers429 *ListPodBillingResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListPodBillingResponse2) GetJSON200() *ListPodBillingResponse {
+func (r ListPodBillingResponse) GetJSON200() *PodBillingList {
 	return r.JSON200
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ListPodBillingResponse2) GetApplicationProblemJSON400() *Rejected {
+func (r ListPodBillingResponse) GetApplicationProblemJSON400() *Rejected {
 	return r.ApplicationProblemJSON400
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r ListPodBillingResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+func (r ListPodBillingResponse) GetApplicationProblemJSON401() *Unauthenticated {
 	return r.ApplicationProblemJSON401
 }
 
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r ListPodBillingResponse2) GetApplicationProblemJSON403() *Forbidden {
+func (r ListPodBillingResponse) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListPodBillingResponse2) GetApplicationProblemJSON422() *Invalid {
+func (r ListPodBillingResponse) GetApplicationProblemJSON422() *Invalid {
 	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r ListPodBillingResponse2) GetApplicationProblemJSON429() *TooMany {
+func (r ListPodBillingResponse) GetApplicationProblemJSON429() *TooMany {
 	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ListPodBillingResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+func (r ListPodBillingResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListPodBillingResponse2) GetBody() []byte {
+func (r ListPodBillingResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListPodBillingResponse2) Status() string {
+func (r ListPodBillingResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -8534,7 +8674,7 @@ func (r ListPodBillingResponse2) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListPodBillingResponse2) StatusCode() int {
+func (r ListPodBillingResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -8542,31 +8682,31 @@ func (r ListPodBillingResponse2) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListPodBillingResponse2) ContentType() string {
+func (r ListPodBillingResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ListServerlessBillingResponse2200Headers the declared response headers of an HTTP 200 response for ListServerlessBilling
-type ListServerlessBillingResponse2200Headers struct {
+// ListServerlessBillingResponse200Headers the declared response headers of an HTTP 200 response for ListServerlessBilling
+type ListServerlessBillingResponse200Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 }
 
-// ListServerlessBillingResponse2429Headers the declared response headers of an HTTP 429 response for ListServerlessBilling
-type ListServerlessBillingResponse2429Headers struct {
+// ListServerlessBillingResponse429Headers the declared response headers of an HTTP 429 response for ListServerlessBilling
+type ListServerlessBillingResponse429Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 	RetryAfter      *int64
 }
 
-type ListServerlessBillingResponse2 struct {
+type ListServerlessBillingResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListServerlessBillingResponse
+	JSON200 *ServerlessBillingList
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
 	ApplicationProblemJSON400 *Rejected
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
@@ -8580,53 +8720,53 @@ type ListServerlessBillingResponse2 struct {
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListServerlessBillingResponse2200Headers
+	Headers200 *ListServerlessBillingResponse200Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *ListServerlessBillingResponse2429Headers
+	Headers429 *ListServerlessBillingResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListServerlessBillingResponse2) GetJSON200() *ListServerlessBillingResponse {
+func (r ListServerlessBillingResponse) GetJSON200() *ServerlessBillingList {
 	return r.JSON200
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ListServerlessBillingResponse2) GetApplicationProblemJSON400() *Rejected {
+func (r ListServerlessBillingResponse) GetApplicationProblemJSON400() *Rejected {
 	return r.ApplicationProblemJSON400
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r ListServerlessBillingResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+func (r ListServerlessBillingResponse) GetApplicationProblemJSON401() *Unauthenticated {
 	return r.ApplicationProblemJSON401
 }
 
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r ListServerlessBillingResponse2) GetApplicationProblemJSON403() *Forbidden {
+func (r ListServerlessBillingResponse) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListServerlessBillingResponse2) GetApplicationProblemJSON422() *Invalid {
+func (r ListServerlessBillingResponse) GetApplicationProblemJSON422() *Invalid {
 	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r ListServerlessBillingResponse2) GetApplicationProblemJSON429() *TooMany {
+func (r ListServerlessBillingResponse) GetApplicationProblemJSON429() *TooMany {
 	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ListServerlessBillingResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+func (r ListServerlessBillingResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListServerlessBillingResponse2) GetBody() []byte {
+func (r ListServerlessBillingResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListServerlessBillingResponse2) Status() string {
+func (r ListServerlessBillingResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -8634,7 +8774,7 @@ func (r ListServerlessBillingResponse2) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListServerlessBillingResponse2) StatusCode() int {
+func (r ListServerlessBillingResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -8642,31 +8782,31 @@ func (r ListServerlessBillingResponse2) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListServerlessBillingResponse2) ContentType() string {
+func (r ListServerlessBillingResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ListCPUTypesResponse2200Headers the declared response headers of an HTTP 200 response for ListCPUTypes
-type ListCPUTypesResponse2200Headers struct {
+// ListCPUTypesResponse200Headers the declared response headers of an HTTP 200 response for ListCPUTypes
+type ListCPUTypesResponse200Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 }
 
-// ListCPUTypesResponse2429Headers the declared response headers of an HTTP 429 response for ListCPUTypes
-type ListCPUTypesResponse2429Headers struct {
+// ListCPUTypesResponse429Headers the declared response headers of an HTTP 429 response for ListCPUTypes
+type ListCPUTypesResponse429Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 	RetryAfter      *int64
 }
 
-type ListCPUTypesResponse2 struct {
+type ListCPUTypesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListCPUTypesResponse
+	JSON200 *CPUTypeList
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
 	ApplicationProblemJSON400 *Rejected
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
@@ -8680,53 +8820,53 @@ type ListCPUTypesResponse2 struct {
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListCPUTypesResponse2200Headers
+	Headers200 *ListCPUTypesResponse200Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *ListCPUTypesResponse2429Headers
+	Headers429 *ListCPUTypesResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListCPUTypesResponse2) GetJSON200() *ListCPUTypesResponse {
+func (r ListCPUTypesResponse) GetJSON200() *CPUTypeList {
 	return r.JSON200
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ListCPUTypesResponse2) GetApplicationProblemJSON400() *Rejected {
+func (r ListCPUTypesResponse) GetApplicationProblemJSON400() *Rejected {
 	return r.ApplicationProblemJSON400
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r ListCPUTypesResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+func (r ListCPUTypesResponse) GetApplicationProblemJSON401() *Unauthenticated {
 	return r.ApplicationProblemJSON401
 }
 
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r ListCPUTypesResponse2) GetApplicationProblemJSON403() *Forbidden {
+func (r ListCPUTypesResponse) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListCPUTypesResponse2) GetApplicationProblemJSON422() *Invalid {
+func (r ListCPUTypesResponse) GetApplicationProblemJSON422() *Invalid {
 	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r ListCPUTypesResponse2) GetApplicationProblemJSON429() *TooMany {
+func (r ListCPUTypesResponse) GetApplicationProblemJSON429() *TooMany {
 	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ListCPUTypesResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+func (r ListCPUTypesResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListCPUTypesResponse2) GetBody() []byte {
+func (r ListCPUTypesResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListCPUTypesResponse2) Status() string {
+func (r ListCPUTypesResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -8734,7 +8874,7 @@ func (r ListCPUTypesResponse2) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListCPUTypesResponse2) StatusCode() int {
+func (r ListCPUTypesResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -8742,7 +8882,7 @@ func (r ListCPUTypesResponse2) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListCPUTypesResponse2) ContentType() string {
+func (r ListCPUTypesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -8856,24 +8996,24 @@ func (r GetCPUTypeResponse) ContentType() string {
 	return ""
 }
 
-// ListDataCentersResponse2200Headers the declared response headers of an HTTP 200 response for ListDataCenters
-type ListDataCentersResponse2200Headers struct {
+// ListDataCentersResponse200Headers the declared response headers of an HTTP 200 response for ListDataCenters
+type ListDataCentersResponse200Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 }
 
-// ListDataCentersResponse2429Headers the declared response headers of an HTTP 429 response for ListDataCenters
-type ListDataCentersResponse2429Headers struct {
+// ListDataCentersResponse429Headers the declared response headers of an HTTP 429 response for ListDataCenters
+type ListDataCentersResponse429Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 	RetryAfter      *int64
 }
 
-type ListDataCentersResponse2 struct {
+type ListDataCentersResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListDataCentersResponse
+	JSON200 *DataCenterList
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthenticated
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -8885,48 +9025,48 @@ type ListDataCentersResponse2 struct {
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListDataCentersResponse2200Headers
+	Headers200 *ListDataCentersResponse200Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *ListDataCentersResponse2429Headers
+	Headers429 *ListDataCentersResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListDataCentersResponse2) GetJSON200() *ListDataCentersResponse {
+func (r ListDataCentersResponse) GetJSON200() *DataCenterList {
 	return r.JSON200
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r ListDataCentersResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+func (r ListDataCentersResponse) GetApplicationProblemJSON401() *Unauthenticated {
 	return r.ApplicationProblemJSON401
 }
 
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r ListDataCentersResponse2) GetApplicationProblemJSON403() *Forbidden {
+func (r ListDataCentersResponse) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListDataCentersResponse2) GetApplicationProblemJSON422() *Invalid {
+func (r ListDataCentersResponse) GetApplicationProblemJSON422() *Invalid {
 	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r ListDataCentersResponse2) GetApplicationProblemJSON429() *TooMany {
+func (r ListDataCentersResponse) GetApplicationProblemJSON429() *TooMany {
 	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ListDataCentersResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+func (r ListDataCentersResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListDataCentersResponse2) GetBody() []byte {
+func (r ListDataCentersResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListDataCentersResponse2) Status() string {
+func (r ListDataCentersResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -8934,7 +9074,7 @@ func (r ListDataCentersResponse2) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListDataCentersResponse2) StatusCode() int {
+func (r ListDataCentersResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -8942,7 +9082,7 @@ func (r ListDataCentersResponse2) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListDataCentersResponse2) ContentType() string {
+func (r ListDataCentersResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -9049,24 +9189,24 @@ func (r GetDataCenterResponse) ContentType() string {
 	return ""
 }
 
-// ListGpuTypesResponse2200Headers the declared response headers of an HTTP 200 response for ListGpuTypes
-type ListGpuTypesResponse2200Headers struct {
+// ListGpuTypesResponse200Headers the declared response headers of an HTTP 200 response for ListGpuTypes
+type ListGpuTypesResponse200Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 }
 
-// ListGpuTypesResponse2429Headers the declared response headers of an HTTP 429 response for ListGpuTypes
-type ListGpuTypesResponse2429Headers struct {
+// ListGpuTypesResponse429Headers the declared response headers of an HTTP 429 response for ListGpuTypes
+type ListGpuTypesResponse429Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 	RetryAfter      *int64
 }
 
-type ListGpuTypesResponse2 struct {
+type ListGpuTypesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListGpuTypesResponse
+	JSON200 *GpuTypeList
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
 	ApplicationProblemJSON400 *Rejected
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
@@ -9080,53 +9220,53 @@ type ListGpuTypesResponse2 struct {
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListGpuTypesResponse2200Headers
+	Headers200 *ListGpuTypesResponse200Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *ListGpuTypesResponse2429Headers
+	Headers429 *ListGpuTypesResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListGpuTypesResponse2) GetJSON200() *ListGpuTypesResponse {
+func (r ListGpuTypesResponse) GetJSON200() *GpuTypeList {
 	return r.JSON200
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ListGpuTypesResponse2) GetApplicationProblemJSON400() *Rejected {
+func (r ListGpuTypesResponse) GetApplicationProblemJSON400() *Rejected {
 	return r.ApplicationProblemJSON400
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r ListGpuTypesResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+func (r ListGpuTypesResponse) GetApplicationProblemJSON401() *Unauthenticated {
 	return r.ApplicationProblemJSON401
 }
 
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r ListGpuTypesResponse2) GetApplicationProblemJSON403() *Forbidden {
+func (r ListGpuTypesResponse) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListGpuTypesResponse2) GetApplicationProblemJSON422() *Invalid {
+func (r ListGpuTypesResponse) GetApplicationProblemJSON422() *Invalid {
 	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r ListGpuTypesResponse2) GetApplicationProblemJSON429() *TooMany {
+func (r ListGpuTypesResponse) GetApplicationProblemJSON429() *TooMany {
 	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ListGpuTypesResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+func (r ListGpuTypesResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListGpuTypesResponse2) GetBody() []byte {
+func (r ListGpuTypesResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListGpuTypesResponse2) Status() string {
+func (r ListGpuTypesResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -9134,7 +9274,7 @@ func (r ListGpuTypesResponse2) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListGpuTypesResponse2) StatusCode() int {
+func (r ListGpuTypesResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -9142,7 +9282,7 @@ func (r ListGpuTypesResponse2) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListGpuTypesResponse2) ContentType() string {
+func (r ListGpuTypesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -9256,24 +9396,24 @@ func (r GetGpuTypeResponse) ContentType() string {
 	return ""
 }
 
-// ListPublicTemplatesResponse2200Headers the declared response headers of an HTTP 200 response for ListPublicTemplates
-type ListPublicTemplatesResponse2200Headers struct {
+// ListPublicTemplatesResponse200Headers the declared response headers of an HTTP 200 response for ListPublicTemplates
+type ListPublicTemplatesResponse200Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 }
 
-// ListPublicTemplatesResponse2429Headers the declared response headers of an HTTP 429 response for ListPublicTemplates
-type ListPublicTemplatesResponse2429Headers struct {
+// ListPublicTemplatesResponse429Headers the declared response headers of an HTTP 429 response for ListPublicTemplates
+type ListPublicTemplatesResponse429Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 	RetryAfter      *int64
 }
 
-type ListPublicTemplatesResponse2 struct {
+type ListPublicTemplatesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListPublicTemplatesResponse
+	JSON200 *PublicTemplateList
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthenticated
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -9285,48 +9425,48 @@ type ListPublicTemplatesResponse2 struct {
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListPublicTemplatesResponse2200Headers
+	Headers200 *ListPublicTemplatesResponse200Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *ListPublicTemplatesResponse2429Headers
+	Headers429 *ListPublicTemplatesResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListPublicTemplatesResponse2) GetJSON200() *ListPublicTemplatesResponse {
+func (r ListPublicTemplatesResponse) GetJSON200() *PublicTemplateList {
 	return r.JSON200
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r ListPublicTemplatesResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+func (r ListPublicTemplatesResponse) GetApplicationProblemJSON401() *Unauthenticated {
 	return r.ApplicationProblemJSON401
 }
 
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r ListPublicTemplatesResponse2) GetApplicationProblemJSON403() *Forbidden {
+func (r ListPublicTemplatesResponse) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListPublicTemplatesResponse2) GetApplicationProblemJSON422() *Invalid {
+func (r ListPublicTemplatesResponse) GetApplicationProblemJSON422() *Invalid {
 	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r ListPublicTemplatesResponse2) GetApplicationProblemJSON429() *TooMany {
+func (r ListPublicTemplatesResponse) GetApplicationProblemJSON429() *TooMany {
 	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ListPublicTemplatesResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+func (r ListPublicTemplatesResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListPublicTemplatesResponse2) GetBody() []byte {
+func (r ListPublicTemplatesResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListPublicTemplatesResponse2) Status() string {
+func (r ListPublicTemplatesResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -9334,7 +9474,7 @@ func (r ListPublicTemplatesResponse2) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListPublicTemplatesResponse2) StatusCode() int {
+func (r ListPublicTemplatesResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -9342,31 +9482,31 @@ func (r ListPublicTemplatesResponse2) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListPublicTemplatesResponse2) ContentType() string {
+func (r ListPublicTemplatesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ListClustersResponse2200Headers the declared response headers of an HTTP 200 response for ListClusters
-type ListClustersResponse2200Headers struct {
+// ListClustersResponse200Headers the declared response headers of an HTTP 200 response for ListClusters
+type ListClustersResponse200Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 }
 
-// ListClustersResponse2429Headers the declared response headers of an HTTP 429 response for ListClusters
-type ListClustersResponse2429Headers struct {
+// ListClustersResponse429Headers the declared response headers of an HTTP 429 response for ListClusters
+type ListClustersResponse429Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 	RetryAfter      *int64
 }
 
-type ListClustersResponse2 struct {
+type ListClustersResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListClustersResponse
+	JSON200 *ClusterList
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthenticated
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -9378,48 +9518,48 @@ type ListClustersResponse2 struct {
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListClustersResponse2200Headers
+	Headers200 *ListClustersResponse200Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *ListClustersResponse2429Headers
+	Headers429 *ListClustersResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListClustersResponse2) GetJSON200() *ListClustersResponse {
+func (r ListClustersResponse) GetJSON200() *ClusterList {
 	return r.JSON200
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r ListClustersResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+func (r ListClustersResponse) GetApplicationProblemJSON401() *Unauthenticated {
 	return r.ApplicationProblemJSON401
 }
 
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r ListClustersResponse2) GetApplicationProblemJSON403() *Forbidden {
+func (r ListClustersResponse) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListClustersResponse2) GetApplicationProblemJSON422() *Invalid {
+func (r ListClustersResponse) GetApplicationProblemJSON422() *Invalid {
 	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r ListClustersResponse2) GetApplicationProblemJSON429() *TooMany {
+func (r ListClustersResponse) GetApplicationProblemJSON429() *TooMany {
 	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ListClustersResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+func (r ListClustersResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListClustersResponse2) GetBody() []byte {
+func (r ListClustersResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListClustersResponse2) Status() string {
+func (r ListClustersResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -9427,7 +9567,7 @@ func (r ListClustersResponse2) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListClustersResponse2) StatusCode() int {
+func (r ListClustersResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -9435,7 +9575,7 @@ func (r ListClustersResponse2) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListClustersResponse2) ContentType() string {
+func (r ListClustersResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -9894,7 +10034,7 @@ type ListClusterPodsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListPodsResponse
+	JSON200 *PodList
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthenticated
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -9914,7 +10054,7 @@ type ListClusterPodsResponse struct {
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListClusterPodsResponse) GetJSON200() *ListPodsResponse {
+func (r ListClusterPodsResponse) GetJSON200() *PodList {
 	return r.JSON200
 }
 
@@ -9977,24 +10117,24 @@ func (r ListClusterPodsResponse) ContentType() string {
 	return ""
 }
 
-// ListNetworkVolumesResponse2200Headers the declared response headers of an HTTP 200 response for ListNetworkVolumes
-type ListNetworkVolumesResponse2200Headers struct {
+// ListNetworkVolumesResponse200Headers the declared response headers of an HTTP 200 response for ListNetworkVolumes
+type ListNetworkVolumesResponse200Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 }
 
-// ListNetworkVolumesResponse2429Headers the declared response headers of an HTTP 429 response for ListNetworkVolumes
-type ListNetworkVolumesResponse2429Headers struct {
+// ListNetworkVolumesResponse429Headers the declared response headers of an HTTP 429 response for ListNetworkVolumes
+type ListNetworkVolumesResponse429Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 	RetryAfter      *int64
 }
 
-type ListNetworkVolumesResponse2 struct {
+type ListNetworkVolumesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListNetworkVolumesResponse
+	JSON200 *NetworkVolumeList
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthenticated
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -10006,48 +10146,48 @@ type ListNetworkVolumesResponse2 struct {
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListNetworkVolumesResponse2200Headers
+	Headers200 *ListNetworkVolumesResponse200Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *ListNetworkVolumesResponse2429Headers
+	Headers429 *ListNetworkVolumesResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListNetworkVolumesResponse2) GetJSON200() *ListNetworkVolumesResponse {
+func (r ListNetworkVolumesResponse) GetJSON200() *NetworkVolumeList {
 	return r.JSON200
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r ListNetworkVolumesResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+func (r ListNetworkVolumesResponse) GetApplicationProblemJSON401() *Unauthenticated {
 	return r.ApplicationProblemJSON401
 }
 
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r ListNetworkVolumesResponse2) GetApplicationProblemJSON403() *Forbidden {
+func (r ListNetworkVolumesResponse) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListNetworkVolumesResponse2) GetApplicationProblemJSON422() *Invalid {
+func (r ListNetworkVolumesResponse) GetApplicationProblemJSON422() *Invalid {
 	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r ListNetworkVolumesResponse2) GetApplicationProblemJSON429() *TooMany {
+func (r ListNetworkVolumesResponse) GetApplicationProblemJSON429() *TooMany {
 	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ListNetworkVolumesResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+func (r ListNetworkVolumesResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListNetworkVolumesResponse2) GetBody() []byte {
+func (r ListNetworkVolumesResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListNetworkVolumesResponse2) Status() string {
+func (r ListNetworkVolumesResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -10055,7 +10195,7 @@ func (r ListNetworkVolumesResponse2) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListNetworkVolumesResponse2) StatusCode() int {
+func (r ListNetworkVolumesResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -10063,7 +10203,7 @@ func (r ListNetworkVolumesResponse2) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListNetworkVolumesResponse2) ContentType() string {
+func (r ListNetworkVolumesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -10505,24 +10645,24 @@ func (r UpdateNetworkVolumeResponse) ContentType() string {
 	return ""
 }
 
-// ListPodsResponse2200Headers the declared response headers of an HTTP 200 response for ListPods
-type ListPodsResponse2200Headers struct {
+// ListPodsResponse200Headers the declared response headers of an HTTP 200 response for ListPods
+type ListPodsResponse200Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 }
 
-// ListPodsResponse2429Headers the declared response headers of an HTTP 429 response for ListPods
-type ListPodsResponse2429Headers struct {
+// ListPodsResponse429Headers the declared response headers of an HTTP 429 response for ListPods
+type ListPodsResponse429Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 	RetryAfter      *int64
 }
 
-type ListPodsResponse2 struct {
+type ListPodsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListPodsResponse
+	JSON200 *PodList
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthenticated
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -10534,48 +10674,48 @@ type ListPodsResponse2 struct {
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListPodsResponse2200Headers
+	Headers200 *ListPodsResponse200Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *ListPodsResponse2429Headers
+	Headers429 *ListPodsResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListPodsResponse2) GetJSON200() *ListPodsResponse {
+func (r ListPodsResponse) GetJSON200() *PodList {
 	return r.JSON200
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r ListPodsResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+func (r ListPodsResponse) GetApplicationProblemJSON401() *Unauthenticated {
 	return r.ApplicationProblemJSON401
 }
 
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r ListPodsResponse2) GetApplicationProblemJSON403() *Forbidden {
+func (r ListPodsResponse) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListPodsResponse2) GetApplicationProblemJSON422() *Invalid {
+func (r ListPodsResponse) GetApplicationProblemJSON422() *Invalid {
 	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r ListPodsResponse2) GetApplicationProblemJSON429() *TooMany {
+func (r ListPodsResponse) GetApplicationProblemJSON429() *TooMany {
 	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ListPodsResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+func (r ListPodsResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListPodsResponse2) GetBody() []byte {
+func (r ListPodsResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListPodsResponse2) Status() string {
+func (r ListPodsResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -10583,7 +10723,7 @@ func (r ListPodsResponse2) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListPodsResponse2) StatusCode() int {
+func (r ListPodsResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -10591,7 +10731,7 @@ func (r ListPodsResponse2) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListPodsResponse2) ContentType() string {
+func (r ListPodsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -11278,24 +11418,24 @@ func (r GetPodLogsResponse) ContentType() string {
 	return ""
 }
 
-// ListRegistriesResponse2200Headers the declared response headers of an HTTP 200 response for ListRegistries
-type ListRegistriesResponse2200Headers struct {
+// ListRegistriesResponse200Headers the declared response headers of an HTTP 200 response for ListRegistries
+type ListRegistriesResponse200Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 }
 
-// ListRegistriesResponse2429Headers the declared response headers of an HTTP 429 response for ListRegistries
-type ListRegistriesResponse2429Headers struct {
+// ListRegistriesResponse429Headers the declared response headers of an HTTP 429 response for ListRegistries
+type ListRegistriesResponse429Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 	RetryAfter      *int64
 }
 
-type ListRegistriesResponse2 struct {
+type ListRegistriesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListRegistriesResponse
+	JSON200 *RegistryList
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthenticated
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -11307,48 +11447,48 @@ type ListRegistriesResponse2 struct {
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListRegistriesResponse2200Headers
+	Headers200 *ListRegistriesResponse200Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *ListRegistriesResponse2429Headers
+	Headers429 *ListRegistriesResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListRegistriesResponse2) GetJSON200() *ListRegistriesResponse {
+func (r ListRegistriesResponse) GetJSON200() *RegistryList {
 	return r.JSON200
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r ListRegistriesResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+func (r ListRegistriesResponse) GetApplicationProblemJSON401() *Unauthenticated {
 	return r.ApplicationProblemJSON401
 }
 
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r ListRegistriesResponse2) GetApplicationProblemJSON403() *Forbidden {
+func (r ListRegistriesResponse) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListRegistriesResponse2) GetApplicationProblemJSON422() *Invalid {
+func (r ListRegistriesResponse) GetApplicationProblemJSON422() *Invalid {
 	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r ListRegistriesResponse2) GetApplicationProblemJSON429() *TooMany {
+func (r ListRegistriesResponse) GetApplicationProblemJSON429() *TooMany {
 	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ListRegistriesResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+func (r ListRegistriesResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListRegistriesResponse2) GetBody() []byte {
+func (r ListRegistriesResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListRegistriesResponse2) Status() string {
+func (r ListRegistriesResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -11356,7 +11496,7 @@ func (r ListRegistriesResponse2) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListRegistriesResponse2) StatusCode() int {
+func (r ListRegistriesResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -11364,7 +11504,7 @@ func (r ListRegistriesResponse2) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListRegistriesResponse2) ContentType() string {
+func (r ListRegistriesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -11485,24 +11625,24 @@ func (r CreateRegistryResponse) ContentType() string {
 	return ""
 }
 
-// ListDelegationsResponse2200Headers the declared response headers of an HTTP 200 response for ListDelegations
-type ListDelegationsResponse2200Headers struct {
+// ListDelegationsResponse200Headers the declared response headers of an HTTP 200 response for ListDelegations
+type ListDelegationsResponse200Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 }
 
-// ListDelegationsResponse2429Headers the declared response headers of an HTTP 429 response for ListDelegations
-type ListDelegationsResponse2429Headers struct {
+// ListDelegationsResponse429Headers the declared response headers of an HTTP 429 response for ListDelegations
+type ListDelegationsResponse429Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 	RetryAfter      *int64
 }
 
-type ListDelegationsResponse2 struct {
+type ListDelegationsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListDelegationsResponse
+	JSON200 *DelegationList
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthenticated
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -11514,48 +11654,48 @@ type ListDelegationsResponse2 struct {
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListDelegationsResponse2200Headers
+	Headers200 *ListDelegationsResponse200Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *ListDelegationsResponse2429Headers
+	Headers429 *ListDelegationsResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListDelegationsResponse2) GetJSON200() *ListDelegationsResponse {
+func (r ListDelegationsResponse) GetJSON200() *DelegationList {
 	return r.JSON200
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r ListDelegationsResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+func (r ListDelegationsResponse) GetApplicationProblemJSON401() *Unauthenticated {
 	return r.ApplicationProblemJSON401
 }
 
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r ListDelegationsResponse2) GetApplicationProblemJSON403() *Forbidden {
+func (r ListDelegationsResponse) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListDelegationsResponse2) GetApplicationProblemJSON422() *Invalid {
+func (r ListDelegationsResponse) GetApplicationProblemJSON422() *Invalid {
 	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r ListDelegationsResponse2) GetApplicationProblemJSON429() *TooMany {
+func (r ListDelegationsResponse) GetApplicationProblemJSON429() *TooMany {
 	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ListDelegationsResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+func (r ListDelegationsResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListDelegationsResponse2) GetBody() []byte {
+func (r ListDelegationsResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListDelegationsResponse2) Status() string {
+func (r ListDelegationsResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -11563,7 +11703,7 @@ func (r ListDelegationsResponse2) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListDelegationsResponse2) StatusCode() int {
+func (r ListDelegationsResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -11571,7 +11711,7 @@ func (r ListDelegationsResponse2) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListDelegationsResponse2) ContentType() string {
+func (r ListDelegationsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -11985,24 +12125,24 @@ func (r GetRegistryResponse) ContentType() string {
 	return ""
 }
 
-// ListEndpointsResponse2200Headers the declared response headers of an HTTP 200 response for ListEndpoints
-type ListEndpointsResponse2200Headers struct {
+// ListEndpointsResponse200Headers the declared response headers of an HTTP 200 response for ListEndpoints
+type ListEndpointsResponse200Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 }
 
-// ListEndpointsResponse2429Headers the declared response headers of an HTTP 429 response for ListEndpoints
-type ListEndpointsResponse2429Headers struct {
+// ListEndpointsResponse429Headers the declared response headers of an HTTP 429 response for ListEndpoints
+type ListEndpointsResponse429Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 	RetryAfter      *int64
 }
 
-type ListEndpointsResponse2 struct {
+type ListEndpointsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListEndpointsResponse
+	JSON200 *EndpointList
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthenticated
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -12014,48 +12154,48 @@ type ListEndpointsResponse2 struct {
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListEndpointsResponse2200Headers
+	Headers200 *ListEndpointsResponse200Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *ListEndpointsResponse2429Headers
+	Headers429 *ListEndpointsResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListEndpointsResponse2) GetJSON200() *ListEndpointsResponse {
+func (r ListEndpointsResponse) GetJSON200() *EndpointList {
 	return r.JSON200
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r ListEndpointsResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+func (r ListEndpointsResponse) GetApplicationProblemJSON401() *Unauthenticated {
 	return r.ApplicationProblemJSON401
 }
 
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r ListEndpointsResponse2) GetApplicationProblemJSON403() *Forbidden {
+func (r ListEndpointsResponse) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListEndpointsResponse2) GetApplicationProblemJSON422() *Invalid {
+func (r ListEndpointsResponse) GetApplicationProblemJSON422() *Invalid {
 	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r ListEndpointsResponse2) GetApplicationProblemJSON429() *TooMany {
+func (r ListEndpointsResponse) GetApplicationProblemJSON429() *TooMany {
 	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ListEndpointsResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+func (r ListEndpointsResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListEndpointsResponse2) GetBody() []byte {
+func (r ListEndpointsResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListEndpointsResponse2) Status() string {
+func (r ListEndpointsResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -12063,7 +12203,7 @@ func (r ListEndpointsResponse2) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListEndpointsResponse2) StatusCode() int {
+func (r ListEndpointsResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -12071,7 +12211,7 @@ func (r ListEndpointsResponse2) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListEndpointsResponse2) ContentType() string {
+func (r ListEndpointsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -12398,6 +12538,12 @@ type UpdateEndpointResponse200Headers struct {
 	RateLimitPolicy *string
 }
 
+// UpdateEndpointResponse409Headers the declared response headers of an HTTP 409 response for UpdateEndpoint
+type UpdateEndpointResponse409Headers struct {
+	RateLimit       *string
+	RateLimitPolicy *string
+}
+
 // UpdateEndpointResponse429Headers the declared response headers of an HTTP 429 response for UpdateEndpoint
 type UpdateEndpointResponse429Headers struct {
 	RateLimit       *string
@@ -12418,6 +12564,8 @@ type UpdateEndpointResponse struct {
 	ApplicationProblemJSON403 *Forbidden
 	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationProblemJSON404 *NotFound
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Declared
 	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
@@ -12430,6 +12578,8 @@ type UpdateEndpointResponse struct {
 	ApplicationProblemJSONDefault *ProblemResponse
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *UpdateEndpointResponse200Headers
+	// Headers409 the parsed response headers for an HTTP 409 response
+	Headers409 *UpdateEndpointResponse409Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
 	Headers429 *UpdateEndpointResponse429Headers
 }
@@ -12457,6 +12607,11 @@ func (r UpdateEndpointResponse) GetApplicationProblemJSON403() *Forbidden {
 // GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r UpdateEndpointResponse) GetApplicationProblemJSON404() *NotFound {
 	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r UpdateEndpointResponse) GetApplicationProblemJSON409() *Declared {
+	return r.ApplicationProblemJSON409
 }
 
 // GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
@@ -12513,24 +12668,24 @@ func (r UpdateEndpointResponse) ContentType() string {
 	return ""
 }
 
-// ListEndpointReleasesResponse2200Headers the declared response headers of an HTTP 200 response for ListEndpointReleases
-type ListEndpointReleasesResponse2200Headers struct {
+// ListEndpointReleasesResponse200Headers the declared response headers of an HTTP 200 response for ListEndpointReleases
+type ListEndpointReleasesResponse200Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 }
 
-// ListEndpointReleasesResponse2429Headers the declared response headers of an HTTP 429 response for ListEndpointReleases
-type ListEndpointReleasesResponse2429Headers struct {
+// ListEndpointReleasesResponse429Headers the declared response headers of an HTTP 429 response for ListEndpointReleases
+type ListEndpointReleasesResponse429Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 	RetryAfter      *int64
 }
 
-type ListEndpointReleasesResponse2 struct {
+type ListEndpointReleasesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListEndpointReleasesResponse
+	JSON200 *ReleaseList
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthenticated
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -12544,53 +12699,53 @@ type ListEndpointReleasesResponse2 struct {
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListEndpointReleasesResponse2200Headers
+	Headers200 *ListEndpointReleasesResponse200Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *ListEndpointReleasesResponse2429Headers
+	Headers429 *ListEndpointReleasesResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListEndpointReleasesResponse2) GetJSON200() *ListEndpointReleasesResponse {
+func (r ListEndpointReleasesResponse) GetJSON200() *ReleaseList {
 	return r.JSON200
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r ListEndpointReleasesResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+func (r ListEndpointReleasesResponse) GetApplicationProblemJSON401() *Unauthenticated {
 	return r.ApplicationProblemJSON401
 }
 
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r ListEndpointReleasesResponse2) GetApplicationProblemJSON403() *Forbidden {
+func (r ListEndpointReleasesResponse) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
 // GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
-func (r ListEndpointReleasesResponse2) GetApplicationProblemJSON404() *NotFound {
+func (r ListEndpointReleasesResponse) GetApplicationProblemJSON404() *NotFound {
 	return r.ApplicationProblemJSON404
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListEndpointReleasesResponse2) GetApplicationProblemJSON422() *Invalid {
+func (r ListEndpointReleasesResponse) GetApplicationProblemJSON422() *Invalid {
 	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r ListEndpointReleasesResponse2) GetApplicationProblemJSON429() *TooMany {
+func (r ListEndpointReleasesResponse) GetApplicationProblemJSON429() *TooMany {
 	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ListEndpointReleasesResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+func (r ListEndpointReleasesResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListEndpointReleasesResponse2) GetBody() []byte {
+func (r ListEndpointReleasesResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListEndpointReleasesResponse2) Status() string {
+func (r ListEndpointReleasesResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -12598,7 +12753,7 @@ func (r ListEndpointReleasesResponse2) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListEndpointReleasesResponse2) StatusCode() int {
+func (r ListEndpointReleasesResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -12606,31 +12761,31 @@ func (r ListEndpointReleasesResponse2) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListEndpointReleasesResponse2) ContentType() string {
+func (r ListEndpointReleasesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-// ListEndpointWorkersResponse2200Headers the declared response headers of an HTTP 200 response for ListEndpointWorkers
-type ListEndpointWorkersResponse2200Headers struct {
+// ListEndpointWorkersResponse200Headers the declared response headers of an HTTP 200 response for ListEndpointWorkers
+type ListEndpointWorkersResponse200Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 }
 
-// ListEndpointWorkersResponse2429Headers the declared response headers of an HTTP 429 response for ListEndpointWorkers
-type ListEndpointWorkersResponse2429Headers struct {
+// ListEndpointWorkersResponse429Headers the declared response headers of an HTTP 429 response for ListEndpointWorkers
+type ListEndpointWorkersResponse429Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 	RetryAfter      *int64
 }
 
-type ListEndpointWorkersResponse2 struct {
+type ListEndpointWorkersResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListEndpointWorkersResponse
+	JSON200 *WorkerList
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthenticated
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -12644,53 +12799,53 @@ type ListEndpointWorkersResponse2 struct {
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListEndpointWorkersResponse2200Headers
+	Headers200 *ListEndpointWorkersResponse200Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *ListEndpointWorkersResponse2429Headers
+	Headers429 *ListEndpointWorkersResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListEndpointWorkersResponse2) GetJSON200() *ListEndpointWorkersResponse {
+func (r ListEndpointWorkersResponse) GetJSON200() *WorkerList {
 	return r.JSON200
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r ListEndpointWorkersResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+func (r ListEndpointWorkersResponse) GetApplicationProblemJSON401() *Unauthenticated {
 	return r.ApplicationProblemJSON401
 }
 
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r ListEndpointWorkersResponse2) GetApplicationProblemJSON403() *Forbidden {
+func (r ListEndpointWorkersResponse) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
 // GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
-func (r ListEndpointWorkersResponse2) GetApplicationProblemJSON404() *NotFound {
+func (r ListEndpointWorkersResponse) GetApplicationProblemJSON404() *NotFound {
 	return r.ApplicationProblemJSON404
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListEndpointWorkersResponse2) GetApplicationProblemJSON422() *Invalid {
+func (r ListEndpointWorkersResponse) GetApplicationProblemJSON422() *Invalid {
 	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r ListEndpointWorkersResponse2) GetApplicationProblemJSON429() *TooMany {
+func (r ListEndpointWorkersResponse) GetApplicationProblemJSON429() *TooMany {
 	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ListEndpointWorkersResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+func (r ListEndpointWorkersResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListEndpointWorkersResponse2) GetBody() []byte {
+func (r ListEndpointWorkersResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListEndpointWorkersResponse2) Status() string {
+func (r ListEndpointWorkersResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -12698,7 +12853,7 @@ func (r ListEndpointWorkersResponse2) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListEndpointWorkersResponse2) StatusCode() int {
+func (r ListEndpointWorkersResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -12706,7 +12861,7 @@ func (r ListEndpointWorkersResponse2) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListEndpointWorkersResponse2) ContentType() string {
+func (r ListEndpointWorkersResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -12808,24 +12963,24 @@ func (r GetWorkerLogsResponse) ContentType() string {
 	return ""
 }
 
-// ListTemplatesResponse2200Headers the declared response headers of an HTTP 200 response for ListTemplates
-type ListTemplatesResponse2200Headers struct {
+// ListTemplatesResponse200Headers the declared response headers of an HTTP 200 response for ListTemplates
+type ListTemplatesResponse200Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 }
 
-// ListTemplatesResponse2429Headers the declared response headers of an HTTP 429 response for ListTemplates
-type ListTemplatesResponse2429Headers struct {
+// ListTemplatesResponse429Headers the declared response headers of an HTTP 429 response for ListTemplates
+type ListTemplatesResponse429Headers struct {
 	RateLimit       *string
 	RateLimitPolicy *string
 	RetryAfter      *int64
 }
 
-type ListTemplatesResponse2 struct {
+type ListTemplatesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *ListTemplatesResponse
+	JSON200 *TemplateList
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthenticated
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -12837,48 +12992,48 @@ type ListTemplatesResponse2 struct {
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *ProblemResponse
 	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *ListTemplatesResponse2200Headers
+	Headers200 *ListTemplatesResponse200Headers
 	// Headers429 the parsed response headers for an HTTP 429 response
-	Headers429 *ListTemplatesResponse2429Headers
+	Headers429 *ListTemplatesResponse429Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r ListTemplatesResponse2) GetJSON200() *ListTemplatesResponse {
+func (r ListTemplatesResponse) GetJSON200() *TemplateList {
 	return r.JSON200
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r ListTemplatesResponse2) GetApplicationProblemJSON401() *Unauthenticated {
+func (r ListTemplatesResponse) GetApplicationProblemJSON401() *Unauthenticated {
 	return r.ApplicationProblemJSON401
 }
 
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r ListTemplatesResponse2) GetApplicationProblemJSON403() *Forbidden {
+func (r ListTemplatesResponse) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListTemplatesResponse2) GetApplicationProblemJSON422() *Invalid {
+func (r ListTemplatesResponse) GetApplicationProblemJSON422() *Invalid {
 	return r.ApplicationProblemJSON422
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r ListTemplatesResponse2) GetApplicationProblemJSON429() *TooMany {
+func (r ListTemplatesResponse) GetApplicationProblemJSON429() *TooMany {
 	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
-func (r ListTemplatesResponse2) GetApplicationProblemJSONDefault() *ProblemResponse {
+func (r ListTemplatesResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
 	return r.ApplicationProblemJSONDefault
 }
 
 // GetBody returns the raw response body bytes
-func (r ListTemplatesResponse2) GetBody() []byte {
+func (r ListTemplatesResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r ListTemplatesResponse2) Status() string {
+func (r ListTemplatesResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -12886,7 +13041,7 @@ func (r ListTemplatesResponse2) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r ListTemplatesResponse2) StatusCode() int {
+func (r ListTemplatesResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -12894,7 +13049,7 @@ func (r ListTemplatesResponse2) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListTemplatesResponse2) ContentType() string {
+func (r ListTemplatesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -13395,12 +13550,12 @@ func (c *ClientWithResponses) UpdateSSHKeysWithResponse(ctx context.Context, bod
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/billing (the `ListBilling` operationId).
-func (c *ClientWithResponses) ListBillingWithResponse(ctx context.Context, params *ListBillingParams, reqEditors ...RequestEditorFn) (*ListBillingResponse2, error) {
+func (c *ClientWithResponses) ListBillingWithResponse(ctx context.Context, params *ListBillingParams, reqEditors ...RequestEditorFn) (*ListBillingResponse, error) {
 	rsp, err := c.ListBilling(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListBillingResponse2(rsp)
+	return ParseListBillingResponse(rsp)
 }
 
 // ListClusterBillingWithResponse Read the bill of clusters
@@ -13410,12 +13565,12 @@ func (c *ClientWithResponses) ListBillingWithResponse(ctx context.Context, param
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/billing/clusters (the `ListClusterBilling` operationId).
-func (c *ClientWithResponses) ListClusterBillingWithResponse(ctx context.Context, params *ListClusterBillingParams, reqEditors ...RequestEditorFn) (*ListClusterBillingResponse2, error) {
+func (c *ClientWithResponses) ListClusterBillingWithResponse(ctx context.Context, params *ListClusterBillingParams, reqEditors ...RequestEditorFn) (*ListClusterBillingResponse, error) {
 	rsp, err := c.ListClusterBilling(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListClusterBillingResponse2(rsp)
+	return ParseListClusterBillingResponse(rsp)
 }
 
 // ListEndpointBillingWithResponse Read the bill of public endpoints
@@ -13425,12 +13580,12 @@ func (c *ClientWithResponses) ListClusterBillingWithResponse(ctx context.Context
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/billing/endpoints (the `ListEndpointBilling` operationId).
-func (c *ClientWithResponses) ListEndpointBillingWithResponse(ctx context.Context, params *ListEndpointBillingParams, reqEditors ...RequestEditorFn) (*ListEndpointBillingResponse2, error) {
+func (c *ClientWithResponses) ListEndpointBillingWithResponse(ctx context.Context, params *ListEndpointBillingParams, reqEditors ...RequestEditorFn) (*ListEndpointBillingResponse, error) {
 	rsp, err := c.ListEndpointBilling(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListEndpointBillingResponse2(rsp)
+	return ParseListEndpointBillingResponse(rsp)
 }
 
 // ListNetworkVolumeBillingWithResponse Read the bill of network volumes
@@ -13440,12 +13595,12 @@ func (c *ClientWithResponses) ListEndpointBillingWithResponse(ctx context.Contex
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/billing/network-volumes (the `ListNetworkVolumeBilling` operationId).
-func (c *ClientWithResponses) ListNetworkVolumeBillingWithResponse(ctx context.Context, params *ListNetworkVolumeBillingParams, reqEditors ...RequestEditorFn) (*ListNetworkVolumeBillingResponse2, error) {
+func (c *ClientWithResponses) ListNetworkVolumeBillingWithResponse(ctx context.Context, params *ListNetworkVolumeBillingParams, reqEditors ...RequestEditorFn) (*ListNetworkVolumeBillingResponse, error) {
 	rsp, err := c.ListNetworkVolumeBilling(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListNetworkVolumeBillingResponse2(rsp)
+	return ParseListNetworkVolumeBillingResponse(rsp)
 }
 
 // ListPodBillingWithResponse Read the bill of pods
@@ -13455,12 +13610,12 @@ func (c *ClientWithResponses) ListNetworkVolumeBillingWithResponse(ctx context.C
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/billing/pods (the `ListPodBilling` operationId).
-func (c *ClientWithResponses) ListPodBillingWithResponse(ctx context.Context, params *ListPodBillingParams, reqEditors ...RequestEditorFn) (*ListPodBillingResponse2, error) {
+func (c *ClientWithResponses) ListPodBillingWithResponse(ctx context.Context, params *ListPodBillingParams, reqEditors ...RequestEditorFn) (*ListPodBillingResponse, error) {
 	rsp, err := c.ListPodBilling(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListPodBillingResponse2(rsp)
+	return ParseListPodBillingResponse(rsp)
 }
 
 // ListServerlessBillingWithResponse Read the bill of serverless endpoints
@@ -13470,12 +13625,12 @@ func (c *ClientWithResponses) ListPodBillingWithResponse(ctx context.Context, pa
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/billing/serverless (the `ListServerlessBilling` operationId).
-func (c *ClientWithResponses) ListServerlessBillingWithResponse(ctx context.Context, params *ListServerlessBillingParams, reqEditors ...RequestEditorFn) (*ListServerlessBillingResponse2, error) {
+func (c *ClientWithResponses) ListServerlessBillingWithResponse(ctx context.Context, params *ListServerlessBillingParams, reqEditors ...RequestEditorFn) (*ListServerlessBillingResponse, error) {
 	rsp, err := c.ListServerlessBilling(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListServerlessBillingResponse2(rsp)
+	return ParseListServerlessBillingResponse(rsp)
 }
 
 // ListCPUTypesWithResponse List the CPU flavors
@@ -13485,12 +13640,12 @@ func (c *ClientWithResponses) ListServerlessBillingWithResponse(ctx context.Cont
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/catalog/cpus (the `ListCPUTypes` operationId).
-func (c *ClientWithResponses) ListCPUTypesWithResponse(ctx context.Context, params *ListCPUTypesParams, reqEditors ...RequestEditorFn) (*ListCPUTypesResponse2, error) {
+func (c *ClientWithResponses) ListCPUTypesWithResponse(ctx context.Context, params *ListCPUTypesParams, reqEditors ...RequestEditorFn) (*ListCPUTypesResponse, error) {
 	rsp, err := c.ListCPUTypes(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListCPUTypesResponse2(rsp)
+	return ParseListCPUTypesResponse(rsp)
 }
 
 // GetCPUTypeWithResponse Read a CPU flavor
@@ -13515,12 +13670,12 @@ func (c *ClientWithResponses) GetCPUTypeWithResponse(ctx context.Context, id str
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/catalog/datacenters (the `ListDataCenters` operationId).
-func (c *ClientWithResponses) ListDataCentersWithResponse(ctx context.Context, params *ListDataCentersParams, reqEditors ...RequestEditorFn) (*ListDataCentersResponse2, error) {
+func (c *ClientWithResponses) ListDataCentersWithResponse(ctx context.Context, params *ListDataCentersParams, reqEditors ...RequestEditorFn) (*ListDataCentersResponse, error) {
 	rsp, err := c.ListDataCenters(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListDataCentersResponse2(rsp)
+	return ParseListDataCentersResponse(rsp)
 }
 
 // GetDataCenterWithResponse Read a data center
@@ -13545,12 +13700,12 @@ func (c *ClientWithResponses) GetDataCenterWithResponse(ctx context.Context, id 
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/catalog/gpus (the `ListGpuTypes` operationId).
-func (c *ClientWithResponses) ListGpuTypesWithResponse(ctx context.Context, params *ListGpuTypesParams, reqEditors ...RequestEditorFn) (*ListGpuTypesResponse2, error) {
+func (c *ClientWithResponses) ListGpuTypesWithResponse(ctx context.Context, params *ListGpuTypesParams, reqEditors ...RequestEditorFn) (*ListGpuTypesResponse, error) {
 	rsp, err := c.ListGpuTypes(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListGpuTypesResponse2(rsp)
+	return ParseListGpuTypesResponse(rsp)
 }
 
 // GetGpuTypeWithResponse Read a GPU type
@@ -13575,12 +13730,12 @@ func (c *ClientWithResponses) GetGpuTypeWithResponse(ctx context.Context, id str
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/catalog/templates (the `ListPublicTemplates` operationId).
-func (c *ClientWithResponses) ListPublicTemplatesWithResponse(ctx context.Context, params *ListPublicTemplatesParams, reqEditors ...RequestEditorFn) (*ListPublicTemplatesResponse2, error) {
+func (c *ClientWithResponses) ListPublicTemplatesWithResponse(ctx context.Context, params *ListPublicTemplatesParams, reqEditors ...RequestEditorFn) (*ListPublicTemplatesResponse, error) {
 	rsp, err := c.ListPublicTemplates(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListPublicTemplatesResponse2(rsp)
+	return ParseListPublicTemplatesResponse(rsp)
 }
 
 // ListClustersWithResponse List clusters
@@ -13590,12 +13745,12 @@ func (c *ClientWithResponses) ListPublicTemplatesWithResponse(ctx context.Contex
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/clusters (the `ListClusters` operationId).
-func (c *ClientWithResponses) ListClustersWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListClustersResponse2, error) {
+func (c *ClientWithResponses) ListClustersWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListClustersResponse, error) {
 	rsp, err := c.ListClusters(ctx, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListClustersResponse2(rsp)
+	return ParseListClustersResponse(rsp)
 }
 
 // CreateClusterWithBodyWithResponse Create a cluster
@@ -13710,12 +13865,12 @@ func (c *ClientWithResponses) ListClusterPodsWithResponse(ctx context.Context, i
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/network-volumes (the `ListNetworkVolumes` operationId).
-func (c *ClientWithResponses) ListNetworkVolumesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListNetworkVolumesResponse2, error) {
+func (c *ClientWithResponses) ListNetworkVolumesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListNetworkVolumesResponse, error) {
 	rsp, err := c.ListNetworkVolumes(ctx, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListNetworkVolumesResponse2(rsp)
+	return ParseListNetworkVolumesResponse(rsp)
 }
 
 // CreateNetworkVolumeWithBodyWithResponse Create a network volume
@@ -13815,12 +13970,12 @@ func (c *ClientWithResponses) UpdateNetworkVolumeWithResponse(ctx context.Contex
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/pods (the `ListPods` operationId).
-func (c *ClientWithResponses) ListPodsWithResponse(ctx context.Context, params *ListPodsParams, reqEditors ...RequestEditorFn) (*ListPodsResponse2, error) {
+func (c *ClientWithResponses) ListPodsWithResponse(ctx context.Context, params *ListPodsParams, reqEditors ...RequestEditorFn) (*ListPodsResponse, error) {
 	rsp, err := c.ListPods(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListPodsResponse2(rsp)
+	return ParseListPodsResponse(rsp)
 }
 
 // CreatePodWithBodyWithResponse Create a pod
@@ -13960,17 +14115,17 @@ func (c *ClientWithResponses) GetPodLogsWithResponse(ctx context.Context, id str
 
 // ListRegistriesWithResponse List registry credentials
 //
-// All credentials of the caller, newest first, without what they hold.
+// All credentials of the caller, oldest first, without what they hold.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/registries (the `ListRegistries` operationId).
-func (c *ClientWithResponses) ListRegistriesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListRegistriesResponse2, error) {
+func (c *ClientWithResponses) ListRegistriesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListRegistriesResponse, error) {
 	rsp, err := c.ListRegistries(ctx, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListRegistriesResponse2(rsp)
+	return ParseListRegistriesResponse(rsp)
 }
 
 // CreateRegistryWithBodyWithResponse Store a registry credential
@@ -14010,12 +14165,12 @@ func (c *ClientWithResponses) CreateRegistryWithResponse(ctx context.Context, bo
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/registries/delegations (the `ListDelegations` operationId).
-func (c *ClientWithResponses) ListDelegationsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListDelegationsResponse2, error) {
+func (c *ClientWithResponses) ListDelegationsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListDelegationsResponse, error) {
 	rsp, err := c.ListDelegations(ctx, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListDelegationsResponse2(rsp)
+	return ParseListDelegationsResponse(rsp)
 }
 
 // CreateDelegationWithBodyWithResponse Delegate an ECR repository
@@ -14100,12 +14255,12 @@ func (c *ClientWithResponses) GetRegistryWithResponse(ctx context.Context, id st
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/serverless (the `ListEndpoints` operationId).
-func (c *ClientWithResponses) ListEndpointsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListEndpointsResponse2, error) {
+func (c *ClientWithResponses) ListEndpointsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListEndpointsResponse, error) {
 	rsp, err := c.ListEndpoints(ctx, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListEndpointsResponse2(rsp)
+	return ParseListEndpointsResponse(rsp)
 }
 
 // CreateEndpointWithBodyWithResponse Create an endpoint
@@ -14170,7 +14325,7 @@ func (c *ClientWithResponses) GetEndpointWithResponse(ctx context.Context, id st
 
 // UpdateEndpointWithBodyWithResponse Change an endpoint
 //
-// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once. Of an endpoint that the settings of the server declare, only what acts at once changes, but for the name.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -14185,7 +14340,7 @@ func (c *ClientWithResponses) UpdateEndpointWithBodyWithResponse(ctx context.Con
 
 // UpdateEndpointWithResponse Change an endpoint
 //
-// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once.
+// Only the members that are present change. What the workers are made of makes a release, which they take as they are replaced; all else acts at once. Of an endpoint that the settings of the server declare, only what acts at once changes, but for the name.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -14205,12 +14360,12 @@ func (c *ClientWithResponses) UpdateEndpointWithResponse(ctx context.Context, id
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/serverless/{id}/releases (the `ListEndpointReleases` operationId).
-func (c *ClientWithResponses) ListEndpointReleasesWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ListEndpointReleasesResponse2, error) {
+func (c *ClientWithResponses) ListEndpointReleasesWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ListEndpointReleasesResponse, error) {
 	rsp, err := c.ListEndpointReleases(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListEndpointReleasesResponse2(rsp)
+	return ParseListEndpointReleasesResponse(rsp)
 }
 
 // ListEndpointWorkersWithResponse List the workers of an endpoint
@@ -14220,12 +14375,12 @@ func (c *ClientWithResponses) ListEndpointReleasesWithResponse(ctx context.Conte
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/serverless/{id}/workers (the `ListEndpointWorkers` operationId).
-func (c *ClientWithResponses) ListEndpointWorkersWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ListEndpointWorkersResponse2, error) {
+func (c *ClientWithResponses) ListEndpointWorkersWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ListEndpointWorkersResponse, error) {
 	rsp, err := c.ListEndpointWorkers(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListEndpointWorkersResponse2(rsp)
+	return ParseListEndpointWorkersResponse(rsp)
 }
 
 // GetWorkerLogsWithResponse Follow the logs of a worker
@@ -14250,12 +14405,12 @@ func (c *ClientWithResponses) GetWorkerLogsWithResponse(ctx context.Context, id 
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/templates (the `ListTemplates` operationId).
-func (c *ClientWithResponses) ListTemplatesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListTemplatesResponse2, error) {
+func (c *ClientWithResponses) ListTemplatesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListTemplatesResponse, error) {
 	rsp, err := c.ListTemplates(ctx, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseListTemplatesResponse2(rsp)
+	return ParseListTemplatesResponse(rsp)
 }
 
 // CreateTemplateWithBodyWithResponse Create a template
@@ -14579,22 +14734,22 @@ func ParseUpdateSSHKeysResponse(rsp *http.Response) (*UpdateSSHKeysResponse, err
 	return response, nil
 }
 
-// ParseListBillingResponse2 parses an HTTP response from a ListBillingWithResponse call
-func ParseListBillingResponse2(rsp *http.Response) (*ListBillingResponse2, error) {
+// ParseListBillingResponse parses an HTTP response from a ListBillingWithResponse call
+func ParseListBillingResponse(rsp *http.Response) (*ListBillingResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListBillingResponse2{
+	response := &ListBillingResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListBillingResponse
+		var dest BillingList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14646,7 +14801,7 @@ func ParseListBillingResponse2(rsp *http.Response) (*ListBillingResponse2, error
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListBillingResponse2200Headers
+		var headers ListBillingResponse200Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -14663,7 +14818,7 @@ func ParseListBillingResponse2(rsp *http.Response) (*ListBillingResponse2, error
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 429:
-		var headers ListBillingResponse2429Headers
+		var headers ListBillingResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -14691,22 +14846,22 @@ func ParseListBillingResponse2(rsp *http.Response) (*ListBillingResponse2, error
 	return response, nil
 }
 
-// ParseListClusterBillingResponse2 parses an HTTP response from a ListClusterBillingWithResponse call
-func ParseListClusterBillingResponse2(rsp *http.Response) (*ListClusterBillingResponse2, error) {
+// ParseListClusterBillingResponse parses an HTTP response from a ListClusterBillingWithResponse call
+func ParseListClusterBillingResponse(rsp *http.Response) (*ListClusterBillingResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListClusterBillingResponse2{
+	response := &ListClusterBillingResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListClusterBillingResponse
+		var dest ClusterBillingList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14758,7 +14913,7 @@ func ParseListClusterBillingResponse2(rsp *http.Response) (*ListClusterBillingRe
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListClusterBillingResponse2200Headers
+		var headers ListClusterBillingResponse200Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -14775,7 +14930,7 @@ func ParseListClusterBillingResponse2(rsp *http.Response) (*ListClusterBillingRe
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 429:
-		var headers ListClusterBillingResponse2429Headers
+		var headers ListClusterBillingResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -14803,22 +14958,22 @@ func ParseListClusterBillingResponse2(rsp *http.Response) (*ListClusterBillingRe
 	return response, nil
 }
 
-// ParseListEndpointBillingResponse2 parses an HTTP response from a ListEndpointBillingWithResponse call
-func ParseListEndpointBillingResponse2(rsp *http.Response) (*ListEndpointBillingResponse2, error) {
+// ParseListEndpointBillingResponse parses an HTTP response from a ListEndpointBillingWithResponse call
+func ParseListEndpointBillingResponse(rsp *http.Response) (*ListEndpointBillingResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListEndpointBillingResponse2{
+	response := &ListEndpointBillingResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListEndpointBillingResponse
+		var dest EndpointBillingList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14870,7 +15025,7 @@ func ParseListEndpointBillingResponse2(rsp *http.Response) (*ListEndpointBilling
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListEndpointBillingResponse2200Headers
+		var headers ListEndpointBillingResponse200Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -14887,7 +15042,7 @@ func ParseListEndpointBillingResponse2(rsp *http.Response) (*ListEndpointBilling
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 429:
-		var headers ListEndpointBillingResponse2429Headers
+		var headers ListEndpointBillingResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -14915,22 +15070,22 @@ func ParseListEndpointBillingResponse2(rsp *http.Response) (*ListEndpointBilling
 	return response, nil
 }
 
-// ParseListNetworkVolumeBillingResponse2 parses an HTTP response from a ListNetworkVolumeBillingWithResponse call
-func ParseListNetworkVolumeBillingResponse2(rsp *http.Response) (*ListNetworkVolumeBillingResponse2, error) {
+// ParseListNetworkVolumeBillingResponse parses an HTTP response from a ListNetworkVolumeBillingWithResponse call
+func ParseListNetworkVolumeBillingResponse(rsp *http.Response) (*ListNetworkVolumeBillingResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListNetworkVolumeBillingResponse2{
+	response := &ListNetworkVolumeBillingResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListNetworkVolumeBillingResponse
+		var dest NetworkVolumeBillingList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14982,7 +15137,7 @@ func ParseListNetworkVolumeBillingResponse2(rsp *http.Response) (*ListNetworkVol
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListNetworkVolumeBillingResponse2200Headers
+		var headers ListNetworkVolumeBillingResponse200Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -14999,7 +15154,7 @@ func ParseListNetworkVolumeBillingResponse2(rsp *http.Response) (*ListNetworkVol
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 429:
-		var headers ListNetworkVolumeBillingResponse2429Headers
+		var headers ListNetworkVolumeBillingResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -15027,22 +15182,22 @@ func ParseListNetworkVolumeBillingResponse2(rsp *http.Response) (*ListNetworkVol
 	return response, nil
 }
 
-// ParseListPodBillingResponse2 parses an HTTP response from a ListPodBillingWithResponse call
-func ParseListPodBillingResponse2(rsp *http.Response) (*ListPodBillingResponse2, error) {
+// ParseListPodBillingResponse parses an HTTP response from a ListPodBillingWithResponse call
+func ParseListPodBillingResponse(rsp *http.Response) (*ListPodBillingResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListPodBillingResponse2{
+	response := &ListPodBillingResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListPodBillingResponse
+		var dest PodBillingList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -15094,7 +15249,7 @@ func ParseListPodBillingResponse2(rsp *http.Response) (*ListPodBillingResponse2,
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListPodBillingResponse2200Headers
+		var headers ListPodBillingResponse200Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -15111,7 +15266,7 @@ func ParseListPodBillingResponse2(rsp *http.Response) (*ListPodBillingResponse2,
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 429:
-		var headers ListPodBillingResponse2429Headers
+		var headers ListPodBillingResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -15139,22 +15294,22 @@ func ParseListPodBillingResponse2(rsp *http.Response) (*ListPodBillingResponse2,
 	return response, nil
 }
 
-// ParseListServerlessBillingResponse2 parses an HTTP response from a ListServerlessBillingWithResponse call
-func ParseListServerlessBillingResponse2(rsp *http.Response) (*ListServerlessBillingResponse2, error) {
+// ParseListServerlessBillingResponse parses an HTTP response from a ListServerlessBillingWithResponse call
+func ParseListServerlessBillingResponse(rsp *http.Response) (*ListServerlessBillingResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListServerlessBillingResponse2{
+	response := &ListServerlessBillingResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListServerlessBillingResponse
+		var dest ServerlessBillingList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -15206,7 +15361,7 @@ func ParseListServerlessBillingResponse2(rsp *http.Response) (*ListServerlessBil
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListServerlessBillingResponse2200Headers
+		var headers ListServerlessBillingResponse200Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -15223,7 +15378,7 @@ func ParseListServerlessBillingResponse2(rsp *http.Response) (*ListServerlessBil
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 429:
-		var headers ListServerlessBillingResponse2429Headers
+		var headers ListServerlessBillingResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -15251,22 +15406,22 @@ func ParseListServerlessBillingResponse2(rsp *http.Response) (*ListServerlessBil
 	return response, nil
 }
 
-// ParseListCPUTypesResponse2 parses an HTTP response from a ListCPUTypesWithResponse call
-func ParseListCPUTypesResponse2(rsp *http.Response) (*ListCPUTypesResponse2, error) {
+// ParseListCPUTypesResponse parses an HTTP response from a ListCPUTypesWithResponse call
+func ParseListCPUTypesResponse(rsp *http.Response) (*ListCPUTypesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListCPUTypesResponse2{
+	response := &ListCPUTypesResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListCPUTypesResponse
+		var dest CPUTypeList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -15318,7 +15473,7 @@ func ParseListCPUTypesResponse2(rsp *http.Response) (*ListCPUTypesResponse2, err
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListCPUTypesResponse2200Headers
+		var headers ListCPUTypesResponse200Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -15335,7 +15490,7 @@ func ParseListCPUTypesResponse2(rsp *http.Response) (*ListCPUTypesResponse2, err
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 429:
-		var headers ListCPUTypesResponse2429Headers
+		var headers ListCPUTypesResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -15482,22 +15637,22 @@ func ParseGetCPUTypeResponse(rsp *http.Response) (*GetCPUTypeResponse, error) {
 	return response, nil
 }
 
-// ParseListDataCentersResponse2 parses an HTTP response from a ListDataCentersWithResponse call
-func ParseListDataCentersResponse2(rsp *http.Response) (*ListDataCentersResponse2, error) {
+// ParseListDataCentersResponse parses an HTTP response from a ListDataCentersWithResponse call
+func ParseListDataCentersResponse(rsp *http.Response) (*ListDataCentersResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListDataCentersResponse2{
+	response := &ListDataCentersResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListDataCentersResponse
+		var dest DataCenterList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -15542,7 +15697,7 @@ func ParseListDataCentersResponse2(rsp *http.Response) (*ListDataCentersResponse
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListDataCentersResponse2200Headers
+		var headers ListDataCentersResponse200Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -15559,7 +15714,7 @@ func ParseListDataCentersResponse2(rsp *http.Response) (*ListDataCentersResponse
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 429:
-		var headers ListDataCentersResponse2429Headers
+		var headers ListDataCentersResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -15699,22 +15854,22 @@ func ParseGetDataCenterResponse(rsp *http.Response) (*GetDataCenterResponse, err
 	return response, nil
 }
 
-// ParseListGpuTypesResponse2 parses an HTTP response from a ListGpuTypesWithResponse call
-func ParseListGpuTypesResponse2(rsp *http.Response) (*ListGpuTypesResponse2, error) {
+// ParseListGpuTypesResponse parses an HTTP response from a ListGpuTypesWithResponse call
+func ParseListGpuTypesResponse(rsp *http.Response) (*ListGpuTypesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListGpuTypesResponse2{
+	response := &ListGpuTypesResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListGpuTypesResponse
+		var dest GpuTypeList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -15766,7 +15921,7 @@ func ParseListGpuTypesResponse2(rsp *http.Response) (*ListGpuTypesResponse2, err
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListGpuTypesResponse2200Headers
+		var headers ListGpuTypesResponse200Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -15783,7 +15938,7 @@ func ParseListGpuTypesResponse2(rsp *http.Response) (*ListGpuTypesResponse2, err
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 429:
-		var headers ListGpuTypesResponse2429Headers
+		var headers ListGpuTypesResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -15930,22 +16085,22 @@ func ParseGetGpuTypeResponse(rsp *http.Response) (*GetGpuTypeResponse, error) {
 	return response, nil
 }
 
-// ParseListPublicTemplatesResponse2 parses an HTTP response from a ListPublicTemplatesWithResponse call
-func ParseListPublicTemplatesResponse2(rsp *http.Response) (*ListPublicTemplatesResponse2, error) {
+// ParseListPublicTemplatesResponse parses an HTTP response from a ListPublicTemplatesWithResponse call
+func ParseListPublicTemplatesResponse(rsp *http.Response) (*ListPublicTemplatesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListPublicTemplatesResponse2{
+	response := &ListPublicTemplatesResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListPublicTemplatesResponse
+		var dest PublicTemplateList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -15990,7 +16145,7 @@ func ParseListPublicTemplatesResponse2(rsp *http.Response) (*ListPublicTemplates
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListPublicTemplatesResponse2200Headers
+		var headers ListPublicTemplatesResponse200Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -16007,7 +16162,7 @@ func ParseListPublicTemplatesResponse2(rsp *http.Response) (*ListPublicTemplates
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 429:
-		var headers ListPublicTemplatesResponse2429Headers
+		var headers ListPublicTemplatesResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -16035,22 +16190,22 @@ func ParseListPublicTemplatesResponse2(rsp *http.Response) (*ListPublicTemplates
 	return response, nil
 }
 
-// ParseListClustersResponse2 parses an HTTP response from a ListClustersWithResponse call
-func ParseListClustersResponse2(rsp *http.Response) (*ListClustersResponse2, error) {
+// ParseListClustersResponse parses an HTTP response from a ListClustersWithResponse call
+func ParseListClustersResponse(rsp *http.Response) (*ListClustersResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListClustersResponse2{
+	response := &ListClustersResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListClustersResponse
+		var dest ClusterList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -16095,7 +16250,7 @@ func ParseListClustersResponse2(rsp *http.Response) (*ListClustersResponse2, err
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListClustersResponse2200Headers
+		var headers ListClustersResponse200Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -16112,7 +16267,7 @@ func ParseListClustersResponse2(rsp *http.Response) (*ListClustersResponse2, err
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 429:
-		var headers ListClustersResponse2429Headers
+		var headers ListClustersResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -16641,7 +16796,7 @@ func ParseListClusterPodsResponse(rsp *http.Response) (*ListClusterPodsResponse,
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListPodsResponse
+		var dest PodList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -16738,22 +16893,22 @@ func ParseListClusterPodsResponse(rsp *http.Response) (*ListClusterPodsResponse,
 	return response, nil
 }
 
-// ParseListNetworkVolumesResponse2 parses an HTTP response from a ListNetworkVolumesWithResponse call
-func ParseListNetworkVolumesResponse2(rsp *http.Response) (*ListNetworkVolumesResponse2, error) {
+// ParseListNetworkVolumesResponse parses an HTTP response from a ListNetworkVolumesWithResponse call
+func ParseListNetworkVolumesResponse(rsp *http.Response) (*ListNetworkVolumesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListNetworkVolumesResponse2{
+	response := &ListNetworkVolumesResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListNetworkVolumesResponse
+		var dest NetworkVolumeList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -16798,7 +16953,7 @@ func ParseListNetworkVolumesResponse2(rsp *http.Response) (*ListNetworkVolumesRe
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListNetworkVolumesResponse2200Headers
+		var headers ListNetworkVolumesResponse200Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -16815,7 +16970,7 @@ func ParseListNetworkVolumesResponse2(rsp *http.Response) (*ListNetworkVolumesRe
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 429:
-		var headers ListNetworkVolumesResponse2429Headers
+		var headers ListNetworkVolumesResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -17329,22 +17484,22 @@ func ParseUpdateNetworkVolumeResponse(rsp *http.Response) (*UpdateNetworkVolumeR
 	return response, nil
 }
 
-// ParseListPodsResponse2 parses an HTTP response from a ListPodsWithResponse call
-func ParseListPodsResponse2(rsp *http.Response) (*ListPodsResponse2, error) {
+// ParseListPodsResponse parses an HTTP response from a ListPodsWithResponse call
+func ParseListPodsResponse(rsp *http.Response) (*ListPodsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListPodsResponse2{
+	response := &ListPodsResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListPodsResponse
+		var dest PodList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -17389,7 +17544,7 @@ func ParseListPodsResponse2(rsp *http.Response) (*ListPodsResponse2, error) {
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListPodsResponse2200Headers
+		var headers ListPodsResponse200Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -17406,7 +17561,7 @@ func ParseListPodsResponse2(rsp *http.Response) (*ListPodsResponse2, error) {
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 429:
-		var headers ListPodsResponse2429Headers
+		var headers ListPodsResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -18213,22 +18368,22 @@ func ParseGetPodLogsResponse(rsp *http.Response) (*GetPodLogsResponse, error) {
 	return response, nil
 }
 
-// ParseListRegistriesResponse2 parses an HTTP response from a ListRegistriesWithResponse call
-func ParseListRegistriesResponse2(rsp *http.Response) (*ListRegistriesResponse2, error) {
+// ParseListRegistriesResponse parses an HTTP response from a ListRegistriesWithResponse call
+func ParseListRegistriesResponse(rsp *http.Response) (*ListRegistriesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListRegistriesResponse2{
+	response := &ListRegistriesResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListRegistriesResponse
+		var dest RegistryList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -18273,7 +18428,7 @@ func ParseListRegistriesResponse2(rsp *http.Response) (*ListRegistriesResponse2,
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListRegistriesResponse2200Headers
+		var headers ListRegistriesResponse200Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -18290,7 +18445,7 @@ func ParseListRegistriesResponse2(rsp *http.Response) (*ListRegistriesResponse2,
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 429:
-		var headers ListRegistriesResponse2429Headers
+		var headers ListRegistriesResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -18444,22 +18599,22 @@ func ParseCreateRegistryResponse(rsp *http.Response) (*CreateRegistryResponse, e
 	return response, nil
 }
 
-// ParseListDelegationsResponse2 parses an HTTP response from a ListDelegationsWithResponse call
-func ParseListDelegationsResponse2(rsp *http.Response) (*ListDelegationsResponse2, error) {
+// ParseListDelegationsResponse parses an HTTP response from a ListDelegationsWithResponse call
+func ParseListDelegationsResponse(rsp *http.Response) (*ListDelegationsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListDelegationsResponse2{
+	response := &ListDelegationsResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListDelegationsResponse
+		var dest DelegationList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -18504,7 +18659,7 @@ func ParseListDelegationsResponse2(rsp *http.Response) (*ListDelegationsResponse
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListDelegationsResponse2200Headers
+		var headers ListDelegationsResponse200Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -18521,7 +18676,7 @@ func ParseListDelegationsResponse2(rsp *http.Response) (*ListDelegationsResponse
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 429:
-		var headers ListDelegationsResponse2429Headers
+		var headers ListDelegationsResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -19010,22 +19165,22 @@ func ParseGetRegistryResponse(rsp *http.Response) (*GetRegistryResponse, error) 
 	return response, nil
 }
 
-// ParseListEndpointsResponse2 parses an HTTP response from a ListEndpointsWithResponse call
-func ParseListEndpointsResponse2(rsp *http.Response) (*ListEndpointsResponse2, error) {
+// ParseListEndpointsResponse parses an HTTP response from a ListEndpointsWithResponse call
+func ParseListEndpointsResponse(rsp *http.Response) (*ListEndpointsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListEndpointsResponse2{
+	response := &ListEndpointsResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListEndpointsResponse
+		var dest EndpointList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -19070,7 +19225,7 @@ func ParseListEndpointsResponse2(rsp *http.Response) (*ListEndpointsResponse2, e
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListEndpointsResponse2200Headers
+		var headers ListEndpointsResponse200Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -19087,7 +19242,7 @@ func ParseListEndpointsResponse2(rsp *http.Response) (*ListEndpointsResponse2, e
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 429:
-		var headers ListEndpointsResponse2429Headers
+		var headers ListEndpointsResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -19517,6 +19672,13 @@ func ParseUpdateEndpointResponse(rsp *http.Response) (*UpdateEndpointResponse, e
 		}
 		response.ApplicationProblemJSON404 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Declared
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
 		var dest TooLarge
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -19572,6 +19734,23 @@ func ParseUpdateEndpointResponse(rsp *http.Response) (*UpdateEndpointResponse, e
 			headers.RateLimitPolicy = &value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 409:
+		var headers UpdateEndpointResponse409Headers
+		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimit = &value
+		}
+		if values := rsp.Header.Values("RateLimit-Policy"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit-Policy", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RateLimitPolicy = &value
+		}
+		response.Headers409 = &headers
 	case rsp.StatusCode == 429:
 		var headers UpdateEndpointResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
@@ -19601,22 +19780,22 @@ func ParseUpdateEndpointResponse(rsp *http.Response) (*UpdateEndpointResponse, e
 	return response, nil
 }
 
-// ParseListEndpointReleasesResponse2 parses an HTTP response from a ListEndpointReleasesWithResponse call
-func ParseListEndpointReleasesResponse2(rsp *http.Response) (*ListEndpointReleasesResponse2, error) {
+// ParseListEndpointReleasesResponse parses an HTTP response from a ListEndpointReleasesWithResponse call
+func ParseListEndpointReleasesResponse(rsp *http.Response) (*ListEndpointReleasesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListEndpointReleasesResponse2{
+	response := &ListEndpointReleasesResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListEndpointReleasesResponse
+		var dest ReleaseList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -19668,7 +19847,7 @@ func ParseListEndpointReleasesResponse2(rsp *http.Response) (*ListEndpointReleas
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListEndpointReleasesResponse2200Headers
+		var headers ListEndpointReleasesResponse200Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -19685,7 +19864,7 @@ func ParseListEndpointReleasesResponse2(rsp *http.Response) (*ListEndpointReleas
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 429:
-		var headers ListEndpointReleasesResponse2429Headers
+		var headers ListEndpointReleasesResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -19713,22 +19892,22 @@ func ParseListEndpointReleasesResponse2(rsp *http.Response) (*ListEndpointReleas
 	return response, nil
 }
 
-// ParseListEndpointWorkersResponse2 parses an HTTP response from a ListEndpointWorkersWithResponse call
-func ParseListEndpointWorkersResponse2(rsp *http.Response) (*ListEndpointWorkersResponse2, error) {
+// ParseListEndpointWorkersResponse parses an HTTP response from a ListEndpointWorkersWithResponse call
+func ParseListEndpointWorkersResponse(rsp *http.Response) (*ListEndpointWorkersResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListEndpointWorkersResponse2{
+	response := &ListEndpointWorkersResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListEndpointWorkersResponse
+		var dest WorkerList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -19780,7 +19959,7 @@ func ParseListEndpointWorkersResponse2(rsp *http.Response) (*ListEndpointWorkers
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListEndpointWorkersResponse2200Headers
+		var headers ListEndpointWorkersResponse200Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -19797,7 +19976,7 @@ func ParseListEndpointWorkersResponse2(rsp *http.Response) (*ListEndpointWorkers
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 429:
-		var headers ListEndpointWorkersResponse2429Headers
+		var headers ListEndpointWorkersResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -19944,22 +20123,22 @@ func ParseGetWorkerLogsResponse(rsp *http.Response) (*GetWorkerLogsResponse, err
 	return response, nil
 }
 
-// ParseListTemplatesResponse2 parses an HTTP response from a ListTemplatesWithResponse call
-func ParseListTemplatesResponse2(rsp *http.Response) (*ListTemplatesResponse2, error) {
+// ParseListTemplatesResponse parses an HTTP response from a ListTemplatesWithResponse call
+func ParseListTemplatesResponse(rsp *http.Response) (*ListTemplatesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &ListTemplatesResponse2{
+	response := &ListTemplatesResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest ListTemplatesResponse
+		var dest TemplateList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -20004,7 +20183,7 @@ func ParseListTemplatesResponse2(rsp *http.Response) (*ListTemplatesResponse2, e
 
 	switch {
 	case rsp.StatusCode == 200:
-		var headers ListTemplatesResponse2200Headers
+		var headers ListTemplatesResponse200Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -20021,7 +20200,7 @@ func ParseListTemplatesResponse2(rsp *http.Response) (*ListTemplatesResponse2, e
 		}
 		response.Headers200 = &headers
 	case rsp.StatusCode == 429:
-		var headers ListTemplatesResponse2429Headers
+		var headers ListTemplatesResponse429Headers
 		if values := rsp.Header.Values("RateLimit"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "RateLimit", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

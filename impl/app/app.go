@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/graphql"
+	"github.com/berthdev/berth/impl/atomicfile"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/fault"
@@ -34,34 +35,40 @@ import (
 
 // Config is what a server is started with. The zero value of a field is its default.
 type Config struct {
-	Data            string              // directory of the database and of what belongs to it; required
-	Ephemeral       bool                // the directory is thrown away afterwards: no write waits for the disk
-	Listen          string              // address of all interfaces; 127.0.0.1:0 picks a port
-	QueueListen     string              // a second address, for the queue and the workers; empty: none
-	Endpoints       []Endpoint          // declared at the start; jobs of others are kept
-	Drain           time.Duration       // how long requests may take to end at shutdown; 10 s
-	Quotas          Quotas              // of REST requests for each user
-	QueueRates      compute.QueuePreset // limits on requests of the queue; empty: none
-	Catalog         string              // file of the catalog; empty: the built-in one
-	Fleet           string              // file of the hosts that pods are placed on, or FleetMachine; empty: a simulated fleet that has plenty of everything
-	TestControls    bool                // serve /_berth/ and run on a clock that it can set
-	PrivateWebhooks bool                // permit webhooks on loopback and private addresses
-	GraphQL         GraphQL             // bounds of documents, and what helps in developing
-	Docs            bool                // serve pages at /docs to read the documents and to send requests from
-	Runtime         string              // what pods run on: RuntimeSim, which is the default, RuntimeProcess or RuntimeDocker
-	DockerHost      string              // address of the engine; empty: DOCKER_HOST, or the usual socket
-	Pull            string              // when images are pulled: if-absent, which is the default, always or never
-	WorkerURL       string              // base of the queue as workers reach it that are not processes of this machine; empty: worked out
-	PublishOn       string              // address of this host that the ports of containers are published on; 127.0.0.1
-	WorkerOutput    io.Writer           // gets what workers print; nil: kept for their logs only
-	Clock           compute.Clock       // nil: the machine's; with TestControls it is ours
-	Log             *slog.Logger        // nil: silent
+	Data               string              // directory of the database and of what belongs to it; required
+	Ephemeral          bool                // the directory is thrown away afterwards: no write waits for the disk
+	Listen             string              // address of all interfaces; 127.0.0.1:0 picks a port
+	QueueListen        string              // a second address, for the queue and the workers; empty: none
+	Endpoints          []Endpoint          // declared at the start; jobs of others are kept
+	Drain              time.Duration       // how long requests may take to end at shutdown; 10 s
+	PodRetention       time.Duration       // how long the row of a terminated pod is kept; 24 h
+	Quotas             Quotas              // of REST requests for each user
+	QueueRates         compute.QueuePreset // limits on requests of the queue; empty: none
+	Catalog            string              // file of the catalog; empty: the built-in one
+	Fleet              string              // file of the hosts that pods are placed on, or FleetMachine; empty: a simulated fleet that has plenty of everything
+	TestControls       bool                // serve /_berth/ and run on a clock that it can set
+	PrivateWebhooks    bool                // permit webhooks on loopback and private addresses
+	GraphQL            GraphQL             // bounds of documents, and what helps in developing
+	Docs               bool                // serve pages at /docs to read the documents and to send requests from
+	Runtime            string              // what pods run on: RuntimeSim, which is the default, RuntimeProcess or RuntimeDocker
+	DockerHost         string              // address of the engine; empty: DOCKER_HOST, or the usual socket
+	Pull               string              // when images are pulled: if-absent, which is the default, always or never
+	WorkerURL          string              // base of the queue as workers reach it that are not processes of this machine; empty: worked out
+	ProcessEnv         []string            // names of variables of berth's own environment that processes get besides those that every program needs
+	ProcessAccept      []string            // what pods and endpoints made over an API may set of processes: args, env for every variable, env:NAME for one; empty: nothing
+	AllowNewPrivileges bool                // programs in containers may gain privileges, by sudo and the like
+	PublishOn          string              // address of this host that the ports of containers are published on; 127.0.0.1
+	WorkerOutput       io.Writer           // gets what workers print; nil: kept for their logs only
+	Lease              time.Duration       // how long a job may go unheard of before another worker gets it; 30 s, at least 3 s
+	Log                *slog.Logger        // nil: silent
 
 	MetricsListen  string            // address of /metrics, which asks for no key; empty: nothing is measured
 	TracesEndpoint string            // URL of a receiver of OTLP over HTTP; without a path its /v1/traces; empty: nothing is traced
 	TracesHeaders  map[string]string // sent there with every batch
 	DrainNotice    time.Duration     // how long /readyz says at shutdown that the server leaves before it does; 0: not at all
 	Version        string            // of the program, for metrics and traces; empty: dev
+
+	clock compute.Clock
 }
 
 // Endpoint is a serverless endpoint whose workers are processes on this machine.
@@ -88,12 +95,23 @@ type GraphQL struct {
 const (
 	defaultListen      = "127.0.0.1:8765"
 	defaultDrain       = 10 * time.Second
+	defaultRetention   = 24 * time.Hour
 	defaultWorkersMax  = 3
 	defaultIdleTimeout = 10 * time.Second
+
+	// leastLease has room for three pings of whole seconds, which is how often an unmodified worker can ping.
+	leastLease = 3 * time.Second
 
 	// owner is the one user of a server: keys, pods and endpoints are theirs.
 	owner compute.UserID = "owner"
 )
+
+// workings are what works unasked.
+type workings struct {
+	pods     *loop.Pods
+	workers  *loop.Workers
+	webhooks *loop.Webhooks
+}
 
 // Server is a running server.
 type Server struct {
@@ -103,6 +121,9 @@ type Server struct {
 	endpoints     map[string]compute.EndpointID
 
 	config     Config
+	running    *compute.RunningClock // that of the server, or what a clock that can be set runs with
+	keeping    sync.Mutex            // held over a keepTime
+	lag        time.Duration         // of the clock, as it is stored
 	store      store.Store
 	queue      *queue.Queue
 	rates      *control.Rates
@@ -114,13 +135,17 @@ type Server struct {
 	unlock     func() error
 	stop       context.CancelFunc
 	loops      sync.WaitGroup
+	stopPods   context.CancelFunc // after the others: requests may end pods until none is answered any more
+	podLoop    sync.WaitGroup
+	workings   workings
 	fleet      *sim.Fleet      // nil if pods do not run on it
 	pods       runtime.Runtime // what pods run on
 	workers    runtime.Runtime // what the workers of endpoints run on that are not declared
 	workerSim  *sim.Fleet      // nil if those do not run on it
 	placement  *control.Placement
 	process    *process.Runtime
-	controls   *controls // nil if there are none
+	processes  *control.Processes // nil if pods are no processes
+	controls   *controls          // nil if there are none
 	poster     *webhook.Poster
 
 	metricsURL string
@@ -160,17 +185,26 @@ func (s *Server) Failed() <-chan error { return s.failed }
 
 // Start starts a server, which is ready when Start returns.
 func Start(ctx context.Context, c Config) (_ *Server, err error) {
-	settable := compute.NewSettableClock()
+	running := compute.NewRunningClock()
+	settable := compute.NewSettableClock(running)
+	c.clock = running
 	if c.TestControls {
-		c.Clock = settable
+		c.clock = settable
 	}
 	c = c.withDefaults()
-	s := &Server{config: c, failed: make(chan error, 3), endpoints: map[string]compute.EndpointID{}}
+	s := &Server{config: c, running: running, failed: make(chan error, 3), endpoints: map[string]compute.EndpointID{}}
 	defer func() {
 		if err != nil {
 			s.abandon()
 		}
 	}()
+	if c.Lease < leastLease {
+		return nil, fmt.Errorf("the lease must be at least %s, and not %s", leastLease, c.Lease)
+	}
+	made, err := atomicfile.MakeDir(c.Data)
+	if err != nil {
+		return nil, err
+	}
 	if s.unlock, err = lock(c.Data); err != nil {
 		return nil, err
 	}
@@ -185,8 +219,11 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err = s.openStore(ctx, c); err != nil {
 		return nil, err
 	}
-	ids := compute.NewIDs(rand.Reader, c.Clock)
-	if s.keyring, err = control.NewKeyring(ctx, s.store, ids, c.Clock); err != nil {
+	if err = s.startClock(ctx); err != nil {
+		return nil, err
+	}
+	ids := compute.NewIDs(rand.Reader, c.clock)
+	if s.keyring, err = control.NewKeyring(ctx, s.store, ids, c.clock); err != nil {
 		return nil, err
 	}
 	firstKey := s.makeFirstKey(ctx)
@@ -194,15 +231,19 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		for range firstKey { // a start that failed before leaves nobody at work in the store
 		}
 	}()
-	if s.rates, err = control.NewRates(ctx, s.store, c.Clock, compute.Windows(c.Quotas.Minute, c.Quotas.Hour, c.Quotas.Day)); err != nil {
+	if s.rates, err = control.NewRates(ctx, s.store, c.clock, compute.Windows(c.Quotas.Minute, c.Quotas.Hour, c.Quotas.Day)); err != nil {
 		return nil, err
 	}
 	queueQuotas, err := compute.QueueQuotas(c.QueueRates)
 	if err != nil {
 		return nil, err
 	}
-	s.queueRates = control.NewQueueRates(c.Clock, queueQuotas)
+	s.queueRates = control.NewQueueRates(c.clock, queueQuotas)
 	if err = s.startRuntimes(c, ids); err != nil {
+		return nil, err
+	}
+	earlier, err := s.noteRuntimes(ctx)
+	if err != nil {
 		return nil, err
 	}
 	read := <-files
@@ -217,40 +258,54 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	s.keyring.SetPodKeys(secrets.PodKeys())
 	registries, err := control.NewRegistries(ctx, s.store, ids, secrets)
 	if err != nil {
 		return nil, err
 	}
 	s.poster = webhook.New(c.PrivateWebhooks)
-	webhooks := loop.NewWebhooks(s.store, s.poster.Post, c.Clock, c.Log)
+	webhooks := loop.NewWebhooks(s.store, s.poster.Post, c.clock, c.Log)
 	var workers *loop.Workers
-	if s.queue, err = queue.New(ctx, s.store, c.Clock, ids, queue.DefaultSettings(), s.observedQueue(queue.Hooks{
+	settings := queue.DefaultSettings()
+	settings.Lease = c.Lease
+	if s.queue, err = queue.New(ctx, s.store, c.clock, ids, settings, s.observedQueue(queue.Hooks{
 		Demand: func() { workers.Hint() }, Document: httpapi.JobDocument, Delivery: func() { webhooks.Hint() },
 	})); err != nil {
 		return nil, err
 	}
 	workers = loop.NewWorkers(s.workerFleet(ids, registries.Login))
-	pods := loop.NewPods(s.store, s.placement, s.pods, c.Clock, c.Log)
-	pods.Login, pods.Simulated = registries.Login, s.fleet != nil
+	pods := loop.NewPods(s.store, s.placement, s.pods, c.clock, c.Log)
+	pods.Login, pods.Key, pods.URL, pods.Simulated = registries.Login, secrets.PodKeys().Token, s.workerURL, s.fleet != nil
 	workers.Held = pods.Has
 	ctl := control.New(s.store, ids, s.placement, control.Hints{Pod: pods.Hint, Volumes: pods.HintVolumes})
 	endpoints := control.NewEndpoints(s.store, ids, s.placement, s.queue)
+	ctl.Processes, endpoints.Processes = s.processes, s.processes
 	if err = endpoints.Resume(ctx); err != nil {
 		return nil, err
 	}
 	if err = <-firstKey; err != nil {
 		return nil, err
 	}
+	if !c.Ephemeral { // the names of the files that were made; at once, since the disk has most of them by now
+		if err = atomicfile.SyncDir(append(made, c.Data)...); err != nil {
+			return nil, err
+		}
+	}
 	loopCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
 	services := httpapi.Services{
 		Control: ctl, Pods: pods, Draining: loopCtx, Endpoints: endpoints, Workers: workers, QueueURL: s.QueueURL, Registries: registries, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids,
-		Clock: c.Clock, Log: c.Log, Faults: &fault.Script{},
+		Clock: c.clock, Log: c.Log, Faults: &fault.Script{},
 		Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
 	}
 	s.observe(&services, webhooks)
+	retention := &loop.Retention{
+		Store: s.store, Clock: c.clock, Rates: s.rates, Keyring: s.keyring, Endpoints: endpoints, Pods: c.PodRetention,
+	}
+	s.workings = workings{pods, workers, webhooks}
 	if c.TestControls {
 		if s.controls, err = s.newControls(ctx, settable, []loop.Due{
+			{Next: retention.Next, Do: retention.Sweep},
 			{Next: soonest(s.fleet.Next), Do: done(pods.Step)},
 			{Next: s.queue.Next, Do: s.queue.Sweep},
 			{Next: soonest(earliest(workers.Next, s.workerSim.Next)), Do: done(workers.Step)},
@@ -261,7 +316,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		services.Controls = s.controls
 	}
 	services.GraphQL = graphql.New(graphql.Services{
-		Control: ctl, Live: pods.Live, Endpoints: endpoints, Registries: registries, Keyring: s.keyring, Faults: services.Faults, Clock: c.Clock, Log: c.Log, Limits: c.GraphQL.Limits,
+		Control: ctl, Live: pods.Live, Endpoints: endpoints, Registries: registries, Keyring: s.keyring, Faults: services.Faults, Clock: c.clock, Log: c.Log, Limits: c.GraphQL.Limits,
 		Introspection: c.GraphQL.Introspection || c.TestControls, Playground: c.GraphQL.Playground,
 	})
 	if c.Docs {
@@ -274,18 +329,27 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err = s.declare(ctx, endpoints); err != nil {
 		return nil, err
 	}
+	s.running.Look()
 	s.serve(handler)
-	s.loops.Go(func() { pods.Run(loopCtx) })
+	podCtx, stopPods := context.WithCancel(context.WithoutCancel(ctx))
+	s.stopPods = stopPods
+	s.podLoop.Go(func() { pods.Run(podCtx) })
 	s.loops.Go(func() { workers.Run(loopCtx) })
 	s.loops.Go(func() { webhooks.Run(loopCtx) })
+	for _, at := range earlier {
+		s.loops.Go(func() { s.endEarlierContainers(loopCtx, at) })
+	}
 	every := func(clock compute.Clock, length time.Duration, name string, work func(context.Context) error) {
 		s.loops.Go(func() { loop.Every(loopCtx, length, clock, c.Log, name, work) })
 	}
-	every(c.Clock, loop.SweepTick, "sweep", s.queue.Sweep)
+	every(c.clock, loop.SweepTick, "sweep", s.queue.Sweep)
+	every(c.clock, loop.RetentionTick, "retention", retention.Sweep)
 	// Other processes and restarts do not live on a clock that a test has frozen.
 	every(compute.SystemClock{}, loop.KeepTick, "keys", s.keyring.Refresh)
 	every(compute.SystemClock{}, loop.KeepTick, "request counts", s.rates.Save)
 	every(compute.SystemClock{}, loop.KeepTick, "meter", workers.See)
+	every(compute.SystemClock{}, loop.KeepTick, "clock", s.keepTime)
+	every(compute.SystemClock{}, lookTick, "clock", s.look)
 	return s, nil
 }
 
@@ -317,16 +381,12 @@ func (c Config) withDefaults() Config {
 		c.Listen = defaultListen
 	}
 	c.Runtime, c.Version = cmp.Or(c.Runtime, RuntimeSim), cmp.Or(c.Version, "dev")
-	if c.Drain == 0 {
-		c.Drain = defaultDrain
-	}
+	c.Drain, c.PodRetention = cmp.Or(c.Drain, defaultDrain), cmp.Or(c.PodRetention, defaultRetention)
 	c.Quotas.Minute = cmp.Or(c.Quotas.Minute, 1_000)
 	c.Quotas.Hour = cmp.Or(c.Quotas.Hour, 30_000)
 	c.Quotas.Day = cmp.Or(c.Quotas.Day, 500_000)
 	c.GraphQL.Limits = c.GraphQL.Limits.WithDefaults()
-	if c.Clock == nil {
-		c.Clock = compute.SystemClock{}
-	}
+	c.Lease = cmp.Or(c.Lease, queue.DefaultSettings().Lease)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -377,7 +437,7 @@ func (s *Server) open(address string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s.listeners = append(s.listeners, l)
+	s.listeners = append(s.listeners, listener{l.(*net.TCPListener)})
 	return "http://" + reachable(l.Addr()), nil
 }
 
@@ -406,7 +466,7 @@ func reachable(a net.Addr) string {
 }
 
 // Close drains: workers finish or give back what they hold, held requests are answered with what is known, and after the
-// drain time what is left is cut off. Everything acknowledged is on disk already.
+// drain time what is left is cut off. Then the pods are ended whose end was acknowledged. Everything acknowledged is on disk already.
 func (s *Server) Close() error {
 	s.giveNotice()
 	s.stop()
@@ -421,6 +481,8 @@ func (s *Server) Close() error {
 			errs = append(errs, err, server.Close())
 		}
 	}
+	s.stopPods()
+	s.podLoop.Wait()
 	s.closeTracing()
 	return errors.Join(append(errs, s.rates.Save(context.Background()), s.process.Close(), s.workers.Close(), s.pods.Close(), s.store.Close(), s.unlock())...)
 }

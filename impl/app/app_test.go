@@ -27,6 +27,9 @@ func start(t *testing.T, c app.Config) *app.Server {
 	return s
 }
 
+// loadDocuments loads them once: it takes a while.
+var loadDocuments = sync.OnceValues(conformance.LoadDocuments)
+
 func call(t *testing.T, method, url, key, body string) (int, map[string]any) {
 	req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, url, strings.NewReader(body))
 	require.NoError(t, err)
@@ -37,7 +40,7 @@ func call(t *testing.T, method, url, key, body string) (int, map[string]any) {
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
-	documents, err := conformance.LoadDocuments()
+	documents, err := loadDocuments()
 	require.NoError(t, err)
 	documents.Check(t, req, conformance.Answer{Status: res.StatusCode, Header: res.Header, Body: text})
 	var document map[string]any

@@ -52,6 +52,11 @@ func (c *controls) Advance(ctx context.Context, d time.Duration) error {
 	return loop.Advance(ctx, c.clock, d, c.work)
 }
 
+func (c *controls) Step(ctx context.Context, by time.Duration) error {
+	c.server.running.Step(by)
+	return c.server.keepTime(ctx)
+}
+
 func (c *controls) Reset(ctx context.Context) error {
 	if err := c.removeEndpoints(ctx); err != nil {
 		return err
@@ -60,6 +65,7 @@ func (c *controls) Reset(ctx context.Context) error {
 		return err
 	}
 	c.server.queue.Clear()
+	c.server.workings.webhooks.Clear()
 	c.server.fleet.Clear()
 	c.server.workerSim.Clear()
 	c.server.placement.Clear()

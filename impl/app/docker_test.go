@@ -289,6 +289,112 @@ func (s *shore) live(dir string, b *berth, body map[string]any, gpus ...string) 
 	require.Eventually(t, func() bool { id, _ := s.container(); return id == "" }, 30*time.Second, 50*time.Millisecond)
 }
 
+// makePod creates a pod with an address in a network of the engine where it can have one, and waits until it is RUNNING.
+func (s *shore) makePod(body string) {
+	s.Helper()
+	status, made := call(s.T, "POST", s.url+"/v2/pods", s.key, body)
+	require.Equal(s, 201, status, made)
+	s.pod = made["id"].(string)
+	s.path = "/v2/pods/" + s.pod
+}
+
+func stayingPod() string {
+	return `{"name":"p","image":"` + dockertest.Image() + `","args":"stay","cpu":{"id":"cpu3g","vcpuCount":2}}`
+}
+
+func TestAPodThatWasDeletedOrStoppedHasNoContainerThatIsUpWhenBerthStopsAtOnce(t *testing.T) {
+	t.Parallel()
+	engine, owner := dockertest.Need(t)
+	c := app.Config{Data: t.TempDir(), Runtime: app.RuntimeDocker}
+	own(t, c.Data, owner)
+	s := &shore{T: t, engine: engine, owner: owner}
+	for range 4 {
+		server := start(t, c)
+		s.url = server.URL()
+		if s.key == "" {
+			s.key = server.FirstKey()
+		}
+		s.makePod(stayingPod())
+		deleted := *s
+		s.await("RUNNING")
+		s.makePod(stayingPod())
+		stopped := *s
+		s.await("RUNNING")
+		stopped.act("stop")
+		status, _ := call(t, "DELETE", s.url+deleted.path, s.key, "")
+		require.Equal(t, 204, status)
+		require.NoError(t, server.Close())
+		id, _ := deleted.container()
+		require.Empty(t, id)
+		_, running := stopped.container()
+		require.False(t, running)
+	}
+}
+
+func TestWhatAKilledBerthWasAboutToStartOrToRemoveIsFoundByTheNext(t *testing.T) {
+	t.Parallel()
+	engine, owner := dockertest.Need(t)
+	dir := t.TempDir()
+	own(t, dir, owner)
+	b := serve(t, dir)
+	s := &shore{T: t, engine: engine, owner: owner, key: b.key}
+	for round := range 6 {
+		s.url = b.url
+		s.makePod(stayingPod())
+		if round%2 == 0 { // in the middle of its start, or before, or after
+			<-time.After(time.Duration(round) * 60 * time.Millisecond)
+		} else {
+			s.await("RUNNING")
+		}
+		status, _ := call(t, "DELETE", s.url+s.path, s.key, "")
+		require.Equal(t, 204, status)
+		b.kill()
+		b = serve(t, dir)
+		require.Eventually(t, func() bool { return len(s.left()) == 0 }, 90*time.Second, 50*time.Millisecond)
+	}
+}
+
+func TestContainersOfAnotherRuntimeAreNotForgotten(t *testing.T) {
+	t.Parallel()
+	engine, owner := dockertest.Need(t)
+	c := app.Config{Data: t.TempDir(), Runtime: app.RuntimeDocker}
+	own(t, c.Data, owner)
+	s := &shore{T: t, engine: engine, owner: owner}
+	server := start(t, c)
+	s.url, s.key = server.URL(), server.FirstKey()
+	s.makePod(stayingPod())
+	deleted := *s
+	s.await("RUNNING")
+	s.makePod(stayingPod())
+	kept := *s
+	s.await("RUNNING")
+	before, _ := kept.container()
+	require.NoError(t, server.Close())
+
+	c.Runtime = app.RuntimeSim
+	server = start(t, c)
+	status, _ := call(t, "DELETE", server.URL()+deleted.path, s.key, "")
+	require.Equal(t, 204, status)
+	require.NoError(t, server.Close())
+	server = start(t, c)
+	require.Eventually(t, func() bool { id, _ := deleted.container(); return id == "" }, 30*time.Second, 50*time.Millisecond)
+	same, running := kept.container()
+	require.Equal(t, before, same)
+	require.True(t, running, "its pod lasts")
+	require.NoError(t, server.Close())
+
+	c.Runtime = app.RuntimeDocker
+	server = start(t, c)
+	kept.url = server.URL()
+	kept.await("RUNNING")
+	same, _ = kept.container()
+	require.Equal(t, before, same, "it is taken up again")
+	status, _ = call(t, "DELETE", server.URL()+kept.path, s.key, "")
+	require.Equal(t, 204, status)
+	require.NoError(t, server.Close())
+	require.Empty(t, s.left())
+}
+
 func TestAGPUPodSaysWhyItCannotRunWhereThereIsNoGPU(t *testing.T) {
 	t.Parallel()
 	engine, owner := dockertest.Need(t)
@@ -315,6 +421,7 @@ func TestARuntimeThatIsNoneIsAClearError(t *testing.T) {
 	for want, c := range map[string]app.Config{
 		`runtime must be sim, process or docker, and not "podman"`:           {Runtime: "podman"},
 		`docker: pull must be if-absent, always or never, and not "often"`:   {Runtime: app.RuntimeDocker, Pull: "often"},
+		`what processes accept must be args, env or env:NAME, and not "all"`: {ProcessAccept: []string{"args", "all"}},
 		`the test controls need the simulated fleet: runtime must be sim`:    {Runtime: app.RuntimeProcess, TestControls: true},
 		`address to publish ports on: ParseAddr("here"): unable to parse IP`: {Runtime: app.RuntimeDocker, PublishOn: "here"},
 	} {
@@ -326,7 +433,9 @@ func TestARuntimeThatIsNoneIsAClearError(t *testing.T) {
 
 func TestAPodMayBeAProcessOfAnEndpointsCommand(t *testing.T) {
 	t.Parallel()
-	s := start(t, app.Config{Data: t.TempDir(), Runtime: app.RuntimeProcess, Endpoints: []app.Endpoint{{Name: "sleeper", Command: []string{"sleep"}}}})
+	s := start(t, app.Config{
+		Data: t.TempDir(), Runtime: app.RuntimeProcess, Endpoints: []app.Endpoint{{Name: "sleeper", Command: []string{"sleep"}}}, ProcessAccept: []string{"args"},
+	})
 	key := s.FirstKey()
 	for args, want := range map[string]string{"1000": "RUNNING", "0": "EXITED", "nonsense": "ERROR"} {
 		_, pod := call(t, "POST", s.URL()+"/v2/pods", key, `{"name":"a","image":"sleeper","args":"`+args+`","cpu":{"id":"cpu3g","vcpuCount":2}}`)

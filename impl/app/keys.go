@@ -70,13 +70,17 @@ func NewKey(name string, scopes []string, exempt bool, expiry time.Duration) con
 }
 
 var scopePattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(all|admin|rest:(read|write)|graphql:(read|write)|queue:(\*|[a-z0-9]{14}):invoke)$`)
+	return regexp.MustCompile(`^(all|admin|rest:(read|write)|graphql:(read|write)|queue:(\*|[a-z0-9]{14}):(invoke|work)|pod:[a-z0-9]{14})$`)
 })
+
+// ScopeWords lists the scopes that a key may have, for people.
+const ScopeWords = "all, admin, rest:read, rest:write, graphql:read, graphql:write, queue:<endpoint id or *>:invoke, " +
+	"queue:<endpoint id or *>:work, pod:<pod id>"
 
 // CheckScope refuses what is no scope.
 func CheckScope(scope string) error {
 	if !scopePattern().MatchString(scope) {
-		return fmt.Errorf("scope %q: it must be all, admin, rest:read, rest:write, graphql:read, graphql:write or queue:<endpoint id or *>:invoke", scope)
+		return fmt.Errorf("scope %q: it must be one of %s", scope, ScopeWords)
 	}
 	return nil
 }

@@ -13,6 +13,9 @@ import (
 
 // lock makes the data directory this process's own until unlock: a second server on it would take the first one's workers
 // for leftovers. The system gives the lock back however the process ends.
+//
+// Closing the file alone would not: a process that is forked at that moment has it open too until it executes its program, and
+// the lock is the file's.
 func lock(dir string) (unlock func() error, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -28,5 +31,5 @@ func lock(dir string) (unlock func() error, err error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return f.Close, nil
+	return func() error { return errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), f.Close()) }, nil
 }

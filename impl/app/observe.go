@@ -38,7 +38,7 @@ func (s *Server) openStore(ctx context.Context, c Config) (err error) {
 	if c.Ephemeral {
 		open = sqlite.OpenUnsynced
 	}
-	db, err := open(ctx, filepath.Join(c.Data, "berth.db"), c.Clock)
+	db, err := open(ctx, filepath.Join(c.Data, "berth.db"), c.clock)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (s *Server) observe(services *httpapi.Services, webhooks *loop.Webhooks) {
 	webhooks.Posted = s.metrics.Posted
 	s.placement.Looked = s.metrics.Placed
 	s.metrics.Watch(observe.Sources{
-		Lines: s.queue.Lines, Held: s.queue.Holding, Room: s.placement.Rooms, Clock: s.config.Clock, Log: s.config.Log,
+		Lines: s.queue.Lines, Held: s.queue.Holding, Room: s.placement.Rooms, Clock: s.config.clock, Log: s.config.Log,
 		Pods: func(ctx context.Context) (counts map[compute.PodStatus]int64, err error) {
 			err = s.store.Read(ctx, func(tx store.Tx) error {
 				counts, err = tx.CountPods()

@@ -4,14 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/berthdev/berth/impl/atomicfile"
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/runtime/docker"
@@ -38,21 +42,30 @@ func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
 	if err != nil {
 		return err
 	}
-	s.process, err = process.New(process.Config{Dir: filepath.Join(c.Data, "process"), WorkDir: here, Commands: commands, Output: c.WorkerOutput})
+	rules, err := processRules(c.ProcessAccept)
 	if err != nil {
+		return err
+	}
+	local := process.Config{Dir: filepath.Join(c.Data, "process"), WorkDir: here, Commands: commands, Inherit: c.ProcessEnv, Rules: rules, Output: c.WorkerOutput}
+	if s.process, err = process.New(local); err != nil {
 		return err
 	}
 	if c.Runtime != RuntimeSim && c.TestControls {
 		return errors.New("the test controls need the simulated fleet: runtime must be " + RuntimeSim)
 	}
+	if err = s.endEarlierProcesses(c); err != nil {
+		return err
+	}
 	switch c.Runtime {
 	case RuntimeSim:
-		s.fleet, s.workerSim = sim.New(c.Clock), sim.New(c.Clock)
+		s.fleet, s.workerSim = sim.New(c.clock), sim.New(c.clock)
 		s.pods, s.workers = s.fleet, s.workerSim
 		return nil
 	case RuntimeProcess:
 		s.workers = s.process
-		s.pods, err = keep(process.New(process.Config{Dir: filepath.Join(c.Data, "pods"), WorkDir: here, Commands: commands}))
+		s.processes = &control.Processes{Images: slices.Sorted(maps.Keys(commands)), Rules: rules}
+		local.Dir, local.Output = podProcesses(c), nil
+		s.pods, err = keep(process.New(local))
 		return err
 	case RuntimeDocker:
 		owner, err := s.runtimeOwner(ids)
@@ -66,33 +79,66 @@ func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
 			}
 		}
 		// The engine does not live on a clock that a test has set.
-		config := docker.Config{
+		s.pods, s.workers, err = containers(docker.Config{
 			Owner: owner, Host: c.DockerHost, Publish: publish, Pull: docker.PullPolicy(c.Pull), Clock: compute.SystemClock{}, Log: c.Log,
-		}
-		if s.pods, err = keep(docker.New(config)); err != nil {
-			return err
-		}
-		config.Owner, config.ReachHost = config.Owner+workerOwner, true
-		s.workers, err = keep(docker.New(config))
+			AllowNewPrivileges: c.AllowNewPrivileges, ReachHost: true,
+		})
 		return err
 	}
 	return fmt.Errorf("runtime must be %s, %s or %s, and not %q", RuntimeSim, RuntimeProcess, RuntimeDocker, c.Runtime)
 }
 
+// processRules reads what pods and endpoints may set of processes: args, env for every variable, or env:NAME for one.
+func processRules(accept []string) (r compute.ProcessRules, err error) {
+	for _, word := range accept {
+		name, one := strings.CutPrefix(word, "env:")
+		switch {
+		case word == "args":
+			r.Args = true
+		case word == "env":
+			r.AnyEnv = true
+		case one && name != "":
+			r.Env = append(r.Env, name)
+		default:
+			return r, fmt.Errorf("what processes accept must be args, env or env:NAME, and not %q", word)
+		}
+	}
+	return r, nil
+}
+
 // workerOwner ends the name of the owner of the workers' containers, which are not to be taken for pods.
 const workerOwner = "-workers"
+
+// pingsInALease is how often a worker that berth starts pings in a lease.
+const pingsInALease = 3
+
+// containers makes the runtimes of pods and of workers over one engine.
+func containers(c docker.Config) (pods, workers runtime.Runtime, err error) {
+	if pods, err = keep(docker.New(c)); err != nil {
+		return nil, nil, err
+	}
+	c.Owner, c.ReachHost = c.Owner+workerOwner, true
+	if workers, err = keep(docker.New(c)); err != nil {
+		return nil, nil, errors.Join(err, pods.Close())
+	}
+	return pods, workers, nil
+}
+
+// podProcesses is the directory of the runtime whose processes are pods.
+func podProcesses(c Config) string { return filepath.Join(c.Data, "pods") }
 
 // workerFleet is what the workers loop works with.
 func (s *Server) workerFleet(ids *compute.IDs, login func(context.Context, compute.RegistryID) (compute.Login, error)) loop.Fleet {
 	f := loop.Fleet{
 		Store: s.store, Placement: s.placement, Queue: s.queue, Keyring: s.keyring, Processes: s.process, Runtime: s.workers, IDs: ids,
-		Clock: s.config.Clock, Log: s.config.Log, URL: s.QueueURL, OuterURL: s.workerURL, Login: login,
+		Clock: s.config.clock, Log: s.config.Log, URL: s.QueueURL, OuterURL: s.workerURL, Login: login,
+		Ping: s.config.Lease / pingsInALease,
 	}
 	return f
 }
 
-// workerURL is the base of the queue for workers that are no processes of this machine: a container reaches the machine by the
-// name that the engine gives it, unless the queue listens on an address of its own.
+// workerURL is the base of the queue for pods, and for workers that are no processes of this machine: a container reaches the machine
+// by the name that the engine gives it, unless the queue listens on an address of its own. All interfaces are there.
 func (s *Server) workerURL() string {
 	if s.config.WorkerURL != "" {
 		return strings.TrimSuffix(s.config.WorkerURL, "/")
@@ -117,14 +163,22 @@ func keep[R runtime.Runtime](made R, err error) (runtime.Runtime, error) {
 
 // runtimeOwner gives the name by which the data directory's containers are found again, also when it was moved.
 func (s *Server) runtimeOwner(ids *compute.IDs) (string, error) {
-	file := filepath.Join(s.config.Data, "runtime-owner")
-	text, err := os.ReadFile(file)
+	owner, err := s.readOwner()
 	if errors.Is(err, os.ErrNotExist) {
-		text = []byte(ids.Word(12))
-		err = os.WriteFile(file, text, 0o600)
+		owner = ids.Word(12)
+		err = atomicfile.Write(s.ownerFile(), []byte(owner), !s.config.Ephemeral)
 	}
-	if err == nil && len(strings.TrimSpace(string(text))) == 0 {
-		err = fmt.Errorf("%s is empty", file)
+	return owner, err
+}
+
+func (s *Server) ownerFile() string { return filepath.Join(s.config.Data, "runtime-owner") }
+
+// readOwner gives the name that a start before has made.
+func (s *Server) readOwner() (string, error) {
+	text, err := os.ReadFile(s.ownerFile())
+	owner := strings.TrimSpace(string(text))
+	if err == nil && owner == "" {
+		err = fmt.Errorf("%s is empty", s.ownerFile())
 	}
-	return strings.TrimSpace(string(text)), err
+	return owner, err
 }

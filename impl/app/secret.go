@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/berthdev/berth/impl/atomicfile"
 	"github.com/berthdev/berth/impl/control"
 )
 
@@ -28,23 +29,5 @@ func secretKey(dir string, sync bool) ([]byte, error) {
 	if _, err := rand.Read(key); err != nil {
 		return nil, err
 	}
-	return key, writeWhole(file, key, sync)
-}
-
-// writeWhole writes a file for its owner alone, of which a crash leaves all or nothing. Without sync a failure of power may
-// leave less.
-func writeWhole(file string, content []byte, sync bool) error {
-	half := file + ".new"
-	f, err := os.OpenFile(half, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	if err == nil && sync {
-		err = f.Sync()
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(half, file)
+	return key, atomicfile.Write(file, key, sync)
 }

@@ -136,6 +136,49 @@ func TestAKeyAllowsItsScopesAndTheirWildcards(t *testing.T) {
 	require.True(t, every.Allows(compute.ScopeInvoke("abd")))
 	require.False(t, every.Allows(compute.ScopeWork("abd")))
 	require.True(t, compute.Key{Scopes: []compute.Scope{compute.ScopeAll}}.Allows(compute.ScopeWork("x")))
+	worker := compute.Key{Scopes: []compute.Scope{compute.ScopeWork("abc")}}
+	require.True(t, worker.Allows(compute.ScopeWork("abc")))
+	require.False(t, worker.Allows(compute.ScopeWork("abd")))
+	require.False(t, worker.Allows(compute.ScopeInvoke("abc")))
+	require.False(t, worker.HasPods())
+}
+
+func TestAKeyOfAPodAsksForItsPodAlone(t *testing.T) {
+	t.Parallel()
+	key := compute.Key{UserID: "u", Scopes: []compute.Scope{compute.ScopePod("one")}}
+	require.True(t, key.HasPods())
+	require.Equal(t, compute.UserID("u"), key.UserFor("one", compute.ScopeRESTRead))
+	require.Empty(t, key.UserFor("two", compute.ScopeRESTRead))
+	key.Scopes = append(key.Scopes, compute.ScopeRESTRead)
+	require.Equal(t, compute.UserID("u"), key.UserFor("two", compute.ScopeRESTRead))
+	require.Empty(t, key.UserFor("two", compute.ScopeRESTWrite))
+}
+
+func TestTheKeyOfAPodIsKnownByTheSecretThatMadeItAlone(t *testing.T) {
+	t.Parallel()
+	keys := compute.NewPodKeys([]byte("secret"))
+	pod := compute.Pod{ID: compute.NewIDs(rand.Reader, compute.SystemClock{}).Pod(), RestartAt: time.UnixMilli(1_800_000_000_123)}
+	token := keys.Token(pod)
+	require.True(t, compute.IsPodToken(token))
+	id, run, ok := keys.Parse(token)
+	require.True(t, ok)
+	require.Equal(t, pod.ID, id)
+	require.Equal(t, int64(1_800_000_000_123), run)
+	require.Equal(t, token, keys.Token(pod), "it is the same each time")
+	for i := range token {
+		changed := []byte(token)
+		changed[i] ^= 1
+		_, _, ok := keys.Parse(string(changed))
+		require.False(t, ok, i)
+	}
+	_, _, ok = compute.NewPodKeys([]byte("another")).Parse(token)
+	require.False(t, ok)
+	_, known := compute.ParseToken(token)
+	require.False(t, known, "it is taken for no other kind of key")
+	ids := compute.NewIDs(rand.Reader, compute.SystemClock{})
+	require.False(t, compute.IsPodToken(compute.NewToken(ids, ids.Key())))
+	pod.RestartAt = time.Time{}
+	require.NotEqual(t, token, keys.Token(pod), "each run has its own")
 }
 
 func TestAnErrorKeepsItsCauseInside(t *testing.T) {

@@ -3,6 +3,7 @@ package compute
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Code says in which way a request failed. The HTTP status and the GraphQL code of each stand in package problem.
@@ -17,16 +18,18 @@ const (
 	NotFound        Code = "NOT_FOUND"       // absent, or not the caller's
 	Conflict        Code = "CONFLICT"        // the resource's status does not allow it
 	TooMany         Code = "TOO_MANY"        // a rate limit is exceeded
-	Unavailable     Code = "UNAVAILABLE"     // the server is stopping
+	Unavailable     Code = "UNAVAILABLE"     // the server is stopping, or its storage is in trouble
 	Internal        Code = "INTERNAL"        // a fault of ours
 )
 
 // Error is the only error that an edge shows. Cause is for the log and never reaches the wire.
 type Error struct {
-	Code   Code
-	Detail string
-	Fields []string // one line for each violation
-	Cause  error
+	Code       Code
+	Title      string // a few words; empty: those of the code
+	Detail     string
+	Fields     []string      // one line for each violation
+	RetryAfter time.Duration // after which it may go better; 0: nobody knows
+	Cause      error
 }
 
 func (e *Error) Error() string {

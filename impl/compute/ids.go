@@ -78,6 +78,9 @@ func (s *IDs) Word(n int) string {
 	return string(word)
 }
 
+// podIDSize is how many characters the id of a pod, an endpoint and the like has.
+const podIDSize = 14
+
 // idEpoch is what the ids of resources count from, in milliseconds since 1970: the begin of 2020.
 const idEpoch = 1_577_836_800_000
 
@@ -87,7 +90,7 @@ const idEpoch = 1_577_836_800_000
 func (s *IDs) resource() string {
 	const digits = "0123456789abcdefghijklmnopqrstuvwxyz" // in the order of their bytes
 	for {
-		word := []byte(s.Word(14))
+		word := []byte(s.Word(podIDSize))
 		left := uint64(s.clock.Now().UnixMilli() - idEpoch)
 		for i := 7; i > 0; i-- {
 			word[i] = digits[left%36]

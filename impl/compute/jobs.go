@@ -109,7 +109,8 @@ type Webhook struct {
 	Seq       int64 // its place in the log
 	JobID     JobID
 	URL       string
-	Body      json.RawMessage
+	Body      json.RawMessage // read by the delivery that makes a try, and by nobody else
+	Size      int             // bytes of the body; 0 once it is over
 	Tries     int
 	NextAt    time.Time // of the next try; zero: it is over
 	Status    int       // HTTP status of the last try; 0: there was no answer

@@ -41,8 +41,14 @@ const (
 // ScopeInvoke permits calls of one endpoint's queue.
 func ScopeInvoke(id EndpointID) Scope { return Scope("queue:" + string(id) + ":invoke") }
 
-// ScopeWork permits a worker of the endpoint to take and finish its jobs. It is only given to workers.
+// ScopeWork permits a worker of the endpoint to take and finish its jobs, and nothing else (rule auth.scopes.work).
 func ScopeWork(id EndpointID) Scope { return Scope("queue:" + string(id) + ":work") }
+
+// scopePod begins the scope of one pod.
+const scopePod = "pod:"
+
+// ScopePod permits to read, change, act on and delete one pod, and to read its logs (rules auth.scopes.pod.*).
+func ScopePod(id PodID) Scope { return scopePod + Scope(id) }
 
 // Allows tells whether the key holds the scope, through a wildcard or "all" too.
 func (k Key) Allows(want Scope) bool {
@@ -58,6 +64,20 @@ func (k Key) Allows(want Scope) bool {
 		}
 	}
 	return false
+}
+
+// HasPods tells whether the key is for single pods, besides what else it may do.
+func (k Key) HasPods() bool {
+	return slices.ContainsFunc(k.Scopes, func(s Scope) bool { return strings.HasPrefix(string(s), scopePod) })
+}
+
+// UserFor gives as whom the key asks for a pod, if want is the scope that this takes: nobody, to whom no pod belongs, if the
+// key has neither that scope nor the pod's. So a pod that it is not for does not exist to it (rule auth.scopes.pod.other).
+func (k Key) UserFor(pod PodID, want Scope) UserID {
+	if k.Allows(want) || k.Allows(ScopePod(pod)) {
+		return k.UserID
+	}
+	return ""
 }
 
 // tokenPrefix begins every token, so that leaked ones can be found by scanners.

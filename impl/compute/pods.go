@@ -1,6 +1,10 @@
 package compute
 
-import "time"
+import (
+	"crypto/sha256"
+	"fmt"
+	"time"
+)
 
 // Pod is a container that the user keeps.
 type Pod struct {
@@ -127,6 +131,20 @@ var PodMachine = NewMachine("pod", PodProvisioning, []PodStatus{PodTerminated}, 
 // placement.released).
 func (s PodStatus) HoldsHost() bool {
 	return s == PodProvisioning || s == PodStarting || s == PodRunning
+}
+
+// Generation tells the runs of a pod apart: by when the last one was asked for.
+func (p Pod) Generation() int64 {
+	if p.RestartAt.IsZero() {
+		return 0
+	}
+	return p.RestartAt.UnixMilli()
+}
+
+// Hostname is what the pod's container calls itself: the name of the pod on its host.
+func (id PodID) Hostname() string {
+	sum := sha256.Sum256([]byte(id))
+	return fmt.Sprintf("%s-%x", id, sum[:4])
 }
 
 // Cost is what the pod costs now, in USD an hour: nothing once it is EXITED, TERMINATED or ERROR (rule pods.cost).

@@ -14,8 +14,8 @@ var _ Clock = (*SettableClock)(nil)
 // safe for concurrent use.
 type SettableClock struct {
 	mu     sync.Mutex
-	system SystemClock
-	ahead  time.Duration // of the machine's clock, while it runs
+	system *RunningClock
+	ahead  time.Duration // of system, while it runs
 	frozen time.Time     // what it shows while it stands still; zero: it runs
 	rings  map[*ring]struct{}
 }
@@ -27,14 +27,17 @@ type ring struct {
 	stop func() bool // of the machine's timer, while the clock runs
 }
 
-// NewSettableClock makes a clock that runs with the machine's.
-func NewSettableClock() *SettableClock {
-	return &SettableClock{rings: map[*ring]struct{}{}}
+// NewSettableClock makes a clock that runs with another one.
+func NewSettableClock(with *RunningClock) *SettableClock {
+	return &SettableClock{system: with, rings: map[*ring]struct{}{}}
 }
+
+// Running gives the clock that it runs with.
+func (c *SettableClock) Running() *RunningClock { return c.system }
 
 // NewFrozenClock makes a clock that stands still and shows t.
 func NewFrozenClock(t time.Time) *SettableClock {
-	c := NewSettableClock()
+	c := NewSettableClock(NewRunningClock())
 	c.frozen = t.UTC()
 	return c
 }
@@ -45,6 +48,12 @@ func (c *SettableClock) Now() time.Time {
 	defer c.mu.Unlock()
 	return c.now()
 }
+
+// Wall gives the time of day.
+func (c *SettableClock) Wall() time.Time { return c.Now().Add(c.Lag()) }
+
+// Lag is how far Now is behind Wall: as far as that of the clock that it runs with.
+func (c *SettableClock) Lag() time.Duration { return c.system.Lag() }
 
 func (c *SettableClock) now() time.Time {
 	if !c.frozen.IsZero() {

@@ -51,7 +51,7 @@ func TestAResumedClockRunsFromWhereItStood(t *testing.T) {
 
 func TestARunningClockCanBeAdvancedAndFrozen(t *testing.T) {
 	t.Parallel()
-	c := compute.NewSettableClock()
+	c := compute.NewSettableClock(compute.NewRunningClock())
 	far, _ := c.After(2 * time.Hour)
 	near, _ := c.After(time.Hour)
 	before := c.Now()

@@ -64,11 +64,11 @@ const (
 // Bill gives the user's bill. What is still running is billed up to now. Rejected for a query that contradicts itself.
 func (c *Control) Bill(ctx context.Context, user compute.UserID, q BillQuery) (b Bill, err error) {
 	err = c.store.Read(ctx, func(tx store.Tx) error {
-		if b, err = q.window(tx.Now()); err != nil {
+		if b, err = q.window(tx.Wall()); err != nil {
 			return err
 		}
 		charges, err := tx.ListCharges(user, q.Items, q.Resource, b.Start, b.End)
-		b.add(charges, q.Detailed, tx.Now())
+		b.add(charges, q.Detailed, tx.Wall())
 		return err
 	})
 	return b, err
@@ -117,8 +117,8 @@ func (b *Bill) add(charges []compute.Charge, detailed bool, now time.Time) {
 	billed := map[string]bool{}
 	for _, c := range charges {
 		end := earlier(b.End, now)
-		if !c.EndedAt.IsZero() {
-			end = earlier(end, c.EndedAt)
+		if !c.EndedAt.IsZero() { // also in times to come, if the time of day was set back
+			end = earlier(b.End, c.EndedAt)
 		}
 		for at := b.Bucket.Start(later(b.Start, c.BeganAt)); at.Before(end); at = b.Bucket.Step(at, 1) {
 			sum := c.Between(at, earlier(end, b.Bucket.Step(at, 1)))

@@ -213,3 +213,33 @@ func TestAVolumeIsBilledAtItsSize(t *testing.T) {
 	m.kill(time.Hour)
 	require.Equal(t, compute.ToNanoUSD(0.022), m.total())
 }
+
+func TestAPauseOfTheServerIsBilledAndASleepOfTheMachineIsNot(t *testing.T) {
+	t.Parallel()
+	m := newMetered(t)
+	p, err := m.ctl.CreatePod(t.Context(), "u", control.NewPod{Name: "a", Image: "i", CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 2}})
+	require.NoError(t, err)
+	m.moves(p.ID, compute.PodPlaced)
+	m.moves(p.ID, compute.PodHealthy)
+	billed := func() compute.NanoUSD {
+		b, err := m.ctl.Bill(t.Context(), "u", control.BillQuery{Items: allItems})
+		require.NoError(t, err)
+		return b.Totals.Total()
+	}
+	hour := compute.ToNanoUSD(p.CostPerHour)
+	m.clock.Advance(time.Hour)
+	require.Equal(t, hour, billed())
+	m.clock.Running().SetLag(time.Hour) // what runs goes on while the server is stopped
+	require.Equal(t, 2*hour, billed())
+	sleep := func(step time.Duration) {
+		require.NoError(t, m.db.Write(t.Context(), func(tx store.Tx) error { return tx.StepCharges(step) }))
+		m.clock.Running().Adjust(step)
+	}
+	sleep(8 * time.Hour)
+	require.Equal(t, 2*hour, billed())
+	m.clock.Advance(time.Hour)
+	require.Equal(t, 3*hour, billed())
+	sleep(-30 * time.Minute)
+	m.clock.Advance(time.Hour)
+	require.Equal(t, 4*hour, billed())
+}

@@ -99,9 +99,14 @@ func TestTheSimulatedFleetFitsItsCatalogAndHasAllOfItEverywhere(t *testing.T) {
 	c, _ := builtIn(t)
 	ids := map[string]bool{}
 	has := map[string]int{}
+	nvidia := map[string]bool{}
+	for _, g := range c.GPUs {
+		nvidia[g.ID] = g.Manufacturer == "NVIDIA"
+	}
 	for _, h := range control.SimulatedFleet(c) {
 		require.False(t, ids[h.ID], h.ID)
 		ids[h.ID] = true
+		require.Equal(t, nvidia[h.GPU], h.CUDAVersion == "11.8,12.0,12.1,12.2,12.3,12.4,12.5,12.6,12.7,12.8,12.9,13.0", h.ID)
 		if h.Cloud == "SECURE" {
 			has[h.DataCenterID+h.GPU]++
 		}
@@ -111,5 +116,28 @@ func TestTheSimulatedFleetFitsItsCatalogAndHasAllOfItEverywhere(t *testing.T) {
 		for _, g := range c.GPUs {
 			require.Equal(t, g.Secure != nil, has[d.ID+g.ID] > 0, g.ID)
 		}
+	}
+}
+
+// Clients name them: the types that the public lists have, and the data centers that they place by default.
+func TestTheBuiltInCatalogHasWhatClientsName(t *testing.T) {
+	t.Parallel()
+	c, _ := builtIn(t)
+	require.Len(t, c.GPUs, 45)
+	for _, id := range []string{
+		"NVIDIA B300 SXM6 AC", "NVIDIA H200 NVL", "NVIDIA GeForce RTX 5080", "NVIDIA RTX 5000 Ada Generation", "NVIDIA RTX PRO 4500 Blackwell",
+		"NVIDIA RTX PRO 6000 Blackwell Server Edition", "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition",
+		"NVIDIA RTX PRO 6000 Blackwell Server Edition MIG 1g.24gb", "NVIDIA RTX PRO 6000 Blackwell Server Edition MIG 2g.48gb", "Tesla V100-SXM2-16GB",
+	} {
+		_, known := c.GPU(id)
+		require.True(t, known, id)
+	}
+	for _, id := range []string{
+		"US-CA-2", "US-IL-1", "US-KS-2", "US-MO-1", "US-MO-2", "US-NC-2", "US-NE-1", "US-WA-1", "EU-CZ-1", "EU-RO-1", "EUR-NO-1", // of flash and the SDK
+		"CA-MTL-1", "CA-MTL-2", "CA-MTL-3", "US-TX-1", "US-TX-3", "US-TX-4", "US-GA-1", "US-GA-2", "US-DE-1", "US-MD-1", "EUR-IS-3", "AP-JP-1", "OC-AU-1",
+	} {
+		d, known := c.DataCenter(id)
+		require.True(t, known, id)
+		require.NotEmpty(t, d.Country, id)
 	}
 }

@@ -80,7 +80,7 @@ func (c *Control) insertCluster(ctx context.Context, made *Cluster, pod compute.
 			}
 			made.Pods = append(made.Pods, member)
 		}
-		made.DataCenterID, made.CreatedAt = made.Pods[0].DataCenterID, tx.Now()
+		made.DataCenterID, made.CreatedAt = made.Pods[0].DataCenterID, tx.Wall()
 		return tx.InsertCluster(made.Cluster)
 	})
 }

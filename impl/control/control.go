@@ -13,6 +13,8 @@ type Control struct {
 	catalog   Catalog
 	podHint   func(compute.PodID)
 	deleted   func() // a volume
+	// Processes is set before the first use case if pods are processes of this machine.
+	Processes *Processes
 }
 
 // Hints are told, after the commit, what the loops should look at.

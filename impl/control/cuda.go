@@ -34,8 +34,8 @@ func (v cudaVersion) String() string {
 	return strconv.FormatUint(v.major, 10) + "." + strconv.FormatUint(v.minor, 10)
 }
 
-// allowed tells whether a host with the version may be taken: one of the listed versions if there are any, and no
-// earlier than least. A version without CUDA is allowed only where nothing is asked for.
+// allowed tells whether a machine with the version may be taken: one of the listed versions if there are any, and no
+// earlier than least.
 func (v cudaVersion) allowed(versions []string, least string) bool {
 	is := func(text string) bool {
 		w, _ := parseCUDA(text)
@@ -44,9 +44,14 @@ func (v cudaVersion) allowed(versions []string, least string) bool {
 	if len(versions) > 0 && !slices.ContainsFunc(versions, is) {
 		return false
 	}
-	if least == "" {
+	w, _ := parseCUDA(least)
+	return least == "" || v.compare(w) >= 0
+}
+
+// hasCUDA tells whether the host has a version that is allowed. One without CUDA suits only where nothing is asked for.
+func (h *host) hasCUDA(versions []string, least string) bool {
+	if len(versions) == 0 && least == "" {
 		return true
 	}
-	w, _ := parseCUDA(least)
-	return v != cudaVersion{} && v.compare(w) >= 0
+	return slices.ContainsFunc(h.cuda, func(v cudaVersion) bool { return v.allowed(versions, least) })
 }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,4 +23,26 @@ func TestCUDAVersionsAreComparedNumberByNumber(t *testing.T) {
 		_, ok := parseCUDA(text)
 		require.False(t, ok, text)
 	}
+}
+
+func TestASimulatedHostHasEveryVersionOfCUDAAndTakesThePlaceOfThoseThatHadOneEach(t *testing.T) {
+	t.Parallel()
+	catalog, err := BuiltInCatalog()
+	require.NoError(t, err)
+	p := PreparePlacement(catalog, SimulatedFleet(catalog))
+	const id = "EU-RO-1/SECURE/NVIDIA L4"
+	h := p.host(id)
+	require.NotNil(t, h)
+	for _, version := range knownCUDA {
+		require.True(t, h.suits(want{GPU: "NVIDIA L4", Count: 1, CUDAVersions: []string{"99.0", version}}), version)
+	}
+	for versions, least := range map[string]string{"99.0": "", "12.4": "12.8", "": "13.1"} {
+		require.False(t, h.suits(want{GPU: "NVIDIA L4", Count: 1, CUDAVersions: strings.Fields(versions), LeastCUDA: least}), "%s from %s", versions, least)
+	}
+	require.Same(t, h, p.host(id+"/12.8"))
+	require.True(t, h.suits(want{GPU: "NVIDIA L4", Count: 1, HostID: id + "/12.8"}))
+	require.Nil(t, p.host(id+"/99.0"))
+	require.Nil(t, p.host("nosuch"))
+	require.False(t, h.suits(want{GPU: "NVIDIA L4", Count: 1, HostID: "EU-RO-1/SECURE/NVIDIA L40/12.8"}))
+	require.False(t, p.host("EU-RO-1/SECURE/AMD Instinct MI300X OAM").suits(want{GPU: "AMD Instinct MI300X OAM", Count: 1, LeastCUDA: "11.8"}))
 }

@@ -21,7 +21,7 @@ func (r *Registries) Delegate(ctx context.Context, user compute.UserID, resource
 		ID: r.ids.Delegation(), UserID: user, Name: name, Region: parts[3], Account: parts[4], Repository: repository, Tag: cmp.Or(tag, "latest"),
 	}
 	err := r.store.Write(ctx, func(tx store.Tx) error {
-		d.CreatedAt = tx.Now()
+		d.CreatedAt = tx.Wall()
 		return tx.InsertDelegation(d)
 	})
 	return d, err

@@ -28,6 +28,8 @@ type Endpoints struct {
 	catalog  Catalog
 	queue    EndpointQueue
 	changing sync.Mutex // held from a change until the queue knows it: the queue learns changes in their order
+	// Processes is set before the first use case if the workers of endpoints are processes of this machine.
+	Processes *Processes
 }
 
 // NewEndpoints makes Endpoints over the placement's catalog.
@@ -90,9 +92,12 @@ func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind comput
 		e = compute.Endpoint{
 			ID: n.ids.Endpoint(), UserID: user, Type: kind, DiskGB: defaultDiskGB, Ports: []string{}, Env: map[string]string{},
 			DataCenterIDs: []string{}, VolumeIDs: []compute.VolumeID{}, WorkersMax: defaultWorkersMax, IdleTimeout: defaultIdleTimeout,
-			Timeout: defaultTimeout, FlashBoot: compute.FlashBootOff, Version: 1, CreatedAt: tx.Now(),
+			Timeout: defaultTimeout, FlashBoot: compute.FlashBootOff, Version: 1, CreatedAt: tx.Wall(),
 		}
 		if err := n.change(tx, &e, change); err != nil {
+			return err
+		}
+		if err := n.Processes.checkEndpoint(e); err != nil {
 			return err
 		}
 		if err := tx.InsertEndpoint(e); err != nil {
@@ -109,7 +114,7 @@ func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind comput
 // release stores a release of the endpoint's version.
 func (n *Endpoints) release(tx store.Tx, e compute.Endpoint, by compute.UserID, diff []compute.FieldChange) error {
 	return tx.InsertRelease(compute.Release{
-		ID: n.ids.Release(), EndpointID: e.ID, Version: e.Version, CreatedBy: by, Diff: diff, CreatedAt: tx.Now(),
+		ID: n.ids.Release(), EndpointID: e.ID, Version: e.Version, CreatedBy: by, Diff: diff, CreatedAt: tx.Wall(),
 	})
 }
 
@@ -163,6 +168,9 @@ func (n *Endpoints) Update(ctx context.Context, user compute.UserID, id compute.
 			return err
 		}
 		if diff := makingDiff(before, e); len(diff) > 0 {
+			if err := n.Processes.checkEndpoint(e); err != nil {
+				return err
+			}
 			e.Version++
 			if err := n.release(tx, e, user, diff); err != nil {
 				return err
@@ -185,7 +193,7 @@ func (n *Endpoints) Delete(ctx context.Context, user compute.UserID, id compute.
 		if err != nil {
 			return err
 		}
-		e.DeletedAt = tx.Now()
+		e.DeletedAt = tx.Wall()
 		return tx.UpdateEndpoint(e)
 	})
 	n.changing.Unlock()

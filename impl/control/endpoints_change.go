@@ -28,8 +28,10 @@ func (n *Endpoints) change(tx store.Tx, e *compute.Endpoint, x EndpointChange) e
 
 // changeMaking copies the template, then what is asked for besides (rules serverless.template.*).
 func (n *Endpoints) changeMaking(tx store.Tx, e *compute.Endpoint, x *EndpointChange) error {
-	if x.Name != nil && e.Declared && *x.Name != e.Name {
-		return compute.Errorf(compute.Rejected, "name: the endpoint is declared by the server's settings under its name")
+	if e.Declared {
+		if err := checkDeclared(*e, *x); err != nil {
+			return err
+		}
 	}
 	set(&e.Name, x.Name)
 	env := x.Env
@@ -73,6 +75,11 @@ func (n *Endpoints) changeMaking(tx store.Tx, e *compute.Endpoint, x *EndpointCh
 	if err := checkPorts(e.Ports); err != nil {
 		return err
 	}
+	if x.Args != nil || x.TemplateID != nil { // else it was taken as it is
+		if err := checkArgs(e.Args); err != nil {
+			return err
+		}
+	}
 	return checkRegistry(tx, e.UserID, e.RegistryID)
 }
 
@@ -98,7 +105,7 @@ func (n *Endpoints) saveTemplate(tx store.Tx, e compute.Endpoint, x TemplateChan
 		}
 		return t.ID, tx.UpdateTemplate(t)
 	case compute.NotFound:
-		t = newTemplate(n.ids, e.UserID, tx.Now())
+		t = newTemplate(n.ids, e.UserID, tx.Wall())
 		if err := changeTemplate(tx, &t, x); err != nil {
 			return "", err
 		}
@@ -138,8 +145,6 @@ func invalid(format string, args ...any) error {
 func (n *Endpoints) changeCompute(e *compute.Endpoint, x EndpointChange) error {
 	made := e.GPU != nil || len(e.CPUs) > 0
 	switch {
-	case e.Declared && (x.GPU != nil || x.CPUs != nil):
-		return compute.Errorf(compute.Rejected, "the endpoint is declared by the server's settings: it has neither gpu nor cpu")
 	case x.GPU != nil && x.CPUs != nil || !e.Declared && !made && x.GPU == nil && x.CPUs == nil:
 		return compute.Errorf(compute.Rejected, "exactly one of gpu and cpu must be set")
 	case made && x.GPU != nil && e.GPU == nil:
@@ -231,7 +236,7 @@ func (n *Endpoints) changePlaces(tx store.Tx, e *compute.Endpoint, x EndpointCha
 	return nil
 }
 
-// changeWorkers applies what acts at once (rules serverless.workers.*, serverless.scaling.*).
+// changeWorkers applies what acts at once (rules serverless.workers.*, serverless.type.delay).
 func changeWorkers(e *compute.Endpoint, x EndpointChange) error {
 	if x.Scaling != nil {
 		e.Scaler, e.ScalerValue = x.Scaling.Scaler, x.Scaling.Value

@@ -3,6 +3,9 @@ package control
 import (
 	"cmp"
 	"context"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -46,7 +49,7 @@ func (n *Endpoints) Declare(ctx context.Context, user compute.UserID, d NewEndpo
 			e.Env = map[string]string{}
 		}
 		if absent {
-			e.ID, e.Version, e.CreatedAt = n.ids.Endpoint(), 1, tx.Now()
+			e.ID, e.Version, e.CreatedAt = n.ids.Endpoint(), 1, tx.Wall()
 			if err := tx.InsertEndpoint(e); err != nil {
 				return err
 			}
@@ -65,3 +68,37 @@ func (n *Endpoints) Declare(ctx context.Context, user compute.UserID, d NewEndpo
 	}
 	return e, err
 }
+
+// checkDeclared refuses a change of what only the server's settings say of an endpoint that they declare: its name and all that its
+// workers are made of (rule serverless.declared). They are processes of this machine: whoever could give them a variable or an
+// argument could run what they like. Conflict names the fields; one that stays as it is may be there.
+func checkDeclared(e compute.Endpoint, x EndpointChange) error {
+	var fields []string
+	for _, f := range []struct {
+		name    string
+		changes bool
+	}{
+		{"name", differs(x.Name, e.Name)},
+		{"image", differs(x.Image, e.Image)},
+		{"args", differs(x.Args, e.Args)},
+		{"disk", differs(x.DiskGB, e.DiskGB)},
+		{"ports", x.Ports != nil && !slices.Equal(x.Ports, e.Ports)},
+		{"env", x.Env != nil && !maps.Equal(x.Env, e.Env)},
+		{"registry", differs(x.RegistryID, e.RegistryID)},
+		{"template", x.Template != nil || differs(x.TemplateID, e.TemplateID)},
+		{"gpu", x.GPU != nil},
+		{"cpu", x.CPUs != nil},
+		{"dataCenterIds", x.DataCenterIDs != nil && !slices.Equal(x.DataCenterIDs, e.DataCenterIDs)},
+		{"networkVolumes", x.VolumeIDs != nil && !slices.Equal(x.VolumeIDs, e.VolumeIDs)},
+	} {
+		if f.changes {
+			fields = append(fields, f.name)
+		}
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	return compute.Errorf(compute.Conflict, "%s: the endpoint is declared by the server's settings, which alone change it", strings.Join(fields, ", "))
+}
+
+func differs[T comparable](asked *T, is T) bool { return asked != nil && *asked != is }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/berthdev/berth/impl/compute"
 )
@@ -16,7 +17,7 @@ type Host struct {
 	GPU          string        `json:"gpu"` // type; empty: none
 	GPUCount     int64         `json:"gpuCount"`
 	GPUDevices   []string      `json:"gpuDevices"`  // their ids, as the vendor's tools give them; empty: 0, 1, 2 …
-	CUDAVersion  string        `json:"cudaVersion"` // empty: none
+	CUDAVersion  string        `json:"cudaVersion"` // empty: none; a simulated host has several, separated by commas
 	CPUs         []string      `json:"cpus"`        // flavors of the CPU pods that it takes
 	VCPUs        int64         `json:"vcpus"`
 	MemoryGB     int64         `json:"memoryGb"`
@@ -77,7 +78,21 @@ const (
 	simulatedDiskGB = 1_000_000_000_000
 )
 
-// SimulatedFleet makes a fleet that has everything of the catalog in every data center.
+// knownCUDA are the versions that clients know, besides those that templates of the catalog name.
+var knownCUDA = []string{"11.8", "12.0", "12.1", "12.2", "12.3", "12.4", "12.5", "12.6", "12.7", "12.8", "12.9", "13.0"}
+
+// cudaVersions gives the versions of CUDA that the catalog knows, separated by commas.
+func (c Catalog) cudaVersions() string {
+	all := slices.Clone(knownCUDA)
+	for _, t := range c.Templates {
+		all = append(all, t.CUDAVersions...)
+	}
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), ",")
+}
+
+// SimulatedFleet makes a fleet that has everything of the catalog in every data center, and every version of CUDA on the hosts
+// of each NVIDIA type.
 func SimulatedFleet(c Catalog) []Host {
 	var flavors []string
 	var memory int64
@@ -86,8 +101,8 @@ func SimulatedFleet(c Catalog) []Host {
 		memory = max(memory, f.MemoryPerVCPU)
 	}
 	const clouds = 2
-	cuda, none := []string{"12.4", "12.8", "13.0"}, []string{""}
-	hosts := make([]Host, 0, len(c.DataCenters)*clouds*(1+len(c.GPUs)*len(cuda)))
+	versions := c.cudaVersions()
+	hosts := make([]Host, 0, len(c.DataCenters)*clouds*(1+len(c.GPUs)))
 	for _, d := range c.DataCenters {
 		for _, cloud := range [clouds]compute.Cloud{compute.Secure, compute.Community} {
 			at := d.ID + "/" + string(cloud) + "/"
@@ -99,16 +114,14 @@ func SimulatedFleet(c Catalog) []Host {
 				if t.Offer(cloud) == nil {
 					continue
 				}
-				versions := cuda
-				if t.Manufacturer != manufacturerNVIDIA {
-					versions = none
+				h := Host{
+					ID: at + t.ID, DataCenterID: d.ID, Cloud: cloud, GPU: t.ID, GPUCount: simulatedGPUs,
+					VCPUs: simulatedGPUs * t.VCPUPerGPU, MemoryGB: simulatedGPUs * t.MemoryGBPerGPU, DiskGB: simulatedDiskGB,
 				}
-				for _, version := range versions {
-					hosts = append(hosts, Host{
-						ID: at + t.ID + "/" + version, DataCenterID: d.ID, Cloud: cloud, GPU: t.ID, GPUCount: simulatedGPUs,
-						CUDAVersion: version, VCPUs: simulatedGPUs * t.VCPUPerGPU, MemoryGB: simulatedGPUs * t.MemoryGBPerGPU, DiskGB: simulatedDiskGB,
-					})
+				if t.Manufacturer == manufacturerNVIDIA {
+					h.CUDAVersion = versions
 				}
+				hosts = append(hosts, h)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"crypto/sha256"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -23,12 +24,20 @@ type Keyring struct {
 
 	mu   sync.RWMutex
 	keys map[compute.KeyID]compute.Key
+	pods *compute.PodKeys // nil: no pod's key is known
 }
 
 // NewKeyring loads the keys.
 func NewKeyring(ctx context.Context, s store.Store, ids *compute.IDs, clock compute.Clock) (*Keyring, error) {
 	r := &Keyring{store: s, ids: ids, clock: clock}
 	return r, r.Refresh(ctx)
+}
+
+// SetPodKeys lets the keys of pods in.
+func (r *Keyring) SetPodKeys(k compute.PodKeys) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pods = &k
 }
 
 // Refresh loads the keys again: another process, such as berth keys, may have changed them.
@@ -92,9 +101,9 @@ func (r *Keyring) Create(ctx context.Context, n NewKey) (compute.Key, string, er
 	r.changing.Lock()
 	defer r.changing.Unlock()
 	err := r.store.Write(ctx, func(tx store.Tx) error {
-		k.CreatedAt = tx.Now()
+		k.CreatedAt = tx.Wall()
 		if n.Expiry > 0 {
-			k.ExpiresAt = tx.Now().Add(n.Expiry)
+			k.ExpiresAt = tx.Wall().Add(n.Expiry)
 		}
 		return tx.InsertKey(k)
 	})
@@ -115,6 +124,31 @@ func (r *Keyring) Delete(ctx context.Context, id compute.KeyID) error {
 	delete(r.keys, id)
 	r.mu.Unlock()
 	return r.store.Write(ctx, func(tx store.Tx) error { return tx.DeleteKey(id) })
+}
+
+// DeleteInvalid removes for good the keys that were revoked or expired before the time.
+func (r *Keyring) DeleteInvalid(ctx context.Context, before time.Time) error {
+	old := func(k compute.Key) bool {
+		return !k.RevokedAt.IsZero() && k.RevokedAt.Before(before) || !k.ExpiresAt.IsZero() && k.ExpiresAt.Before(before)
+	}
+	r.mu.RLock()
+	found := slices.ContainsFunc(slices.Collect(maps.Values(r.keys)), old)
+	r.mu.RUnlock()
+	if !found {
+		return nil
+	}
+	r.changing.Lock()
+	defer r.changing.Unlock()
+	err := r.store.Write(ctx, func(tx store.Tx) error {
+		_, err := tx.DeleteInvalidKeys(before)
+		return err
+	})
+	if err == nil {
+		r.mu.Lock()
+		maps.DeleteFunc(r.keys, func(_ compute.KeyID, k compute.Key) bool { return old(k) })
+		r.mu.Unlock()
+	}
+	return err
 }
 
 // Revoke makes a key invalid; it stays listed. NotFound for an unknown one.
@@ -161,6 +195,9 @@ func (r *Keyring) Authenticate(ctx context.Context, header string, bareToo bool)
 // Find gives the key of a token, which it looks for in the store if it is not known. Unauthenticated as for Authenticate; another
 // error if the store cannot be read.
 func (r *Keyring) Find(ctx context.Context, token string) (compute.Key, error) {
+	if compute.IsPodToken(token) {
+		return r.findPod(ctx, token)
+	}
 	id, ok := compute.ParseToken(token)
 	if !ok {
 		return compute.Key{}, compute.Errorf(compute.Unauthenticated, "malformed API key")
@@ -175,10 +212,41 @@ func (r *Keyring) Find(ctx context.Context, token string) (compute.Key, error) {
 		}
 	}
 	if !key.Matches(token) || !key.RevokedAt.IsZero() {
-		return compute.Key{}, compute.Errorf(compute.Unauthenticated, "invalid API key")
+		return compute.Key{}, errInvalidKey()
 	}
-	if !key.ExpiresAt.IsZero() && !r.clock.Now().Before(key.ExpiresAt) {
+	if !key.ExpiresAt.IsZero() && !r.clock.Wall().Before(key.ExpiresAt) {
 		return compute.Key{}, compute.Errorf(compute.Unauthenticated, "expired API key")
 	}
 	return key, nil
 }
+
+// findPod gives the key of a pod, which is good for that pod alone, and as long as the run that it was made for: until the pod is
+// started anew or terminated (rule auth.scopes.pod). What the secret did not make costs no read of the store.
+func (r *Keyring) findPod(ctx context.Context, token string) (compute.Key, error) {
+	r.mu.RLock()
+	pods := r.pods
+	r.mu.RUnlock()
+	if pods == nil {
+		return compute.Key{}, errInvalidKey()
+	}
+	id, run, ok := pods.Parse(token)
+	if !ok {
+		return compute.Key{}, errInvalidKey()
+	}
+	var pod compute.Pod
+	err := r.store.Read(ctx, func(tx store.Tx) (err error) {
+		pod, err = tx.Pod(id)
+		return err
+	})
+	switch {
+	case compute.CodeOf(err) == compute.NotFound:
+		return compute.Key{}, errInvalidKey()
+	case err != nil:
+		return compute.Key{}, err
+	case pod.Status == compute.PodTerminated || pod.Generation() != run:
+		return compute.Key{}, errInvalidKey()
+	}
+	return compute.Key{ID: compute.KeyID(id), UserID: pod.UserID, Name: "pod " + string(id), Scopes: []compute.Scope{compute.ScopePod(id)}}, nil
+}
+
+func errInvalidKey() error { return compute.Errorf(compute.Unauthenticated, "invalid API key") }

@@ -53,7 +53,7 @@ func (c Catalog) meterWorker(tx store.Tx, w compute.Worker, user compute.UserID)
 		price = times(c.CPUs[0].ServerlessPricePerVCPU, c.CPUs[0].MinVCPU)
 	}
 	return tx.OpenCharge(compute.Charge{
-		UserID: user, Item: item, ResourceID: string(w.EndpointID), HolderID: string(w.ID), Rate: compute.ToNanoUSD(price), SeenAt: tx.Now(),
+		UserID: user, Item: item, ResourceID: string(w.EndpointID), HolderID: string(w.ID), Rate: compute.ToNanoUSD(price), SeenAt: tx.Wall(),
 	})
 }
 

@@ -202,3 +202,15 @@ func (c *Control) PublicTemplates(source string) []PublicTemplate {
 	}
 	return list
 }
+
+// VCPUs is how many vCPUs go with the GPUs or are the CPU's; 0 if the catalog does not know.
+func (p *Placement) VCPUs(gpu *compute.GPU, cpu *compute.CPU) int64 {
+	if cpu != nil {
+		return cpu.VCPUCount
+	}
+	if gpu == nil {
+		return 0
+	}
+	t, _ := p.catalog.GPU(gpu.ID)
+	return t.VCPUPerGPU * gpu.Count
+}

@@ -52,7 +52,7 @@ type host struct {
 	*Host
 	center  *DataCenter
 	rank    int // of the data center in the catalog
-	cuda    cudaVersion
+	cuda    []cudaVersion
 	free    amount
 	devices devices // that pods have
 }
@@ -162,18 +162,22 @@ func (p *Placement) setHosts(hosts []Host) {
 	for i, d := range p.catalog.DataCenters {
 		ranks[d.ID] = i
 	}
-	versions := map[string]cudaVersion{}
-	made := make([]host, len(hosts)) // one piece: the simulated fleet is made at every start
+	versions := map[string][]cudaVersion{} // hosts with the same share them
+	made := make([]host, len(hosts))       // one piece: the simulated fleet is made at every start
 	p.hosts, p.byID, p.kinds = made, nil, map[kind][]*host{}
 	for i := range hosts {
 		n, h := &hosts[i], &made[i]
-		version, known := versions[n.CUDAVersion]
+		cuda, known := versions[n.CUDAVersion]
 		if !known {
-			version, _ = parseCUDA(n.CUDAVersion)
-			versions[n.CUDAVersion] = version
+			for text := range strings.SplitSeq(n.CUDAVersion, ",") {
+				if version, ok := parseCUDA(text); ok {
+					cuda = append(cuda, version)
+				}
+			}
+			versions[n.CUDAVersion] = cuda
 		}
 		rank := ranks[n.DataCenterID]
-		*h = host{Host: n, free: amount{n.GPUCount, n.VCPUs, n.MemoryGB, n.DiskGB}, rank: rank, center: &p.catalog.DataCenters[rank], cuda: version}
+		*h = host{Host: n, free: amount{n.GPUCount, n.VCPUs, n.MemoryGB, n.DiskGB}, rank: rank, center: &p.catalog.DataCenters[rank], cuda: cuda}
 		if h.GPU != "" {
 			p.kinds[kind{gpu: h.GPU}] = append(p.kinds[kind{gpu: h.GPU}], h)
 		}
@@ -201,7 +205,21 @@ func (p *Placement) host(id string) *host {
 			p.byID[p.hosts[i].ID] = &p.hosts[i]
 		}
 	}
-	return p.byID[id]
+	if h := p.byID[id]; h != nil {
+		return h
+	}
+	i := strings.LastIndexByte(id, '/')
+	if h := p.byID[id[:max(0, i)]]; h != nil && h.is(id) {
+		return h
+	}
+	return nil
+}
+
+// is tells whether it is the host of that id. A simulated host has the versions of CUDA for which there was one host each before,
+// and takes their place for what was stored then.
+func (h *host) is(id string) bool {
+	rest, within := strings.CutPrefix(id, h.ID+"/")
+	return id == h.ID || within && slices.Contains(strings.Split(h.CUDAVersion, ","), rest)
 }
 
 // SetCapacity makes the fleet have of the named types and flavors nothing but the capacity, and of all others what the
@@ -258,10 +276,10 @@ func wantOf(p compute.Pod) want {
 // suits tells whether the host is of the asked sort, free or not.
 func (h *host) suits(w want) bool {
 	share := h.share(w)
-	return share.vcpus >= w.LeastVCPUs && share.memoryGB >= w.LeastMemoryGB && (w.HostID == "" || w.HostID == h.ID) && (w.Cloud == "" || w.Cloud == h.Cloud) &&
+	return share.vcpus >= w.LeastVCPUs && share.memoryGB >= w.LeastMemoryGB && (w.HostID == "" || h.is(w.HostID)) && (w.Cloud == "" || w.Cloud == h.Cloud) &&
 		(len(w.DataCenterIDs) == 0 || slices.Contains(w.DataCenterIDs, h.DataCenterID)) &&
 		(len(w.Countries) == 0 || slices.Contains(w.Countries, h.center.Country)) &&
-		(!w.GlobalNetwork || h.center.GlobalNetwork) && h.cuda.allowed(w.CUDAVersions, w.LeastCUDA)
+		(!w.GlobalNetwork || h.center.GlobalNetwork) && h.hasCUDA(w.CUDAVersions, w.LeastCUDA)
 }
 
 // share is what the pod takes of the host but for its persistent storage. With its GPUs it gets as much of the host's

@@ -21,7 +21,7 @@ type NewPod struct {
 	Env              map[string]string
 	RegistryID       compute.RegistryID
 	Persistent       *compute.PersistentMount
-	Network          []compute.NetworkMount
+	Network          []compute.NetworkMount // empty but not nil: given, and none
 	GPU              *compute.GPU
 	CPU              *compute.CPU // MemoryGB is derived; not 0: refused unless it is that
 	Cloud            compute.Cloud
@@ -51,7 +51,7 @@ func (c *Control) CreatePod(ctx context.Context, user compute.UserID, n NewPod) 
 		if err := c.settle(tx, b, &pod, n); err != nil {
 			return err
 		}
-		if n.StartSSH != nil && *n.StartSSH {
+		if n.StartSSH != nil && *n.StartSSH && c.Processes == nil { // nobody logs in to a process
 			if err := addPublicKeys(tx, &pod); err != nil {
 				return err
 			}
@@ -84,10 +84,10 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 	if p.Env == nil {
 		p.Env = map[string]string{}
 	}
-	if err := checkPorts(p.Ports); err != nil {
+	if err := checkContainer(p); err != nil {
 		return p, err
 	}
-	if n.Persistent != nil && len(n.Network) > 0 {
+	if n.Persistent != nil && n.Network != nil {
 		return p, compute.Errorf(compute.Rejected, "mounts: persistent and network cannot both be set")
 	}
 	var price float64
@@ -119,7 +119,15 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 		p.Network = &n.Network[0]
 	}
 	p.ID = c.ids.Pod()
-	return p, nil
+	return p, c.Processes.checkPod(p)
+}
+
+// checkContainer holds what the pod's container is made of against the rules that need no store.
+func checkContainer(p compute.Pod) error {
+	if err := checkPorts(p.Ports); err != nil {
+		return err
+	}
+	return checkArgs(p.Args)
 }
 
 // settle applies the rules that need the store, and places the pod.
@@ -149,7 +157,7 @@ func (c *Control) settle(tx store.Tx, b *Booking, p *compute.Pod, n NewPod) erro
 	if err := connect(tx, p); err != nil {
 		return err
 	}
-	p.CreatedAt, p.MovedAt = tx.Now(), tx.Now()
+	p.CreatedAt, p.MovedAt = tx.Wall(), tx.Wall()
 	return nil
 }
 
@@ -220,7 +228,8 @@ type PodChange struct {
 }
 
 // UpdatePod changes what is present, and restarts a running pod whose container it concerns. Rejected for a change of
-// mounts that is not possible, Conflict for a pod of a cluster, NotFound as for GetPod.
+// mounts that is not possible, Conflict for a pod of a cluster and for a locked one that would be restarted, NotFound as for
+// GetPod.
 func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute.PodID, change PodChange) (compute.Pod, error) {
 	var pod compute.Pod
 	err := c.placement.Write(ctx, func(tx store.Tx, b *Booking) (err error) {
@@ -244,6 +253,11 @@ func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute
 		if pod.Status != compute.PodRunning || !concernsContainer(before, pod) {
 			return nil
 		}
+		if before.Locked {
+			if err := checkUnlocked(pod); err != nil {
+				return err
+			}
+		}
 		return move(tx, b, &pod, compute.PodRestart)
 	})
 	if err == nil {
@@ -260,13 +274,15 @@ func (c *Control) change(tx store.Tx, p *compute.Pod, n PodChange) error {
 	set(&p.DiskGB, n.DiskGB)
 	set(&p.Locked, n.Locked)
 	if n.Ports != nil {
-		if err := checkPorts(n.Ports); err != nil {
-			return err
-		}
 		p.Ports = n.Ports
 	}
 	if n.Env != nil {
 		p.Env = n.Env
+	}
+	if n.Ports != nil || n.Args != nil { // else it was taken as it is
+		if err := checkContainer(*p); err != nil {
+			return err
+		}
 	}
 	if n.RegistryID != nil {
 		if err := checkRegistry(tx, p.UserID, *n.RegistryID); err != nil {
@@ -282,6 +298,11 @@ func (c *Control) change(tx store.Tx, p *compute.Pod, n PodChange) error {
 			return compute.Errorf(compute.Rejected, "globalNetworking: data center %s, where the pod is, does not have it", p.DataCenterID)
 		}
 		p.GlobalNetworking = *n.GlobalNetworking
+	}
+	if n.Image != nil || n.Args != nil || n.Env != nil || n.RegistryID != nil || n.GlobalNetworking != nil {
+		if err := c.Processes.checkPod(*p); err != nil {
+			return err
+		}
 	}
 	return changeMounts(p, n)
 }
@@ -333,8 +354,10 @@ func (c *Control) ActOnPod(ctx context.Context, user compute.UserID, id compute.
 				return err
 			}
 		}
-		if pod.Locked && (action == compute.PodStop || action == compute.PodRestart) {
-			return compute.Errorf(compute.Conflict, "the pod is locked: it cannot be stopped or restarted")
+		if action == compute.PodStop || action == compute.PodRestart {
+			if err := checkUnlocked(pod); err != nil {
+				return err
+			}
 		}
 		return move(tx, b, &pod, action)
 	})
@@ -342,6 +365,14 @@ func (c *Control) ActOnPod(ctx context.Context, user compute.UserID, id compute.
 		c.podHint(id)
 	}
 	return pod, err
+}
+
+// checkUnlocked refuses to stop or restart a locked pod (rules pods.locked.*).
+func checkUnlocked(p compute.Pod) error {
+	if !p.Locked {
+		return nil
+	}
+	return compute.Errorf(compute.Conflict, "the pod is locked: it cannot be stopped or restarted")
 }
 
 // move moves the pod by an action. A container that is up from before is then not the one that was asked for. A pod that
@@ -370,7 +401,7 @@ func move(tx store.Tx, b *Booking, p *compute.Pod, action compute.PodEvent, cuda
 			return err
 		}
 	}
-	p.MovedAt = tx.Now()
+	p.MovedAt = tx.Wall()
 	_, err = b.Move(tx, from, *p)
 	return err
 }

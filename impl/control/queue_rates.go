@@ -38,7 +38,7 @@ func (r *QueueRates) Count(u compute.UserID, e compute.EndpointID, operation str
 	if !limited {
 		return rate, false
 	}
-	now := r.clock.Now()
+	now := r.clock.Wall()
 	if start := now.Truncate(compute.QueueWindow); !start.Equal(r.start) {
 		r.start = start
 		clear(r.counts) // nobody stands anywhere in a fresh window

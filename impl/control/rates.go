@@ -53,7 +53,7 @@ func (r *Rates) user(u compute.UserID) []compute.RequestCount {
 
 // Count counts one request of the user, refused or not (rule rates.counted), and tells where they stand in each window.
 func (r *Rates) Count(u compute.UserID) []compute.Rate {
-	now := r.clock.Now()
+	now := r.clock.Wall()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	rates := make([]compute.Rate, len(r.windows))
@@ -88,6 +88,36 @@ func (r *Rates) Save(ctx context.Context) error {
 	return r.store.Write(ctx, func(tx store.Tx) error {
 		for _, c := range changed {
 			if err := tx.SetRequestCount(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Forget forgets the users who made no request in any of the present windows.
+func (r *Rates) Forget(ctx context.Context) error {
+	now := r.clock.Wall()
+	var over []compute.RequestCount
+	r.mu.Lock()
+	for u, counts := range r.counts {
+		idle := true
+		for i, c := range counts {
+			idle = idle && !now.Before(c.Start.Add(r.windows[i].Length))
+		}
+		if idle {
+			over = append(over, counts...)
+			delete(r.counts, u)
+			delete(r.changed, u)
+		}
+	}
+	r.mu.Unlock()
+	if len(over) == 0 {
+		return nil
+	}
+	return r.store.Write(ctx, func(tx store.Tx) error {
+		for _, c := range over {
+			if err := tx.DeleteRequestCount(c); err != nil {
 				return err
 			}
 		}

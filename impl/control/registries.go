@@ -39,7 +39,7 @@ func (r *Registries) Create(ctx context.Context, user compute.UserID, name strin
 	}
 	made.Login = login
 	err = r.store.Write(ctx, func(tx store.Tx) error {
-		made.CreatedAt = tx.Now()
+		made.CreatedAt = tx.Wall()
 		return tx.InsertRegistry(made)
 	})
 	return made, err
@@ -54,7 +54,7 @@ func (r *Registries) Get(ctx context.Context, user compute.UserID, id compute.Re
 	return one, err
 }
 
-// List gives the user's credentials, newest first.
+// List gives the user's credentials, oldest first: a client stops at the first one that is in use (rule registries.list).
 func (r *Registries) List(ctx context.Context, user compute.UserID) (all []compute.Registry, err error) {
 	err = r.store.Read(ctx, func(tx store.Tx) error {
 		all, err = tx.ListRegistries(user)
@@ -135,9 +135,22 @@ func (r *Registries) login(one compute.Registry) (l compute.Login, err error) {
 func ownRegistry(tx store.Tx, user compute.UserID, id compute.RegistryID) (compute.Registry, error) {
 	one, err := tx.Registry(id)
 	if err == nil && one.UserID != user {
-		err = compute.Errorf(compute.NotFound, "registry: credential %q does not exist", id)
+		err = noRegistry(id)
 	}
 	return one, err
+}
+
+func noRegistry(id compute.RegistryID) error {
+	return compute.Errorf(compute.NotFound, "registry: credential %q does not exist", id)
+}
+
+// RegistryNamed gives the id that a request names. NotFound for empty text: the empty id stands for none (rule
+// registries.use.empty).
+func RegistryNamed(text string) (compute.RegistryID, error) {
+	if text == "" {
+		return "", noRegistry("")
+	}
+	return compute.RegistryID(text), nil
 }
 
 // checkRegistry gives NotFound for a credential that is not the user's; the empty id is none (rule

@@ -3,12 +3,19 @@ package control
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/sha256"
 	"fmt"
+
+	"github.com/berthdev/berth/impl/compute"
 )
 
 // Secrets seals what must not be stored in clear, with AES-256-GCM and a random nonce for each. It is safe for concurrent
 // use.
-type Secrets struct{ aead cipher.AEAD }
+type Secrets struct {
+	aead    cipher.AEAD
+	podKeys compute.PodKeys
+}
 
 // SecretKeySize is how many bytes the key of NewSecrets has.
 const SecretKeySize = 32
@@ -23,8 +30,15 @@ func NewSecrets(key []byte) (*Secrets, error) {
 		return nil, err
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
-	return &Secrets{aead}, err
+	if err != nil {
+		return nil, err
+	}
+	forPods, err := hkdf.Key(sha256.New, key, nil, "berth: keys of pods", SecretKeySize) // tells nothing of the key itself
+	return &Secrets{aead, compute.NewPodKeys(forPods)}, err
 }
+
+// PodKeys makes and knows the keys of pods. They last as long as the secret key does.
+func (s *Secrets) PodKeys() compute.PodKeys { return s.podKeys }
 
 // seal encrypts the text for its owner alone: moved to another row, it does not open.
 func (s *Secrets) seal(text []byte, owner string) []byte {

@@ -85,8 +85,10 @@ func (p *Placement) room(w want) room {
 		}
 		r.all += n
 		r.byCenter[h.DataCenterID] += n
-		if h.cuda != (cudaVersion{}) {
-			r.byCUDA[h.cuda] += n
+		for _, v := range h.cuda {
+			if v.allowed(w.CUDAVersions, w.LeastCUDA) {
+				r.byCUDA[v] += n
+			}
 		}
 	}
 	return r

@@ -40,7 +40,7 @@ type TemplateMounts struct{ Persistent *compute.PersistentMount }
 func (c *Control) CreateTemplate(ctx context.Context, user compute.UserID, change TemplateChange) (compute.Template, error) {
 	var t compute.Template
 	err := c.store.Write(ctx, func(tx store.Tx) error {
-		t = newTemplate(c.ids, user, tx.Now())
+		t = newTemplate(c.ids, user, tx.Wall())
 		if err := changeTemplate(tx, &t, change); err != nil {
 			return err
 		}
@@ -191,6 +191,11 @@ func changeTemplate(tx store.Tx, t *compute.Template, n TemplateChange) error {
 	}
 	if err := checkPorts(t.Ports); err != nil {
 		return err
+	}
+	if n.Args != nil {
+		if err := checkArgs(t.Args); err != nil {
+			return err
+		}
 	}
 	return checkRegistry(tx, t.UserID, t.RegistryID)
 }

@@ -14,7 +14,7 @@ const workerMount = "/runpod-volume"
 // It gives the volume that the worker is to mount, nil for none. Rejected, with the cause ErrFull, when nothing can hold the
 // worker now (rule serverless.workers.capacity). The worker of a declared endpoint holds no host.
 func (b *Booking) InsertWorker(tx store.Tx, w *compute.Worker, e compute.Endpoint) (*compute.NetworkMount, error) {
-	w.EndpointID, w.Version, w.Image, w.DiskGB, w.CreatedAt = e.ID, e.Version, e.Image, e.DiskGB, tx.Now()
+	w.EndpointID, w.Version, w.Image, w.DiskGB, w.CreatedAt = e.ID, e.Version, e.Image, e.DiskGB, tx.Wall()
 	if e.Declared {
 		return nil, b.insertWorker(tx, *w, e.UserID)
 	}

@@ -28,8 +28,8 @@ func billQueryView(b control.Bill) rest.BillingQuery {
 
 // billView fills every field of the published bill. Disks and networks are in prices, there is no fee and no public endpoint:
 // those amounts are 0.
-func billView(b control.Bill) rest.ListBillingResponse {
-	return rest.ListBillingResponse{
+func billView(b control.Bill) rest.BillingList {
+	return rest.BillingList{
 		Metadata: rest.BillingMetadata{Query: billQueryView(b), RecordCount: int64(len(b.Records)), Totals: rest.BillingAmounts{
 			TotalAmount: b.Totals.Total().USD(), PodGpuAmount: b.Totals[compute.PodGPU].USD(), PodCPUAmount: b.Totals[compute.PodCPU].USD(),
 			ServerlessGpuAmount: b.Totals[compute.ServerlessGPU].USD(), ServerlessCPUAmount: b.Totals[compute.ServerlessCPU].USD(),
@@ -47,8 +47,8 @@ func billView(b control.Bill) rest.ListBillingResponse {
 	}
 }
 
-func podBillView(b control.Bill) rest.ListPodBillingResponse {
-	return rest.ListPodBillingResponse{
+func podBillView(b control.Bill) rest.PodBillingList {
+	return rest.PodBillingList{
 		Metadata: rest.PodBillingMetadata{
 			Query:       rest.PodBillingQuery{StartTime: b.Start, EndTime: b.End, BucketSize: rest.BillingBucketSize(b.Bucket), PodID: filter(b)},
 			RecordCount: int64(len(b.Records)), UniquePodCount: int64(b.Resources),
@@ -65,8 +65,8 @@ func podBillView(b control.Bill) rest.ListPodBillingResponse {
 	}
 }
 
-func serverlessBillView(b control.Bill) rest.ListServerlessBillingResponse {
-	return rest.ListServerlessBillingResponse{
+func serverlessBillView(b control.Bill) rest.ServerlessBillingList {
+	return rest.ServerlessBillingList{
 		Metadata: rest.ServerlessBillingMetadata{
 			Query: rest.ServerlessBillingQuery{
 				StartTime: b.Start, EndTime: b.End, BucketSize: rest.BillingBucketSize(b.Bucket), ServerlessID: filter(b),
@@ -85,8 +85,8 @@ func serverlessBillView(b control.Bill) rest.ListServerlessBillingResponse {
 	}
 }
 
-func endpointBillView(b control.Bill) rest.ListEndpointBillingResponse {
-	return rest.ListEndpointBillingResponse{
+func endpointBillView(b control.Bill) rest.EndpointBillingList {
+	return rest.EndpointBillingList{
 		Metadata: rest.EndpointBillingMetadata{
 			Query: billQueryView(b), RecordCount: int64(len(b.Records)), Totals: rest.EndpointBillingAmounts{TotalAmount: b.Totals.Total().USD()},
 		},
@@ -96,8 +96,8 @@ func endpointBillView(b control.Bill) rest.ListEndpointBillingResponse {
 	}
 }
 
-func volumeBillView(b control.Bill) rest.ListNetworkVolumeBillingResponse {
-	return rest.ListNetworkVolumeBillingResponse{
+func volumeBillView(b control.Bill) rest.NetworkVolumeBillingList {
+	return rest.NetworkVolumeBillingList{
 		Metadata: rest.NetworkVolumeBillingMetadata{
 			Query: rest.NetworkVolumeBillingQuery{
 				StartTime: b.Start, EndTime: b.End, BucketSize: rest.BillingBucketSize(b.Bucket), NetworkVolumeID: filter(b),
@@ -117,8 +117,8 @@ func volumeBillView(b control.Bill) rest.ListNetworkVolumeBillingResponse {
 	}
 }
 
-func clusterBillView(b control.Bill) rest.ListClusterBillingResponse {
-	return rest.ListClusterBillingResponse{
+func clusterBillView(b control.Bill) rest.ClusterBillingList {
+	return rest.ClusterBillingList{
 		Metadata: rest.ClusterBillingMetadata{
 			Query:       rest.ClusterBillingQuery{StartTime: b.Start, EndTime: b.End, BucketSize: rest.BillingBucketSize(b.Bucket), ClusterID: filter(b)},
 			RecordCount: int64(len(b.Records)), UniqueClusterCount: int64(b.Resources),

@@ -14,7 +14,7 @@ func (h restHandlers) ListGpuTypes(c echo.Context, params rest.ListGpuTypesParam
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, rest.ListGpuTypesResponse{Gpus: views(types, gpuTypeView)})
+	return c.JSON(http.StatusOK, rest.GpuTypeList{Gpus: views(types, gpuTypeView)})
 }
 
 // GetGpuType is GET /v2/catalog/gpus/{id}.
@@ -32,7 +32,7 @@ func (h restHandlers) ListCPUTypes(c echo.Context, params rest.ListCPUTypesParam
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, rest.ListCPUTypesResponse{Cpus: views(flavors, cpuTypeView)})
+	return c.JSON(http.StatusOK, rest.CPUTypeList{Cpus: views(flavors, cpuTypeView)})
 }
 
 // GetCPUType is GET /v2/catalog/cpus/{id}.
@@ -46,7 +46,7 @@ func (h restHandlers) GetCPUType(c echo.Context, id string, params rest.GetCPUTy
 
 // ListDataCenters is GET /v2/catalog/datacenters.
 func (h restHandlers) ListDataCenters(c echo.Context, params rest.ListDataCentersParams) error {
-	return c.JSON(http.StatusOK, rest.ListDataCentersResponse{DataCenters: views(h.Control.DataCenters(dataCenterQuery(params)), dataCenterView)})
+	return c.JSON(http.StatusOK, rest.DataCenterList{DataCenters: views(h.Control.DataCenters(dataCenterQuery(params)), dataCenterView)})
 }
 
 // GetDataCenter is GET /v2/catalog/datacenters/{id}.
@@ -65,5 +65,5 @@ func (h restHandlers) ListPublicTemplates(c echo.Context, params rest.ListPublic
 		source = *params.Source
 	}
 	list := views(h.Control.PublicTemplates(string(source)), publicTemplateView)
-	return c.JSON(http.StatusOK, rest.ListPublicTemplatesResponse{Templates: list})
+	return c.JSON(http.StatusOK, rest.PublicTemplateList{Templates: list})
 }

@@ -15,7 +15,7 @@ func (h restHandlers) ListClusters(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, rest.ListClustersResponse{Clusters: views(clusters, clusterView)})
+	return c.JSON(http.StatusOK, rest.ClusterList{Clusters: views(clusters, clusterView)})
 }
 
 // CreateCluster is POST /v2/clusters.

@@ -20,6 +20,8 @@ type Controls interface {
 	Clock() *compute.SettableClock
 	// Advance sets the clock forward and does all that is due on the way.
 	Advance(ctx context.Context, d time.Duration) error
+	// Step has the machine's time of day step.
+	Step(ctx context.Context, by time.Duration) error
 	// Reset forgets pods, jobs and counts, and takes back quotas and fleet settings.
 	Reset(ctx context.Context) error
 	// Webhooks gives the log of webhooks, newest first.
@@ -41,7 +43,7 @@ var _ controls.ServerInterface = controlsHandlers{}
 
 func (h controlsHandlers) answerClock(c echo.Context) error {
 	clock := h.Controls.Clock()
-	return c.JSON(http.StatusOK, controls.Clock{Now: clock.Now(), Frozen: clock.Frozen(), Held: int64(h.Queue.Holding())})
+	return c.JSON(http.StatusOK, controls.Clock{Now: clock.Wall(), Lag: clock.Lag().Milliseconds(), Frozen: clock.Frozen(), Held: int64(h.Queue.Holding())})
 }
 
 // GetClock is GET /_berth/clock.
@@ -62,6 +64,14 @@ func (h controlsHandlers) ResumeClock(c echo.Context) error {
 // AdvanceClock is POST /_berth/clock/advance.
 func (h controlsHandlers) AdvanceClock(c echo.Context) error {
 	if err := h.Controls.Advance(contextOf(c), milliseconds(bodyOf[controls.Advance](c).Milliseconds)); err != nil {
+		return err
+	}
+	return h.answerClock(c)
+}
+
+// StepClock is POST /_berth/clock/step.
+func (h controlsHandlers) StepClock(c echo.Context) error {
+	if err := h.Controls.Step(contextOf(c), milliseconds(bodyOf[controls.Step](c).Milliseconds)); err != nil {
 		return err
 	}
 	return h.answerClock(c)

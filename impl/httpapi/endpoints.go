@@ -17,13 +17,17 @@ func (h restHandlers) ListEndpoints(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, rest.ListEndpointsResponse{Endpoints: views(endpoints, h.endpointView)})
+	return c.JSON(http.StatusOK, rest.EndpointList{Endpoints: views(endpoints, h.endpointView)})
 }
 
 // CreateEndpoint is POST /v2/serverless.
 func (h restHandlers) CreateEndpoint(c echo.Context) error {
 	r := bodyOf[rest.CreateEndpointRequest](c)
-	endpoint, err := h.Endpoints.Create(contextOf(c), callerOf(c).UserID, compute.EndpointType(r.Type), newEndpoint(r))
+	asked, err := newEndpoint(r)
+	if err != nil {
+		return err
+	}
+	endpoint, err := h.Endpoints.Create(contextOf(c), callerOf(c).UserID, compute.EndpointType(r.Type), asked)
 	if err != nil {
 		return err
 	}
@@ -42,7 +46,10 @@ func (h restHandlers) GetEndpoint(c echo.Context, id string) error {
 
 // UpdateEndpoint is PATCH /v2/serverless/{id}.
 func (h restHandlers) UpdateEndpoint(c echo.Context, id string) error {
-	change := endpointChange(bodyOf[rest.UpdateEndpointRequest](c))
+	change, err := endpointChange(bodyOf[rest.UpdateEndpointRequest](c))
+	if err != nil {
+		return err
+	}
 	endpoint, err := h.Endpoints.Update(contextOf(c), callerOf(c).UserID, compute.EndpointID(id), change)
 	if err != nil {
 		return err
@@ -64,8 +71,8 @@ func (h restHandlers) ListEndpointWorkers(c echo.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	now := h.Clock.Now()
-	return c.JSON(http.StatusOK, rest.ListEndpointWorkersResponse{
+	now := h.Clock.Wall()
+	return c.JSON(http.StatusOK, rest.WorkerList{
 		Workers: views(workers, func(w control.EndpointWorker) rest.Worker { return endpointWorkerView(w, now) }),
 		Summary: workerSummary(workers), EndpointVersion: nullable.NewNullableWithValue(endpoint.Version),
 	})
@@ -77,7 +84,7 @@ func (h restHandlers) ListEndpointReleases(c echo.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, rest.ListEndpointReleasesResponse{
+	return c.JSON(http.StatusOK, rest.ReleaseList{
 		Releases: views(releases, releaseView), Rollout: rollout(endpoint.Version, releases),
 		EndpointVersion: nullable.NewNullableWithValue(endpoint.Version),
 	})

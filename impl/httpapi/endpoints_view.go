@@ -10,7 +10,7 @@ import (
 )
 
 // newEndpoint makes a creation the change of what is set.
-func newEndpoint(r rest.CreateEndpointRequest) control.EndpointChange {
+func newEndpoint(r rest.CreateEndpointRequest) (control.EndpointChange, error) {
 	u := rest.UpdateEndpointRequest{
 		Name: &r.Name, TemplateID: r.TemplateID, Image: r.Image, Args: r.Args, Disk: r.Disk, Ports: r.Ports, Env: r.Env, Registry: r.Registry,
 		CPU: r.CPU, DataCenterIds: r.DataCenterIds, NetworkVolumes: r.NetworkVolumes, Workers: (*rest.EndpointWorkers)(r.Workers), Scaling: &r.Scaling,
@@ -25,15 +25,11 @@ func newEndpoint(r rest.CreateEndpointRequest) control.EndpointChange {
 }
 
 // endpointChange translates a PATCH: an absent member stays nil, a null registry becomes an empty one.
-func endpointChange(r rest.UpdateEndpointRequest) control.EndpointChange {
-	n := control.EndpointChange{
+func endpointChange(r rest.UpdateEndpointRequest) (n control.EndpointChange, err error) {
+	n = control.EndpointChange{
 		Name: r.Name, TemplateID: retyped[compute.TemplateID](r.TemplateID), Image: r.Image, Args: r.Args, DiskGB: r.Disk, Ports: r.Ports, Env: r.Env,
 		DataCenterIDs: r.DataCenterIds, VolumeIDs: as[compute.VolumeID](r.NetworkVolumes), FlashBoot: retyped[compute.FlashBoot](r.Flashboot),
 		Scaling: scalingOf(r.Scaling),
-	}
-	if r.Registry.IsSpecified() {
-		text, _ := r.Registry.Get() // null: the empty id
-		n.RegistryID = retyped[compute.RegistryID](&text)
 	}
 	if g := r.Gpu; g != nil {
 		n.GPU = &control.EndpointGPUChange{
@@ -54,7 +50,8 @@ func endpointChange(r rest.UpdateEndpointRequest) control.EndpointChange {
 		timeout := milliseconds(*r.Timeout)
 		n.Timeout = &timeout
 	}
-	return n
+	n.RegistryID, err = credential(r.Registry)
+	return n, err
 }
 
 // retyped gives text of another type; nil stays nil.

@@ -48,10 +48,10 @@ func BenchmarkListOfTenThousandRunningPods(b *testing.B) {
 			}))
 		}
 	})
-	var list rest.ListPodsResponse
+	var list rest.PodList
 	b.Run("view", func(b *testing.B) {
 		for b.Loop() {
-			list = rest.ListPodsResponse{Pods: views(pods, func(p compute.Pod) rest.Pod { return podView(p, live, now) })}
+			list = rest.PodList{Pods: views(pods, func(p compute.Pod) rest.Pod { return podView(p, live, now) })}
 		}
 	})
 	b.Run("text", func(b *testing.B) {

@@ -111,7 +111,7 @@ func (e *eventStream) open() error {
 // limit gives what is being written, and what will be, so much time. It is the machine's: what a test makes of the clock
 // must not cut a reader off.
 func (e *eventStream) limit(d time.Duration) error {
-	return e.control.SetWriteDeadline(compute.SystemClock{}.Now().Add(d))
+	return e.control.SetWriteDeadline(compute.SystemClock{}.Wall().Add(d))
 }
 
 // write sends text at once.

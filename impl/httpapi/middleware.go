@@ -52,7 +52,7 @@ func (s *Services) authenticated(next handler) handler {
 func (s *Services) operations(ops map[string]validate.Op, scope func(validate.Op, echo.Context) compute.Scope) map[string][]echo.MiddlewareFunc {
 	middlewares := map[string][]echo.MiddlewareFunc{}
 	for id, op := range ops {
-		f := &front{s, id, op, scope}
+		f := &front{s, id, op, scope, strings.HasPrefix(op.Path, onePod)}
 		middlewares[id] = []echo.MiddlewareFunc{f.before}
 	}
 	return middlewares
@@ -64,6 +64,24 @@ type front struct {
 	id    string
 	op    validate.Op
 	scope func(validate.Op, echo.Context) compute.Scope
+	pod   bool // it is about the one pod that its path names
+}
+
+// onePod begins the paths of what is about one pod.
+const onePod = "/v2/pods/{id}"
+
+// permitted holds the key against the scope that the operation takes. A key for single pods may do what is about one pod: any
+// pod but its own is somebody else's to it, and 404 in its turn (rules auth.scopes.pod, auth.scopes.pod.other).
+func (f *front) permitted(r *request) error {
+	want := f.scope(f.op, r)
+	switch {
+	case r.caller.Allows(want):
+	case f.pod && r.caller.HasPods():
+		r.caller.UserID = r.caller.UserFor(compute.PodID(r.Param("id")), want)
+	default:
+		return compute.Errorf(compute.Forbidden, "the API key lacks the scope %s", want)
+	}
+	return nil
 }
 
 // before checks scope, rate limit, size, media type, syntax and schema, in this order (rules errors.order.*). Echo calls it for
@@ -71,8 +89,8 @@ type front struct {
 func (f *front) before(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := requestOf(c)
-		if want := f.scope(f.op, r); !r.caller.Allows(want) {
-			return compute.Errorf(compute.Forbidden, "the API key lacks the scope %s", want)
+		if err := f.permitted(r); err != nil {
+			return err
 		}
 		if err := limited(r); err != nil {
 			return err

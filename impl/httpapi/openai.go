@@ -92,13 +92,12 @@ type openAICall struct {
 
 // answer waits for the job's end and writes its output as the body.
 func (o *openAICall) answer() error {
-	start := o.Clock.Now()
 	j, err := o.Queue.Wait(contextOf(o.c), o.user, o.endpoint, o.job, openAIWait)
 	switch {
 	case err != nil:
 		return err
 	case !j.Status.Ended():
-		return o.unheard(start)
+		return o.unheard()
 	}
 	o.ended = true
 	if j.Status != compute.JobCompleted {
@@ -133,9 +132,9 @@ func (o *openAICall) chunks() (outputs []json.RawMessage, err error) {
 	}
 }
 
-// unheard is the failure of a wait from start on that brought nothing: it is over, or the server is stopping.
-func (o *openAICall) unheard(start time.Time) error {
-	if o.Clock.Now().Sub(start) < openAIWait {
+// unheard is the failure of a wait that brought nothing: it is over, or the server is stopping.
+func (o *openAICall) unheard() error {
+	if o.Queue.Closed() {
 		return compute.Errorf(compute.Unavailable, "the server is stopping")
 	}
 	return newWorkerError(http.StatusGatewayTimeout, "job_unheard", "nothing was heard of the job within "+openAIWait.String())

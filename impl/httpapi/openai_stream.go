@@ -30,14 +30,13 @@ func (o *openAICall) stream() error {
 // forward writes the chunks until the job ends.
 func (o *openAICall) forward() error {
 	for {
-		start := o.Clock.Now()
 		j, chunks, err := o.Queue.Stream(contextOf(o.c), o.user, o.endpoint, o.job, openAIWait)
 		if err != nil {
 			return err
 		}
 		o.ended = j.Status.Ended()
 		if !o.ended && len(chunks) == 0 {
-			return o.unheard(start)
+			return o.unheard()
 		}
 		outputs := outputsOf(chunks)
 		if j.Status == compute.JobCompleted && len(outputs) == 0 && !o.c.Response().Committed {

@@ -16,7 +16,11 @@ var _ rest.ServerInterface = restHandlers{}
 
 // CreatePod is POST /v2/pods.
 func (h restHandlers) CreatePod(c echo.Context) error {
-	pod, err := h.Control.CreatePod(contextOf(c), callerOf(c).UserID, newPod(bodyOf[rest.CreatePodRequest](c)))
+	asked, err := newPod(bodyOf[rest.CreatePodRequest](c))
+	if err != nil {
+		return err
+	}
+	pod, err := h.Control.CreatePod(contextOf(c), callerOf(c).UserID, asked)
 	if err != nil {
 		return err
 	}
@@ -44,12 +48,12 @@ func (h restHandlers) ListPods(c echo.Context, params rest.ListPodsParams) error
 
 // podView views a pod as it is now.
 func (h restHandlers) podView(p compute.Pod) rest.Pod {
-	return podView(p, h.Pods.Live(p.ID), h.Clock.Now())
+	return podView(p, h.Pods.Live(p.ID), h.Clock.Wall())
 }
 
 // podList views the pods.
-func (h restHandlers) podList(pods []compute.Pod) rest.ListPodsResponse {
-	return rest.ListPodsResponse{Pods: views(pods, h.podView)}
+func (h restHandlers) podList(pods []compute.Pod) rest.PodList {
+	return rest.PodList{Pods: views(pods, h.podView)}
 }
 
 // DeletePod is DELETE /v2/pods/{id}.
@@ -62,7 +66,11 @@ func (h restHandlers) DeletePod(c echo.Context, id string) error {
 
 // UpdatePod is PATCH /v2/pods/{id}.
 func (h restHandlers) UpdatePod(c echo.Context, id string) error {
-	pod, err := h.Control.UpdatePod(contextOf(c), callerOf(c).UserID, compute.PodID(id), podChange(bodyOf[rest.UpdatePodRequest](c)))
+	change, err := podChange(bodyOf[rest.UpdatePodRequest](c))
+	if err != nil {
+		return err
+	}
+	pod, err := h.Control.UpdatePod(contextOf(c), callerOf(c).UserID, compute.PodID(id), change)
 	if err != nil {
 		return err
 	}

@@ -11,14 +11,13 @@ import (
 )
 
 // newPod translates a request. What is absent stays zero: the defaults are control's.
-func newPod(r rest.CreatePodRequest) control.NewPod {
-	n := control.NewPod{
+func newPod(r rest.CreatePodRequest) (n control.NewPod, err error) {
+	n = control.NewPod{
 		Name: r.Name, Image: r.Image, Args: value(r.Args), DiskGB: value(r.Disk), Ports: r.Ports, Env: r.Env,
 		Cloud: compute.Cloud(value(r.Cloud)), DataCenterIDs: r.DataCenterIds, GlobalNetworking: value(r.GlobalNetworking),
 	}
-	if id, err := r.Registry.Get(); err == nil {
-		n.RegistryID = compute.RegistryID(id)
-	}
+	registry, err := credential(r.Registry)
+	n.RegistryID = value(registry)
 	n.Persistent, n.Network = mounts(r.Mounts)
 	if r.Gpu != nil {
 		n.GPU = &compute.GPU{ID: r.Gpu.ID, Count: 1}
@@ -29,22 +28,31 @@ func newPod(r rest.CreatePodRequest) control.NewPod {
 	if r.CPU != nil {
 		n.CPU = &compute.CPU{ID: r.CPU.ID, VCPUCount: int64(r.CPU.VcpuCount)}
 	}
-	return n
+	return n, err
+}
+
+// credential gives the id of the member registry: nil when it is absent, the empty id for null. NotFound for empty text, which
+// names none (rule registries.use.empty).
+func credential(r nullable.Nullable[string]) (*compute.RegistryID, error) {
+	if !r.IsSpecified() {
+		return nil, nil //nolint:nilnil // absent
+	}
+	if r.IsNull() {
+		return new(compute.RegistryID), nil
+	}
+	id, err := control.RegistryNamed(r.MustGet())
+	return &id, err
 }
 
 // podChange translates a PATCH: an absent member stays nil, a null registry becomes an empty one.
-func podChange(r rest.UpdatePodRequest) control.PodChange {
-	n := control.PodChange{
+func podChange(r rest.UpdatePodRequest) (n control.PodChange, err error) {
+	n = control.PodChange{
 		Name: r.Name, Image: r.Image, Args: r.Args, DiskGB: r.Disk, Ports: r.Ports, Env: r.Env,
 		Locked: r.Locked, GlobalNetworking: r.GlobalNetworking,
 	}
-	if r.Registry.IsSpecified() {
-		text, _ := r.Registry.Get() // null: the empty id
-		id := compute.RegistryID(text)
-		n.RegistryID = &id
-	}
 	n.Persistent, n.Network = mounts(r.Mounts)
-	return n
+	n.RegistryID, err = credential(r.Registry)
+	return n, err
 }
 
 // mounts keeps an absent network nil and an empty one empty: PATCH tells them apart.

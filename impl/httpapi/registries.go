@@ -15,7 +15,7 @@ func (h restHandlers) ListRegistries(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, rest.ListRegistriesResponse{Registries: views(registries, registryView)})
+	return c.JSON(http.StatusOK, rest.RegistryList{Registries: views(registries, registryView)})
 }
 
 // CreateRegistry is POST /v2/registries.
@@ -51,7 +51,7 @@ func (h restHandlers) ListDelegations(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, rest.ListDelegationsResponse{Delegations: views(delegations, delegationView)})
+	return c.JSON(http.StatusOK, rest.DelegationList{Delegations: views(delegations, delegationView)})
 }
 
 // CreateDelegation is POST /v2/registries/delegations.

@@ -17,13 +17,17 @@ func (h restHandlers) ListTemplates(c echo.Context) error {
 		return err
 	}
 	view := func(t compute.Template) rest.Template { return templateView(t, user) }
-	return c.JSON(http.StatusOK, rest.ListTemplatesResponse{Templates: views(templates, view)})
+	return c.JSON(http.StatusOK, rest.TemplateList{Templates: views(templates, view)})
 }
 
 // CreateTemplate is POST /v2/templates.
 func (h restHandlers) CreateTemplate(c echo.Context) error {
 	user := callerOf(c).UserID
-	template, err := h.Control.CreateTemplate(contextOf(c), user, newTemplate(bodyOf[rest.CreateTemplateRequest](c)))
+	asked, err := newTemplate(bodyOf[rest.CreateTemplateRequest](c))
+	if err != nil {
+		return err
+	}
+	template, err := h.Control.CreateTemplate(contextOf(c), user, asked)
 	if err != nil {
 		return err
 	}
@@ -43,7 +47,10 @@ func (h restHandlers) GetTemplate(c echo.Context, id string) error {
 // UpdateTemplate is PATCH /v2/templates/{id}.
 func (h restHandlers) UpdateTemplate(c echo.Context, id string) error {
 	user := callerOf(c).UserID
-	change := templateChange(bodyOf[rest.UpdateTemplateRequest](c))
+	change, err := templateChange(bodyOf[rest.UpdateTemplateRequest](c))
+	if err != nil {
+		return err
+	}
 	template, err := h.Control.UpdateTemplate(contextOf(c), user, compute.TemplateID(id), change)
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 )
 
 // newTemplate makes a creation the change of what is set.
-func newTemplate(r rest.CreateTemplateRequest) control.TemplateChange {
+func newTemplate(r rest.CreateTemplateRequest) (control.TemplateChange, error) {
 	return templateChange(rest.UpdateTemplateRequest{
 		Name: &r.Name, Image: &r.Image, Args: r.Args, Disk: r.Disk, Ports: r.Ports, Env: r.Env, Registry: r.Registry, Mounts: r.Mounts,
 		Category: r.Category, Public: r.Public, Serverless: r.Serverless, StartSSH: r.StartSSH, StartJupyter: r.StartJupyter,
@@ -16,15 +16,10 @@ func newTemplate(r rest.CreateTemplateRequest) control.TemplateChange {
 }
 
 // templateChange translates a PATCH: an absent member stays nil, a null registry becomes an empty one.
-func templateChange(r rest.UpdateTemplateRequest) control.TemplateChange {
-	n := control.TemplateChange{
+func templateChange(r rest.UpdateTemplateRequest) (n control.TemplateChange, err error) {
+	n = control.TemplateChange{
 		Name: r.Name, Image: r.Image, Args: r.Args, DiskGB: r.Disk, Ports: r.Ports, Env: r.Env, Public: r.Public, Serverless: r.Serverless,
 		StartSSH: r.StartSSH, StartJupyter: r.StartJupyter, CUDAVersions: r.AllowedCudaVersions,
-	}
-	if r.Registry.IsSpecified() {
-		text, _ := r.Registry.Get() // null: the empty id
-		id := compute.RegistryID(text)
-		n.RegistryID = &id
 	}
 	if r.Category != nil {
 		category := compute.TemplateCategory(*r.Category)
@@ -36,7 +31,8 @@ func templateChange(r rest.UpdateTemplateRequest) control.TemplateChange {
 			n.Mounts.Persistent = &compute.PersistentMount{SizeGB: p.Size, Path: p.Path}
 		}
 	}
-	return n
+	n.RegistryID, err = credential(r.Registry)
+	return n, err
 }
 
 // templateView fills every field of the published template. Its credential is for its owner's eyes.

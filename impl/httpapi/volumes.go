@@ -15,7 +15,7 @@ func (h restHandlers) ListNetworkVolumes(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, rest.ListNetworkVolumesResponse{NetworkVolumes: views(volumes, volumeView)})
+	return c.JSON(http.StatusOK, rest.NetworkVolumeList{NetworkVolumes: views(volumes, volumeView)})
 }
 
 // CreateNetworkVolume is POST /v2/network-volumes.

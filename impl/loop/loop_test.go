@@ -39,6 +39,7 @@ func TestAPodGoesFromProvisioningToRunningAndEndsAsItsContainerDoes(t *testing.T
 	placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog))
 	require.NoError(t, err)
 	pods := loop.NewPods(db, placement, sim.New(clock), clock, slog.New(slog.DiscardHandler))
+	pods.Simulated = true
 	ctl := control.New(db, compute.NewIDs(rand.Reader, clock), placement, control.Hints{Pod: pods.Hint})
 	create := func(env map[string]string) compute.PodID {
 		p, err := ctl.CreatePod(t.Context(), "u", control.NewPod{Name: "a", Image: "i", Env: env, CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 2}})
@@ -112,6 +113,7 @@ func (f *fleet) Logs(context.Context, string, runtime.LogQuery, func(runtime.Lin
 }
 func (f *fleet) Volumes(context.Context) ([]compute.VolumeID, error)  { return nil, nil }
 func (f *fleet) RemoveVolume(context.Context, compute.VolumeID) error { return nil }
+func (f *fleet) Sweep(context.Context) error                          { return nil }
 func (f *fleet) Ended() <-chan string                                 { return f.ended }
 func (f *fleet) Close() error                                         { return nil }
 
@@ -161,8 +163,8 @@ func TestWorkersAreScaledFromZeroWhenAJobWaitsAndBackAfterTheIdleTimeout(t *test
 	var w compute.WorkerID
 	for id, a := range f.allocations() {
 		w = compute.WorkerID(id)
-		require.Equal(t, "http://127.0.0.1:1/v2/"+string(e.ID)+"/job-take/$ID?gpu=none", a.Env["RUNPOD_WEBHOOK_GET_JOB"])
-		key, _, err := keyring.Authenticate(t.Context(), a.Env["RUNPOD_AI_API_KEY"], true)
+		require.Equal(t, "http://127.0.0.1:1/v2/"+string(e.ID)+"/job-take/$ID?gpu=none", a.Told["RUNPOD_WEBHOOK_GET_JOB"])
+		key, _, err := keyring.Authenticate(t.Context(), a.Told["RUNPOD_AI_API_KEY"], true)
 		require.NoError(t, err)
 		require.Equal(t, w, key.WorkerID)
 		require.True(t, key.Allows(compute.ScopeWork(e.ID)))

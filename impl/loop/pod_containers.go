@@ -50,6 +50,26 @@ func (l *Pods) adopt(ctx context.Context) {
 	}
 }
 
+// review hints at every pod of which the runtime has something though it should have nothing, or nothing that is up, and has
+// the runtime remove what it made for pods that it has no more.
+func (l *Pods) review(ctx context.Context) {
+	ids, err := l.Runtime.List(ctx) // before the pods: a pod is stored before it gets a container
+	for _, id := range ids {
+		var p compute.Pod
+		readErr := l.Store.Read(ctx, func(tx store.Tx) (err error) {
+			p, err = tx.Pod(compute.PodID(id))
+			return err
+		})
+		if compute.CodeOf(readErr) == compute.NotFound || readErr == nil && !p.Status.HoldsHost() {
+			l.Hint(compute.PodID(id))
+		}
+	}
+	err = cmp.Or(err, l.Runtime.Sweep(ctx))
+	if err != nil && ctx.Err() == nil {
+		l.Log.Debug("what the runtime has is looked at later", "error", err)
+	}
+}
+
 // reclaim notes what the containers of before have, also those that are to be stopped.
 func (l *Pods) reclaim(ctx context.Context, ids []string) error {
 	return l.Store.Read(ctx, func(tx store.Tx) error {
@@ -128,7 +148,7 @@ func (l *Pods) inspect(ctx context.Context, one *look) error {
 		return one.move(compute.PodFailed)
 	case err != nil:
 		return err
-	case state.Generation != generation(*p):
+	case state.Generation != p.Generation():
 		return l.replace(ctx, one)
 	case state.Phase == runtime.Up && p.Status == compute.PodStarting:
 		p.StartedAt = state.StartedAt
@@ -201,6 +221,9 @@ func (l *Pods) ended(id compute.PodID) {
 
 func (l *Pods) start(ctx context.Context, p compute.Pod) error {
 	a := allocation(p)
+	if !l.Simulated {
+		a.Hostname, a.Told = p.ID.Hostname(), l.told(p)
+	}
 	if p.RegistryID != "" {
 		a.Credential = func(ctx context.Context) (runtime.Credential, error) {
 			login, err := l.Login(ctx, p.RegistryID)
@@ -210,17 +233,9 @@ func (l *Pods) start(ctx context.Context, p compute.Pod) error {
 	return l.Runtime.Start(ctx, a)
 }
 
-// generation tells the runs of a pod apart: by when the last one was asked for.
-func generation(p compute.Pod) int64 {
-	if p.RestartAt.IsZero() {
-		return 0
-	}
-	return p.RestartAt.UnixMilli()
-}
-
 func allocation(p compute.Pod) runtime.Allocation {
 	a := runtime.Allocation{
-		ID: string(p.ID), Generation: generation(p), Image: p.Image, Args: p.Args, Env: p.Env, Ports: p.Ports,
+		ID: string(p.ID), Generation: p.Generation(), Image: p.Image, Args: p.Args, Env: p.Env, Ports: p.Ports,
 		DiskGB: p.DiskGB, Pids: podPids, Persistent: p.Persistent, Network: p.Network,
 		Labels: map[string]string{labelName: p.Name}, StartedAt: p.StartedAt, GPUs: p.Devices,
 	}

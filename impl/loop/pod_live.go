@@ -46,7 +46,7 @@ func (l *Pods) Live(id compute.PodID) compute.PodRuntime {
 // note takes in how a pod is, and measures what it uses if it is up and that is due. A measurement that fails is no trouble of
 // the pod's: it comes again.
 func (l *Pods) note(ctx context.Context, p compute.Pod, s runtime.State) {
-	if s.Phase != runtime.Up || s.Generation != generation(p) {
+	if s.Phase != runtime.Up || s.Generation != p.Generation() {
 		l.forget(p.ID)
 		return
 	}

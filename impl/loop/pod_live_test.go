@@ -87,7 +87,7 @@ func TestADeviceGoesToTheNextPodOnlyWhenTheContainerBeforeHasEnded(t *testing.T)
 	require.Equal(t, []string{"GPU-b"}, second.Devices)
 	y.step(0)
 	y.step(sim.DefaultBoot)
-	y.host.slow, y.host.stops = first.ID, make(chan struct{}, 1)
+	y.host.slow, y.host.stops, y.host.goOn = first.ID, make(chan struct{}, 1), make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
 	var run sync.WaitGroup
 	run.Go(func() { y.pods.Run(ctx) })
@@ -101,9 +101,12 @@ func TestADeviceGoesToTheNextPodOnlyWhenTheContainerBeforeHasEnded(t *testing.T)
 	require.True(t, y.pods.Has("g", []string{"GPU-a"}), "workers wait, too")
 	require.False(t, y.pods.Has("g", []string{"GPU-c"}))
 	cancel()
+	y.host.away.Store(true)
+	close(y.host.goOn)
 	run.Wait()
 
 	y.host.slow = ""
+	y.host.away.Store(false)
 	y.restart() // berth died meanwhile, and the container is still up
 	y.step(0)
 	y.step(time.Second)

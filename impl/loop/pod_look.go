@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -41,7 +42,7 @@ func (one *look) sight() sight {
 	if one.err != nil || one.pod.Status != compute.PodRunning {
 		return sight{}
 	}
-	return sight{one.pod.StartedAt.UnixMilli(), generation(one.pod), one.until}
+	return sight{one.pod.StartedAt.UnixMilli(), one.pod.Generation(), one.until}
 }
 
 // look begins a look with it.
@@ -66,18 +67,19 @@ const (
 	later
 )
 
-// look looks at pods, moves each by one step at most, all in one transaction, and notes when to look again.
-func (l *Pods) look(ctx context.Context, all []*look) {
+// look looks at pods, moves each by one step at most, all in one transaction, and notes when to look again. A pod that is to have
+// no container any more is seen to also when ctx has ended, as long as ends has not.
+func (l *Pods) look(ctx, ends context.Context, all []*look) {
 	for _, one := range all {
 		l.glance(ctx, one)
 	}
-	l.read(ctx, all)
+	l.read(ends, all)
 	for _, one := range all {
 		if !one.done {
-			one.err = l.attempt(ctx, one)
+			one.err = l.attempt(ctx, ends, one)
 		}
 	}
-	l.write(ctx, all)
+	l.write(ends, all)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, one := range all {
@@ -94,7 +96,7 @@ func (l *Pods) glance(ctx context.Context, one *look) {
 		return
 	}
 	state, err := l.Runtime.Inspect(ctx, string(p.ID))
-	if err != nil || state.Generation != generation(*p) {
+	if err != nil || state.Generation != p.Generation() {
 		return
 	}
 	one.done = true
@@ -146,7 +148,7 @@ func (l *Pods) read(ctx context.Context, all []*look) {
 }
 
 // attempt takes one step with a pod that was just read.
-func (l *Pods) attempt(ctx context.Context, one *look) error {
+func (l *Pods) attempt(ctx, ends context.Context, one *look) error {
 	switch one.pod.Status {
 	case compute.PodProvisioning:
 		one.next = soon
@@ -158,9 +160,9 @@ func (l *Pods) attempt(ctx context.Context, one *look) error {
 		one.next = later
 		return l.inspect(ctx, one)
 	case compute.PodTerminated:
-		return l.remove(ctx, one.id)
+		return l.remove(ends, one.id)
 	default:
-		return l.stop(ctx, one.id)
+		return l.stop(ends, one.id)
 	}
 }
 
@@ -190,7 +192,7 @@ func (l *Pods) write(ctx context.Context, all []*look) {
 	}
 	err := l.Placement.Write(ctx, func(tx store.Tx, b *control.Booking) (err error) {
 		for _, one := range moving {
-			one.pod.MovedAt = tx.Now()
+			one.pod.MovedAt = tx.Wall()
 			if one.moved, err = b.Move(tx, one.from, one.pod); err != nil {
 				return err
 			}
@@ -225,6 +227,9 @@ func (l *Pods) settle(ctx context.Context, one *look) {
 	delete(l.busy, id)
 	switch {
 	case ctx.Err() != nil:
+		if one.err != nil && !errors.Is(one.err, context.Canceled) {
+			l.Log.Warn("pod: it is seen to after the next start", "pod", id, "error", one.err)
+		}
 		return
 	case one.err != nil:
 		if !l.troubled[id] { // and not at every look

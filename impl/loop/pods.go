@@ -23,6 +23,14 @@ const watchTick = time.Second
 // stopGrace is what a container gets between SIGTERM and SIGKILL.
 const stopGrace = 10 * time.Second
 
+// leaveTime is how long a stop of berth waits for the ends of pods that were stopped or terminated before. What is left then is
+// ended after the next start.
+const leaveTime = stopGrace + 5*time.Second
+
+// reviewTick is how often it is looked for what a runtime has and nobody knows, such as a container that the engine made for a
+// call of a berth that was killed.
+const reviewTick = time.Minute
+
 // Pods moves pods along: PROVISIONING → STARTING → RUNNING → EXITED or ERROR.
 type Pods struct {
 	Store     store.Store
@@ -31,11 +39,14 @@ type Pods struct {
 	Clock     compute.Clock
 	Log       *slog.Logger
 	Login     func(context.Context, compute.RegistryID) (compute.Login, error) // opens the credential of a private image
-	// Simulated says that containers have nothing that another one could be in want of.
+	Key       func(compute.Pod) string                                         // makes the pod's own key
+	URL       func() string                                                    // base of all interfaces, as what Runtime runs reaches it
+	// Simulated says that containers have nothing that another one could be in want of, and hear nothing: Key and URL may be nil.
 	Simulated bool
 
 	adopting sync.Mutex
-	adopted  bool           // what was there before was taken up
+	adopted  bool // what was there before was taken up
+	reviewed time.Time
 	looks    sync.WaitGroup // of Run
 	wake     chan struct{}
 
@@ -86,10 +97,11 @@ func (l *Pods) hint(id compute.PodID) {
 	l.hinted[id] = true
 }
 
-// Run works until ctx ends. It looks at each pod on its own: one that takes its time to stop holds up no other. Simulated ones
-// take no time, and are looked at together.
+// Run works until ctx ends, and sees pods that were stopped or terminated to their end even then. It looks at each pod on its own:
+// one that takes its time to stop holds up no other. Simulated ones take no time, and are looked at together.
 func (l *Pods) Run(ctx context.Context) {
-	defer l.looks.Wait()
+	ends, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
 	var next, watch time.Time // when those on their way and the running ones are looked at
 	for {
 		now := l.Clock.Now()
@@ -100,15 +112,21 @@ func (l *Pods) Run(ctx context.Context) {
 		if running {
 			watch = now.Add(watchTick)
 			l.adopt(ctx)
+			if !l.Simulated && now.Sub(l.reviewed) >= reviewTick {
+				l.reviewed = now
+				l.volumes.Store(true)
+				l.looks.Go(func() { l.review(ctx) })
+			}
 			if l.volumes.Swap(false) {
 				l.looks.Go(func() { l.sweepVolumes(ctx) })
 			}
 		}
-		l.attend(ctx, &l.looks, l.claim(now, moving, running))
+		l.attend(ctx, ends, &l.looks, l.claim(now, moving, running))
 		tick, stop := l.Clock.After(podTick)
 		select {
 		case <-ctx.Done():
 			stop()
+			l.leave(ctx, ends, cancel)
 			return
 		case <-tick:
 		case id := <-l.Runtime.Ended():
@@ -116,6 +134,38 @@ func (l *Pods) Run(ctx context.Context) {
 		case <-l.wake:
 		}
 		stop()
+	}
+}
+
+// leave sees to the ends that were asked for and are not done yet: nothing else would before the next start. ctx has ended, so
+// that nothing is started any more.
+func (l *Pods) leave(ctx, ends context.Context, cancel func()) {
+	late, stop := compute.SystemClock{}.After(leaveTime)
+	defer stop()
+	left := make(chan struct{})
+	defer close(left)
+	go func() {
+		select {
+		case <-late:
+			l.Log.Warn("pods that were stopped or terminated may have containers that are up: they are ended after the next start")
+			cancel()
+		case <-left:
+		}
+	}()
+	l.mu.Lock()
+	for id := range l.troubled {
+		if id != podsOfBefore {
+			l.hinted[id] = true
+		}
+	}
+	l.mu.Unlock()
+	hinted := func() []*look { return l.claim(l.Clock.Now(), false, false) }
+	for claimed := hinted(); ; {
+		l.attend(ctx, ends, &l.looks, claimed)
+		l.looks.Wait()
+		if claimed = hinted(); len(claimed) == 0 { // also none while it was looked at
+			return
+		}
 	}
 }
 
@@ -129,23 +179,24 @@ func (l *Pods) Step(ctx context.Context) {
 	}
 	l.mu.Unlock()
 	var looks sync.WaitGroup
-	l.attend(ctx, &looks, l.claim(time.Time{}, true, true))
+	l.attend(ctx, ctx, &looks, l.claim(time.Time{}, true, true))
 	looks.Wait()
 	if l.volumes.Swap(false) {
 		l.sweepVolumes(ctx)
 	}
 }
 
-// attend looks at what was claimed: at simulated pods at once, at each of the others on its own.
-func (l *Pods) attend(ctx context.Context, looks *sync.WaitGroup, claimed []*look) {
+// attend looks at what was claimed: at simulated pods at once, at each of the others on its own. What is to end, ends as long as
+// the second context lasts.
+func (l *Pods) attend(ctx, ends context.Context, looks *sync.WaitGroup, claimed []*look) {
 	if l.Simulated {
 		for some := range slices.Chunk(claimed, together) {
-			l.look(ctx, some)
+			l.look(ctx, ends, some)
 		}
 		return
 	}
 	for _, one := range claimed {
-		looks.Go(func() { l.look(ctx, []*look{one}) })
+		looks.Go(func() { l.look(ctx, ends, []*look{one}) })
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -26,7 +27,8 @@ type host struct {
 	away   atomic.Bool
 	starts atomic.Int64
 	slow   compute.PodID
-	stops  chan struct{} // receives when that one is being stopped
+	stops  chan struct{} // receives when that one is being stopped or removed
+	goOn   chan struct{} // which goes on when this is closed
 	state  func(runtime.State) runtime.State
 	asked  atomic.Int64 // Inspect and Stats
 	stats  func() (runtime.Stats, error)
@@ -50,15 +52,33 @@ func (h *host) Start(ctx context.Context, a runtime.Allocation) error {
 }
 
 func (h *host) Stop(ctx context.Context, id string, grace time.Duration) error {
-	if compute.PodID(id) == h.slow {
-		h.stops <- struct{}{}
-		<-ctx.Done()
-		return ctx.Err()
+	if err := h.hesitate(ctx, id); err != nil {
+		return err
 	}
 	return errors.Join(h.fails(), h.Fleet.Stop(ctx, id, grace))
 }
 
+// hesitate holds up the end of the slow one.
+func (h *host) hesitate(ctx context.Context, id string) error {
+	if compute.PodID(id) != h.slow {
+		return nil
+	}
+	select {
+	case h.stops <- struct{}{}:
+	default:
+	}
+	select {
+	case <-h.goOn:
+		return h.fails()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 func (h *host) Remove(ctx context.Context, id string) error {
+	if err := h.hesitate(ctx, id); err != nil {
+		return err
+	}
 	return errors.Join(h.fails(), h.Fleet.Remove(ctx, id))
 }
 
@@ -126,6 +146,7 @@ func (y *yard) restart() {
 	placement, err := control.NewPlacement(y.Context(), y.store, catalog, y.fleet)
 	require.NoError(y, err)
 	y.pods = loop.NewPods(y.store, placement, y.host, y.clock, slog.New(slog.DiscardHandler))
+	y.pods.Key, y.pods.URL = compute.NewPodKeys([]byte("secret")).Token, func() string { return "http://outer" }
 	y.ctl = control.New(y.store, compute.NewIDs(rand.Reader, y.clock), placement, control.Hints{Pod: y.pods.Hint, Volumes: y.pods.HintVolumes})
 }
 
@@ -281,7 +302,7 @@ func TestAPodThatTakesItsTimeToStopHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	slow := y.running(nil)
-	y.host.slow, y.host.stops = slow, make(chan struct{}, 1)
+	y.host.slow, y.host.stops, y.host.goOn = slow, make(chan struct{}, 1), make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
 	var run sync.WaitGroup
 	run.Go(func() { y.pods.Run(ctx) })
@@ -289,8 +310,94 @@ func TestAPodThatTakesItsTimeToStopHoldsUpNoOther(t *testing.T) {
 	<-y.host.stops
 	other := y.create(nil)
 	require.Eventually(t, func() bool { return y.pod(other).Status == compute.PodStarting }, 10*time.Second, time.Millisecond)
+	close(y.host.goOn)
 	cancel()
 	run.Wait()
+}
+
+func TestEndsThatWereAskedForAreSeenToBeforeTheLoopLeaves(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t)
+		stopped, terminated, slow, stays := y.running(nil), y.running(nil), y.running(nil), y.running(nil)
+		y.host.slow, y.host.stops, y.host.goOn = slow, make(chan struct{}, 1), make(chan struct{})
+		ctx, cancel := context.WithCancel(t.Context())
+		left := make(chan struct{})
+		go func() {
+			defer close(left)
+			y.pods.Run(ctx)
+		}()
+		y.act(slow, compute.PodTerminate)
+		<-y.host.stops
+		cancel() // and then there are ends that nobody has looked at
+		y.act(stopped, compute.PodStop)
+		y.act(terminated, compute.PodTerminate)
+		synctest.Wait()
+		select {
+		case <-left:
+			require.Fail(t, "a container is being removed")
+		default:
+		}
+		close(y.host.goOn)
+		<-left
+		ids, err := y.host.List(t.Context())
+		require.NoError(t, err)
+		require.ElementsMatch(t, []string{string(stopped), string(stays)}, ids)
+		state, err := y.host.Inspect(t.Context(), string(stopped))
+		require.NoError(t, err)
+		require.Equal(t, runtime.Ended, state.Phase)
+		state, err = y.host.Inspect(t.Context(), string(stays))
+		require.NoError(t, err)
+		require.Equal(t, runtime.Up, state.Phase, "it goes on without berth")
+	})
+}
+
+func TestALoopThatLeavesDoesNotWaitForEverForAnEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t)
+		slow := y.running(nil)
+		y.host.slow, y.host.stops, y.host.goOn = slow, make(chan struct{}, 1), make(chan struct{})
+		ctx, cancel := context.WithCancel(t.Context())
+		left := make(chan struct{})
+		go func() {
+			defer close(left)
+			y.pods.Run(ctx)
+		}()
+		y.act(slow, compute.PodTerminate)
+		<-y.host.stops
+		cancel()
+		begin := time.Now()
+		<-left
+		require.Equal(t, 15*time.Second, time.Since(begin))
+		close(y.host.goOn)
+		y.restart()
+		y.step(0)
+		ids, err := y.host.List(t.Context())
+		require.NoError(t, err)
+		require.Empty(t, ids, "the next one takes it up")
+	})
+}
+
+func TestWhatTheRuntimeHasAndNobodyKnowsIsFoundInTime(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	id := y.running(nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	var run sync.WaitGroup
+	run.Go(func() { y.pods.Run(ctx) })
+	defer func() {
+		cancel()
+		run.Wait()
+	}()
+	// As if the engine had made it late, for a call of a berth that was killed.
+	require.NoError(t, y.host.Fleet.Start(t.Context(), runtime.Allocation{ID: "nobody"}))
+	require.Eventually(t, func() bool {
+		y.clock.Advance(10 * time.Second)
+		ids, err := y.host.List(t.Context())
+		require.NoError(t, err)
+		return len(ids) == 1 && ids[0] == string(id)
+	}, 10*time.Second, time.Millisecond)
 }
 
 func TestAHintDuringALookIsTakenUpWhenTheLookEnds(t *testing.T) {

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -10,38 +11,62 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// The documented tries of a webhook (rule webhooks.tries).
+// The documented tries of a webhook (rules queue.webhook.again, queue.webhook.given-up).
 const (
 	webhookTries = 3
 	webhookPause = 10 * time.Second
+	webhookLife  = time.Hour // after it no further try is made
 )
 
 // webhookTick is how late a try may begin when nothing hints at it.
 const webhookTick = time.Second
 
-// webhookLog is how long a delivery that is over stays in the log.
-const webhookLog = 24 * time.Hour
+// webhookPlaces is how many tries are under way at once.
+const webhookPlaces = 256
 
-// webhookBatch bounds how many deliveries are under way at once, and the memory of their bodies.
-const webhookBatch = 16
+// Bodies up to webhookSmall bytes may all be in memory that are under way; of larger ones, as long as they are not sent, webhookRoom
+// bytes together, or one.
+const (
+	webhookSmall = 64 << 10
+	webhookRoom  = 64 << 20
+)
 
-// Webhooks delivers the documents of ended jobs. A delivery that was not recorded, because the server ended in the middle,
-// is made again: receivers tell a repetition by the job's id.
+// webhookPatience is how long a try may make no progress when others wait for its place.
+const webhookPatience = time.Second
+
+// Webhooks delivers the documents of ended jobs. Each receiver has its own line and its own pauses, see receiver: one that does
+// not answer makes nobody wait but those who want to go there, too. A delivery that was not recorded, because the server ended in
+// the middle, is made again: receivers tell a repetition by the job's id.
 type Webhooks struct {
 	Store store.Store
-	Post  func(ctx context.Context, url string, body []byte) (status int, err error)
+	Post  func(ctx context.Context, url string, body io.Reader, size int64) (status int, err error)
 	Clock compute.Clock
 	Log   *slog.Logger
 	// Posted is told of each try, and whether the receiver took it; nil: nobody counts.
 	Posted func(delivered bool)
 
-	wake       chan struct{}
-	delivering sync.Mutex // held over a Step, so that none is delivered twice at once
+	wake    chan struct{}
+	loading sync.Mutex // held over a look for new deliveries
+	last    int64      // Seq of the last one that was found
+
+	mu        sync.Mutex
+	changed   sync.Cond            // a try has ended
+	receivers map[string]*receiver // those for whom there is something to deliver
+	order     order                // those of them that have room for a try
+	turns     int64
+	tries     map[*try]bool // under way
+	large     int           // bytes of the large bodies that are not sent yet
+	room      int           // that they may have together
 }
 
 // NewWebhooks makes the loop.
-func NewWebhooks(s store.Store, post func(context.Context, string, []byte) (int, error), clock compute.Clock, log *slog.Logger) *Webhooks {
-	return &Webhooks{Store: s, Post: post, Clock: clock, Log: log, wake: make(chan struct{}, 1)}
+func NewWebhooks(s store.Store, post func(context.Context, string, io.Reader, int64) (int, error), clock compute.Clock, log *slog.Logger) *Webhooks {
+	l := &Webhooks{
+		Store: s, Post: post, Clock: clock, Log: log, wake: make(chan struct{}, 1), receivers: map[string]*receiver{}, tries: map[*try]bool{},
+		room: webhookRoom,
+	}
+	l.changed.L = &l.mu
+	return l
 }
 
 // Hint tells that there is something to deliver.
@@ -52,13 +77,15 @@ func (l *Webhooks) Hint() {
 	}
 }
 
-// Run works until ctx ends.
+// Run works until ctx ends. What is under way then is made again after the next start.
 func (l *Webhooks) Run(ctx context.Context) {
+	defer l.rest()
 	for {
-		if err := l.Step(ctx); err != nil && ctx.Err() == nil {
+		if err := l.load(ctx); err != nil && ctx.Err() == nil {
 			l.Log.Error("webhooks", "error", err)
 		}
-		tick, stop := l.Clock.After(webhookTick)
+		l.serve(ctx)
+		tick, stop := compute.SystemClock{}.After(webhookTick) // receivers do not live on a clock that a test has set
 		select {
 		case <-ctx.Done():
 			stop()
@@ -70,64 +97,146 @@ func (l *Webhooks) Run(ctx context.Context) {
 	}
 }
 
+// rest waits until no try is under way.
+func (l *Webhooks) rest() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.tries) > 0 {
+		l.changed.Wait()
+	}
+}
+
 // Next gives when the next try is due; zero if there is none.
-func (l *Webhooks) Next(ctx context.Context) (next time.Time, err error) {
-	err = l.Store.Read(ctx, func(tx store.Tx) error {
-		next, err = tx.NextWebhook()
-		return err
-	})
-	return next, err
+func (l *Webhooks) Next(ctx context.Context) (time.Time, error) {
+	err := l.load(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil || len(l.order) == 0 {
+		return time.Time{}, err
+	}
+	return l.order[0].at, nil
 }
 
 // Step makes every try that is due.
 func (l *Webhooks) Step(ctx context.Context) error {
-	l.delivering.Lock()
-	defer l.delivering.Unlock()
-	for {
-		var due []compute.Webhook
-		now := l.Clock.Now()
-		err := l.Store.Read(ctx, func(tx store.Tx) (err error) {
-			due, err = tx.DueWebhooks(now, webhookBatch)
-			return err
+	if err := l.load(ctx); err != nil {
+		return err
+	}
+	for l.serve(ctx) {
+		l.mu.Lock()
+		if len(l.tries) > 0 {
+			l.changed.Wait()
+		}
+		l.mu.Unlock()
+	}
+	return ctx.Err()
+}
+
+// Clear forgets every delivery, as the store has.
+func (l *Webhooks) Clear() {
+	l.loading.Lock()
+	defer l.loading.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last, l.order = 0, nil
+	clear(l.receivers)
+}
+
+// load takes in the deliveries that were stored since it looked last.
+func (l *Webhooks) load(ctx context.Context) error {
+	l.loading.Lock()
+	defer l.loading.Unlock()
+	return l.Store.Read(ctx, func(tx store.Tx) error {
+		return tx.PendingWebhooks(l.last, func(w compute.Webhook) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.last = w.Seq
+			l.put(receiverOf(w.URL), delivery{seq: w.Seq, next: w.NextAt, size: w.Size})
 		})
-		if err != nil || len(due) == 0 {
-			return err
+	})
+}
+
+// put adds a delivery to the line of its receiver. The caller has the lock.
+func (l *Webhooks) put(name string, d delivery) {
+	r := l.receivers[name]
+	if r == nil {
+		r = &receiver{name: name, most: 1, place: nowhere}
+		l.receivers[name] = r
+	}
+	r.line.add(d)
+	l.arrange(r)
+}
+
+// arrange gives the receiver its place in the order, or takes it out if it has no room for a try. One that had its turn stands
+// behind those that wait, however long its line is. The caller has the lock.
+func (l *Webhooks) arrange(r *receiver) {
+	if len(r.line) == 0 || r.running >= r.most {
+		l.order.remove(r)
+		if len(r.line) == 0 && r.running == 0 && l.receivers[r.name] == r {
+			delete(l.receivers, r.name)
 		}
-		var tries sync.WaitGroup
-		for i := range due {
-			tries.Go(func() { l.try(ctx, &due[i]) })
+		return
+	}
+	at, now := latest(r.line[0].next, r.until), l.Clock.Now()
+	if r.place != nowhere && (r.at.Equal(at) || r.at.After(at) && !r.at.After(now)) {
+		return // it waits for its turn already
+	}
+	l.turns++
+	r.at, r.turn = latest(at, now), l.turns
+	l.order.remove(r)
+	l.order.add(r)
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// serve begins every try that is due and for which there is room. It tells whether one is under way.
+func (l *Webhooks) serve(ctx context.Context) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.Clock.Now()
+	var aside []*receiver // whose next body is too large for now
+	for ctx.Err() == nil && len(l.order) > 0 && !l.order[0].at.After(now) {
+		r := l.order[0]
+		large := r.line[0].size > webhookSmall
+		switch {
+		case len(l.tries) >= webhookPlaces:
+			l.hurry(false)
+		case large && l.large > 0 && l.large+r.line[0].size > l.room:
+			l.hurry(true)
+			l.order.remove(r)
+			aside = append(aside, r)
+			continue
+		default:
+			l.begin(ctx, r)
+			continue
 		}
-		tries.Wait()
-		if ctx.Err() != nil {
-			return ctx.Err()
+		break
+	}
+	for _, r := range aside {
+		l.order.add(r)
+	}
+	return len(l.tries) > 0
+}
+
+// hurry ends the try that has made no progress for the longest time, if that is long enough: somebody waits for its place, or for
+// the memory of a large body. The caller has the lock.
+func (l *Webhooks) hurry(large bool) {
+	var slowest *try
+	for t := range l.tries {
+		if (!large || t.unsent > 0) && !t.cut && (slowest == nil || t.moved.Before(slowest.moved)) {
+			slowest = t
 		}
-		err = l.Store.Write(ctx, func(tx store.Tx) error {
-			for _, w := range due {
-				if err := tx.SetWebhook(w); err != nil {
-					return err
-				}
-			}
-			return tx.DeleteWebhooks(now.Add(-webhookLog))
-		})
-		if err != nil {
-			return err
-		}
+	}
+	if slowest != nil && realTime().Sub(slowest.moved) >= webhookPatience {
+		slowest.cut = true
+		slowest.cancel()
 	}
 }
 
-// try makes one try and notes how it went.
-func (l *Webhooks) try(ctx context.Context, w *compute.Webhook) {
-	status, err := l.Post(ctx, w.URL, w.Body)
-	w.Tries++
-	w.Status, w.Error, w.NextAt = status, "", time.Time{}
-	if err != nil {
-		w.Error = err.Error()
-		if w.Tries < webhookTries {
-			w.NextAt = l.Clock.Now().Add(webhookPause)
-		}
-	}
-	if l.Posted != nil {
-		l.Posted(err == nil)
-	}
-	l.Log.Info("webhook", "job", w.JobID, "try", w.Tries, "status", w.Status, "error", w.Error)
-}
+// realTime is the machine's time, on which receivers live, whatever a test has set.
+func realTime() time.Time { return compute.SystemClock{}.Now() }

@@ -10,11 +10,14 @@ import (
 )
 
 // adopt takes up, once for each runtime, the workers of before: those whose containers are still up go on, with the jobs
-// that they hold; of all others every trace is removed. It is tried again until the runtime answers.
+// that they hold; of all others every trace is removed. It is tried again until the runtime answers. After that it is looked from
+// time to time for what was missed, such as a container that the engine made for a call of a berth that was killed.
 func (l *Workers) adopt(ctx context.Context) {
-	if l.adopted[true] && l.adopted[false] {
+	all, now := l.adopted[true] && l.adopted[false], l.Clock.Now()
+	if all && now.Sub(l.reviewed) < reviewTick {
 		return
 	}
+	l.reviewed = now
 	endpoints := map[compute.EndpointID]compute.Endpoint{}
 	for _, d := range l.Queue.Demands() {
 		if !d.Gone {
@@ -22,11 +25,11 @@ func (l *Workers) adopt(ctx context.Context) {
 		}
 	}
 	for _, declared := range []bool{true, false} {
-		if l.adopted[declared] {
+		if l.adopted[declared] && !all {
 			continue
 		}
 		if err := l.adoptOn(ctx, declared, endpoints); err != nil {
-			if ctx.Err() == nil && l.watched.IsZero() {
+			if ctx.Err() == nil && (l.watched.IsZero() || all) {
 				l.Log.Error("workers of before could not be taken up: it is tried again", "error", err)
 			}
 			continue
@@ -85,7 +88,9 @@ func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[comp
 			l.Log.Info("worker taken up again", "endpoint", e.ID, "worker", w.ID)
 		default:
 			l.unseen(ctx, w.ID)
-			l.erase(ctx, w.EndpointID, w.ID, keys[w.ID])
+			if err := l.erase(ctx, w.EndpointID, w.ID, keys[w.ID]); err != nil {
+				return err
+			}
 		}
 	}
 	for _, id := range there {

@@ -1,9 +1,9 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -47,7 +47,7 @@ func (l *Workers) start(ctx context.Context, e compute.Endpoint, id compute.Work
 	l.mu.Unlock()
 	l.Queue.WorkerStarted(e.ID, id, w.Version)
 	if err := l.run(ctx, e, w, mount); err != nil {
-		l.forget(ctx, id)
+		l.settle(id, l.erase(ctx, e.ID, id, l.keyOf(id))) // what did not start left no trace in the runtime
 		return err
 	}
 	l.Log.Info("worker started", "endpoint", e.ID, "worker", id, "release", w.Version, "host", w.HostID)
@@ -67,9 +67,10 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 	one.key = key.ID
 	l.workers[w.ID] = one
 	l.mu.Unlock()
+	told, own := l.environment(e, w, token)
 	a := runtime.Allocation{
-		ID: string(w.ID), Image: e.Image, Args: e.Args, Env: l.environment(e, w.ID, token), Ports: e.Ports, DiskGB: e.DiskGB, Pids: workerPids,
-		Network: mount, Labels: map[string]string{labelName: e.Name}, GPUs: w.Devices,
+		ID: string(w.ID), Image: e.Image, Args: e.Args, Hostname: string(w.ID), Env: own, Told: told, Ports: e.Ports, DiskGB: e.DiskGB,
+		Pids: workerPids, Network: mount, Labels: map[string]string{labelName: e.Name}, GPUs: w.Devices,
 	}
 	if w.CPU != nil {
 		a.VCPUs, a.MemoryBytes = w.CPU.VCPUCount, w.CPU.MemoryGB<<30
@@ -81,34 +82,6 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 		}
 	}
 	return l.runtimeOf(e).Start(ctx, a)
-}
-
-// environment is the endpoint's with the documented one, with the placeholders that SDK workers fill in. $ID is the worker's
-// id in the take URL and the job's id in the URLs of reports.
-func (l *Workers) environment(e compute.Endpoint, id compute.WorkerID, token string) map[string]string {
-	base := l.URL
-	if !e.Declared {
-		base = l.OuterURL
-	}
-	env := maps.Clone(e.Env)
-	if env == nil {
-		env = map[string]string{}
-	}
-	url := base() + "/v2/" + string(e.ID)
-	maps.Copy(env, map[string]string{
-		"RUNPOD_WEBHOOK_GET_JOB":         url + "/job-take/$ID?gpu=none",
-		"RUNPOD_WEBHOOK_POST_OUTPUT":     url + "/job-done/$RUNPOD_POD_ID/$ID?gpu=none",
-		"RUNPOD_WEBHOOK_POST_STREAM":     url + "/job-stream/$RUNPOD_POD_ID/$ID?gpu=none",
-		"RUNPOD_WEBHOOK_PING":            url + "/ping/$RUNPOD_POD_ID?gpu=none",
-		"RUNPOD_PING_INTERVAL":           "10000", // milliseconds; below 1000 the SDK's pinger dies
-		"RUNPOD_AI_API_KEY":              token,
-		"RUNPOD_POD_ID":                  string(id),
-		"RUNPOD_POD_HOSTNAME":            string(id),
-		"RUNPOD_ENDPOINT_ID":             string(e.ID),
-		"RUNPOD_SKIP_AUTO_SYSTEM_CHECKS": "true", // they ask a public address and need a GPU
-		"RUNPOD_SKIP_GPU_CHECK":          "true",
-	})
-	return env
 }
 
 // inspect looks how a worker is: it notes when it came up, and sees to one that ended by itself.
@@ -132,7 +105,7 @@ func (l *Workers) inspect(ctx context.Context, id compute.WorkerID) {
 
 func (l *Workers) cameUp(ctx context.Context, id compute.WorkerID, w worker, at time.Time) {
 	err := l.Store.Write(ctx, func(tx store.Tx) error {
-		if err := tx.SetWorkerStarted(id, at); err != nil {
+		if there, err := tx.SetWorkerStarted(id, at); err != nil || !there {
 			return err
 		}
 		return tx.AddSystemLine(string(id), "worker is up")
@@ -153,7 +126,7 @@ func (l *Workers) cameUp(ctx context.Context, id compute.WorkerID, w worker, at 
 // ended sees to a worker that ended by itself. One that had finished a job is replaced at once: only those that never do make
 // their endpoint wait.
 func (l *Workers) ended(ctx context.Context, id compute.WorkerID, w worker, state runtime.State) {
-	if !l.claim(id) {
+	if _, mine := l.claim(id); !mine {
 		return
 	}
 	l.Log.Warn("worker ended by itself", "endpoint", w.endpoint, "worker", id, "exit", state.ExitCode, "reason", state.Reason)
@@ -173,55 +146,96 @@ func (l *Workers) stop(e compute.EndpointID, id compute.WorkerID) {
 	if !l.Queue.Drain(e, id) {
 		return // it took a job in this moment
 	}
-	if !l.claim(id) {
+	w, mine := l.claim(id)
+	if !mine {
 		return
 	}
-	l.mu.Lock()
-	w := l.workers[id]
-	l.mu.Unlock()
-	l.stops.Go(func() {
-		ctx := context.Background()
-		if err := w.runtime.Stop(ctx, string(id), stopGrace); err != nil && !errors.Is(err, runtime.ErrUnknown) {
-			l.Log.Error("worker could not be stopped", "worker", id, "error", err)
-		}
-		l.Log.Info("worker stopped", "endpoint", e, "worker", id)
-		l.forget(ctx, id)
-	})
+	l.stops.Go(func() { l.end(id, w) })
 }
 
-// claim tells whether the worker is there and nobody sees to its end yet; from now on the caller does.
-func (l *Workers) claim(id compute.WorkerID) bool {
+// endTime bounds how long the end of a worker is waited for, also where the runtime does not answer.
+const endTime = stopGrace + 20*time.Second
+
+// end ends the container of a worker that somebody claimed, and forgets it.
+func (l *Workers) end(id compute.WorkerID, w worker) {
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	defer cancel()
+	if err := w.runtime.Stop(ctx, string(id), stopGrace); err != nil && !errors.Is(err, runtime.ErrUnknown) {
+		l.Log.Error("worker could not be stopped", "worker", id, "error", err)
+	}
+	l.Log.Info("worker stopped", "endpoint", w.endpoint, "worker", id)
+	l.forget(ctx, id)
+}
+
+// claim tells whether the worker is there and nobody sees to its end yet; from now on the caller does. It gives the worker.
+func (l *Workers) claim(id compute.WorkerID) (w worker, mine bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w, ok := l.workers[id]
-	if !ok || w.stopping {
-		return false
+	w, there := l.workers[id]
+	if !there || w.stopping {
+		return w, false
 	}
 	w.stopping = true
 	l.workers[id] = w
-	return true
+	return w, true
 }
 
 // forget removes every trace of a worker that has ended, and gives back what it held.
 func (l *Workers) forget(ctx context.Context, id compute.WorkerID) {
 	l.mu.Lock()
 	w := l.workers[id]
-	delete(l.workers, id)
 	l.mu.Unlock()
-	if err := w.runtime.Remove(ctx, string(id)); err != nil {
-		l.Log.Error("worker could not be removed", "worker", id, "error", err)
+	err := w.runtime.Remove(ctx, string(id))
+	if err == nil {
+		err = l.erase(ctx, w.endpoint, id, w.key)
 	}
-	l.erase(ctx, w.endpoint, id, w.key)
+	l.settle(id, err)
+}
+
+// settle ends with a worker that has ended. If something of it could not be removed that is tried again: until then the worker is
+// known, and so is what it has.
+func (l *Workers) settle(id compute.WorkerID, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := l.workers[id]
+	if err == nil {
+		delete(l.workers, id)
+		return
+	}
+	if !w.told {
+		l.Log.Error("worker could not be removed: it is tried again", "worker", id, "error", err)
+	}
+	w.stopping, w.left, w.told = true, true, true
+	l.workers[id] = w
+}
+
+func (l *Workers) keyOf(id compute.WorkerID) compute.KeyID {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.workers[id].key
+}
+
+// forgetAgain forgets a worker of which something was left.
+func (l *Workers) forgetAgain(id compute.WorkerID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w, there := l.workers[id]
+	if !there || !w.left {
+		return
+	}
+	w.left = false
+	l.workers[id] = w
+	l.stops.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), endTime)
+		defer cancel()
+		l.forget(ctx, id)
+	})
 }
 
 // erase removes what is stored of a worker, and puts its jobs back in the queue.
-func (l *Workers) erase(ctx context.Context, e compute.EndpointID, id compute.WorkerID, key compute.KeyID) {
-	if err := l.Keyring.Delete(ctx, key); err != nil {
-		l.Log.Error("worker's key could not be deleted", "worker", id, "error", err)
-	}
-	err := l.Placement.Write(ctx, func(tx store.Tx, b *control.Booking) error { return b.DeleteWorker(tx, id) })
-	if err != nil {
-		l.Log.Error("worker could not be deleted", "worker", id, "error", err)
-	}
+func (l *Workers) erase(ctx context.Context, e compute.EndpointID, id compute.WorkerID, key compute.KeyID) error {
+	err := l.Keyring.Delete(ctx, key)
+	err = cmp.Or(err, l.Placement.Write(ctx, func(tx store.Tx, b *control.Booking) error { return b.DeleteWorker(tx, id) }))
 	l.Queue.WorkerGone(ctx, e, id)
+	return err
 }

@@ -25,6 +25,9 @@ const (
 	lastBackoff  = time.Minute
 )
 
+// pauseMemory is how long after a pause the next one is longer: a worker that is never heard of fails after initLimit.
+const pauseMemory = initLimit + 3*time.Minute
+
 // fullPause is how long an endpoint waits whose worker nothing can hold, before room is looked for again.
 const fullPause = time.Second
 
@@ -44,6 +47,7 @@ type Fleet struct {
 	Log       *slog.Logger
 	URL       func() string // base of the queue, as processes of this machine reach it
 	OuterURL  func() string // base of the queue, as what Runtime runs reaches it
+	Ping      time.Duration // between two pings of a worker; in whole seconds, which is all that the SDK knows
 	// Held tells whether the container of a pod still has one of the GPUs of the host. Nil: nothing is to be held.
 	Held func(hostID string, devices []string) bool
 	// Login opens the credential for a private image.
@@ -57,6 +61,7 @@ type Workers struct {
 	deciding sync.Mutex    // held over a Step: two at once would start a worker each for the same job
 	adopted  map[bool]bool // whether the workers of before were taken up: of declared endpoints, and of others
 	watched  time.Time     // when the runtimes were last asked about every worker
+	reviewed time.Time     // when it was last looked for what nobody knows
 	mu       sync.Mutex
 	workers  map[compute.WorkerID]worker
 	pauses   map[compute.EndpointID]pause
@@ -70,7 +75,9 @@ type worker struct {
 	runtime  runtime.Runtime
 	started  time.Time
 	up       bool
-	stopping bool
+	stopping bool // somebody sees to its end
+	left     bool // its end was seen to, but something of it could not be removed
+	told     bool // the log has that
 }
 
 // pause is why an endpoint gets no worker now.
@@ -127,13 +134,28 @@ func (l *Workers) Step(ctx context.Context) {
 		l.watched = now
 		for _, id := range l.ids() {
 			l.inspect(ctx, id)
+			l.forgetAgain(id)
 		}
 	}
-	for _, d := range l.Queue.Demands() {
+	demands := l.Queue.Demands()
+	for _, d := range demands {
 		if l.adopted[d.Endpoint.Declared] {
 			l.scale(ctx, d)
 		}
 	}
+	l.forgetPauses(demands)
+}
+
+// forgetPauses forgets the pauses of endpoints that are no more, and those that have been over for long.
+func (l *Workers) forgetPauses(demands []queue.Demand) {
+	there := map[compute.EndpointID]bool{}
+	for _, d := range demands {
+		there[d.Endpoint.ID] = !d.Gone
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.Clock.Now()
+	maps.DeleteFunc(l.pauses, func(id compute.EndpointID, p pause) bool { return !there[id] || now.Sub(p.until) > pauseMemory })
 }
 
 func (l *Workers) ids() (ids []compute.WorkerID) {
@@ -280,21 +302,16 @@ func (l *Workers) resetBackoff(e compute.EndpointID) {
 	delete(l.pauses, e)
 }
 
-// stopAll ends every worker when the server stops.
+// stopAll ends every worker when the server stops. What cannot be ended now is ended after the next start.
 func (l *Workers) stopAll() {
-	l.mu.Lock()
-	all := maps.Clone(l.workers)
-	l.mu.Unlock()
-	for id, w := range all {
-		if w.stopping {
+	for _, id := range l.ids() {
+		l.forgetAgain(id)
+		w, mine := l.claim(id)
+		if !mine {
 			continue
 		}
 		l.Queue.Drain(w.endpoint, id)
-		l.stops.Go(func() {
-			ctx := context.Background()
-			_ = w.runtime.Stop(ctx, string(id), stopGrace)
-			l.forget(ctx, id)
-		})
+		l.stops.Go(func() { l.end(id, w) })
 	}
 	l.stops.Wait()
 }

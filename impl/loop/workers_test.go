@@ -209,3 +209,73 @@ func TestAWorkerOfALoadBalancerIsIdleOnceItIsUp(t *testing.T) {
 	statuses, _ = s.seen()
 	require.Equal(t, []compute.WorkerStatus{compute.WorkerIdle}, statuses)
 }
+
+// rows gives what is stored of workers.
+func (s *service) rows() (rows []compute.Worker) {
+	require.NoError(s, s.db.Read(s.Context(), func(tx store.Tx) (err error) {
+		rows, err = tx.ListWorkers()
+		return err
+	}))
+	return rows
+}
+
+func TestAWorkerThatCannotBeRemovedNowIsRemovedLater(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1, nil)
+	h := &host{Fleet: s.containers}
+	s.workers.Runtime = h
+	s.step(0)
+	s.step(sim.DefaultBoot)
+	require.NoError(t, s.endpoints.Delete(t.Context(), "u", s.e.ID))
+	h.away.Store(true)
+	for range 3 {
+		s.step(time.Second)
+	}
+	require.Len(t, s.rows(), 1)
+	h.away.Store(false)
+	require.Eventually(t, func() bool {
+		s.step(time.Second)
+		there, err := s.containers.List(t.Context())
+		require.NoError(t, err)
+		return len(there) == 0 && len(s.rows()) == 0 && len(s.keyring.Keys(true)) == 0
+	}, 10*time.Second, time.Millisecond)
+}
+
+func TestWhatWorkersLeftIsFoundInTime(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1, nil)
+	s.step(0)
+	s.step(sim.DefaultBoot)
+	// As a store leaves it that failed, and an engine that made something late for a berth that was killed.
+	require.NoError(t, s.containers.Start(t.Context(), runtime.Allocation{ID: "nobodys"}))
+	require.NoError(t, s.db.Write(t.Context(), func(tx store.Tx) error {
+		return tx.InsertWorker(compute.Worker{ID: "left", EndpointID: s.e.ID})
+	}))
+	_, _, err := s.keyring.Create(t.Context(), control.NewKey{WorkerID: "nobodys"})
+	require.NoError(t, err)
+	s.step(57 * time.Second)
+	require.Len(t, s.rows(), 2)
+	s.step(time.Second)
+	require.Len(t, s.rows(), 1)
+	require.Len(t, s.keyring.Keys(true), 1)
+	there, err := s.containers.List(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{string(s.rows()[0].ID)}, there)
+}
+
+func TestAWorkerThatComesUpAsItIsDeletedLeavesNoLine(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1, nil)
+	s.step(0)
+	id := s.rows()[0].ID
+	require.NoError(t, s.db.Write(t.Context(), func(tx store.Tx) error {
+		require.NoError(t, tx.DeleteWorker(id))
+		return tx.DeleteSystemLines(string(id))
+	}))
+	s.step(sim.DefaultBoot)
+	require.NoError(t, s.db.Read(t.Context(), func(tx store.Tx) error {
+		lines, err := tx.SystemLines(string(id), 0)
+		require.Empty(t, lines)
+		return err
+	}))
+}

@@ -2,7 +2,10 @@
 package problem
 
 import (
+	"cmp"
 	"errors"
+	"strconv"
+	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 )
@@ -39,9 +42,10 @@ func CodeFor(status int) compute.Code {
 // Problem is a failure, ready to be written.
 type Problem struct {
 	Entry
-	Code   compute.Code
-	Detail string
-	Errors []string
+	Code       compute.Code
+	Detail     string
+	Errors     []string
+	RetryAfter string // the header, in seconds; empty: none
 }
 
 // Of gives the problem of err. An unknown error is an internal one, and its text stays inside.
@@ -50,5 +54,10 @@ func Of(err error) Problem {
 	if !errors.As(err, &e) || e.Code == compute.Internal {
 		return Problem{Entry: Table[compute.Internal], Code: compute.Internal, Detail: "an internal error occurred; the log of the server has it"}
 	}
-	return Problem{Entry: Table[e.Code], Code: e.Code, Detail: e.Detail, Errors: e.Fields}
+	p := Problem{Entry: Table[e.Code], Code: e.Code, Detail: e.Detail, Errors: e.Fields}
+	p.Title = cmp.Or(e.Title, p.Title)
+	if e.RetryAfter > 0 {
+		p.RetryAfter = strconv.FormatInt(int64((e.RetryAfter+time.Second-1)/time.Second), 10)
+	}
+	return p
 }

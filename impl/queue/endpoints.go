@@ -31,13 +31,8 @@ func (q *Queue) RemoveEndpoint(ctx context.Context, id compute.EndpointID) error
 	}
 	l.gone, l.absent = true, nil
 	q.mu.Unlock()
-	for _, h := range q.heldThat(func(h *lease) bool { return h.endpoint == id }) {
-		err := q.end(ctx, id, h.id, anyHolder, compute.Job{}, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
-		if err != nil {
-			return err
-		}
-	}
-	if _, err := q.purge(ctx, id, l); err != nil {
+	if err := q.cancelAll(ctx, id, l); err != nil {
+		q.doubt(func(ctx context.Context) error { return q.RemoveEndpoint(ctx, id) })
 		return err
 	}
 	q.mu.Lock()
@@ -47,6 +42,18 @@ func (q *Queue) RemoveEndpoint(ctx context.Context, id compute.EndpointID) error
 	q.mu.Unlock()
 	q.hooks.Demand()
 	return nil
+}
+
+// cancelAll cancels every job of the endpoint.
+func (q *Queue) cancelAll(ctx context.Context, e compute.EndpointID, l *line) error {
+	for _, h := range q.heldThat(func(h *lease) bool { return h.endpoint == e }) {
+		_, err := q.end(ctx, e, h.id, anyHolder, compute.Job{}, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
+		if err != nil {
+			return err
+		}
+	}
+	_, err := q.purge(ctx, e, l)
+	return err
 }
 
 // forgetGone forgets the deleted endpoints that have no workers any more. The caller has the lock.

@@ -111,6 +111,14 @@ func (f *fifo) find(k compute.JobKey) (w waiting, ok bool) {
 	return waiting{k, known}, ok
 }
 
+// shade makes a job one of which more than its id is to be said, if it stands here.
+func (f *fifo) shade(k compute.JobKey) {
+	if w, ok := f.waits[k]; ok {
+		w.plain = false
+		f.waits[k] = w
+	}
+}
+
 // place tells in which block a job stands, and where there.
 func (f *fifo) place(k compute.JobKey) (b, j int, ok bool) {
 	w, ok := f.waits[k]

@@ -123,7 +123,7 @@ func TestABacklogHasNoObjectPerJob(t *testing.T) {
 	l := newLine(compute.Endpoint{})
 	before := objects()
 	for i := range jobs {
-		l.push(compute.Job{ID: ids.Job(i%2 == 0)}, false)
+		l.push(compute.Job{ID: ids.Job(i%2 == 0)}, false, true)
 	}
 	require.Less(t, objects(), before+jobs/10)
 	require.Equal(t, jobs, l.waits())

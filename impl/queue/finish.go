@@ -26,7 +26,7 @@ func (q *Queue) Finish(ctx context.Context, user compute.UserID, e compute.Endpo
 		return err
 	}
 	q.reported(e, w, id, r.Leave)
-	return q.end(ctx, e, id, w, q.heldBy(id, w), r.Stored, func(j *compute.Job) compute.JobEvent {
+	_, err := q.end(ctx, e, id, w, q.heldBy(id, w), r.Stored, func(j *compute.Job) compute.JobEvent {
 		limit := q.settings.RunOutputLimit
 		if j.Sync {
 			limit = q.settings.SyncLimit
@@ -41,6 +41,7 @@ func (q *Queue) Finish(ctx context.Context, user compute.UserID, e compute.Endpo
 		}
 		return compute.JobComplete
 	})
+	return err
 }
 
 // Progress shows the value as the output of a job in progress. A late report changes nothing and is no error.
@@ -59,15 +60,14 @@ func (q *Queue) Progress(ctx context.Context, user compute.UserID, e compute.End
 
 // Cancel ends the job, wherever it is, and tells its worker to stop it. A job that has ended stays as it is.
 func (q *Queue) Cancel(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID) (compute.Job, error) {
-	j, err := q.Status(ctx, user, e, id)
-	if err != nil {
-		return j, err
+	if err := q.Known(user, e); err != nil {
+		return compute.Job{}, err
 	}
-	err = q.end(ctx, e, id, anyHolder, compute.Job{}, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
-	if err != nil {
-		return j, err
+	one, err := q.end(ctx, e, id, anyHolder, compute.Job{}, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
+	if err == nil && !one.seen {
+		err = unknownJob(id)
 	}
-	return q.Status(ctx, user, e, id)
+	return one.job, err
 }
 
 // anyHolder as the worker id means that whoever holds the job loses it.
@@ -77,16 +77,19 @@ const anyHolder compute.WorkerID = "*"
 // when the table has no such move (or decide gives none) or the holder is another one. known saves reading the job, which it
 // does unless it is zero. stored, unless it is nil, is called before anybody hears of the end. Everything that ends a job goes through here
 // or, if its time is over while it waits or runs, through expire.
-func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID, holder compute.WorkerID, known compute.Job, stored func(), decide func(*compute.Job) compute.JobEvent) error {
-	one := ending{endpoint: e, id: id, holder: holder, decide: decide}
-	err := q.store.WriteSure(ctx, func(tx store.Tx) error {
+func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID, holder compute.WorkerID, known compute.Job, stored func(), decide func(*compute.Job) compute.JobEvent) (*ending, error) {
+	one := &ending{endpoint: e, id: id, holder: holder, decide: decide}
+	unknown, err := unsure(ctx, q.store.WriteSure, func(tx store.Tx) error {
 		one.job = known
 		return one.move(q, tx)
 	})
-	if err == nil && one.moved {
+	switch {
+	case unknown && one.moved:
+		q.doubtJobs(e, id)
+	case err == nil && one.moved:
 		one.tell(ctx, q, stored)
 	}
-	return err
+	return one, err
 }
 
 // ending is the end of a job.
@@ -96,14 +99,15 @@ type ending struct {
 	holder   compute.WorkerID
 	decide   func(*compute.Job) compute.JobEvent
 
-	job   compute.Job // zero: it is to be read
+	job   compute.Job // zero: it is to be read; then: as it is
+	seen  bool        // a client of the endpoint can see it
 	from  compute.JobStatus
 	moved bool
 }
 
 // move moves the job, in a transaction that may be tried again.
 func (o *ending) move(q *Queue, tx store.Tx) (err error) {
-	o.moved = false
+	o.moved, o.seen = false, false
 	j := &o.job
 	if j.ID == "" {
 		*j, err = tx.Job(o.id)
@@ -114,18 +118,21 @@ func (o *ending) move(q *Queue, tx store.Tx) (err error) {
 	if err != nil {
 		return err
 	}
-	if j.EndpointID != o.endpoint || o.holder != anyHolder && j.WorkerID != o.holder {
+	o.seen = visible(*j, o.endpoint, tx.Now())
+	if j.EndpointID != o.endpoint || o.holder != anyHolder && j.WorkerID != o.holder || j.Status.Ended() {
 		return nil
 	}
 	o.from = j.Status
-	if o.from.Ended() {
-		return nil
-	}
-	worker := j.WorkerID
-	if j.Status, err = compute.JobMachine.Next(o.from, o.decide(j)); err != nil {
+	next := *j
+	if next.Status, err = compute.JobMachine.Next(o.from, o.decide(&next)); err != nil {
 		return nil // the table says no: the report came too late
 	}
-	o.moved, err = q.moveToEnd(tx, j, o.from, worker)
+	if o.from == compute.JobInQueue { // before the commit: from then on whoever reads the disk knows better
+		q.shade(o.endpoint, o.id)
+	}
+	if o.moved, err = q.moveToEnd(tx, &next, o.from, j.WorkerID); o.moved {
+		*j = next
+	}
 	return err
 }
 
@@ -182,5 +189,5 @@ func (q *Queue) moveToEnd(tx store.Tx, j *compute.Job, from compute.JobStatus, h
 	if err != nil || !moved || document == nil {
 		return moved, err
 	}
-	return true, tx.InsertWebhook(compute.Webhook{JobID: j.ID, URL: j.Webhook, Body: document, NextAt: tx.Now(), CreatedAt: tx.Now()})
+	return true, tx.InsertWebhook(compute.Webhook{JobID: j.ID, URL: j.Webhook, Body: document, NextAt: tx.Now(), CreatedAt: tx.Wall()})
 }

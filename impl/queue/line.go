@@ -59,7 +59,7 @@ type seat struct {
 	managed   bool  // started by us
 	version   int64 // of the release that it is made of, if it is managed
 	heard     bool  // has spoken since it was started
-	pinged    bool  // names its jobs: their leases can be judged
+	pinged    bool  // names its jobs: nothing else extends their leases
 	unhealthy string
 	draining  bool
 	drain     chan struct{}          // closed when it drains: its polls end
@@ -91,8 +91,9 @@ func (l *line) seat(w compute.WorkerID) *seat {
 }
 
 // push gives the job to the worker that waits longest, or puts it in the line of its priority: at the end, or at the front
-// if it has waited before.
-func (l *line) push(j compute.Job, front bool) {
+// if it has waited before. fresh says that nobody else can know of it: from what others know they may have ended it since it was
+// read.
+func (l *line) push(j compute.Job, front, fresh bool) {
 	for i, t := range l.takers {
 		if !l.mayHold(t.worker, j.ID) {
 			l.takers = slices.Delete(l.takers, i, i+1)
@@ -105,7 +106,7 @@ func (l *line) push(j compute.Job, front bool) {
 		f = &l.low
 	}
 	key, _ := j.ID.Key() // it has one: New sees to it
-	w := waiting{key, wait{since: j.QueuedAt.UnixMilli(), returned: front, plain: j.Retries == 0}}
+	w := waiting{key, wait{since: j.QueuedAt.UnixMilli(), returned: front, plain: fresh && j.Retries == 0}}
 	if front {
 		f.unshift(w)
 	} else {
@@ -155,6 +156,14 @@ func (l *line) find(id compute.JobID) (w waiting, ok bool) {
 		w, ok = l.low.find(key)
 	}
 	return w, ok
+}
+
+// shade has it that more may be to say of a waiting job than memory knows.
+func (l *line) shade(id compute.JobID) {
+	if key, ok := id.Key(); ok {
+		l.normal.shade(key)
+		l.low.shade(key)
+	}
 }
 
 // leave takes a waiting job out of the line without handing it to anybody.

@@ -83,6 +83,13 @@ func (l *refLine) of(j *refJob) *[]compute.JobID {
 func (m *reference) hear(e compute.EndpointID, w compute.WorkerID) *refWorker {
 	s := m.lines[e].worker(w)
 	s.heard, s.lastHeard = true, m.now
+	if !s.pinged {
+		for _, id := range m.held {
+			if j := m.jobs[id]; j.EndpointID == e && j.WorkerID == w {
+				j.lease = m.now.Add(m.settings.Lease)
+			}
+		}
+	}
 	return s
 }
 
@@ -294,8 +301,8 @@ func (m *reference) setTTL(e compute.EndpointID, id compute.JobID, ttl time.Dura
 }
 
 func (m *reference) ping(e compute.EndpointID, w compute.WorkerID, ids []compute.JobID) {
+	m.lines[e].worker(w).pinged = true
 	s := m.hear(e, w)
-	s.pinged, s.named = true, nil
 	for _, id := range ids {
 		if j := m.heldBy(e, w, id); j != nil {
 			j.lease = m.now.Add(m.settings.Lease)
@@ -361,12 +368,11 @@ func (m *reference) holds(e compute.EndpointID, w compute.WorkerID) (n int) {
 func (m *reference) sweep() {
 	for _, id := range slices.Backward(slices.Clone(m.held)) {
 		j := m.jobs[id]
-		s := m.lines[j.EndpointID].worker(j.WorkerID)
 		switch {
 		case !m.now.Before(j.TakenAt.Add(j.ExecutionTimeout)):
 			j.Error = fmt.Sprintf("executionTimeout of %d ms exceeded", j.ExecutionTimeout.Milliseconds())
 			m.stop(j, compute.JobTimedOut)
-		case !m.now.Before(j.lease) && (s.pinged || !s.heard):
+		case !m.now.Before(j.lease):
 			m.lose(j, "no worker reported in time")
 		}
 	}
@@ -404,9 +410,7 @@ func (m *reference) next() (next time.Time) {
 	for _, id := range m.held {
 		j := m.jobs[id]
 		soonest(j.TakenAt.Add(j.ExecutionTimeout))
-		if s := m.lines[j.EndpointID].workers[j.WorkerID]; s.pinged || !s.heard {
-			soonest(j.lease)
-		}
+		soonest(j.lease)
 	}
 	return next
 }

@@ -41,13 +41,8 @@ func modelSettings(seed uint64) queue.Settings {
 func TestModelTheQueueDoesWhatItsReferenceDoes(t *testing.T) {
 	t.Parallel()
 	first, seeds := uint64(1), uint64(modelSeeds)
-	number := func(name string) uint64 {
-		n, err := strconv.ParseUint(cmp.Or(os.Getenv(name), "0"), 10, 64)
-		require.NoError(t, err, name)
-		return n
-	}
-	seeds = cmp.Or(number("BERTH_SEEDS"), seeds)
-	if one := number("BERTH_SEED"); one > 0 {
+	seeds = cmp.Or(environment(t, "BERTH_SEEDS"), seeds)
+	if one := environment(t, "BERTH_SEED"); one > 0 {
 		first, seeds = one, 1
 	}
 	next := make(chan uint64)
@@ -78,6 +73,13 @@ feed:
 	}
 	close(next)
 	shards.Wait()
+}
+
+// environment gives the number in a variable of the environment; 0 if there is none.
+func environment(t *testing.T, name string) uint64 {
+	n, err := strconv.ParseUint(cmp.Or(os.Getenv(name), "0"), 10, 64)
+	require.NoError(t, err, name)
+	return n
 }
 
 // shard is one database file, used for one seed after the other.

@@ -23,7 +23,8 @@ type Meter interface {
 	Forget()
 }
 
-// Trace follows jobs from one request to another. A ctx is that of the request in which it happens.
+// Trace follows jobs from one request to another. A ctx is that of the request in which it happens, and the times of a job are
+// times of day.
 type Trace interface {
 	// Submitted tells that a job is about to be stored.
 	Submitted(ctx context.Context, id compute.JobID)
@@ -77,7 +78,7 @@ func (q *Queue) tellTaken(ctx context.Context, e compute.EndpointID, taken []Tak
 			m.Taken(taken[i].DelayTime())
 		}
 		if q.hooks.Trace != nil {
-			q.hooks.Trace.Taken(ctx, taken[i].Job)
+			q.hooks.Trace.Taken(ctx, q.ofDay(taken[i].Job))
 		}
 	}
 }
@@ -88,15 +89,26 @@ func (q *Queue) tellEnded(ctx context.Context, j compute.Job) {
 		m.Ended(j.Status, !j.TakenAt.IsZero(), j.ExecutionTime())
 	}
 	if q.hooks.Trace != nil {
-		q.hooks.Trace.Ended(ctx, j)
+		q.hooks.Trace.Ended(ctx, q.ofDay(j))
 	}
+}
+
+// ofDay gives the job with times of day, to be laid beside those of others.
+func (q *Queue) ofDay(j compute.Job) compute.Job {
+	lag := compute.Lag(q.clock)
+	for _, t := range []*time.Time{&j.QueuedAt, &j.TakenAt, &j.EndedAt} {
+		if !t.IsZero() {
+			*t = t.Add(lag)
+		}
+	}
+	return j
 }
 
 // LineView is how one endpoint stands.
 type LineView struct {
 	Endpoint   compute.EndpointID
 	Waiting    int       // jobs IN_QUEUE
-	Oldest     time.Time // since when the one waits that waits longest; zero if none does
+	Oldest     time.Time // since when, by the clock's Now, the one waits that waits longest; zero if none does
 	InProgress int
 	Workers    map[compute.WorkerStatus]int64
 }

@@ -25,12 +25,13 @@ func (q *Queue) purge(ctx context.Context, e compute.EndpointID, l *line) (remov
 	q.mu.Unlock()
 	for len(ids) > 0 {
 		batch := ids[:min(len(ids), sweepBatch)]
-		ended, err := q.cancelWaiting(ctx, batch)
+		ended, unknown, err := q.cancelWaiting(ctx, batch)
+		if unknown {
+			q.doubtJobs(e, batch...)
+			ids = ids[len(batch):]
+		}
 		if err != nil {
-			q.mu.Lock()
-			l.putBack(ids, q.clock.Now())
-			l.wake()
-			q.mu.Unlock()
+			q.backInLine(e, ids)
 			return removed, err
 		}
 		for _, j := range ended {
@@ -44,9 +45,10 @@ func (q *Queue) purge(ctx context.Context, e compute.EndpointID, l *line) (remov
 	return removed, nil
 }
 
-// cancelWaiting cancels those of the jobs that still wait, in one transaction, and gives them.
-func (q *Queue) cancelWaiting(ctx context.Context, ids []compute.JobID) (ended []compute.Job, err error) {
-	err = q.store.Write(ctx, func(tx store.Tx) error {
+// cancelWaiting cancels those of the jobs that still wait, in one transaction, and gives them. If it fails, unknown tells whether
+// they may have been cancelled all the same.
+func (q *Queue) cancelWaiting(ctx context.Context, ids []compute.JobID) (ended []compute.Job, unknown bool, err error) {
+	unknown, err = unsure(ctx, q.store.Write, func(tx store.Tx) error {
 		ended = ended[:0]
 		for _, id := range ids {
 			j, err := tx.Job(id)
@@ -72,5 +74,5 @@ func (q *Queue) cancelWaiting(ctx context.Context, ids []compute.JobID) (ended [
 		}
 		return nil
 	})
-	return ended, err
+	return ended, unknown, err
 }

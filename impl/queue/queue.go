@@ -44,6 +44,8 @@ type Queue struct {
 	held   map[compute.JobID]*lease
 	takes  int64 // so far
 	recent recent
+	doubts doubts
+	lag    time.Duration // of the clock when the leases last began afresh
 	ends   watchers      // of the ends of jobs
 	chunks watchers      // of the chunks of jobs
 	closed chan struct{} // closed when the server stops: every hold ends
@@ -80,7 +82,7 @@ func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.I
 	q := &Queue{
 		store: s, clock: clock, ids: ids, settings: settings, hooks: hooks,
 		lines: map[compute.EndpointID]*line{}, held: map[compute.JobID]*lease{}, recent: newRecent(),
-		ends: watchers{}, chunks: watchers{}, closed: make(chan struct{}),
+		ends: watchers{}, chunks: watchers{}, closed: make(chan struct{}), lag: compute.Lag(clock),
 	}
 	err := s.Read(ctx, func(tx store.Tx) error {
 		endpoints, err := tx.ListEndpoints()
@@ -114,7 +116,7 @@ func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.I
 		}
 		err = tx.WaitingJobs(func(j compute.Job) {
 			if l := q.lines[j.EndpointID]; l != nil && known(j) {
-				l.push(j, false)
+				l.push(j, false, true)
 			}
 		})
 		return cmp.Or(err, strange)
@@ -174,6 +176,16 @@ func (q *Queue) release(id compute.JobID) {
 
 // Close ends every hold, so that the server can stop.
 func (q *Queue) Close() { close(q.closed) }
+
+// Closed tells whether Close was called.
+func (q *Queue) Closed() bool {
+	select {
+	case <-q.closed:
+		return true
+	default:
+		return false
+	}
+}
 
 // line gives the endpoint's line. NotFound for an unknown endpoint, for somebody else's and for one that has no queue. The
 // caller has the lock.

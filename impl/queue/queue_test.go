@@ -334,14 +334,14 @@ func TestAJobThatCameBackDoesNotHideThatTheOthersAreOverdue(t *testing.T) {
 	require.Equal(t, 1, b.queue.Demands()[0].Overdue)
 }
 
-func TestTheExecutionTimeoutIsDueAlsoAtTheMomentOfALeaseThatDoesNotCount(t *testing.T) {
+func TestTheExecutionTimeoutIsDueBeforeTheEndOfTheLease(t *testing.T) {
 	t.Parallel()
 	b := open(t)
-	b.run(queue.Submission{ExecutionTimeout: 30 * time.Second})
+	b.run(queue.Submission{ExecutionTimeout: 20 * time.Second})
 	b.take("never pings", 1)
 	next, err := b.queue.Next(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, b.clock.Now().Add(30*time.Second), next)
+	require.Equal(t, b.clock.Now().Add(20*time.Second), next)
 }
 
 func TestAStoreWithAJobThatIsNotOfBerthIsRefused(t *testing.T) {

@@ -43,7 +43,8 @@ func (q *Queue) readJob(ctx context.Context, committing bool, f func(store.Tx) e
 	return err
 }
 
-// forget has the job's status read from disk from now on.
+// forget has the job's status read from disk from now on. Whoever changes an ended job calls it before: what is read from disk
+// after the commit is not taken back by what is read from memory.
 func (q *Queue) forget(id compute.JobID) {
 	q.mu.Lock()
 	q.recent.forget(id)
@@ -53,10 +54,19 @@ func (q *Queue) forget(id compute.JobID) {
 // ownJob hides a job of another endpoint and one whose retention is over but which was not swept yet.
 func ownJob(tx store.Tx, e compute.EndpointID, id compute.JobID) (compute.Job, error) {
 	j, err := tx.Job(id)
-	if err == nil && (j.EndpointID != e || j.Status.Ended() && !tx.Now().Before(j.ExpiresAt)) {
-		err = compute.Errorf(compute.NotFound, "job %q does not exist or its result has expired", id)
+	if err == nil && !visible(j, e, tx.Now()) {
+		err = unknownJob(id)
 	}
 	return j, err
+}
+
+// visible tells whether a client of the endpoint can see the job.
+func visible(j compute.Job, e compute.EndpointID, now time.Time) bool {
+	return j.EndpointID == e && (!j.Status.Ended() || now.Before(j.ExpiresAt))
+}
+
+func unknownJob(id compute.JobID) error {
+	return compute.Errorf(compute.NotFound, "job %q does not exist or its result has expired", id)
 }
 
 // SetTTL sets the job's remaining time to live, from now; of an ended job, how long its result is kept.
@@ -64,6 +74,7 @@ func (q *Queue) SetTTL(ctx context.Context, user compute.UserID, e compute.Endpo
 	if err := q.Known(user, e); err != nil {
 		return compute.Job{}, err
 	}
+	q.forget(id)
 	var j compute.Job
 	err := q.store.Write(ctx, func(tx store.Tx) (err error) {
 		if j, err = ownJob(tx, e, id); err != nil {
@@ -73,7 +84,6 @@ func (q *Queue) SetTTL(ctx context.Context, user compute.UserID, e compute.Endpo
 		_, err = tx.MoveJob(j, j.Status, j.WorkerID)
 		return err
 	})
-	q.forget(id)
 	return j, err
 }
 

@@ -35,6 +35,9 @@ func (r *recent) forget(id compute.JobID) {
 	}
 }
 
+// drop lets go of a job that was deleted.
+func (r *recent) drop(id compute.JobID) { delete(r.jobs, id) }
+
 func (r *recent) put(id compute.JobID, j compute.Job) {
 	r.jobs[id] = j
 	if len(r.ids) < recentJobs {

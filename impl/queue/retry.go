@@ -14,8 +14,12 @@ func (q *Queue) Retry(ctx context.Context, user compute.UserID, e compute.Endpoi
 	if err := q.Known(user, e); err != nil {
 		return compute.Job{}, err
 	}
+	if err := q.roomForDoubt(); err != nil {
+		return compute.Job{}, err
+	}
+	q.forget(id)
 	var j compute.Job
-	err := q.store.Write(ctx, func(tx store.Tx) (err error) {
+	unknown, err := unsure(ctx, q.store.Write, func(tx store.Tx) (err error) {
 		if j, err = ownJob(tx, e, id); err != nil {
 			return err
 		}
@@ -28,10 +32,12 @@ func (q *Queue) Retry(ctx context.Context, user compute.UserID, e compute.Endpoi
 		_, err = tx.MoveJob(j, from, holder)
 		return err
 	})
+	if unknown {
+		q.doubtJobs(e, id)
+	}
 	if err != nil {
 		return j, err
 	}
-	q.forget(id)
-	q.enqueue(j, false)
+	q.enqueue(j, false, false)
 	return j, nil
 }

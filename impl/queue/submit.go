@@ -87,6 +87,9 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 		j.ExecutionTimeout = cmp.Or(l.endpoint.Timeout, defaultExecutionTimeout)
 	}
 	q.mu.Unlock()
+	if err == nil {
+		err = q.roomForDoubt()
+	}
 	if err != nil {
 		return j, err
 	}
@@ -96,8 +99,8 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 	if q.hooks.Trace != nil {
 		q.hooks.Trace.Submitted(ctx, j.ID)
 	}
-	err = q.store.WriteSure(ctx, func(tx store.Tx) (err error) {
-		j.CreatedAt, j.QueuedAt, j.ExpiresAt = tx.Now(), tx.Now(), tx.Now().Add(j.TTL)
+	unknown, err := unsure(ctx, q.store.WriteSure, func(tx store.Tx) (err error) {
+		j.CreatedAt, j.QueuedAt, j.ExpiresAt = tx.Wall(), tx.Now(), tx.Now().Add(j.TTL)
 		if l, t, err = q.reserve(user, j.EndpointID); err != nil { // no sooner: a worker may come back at the last moment
 			return err
 		}
@@ -129,13 +132,13 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 	case early:
 		q.mu.Lock()
 		l.early--
-		if err != nil { // what the worker reports of it finds nothing
+		if err != nil && !unknown { // what the worker reports of it finds nothing
 			q.release(j.ID)
 		}
 		q.mu.Unlock()
 		q.demand(j.EndpointID)
 	case t == nil && err == nil:
-		q.enqueue(j, false)
+		q.enqueue(j, false, true)
 	case t != nil && err == nil:
 		q.mu.Lock()
 		q.handOver(t, taken, s.Input)
@@ -143,6 +146,12 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 		q.demand(j.EndpointID)
 	case t != nil:
 		t.given <- handed{}
+	}
+	switch {
+	case unknown && t != nil && !early:
+		q.doubt(func(ctx context.Context) error { return q.untake(ctx, j.EndpointID, t.worker, []compute.JobID{j.ID}) })
+	case unknown:
+		q.doubtJobs(j.EndpointID, j.ID)
 	}
 	return j, err
 }
@@ -165,16 +174,22 @@ func (q *Queue) reserve(user compute.UserID, e compute.EndpointID) (*line, *take
 }
 
 // enqueue hands a job that is IN_QUEUE on disk to the dispatcher, as line.push.
-func (q *Queue) enqueue(j compute.Job, front bool) {
+func (q *Queue) enqueue(j compute.Job, front, fresh bool) {
 	q.mu.Lock()
 	l := q.lines[j.EndpointID]
 	deleted := l == nil || l.gone
 	if !deleted {
-		l.push(j, front)
+		l.push(j, front, fresh)
 	}
 	q.mu.Unlock()
 	if deleted { // since the job was let in
-		_ = q.end(context.Background(), j.EndpointID, j.ID, anyHolder, compute.Job{}, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
+		cancel := func(ctx context.Context) error {
+			_, err := q.end(ctx, j.EndpointID, j.ID, anyHolder, compute.Job{}, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
+			return err
+		}
+		if cancel(context.Background()) != nil {
+			q.doubt(cancel)
+		}
 	}
 	q.demand(j.EndpointID)
 }

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -16,17 +17,54 @@ const sweepBatch = 25
 // hold and any ping interval.
 const silence = 2 * time.Minute
 
+// pauseShare is which part of a lease may pass unheard, in a pause or a step of the clock, before every lease begins afresh: the
+// pings that a worker sends in a lease are three, so one that is late by so much is in time still.
+const pauseShare = 6
+
 // Sweep does all that is due by the clock: leases and execution timeouts, time to live, the end of retention, and
-// workers that are not heard of any more.
+// workers that are not heard of any more. What failed before is tried again first. After a sweep that failed the next ones wait:
+// they do nothing.
 func (q *Queue) Sweep(ctx context.Context) error {
 	now := q.clock.Now()
-	q.sweepHeld(ctx, now)
+	q.mu.Lock()
+	q.hearAnew(now)
+	waits := now.Before(q.doubts.until)
+	q.mu.Unlock()
+	if waits {
+		return nil
+	}
+	err := cmp.Or(q.reconcile(ctx), q.sweepHeld(ctx, now))
 	q.forgetSilent(now)
-	next, err := q.nextExpiry(ctx)
-	for more := err == nil && !next.IsZero() && !now.Before(next); more; {
-		if more, err = q.expire(ctx, now); err != nil {
-			return err
+	err = cmp.Or(err, q.sweepExpired(ctx, now))
+	q.mu.Lock()
+	q.doubts.failed(err, now)
+	q.mu.Unlock()
+	return err
+}
+
+// hearAnew begins every lease afresh after a pause of the server or a step of its clock, which is nobody's silence (rule
+// queue.lease.afresh). The caller has the lock.
+func (q *Queue) hearAnew(now time.Time) {
+	lag := compute.Lag(q.clock)
+	if (lag - q.lag).Abs() < q.settings.Lease/pauseShare {
+		return
+	}
+	q.lag = lag
+	for _, h := range q.held {
+		h.until = now.Add(q.settings.Lease)
+	}
+	for _, l := range q.lines {
+		for _, s := range l.seats {
+			s.lastHeard = now
 		}
+	}
+}
+
+// sweepExpired ends the jobs whose time to live is over, and deletes those whose retention is.
+func (q *Queue) sweepExpired(ctx context.Context, now time.Time) error {
+	next, err := q.nextExpiry(ctx)
+	for more := err == nil && !next.IsZero() && !now.Before(next); more && err == nil; {
+		more, err = q.expire(ctx, now)
 	}
 	return err
 }
@@ -47,12 +85,18 @@ func (q *Queue) Next(ctx context.Context) (time.Time, error) {
 	defer q.mu.Unlock()
 	for _, h := range q.held {
 		due := h.overrun
-		if q.judged(h) && h.until.Before(due) {
+		if h.until.Before(due) {
 			due = h.until
 		}
 		if next.IsZero() || due.Before(next) {
 			next = due
 		}
+	}
+	if now := q.clock.Now(); len(q.doubts.work) > 0 && (next.IsZero() || now.Before(next)) {
+		next = now
+	}
+	if !next.IsZero() && next.Before(q.doubts.until) {
+		next = q.doubts.until
 	}
 	return next, err
 }
@@ -82,33 +126,34 @@ func (q *Queue) Clear() {
 	q.hooks.Demand()
 }
 
-// sweepHeld ends what ran too long and takes jobs from workers that went silent.
-func (q *Queue) sweepHeld(ctx context.Context, now time.Time) {
-	due := func(h *lease) bool { return !now.Before(h.until) && q.judged(h) || !now.Before(h.overrun) }
+// sweepHeld ends what ran too long and takes jobs from workers that went silent. One that fails holds up no other.
+func (q *Queue) sweepHeld(ctx context.Context, now time.Time) (first error) {
+	due := func(h *lease) bool { return !now.Before(h.until) || !now.Before(h.overrun) }
 	for _, d := range q.heldThat(due) {
-		if !now.Before(d.overrun) {
-			_ = q.end(ctx, d.endpoint, d.id, anyHolder, compute.Job{}, nil, func(j *compute.Job) compute.JobEvent {
-				if now.Before(j.TakenAt.Add(j.ExecutionTimeout)) {
-					return "" // taken anew meanwhile
-				}
-				j.Error = fmt.Sprintf("executionTimeout of %d ms exceeded", j.ExecutionTimeout.Milliseconds())
-				return compute.JobOverrun
-			})
-			continue
+		var err error
+		if now.Before(d.overrun) {
+			err = q.lost(ctx, d.endpoint, d.id, d.worker, "no worker reported in time")
+		} else {
+			err = q.overrun(ctx, d, now)
 		}
-		q.lost(ctx, d.endpoint, d.id, d.worker, "no worker reported in time")
+		first = cmp.Or(first, err)
 	}
+	return first
 }
 
-// judged tells whether a lease of the worker means anything: one that is heard of but never pings cannot renew it, and is
-// left to its execution timeout. The caller has the lock.
-func (q *Queue) judged(h *lease) bool {
-	l := q.lines[h.endpoint]
-	if l == nil {
-		return true
+// overrun ends a job whose execution timeout is over.
+func (q *Queue) overrun(ctx context.Context, d heldJob, now time.Time) error {
+	one, err := q.end(ctx, d.endpoint, d.id, anyHolder, compute.Job{}, nil, func(j *compute.Job) compute.JobEvent {
+		if now.Before(j.TakenAt.Add(j.ExecutionTimeout)) {
+			return "" // taken anew meanwhile
+		}
+		j.Error = fmt.Sprintf("executionTimeout of %d ms exceeded", j.ExecutionTimeout.Milliseconds())
+		return compute.JobOverrun
+	})
+	if err == nil && !one.moved {
+		q.doubtJobs(d.endpoint, d.id) // it has ended: who ended it is about to say so, unless they do not know it
 	}
-	s := l.seats[h.worker]
-	return s == nil || s.pinged || !s.heard
+	return err
 }
 
 // expire ends jobs that are due and deletes those that have ended, a batch of them in one transaction that finds them, too: who
@@ -116,7 +161,8 @@ func (q *Queue) judged(h *lease) bool {
 func (q *Queue) expire(ctx context.Context, now time.Time) (more bool, err error) {
 	var ended []*ending
 	var deleted []compute.Job
-	err = q.store.Write(ctx, func(tx store.Tx) error {
+	unknown, err := unsure(ctx, q.store.Write, func(tx store.Tx) error {
+		ended, deleted = nil, nil
 		due, err := tx.ExpiringJobs(now, sweepBatch)
 		if err != nil {
 			return err
@@ -149,6 +195,11 @@ func (q *Queue) expire(ctx context.Context, now time.Time) (more bool, err error
 		more = len(due) == sweepBatch && len(ended)+len(deleted) > 0
 		return nil
 	})
+	if unknown {
+		for _, one := range ended {
+			q.doubtJobs(one.endpoint, one.id)
+		}
+	}
 	if err != nil {
 		return false, err
 	}
@@ -158,6 +209,7 @@ func (q *Queue) expire(ctx context.Context, now time.Time) (more bool, err error
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, j := range deleted {
+		q.recent.drop(j.ID)
 		if l := q.lines[j.EndpointID]; l != nil {
 			delete(l.lost, j.ID)
 		}

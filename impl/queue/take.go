@@ -20,20 +20,19 @@ type Taken struct {
 func (q *Queue) Take(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int) ([]Taken, error) {
 	timeout, stop := q.clock.After(q.settings.TakeHold)
 	defer stop()
-	for {
+	for over := false; !over; {
 		ids, t, s, err := q.queueUp(user, e, w, n)
 		if err != nil {
 			return nil, err
 		}
 		if t != nil {
-			h, over := q.await(ctx, t, s, e, timeout)
+			var h handed
+			h, over = q.await(ctx, t, s, e, timeout)
 			switch {
 			case h.taken != nil:
 				taken := []Taken{*h.taken}
 				q.tellTaken(ctx, e, taken)
 				return taken, nil
-			case over:
-				return nil, ctx.Err()
 			case h.id == "":
 				continue
 			}
@@ -45,6 +44,7 @@ func (q *Queue) Take(ctx context.Context, user compute.UserID, e compute.Endpoin
 			return taken, err
 		}
 	}
+	return nil, ctx.Err()
 }
 
 // queueUp takes what waits or, if nothing does, lines the worker up.
@@ -71,8 +71,8 @@ func (q *Queue) queueUp(user compute.UserID, e compute.EndpointID, w compute.Wor
 	return nil, t, s, nil
 }
 
-// await holds a take until a job is given to it; over tells that it ends without one. A job given too late goes back to the
-// line.
+// await holds a take until a job is given to it. over tells that the hold is over, also with a job that was given in the last
+// moment: should that job be gone, nothing would end another hold. A job given too late goes back to the line.
 func (q *Queue) await(ctx context.Context, t *taker, s *seat, e compute.EndpointID, timeout <-chan time.Time) (h handed, over bool) {
 	release := q.Hold()
 	select {
@@ -108,7 +108,7 @@ func (q *Queue) await(ctx context.Context, t *taker, s *seat, e compute.Endpoint
 	if late {
 		return handed{}, true
 	}
-	return h, over && h == handed{}
+	return h, over
 }
 
 // lease makes those of the jobs that still wait the worker's, in one transaction. A worker that hung up meanwhile loses
@@ -117,9 +117,13 @@ func (q *Queue) lease(ctx context.Context, e compute.EndpointID, w compute.Worke
 	if _, err := compute.JobMachine.Next(compute.JobInQueue, compute.JobTake); err != nil {
 		return nil, err // the move that TakeJob makes is the table's
 	}
+	if err := q.roomForDoubt(); err != nil {
+		q.backInLine(e, ids)
+		return nil, err
+	}
 	var taken []Taken
 	now := q.clock.Now()
-	err := q.store.WriteSure(context.WithoutCancel(ctx), func(tx store.Tx) error {
+	unknown, err := unsure(context.WithoutCancel(ctx), q.store.WriteSure, func(tx store.Tx) error {
 		taken, now = taken[:0], tx.Now()
 		for _, id := range ids {
 			j, input, ok, err := tx.TakeJob(id, w)
@@ -133,12 +137,12 @@ func (q *Queue) lease(ctx context.Context, e compute.EndpointID, w compute.Worke
 		}
 		return nil
 	})
-	if err != nil {
-		q.mu.Lock()
-		if l := q.lines[e]; l != nil {
-			l.putBack(ids, q.clock.Now())
-		}
-		q.mu.Unlock()
+	switch {
+	case unknown:
+		q.doubt(func(ctx context.Context) error { return q.untake(ctx, e, w, ids) })
+		return nil, err
+	case err != nil:
+		q.backInLine(e, ids)
 		return nil, err
 	}
 	q.mu.Lock()
@@ -154,49 +158,89 @@ func (q *Queue) lease(ctx context.Context, e compute.EndpointID, w compute.Worke
 	return taken, nil
 }
 
-// HandBack puts jobs that could not be handed over back in the queue as if they had never been taken.
-func (q *Queue) HandBack(taken []Taken) {
-	for _, t := range slices.Backward(taken) { // each to the front
-		q.giveBack(t.ID, t.WorkerID, func(j *compute.Job) {
-			j.Attempt--
-			j.QueuedAt = t.QueuedAt
-		}, false)
+// backInLine puts jobs that nobody got back to the front of the line.
+func (q *Queue) backInLine(e compute.EndpointID, ids []compute.JobID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if l := q.lines[e]; l != nil {
+		l.putBack(ids, q.clock.Now())
+		l.wake()
 	}
 }
 
-// giveBack moves a held job back to the front of the queue. If it was lost, the worker may still run it.
-func (q *Queue) giveBack(id compute.JobID, w compute.WorkerID, change func(*compute.Job), lost bool) {
+// HandBack puts jobs that could not be handed over back in the queue as if they had never been taken.
+func (q *Queue) HandBack(taken []Taken) {
+	for _, t := range slices.Backward(taken) { // each to the front
+		back := func(ctx context.Context) error {
+			return q.giveBack(ctx, t.EndpointID, t.ID, t.WorkerID, func(j *compute.Job) {
+				j.Attempt--
+				j.QueuedAt = t.QueuedAt
+			}, false)
+		}
+		if back(context.Background()) != nil {
+			q.doubt(back)
+		}
+	}
+}
+
+// giveBack moves a held job back to the front of the queue. If it was lost, the worker may still run it. If that fails the
+// worker still holds it: it is to be called again, and finds out whether it failed indeed.
+func (q *Queue) giveBack(ctx context.Context, e compute.EndpointID, id compute.JobID, w compute.WorkerID, change func(*compute.Job), lost bool) error {
 	var j compute.Job
-	moved := false
-	err := q.store.Write(context.Background(), func(tx store.Tx) (err error) {
-		moved = false
+	moved, waits := false, false
+	err := q.store.Write(context.WithoutCancel(ctx), func(tx store.Tx) (err error) {
+		moved, waits = false, false
 		if j, err = tx.Job(id); err != nil {
 			return err
 		}
-		from, holder := j.Status, j.WorkerID
-		if holder != w {
+		waits = j.Status == compute.JobInQueue // it was moved, by a call of unknown outcome
+		if j.WorkerID != w {
 			return nil
 		}
-		if j.Status, err = compute.JobMachine.Next(from, compute.JobLeaseLost); err != nil {
-			return nil // ended meanwhile
-		}
-		j.WorkerID, j.Output, j.QueuedAt, j.TakenAt = "", nil, tx.Now(), time.Time{}
-		change(&j)
-		moved, err = tx.MoveJob(j, from, holder)
+		moved, err = backToQueue(tx, &j, func(j *compute.Job) {
+			j.QueuedAt = tx.Now()
+			change(j)
+		})
 		return err
 	})
+	if err != nil && compute.CodeOf(err) != compute.NotFound {
+		return err
+	}
 	q.mu.Lock()
-	if h := q.held[id]; h != nil && h.worker == w {
+	h := q.held[id]
+	ours := h != nil && h.worker == w
+	back := moved || waits && ours
+	if back && ours {
 		q.release(id)
 	}
-	if l := q.lines[j.EndpointID]; l != nil && moved && lost {
+	if l := q.lines[e]; l != nil && back && lost {
 		l.lose(id, w)
 		if l.meter != nil {
 			l.meter.Lost()
 		}
 	}
 	q.mu.Unlock()
-	if err == nil && moved {
-		q.enqueue(j, true)
+	switch {
+	case back:
+		q.enqueue(j, true, false)
+	case ours: // it has ended: who ended it is about to say so, unless they do not know it
+		q.doubtJobs(e, id)
 	}
+	return nil
+}
+
+// backToQueue moves a job in progress back to the queue, changed. It tells whether it did: it may have ended.
+func backToQueue(tx store.Tx, j *compute.Job, change func(*compute.Job)) (bool, error) {
+	next := *j
+	var err error
+	if next.Status, err = compute.JobMachine.Next(j.Status, compute.JobLeaseLost); err != nil {
+		return false, nil // the table says no
+	}
+	next.WorkerID, next.Output, next.TakenAt = "", nil, time.Time{}
+	change(&next)
+	moved, err := tx.MoveJob(next, j.Status, j.WorkerID)
+	if moved {
+		*j = next
+	}
+	return moved, err
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-// hear notes a sign of life: the leases of the jobs that the worker holds are not extended by it, only by a ping that
-// names them. The caller has the lock.
+// hear notes a sign of life. It extends the leases of the jobs that the worker holds as long as it never pings, as one does that
+// was started without what it takes to ping; of one that pings, only a ping that names a job does, or a report of the job
+// (rules queue.lease.ping, queue.lease.sign). The caller has the lock.
 func (q *Queue) hear(l *line, w compute.WorkerID) *seat {
 	s := l.seat(w)
 	now := q.clock.Now()
@@ -17,6 +18,13 @@ func (q *Queue) hear(l *line, w compute.WorkerID) *seat {
 		s.heard, s.idleSince = true, now
 	}
 	s.lastHeard = now
+	if !s.pinged {
+		for id := range s.jobs {
+			if h := q.held[id]; h != nil && h.worker == w {
+				h.until = now.Add(q.settings.Lease)
+			}
+		}
+	}
 	return s
 }
 
@@ -38,13 +46,14 @@ func (q *Queue) Ping(user compute.UserID, e compute.EndpointID, w compute.Worker
 	if err != nil {
 		return err
 	}
+	l.seat(w).pinged = true // from its first one on, its pings alone count
 	s := q.hear(l, w)
 	for id := range l.lost {
 		if !slices.Contains(ids, id) {
 			l.stopped(w, id)
 		}
 	}
-	s.pinged, s.named = true, ids
+	s.named = ids
 	s.stillRuns(ids, q.clock.Now())
 	for _, id := range ids {
 		q.extendHeld(e, id, w)
@@ -287,7 +296,10 @@ func (s *seat) endPolls() {
 // spent, fails them.
 func (q *Queue) WorkerGone(ctx context.Context, e compute.EndpointID, w compute.WorkerID) {
 	for _, j := range q.heldThat(func(h *lease) bool { return h.endpoint == e && h.worker == w }) {
-		q.lost(ctx, e, j.id, w, "the worker ended")
+		lose := func(ctx context.Context) error { return q.lost(ctx, e, j.id, w, "the worker ended") }
+		if lose(ctx) != nil {
+			q.doubt(lose)
+		}
 	}
 	q.mu.Lock()
 	if l := q.lines[e]; l != nil {
@@ -297,10 +309,11 @@ func (q *Queue) WorkerGone(ctx context.Context, e compute.EndpointID, w compute.
 	q.hooks.Demand()
 }
 
-// lost takes a job from a worker that was not heard of (rules queue.lease, queue.attempts).
-func (q *Queue) lost(ctx context.Context, e compute.EndpointID, id compute.JobID, w compute.WorkerID, why string) {
+// lost takes a job from a worker that was not heard of (rules queue.lease, queue.attempts). If that fails the worker still holds
+// it: it is to be called again.
+func (q *Queue) lost(ctx context.Context, e compute.EndpointID, id compute.JobID, w compute.WorkerID, why string) error {
 	gaveUp := false
-	_ = q.end(ctx, e, id, w, compute.Job{}, nil, func(j *compute.Job) compute.JobEvent {
+	_, err := q.end(ctx, e, id, w, compute.Job{}, nil, func(j *compute.Job) compute.JobEvent {
 		if j.Attempt < q.settings.MaxAttempts {
 			return "" // no row: it goes back to the queue below
 		}
@@ -308,13 +321,16 @@ func (q *Queue) lost(ctx context.Context, e compute.EndpointID, id compute.JobID
 		j.Error = "gave up after " + plural(j.Attempt, "attempt") + ": " + why
 		return compute.JobGiveUp
 	})
+	if err != nil {
+		return err
+	}
 	if !gaveUp {
-		q.giveBack(id, w, func(j *compute.Job) { j.Retries++ }, true)
-		return
+		return q.giveBack(ctx, e, id, w, func(j *compute.Job) { j.Retries++ }, true)
 	}
 	q.mu.Lock()
 	if l := q.lines[e]; l != nil {
 		l.lose(id, w) // it may be retried
 	}
 	q.mu.Unlock()
+	return nil
 }

@@ -105,13 +105,82 @@ func TestAWorkerThatAsksToLeaveGetsNothingMoreAndEndsWhenItHoldsNothing(t *testi
 	require.Equal(t, []compute.JobID{next}, b.take("other", 1))
 }
 
-func TestAWorkerThatIsHeardOfButNeverPingsKeepsItsJob(t *testing.T) {
+func TestAWorkerThatIsNeverHeardOfAfterItsTakeLosesTheJob(t *testing.T) {
 	t.Parallel()
 	b, id := managed(t)
-	b.sweepAfter(9 * time.Minute)
+	b.sweepAfter(29 * time.Second)
 	require.Equal(t, compute.JobInProgress, b.status(id).Status)
-	b.sweepAfter(time.Minute)
-	require.Equal(t, compute.JobTimedOut, b.status(id).Status, "its execution timeout bounds it")
+	b.sweepAfter(time.Second)
+	require.Equal(t, compute.JobInQueue, b.status(id).Status)
+	require.Equal(t, 1, b.status(id).Retries)
+	require.Equal(t, []compute.JobID{id}, b.take("other", 1))
+}
+
+func TestWhateverAWorkerSaysThatNeverPingsKeepsItsJobs(t *testing.T) {
+	t.Parallel()
+	b, id := managed(t)
+	other := b.run(queue.Submission{})
+	require.Equal(t, []compute.JobID{other}, b.take("w", 1))
+	b.queue.Close() // so that polls end at once
+	for _, say := range []func(){
+		func() { b.requireStops() },
+		func() { require.Empty(t, b.take("w", 1)) },
+		func() {
+			require.NoError(t, b.queue.Progress(t.Context(), user, b.endpoint, "w", other, json.RawMessage(`1`)))
+		},
+		func() {
+			require.NoError(t, b.queue.StreamJob(t.Context(), user, b.endpoint, "w", other, compute.Chunk{Output: json.RawMessage(`1`)}))
+		},
+		func() { b.finish("w", other, queue.Report{}) },
+	} {
+		b.sweepAfter(29 * time.Second)
+		require.Equal(t, compute.JobInProgress, b.status(id).Status)
+		say()
+	}
+	b.sweepAfter(29 * time.Second)
+	require.Equal(t, compute.JobInProgress, b.status(id).Status)
+	require.NoError(t, b.queue.Unhealthy(user, b.endpoint, "w", "about to exit"))
+	b.sweepAfter(time.Second)
+	require.Equal(t, compute.JobInQueue, b.status(id).Status, "what it says before it exits is no sign of life")
+}
+
+func TestOfAWorkerThatPingsAPollKeepsNoJob(t *testing.T) {
+	t.Parallel()
+	b, id := managed(t)
+	b.ping(id)
+	b.queue.Close()
+	b.sweepAfter(29 * time.Second)
+	b.requireStops()
+	b.sweepAfter(time.Second)
+	require.Equal(t, compute.JobInQueue, b.status(id).Status)
+}
+
+func TestAfterAPauseOrAStepOfTheClockEveryLeaseBeginsAfresh(t *testing.T) {
+	t.Parallel()
+	for _, step := range []time.Duration{time.Hour, -time.Hour, 6 * time.Second} {
+		b, id := managed(t)
+		b.ping(id)
+		b.sweepAfter(29 * time.Second)
+		b.clock.Running().Adjust(step)
+		b.sweepAfter(29 * time.Second)
+		require.Equal(t, compute.JobInProgress, b.status(id).Status)
+		b.sweepAfter(29 * time.Second)
+		require.Equal(t, compute.JobInProgress, b.status(id).Status)
+		b.sweepAfter(time.Second)
+		require.Equal(t, compute.JobInQueue, b.status(id).Status)
+	}
+}
+
+func TestAfterAPauseNoWorkerIsForgotten(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	b.ping()
+	b.clock.Advance(2 * time.Minute)
+	b.clock.Running().Adjust(time.Hour)
+	b.sweepAfter(time.Second)
+	require.Len(t, b.queue.Sights(b.endpoint), 1)
+	b.sweepAfter(2*time.Minute + time.Second)
+	require.Empty(t, b.queue.Sights(b.endpoint))
 }
 
 func TestPingsOfADeadWorkersPingerRenewNothing(t *testing.T) {

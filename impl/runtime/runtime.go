@@ -54,6 +54,9 @@ type Runtime interface {
 	Volumes(ctx context.Context) ([]compute.VolumeID, error)
 	// RemoveVolume deletes the data of a network volume, which no allocation may use any more; an unknown id is no error.
 	RemoveVolume(ctx context.Context, id compute.VolumeID) error
+	// Sweep removes what it made for allocations beside their disks and that none of them has any more, such as a network of which
+	// the last one was removed in the moment in which berth was killed.
+	Sweep(ctx context.Context) error
 	// Ended delivers the id of each allocation that ended by itself; a hint, so that nobody needs to poll often. The channel
 	// is the runtime's own and is never closed.
 	Ended() <-chan string
@@ -67,9 +70,11 @@ type Allocation struct {
 	ID          string // unique among all pods and workers
 	Generation  int64  // which of the runs of this id it is; State gives it back
 	Image       string
-	Args        string // arguments of the image's entrypoint, see Words; empty: the image's own
-	Env         map[string]string
-	Ports       []string // to be published, each port/protocol
+	Args        string            // arguments of the image's entrypoint, see package args; empty: the image's own
+	Hostname    string            // what it is called inside, where it has a name of its own; empty: the runtime chooses
+	Env         map[string]string // what the user asks for
+	Told        map[string]string // what berth tells it besides, see Variables
+	Ports       []string          // to be published, each port/protocol
 	VCPUs       int64
 	MemoryBytes int64
 	DiskGB      int64 // of the container disk

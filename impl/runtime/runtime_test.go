@@ -11,26 +11,6 @@ import (
 	"github.com/berthdev/berth/impl/runtime"
 )
 
-func TestArgumentsAreSplitAsAShellSplitsThem(t *testing.T) {
-	t.Parallel()
-	for args, want := range map[string][]string{
-		"":                          {},
-		" a  b\t\nc ":               {"a", "b", "c"},
-		`--name 'two words' "$X"`:   {"--name", "two words", "$X"},
-		`a\ b "quote \" inside"`:    {"a b", `quote " inside`},
-		`bash -c "sleep 1; echo *"`: {"bash", "-c", "sleep 1; echo *"},
-		`''`:                        {""},
-	} {
-		words, err := runtime.Words(args)
-		require.NoError(t, err, args)
-		require.ElementsMatch(t, want, words, args)
-	}
-	for _, args := range []string{`'open`, `"open`, `end\`} {
-		_, err := runtime.Words(args)
-		require.ErrorContains(t, err, "args: ")
-	}
-}
-
 func TestAPasswordIsNeverPrinted(t *testing.T) {
 	t.Parallel()
 	a := runtime.Credential{User: "u", Password: "s3cret"}

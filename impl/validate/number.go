@@ -36,20 +36,44 @@ func Bound(text string) *Decimal {
 	return &d
 }
 
-// Int reads an integer and checks it. A fraction or an exponent is refused even where the value is whole: it could not be
-// bound exactly.
+// Int reads an integer and checks it. As JSON Schema 2020-12 has it, a number without a fractional part is an integer however
+// it is written: 5.0 and 5e0 are 5.
 func (s *Scanner) Int(n *Integer) (value int64, ok bool) {
-	raw, whole, ok := s.number("an integer")
+	raw, plain, ok := s.number("an integer")
 	if !ok {
 		return 0, false
 	}
-	if !whole {
-		s.violate("must be an integer")
-		return 0, false
+	text := string(raw)
+	if !plain {
+		if text, ok = digitsOf(text); !ok {
+			s.violate("must be an integer")
+			return 0, false
+		}
 	}
-	value, fault := parseInt(string(raw), n)
+	value, fault := parseInt(text, n)
 	s.note(fault)
 	return value, fault == ""
+}
+
+// longest is how many digits are enough for every integer of 64 bits to be told from one that is too large.
+const longest = 20
+
+// digitsOf gives the digits of a number that is written with a fraction or an exponent, with its sign; false if it is no integer.
+// Of one that 64 bits cannot hold it gives one that they cannot hold either, of the same sign.
+func digitsOf(text string) (string, bool) {
+	sign, digits, point := Decimal{text: text}.parts()
+	switch {
+	case sign == 0:
+		return "0", true
+	case point < len(digits):
+		return "", false
+	}
+
+	digits += strings.Repeat("0", max(0, min(point, longest)-len(digits)))
+	if sign < 0 {
+		digits = "-" + digits
+	}
+	return digits, true
 }
 
 // Float reads a number and checks it.
@@ -63,13 +87,14 @@ func (s *Scanner) Float(n *Number) (value float64, ok bool) {
 	return value, fault == ""
 }
 
-func (s *Scanner) number(want string) (raw []byte, whole, ok bool) {
+// number reads a number; plain tells that it has neither fraction nor exponent.
+func (s *Scanner) number(want string) (raw []byte, plain, ok bool) {
 	if c := s.peek(); c != '-' && (c < '0' || c > '9') {
 		s.wrong(want)
 		return nil, false, false
 	}
-	raw, whole = s.numberToken()
-	return raw, whole, s.err == nil
+	raw, plain = s.numberToken()
+	return raw, plain, s.err == nil
 }
 
 // parseInt checks the digits of an integer, of a body or of a parameter, and gives its value or what is wrong.
@@ -161,8 +186,11 @@ func (d Decimal) parts() (sign int, digits string, point int) {
 	if e := strings.IndexAny(text, "eE"); e >= 0 {
 		mantissa = text[:e]
 		var err error
-		if exponent, err = strconv.Atoi(text[e+1:]); err != nil {
-			exponent = math.MinInt32 // too small for an int; too large would not round to a float64
+		if exponent, err = strconv.Atoi(text[e+1:]); err != nil { // more digits than an int has
+			exponent = math.MaxInt32
+			if text[e+1] == '-' {
+				exponent = math.MinInt32
+			}
 		}
 	}
 	whole, fraction, _ := strings.Cut(mantissa, ".")

@@ -143,7 +143,7 @@ func (p *Param) checkOne(text string) (fault string) {
 	}
 	switch p.Kind {
 	case IntegerParam:
-		if whole, ok := isNumber(text); !ok || !whole {
+		if plain, ok := isNumber(text); !ok || !plain {
 			return "must be an integer"
 		}
 		_, fault = parseInt(text, p.Integer)
@@ -168,11 +168,11 @@ func (p *Param) checkOne(text string) (fault string) {
 }
 
 // isNumber tells whether a text is one JSON number, and one without fraction and exponent.
-func isNumber(text string) (whole, ok bool) {
+func isNumber(text string) (plain, ok bool) {
 	if text == "" {
 		return false, false
 	}
 	s := Scanner{buf: []byte(text)}
-	_, whole = s.numberToken()
-	return whole, s.err == nil && s.pos == len(text)
+	_, plain = s.numberToken()
+	return plain, s.err == nil && s.pos == len(text)
 }

@@ -243,23 +243,23 @@ func unescape(text []byte) []byte {
 	return out
 }
 
-// numberToken reads a number; whole tells that it has neither fraction nor exponent.
-func (s *Scanner) numberToken() (text []byte, whole bool) {
+// numberToken reads a number; plain tells that it has neither fraction nor exponent.
+func (s *Scanner) numberToken() (text []byte, plain bool) {
 	i := s.pos
 	if s.buf[i] == '-' {
 		i++
 	}
 	end := digits(s.buf, i)
 	ok := end == i+1 || end > i && s.buf[i] != '0'
-	i, whole = end, true
+	i, plain = end, true
 	if i < len(s.buf) && s.buf[i] == '.' {
-		whole = false
+		plain = false
 		end = digits(s.buf, i+1)
 		ok = ok && end > i+1
 		i = end
 	}
 	if i < len(s.buf) && s.buf[i]|0x20 == 'e' {
-		whole = false
+		plain = false
 		i++
 		if i < len(s.buf) && (s.buf[i] == '+' || s.buf[i] == '-') {
 			i++
@@ -274,7 +274,7 @@ func (s *Scanner) numberToken() (text []byte, whole bool) {
 	}
 	text = s.buf[s.pos:i]
 	s.pos = i
-	return text, whole
+	return text, plain
 }
 
 // digits gives the end of the digits at i.

@@ -111,10 +111,16 @@ func (t *Text) check(text string) string {
 	return ""
 }
 
-// oneOf is the fault of a value that is none of the names.
+// mostNames is how many names a fault lists.
+const mostNames = 20
+
+// oneOf is the fault of a value that is none of the names. Of many it lists the first ones.
 func oneOf(names []string) string {
 	if len(names) == 1 {
 		return "must be " + names[0]
+	}
+	if len(names) > mostNames {
+		names = append(slices.Clone(names[:mostNames]), "…")
 	}
 	return "must be one of " + strings.Join(names, ", ")
 }

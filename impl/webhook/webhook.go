@@ -3,10 +3,10 @@
 package webhook
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -17,13 +17,19 @@ import (
 // timeout is what a receiver has for its whole answer.
 const timeout = 10 * time.Second
 
+// What receivers can make us hold.
+const (
+	idleConnections = 64       // to all of them
+	headerBytes     = 64 << 10 // of an answer, of which nothing but the status is looked at
+)
+
 // Poster posts documents. It is safe for concurrent use.
 type Poster struct {
 	client *http.Client
 }
 
 // New makes a Poster. Link-local and metadata addresses are never reached, loopback and private ones only if private is true
-// (rules webhooks.addresses.*). The address is judged once its name is resolved, for each connection.
+// (rules queue.webhook.link-local, queue.webhook.private). The address is judged once its name is resolved, for each connection.
 func New(private bool) *Poster {
 	dialer := &net.Dialer{Timeout: timeout, Control: func(_, address string, _ syscall.RawConn) error {
 		return permit(address, private)
@@ -31,7 +37,8 @@ func New(private bool) *Poster {
 	return &Poster{client: &http.Client{
 		Timeout: timeout,
 		Transport: &http.Transport{
-			DialContext: dialer.DialContext, MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second, TLSHandshakeTimeout: timeout,
+			DialContext: dialer.DialContext, MaxIdleConns: idleConnections, MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second,
+			TLSHandshakeTimeout: timeout, MaxResponseHeaderBytes: headerBytes,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -63,13 +70,14 @@ func permit(address string, private bool) error {
 	return nil
 }
 
-// Post posts a JSON document and gives the HTTP status of the answer, 0 if there was none. Anything but 2xx is an error; its
-// text never holds the address, whose query may be secret.
-func (p *Poster) Post(ctx context.Context, url string, body []byte) (status int, err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+// Post posts a JSON document of so many bytes and gives the HTTP status of the answer, 0 if there was none. Anything but 2xx is an
+// error; its text never holds the address, whose query may be secret.
+func (p *Poster) Post(ctx context.Context, url string, body io.Reader, size int64) (status int, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, body)
 	if err != nil {
 		return 0, errors.New("the address is not valid")
 	}
+	r.ContentLength = size
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "berth")
 	res, err := p.client.Do(r)

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,7 +21,7 @@ func TestTheDocumentIsPostedAsJSON(t *testing.T) {
 	defer s.Close()
 	p := New(true)
 	defer p.Close()
-	status, err := p.Post(t.Context(), s.URL+"/hook?secret=1", []byte(`{"id":"a"}`))
+	status, err := p.Post(t.Context(), s.URL+"/hook?secret=1", strings.NewReader(`{"id":"a"}`), 10)
 	require.NoError(t, err)
 	require.Equal(t, 202, status)
 	require.Equal(t, `POST application/json {"id":"a"}`, <-got)
@@ -30,12 +31,12 @@ func TestWhatIsNot2xxIsAFailureThatDoesNotNameTheAddress(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.RedirectHandler("http://127.0.0.1:1/", http.StatusFound))
 	p := New(true)
-	status, err := p.Post(t.Context(), s.URL+"/hook?secret=1", nil)
+	status, err := p.Post(t.Context(), s.URL+"/hook?secret=1", nil, 0)
 	require.Equal(t, 302, status, "redirects are not followed")
 	require.Error(t, err)
 	s.Close()
 	p.Close()
-	status, err = p.Post(t.Context(), s.URL+"/hook?secret=1", nil)
+	status, err = p.Post(t.Context(), s.URL+"/hook?secret=1", nil, 0)
 	require.Zero(t, status)
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "secret")
@@ -64,6 +65,6 @@ func TestSomeAddressesAreNeverReachedAndPrivateOnesOnlyIfPermitted(t *testing.T)
 		require.Equal(t, want[0], permit(address, false) == nil, address)
 		require.Equal(t, want[1], permit(address, true) == nil, address)
 	}
-	_, err := New(false).Post(t.Context(), "http://127.0.0.1:9/", nil)
+	_, err := New(false).Post(t.Context(), "http://127.0.0.1:9/", nil, 0)
 	require.ErrorContains(t, err, "private")
 }

@@ -13,8 +13,11 @@ const chargeColumns = `user_id, item, resource_id, holder_id, rate, began_at, se
 const (
 	openCharge = `INSERT INTO charges (` + chargeColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, NULL)
 ON CONFLICT (holder_id) WHERE ended_at IS NULL DO NOTHING`
-	closeCharge = `UPDATE charges SET ended_at = ? WHERE holder_id = ? AND ended_at IS NULL`
-	seeCharges  = `UPDATE charges SET seen_at = ? WHERE ended_at IS NULL AND seen_at IS NOT NULL`
+	closeCharge  = `UPDATE charges SET ended_at = ? WHERE holder_id = ? AND ended_at IS NULL`
+	seeCharges   = `UPDATE charges SET seen_at = ? WHERE ended_at IS NULL AND seen_at IS NOT NULL`
+	splitCharges = `INSERT INTO charges (` + chargeColumns + `)
+SELECT user_id, item, resource_id, holder_id, rate, began_at, seen_at, ?1 FROM charges WHERE ended_at IS NULL AND began_at < ?1`
+	stepCharges = `UPDATE charges SET began_at = max(began_at, ?1) + ?2, seen_at = seen_at + ?2 WHERE ended_at IS NULL`
 	closeUnseen = `UPDATE charges SET ended_at = seen_at WHERE holder_id = ? AND ended_at IS NULL AND seen_at IS NOT NULL`
 	chargesOf   = `SELECT ` + chargeColumns + ` FROM charges WHERE user_id = ? AND item = ? AND began_at < ? AND resource_id = coalesce(?, resource_id) AND `
 	listCharges = chargesOf + `ended_at IS NULL UNION ALL ` + chargesOf + `ended_at > ?` // each part reads its range of the index
@@ -24,21 +27,30 @@ ON CONFLICT (holder_id) WHERE ended_at IS NULL DO NOTHING`
 func (tx *Tx) OpenCharge(c compute.Charge) error {
 	var seen any
 	if !c.SeenAt.IsZero() {
-		seen = millis(tx.now)
+		seen = millis(tx.wall)
 	}
-	_, err := tx.exec("open charge of "+c.HolderID, openCharge, string(c.UserID), string(c.Item), c.ResourceID, c.HolderID, int64(c.Rate), millis(tx.now), seen)
+	_, err := tx.exec("open charge of "+c.HolderID, openCharge, string(c.UserID), string(c.Item), c.ResourceID, c.HolderID, int64(c.Rate), millis(tx.wall), seen)
 	return err
 }
 
 // CloseCharge ends the holder's open charge now, if it has one.
 func (tx *Tx) CloseCharge(holder string) error {
-	_, err := tx.exec("close charge of "+holder, closeCharge, millis(tx.now), holder)
+	_, err := tx.exec("close charge of "+holder, closeCharge, millis(tx.wall), holder)
+	return err
+}
+
+// StepCharges splits every open charge at a step of the time of day.
+func (tx *Tx) StepCharges(step time.Duration) error {
+	if _, err := tx.exec("split the open charges", splitCharges, millis(tx.wall)); err != nil {
+		return err
+	}
+	_, err := tx.exec("step the open charges", stepCharges, millis(tx.wall), step.Milliseconds())
 	return err
 }
 
 // SeeCharges notes that what has the open charges that are watched runs now.
 func (tx *Tx) SeeCharges() error {
-	_, err := tx.exec("see charges", seeCharges, millis(tx.now))
+	_, err := tx.exec("see charges", seeCharges, millis(tx.wall))
 	return err
 }
 

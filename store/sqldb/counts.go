@@ -8,10 +8,11 @@ import (
 
 const (
 	selectCounts = `SELECT in_queue, in_progress, completed, failed, retried FROM job_counts WHERE endpoint_id = ?`
-	addCounts    = `INSERT INTO job_counts (endpoint_id, in_queue, in_progress, completed, failed, retried) VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT (endpoint_id) DO UPDATE SET in_queue = job_counts.in_queue + excluded.in_queue,
-in_progress = job_counts.in_progress + excluded.in_progress, completed = job_counts.completed + excluded.completed,
-failed = job_counts.failed + excluded.failed, retried = job_counts.retried + excluded.retried`
+	insertCounts = `INSERT INTO job_counts (endpoint_id, in_queue, in_progress, completed, failed, retried) VALUES (?, 0, 0, 0, 0, 0)`
+	// Of a deleted endpoint, whose last jobs may end after it, there is nothing to be counted.
+	addCounts = `UPDATE job_counts SET in_queue = in_queue + ?, in_progress = in_progress + ?, completed = completed + ?,
+failed = failed + ?, retried = retried + ? WHERE endpoint_id = ?`
+	deleteCounts = `DELETE FROM job_counts WHERE endpoint_id = ?`
 )
 
 // Counts are the changes of the job counts that a database transaction has made and not yet written: one row for each
@@ -62,7 +63,7 @@ func (c Counts) Flush(conn *Conn) error {
 		if n == (compute.JobCounts{}) {
 			continue
 		}
-		if _, err := conn.Exec(addCounts, string(e), n.InQueue, n.InProgress, n.Completed, n.Failed, n.Retried); err != nil {
+		if _, err := conn.Exec(addCounts, n.InQueue, n.InProgress, n.Completed, n.Failed, n.Retried, string(e)); err != nil {
 			return fmt.Errorf("count jobs: %w", err)
 		}
 	}

@@ -53,7 +53,10 @@ func endpointBounds(e compute.Endpoint) []any {
 func (tx *Tx) InsertEndpoint(e compute.Endpoint) error {
 	args := []any{string(e.ID), string(e.UserID), e.Name, string(e.Type), e.Declared}
 	args = append(append(args, endpointMaking(e)...), endpointBounds(e)...)
-	_, err := tx.exec("insert endpoint "+e.Name, insertEndpoint, append(args, millis(e.CreatedAt), millis(e.DeletedAt))...)
+	if _, err := tx.exec("insert endpoint "+e.Name, insertEndpoint, append(args, millis(e.CreatedAt), millis(e.DeletedAt))...); err != nil {
+		return err
+	}
+	_, err := tx.exec("insert counts of "+e.Name, insertCounts, string(e.ID))
 	return err
 }
 
@@ -169,13 +172,14 @@ func (tx *Tx) ListEndpointsOf(user compute.UserID) ([]compute.Endpoint, error) {
 	return list(tx, "list endpoints", scanEndpoint, selectEndpointsOf, string(user))
 }
 
-// DeleteEndpoint removes the endpoint with its releases, known or not.
+// DeleteEndpoint removes the endpoint with its releases and counts, known or not.
 func (tx *Tx) DeleteEndpoint(id compute.EndpointID) error {
-	if _, err := tx.exec("delete releases of "+string(id), deleteReleases, string(id)); err != nil {
-		return err
+	for _, query := range []string{deleteReleases, deleteCounts, deleteEndpoint} {
+		if _, err := tx.exec("delete endpoint "+string(id), query, string(id)); err != nil {
+			return err
+		}
 	}
-	_, err := tx.exec("delete endpoint "+string(id), deleteEndpoint, string(id))
-	return err
+	return nil
 }
 
 // EndpointsWith gives the endpoints that last and name the template, the credential or the volume, oldest first.

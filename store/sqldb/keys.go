@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 )
@@ -14,6 +15,7 @@ const (
 	selectKeys = `SELECT ` + keyColumns + ` FROM keys ORDER BY created_at, seq`
 	revokeKey  = `UPDATE keys SET revoked_at = ? WHERE id = ?`
 	deleteKey  = `DELETE FROM keys WHERE id = ?`
+	deleteOld  = `DELETE FROM keys WHERE revoked_at < ?1 OR expires_at < ?1`
 )
 
 // InsertKey stores a new key. Conflict when the id is taken.
@@ -74,11 +76,16 @@ func (tx *Tx) ListKeys() ([]compute.Key, error) { return list(tx, "list keys", s
 
 // RevokeKey sets RevokedAt to Now. NotFound for an unknown id.
 func (tx *Tx) RevokeKey(id compute.KeyID) error {
-	ok, err := tx.changed("revoke key "+string(id), revokeKey, millis(tx.now), string(id))
+	ok, err := tx.changed("revoke key "+string(id), revokeKey, millis(tx.wall), string(id))
 	if err == nil && !ok {
 		err = unknownKey(id)
 	}
 	return err
+}
+
+// DeleteInvalidKeys removes the keys that were revoked or expired before the time, and tells how many.
+func (tx *Tx) DeleteInvalidKeys(before time.Time) (int, error) {
+	return tx.affected("delete invalid keys", deleteOld, before.UnixMilli())
 }
 
 // DeleteKey removes the key, known or not.

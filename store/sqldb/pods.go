@@ -1,6 +1,8 @@
 package sqldb
 
 import (
+	"time"
+
 	"github.com/berthdev/berth/impl/compute"
 )
 
@@ -26,8 +28,10 @@ const (
 	countPods          = `SELECT status, count(*) FROM pods WHERE user_id >= '' AND gone = 0 GROUP BY status`
 	movePod            = `UPDATE pods SET status = ?, reason = ?, started_at = ?, restart_at = ?, data_center_id = ?, host_id = ?, devices = ?, network_address = ?, moved_at = ?, version = version + 1`
 	oneVersion         = ` WHERE id = ? AND version = ?`
-	endPod             = movePod + `, gone = 1` + oneVersion
+	endPod             = movePod + `, gone = 1, env = '{}', args = ''` + oneVersion
 	movePodOn          = movePod + oneVersion
+	selectNextGone     = `SELECT MIN(moved_at) FROM pods WHERE gone = 1`
+	deleteGone         = `DELETE FROM pods WHERE seq IN (SELECT seq FROM pods WHERE gone = 1 AND moved_at < ? LIMIT ?)`
 	selectAddresses    = `SELECT user_id, network_address FROM pods WHERE network_address > 0 AND gone = 0 ORDER BY network_address`
 	changePod          = `UPDATE pods SET name = ?, image = ?, args = ?, disk_gb = ?, ports = ?, env = ?, registry_id = ?, persistent_gb = ?,
 persistent_path = ?, network_path = ?, global_networking = ?, locked = ?, version = version + 1` + oneVersion
@@ -131,14 +135,28 @@ func (tx *Tx) CountPods() (map[compute.PodStatus]int64, error) {
 	}, countPods)
 }
 
-// MovePod moves the pod if its version is still p's.
+// MovePod moves the pod if its version is still p's. One that is TERMINATED loses its environment and arguments: they may hold
+// secrets.
 func (tx *Tx) MovePod(p compute.Pod) (bool, error) {
 	query := movePodOn
 	if p.Status == compute.PodTerminated {
 		query = endPod
 	}
 	return tx.changed("move pod "+string(p.ID), query, string(p.Status), p.Reason, millis(p.StartedAt), millis(p.RestartAt), p.DataCenterID, p.HostID,
-		text(p.Devices), int64(p.Address), millis(tx.now), string(p.ID), p.Version)
+		text(p.Devices), int64(p.Address), millis(tx.wall), string(p.ID), p.Version)
+}
+
+// NextTerminated gives when the pod was terminated of which that is longest ago; zero if there is none.
+func (tx *Tx) NextTerminated() (at time.Time, err error) {
+	_, err = tx.one("find next terminated pod", func(row scanner) error { return row.Scan(instant{&at}) }, selectNextGone)
+	return at, err
+}
+
+// DeleteTerminated removes at most limit pods that were terminated before the time, and tells how many.
+func (tx *Tx) DeleteTerminated(before time.Time, limit int) (int, error) {
+	n, err := tx.affected("delete terminated pods", deleteGone, before.UnixMilli(), limit)
+	tx.deleted = tx.deleted || n > 0
+	return n, err
 }
 
 // ChangePod writes the pod's settings if its version is still p's.

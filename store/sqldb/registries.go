@@ -13,7 +13,7 @@ const (
 	insertRegistry       = `INSERT INTO registries (` + registryColumns + `) VALUES (?, ?, ?, ?, ?)`
 	selectRegistry       = `SELECT ` + registryColumns + ` FROM registries WHERE id = ?`
 	selectNewestRegistry = `SELECT ` + registryColumns + ` FROM registries ORDER BY seq DESC LIMIT 1`
-	selectRegistries     = `SELECT ` + registryColumns + ` FROM registries WHERE user_id = ? ORDER BY created_at DESC, seq DESC`
+	selectRegistries     = `SELECT ` + registryColumns + ` FROM registries WHERE user_id = ? ORDER BY created_at, seq`
 	updateRegistry       = `UPDATE registries SET login = ? WHERE id = ?`
 	deleteRegistry       = `DELETE FROM registries WHERE id = ?`
 	selectRegistryPods   = `SELECT id FROM pods WHERE registry_id = ? AND registry_id <> '' AND gone = 0 ORDER BY seq`
@@ -56,7 +56,7 @@ func (tx *Tx) NewestRegistry() (r compute.Registry, found bool, err error) {
 	return tx.registry("read newest registry", selectNewestRegistry)
 }
 
-// ListRegistries gives the user's credentials, newest first.
+// ListRegistries gives the user's credentials, oldest first.
 func (tx *Tx) ListRegistries(user compute.UserID) ([]compute.Registry, error) {
 	return list(tx, "list registries", scanRegistry, selectRegistries, string(user))
 }

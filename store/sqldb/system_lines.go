@@ -18,7 +18,7 @@ const halfMilli = 500_000
 
 // AddSystemLine adds a line to the log.
 func (tx *Tx) AddSystemLine(id, text string) error {
-	_, err := tx.exec("add a line of "+id, insertSystemLine, id, tx.now.UnixNano()+halfMilli, text)
+	_, err := tx.exec("add a line of "+id, insertSystemLine, id, tx.wall.UnixNano()+halfMilli, text)
 	return err
 }
 

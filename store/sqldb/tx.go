@@ -19,6 +19,7 @@ var errOver = errors.New("sqldb: the transaction is over")
 type Tx struct {
 	conn   *Conn
 	now    time.Time
+	wall   time.Time
 	counts Counts      // of the callers before this one in the same database transaction
 	moves  []countMove // this caller's
 	err    error       // once set, no statement runs
@@ -28,14 +29,17 @@ type Tx struct {
 	lingers bool // the commit may be late
 }
 
-// NewTx makes a Tx at a time, which it cuts to whole milliseconds. counts holds what the callers before it changed in the
-// same database transaction, and may be nil. Begin and end are the caller's.
-func NewTx(c *Conn, now time.Time, counts Counts) *Tx {
-	return &Tx{conn: c, now: now.UTC().Truncate(time.Millisecond), counts: counts}
+// NewTx makes a Tx at the time that the clock shows, which it cuts to whole milliseconds. counts holds what the callers before it
+// changed in the same database transaction, and may be nil. Begin and end are the caller's.
+func NewTx(c *Conn, clock compute.Clock, counts Counts) *Tx {
+	return &Tx{conn: c, now: clock.Now().UTC().Truncate(time.Millisecond), wall: clock.Wall().UTC().Truncate(time.Millisecond), counts: counts}
 }
 
-// Now is the time of the transaction.
+// Now is the time of the transaction by which things fall due.
 func (tx *Tx) Now() time.Time { return tx.now }
+
+// Wall is the time of day at Now.
+func (tx *Tx) Wall() time.Time { return tx.wall }
 
 // End makes the Tx useless and gives the error of the first statement that failed otherwise than by a guard or a taken
 // value. Such a failure may have undone more than its statement, so nothing of this Tx may be committed then, whatever
@@ -87,15 +91,21 @@ func (tx *Tx) refused(what string, err error) error {
 
 // changed runs a statement and tells whether it changed a row.
 func (tx *Tx) changed(what, query string, args ...any) (bool, error) {
+	n, err := tx.affected(what, query, args...)
+	return n > 0, err
+}
+
+// affected runs a statement and tells how many rows it changed.
+func (tx *Tx) affected(what, query string, args ...any) (int, error) {
 	r, err := tx.exec(what, query, args...)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	n, err := r.RowsAffected()
 	if err != nil {
-		return false, tx.fail(what, err)
+		return 0, tx.fail(what, err)
 	}
-	return n > 0, nil
+	return int(n), nil
 }
 
 // scanner is a row.

@@ -70,10 +70,9 @@ func (tx *Tx) ListWorkersOf(id compute.EndpointID) ([]compute.Worker, error) {
 	return list(tx, "list workers of "+string(id), scanWorker, selectWorkersOf, string(id))
 }
 
-// SetWorkerStarted writes when the worker's container came up; an unknown worker is no error.
-func (tx *Tx) SetWorkerStarted(id compute.WorkerID, at time.Time) error {
-	_, err := tx.exec("start worker "+string(id), startWorker, millis(at), string(id))
-	return err
+// SetWorkerStarted writes when the worker's container came up; it tells whether there is such a worker.
+func (tx *Tx) SetWorkerStarted(id compute.WorkerID, at time.Time) (bool, error) {
+	return tx.changed("start worker "+string(id), startWorker, millis(at), string(id))
 }
 
 // DeleteWorker removes the worker, known or not.

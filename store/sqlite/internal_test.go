@@ -3,10 +3,8 @@ package sqlite
 import (
 	"context"
 	"crypto/rand"
-	"database/sql"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -34,6 +32,7 @@ func TestEveryConnectionHasEveryPragma(t *testing.T) {
 	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	require.Equal(t, "2", pragma(t, d.writer.conn, "secure_delete"))
 	check := func(c *sqldb.Conn, readOnly string) {
 		for name, want := range map[string]string{
 			"busy_timeout": "5000", "journal_mode": "wal", "synchronous": "2", "auto_vacuum": "2", "foreign_keys": "1", "temp_store": "2", "query_only": readOnly,
@@ -48,60 +47,6 @@ func TestEveryConnectionHasEveryPragma(t *testing.T) {
 		check(c, "1")
 		defer func() { d.readers <- c }()
 	}
-}
-
-// makeNew runs the migrations on an empty file and gives what they make.
-func makeNew(t *testing.T) []byte {
-	path := filepath.Join(t.TempDir(), "new.db")
-	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	pool, err := sql.Open("sqlite", dsn(path, true, full))
-	require.NoError(t, err)
-	pool.SetMaxOpenConns(1)
-	_, err = pool.Exec("PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = INCREMENTAL; VACUUM; PRAGMA journal_mode = WAL")
-	require.NoError(t, err)
-	c, err := pool.Conn(t.Context())
-	require.NoError(t, err)
-	require.NoError(t, migrate(t.Context(), c))
-	require.NoError(t, c.Close())
-	require.NoError(t, pool.Close()) // which moves the log into the file
-	made, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return made
-}
-
-// describe gives all that a database without rows says of itself.
-func describe(t *testing.T, file []byte) (all []string) {
-	path := filepath.Join(t.TempDir(), "described.db")
-	require.NoError(t, os.WriteFile(path, file, 0o600))
-	pool, err := sql.Open("sqlite", "file:"+path)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, pool.Close()) }()
-	for _, query := range []string{
-		"PRAGMA auto_vacuum", "PRAGMA journal_mode", "PRAGMA user_version", "PRAGMA page_size", "PRAGMA page_count", "PRAGMA integrity_check",
-		"SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema ORDER BY type, name",
-	} {
-		rows, err := pool.Query(query)
-		require.NoError(t, err)
-		for rows.Next() {
-			var line string
-			require.NoError(t, rows.Scan(&line))
-			all = append(all, query+": "+line)
-		}
-		require.NoError(t, rows.Close())
-	}
-	return all
-}
-
-func TestTheNewDatabaseIsWhatTheMigrationsMake(t *testing.T) {
-	t.Parallel()
-	made := makeNew(t)
-	if os.Getenv("BERTH_GOLDEN") == "write" {
-		require.NoError(t, os.WriteFile("new.db", made, 0o644))
-		return
-	}
-	require.Contains(t, describe(t, newDatabase), "PRAGMA auto_vacuum: 2")
-	require.Contains(t, describe(t, newDatabase), "PRAGMA journal_mode: wal")
-	require.Equal(t, describe(t, made), describe(t, newDatabase), "new.db is older than the migrations: run make rules")
 }
 
 func TestAnUnsyncedStoreDoesNotWaitForTheDisk(t *testing.T) {
@@ -140,7 +85,7 @@ func BenchmarkInsertJob64(b *testing.B) {
 		limit int
 	}{{"group commit", batchLimit}, {"one transaction per call", 1}} {
 		b.Run(c.name, func(b *testing.B) {
-			d, err := open(b.Context(), filepath.Join(b.TempDir(), "berth.db"), compute.SystemClock{}, full, c.limit)
+			d, err := open(b.Context(), filepath.Join(b.TempDir(), "berth.db"), compute.SystemClock{}, full, c.limit, migrations())
 			require.NoError(b, err)
 			ids := compute.NewIDs(rand.Reader, compute.SystemClock{})
 			b.ResetTimer()

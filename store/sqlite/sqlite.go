@@ -3,12 +3,9 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	_ "embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -38,6 +35,7 @@ type DB struct {
 	unopened     chan struct{}    // one for each reader that nobody has needed yet
 	closed       chan struct{}
 	checkpointed chan struct{} // closed when the last checkpoint has ended
+	tried        chan struct{} // closed when nobody tries to write any more
 	synchronous  synchronous
 	closing      sync.Once
 	closeErr     error
@@ -47,29 +45,31 @@ type DB struct {
 }
 
 // Open opens the file at path, makes it if there is none, and brings its schema up to date. It fails on a file that a
-// newer program wrote. File and directory are its owner's alone, since jobs and environments hold secrets.
+// newer program wrote or that is no database of berth, and leaves it as it is. File and directory are its owner's alone, since
+// jobs and environments hold secrets.
 func Open(ctx context.Context, path string, clock compute.Clock) (*DB, error) {
-	return open(ctx, path, clock, full, batchLimit)
+	return open(ctx, path, clock, full, batchLimit, migrations())
 }
 
 // OpenUnsynced is Open of a file that is to be thrown away: a Write returns without waiting for the disk, and what it wrote
 // outlives this process, but not a failure of power.
 func OpenUnsynced(ctx context.Context, path string, clock compute.Clock) (*DB, error) {
-	return open(ctx, path, clock, off, batchLimit)
+	return open(ctx, path, clock, off, batchLimit, migrations())
 }
 
-func open(ctx context.Context, path string, clock compute.Clock, s synchronous, limit int) (_ *DB, err error) {
+func open(ctx context.Context, path string, clock compute.Clock, s synchronous, limit int, all []migration) (_ *DB, err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	if err := prepareFile(path, s == full); err != nil {
-		return nil, fmt.Errorf("open store: %w", err)
+	made, err := prepareFile(path, s == full)
+	if err != nil {
+		return nil, fmt.Errorf("open store %s: %w", path, err)
 	}
 	d := &DB{path: path, clock: clock, readers: make(chan *sqldb.Conn, readers), unopened: make(chan struct{}, readers), closed: make(chan struct{}), synchronous: s}
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("open store %s: %w", path, err), d.closeAll())
+			err = errors.Join(fmt.Errorf("open store %s: %w", path, notADatabase(err)), d.closeAll())
 		}
 	}()
 	// The writer first: it migrates the file before anyone reads.
@@ -77,51 +77,19 @@ func open(ctx context.Context, path string, clock compute.Clock, s synchronous, 
 	if err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, c); err != nil {
-		return nil, errors.Join(err, c.Close())
+	if !made {
+		if err := migrate(ctx, c, all); err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
 	}
 	d.writer = newWriter(sqldb.NewConn(c, dialect{}), clock, limit)
-	d.checkpointed = make(chan struct{})
+	d.checkpointed, d.tried = make(chan struct{}), make(chan struct{})
 	go d.checkpoints(context.WithoutCancel(ctx), d.writer)
+	go d.tryAgain(context.WithoutCancel(ctx))
 	for range readers {
 		d.unopened <- struct{}{}
 	}
 	return d, nil
-}
-
-// newDatabase is a database without rows: what the migrations make, in WAL mode, and able to give back what is deleted. Running
-// them takes as long as the rest of a start. TestTheNewDatabaseIsWhatTheMigrationsMake writes it.
-//
-//go:embed new.db
-var newDatabase []byte
-
-// prepareFile makes the directory and the file with modes that SQLite would not choose. SQLite gives the files beside it
-// the same mode. A file that exists is not opened: closing it again would drop the locks that this process may hold on it.
-// A crash leaves all of a new file or nothing.
-func prepareFile(path string, sync bool) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	info, err := os.Stat(path)
-	if err == nil && info.Size() > 0 {
-		return os.Chmod(path, 0o600)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	half := path + ".new"
-	f, err := os.OpenFile(half, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(newDatabase)
-	if err == nil && sync {
-		err = f.Sync() // the first write that SQLite syncs brings its name to disk, with that of the log
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(half, path)
 }
 
 // synchronous is when SQLite waits for the disk.
@@ -137,14 +105,14 @@ func dsn(path string, write bool, s synchronous) string {
 	q := url.Values{"_pragma": {
 		"busy_timeout(5000)",           // ms, for another program such as a backup; first, so that the others wait too
 		"journal_size_limit(33554432)", // bytes: a log that a burst made longer is cut again
-		"journal_mode(WAL)",
 		"synchronous(" + string(s) + ")",
 		"foreign_keys(1)",
 		"temp_store(MEMORY)", // what a savepoint may undo
 	}}
 	if write {
 		q.Set("_txlock", "immediate")
-		q.Add("_pragma", "wal_autocheckpoint(10000)") // in case that checkpoints do not come
+		q.Add("_pragma", "wal_autocheckpoint(10000)") // in case that checkpoints do not come; migrate sets the journal_mode
+		q.Add("_pragma", "secure_delete(FAST)")       // what is deleted is overwritten where that takes no further page
 	} else {
 		q.Add("_pragma", "query_only(1)")
 	}
@@ -194,6 +162,15 @@ func (d *DB) reader(ctx context.Context) (*sqldb.Conn, error) {
 	}
 }
 
+// notADatabase says what to do about a file that SQLite does not know.
+func notADatabase(err error) error {
+	var e *sqlite.Error
+	if errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_NOTADB {
+		return fmt.Errorf("it is no database, or a damaged one; %s: %w", advice, err)
+	}
+	return err
+}
+
 // dialect tells SQLite's errors apart.
 type dialect struct{}
 
@@ -218,6 +195,7 @@ func (d *DB) Read(ctx context.Context, f func(store.Tx) error) (err error) {
 		return errClosed()
 	default:
 	}
+	defer func() { err = told(err) }() // also when f panics
 	c, err := d.reader(ctx)
 	if err != nil {
 		return err
@@ -226,7 +204,7 @@ func (d *DB) Read(ctx context.Context, f func(store.Tx) error) (err error) {
 	if _, err := c.Exec("BEGIN"); err != nil {
 		return fmt.Errorf("begin to read: %w", err)
 	}
-	tx := sqldb.NewTx(c, d.clock.Now(), nil)
+	tx := sqldb.NewTx(c, d.clock, nil)
 	defer func() { // also when f panics
 		failed := tx.End()
 		if err == nil {
@@ -268,6 +246,7 @@ func (d *DB) closeAll() error {
 	if d.writer != nil {
 		d.writer.stop()
 		<-d.checkpointed
+		<-d.tried
 		for range readers {
 			select {
 			case c := <-d.readers:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -85,12 +86,36 @@ func TestNoWriteReturnsBeforeItsCommit(t *testing.T) {
 	}
 }
 
+func TestTheEnvironmentOfATerminatedPodIsNotInTheFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "berth.db")
+	s := openAt(t, path)
+	for n := range 50 {
+		p := compute.Pod{ID: compute.PodID(fmt.Sprint(n)), UserID: "u", Args: "--key another", Status: compute.PodRunning}
+		p.Env = map[string]string{"PASSWORD": "a secret", "MORE": strings.Repeat("x", 10*n)}
+		require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error { return tx.InsertPod(p) }))
+		p.Status = compute.PodTerminated
+		require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error {
+			_, err := tx.MovePod(p)
+			return err
+		}))
+	}
+	require.NoError(t, s.Close())
+	file, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NotContains(t, string(file), "a secret")
+	require.NotContains(t, string(file), "another")
+}
+
 func TestAFailedCommitIsToldToEveryCaller(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "berth.db")
 	s, other := openAt(t, path), outside(t, path)
+	require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error {
+		return tx.InsertEndpoint(compute.Endpoint{ID: "e", UserID: "u"})
+	}))
 	// The counts are written last, just before the commit, for all callers at once.
-	_, err := other.Exec("CREATE TRIGGER no BEFORE INSERT ON job_counts BEGIN SELECT RAISE(ROLLBACK, 'refused by a trigger'); END")
+	_, err := other.Exec("CREATE TRIGGER no BEFORE UPDATE ON job_counts BEGIN SELECT RAISE(ROLLBACK, 'refused by a trigger'); END")
 	require.NoError(t, err)
 	const callers = 64
 	errs := make(chan error, callers)
@@ -207,11 +232,13 @@ func TestAFileOfANewerProgramIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "berth.db")
 	require.NoError(t, openAt(t, path).Close())
 	other := outside(t, path)
+	var version int
+	require.NoError(t, other.QueryRow("PRAGMA user_version").Scan(&version))
 	_, err := other.Exec("PRAGMA user_version = 99")
 	require.NoError(t, err)
 	_, err = sqlite.Open(t.Context(), path, compute.SystemClock{})
 	require.ErrorContains(t, err, "a newer berth wrote it: its schema is version 99")
-	_, err = other.Exec("PRAGMA user_version = 1")
+	_, err = other.Exec(fmt.Sprintf("PRAGMA user_version = %d", version))
 	require.NoError(t, err)
 	openAt(t, path)
 }

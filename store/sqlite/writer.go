@@ -65,13 +65,20 @@ type writer struct {
 	working bool // it has the turn
 	over    bool
 
+	changed bool // the group has written something
+	refused int  // calls that failed since the trouble began
+
+	trouble  atomic.Pointer[error]                // nil: none
+	ill      chan struct{}                        // a trouble began
 	observed func(writes int, took time.Duration) // of commits; nil: nobody looks
+	watched  func(trouble error, failed int)      // see DB.Watch; nil: nobody looks
 }
 
 func newWriter(c *sqldb.Conn, clock compute.Clock, limit int) *writer {
 	w := &writer{
 		conn: c, clock: clock, limit: limit, moment: time.Millisecond, calls: make(chan *call, limit), turn: make(chan struct{}, 1),
 		untidy: make(chan struct{}, 1), left: make(chan struct{}), long: make(chan struct{}, 1), stopped: make(chan struct{}), counts: sqldb.Counts{},
+		ill: make(chan struct{}, 1),
 	}
 	go w.loop()
 	return w
@@ -276,7 +283,7 @@ func (w *writer) run(c *call) {
 			return
 		}
 	}
-	tx := sqldb.NewTx(w.conn, w.clock.Now(), w.counts)
+	tx := sqldb.NewTx(w.conn, w.clock, w.counts)
 	err := errUnwound
 	returned := false
 	defer func() { // after a Goexit, too, which only deferred calls outlive
@@ -305,9 +312,11 @@ func (w *writer) settle(c *call, tx *sqldb.Tx, nested bool, err error) {
 		}
 		w.counts.Add(tx)
 		w.kept++
+		w.changed = w.changed || tx.Changed()
 		w.loose = w.loose || tx.Deleted()
 		return
 	}
+	err = w.failed(err)
 	c.err = err
 	if w.kept > 0 && !nested {
 		if tx.Changed() {
@@ -342,6 +351,9 @@ func (w *writer) commit() {
 		}
 		w.begun = false
 		w.grew(w.kept)
+		if w.changed {
+			w.succeeded()
+		}
 	}
 	w.answer()
 }
@@ -366,6 +378,7 @@ func (w *writer) commitConn() error {
 func (w *writer) abort(err error) {
 	_, _ = w.conn.Exec("ROLLBACK") // fails if SQLite did so already
 	w.begun = false
+	err = w.failed(err)
 	for _, c := range w.group {
 		c.err = err
 	}
@@ -390,9 +403,12 @@ func (w *writer) refuseAll(err error) {
 
 func (w *writer) answer() {
 	for _, c := range w.group {
+		if store.TroubleOf(c.err) != "" {
+			w.refused++
+		}
 		close(c.answered)
 	}
 	clear(w.group)
-	w.group, w.kept, w.urgent = w.group[:0], 0, false
+	w.group, w.kept, w.urgent, w.changed = w.group[:0], 0, false, false
 	clear(w.counts)
 }

@@ -54,3 +54,45 @@ func charges(t *testing.T, open Open) {
 	require.Empty(t, list(both, &none, start, at(1000)))
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Charge, error) { return tx.ListCharges("v", both, nil, start, at(1000)) }))
 }
+
+func chargesStep(t *testing.T, open Open) {
+	s, clock := begin(t, open)
+	items := []compute.Item{compute.PodCPU, compute.ServerlessCPU}
+	list := func() []compute.Charge {
+		return read(t, s, func(tx store.Tx) ([]compute.Charge, error) {
+			return tx.ListCharges("u", items, nil, start.Add(-100*time.Hour), start.Add(100*time.Hour))
+		})
+	}
+	step := func(by time.Duration) {
+		write(t, s, func(tx store.Tx) error { return tx.StepCharges(by) })
+		clock.Running().Adjust(by)
+	}
+	at := func(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }
+	pod := compute.Charge{UserID: "u", Item: compute.PodCPU, ResourceID: "p", HolderID: "p", Rate: 60, BeganAt: at(0)}
+	worker := compute.Charge{UserID: "u", Item: compute.ServerlessCPU, ResourceID: "e", HolderID: "w", Rate: 7, BeganAt: at(1), SeenAt: at(1)}
+	over := compute.Charge{UserID: "u", Item: compute.PodCPU, ResourceID: "q", HolderID: "q", Rate: 1, BeganAt: at(0), EndedAt: at(1)}
+	write(t, s, func(tx store.Tx) error { return tx.OpenCharge(pod) })
+	write(t, s, func(tx store.Tx) error { return tx.OpenCharge(over) })
+	clock.Advance(time.Minute)
+	write(t, s, func(tx store.Tx) error { return tx.CloseCharge("q") })
+	write(t, s, func(tx store.Tx) error { return tx.OpenCharge(worker) })
+	step(time.Hour) // at the moment at which the worker began
+	pod.EndedAt, worker.BeganAt, worker.SeenAt = at(1), at(61), at(61)
+	on := pod
+	on.BeganAt, on.EndedAt = at(61), time.Time{}
+	require.Equal(t, []compute.Charge{pod, over, on, worker}, list())
+
+	clock.Advance(time.Minute)
+	write(t, s, func(tx store.Tx) error { return tx.SeeCharges() })
+	step(-2 * time.Hour)
+	on.EndedAt, worker.EndedAt, worker.SeenAt = at(62), at(62), at(62)
+	back, backToo := on, worker
+	back.BeganAt, back.EndedAt = at(-58), time.Time{}
+	backToo.BeganAt, backToo.SeenAt, backToo.EndedAt = at(-58), at(-58), time.Time{}
+	require.Equal(t, []compute.Charge{back, backToo, pod, over, on, worker}, list())
+	clock.Advance(time.Minute)
+	write(t, s, func(tx store.Tx) error { return tx.CloseCharge("p") })
+	write(t, s, func(tx store.Tx) error { return tx.CloseUnseen("w") })
+	back.EndedAt, backToo.EndedAt = at(-57), at(-58)
+	require.Equal(t, []compute.Charge{back, backToo, pod, over, on, worker}, list())
+}

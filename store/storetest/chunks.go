@@ -70,39 +70,66 @@ func chunks(t *testing.T, open Open) {
 }
 
 func webhooks(t *testing.T, open Open) {
-	s, _ := begin(t, open)
-	next := func() time.Time {
-		return read(t, s, func(tx store.Tx) (time.Time, error) { return tx.NextWebhook() })
-	}
-	due := func(at time.Time) []compute.Webhook {
-		return read(t, s, func(tx store.Tx) ([]compute.Webhook, error) { return tx.DueWebhooks(at, 9) })
+	s, clock := begin(t, open)
+	pending := func(after int64) (all []compute.Webhook) {
+		read(t, s, func(tx store.Tx) (struct{}, error) {
+			return struct{}{}, tx.PendingWebhooks(after, func(w compute.Webhook) { all = append(all, w) })
+		})
+		return all
 	}
 	log := func() []compute.Webhook {
 		return read(t, s, func(tx store.Tx) ([]compute.Webhook, error) { return tx.ListWebhooks(9) })
 	}
-	require.Zero(t, next())
-	a := compute.Webhook{JobID: "a", URL: "http://one/", Body: json.RawMessage(`{"id":"a"}`), NextAt: start.Add(time.Second), CreatedAt: start}
-	b := compute.Webhook{JobID: "b", URL: "http://two/", Body: json.RawMessage(`{"id":"b"}`), NextAt: start, CreatedAt: start}
-	write(t, s, func(tx store.Tx) error { return tx.InsertWebhook(a) })
-	write(t, s, func(tx store.Tx) error { return tx.InsertWebhook(b) })
-	require.Equal(t, start, next())
-	got := due(start)
-	require.Len(t, got, 1)
-	b.Seq = got[0].Seq
-	require.Equal(t, b, got[0])
+	remove := func(before time.Time, limit int) (n int) {
+		write(t, s, func(tx store.Tx) (err error) {
+			n, err = tx.DeleteWebhooks(before, limit)
+			return err
+		})
+		return n
+	}
+	insert := func(w compute.Webhook) compute.Webhook {
+		write(t, s, func(tx store.Tx) error { return tx.InsertWebhook(w) })
+		all := pending(0)
+		w.Seq, w.Size = all[len(all)-1].Seq, len(w.Body)
+		return w
+	}
+	without := func(w compute.Webhook) compute.Webhook {
+		w.Body = nil
+		return w
+	}
+	require.Empty(t, pending(0))
+	a := insert(compute.Webhook{JobID: "a", URL: "http://one/", Body: json.RawMessage(`{"id":"a"}`), NextAt: start.Add(time.Second), CreatedAt: start})
+	b := insert(compute.Webhook{JobID: "b", URL: "http://two/", Body: json.RawMessage(`{"id":"bb"}`), NextAt: start, CreatedAt: start})
+	require.Equal(t, []compute.Webhook{without(a), without(b)}, pending(0))
+	require.Equal(t, []compute.Webhook{without(b)}, pending(a.Seq))
+	require.Empty(t, pending(b.Seq))
+	require.Equal(t, b, read(t, s, func(tx store.Tx) (compute.Webhook, error) { return tx.Webhook(b.Seq) }))
+	_, err := tryRead(t, s, func(tx store.Tx) (compute.Webhook, error) { return tx.Webhook(b.Seq + 1) })
+	require.Equal(t, compute.NotFound, compute.CodeOf(err))
 
 	b.Tries, b.NextAt, b.Status, b.Error = 1, start.Add(10*time.Second), 500, "no"
 	write(t, s, func(tx store.Tx) error { return tx.SetWebhook(b) })
-	require.Len(t, due(start.Add(time.Minute)), 2)
-	require.Equal(t, b, due(start.Add(time.Minute))[1], "the longest due first")
+	require.Equal(t, b, read(t, s, func(tx store.Tx) (compute.Webhook, error) { return tx.Webhook(b.Seq) }))
 
 	b.Tries, b.NextAt, b.Status, b.Error = 2, time.Time{}, 200, ""
 	write(t, s, func(tx store.Tx) error { return tx.SetWebhook(b) })
-	require.Len(t, due(start.Add(time.Minute)), 1)
-	b.Body = nil
-	require.Equal(t, b, log()[0])
+	require.Equal(t, []compute.Webhook{without(a)}, pending(0))
+	b.Body, b.Size = nil, 0
+	require.Equal(t, []compute.Webhook{b, without(a)}, log(), "its body is forgotten")
 
-	write(t, s, func(tx store.Tx) error { return tx.DeleteWebhooks(start.Add(time.Hour)) })
-	require.Len(t, log(), 1, "what is to be delivered stays")
-	require.Equal(t, compute.JobID("a"), log()[0].JobID)
+	require.Zero(t, remove(start, 9), "not before the time")
+	require.Equal(t, 1, remove(start.Add(time.Millisecond), 9))
+	require.Equal(t, []compute.Webhook{without(a)}, log(), "what is to be delivered stays")
+	a.NextAt = time.Time{}
+	write(t, s, func(tx store.Tx) error { return tx.SetWebhook(a) })
+	require.Equal(t, 1, remove(start.Add(time.Hour), 9))
+	require.Empty(t, log())
+	clock.Advance(time.Millisecond)
+	c := compute.Webhook{URL: "http://one/", NextAt: clock.Now(), CreatedAt: clock.Now()}
+	require.Greater(t, insert(c).Seq, b.Seq, "no number comes again")
+	for range 3 {
+		write(t, s, func(tx store.Tx) error { return tx.InsertWebhook(compute.Webhook{CreatedAt: clock.Now()}) })
+	}
+	require.Equal(t, 2, remove(clock.Now().Add(time.Hour), 2))
+	require.Len(t, log(), 2)
 }

@@ -129,6 +129,7 @@ func waitingJobs(tx store.Tx) (jobs []compute.Job, err error) {
 
 func jobTake(t *testing.T, open Open) {
 	s, clock := begin(t, open)
+	write(t, s, func(tx store.Tx) error { return insertEndpoint(tx, "e") })
 	j := job("j")
 	j.S3Config, j.Webhook, j.Attempt, j.Retries = json.RawMessage(`{"b":1}`), "https://x/", 1, 1
 	write(t, s, func(tx store.Tx) error { return tx.InsertJob(j, json.RawMessage(`{"a": 1}`)) })
@@ -261,6 +262,11 @@ func jobCounts(t *testing.T, open Open) {
 		return compute.Errorf(compute.Rejected, "no")
 	}))
 	require.EqualValues(t, 2, counts(t, s).InQueue, "what was undone is not counted")
+
+	write(t, s, func(tx store.Tx) error { return tx.DeleteEndpoint("e") })
+	require.Zero(t, counts(t, s), "they go with the endpoint")
+	move(t, s, "b", to(compute.JobCancelled))
+	require.Zero(t, counts(t, s), "and do not come again with the ends of its jobs")
 }
 
 func jobsExpire(t *testing.T, open Open) {
@@ -345,6 +351,10 @@ func clears(t *testing.T, open Open) {
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Release, error) { return tx.ListReleases("asked") }))
 	require.Len(t, read(t, s, func(tx store.Tx) ([]compute.Release, error) { return tx.ListReleases("declared") }), 1)
 	require.Len(t, read(t, s, func(tx store.Tx) ([]compute.Worker, error) { return tx.ListWorkers() }), 1)
+	declared := job("counted")
+	declared.EndpointID = "declared"
+	insertJobs(t, s, declared)
+	require.Equal(t, compute.JobCounts{InQueue: 1}, read(t, s, func(tx store.Tx) (compute.JobCounts, error) { return tx.CountJobs("declared") }))
 	insertJobs(t, s, job("a"))
 	require.Equal(t, compute.JobCounts{InQueue: 1}, counts(t, s))
 }

@@ -53,3 +53,23 @@ func keys(t *testing.T, open Open) {
 	write(t, s, func(tx store.Tx) error { return tx.DeleteKey("z") })
 	require.Equal(t, []compute.Key{bare, none}, list())
 }
+
+func oldKeys(t *testing.T, open Open) {
+	s, _ := begin(t, open)
+	for _, k := range []compute.Key{
+		{ID: "good"}, {ID: "expires", ExpiresAt: start.Add(time.Hour)}, {ID: "expired", ExpiresAt: start},
+		{ID: "revoked", RevokedAt: start, ExpiresAt: start.Add(time.Hour)}, {ID: "just revoked", RevokedAt: start.Add(time.Millisecond)},
+	} {
+		write(t, s, func(tx store.Tx) error { return tx.InsertKey(k) })
+	}
+	write(t, s, func(tx store.Tx) error {
+		n, err := tx.DeleteInvalidKeys(start.Add(time.Millisecond))
+		require.Equal(t, 2, n)
+		return err
+	})
+	var left []compute.KeyID
+	for _, k := range read(t, s, func(tx store.Tx) ([]compute.Key, error) { return tx.ListKeys() }) {
+		left = append(left, k.ID)
+	}
+	require.Equal(t, []compute.KeyID{"good", "expires", "just revoked"}, left)
+}

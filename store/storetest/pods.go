@@ -97,6 +97,45 @@ func podMove(t *testing.T, open Open) {
 	require.Equal(t, got, getPod(t, s, "p"))
 }
 
+func podEnds(t *testing.T, open Open) {
+	s, clock := begin(t, open)
+	next := func() time.Time {
+		return read(t, s, func(tx store.Tx) (time.Time, error) { return tx.NextTerminated() })
+	}
+	remove := func(before time.Time, limit int) (n int) {
+		write(t, s, func(tx store.Tx) (err error) {
+			n, err = tx.DeleteTerminated(before, limit)
+			return err
+		})
+		return n
+	}
+	require.Zero(t, next())
+	secret := func(id compute.PodID) compute.Pod {
+		p := pod(id, "u", compute.PodRunning)
+		p.Args, p.Env = "--password secret", map[string]string{"PASSWORD": "secret"}
+		return p
+	}
+	insertPods(t, s, secret("a"), secret("b"), secret("stays"))
+	for _, id := range []compute.PodID{"b", "a"} {
+		clock.Advance(time.Second)
+		p := secret(id)
+		p.Status = compute.PodTerminated
+		require.True(t, guarded(t, s, func(tx store.Tx) (bool, error) { return tx.MovePod(p) }))
+		got := getPod(t, s, id)
+		require.Empty(t, got.Env)
+		require.Empty(t, got.Args)
+	}
+	require.Equal(t, start.Add(time.Second), next())
+	require.Zero(t, remove(start.Add(time.Second), 9), "not before the time")
+	require.Equal(t, 1, remove(start.Add(time.Hour), 1))
+	require.Equal(t, start.Add(2*time.Second), next(), "the one that was terminated first is gone")
+	require.Equal(t, 1, remove(start.Add(time.Hour), 9))
+	require.Zero(t, next())
+	_, err := tryRead(t, s, func(tx store.Tx) (compute.Pod, error) { return tx.Pod("a") })
+	require.Equal(t, compute.NotFound, compute.CodeOf(err))
+	require.Equal(t, map[string]string{"PASSWORD": "secret"}, getPod(t, s, "stays").Env)
+}
+
 func podAddresses(t *testing.T, open Open) {
 	s, _ := begin(t, open)
 	get := func() (all []compute.NetworkAddress, users []compute.UserID) {

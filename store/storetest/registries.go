@@ -32,7 +32,7 @@ func registries(t *testing.T, open Open) {
 	for _, r := range []compute.Registry{late, first, second, other} {
 		write(t, s, func(tx store.Tx) error { return tx.InsertRegistry(r) })
 	}
-	require.Equal(t, []compute.Registry{late, second, first}, list())
+	require.Equal(t, []compute.Registry{first, second, late}, list())
 	require.Equal(t, compute.RegistryID("d"), newest())
 	require.Equal(t, compute.Conflict, compute.CodeOf(s.Write(t.Context(), func(tx store.Tx) error { return tx.InsertRegistry(first) })))
 	require.Equal(t, other, read(t, s, func(tx store.Tx) (compute.Registry, error) { return tx.Registry("d") }))
@@ -54,13 +54,13 @@ func registries(t *testing.T, open Open) {
 	changed.Login = []byte{2}
 	write(t, s, func(tx store.Tx) error { return tx.UpdateRegistry(changed) })
 	require.Equal(t, changed, read(t, s, func(tx store.Tx) (compute.Registry, error) { return tx.Registry("d") }))
-	require.Equal(t, []compute.Registry{late, second, first}, list())
+	require.Equal(t, []compute.Registry{first, second, late}, list())
 	unknown := s.Write(t.Context(), func(tx store.Tx) error { return tx.UpdateRegistry(compute.Registry{ID: "none"}) })
 	require.Equal(t, compute.NotFound, compute.CodeOf(unknown))
 
 	write(t, s, func(tx store.Tx) error { return tx.DeleteRegistry("a") })
 	write(t, s, func(tx store.Tx) error { return tx.DeleteRegistry("a") })
-	require.Equal(t, []compute.Registry{late, second}, list())
+	require.Equal(t, []compute.Registry{second, late}, list())
 	_, err := tryRead(t, s, func(tx store.Tx) (compute.Registry, error) { return tx.Registry("a") })
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
 }

@@ -21,4 +21,14 @@ func requestCounts(t *testing.T, open Open) {
 	write(t, s, func(tx store.Tx) error { return tx.SetRequestCount(first) })
 	got := read(t, s, func(tx store.Tx) ([]compute.RequestCount, error) { return tx.RequestCounts() })
 	require.Equal(t, []compute.RequestCount{first, second}, got)
+
+	other := compute.RequestCount{UserID: "v", Window: "day", Start: start, Requests: 3}
+	write(t, s, func(tx store.Tx) error { return tx.SetRequestCount(other) })
+	earlier := second
+	earlier.Start = start.Add(-time.Minute)
+	for _, c := range []compute.RequestCount{first, earlier} {
+		write(t, s, func(tx store.Tx) error { return tx.DeleteRequestCount(c) })
+	}
+	got = read(t, s, func(tx store.Tx) ([]compute.RequestCount, error) { return tx.RequestCounts() })
+	require.Equal(t, []compute.RequestCount{second, other}, got)
 }

@@ -14,7 +14,7 @@ func sshKeys(t *testing.T, open Open) {
 		return read(t, s, func(tx store.Tx) ([]string, error) { return tx.SSHKeys("u") })
 	}
 	require.Empty(t, get())
-	for _, lines := range [][]string{{"b", "a"}, {"ssh-rsa A \"x\""}, {}} {
+	for _, lines := range [][]string{{"b", "a"}, {"ssh-rsa A \"x\""}, nil} {
 		write(t, s, func(tx store.Tx) error { return tx.SetSSHKeys("u", lines) })
 		require.Equal(t, lines, get())
 	}

@@ -21,6 +21,7 @@ func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store)
 		"a pod comes back as it was stored":                            podRoundTrip,
 		"pods are listed by user and by status, and counted":           podLists,
 		"a pod moves only from the version that was read":              podMove,
+		"a terminated pod loses its secrets, then its row":             podEnds,
 		"no two pods have one network address":                         podAddresses,
 		"an endpoint comes back as it was stored":                      endpointRoundTrip,
 		"a declared endpoint's name is unique for its user":            endpointNames,
@@ -29,7 +30,9 @@ func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store)
 		"releases are listed, and go with their endpoint":              releases,
 		"workers are listed, started and deleted":                      workers,
 		"keys are listed, revoked and deleted":                         keys,
-		"request counts are replaced":                                  requestCounts,
+		"keys that were revoked or expired long ago are deleted":       oldKeys,
+		"request counts are replaced and deleted":                      requestCounts,
+		"runtimes are listed and deleted":                              runtimes,
 		"volumes are listed, updated and deleted":                      volumes,
 		"the pods of a volume are those that are not terminated":       volumePods,
 		"registry credentials are listed and deleted, with their pods": registries,
@@ -40,6 +43,8 @@ func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store)
 		"what berth says in a log is kept to its last lines":           systemLines,
 		"clusters are listed, renamed and deleted, with their pods":    clusters,
 		"charges are opened, seen, closed and listed":                  charges,
+		"a step of the time of day splits the open charges":            chargesStep,
+		"the lag of the clock is kept":                                 lag,
 		"a job comes back as it was stored":                            jobRoundTrip,
 		"a job's JSON comes back byte for byte":                        jobJSON,
 		"a job's id is unique":                                         jobIDs,
@@ -50,7 +55,7 @@ func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store)
 		"held jobs are listed in the order of taking":                  jobsHeld,
 		"jobs are counted":                                             jobCounts,
 		"chunks are drained in their order":                            chunks,
-		"deliveries of webhooks are due, tried and logged":             webhooks,
+		"deliveries of webhooks are pending, tried and logged":         webhooks,
 		"a cleared store keeps declared endpoints and keys alone":      clears,
 		"jobs expire in the order of their time":                       jobsExpire,
 		"only an ended job is deleted":                                 jobDelete,
@@ -120,16 +125,29 @@ func job(id compute.JobID) compute.Job {
 	}
 }
 
+// insertJobs stores jobs, with their endpoints: only those of an endpoint are counted.
 func insertJobs(t *testing.T, s store.Store, jobs ...compute.Job) {
 	t.Helper()
 	write(t, s, func(tx store.Tx) error {
 		for _, j := range jobs {
+			if err := insertEndpoint(tx, j.EndpointID); err != nil {
+				return err
+			}
 			if err := tx.InsertJob(j, json.RawMessage(`{}`)); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// insertEndpoint stores an endpoint of that id, unless there is one.
+func insertEndpoint(tx store.Tx, id compute.EndpointID) error {
+	_, err := tx.Endpoint(id)
+	if compute.CodeOf(err) == compute.NotFound {
+		err = tx.InsertEndpoint(compute.Endpoint{ID: id, UserID: "u", Name: string(id)})
+	}
+	return err
 }
 
 func getJob(t *testing.T, s store.Store, id compute.JobID) compute.Job {

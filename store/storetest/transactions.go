@@ -19,6 +19,14 @@ import (
 
 var errNo = errors.New("no")
 
+// beginCounted is begin, of a store that has the endpoint of the jobs.
+func beginCounted(t *testing.T, open Open) store.Store {
+	t.Helper()
+	s, _ := begin(t, open)
+	write(t, s, func(tx store.Tx) error { return insertEndpoint(tx, "e") })
+	return s
+}
+
 func insert(id compute.JobID) func(store.Tx) error {
 	return func(tx store.Tx) error { return tx.InsertJob(job(id), json.RawMessage(`{}`)) }
 }
@@ -73,7 +81,7 @@ func undone(t *testing.T, open Open) {
 func around(t *testing.T, open Open, end func() error, want outcome) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s, _ := begin(t, open)
+		s := beginCounted(t, open)
 		bad := func(id compute.JobID) func(store.Tx) error {
 			return func(tx store.Tx) error {
 				if err := insert(id)(tx); err != nil {
@@ -127,7 +135,7 @@ func exits(t *testing.T, open Open) {
 // who share its commit, and tells them.
 func sure(t *testing.T, open Open) {
 	synctest.Test(t, func(t *testing.T) {
-		s, _ := begin(t, open)
+		s := beginCounted(t, open)
 		gate := make(chan struct{})
 		var wg sync.WaitGroup
 		first := make(chan error, 1)
@@ -172,7 +180,7 @@ func sure(t *testing.T, open Open) {
 
 func concurrent(t *testing.T, open Open) {
 	const callers, each = 64, 20
-	s, _ := begin(t, open)
+	s := beginCounted(t, open)
 	errs := make(chan error, callers*each)
 	for c := range callers {
 		go func() {

@@ -1,5 +1,5 @@
 // Package docker is a runtime that runs allocations as containers of a Docker Engine, or of what speaks its API, such as
-// Podman's socket. It uses the engine's own Go client, which agrees with the engine on a version of the API, 1.40 or later.
+// Podman's socket. It uses the engine's own Go client, which agrees with the engine on a version of the API, 1.41 or later.
 //
 // The engine is the truth. Everything that a runtime makes carries two labels, the owner's and the allocation's id, so that
 // the next runtime of the same owner finds it: a container outlives the runtime and a restart of berth. A container is never
@@ -12,6 +12,8 @@
 //   - The logs are those of the present run, the last 30 MB.
 //   - An image that is there is not pulled again (see Config.Pull); a private one that somebody else pulled is there, too.
 //   - Allocations with a link are in a network of the engine for its subnet, which goes with the last of them, and in no other.
+//   - No program in a container gains privileges that it does not begin with, unless Config.AllowNewPrivileges.
+//   - The container knows on which ports of the host its TCP ports are, if the address is one of this machine.
 //   - GPUs need the NVIDIA runtime in the engine. A container that asks for none sees none, whatever its environment says.
 package docker
 
@@ -71,6 +73,9 @@ type Config struct {
 	Clock   compute.Clock // for pauses; it must run
 	Log     *slog.Logger  // nil: silent
 
+	// AllowNewPrivileges lets programs gain privileges that who starts them has not: by sudo and the like.
+	AllowNewPrivileges bool
+
 	ReachHost bool // containers reach the machine by HostName, which takes an engine of API 1.41
 	// MeasureGPUs gives what nvidia-smi says of all GPUs of the engine's host; nil: it is asked on this machine.
 	MeasureGPUs func(context.Context) ([]byte, error)
@@ -93,8 +98,9 @@ type Runtime struct {
 
 	mu      sync.Mutex
 	closed  bool
-	known   *system.Info             // what the engine said of itself since it was last connected to
-	noSizes bool                     // the engine could not limit a disk that it should be able to
+	known   *system.Info // what the engine said of itself since it was last connected to
+	noSizes bool         // the engine could not limit a disk that it should be able to
+	reserve func(ports []string, address netip.Addr) reserved
 	starts  map[string]*start        // what is being started
 	failed  map[string]runtime.State // what could not be started, or was stopped before it was up
 	quiet   map[string]bool          // containers whose end was asked for, by the engine's id
@@ -127,12 +133,21 @@ func New(c Config) (*Runtime, error) {
 		return nil, err
 	}
 	h := &Runtime{
-		config: c, engine: engine, ends: runtime.NewEnds(), locks: locks{held: map[string]*lock{}},
+		config: c, engine: engine, reserve: reserve, ends: runtime.NewEnds(), locks: locks{held: map[string]*lock{}},
 		starts: map[string]*start{}, failed: map[string]runtime.State{}, quiet: map[string]bool{}, samples: map[string]sample{},
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.work.Go(h.listen)
 	return h, nil
+}
+
+// Address gives the address of the engine that Config.Host means.
+func Address(host string) (string, error) {
+	engine, err := dial(host)
+	if err != nil {
+		return "", err
+	}
+	return engine.DaemonHost(), engine.Close()
 }
 
 func dial(host string) (*client.Client, error) {

@@ -53,6 +53,19 @@ func (h *Runtime) makeNetwork(ctx context.Context, l *runtime.Link) error {
 	return nil
 }
 
+// Sweep removes the networks in which no container is.
+func (h *Runtime) Sweep(ctx context.Context) error {
+	networks, err := ask(ctx, func(ctx context.Context) (client.NetworkListResult, error) {
+		return h.engine.NetworkList(ctx, client.NetworkListOptions{Filters: h.label()})
+	})
+	for _, n := range networks.Items {
+		if leaveErr := h.leaveNetwork(ctx, n.Name); leaveErr != nil {
+			err = leaveErr
+		}
+	}
+	return err
+}
+
 // leaveNetwork removes a network, unless another container is up in it. Those that are stopped make it again when they start.
 func (h *Runtime) leaveNetwork(ctx context.Context, name string) error {
 	h.networks.Lock()

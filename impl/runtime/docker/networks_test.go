@@ -98,3 +98,27 @@ func TestAPrivateImageIsPulledWithItsLoginWhichIsOpenedForThatAlone(t *testing.T
 	await(t, host, "a", runtime.Up)
 	require.EqualValues(t, 2, opened.Load(), "the image is there: nobody opens the login")
 }
+
+func TestANetworkInWhichNoContainerIsIsSweptAway(t *testing.T) {
+	t.Parallel()
+	c, owner := dockertest.Need(t)
+	host := open(t, docker.Config{Owner: owner})
+	a := playing("a", "stay")
+	a.Link = link(netip.MustParsePrefix("10.203.32.0/20"), 2, "a.pod.berth.internal")
+	require.NoError(t, host.Start(t.Context(), a))
+	await(t, host, "a", runtime.Up)
+	// As a berth leaves it that is killed between the removal of a container and that of its network.
+	_, err := c.NetworkCreate(t.Context(), "berth-"+owner+"-net-left", client.NetworkCreateOptions{Labels: map[string]string{"dev.berth.owner": owner}})
+	require.NoError(t, err)
+	networks := func() int {
+		found, err := c.NetworkList(t.Context(), client.NetworkListOptions{Filters: make(client.Filters).Add("label", "dev.berth.owner="+owner)})
+		require.NoError(t, err)
+		return len(found.Items)
+	}
+	require.Equal(t, 2, networks())
+	require.NoError(t, host.Sweep(t.Context()))
+	require.Equal(t, 1, networks(), "the other one is in use")
+	require.NoError(t, host.Remove(t.Context(), "a"))
+	require.NoError(t, host.Sweep(t.Context()))
+	require.Zero(t, networks())
+}

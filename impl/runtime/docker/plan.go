@@ -15,6 +15,8 @@ import (
 	"github.com/moby/moby/api/types/system"
 	"github.com/moby/moby/client"
 
+	"github.com/berthdev/berth/impl/args"
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 )
 
@@ -45,7 +47,7 @@ type plan struct {
 
 // plan works out what is to be made, and refuses what the engine cannot run.
 func (h *Runtime) plan(a runtime.Allocation, info system.Info) (plan, error) {
-	words, err := runtime.Words(a.Args)
+	command, err := args.Parse(a.Args)
 	if err != nil {
 		return plan{}, err
 	}
@@ -74,6 +76,9 @@ func (h *Runtime) plan(a runtime.Allocation, info system.Info) (plan, error) {
 		Mounts:        mounts,
 		Resources:     resources(a, info),
 	}
+	if !h.config.AllowNewPrivileges {
+		host.SecurityOpt = []string{"no-new-privileges"}
+	}
 	if h.config.ReachHost {
 		host.ExtraHosts = []string{HostName + ":host-gateway"}
 	}
@@ -81,8 +86,10 @@ func (h *Runtime) plan(a runtime.Allocation, info system.Info) (plan, error) {
 		host.StorageOpt = map[string]string{"size": strconv.FormatInt(a.DiskGB, 10) + "G"}
 	}
 	p := plan{link: a.Link, volumes: volumes, container: client.ContainerCreateOptions{
-		Name:       h.name(a.ID),
-		Config:     &container.Config{Image: a.Image, Cmd: words, Env: environment(a), ExposedPorts: exposed, Labels: labels},
+		Name: h.name(a.ID),
+		Config: &container.Config{
+			Image: a.Image, Entrypoint: command.Entrypoint, Cmd: command.Words, Hostname: a.Hostname, ExposedPorts: exposed, Labels: labels,
+		},
 		HostConfig: host,
 	}}
 	if a.Link != nil {
@@ -96,20 +103,18 @@ func (h *Runtime) name(id string) string { return "berth-" + h.config.Owner + "-
 
 func (h *Runtime) volumeName(id string) string { return "berth-" + h.config.Owner + "-volume-" + id }
 
-func environment(a runtime.Allocation) []string {
+// environment is the allocation's, with where it is reached; what it says of GPUs is not heeded.
+func environment(a runtime.Allocation, ip string, ports []compute.PublishedPort) []string {
 	env := maps.Clone(a.Env)
-	if env == nil {
-		env = map[string]string{}
-	}
 	delete(env, envGPUs)
 	if len(a.GPUs) == 0 {
+		if env == nil {
+			env = map[string]string{}
+		}
 		env[envGPUs] = noGPU
 	}
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		all = append(all, name+"="+env[name])
-	}
-	return all
+	a.Env = env
+	return a.Variables(ip, ports)
 }
 
 // resources are the limits. More vCPUs than the engine has are no limit, and it would refuse them.

@@ -147,9 +147,29 @@ func (h *Runtime) try(ctx context.Context, a runtime.Allocation, p plan) error {
 			return err
 		}
 	}
-	if err := h.create(ctx, p.container); err != nil {
+	for tries := portTries; ; tries-- {
+		ports := h.reserve(a.Ports, h.config.Publish)
+		err := h.launch(ctx, a, p, ports)
+		if len(ports.ports) == 0 || !errdefs.IsInternal(err) || tries == 1 {
+			return err
+		}
+	}
+}
+
+// launch makes the container and starts it; one that does not start is removed.
+func (h *Runtime) launch(ctx context.Context, a runtime.Allocation, p plan, ports reserved) error {
+	defer ports.release()
+	container := h.complete(p.container, a, ports.ports)
+	err := h.create(ctx, container)
+	if errdefs.IsConflict(err) { // the engine made it just now, for a call of a berth that was killed
+		if err = h.discard(ctx, a.ID); err == nil {
+			err = h.create(ctx, container)
+		}
+	}
+	if err != nil {
 		return err
 	}
+	ports.release()
 	_, err = ask(ctx, func(ctx context.Context) (client.ContainerStartResult, error) {
 		return h.engine.ContainerStart(ctx, h.name(a.ID), client.ContainerStartOptions{})
 	})
@@ -170,7 +190,7 @@ func (h *Runtime) create(ctx context.Context, o client.ContainerCreateOptions) e
 		return err
 	}
 	err := made()
-	if err == nil || len(o.HostConfig.StorageOpt) == 0 || errors.Is(err, runtime.ErrUnavailable) {
+	if err == nil || len(o.HostConfig.StorageOpt) == 0 || errors.Is(err, runtime.ErrUnavailable) || errdefs.IsConflict(err) {
 		return err
 	}
 	o.HostConfig.StorageOpt = nil

@@ -1,11 +1,12 @@
 package process
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -38,10 +39,15 @@ const (
 // killLeftovers kills the processes that an earlier runtime of the same directory started, and their children, and waits up to
 // two seconds until they are gone, so that nothing they hold is in the way of new ones. One that cannot be killed is
 // left alone: it hangs in the kernel, and New should not.
-func killLeftovers(owner string) error {
-	mark := []byte(EnvOwner + "=" + owner)
+func killLeftovers(owner string) error { return killAllWith(EnvOwner + "=" + owner) }
+
+// killStrays does the same for what is left of one allocation when its group has ended: processes that left the group.
+func killStrays(owner, id string) { _ = killAllWith(EnvOwner+"="+owner, EnvAllocation+"="+id) }
+
+// killAllWith kills the processes that have all of the variables in their environment.
+func killAllWith(variables ...string) error {
 	for range leftoverRounds {
-		found, err := killMarked(mark)
+		found, err := killMarked(variables)
 		if err != nil || !found {
 			return err
 		}
@@ -50,7 +56,7 @@ func killLeftovers(owner string) error {
 	return nil
 }
 
-func killMarked(mark []byte) (found bool, err error) {
+func killMarked(variables []string) (found bool, err error) {
 	folders, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		return false, err
@@ -65,13 +71,10 @@ func killMarked(mark []byte) (found bool, err error) {
 			continue
 		}
 		env, _ := os.ReadFile(filepath.Join(folder, "environ")) // of another user, or ended: not ours
-		for v := range bytes.SplitSeq(env, []byte{0}) {
-			if bytes.Equal(v, mark) {
-				if p.Signal(syscall.SIGKILL) == nil {
-					found = true
-				}
-				break
-			}
+		all := strings.Split(string(env), "\x00")
+		others := slices.DeleteFunc(slices.Clone(variables), func(v string) bool { return slices.Contains(all, v) })
+		if len(others) == 0 && p.Signal(syscall.SIGKILL) == nil {
+			found = true
 		}
 		_ = p.Release()
 	}

@@ -20,3 +20,6 @@ func awaitEnd(p *os.Process, last func()) (*os.ProcessState, error) {
 
 // killLeftovers does nothing: the environment of other processes cannot be read here.
 func killLeftovers(string) error { return nil }
+
+// killStrays does nothing, for the same reason.
+func killStrays(string, string) {}

@@ -3,8 +3,12 @@
 // berth may read, and use what there is. It listens on the machine's own ports and has the machine's own disk, which
 // nobody wipes; Start refuses mounts, GPUs and networks.
 //
+// It runs nothing but those commands: an allocation adds arguments and variables to one only as far as Config.Rules lets it, and of
+// berth's own environment a process gets what every program needs, and what Config.Inherit names.
+//
 // Each allocation is a process group of its own. When its first process has ended, whatever is left of the group is
-// killed: a child that lives on, such as the pinger of the Python SDK, would claim jobs that nobody works on.
+// killed: a child that lives on, such as the pinger of the Python SDK, would claim jobs that nobody works on. On Linux so is what
+// left the group, as a daemon does: it is found by the BERTH_ALLOCATION in its environment.
 //
 // No process outlives berth. Close kills them all; on Linux the kernel kills them if berth dies without Close, and New
 // kills what is left even then (their children), which it finds by the BERTH_OWNER in their environment.
@@ -20,10 +24,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/berthdev/berth/impl/args"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 )
@@ -37,7 +41,10 @@ const (
 // markFile is there if a process was started since New last looked for leftovers.
 const markFile = "started"
 
-var errClosed = errors.New("process: the runtime is closed")
+var (
+	errClosed     = errors.New("process: the runtime is closed")
+	errEntrypoint = errors.New("args: a process has no entrypoint that could be another one")
+)
 
 var _ runtime.Runtime = (*Runtime)(nil)
 
@@ -50,6 +57,10 @@ type Config struct {
 	WorkDir string
 	// Commands maps images to commands: the program and its first arguments.
 	Commands map[string][]string
+	// Inherit names variables of berth's own environment that processes get besides those that every program needs.
+	Inherit []string
+	// Rules say what an allocation may set of its process.
+	Rules compute.ProcessRules
 	// Output gets every line that a process writes, after "<allocation id> | ", if it is not nil. It is written to by one
 	// goroutine at a time. A slow one slows the processes down.
 	Output io.Writer
@@ -59,6 +70,8 @@ type Config struct {
 type Runtime struct {
 	owner   string
 	workDir string
+	inherit []string
+	rules   compute.ProcessRules
 	output  *lines
 	ends    *runtime.Ends
 
@@ -102,7 +115,7 @@ func New(c Config) (*Runtime, error) {
 		}
 	}
 	h := &Runtime{
-		owner: owner, mark: mark, workDir: workDir, output: &lines{to: c.Output}, ends: runtime.NewEnds(),
+		owner: owner, mark: mark, workDir: workDir, inherit: slices.Clone(c.Inherit), rules: c.Rules, output: &lines{to: c.Output}, ends: runtime.NewEnds(),
 		commands: map[string][]string{}, runs: map[string]*run{},
 	}
 	for image, argv := range c.Commands {
@@ -158,10 +171,15 @@ func (h *Runtime) tryStart(a runtime.Allocation) (stopping <-chan struct{}, err 
 	if argv == nil {
 		return nil, fmt.Errorf("image %q is not mapped to a command", a.Image)
 	}
-	words, err := runtime.Words(a.Args)
+	if err := h.rules.Check(a.Args, a.Env); err != nil {
+		return nil, err
+	}
+	command, err := args.Parse(a.Args)
 	switch {
 	case err != nil:
 		return nil, err
+	case command.Entrypoint != nil:
+		return nil, errEntrypoint
 	case a.Persistent != nil || a.Network != nil:
 		return nil, runtime.ErrNoMounts
 	case a.Link != nil:
@@ -176,23 +194,11 @@ func (h *Runtime) tryStart(a runtime.Allocation) (stopping <-chan struct{}, err 
 		h.marked = true
 	}
 	r := newRun(a, last)
-	if err := h.launch(r, slices.Concat(argv, words), h.environment(a)); err != nil {
+	if err := h.launch(r, slices.Concat(argv, command.Words), h.environment(a, r.ports)); err != nil {
 		return nil, fmt.Errorf("process: image %q: %w", a.Image, err)
 	}
 	h.runs[a.ID] = r
 	return nil, nil
-}
-
-// environment is berth's own, without what may be meant for berth or for a worker that berth itself runs in, then the
-// allocation's, then ours: the last of equal names wins.
-func (h *Runtime) environment(a runtime.Allocation) []string {
-	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "BERTH_") || strings.HasPrefix(v, "RUNPOD_")
-	})
-	for name, value := range a.Env {
-		env = append(env, name+"="+value)
-	}
-	return append(env, EnvAllocation+"="+a.ID, EnvOwner+"="+h.owner)
 }
 
 func (h *Runtime) run(id string) (*run, error) {
@@ -275,6 +281,9 @@ func (h *Runtime) List(ctx context.Context) ([]string, error) {
 	defer h.mu.Unlock()
 	return slices.Sorted(maps.Keys(h.runs)), ctx.Err()
 }
+
+// Sweep has nothing to remove.
+func (h *Runtime) Sweep(ctx context.Context) error { return ctx.Err() }
 
 // Ended delivers the ids of allocations whose process ended without Stop, Remove or Close.
 func (h *Runtime) Ended() <-chan string { return h.ends.Out() }

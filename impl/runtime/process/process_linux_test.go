@@ -5,12 +5,16 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/runtime/process"
 )
+
+// grace is what a process gets to heed SIGTERM.
+const grace = 5 * time.Second
 
 func TestWhatAnEarlierRuntimeLeftIsKilled(t *testing.T) {
 	t.Parallel()
@@ -51,4 +55,24 @@ func TestAProcessDiesWithBerth(t *testing.T) {
 	require.NoError(t, berth.Process.Kill())
 	require.Error(t, berth.Wait())
 	requireGone(t, ghost)
+}
+
+func TestAChildThatLeftTheGroupDoesNotOutliveTheProcessEither(t *testing.T) {
+	t.Parallel()
+	where, next := ghosts(t)
+	host := newRuntime(t, process.Config{})
+	for _, id := range []string{"a", "b"} {
+		a := playing(id, "daemons")
+		a.Env[address] = where
+		require.NoError(t, host.Start(t.Context(), a))
+		ghost := next()
+		if id == "a" {
+			require.NoError(t, host.Remove(t.Context(), "a"))
+			requireGone(t, ghost)
+			continue
+		}
+		require.NoError(t, host.Remove(t.Context(), "a")) // nobody else's
+		require.NoError(t, host.Stop(t.Context(), id, grace))
+		requireGone(t, ghost)
+	}
 }

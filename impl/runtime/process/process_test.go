@@ -83,6 +83,14 @@ func act(what string) int {
 		}
 		_, _ = bufio.NewReader(ready).ReadString('\n')
 		return 0
+	case "daemons": // stays, and leaves a child that is in a session of its own
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), role+"=ghost")
+		child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := child.Start(); err != nil {
+			return 1
+		}
+		<-terms
 	case "ghost": // stays whatever happens, and the test sees its end in the connection
 		conn, err := net.Dial("tcp", os.Getenv(address))
 		if err != nil {
@@ -93,7 +101,7 @@ func act(what string) int {
 		for range terms {
 		}
 	case "berth": // starts a ghost and waits to be killed
-		host, err := process.New(process.Config{Dir: argument, Commands: map[string][]string{"self": {os.Args[0]}}})
+		host, err := process.New(process.Config{Dir: argument, Commands: map[string][]string{"self": {os.Args[0]}}, Rules: compute.ProcessRules{AnyEnv: true}})
 		if err != nil {
 			return 1
 		}
@@ -108,11 +116,18 @@ func act(what string) int {
 
 func newRuntime(t *testing.T, c process.Config) *process.Runtime {
 	t.Helper()
-	if c.Dir == "" {
-		c.Dir = t.TempDir()
-	}
 	if c.Commands == nil {
 		c.Commands = map[string][]string{"self": {os.Args[0]}}
+	}
+	c.Rules = compute.ProcessRules{Args: true, AnyEnv: true}
+	return strict(t, c)
+}
+
+// strict gives a runtime with the rules of c.
+func strict(t *testing.T, c process.Config) *process.Runtime {
+	t.Helper()
+	if c.Dir == "" {
+		c.Dir = t.TempDir()
 	}
 	host, err := process.New(c)
 	require.NoError(t, err)
@@ -232,27 +247,52 @@ func TestAProcessThatIgnoresSIGTERMIsKilledAfterTheGrace(t *testing.T) {
 }
 
 func TestTheProcessGetsArgumentsDirectoryAndEnvironment(t *testing.T) {
-	t.Setenv("RUNPOD_AI_API_KEY", "of berth's own")
-	t.Setenv("BERTH_ADMIN_KEY", "secret")
-	t.Setenv("ORDINARY", "kept")
+	for name, value := range map[string]string{
+		"RUNPOD_AI_API_KEY": "of berth's own", "BERTH_ADMIN_KEY": "secret", "AWS_SECRET_ACCESS_KEY": "secret", "OTEL_EXPORTER_OTLP_HEADERS": "secret", "DOCKER_HOST": "secret",
+		"GITHUB_TOKEN": "secret", "LD_PRELOAD": "", "PATHS": "secret", "NAMED": "kept", "LC_TIME": "kept", "PYTHONPATH": "/kept", "VIRTUAL_ENV": "/kept", "https_proxy": "kept",
+	} {
+		t.Setenv(name, value)
+	}
 	dir, work := t.TempDir(), t.TempDir()
-	host := newRuntime(t, process.Config{Dir: dir, WorkDir: work, Commands: map[string][]string{"self": {os.Args[0], "first"}}})
+	host := newRuntime(t, process.Config{Dir: dir, WorkDir: work, Commands: map[string][]string{"self": {os.Args[0], "first"}}, Inherit: []string{"NAMED", "ABSENT"}})
 	a := playing("a", "show")
 	a.Args = " --flag  'one word'\n"
-	a.Env["RUNPOD_POD_ID"] = "a"
+	a.Env["RUNPOD_API_KEY"] = "a wider one"
 	a.Env["BERTH_OWNER"] = "somebody else"
+	a.Told = map[string]string{"RUNPOD_POD_ID": "a", "RUNPOD_API_KEY": "its own"}
+	a.Ports = []string{"22/tcp", "80/http"}
 	require.NoError(t, host.Start(t.Context(), a))
 	awaitEnd(t, host)
 	text := logs(t, host, "a")
 	require.Contains(t, text, "[first --flag one word]\n")
 	require.Contains(t, text, work)
-	require.Contains(t, text, "\nORDINARY=kept\n")
-	require.Contains(t, text, "\nRUNPOD_POD_ID=a\n")
-	require.Contains(t, text, "\nBERTH_ALLOCATION=a\n")
-	require.Contains(t, text, "\nBERTH_OWNER="+dir+"\n")
-	require.NotContains(t, text, "RUNPOD_AI_API_KEY")
-	require.NotContains(t, text, "BERTH_ADMIN_KEY")
-	require.NotContains(t, text, "somebody else")
+	for _, line := range []string{
+		"NAMED=kept", "LC_TIME=kept", "PYTHONPATH=/kept", "VIRTUAL_ENV=/kept", "https_proxy=kept", "PATH=" + os.Getenv("PATH"), "RUNPOD_POD_ID=a", "RUNPOD_API_KEY=a wider one",
+		"RUNPOD_PUBLIC_IP=127.0.0.1", "RUNPOD_TCP_PORT_22=22", "BERTH_ALLOCATION=a", "BERTH_OWNER=" + dir,
+	} {
+		require.Contains(t, text, "\n"+line+"\n")
+	}
+	for _, not := range []string{
+		"RUNPOD_AI_API_KEY", "BERTH_ADMIN_KEY", "AWS_", "OTEL_", "DOCKER_HOST", "GITHUB_TOKEN", "LD_PRELOAD", "PATHS", "ABSENT", "somebody else", "its own", "PORT_80",
+	} {
+		require.NotContains(t, text, not)
+	}
+}
+
+func TestAnAllocationSetsNothingOfItsProcessUnlessTheRulesLetIt(t *testing.T) {
+	t.Parallel()
+	start := func(rules compute.ProcessRules, args string, env map[string]string) error {
+		host := strict(t, process.Config{Commands: map[string][]string{"true": {"true"}}, Rules: rules})
+		return host.Start(t.Context(), runtime.Allocation{ID: "a", Image: "true", Args: args, Env: env, Told: map[string]string{"RUNPOD_POD_ID": "a"}})
+	}
+	browser := map[string]string{"PYTHONWARNINGS": "all:0:antigravity.x:0:0", "BROWSER": "sh -c id"}
+	require.NoError(t, start(compute.ProcessRules{}, "", nil))
+	require.ErrorContains(t, start(compute.ProcessRules{}, "", browser), "env: this server runs processes of its own machine, in which BROWSER cannot be set")
+	require.ErrorContains(t, start(compute.ProcessRules{Args: true, Env: []string{"BROWSER"}}, "x", browser), "PYTHONWARNINGS cannot be set (process-accept: env:PYTHONWARNINGS)")
+	require.ErrorContains(t, start(compute.ProcessRules{AnyEnv: true}, "-c id", browser), "args: this server runs processes of its own machine, which take none")
+	require.NoError(t, start(compute.ProcessRules{Env: []string{"BROWSER", "PYTHONWARNINGS"}}, "", browser))
+	require.NoError(t, start(compute.ProcessRules{Args: true, AnyEnv: true}, `{"cmd": ["a"]}`, browser))
+	require.ErrorContains(t, start(compute.ProcessRules{Args: true}, `{"entrypoint": ["sh"]}`, nil), "args: a process has no entrypoint")
 }
 
 func TestOnlyTheEndOfALongOutputIsKept(t *testing.T) {

@@ -44,12 +44,15 @@ func newRun(a runtime.Allocation, last *run) *run {
 	return r
 }
 
+// address is where what listens on the machine's ports is reached for certain.
+const address = "127.0.0.1"
+
 // published gives where the ports are: a process listens on the ports of the machine itself.
 func published(ports []string) (all []compute.PublishedPort) {
 	for _, p := range ports {
 		number, kind, _ := strings.Cut(p, "/")
 		private, _ := strconv.Atoi(number)
-		all = append(all, compute.PublishedPort{Private: private, Public: private, Type: kind, IP: "127.0.0.1"})
+		all = append(all, compute.PublishedPort{Private: private, Public: private, Type: kind, IP: address})
 	}
 	return all
 }
@@ -91,6 +94,7 @@ func (h *Runtime) launch(r *run, argv, env []string) error {
 		if err == nil {
 			code = state.ExitCode()
 		}
+		killStrays(h.owner, r.id)
 		for _, p := range pipes {
 			_ = p.out.SetReadDeadline(time.Now().Add(drainTime))
 		}

@@ -42,10 +42,10 @@ func (f *Fleet) Logs(ctx context.Context, id string, q runtime.LogQuery, emit fu
 func (r run) log(lines []runtime.Line, now time.Time) []runtime.Line {
 	var own []runtime.Line
 	line := func(at time.Time, format string, args ...any) {
-		own = append(own, runtime.Line{At: at.UTC(), Stream: runtime.Stdout, Text: fmt.Sprintf(format, args...)})
+		own = append(own, runtime.Line{At: at.Add(r.lag).UTC(), Stream: runtime.Stdout, Text: fmt.Sprintf(format, args...)})
 	}
 	s := r.state(now)
-	line(r.startAt, "sim: starting %q with arguments %q", r.image.Value(), r.args)
+	line(time.Unix(0, r.startAt), "sim: starting %q with arguments %q", r.image.Value(), r.args)
 	if !s.StartedAt.IsZero() {
 		line(r.upAt, "sim: up")
 		for _, text := range r.says {

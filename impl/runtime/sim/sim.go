@@ -31,6 +31,7 @@ import (
 	"time"
 	"unique"
 
+	"github.com/berthdev/berth/impl/args"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 )
@@ -80,10 +81,11 @@ type allocation struct {
 type run struct {
 	image      unique.Handle[string] // most have one of a few
 	generation int64
-	startAt    time.Time
+	startAt    int64 // nanoseconds since 1970
 	upAt       time.Time
 	endAt      time.Time // zero: it stays up until it is stopped
 	exitCode   int
+	lag        time.Duration // of the clock when it started: what people read is so much later
 	*extras
 }
 
@@ -129,15 +131,15 @@ func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 	if text := a.Env[EnvStartError]; text != "" {
 		return errors.New(text)
 	}
-	if _, err := runtime.Words(a.Args); err != nil {
+	if _, err := args.Parse(a.Args); err != nil {
 		return err
 	}
 	r := run{
-		image: unique.Make(a.Image), generation: a.Generation, startAt: now, upAt: now.Add(f.boot),
+		image: unique.Make(a.Image), generation: a.Generation, startAt: now.UnixNano(), upAt: now.Add(f.boot), lag: compute.Lag(f.clock),
 		extras: &extras{args: a.Args, ports: a.Ports, gpus: len(a.GPUs), link: a.Link},
 	}
 	if !known && !a.StartedAt.IsZero() {
-		r.upAt = a.StartedAt
+		r.upAt = a.StartedAt.Add(-r.lag)
 		if r.upAt.After(now) { // the clock was set back; "up at once" still holds
 			r.upAt = now
 		}
@@ -201,7 +203,7 @@ func (r run) state(now time.Time) runtime.State {
 	}
 	ended := !r.endAt.IsZero() && !r.endAt.After(now)
 	if !r.upAt.After(now) && (!ended || !r.endAt.Before(r.upAt)) {
-		s.Phase, s.StartedAt, s.Ports, s.Until = runtime.Up, r.upAt, published(r.ports), r.endAt
+		s.Phase, s.StartedAt, s.Ports, s.Until = runtime.Up, r.upAt.Add(r.lag), published(r.ports), r.endAt
 		if r.endAt.IsZero() {
 			s.Until = forever
 		}
@@ -330,6 +332,9 @@ func (f *Fleet) List(ctx context.Context) ([]string, error) {
 	defer f.mu.Unlock()
 	return slices.Sorted(maps.Keys(f.allocations)), ctx.Err()
 }
+
+// Sweep has nothing to remove.
+func (f *Fleet) Sweep(ctx context.Context) error { return ctx.Err() }
 
 // Ended gives a channel that stays silent: see the package's comment.
 func (f *Fleet) Ended() <-chan string { return f.ended }

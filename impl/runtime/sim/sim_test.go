@@ -18,6 +18,7 @@ import (
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
+	lag time.Duration
 }
 
 func newClock() *clock { return &clock{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)} }
@@ -26,6 +27,12 @@ func (c *clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
+}
+
+func (c *clock) Wall() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now.Add(c.lag)
 }
 
 func (c *clock) Advance(d time.Duration) {

@@ -1,0 +1,71 @@
+//go:build unix
+
+package app
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fork starts processes, one after the other, until the test ends. Each has all files of this one open for a moment, between the
+// fork and the execution of its program.
+func fork(t *testing.T) {
+	t.Helper()
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_ = exec.Command("/bin/sh", "-c", ":").Run()
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		close(stop)
+		<-stopped
+	})
+}
+
+func TestADirectoryIsFreeOnceItIsUnlockedThoughProcessesAreForked(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	fork(t)
+	fork(t)
+	for range 2000 {
+		unlock, err := lock(dir)
+		require.NoError(t, err)
+		require.NoError(t, unlock())
+	}
+}
+
+func TestAnAddressIsFreeOnceItIsClosedThoughProcessesAreForked(t *testing.T) {
+	t.Parallel()
+	fork(t)
+	fork(t)
+	address := "127.0.0.1:0"
+	for range 500 {
+		s := &Server{}
+		url, err := s.open(address)
+		require.NoError(t, err)
+		address = strings.TrimPrefix(url, "http://") // the same one again
+		require.NoError(t, s.listeners[0].Close())
+	}
+}
+
+func TestAServerStartsAtOnceWhereOneClosedThoughProcessesAreForked(t *testing.T) {
+	t.Parallel()
+	fork(t)
+	c := Config{Data: filepath.Join(t.TempDir(), "data"), Ephemeral: true, Listen: "127.0.0.1:0"}
+	for range 30 {
+		s, err := Start(t.Context(), c)
+		require.NoError(t, err)
+		require.NoError(t, s.Close())
+	}
+}

@@ -1,0 +1,182 @@
+package app_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/sqlite"
+)
+
+// told is a command that writes its environment, then stays.
+var told = app.Endpoint{Name: "told", Command: []string{"sh", "-c", "env; echo that is all; exec sleep 1000"}}
+
+const toldPod = `{"name":"a","image":"told","cpu":{"id":"cpu3g","vcpuCount":2},"ports":["22/tcp"]}`
+
+// variables waits until the run of the pod that comes after so many earlier ones has written its environment, and gives it.
+func variables(t *testing.T, s *app.Server, key, pod string, earlier int) map[string]string {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL()+"/v2/pods/"+pod+"/logs?source=container&tail=5000", nil)
+	require.NoError(t, err)
+	req.Header.Set("Authorization", "Bearer "+key)
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer func() { _ = res.Body.Close() }()
+	env := map[string]string{}
+	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+		text, isData := strings.CutPrefix(lines.Text(), "data: ")
+		if !isData {
+			continue
+		}
+		var event struct{ Line string }
+		require.NoError(t, json.Unmarshal([]byte(text), &event))
+		if name, value, is := strings.Cut(event.Line, "="); is {
+			env[name] = value
+		}
+		if event.Line == "that is all" {
+			if earlier == 0 {
+				return env
+			}
+			earlier--
+			clear(env)
+		}
+	}
+	require.Fail(t, "the pod did not write its environment")
+	return nil
+}
+
+func TestAPodHasAKeyThatIsGoodForItAloneAndForItsPresentRun(t *testing.T) {
+	t.Parallel()
+	c := app.Config{Data: t.TempDir(), Runtime: app.RuntimeProcess, Endpoints: []app.Endpoint{told}}
+	s := start(t, c)
+	all := s.FirstKey()
+	_, made := call(t, "POST", s.URL()+"/v2/pods", all, toldPod)
+	_, other := call(t, "POST", s.URL()+"/v2/pods", all, toldPod)
+	id := made["id"].(string)
+	at, otherAt := "/v2/pods/"+id, "/v2/pods/"+other["id"].(string)
+	env := variables(t, s, all, id, 0)
+	require.Equal(t, s.QueueURL(), env["RUNPOD_API_BASE_URL"])
+	require.Equal(t, s.QueueURL()+"/v2", env["RUNPOD_ENDPOINT_BASE_URL"])
+	require.Equal(t, made["dataCenterId"], env["RUNPOD_DC_ID"])
+	require.Equal(t, []string{id, "0", "2", "22"}, []string{env["RUNPOD_POD_ID"], env["RUNPOD_GPU_COUNT"], env["RUNPOD_CPU_COUNT"], env["RUNPOD_TCP_PORT_22"]})
+	key := env["RUNPOD_API_KEY"]
+	status := func(method, path, key, body string) int {
+		status, _ := call(t, method, s.URL()+path, key, body)
+		return status
+	}
+	require.Equal(t, 200, status("GET", at, key, ""))
+	require.Equal(t, 404, status("GET", otherAt, key, ""))
+	require.Equal(t, 404, status("DELETE", otherAt, key, ""))
+	require.Equal(t, 403, status("GET", "/v2/pods", key, ""))
+	require.Equal(t, 403, status("POST", "/v2/pods", key, toldPod))
+	require.Equal(t, 403, status("GET", "/v2/"+string(s.Endpoints()["told"])+"/health", key, ""))
+	require.Equal(t, 401, status("GET", at, strings.Replace(key, id, other["id"].(string), 1), ""), "it is not to be bent to another pod")
+
+	require.NoError(t, s.Close())
+	s = start(t, c)
+	require.Equal(t, 200, status("GET", at, key, ""), "it outlives a restart of the server")
+
+	require.Equal(t, 200, status("POST", at+"/action", key, `{"action":"restart"}`))
+	require.Equal(t, 401, status("GET", at, key, ""), "its run is over")
+	next := variables(t, s, all, id, 1)["RUNPOD_API_KEY"]
+	require.NotEqual(t, key, next)
+
+	_, answer := call(t, "POST", s.URL()+"/graphql", next, `{"query":"mutation{podTerminate(input:{podId:\"`+id+`\"})}"}`)
+	require.NotContains(t, answer, "errors")
+	require.Equal(t, 401, status("GET", at, next, ""), "it ends with its pod")
+	require.Equal(t, 404, status("GET", at, all, ""))
+	require.Equal(t, 200, status("GET", otherAt, all, ""))
+	require.NoError(t, s.Close())
+}
+
+func TestTheKeysOfPodsEndWithTheSecretThatMadeThem(t *testing.T) {
+	t.Parallel()
+	s := start(t, app.Config{Data: t.TempDir(), Runtime: app.RuntimeProcess, Endpoints: []app.Endpoint{told}})
+	_, made := call(t, "POST", s.URL()+"/v2/pods", s.FirstKey(), toldPod)
+	key := variables(t, s, s.FirstKey(), made["id"].(string), 0)["RUNPOD_API_KEY"]
+	another := start(t, app.Config{Data: t.TempDir()})
+	status, document := call(t, "GET", another.URL()+"/v2/pods/"+made["id"].(string), key, "")
+	require.Equal(t, 401, status)
+	require.Equal(t, "invalid API key", document["detail"])
+	require.NoError(t, another.Close())
+	require.NoError(t, s.Close())
+}
+
+func TestWhatHasAKeyAndNoMoreSetsNothingOfAProcess(t *testing.T) {
+	t.Parallel()
+	s := start(t, app.Config{
+		Data: t.TempDir(), Runtime: app.RuntimeProcess, Endpoints: []app.Endpoint{told, {Name: "own"}}, ProcessAccept: []string{"env:LEVEL"},
+	})
+	key := s.FirstKey()
+	refused := func(method, path, body, words string) {
+		status, document := call(t, method, s.URL()+path, key, body)
+		require.Equal(t, 400, status, document)
+		require.Contains(t, document["detail"], words)
+	}
+	with := func(members string) string { return strings.TrimSuffix(toldPod, "}") + "," + members + "}" }
+	endpoint := func(members string) string {
+		return `{"name":"e","type":"QUEUE","image":"told","scaling":{"type":"QUEUE_DELAY","queueDelay":4},"workers":{"max":0},"cpu":[{"id":"cpu3g","vcpuCount":2}]` + members + `}`
+	}
+	_, pod := call(t, "POST", s.URL()+"/v2/pods", key, with(`"env":{"LEVEL":"3"}`))
+	at := "/v2/pods/" + pod["id"].(string)
+	_, made := call(t, "POST", s.URL()+"/v2/serverless", key, endpoint(`,"env":{"LEVEL":"3"}`))
+	serverless := "/v2/serverless/" + made["id"].(string)
+	require.Equal(t, "3", variables(t, s, key, pod["id"].(string), 0)["LEVEL"])
+
+	const evil = `"env":{"LEVEL":"3","LD_PRELOAD":"/tmp/evil.so"}`
+	refused("POST", "/v2/pods", with(evil), "env: this server runs processes of its own machine, in which LD_PRELOAD cannot be set")
+	refused("POST", "/v2/pods", with(`"args":"-c id"`), "args: ")
+	refused("POST", "/v2/pods", with(`"registry":"nosuch"`), "registry: ")
+	refused("POST", "/v2/pods", strings.Replace(toldPod, "told", "own", 1), `image: this server runs processes of its own machine, and "own" is none of its commands (told)`)
+	refused("POST", "/v2/pods", strings.Replace(toldPod, `"cpu":{"id":"cpu3g","vcpuCount":2}`, `"gpu":{"id":"NVIDIA L4"}`, 1), "gpu: ")
+	refused("PATCH", at, `{`+evil+`}`, "LD_PRELOAD")
+	refused("PATCH", at, `{"args":"x"}`, "args: ")
+	refused("PATCH", at, `{"image":"/bin/sh"}`, "image: ")
+	refused("POST", "/v2/serverless", endpoint(","+evil), "LD_PRELOAD")
+	refused("POST", "/v2/serverless", endpoint(`,"args":"x"`), "args: ")
+	refused("PATCH", serverless, `{`+evil+`}`, "LD_PRELOAD")
+	refused("PATCH", serverless, `{"image":"/bin/sh"}`, "image: ")
+	_, template := call(t, "POST", s.URL()+"/v2/templates", key, `{"name":"t","image":"told","serverless":true,`+evil+`}`)
+	refused("PATCH", serverless, `{"templateId":"`+template["id"].(string)+`"}`, "LD_PRELOAD")
+	status, _ := call(t, "PATCH", s.URL()+at, key, `{"name":"b"}`)
+	require.Equal(t, 200, status)
+	status, _ = call(t, "PATCH", s.URL()+serverless, key, `{"workers":{"max":1}}`)
+	require.Equal(t, 200, status)
+	require.NoError(t, s.Close())
+}
+
+func TestADeclaredEndpointIsWhatTheSettingsSayWhateverAnEarlierServerLetIn(t *testing.T) {
+	t.Parallel()
+	c := app.Config{Data: t.TempDir(), Endpoints: []app.Endpoint{told}}
+	s := start(t, c)
+	key, id := s.FirstKey(), s.Endpoints()["told"]
+	_, before := call(t, "GET", s.URL()+"/v2/serverless/"+string(id), key, "")
+	require.NoError(t, s.Close())
+	db, err := sqlite.Open(t.Context(), filepath.Join(c.Data, "berth.db"), compute.SystemClock{})
+	require.NoError(t, err)
+	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {
+		e, err := tx.Endpoint(id)
+		require.NoError(t, err)
+		e.Image, e.Args, e.Env, e.TemplateID = "other", "-c id", map[string]string{"LD_PRELOAD": "/tmp/evil.so"}, "t"
+		return tx.UpdateEndpoint(e)
+	}))
+	require.NoError(t, db.Close())
+	s = start(t, c)
+	_, after := call(t, "GET", s.URL()+"/v2/serverless/"+string(id), key, "")
+	for _, port := range []map[string]any{before, after} {
+		delete(port, "requestUrls")
+	}
+	require.Equal(t, before, after)
+	require.NoError(t, s.Close())
+}

@@ -1,0 +1,4 @@
+package loop
+
+// SetRoom sets how many bytes of large bodies may be in memory together.
+func (l *Webhooks) SetRoom(bytes int) { l.room = bytes }

@@ -1,0 +1,97 @@
+package loop
+
+import (
+	"maps"
+	goruntime "runtime"
+	"strconv"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// description is what pods and workers alike are told of themselves in their environment.
+type description struct {
+	id           string
+	hostname     string
+	dataCenterID string // empty: it holds no host
+	gpu          *compute.GPU
+	vcpus        int64  // 0: as many as the machine has
+	base         string // of all interfaces, as it reaches them
+	key          string // its own
+}
+
+// variables are those that programs in pods and workers look for. The addresses and the key are what an SDK takes, so that a call
+// inside comes here.
+func (d description) variables() map[string]string {
+	gpus, vcpus := int64(0), d.vcpus
+	if d.gpu != nil {
+		gpus = d.gpu.Count
+	}
+	if vcpus == 0 {
+		vcpus = int64(goruntime.NumCPU())
+	}
+	all := map[string]string{
+		"RUNPOD_POD_ID":            d.id,
+		"RUNPOD_POD_HOSTNAME":      d.hostname,
+		"RUNPOD_GPU_COUNT":         strconv.FormatInt(gpus, 10),
+		"RUNPOD_CPU_COUNT":         strconv.FormatInt(vcpus, 10),
+		"RUNPOD_API_KEY":           d.key,
+		"RUNPOD_API_BASE_URL":      d.base,
+		"RUNPOD_ENDPOINT_BASE_URL": d.base + "/v2",
+	}
+	if d.dataCenterID != "" {
+		all["RUNPOD_DC_ID"] = d.dataCenterID
+	}
+	return all
+}
+
+// protocol are the variables that a worker of an SDK works by, with the placeholders that it fills in: $ID is the worker's id in the
+// take URL and the job's id in the URLs of reports.
+func protocol(e compute.EndpointID, id compute.WorkerID, base, key string, ping time.Duration) map[string]string {
+	url := base + "/v2/" + string(e)
+	return map[string]string{
+		"RUNPOD_WEBHOOK_GET_JOB":         url + "/job-take/$ID?gpu=none",
+		"RUNPOD_WEBHOOK_POST_OUTPUT":     url + "/job-done/$RUNPOD_POD_ID/$ID?gpu=none",
+		"RUNPOD_WEBHOOK_POST_STREAM":     url + "/job-stream/$RUNPOD_POD_ID/$ID?gpu=none",
+		"RUNPOD_WEBHOOK_PING":            url + "/ping/$RUNPOD_POD_ID?gpu=none",
+		"RUNPOD_PING_INTERVAL":           strconv.FormatInt(max(1000, ping.Milliseconds()), 10), // below 1000 the SDK's pinger dies
+		"RUNPOD_AI_API_KEY":              key,
+		"RUNPOD_POD_ID":                  string(id),
+		"RUNPOD_POD_HOSTNAME":            string(id),
+		"RUNPOD_ENDPOINT_ID":             string(e),
+		"RUNPOD_SKIP_AUTO_SYSTEM_CHECKS": "true", // they ask a public address and need a GPU
+		"RUNPOD_SKIP_GPU_CHECK":          "true",
+	}
+}
+
+// without gives env without the names that are in those, which a user cannot set.
+func without(env, those map[string]string) map[string]string {
+	left := map[string]string{}
+	for name, value := range env {
+		if _, taken := those[name]; !taken {
+			left[name] = value
+		}
+	}
+	return left
+}
+
+// environment gives what a worker is told, and what is left of its endpoint's own environment.
+func (l *Workers) environment(e compute.Endpoint, w compute.Worker, key string) (told, own map[string]string) {
+	base := l.URL
+	if !e.Declared {
+		base = l.OuterURL
+	}
+	by := protocol(e.ID, w.ID, base(), key, l.Ping)
+	told = description{
+		id: string(w.ID), hostname: string(w.ID), dataCenterID: w.DataCenterID, gpu: w.GPU, vcpus: l.Placement.VCPUs(w.GPU, w.CPU), base: base(), key: key,
+	}.variables()
+	maps.Copy(told, by)
+	return told, without(e.Env, by)
+}
+
+// told gives what a pod is told. What its own environment says instead is the user's to say.
+func (l *Pods) told(p compute.Pod) map[string]string {
+	return description{
+		id: string(p.ID), hostname: p.ID.Hostname(), dataCenterID: p.DataCenterID, gpu: p.GPU, vcpus: l.Placement.VCPUs(p.GPU, p.CPU), base: l.URL(), key: l.Key(p),
+	}.variables()
+}

@@ -1,0 +1,89 @@
+package docker
+
+import (
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/moby/moby/api/types/network"
+	"github.com/moby/moby/client"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/runtime"
+)
+
+// A container is told in its environment, which is set before it starts, on which ports of the host its TCP ports are: so berth
+// chooses those, and not the engine.
+const (
+	mostReserved = 64 // TCP ports of one container that are chosen here; of further ones the engine chooses the port, and nobody is told
+	portTries    = 3  // of a start: somebody else may take a port in the moment between its choice and the start
+)
+
+// reserved are ports of the host that nobody else gets until release.
+type reserved struct {
+	listeners []net.Listener
+	ports     []compute.PublishedPort
+}
+
+// reserve takes a free port of the address for each TCP port. It gives none where the address is not one of this machine: then it is
+// the engine's to know what is free.
+func reserve(ports []string, address netip.Addr) (r reserved) {
+	for _, text := range ports {
+		number, kind, _ := strings.Cut(text, "/")
+		private, err := strconv.Atoi(number)
+		if kind != string(network.TCP) || err != nil || len(r.ports) == mostReserved {
+			continue
+		}
+		l, err := net.Listen("tcp", netip.AddrPortFrom(address, 0).String())
+		if err != nil {
+			r.release()
+			return reserved{}
+		}
+		r.listeners = append(r.listeners, l)
+		r.ports = append(r.ports, compute.PublishedPort{Private: private, Public: l.Addr().(*net.TCPAddr).Port, Type: kind})
+	}
+	return r
+}
+
+func (r reserved) release() {
+	for _, l := range r.listeners {
+		_ = l.Close()
+	}
+}
+
+// complete gives what is to be made, with the ports of the host and the environment that tells them.
+func (h *Runtime) complete(o client.ContainerCreateOptions, a runtime.Allocation, ports []compute.PublishedPort) client.ContainerCreateOptions {
+	config, host := *o.Config, *o.HostConfig
+	config.Env = environment(a, h.publicIP(), ports)
+	host.PortBindings = network.PortMap{}
+	for port, bindings := range o.HostConfig.PortBindings {
+		bindings = slices.Clone(bindings)
+		for _, p := range ports {
+			if port.Proto() == network.TCP && int(port.Num()) == p.Private {
+				bindings[0].HostPort = strconv.Itoa(p.Public)
+			}
+		}
+		host.PortBindings[port] = bindings
+	}
+	o.Config, o.HostConfig = &config, &host
+	return o
+}
+
+// publicIP is the address that ports are published on. If that is every address, it is the one with which an engine on this machine
+// goes out, if it does, and else unknown.
+func (h *Runtime) publicIP() string {
+	if !h.config.Publish.IsUnspecified() {
+		return h.config.Publish.String()
+	}
+	if !strings.HasPrefix(h.engine.DaemonHost(), "unix://") {
+		return ""
+	}
+	conn, err := net.Dial("udp", "192.0.2.1:9") // an address for documentation: the way there is looked up, and nothing is sent
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = conn.Close() }()
+	return conn.LocalAddr().(*net.UDPAddr).IP.String()
+}

@@ -1,0 +1,93 @@
+package faulttest_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/faulttest"
+)
+
+// So many jobs with inputs of so many bytes write enough for a checkpoint, for which the writer waits, and a log that begins anew.
+const (
+	manyJobs   = 150
+	largeInput = 60_000
+)
+
+// ofFile tells whether a call is one of the file itself, into which only checkpoints write.
+func ofFile(c faulttest.Call) bool {
+	return strings.HasSuffix(c.Path, ".db") && (c.Kind == faulttest.Write || c.Kind == faulttest.Sync || c.Kind == faulttest.Truncate)
+}
+
+// crowded has many jobs live, each after the other, and calls full before it closes the store.
+func crowded(t *testing.T, path string, l *ledger, full func()) {
+	t.Helper()
+	db, err := open(path)
+	require.NoError(t, err)
+	for i := range manyJobs {
+		live(db, l, i, largeInput)
+	}
+	full()
+	_ = db.Close() // what fails here was acknowledged before
+}
+
+func TestAPowerLossDuringACheckpointLosesNothingAcknowledged(t *testing.T) {
+	t.Parallel()
+	dir := scratch(t)
+	disk := faulttest.New(t, dir)
+	l := newLedger()
+	m := newImages(t, disk, l)
+	var checkpoints atomic.Int64
+	every := int64(300)
+	if whole {
+		every = 12
+	}
+	disk.Watch(func(c faulttest.Call) {
+		if ofFile(c) && (checkpoints.Add(1)%every == 0 || c.Kind != faulttest.Write) {
+			m.take(fmt.Sprintf("call %d, %s of the file", c.N, c.Kind), faulttest.Everything, faulttest.Some)
+		}
+	})
+	crowded(t, in(dir), l, func() { require.Positive(t, checkpoints.Load(), "no checkpoint") })
+	require.Empty(t, l.errs)
+	t.Log(len(m.all), "images,", checkpoints.Load(), "calls of checkpoints")
+	_, err := m.broken(largeInput)
+	require.NoError(t, err)
+}
+
+func TestACheckpointThatFailsLosesNothing(t *testing.T) {
+	t.Parallel()
+	rounds := int64(2)
+	if whole {
+		rounds = 40
+	}
+	for _, how := range []faulttest.Fault{faulttest.Failing, faulttest.Full} {
+		for round := range rounds {
+			dir := scratch(t)
+			disk := faulttest.New(t, dir)
+			var checkpoints atomic.Int64
+			var failed string
+			nth := 1 + round*500/rounds
+			disk.Fail(func(c faulttest.Call) faulttest.Fault {
+				if !ofFile(c) || checkpoints.Add(1) != nth {
+					return faulttest.None
+				}
+				failed = fmt.Sprintf("call %d, %s of the file", c.N, c.Kind)
+				return how
+			})
+			l := newLedger()
+			crowded(t, in(dir), l, func() {})
+			require.NotEmpty(t, failed)
+			for _, err := range l.errs {
+				require.NotEmpty(t, store.TroubleOf(err), failed)
+			}
+			require.LessOrEqual(t, len(l.errs), 1, failed)
+			require.NoError(t, l.survived(in(dir), largeInput), failed)
+			require.NoError(t, os.RemoveAll(dir))
+		}
+	}
+}

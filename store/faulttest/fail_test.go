@@ -1,0 +1,218 @@
+package faulttest_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/faulttest"
+)
+
+const jobs = 12
+
+// TestACallThatFailsOnceLosesNothing fails every call that a store makes, from the making of its directory to its end.
+func TestACallThatFailsOnceLosesNothing(t *testing.T) {
+	t.Parallel()
+	total := countCalls(t)
+	for _, how := range []faulttest.Fault{faulttest.Failing, faulttest.Full} {
+		for n := 0; n < total; n += step(19) {
+			dir := scratch(t)
+			disk := faulttest.New(t, dir)
+			var failed faulttest.Call
+			disk.Fail(func(c faulttest.Call) faulttest.Fault {
+				if c.N != n {
+					return faulttest.None
+				}
+				failed = c
+				return how
+			})
+			l := newLedger()
+			run(in(dir), l, jobs)
+			disk.Fail(nil)
+			what := fmt.Sprintf("call %d, %s of %s, fails by %d", n, failed.Kind, failed.Path, how)
+			require.LessOrEqual(t, len(l.errs), 3, "%s: it fails more than what it was for: %v", what, l.errs)
+			requireTold(t, l.errs, what)
+			require.NoError(t, l.survived(in(dir), 900), what)
+			require.NoError(t, os.RemoveAll(dir))
+		}
+	}
+}
+
+// requireTold requires that who writes is told of the storage's trouble.
+func requireTold(t *testing.T, errs []error, what string) {
+	t.Helper()
+	for _, err := range errs {
+		if store.TroubleOf(err) == "" {
+			require.ErrorContains(t, err, "open store", "%s", what) // a start says it in its own words
+			continue
+		}
+		require.Equal(t, compute.Unavailable, compute.CodeOf(err), what)
+	}
+}
+
+// countCalls gives how many calls there are that may fail.
+func countCalls(t *testing.T) int {
+	t.Helper()
+	dir := scratch(t)
+	disk := faulttest.New(t, dir)
+	l := newLedger()
+	run(in(dir), l, jobs)
+	require.Empty(t, l.errs)
+	n, kinds := disk.Calls()
+	t.Log(n, "calls", kinds)
+	require.NoError(t, l.survived(in(dir), 900))
+	return n
+}
+
+// TestADiskThatFailsForGoodLosesNothingAndWorksAgainOnceItDoesNot fails every call from one on, and then none.
+func TestADiskThatFailsForGoodLosesNothingAndWorksAgainOnceItDoesNot(t *testing.T) {
+	t.Parallel()
+	total := countCalls(t)
+	for _, how := range []faulttest.Fault{faulttest.Failing, faulttest.Full} {
+		for n := 0; n < total; n += step(19) {
+			dir := scratch(t)
+			disk := faulttest.New(t, dir)
+			disk.Fail(faulttest.From(n, how))
+			l := newLedger()
+			what := fmt.Sprintf("calls fail from %d on, by %d", n, how)
+			db, err := open(in(dir))
+			if err == nil {
+				for i := range jobs {
+					live(db, l, i, 900)
+				}
+				requireTold(t, l.errs, what)
+				if len(l.errs) > 0 {
+					require.NotEmpty(t, store.TroubleOf(db.Trouble()), what)
+				}
+				disk.Fail(nil)
+				failures := len(l.errs)
+				live(db, l, 100, 900)
+				require.Len(t, l.errs, failures, "%s: it does not work again: %v", what, l.errs[failures:])
+				require.NoError(t, db.Trouble(), what)
+				require.NoError(t, l.holds(db, 900), what)
+				require.NoError(t, db.Close(), what)
+			}
+			disk.Fail(nil)
+			require.NoError(t, l.survived(in(dir), 900), what)
+			require.NoError(t, os.RemoveAll(dir))
+		}
+	}
+}
+
+// TestAReaderThatFailsSaysSoAndGivesNothingElse fails every call of reading, with its connections.
+func TestAReaderThatFailsSaysSoAndGivesNothingElse(t *testing.T) {
+	t.Parallel()
+	dir := scratch(t)
+	l := newLedger()
+	run(in(dir), l, jobs)
+	require.Empty(t, l.errs)
+	kinds := map[faulttest.Kind]int{}
+	for n, some := 0, true; some; n += step(3) {
+		some = false
+		disk := faulttest.New(t, dir)
+		db, err := open(in(dir))
+		require.NoError(t, err)
+		opened, _ := disk.Calls()
+		var failed faulttest.Call
+		disk.Fail(func(c faulttest.Call) faulttest.Fault {
+			if c.N != opened+n {
+				return faulttest.None
+			}
+			some, failed = true, c
+			return faulttest.Failing
+		})
+		for range 2 { // after a failure it works again
+			list := func(tx store.Tx) error {
+				waiting := 0
+				if err := tx.WaitingJobs(func(compute.Job) { waiting++ }); err != nil {
+					return err
+				}
+				if waiting != jobs/2 {
+					return fmt.Errorf("%d jobs wait", waiting)
+				}
+				return nil
+			}
+			err := errors.Join(db.Read(t.Context(), list), l.holds(db, 900))
+			if err != nil {
+				kinds[failed.Kind]++
+				require.Equal(t, store.Failing, store.TroubleOf(err), "call %d, %s: %v", n, failed.Kind, err)
+				require.Equal(t, opened+n, failed.N)
+				disk.Fail(nil)
+				require.NoError(t, db.Read(t.Context(), list))
+				require.NoError(t, l.holds(db, 900))
+			}
+		}
+		disk.Fail(nil)
+		require.NoError(t, db.Trouble(), "that of a reader is none of writers")
+		require.NoError(t, db.Close())
+	}
+	t.Log("reads that failed:", kinds)
+	require.Positive(t, kinds[faulttest.Read])
+}
+
+// TestATroubleIsOverByItselfOnceThereIsRoom: nobody writes meanwhile.
+func TestATroubleIsOverByItselfOnceThereIsRoom(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		fault   faulttest.Fault
+		kinds   []faulttest.Kind
+		trouble store.Trouble
+		title   string
+	}{
+		{faulttest.Full, []faulttest.Kind{faulttest.Write}, store.Full, "Storage Full"},
+		{faulttest.Failing, []faulttest.Kind{faulttest.Sync}, store.Failing, "Storage Failing"},
+		{faulttest.Locked, []faulttest.Kind{faulttest.ShmLock}, store.Locked, "Storage Locked"},
+	} {
+		t.Run(string(c.trouble), func(t *testing.T) {
+			t.Parallel()
+			dir := scratch(t)
+			disk := faulttest.New(t, dir)
+			db, err := open(in(dir))
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, db.Close()) })
+			said := make(chan error, 10)
+			refused := 0
+			db.Watch(func(trouble error, failed int) {
+				refused = failed
+				said <- trouble
+			})
+			l := newLedger()
+			live(db, l, 0, 900)
+			require.NoError(t, db.Trouble())
+
+			disk.Fail(faulttest.Always(c.fault, c.kinds...))
+			for i := range 3 {
+				live(db, l, 1+i, 900)
+			}
+			require.Len(t, l.errs, 3)
+			for _, err := range l.errs {
+				require.Equal(t, c.trouble, store.TroubleOf(err), err)
+				told, ok := errors.AsType[*compute.Error](err)
+				require.True(t, ok)
+				require.Equal(t, compute.Unavailable, told.Code)
+				require.Equal(t, c.title, told.Title)
+				require.Positive(t, told.RetryAfter)
+			}
+			require.Equal(t, c.trouble, store.TroubleOf(db.Trouble()))
+			require.NoError(t, l.holds(db, 900), "reads go on")
+			require.Equal(t, c.trouble, store.TroubleOf(<-said))
+			if c.trouble != store.Locked {
+				require.NoError(t, db.Write(t.Context(), func(store.Tx) error { return nil }))
+				require.Error(t, db.Trouble(), "a commit of nothing shows nothing")
+			}
+
+			disk.Fail(nil)
+			require.NoError(t, <-said, "that it is over is said, and it was said once that it began")
+			require.GreaterOrEqual(t, refused, 3)
+			require.NoError(t, db.Trouble())
+			live(db, l, 8, 900)
+			require.Len(t, l.errs, 3)
+			require.NoError(t, l.holds(db, 900))
+		})
+	}
+}
