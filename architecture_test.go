@@ -82,12 +82,13 @@ var rooms = map[string]struct {
 		may:  []string{"graphql", "impl/atomicfile", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/loop", "impl/observe", "impl/queue", "impl/reference", "impl/runtime", "impl/runtime/docker", "impl/runtime/process", "impl/runtime/sim", "impl/webhook", "store", "store/sqlite"},
 		uses: []string{http},
 	},
-	"conformance":       {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "impl/app"}, uses: []string{http}},
-	"conformance/crash": {uses: []string{http}},
-	"cmd/berth":         {may: []string{"conformance", "impl/app", "impl/compute", "impl/worker", "gen/rest", "gen/queue", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
-	"cmd/validgen":      {},
-	"":                  {may: []string{"impl/app", "impl/worker"}}, // what embedders import
-	"berthtest":         {may: []string{""}},
+	"conformance":        {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "impl/app"}, uses: []string{http}},
+	"conformance/mutate": {},
+	"conformance/crash":  {uses: []string{http}},
+	"cmd/berth":          {may: []string{"conformance", "impl/app", "impl/compute", "impl/worker", "gen/rest", "gen/queue", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
+	"cmd/validgen":       {},
+	"":                   {may: []string{"impl/app", "impl/worker"}}, // what embedders import
+	"berthtest":          {may: []string{""}},
 }
 
 // The technologies that only some rooms may know.

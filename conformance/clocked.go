@@ -246,6 +246,8 @@ var _ = area(func() {
 			c.advance(30 * time.Second)
 			require.Equal(c, "IN_QUEUE", c.status(id)["status"])
 			answers := c.hold(func() Answer { return c.Queue("GET", "job-take/silent?x=1", "") })
+			require.Equal(c, 200, c.Queue("GET", "ping/silent?job_id="+id, "").Status) // it still runs it
+			require.Empty(c, answers)
 			c.takeJob("other", id)
 			c.advance(25 * time.Second)
 			require.Equal(c, 204, (<-answers).Status)

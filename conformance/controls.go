@@ -85,6 +85,17 @@ var _ = area(func() {
 		}
 		c.Refused(c.listPods(c.ControlsKey), 403)
 	})
+	add("controls.unlimited", []string{"getClock"}, func(c *Check) {
+		c.quotas(1, 1, 1, func(key string) {
+			require.Equal(c, 200, c.listPods(key).Status)
+			c.Refused(c.listPods(key), 429)
+			for range 3 {
+				a := c.control("GET", "clock", "")
+				require.Equal(c, 200, a.Status)
+				require.Empty(c, a.Header.Get("RateLimit"))
+			}
+		})
+	})
 	add("controls.clock", []string{"getClock", "freezeClock", "resumeClock", "advanceClock"}, func(c *Check) {
 		now := func(a Answer) time.Time {
 			t, err := time.Parse(time.RFC3339Nano, a.JSON["now"].(string))

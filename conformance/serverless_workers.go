@@ -193,6 +193,52 @@ var _ = area(func() {
 		at := c.newEndpoint(gpuEndpoint, `"workers":{"min":2}`)
 		c.awaitCrew(at, "INITIALIZING", "INITIALIZING")
 	})
+	add("serverless.scaling.delay", append(workers, "run"), func(c *Check) {
+		c.needsSim()
+		c.frozen(func() {
+			at := c.newEndpoint(gpuEndpoint, patient, `"scaling":{"type":"QUEUE_DELAY","queueDelay":60}`)
+			q, begun := c.on(at), c.now()
+			for range 3 {
+				q.submit(job)
+			}
+			c.awaitCrew(at, "INITIALIZING")
+			c.advance(begun.Add(60*time.Second - time.Millisecond).Sub(c.now()))
+			require.Len(c, c.crew(at), 1, "the first job starts a worker at once, and others none while they wait for no longer than the delay")
+			c.advance(time.Millisecond)
+			c.awaitCrew(at, "INITIALIZING", "INITIALIZING", "INITIALIZING")
+			endless := c.newEndpoint(gpuEndpoint, patient, `"scaling":{"type":"QUEUE_DELAY","queueDelay":1e30}`)
+			for range 3 {
+				c.on(endless).submit(job)
+			}
+			c.awaitCrew(endless, "INITIALIZING")
+			c.advance(6 * time.Minute) // less than a worker may take to say its first word
+			require.Len(c, c.crew(endless), 1)
+		})
+	})
+	add("serverless.scaling.count", append(workers, "run", "takeJob"), func(c *Check) {
+		c.needsSim()
+		c.frozen(func() {
+			at := c.newEndpoint(byCount, `"workers":{"max":3}`) // a worker for each two jobs
+			q := c.on(at)
+			started := func() (n int) {
+				for _, worker := range c.crew(at) {
+					if worker["image"] != nil { // not one that somebody else started
+						n++
+					}
+				}
+				return n
+			}
+			first := q.submit(job)
+			c.Eventually(func() bool { return started() == 1 }, "a worker is started")
+			q.takeJob("own", first) // what is in progress counts, too
+			for i, want := range []int{1, 2, 2, 3, 3, 3} {
+				q.submit(job)
+				c.Eventually(func() bool { return started() == want }, "workers are started")
+				c.advance(10 * time.Second)
+				require.Equal(c, want, started(), "%d jobs", i+2)
+			}
+		})
+	})
 	add("serverless.workers.external", append(workers, "takeJob"), func(c *Check) {
 		at := c.newEndpoint(gpuEndpoint, `"workers":{"max":0}`)
 		q := c.on(at)
