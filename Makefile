@@ -66,6 +66,14 @@ lint: ## gofmt, go vet, golangci-lint
 	cd conformance/bench && go vet ./... && go mod tidy -diff
 	go run $(GOLANGCI) run ./...
 
+.PHONY: judge
+judge: build ## berth conformance beside a default server, a mock of the document (needs Node) and wrong arguments (needs Python)
+	conformance/target.sh
+
+.PHONY: mutate
+mutate: ## plant MUTANTS=200 random changes in what people wrote, by SEED=1, and see which no test notices (hours; ROOMS=impl/queue for some)
+	go run ./conformance/mutate -mutants $(or $(MUTANTS),200) -seed $(or $(SEED),1) $(if $(ROOMS),-rooms $(ROOMS))
+
 .PHONY: clients
 clients: ## the unmodified SDK clients and workers against a server (needs Python and Node)
 	conformance/clients/run.sh

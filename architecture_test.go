@@ -83,13 +83,14 @@ var rooms = map[string]struct {
 		may:  []string{"graphql", "impl/atomicfile", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/limit", "impl/loop", "impl/observe", "impl/problem", "impl/queue", "impl/reference", "impl/runtime", "impl/runtime/docker", "impl/runtime/process", "impl/runtime/sim", "impl/webhook", "store", "store/sqlite"},
 		uses: []string{http},
 	},
-	"conformance":       {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "impl/app"}, uses: []string{http}},
-	"conformance/abuse": {uses: []string{http}},
-	"conformance/crash": {uses: []string{http}},
-	"cmd/berth":         {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/worker", "gen/rest", "gen/queue", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
-	"cmd/validgen":      {},
-	"":                  {may: []string{"impl/app", "impl/worker"}}, // what embedders import
-	"berthtest":         {may: []string{""}},
+	"conformance":        {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "impl/app"}, uses: []string{http}},
+	"conformance/mutate": {},
+	"conformance/abuse":  {uses: []string{http}},
+	"conformance/crash":  {uses: []string{http}},
+	"cmd/berth":          {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/worker", "gen/rest", "gen/queue", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
+	"cmd/validgen":       {},
+	"":                   {may: []string{"impl/app", "impl/worker"}}, // what embedders import
+	"berthtest":          {may: []string{""}},
 }
 
 // The technologies that only some rooms may know.

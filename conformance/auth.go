@@ -60,11 +60,27 @@ var _ = area(func() {
 		require.Equal(c, 200, c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: "bearer " + c.Key}).Status)
 	})
 	add("auth.detail", one, func(c *Check) {
-		details := map[any]bool{}
-		for _, header := range []string{"-", "Bearer nonsense", "Bearer " + wrong(c.Key), c.key("expired")} {
-			details[c.withKey(header)[0].JSON["detail"]] = true
+		kinds := map[any]string{} // by what is told of them
+		for _, alike := range []struct {
+			kind    string
+			headers []string
+		}{
+			{"missing", []string{"-"}}, {"malformed", []string{"Bearer nonsense", "Bearer gibberish"}}, {"malformed", []string{"Basic abc", "Basic xyz"}},
+			{"invalid", []string{"Bearer " + wrong(c.Key), "Bearer " + changed(c.Key, 4, 14)}}, {"expired", []string{c.key("expired"), c.key("expired")}},
+		} {
+			details := map[any]bool{}
+			for _, header := range alike.headers {
+				for _, a := range c.withKey(header) {
+					c.Refused(a, 401)
+					details[a.JSON["detail"]] = true
+				}
+			}
+			require.Len(c, details, 1, "%s: the words are the same, whatever key was sent and to which interface", alike.kind)
+			for detail := range details {
+				require.Contains(c, []string{"", alike.kind}, kinds[detail], "%s", detail)
+				kinds[detail] = alike.kind
+			}
 		}
-		require.Len(c, details, 4)
 	})
 	add("auth.detail.silent", one, func(c *Check) {
 		known := c.withKey("Bearer " + wrong(c.Key))[0]

@@ -275,6 +275,7 @@ var _ = area(func() {
 		})
 	})
 	add("billing.filter", []string{"listPodBilling", "listServerlessBilling", "listNetworkVolumeBilling", "listClusterBilling"}, func(c *Check) {
+		c.needsControls()
 		for of, name := range map[string]string{"/pods": "podId", "/serverless": "serverlessId", "/network-volumes": "networkVolumeId", "/clusters": "clusterId"} {
 			asked := func(query string) map[string]any {
 				return c.bill(of + query)["metadata"].(map[string]any)["query"].(map[string]any)
@@ -341,28 +342,31 @@ var _ = area(func() {
 			require.Equal(c, amount(bill, "totalAmount"), amount(c.bill("/clusters?clusterId="+id), "totalAmount"))
 		})
 	})
-	add("billing.serverless", []string{"listServerlessBilling", "run", "health"}, func(c *Check) {
-		if c.Managed == "" {
-			c.Skip("there is no endpoint whose workers the target starts")
+	add("billing.serverless", []string{"listServerlessBilling", "run", "listEndpointWorkers"}, func(c *Check) {
+		managed, at := c.managed()
+		settings := c.read(at)
+		if settings["disk"] != nil {
+			c.Skip("the endpoint whose workers the target starts is not of its settings: it says what hardware it has")
 		}
-		managed := &Check{TestingT: c.TestingT, Target: c.Target, Spec: c.Spec, Skip: c.Skip}
-		managed.Endpoint = c.Managed
-		starting := func() int64 {
-			return int64(managed.Queue("GET", "health", "").JSON["workers"].(map[string]any)["initializing"].(float64))
-		}
+		// A worker that is idle all the while does not end meanwhile.
+		while := time.Duration(settings["workers"].(map[string]any)["idleTimeout"].(float64)) * time.Second / 2
 		cheapest := c.catalog("cpus", "")[0]
 		price := nano(cheapest["price"].(map[string]any)["serverlessPerVcpu"]) * int64(cheapest["vcpu"].(map[string]any)["min"].(float64))
+		billed := func() int64 { return amount(c.bill("/serverless?serverlessId="+c.Managed), "cpuAmount") }
 		c.frozen(func() {
+			c.resting(at)
 			managed.submit(job)
-			c.Eventually(func() bool { return starting() > 0 }, "a worker is started")
-			managed.Queue("POST", "purge-queue", "")
-			workers, before := starting(), amount(c.bill("/serverless?serverlessId="+c.Managed), "cpuAmount")
-			c.advance(time.Minute)
-			require.Equal(c, workers, starting())
+			c.Eventually(func() bool { return len(c.crew(at)) > 0 }, "a worker is started")
+			workers, before := int64(len(c.crew(at))), billed()
+			c.advance(while)
+			require.InDelta(c, workers*price*while.Milliseconds()/time.Hour.Milliseconds(), billed()-before, float64(workers), "what is less than a billionth is cut off of each worker")
 			bill := c.bill("/serverless?serverlessId=" + c.Managed)
-			require.InDelta(c, workers*price/60, amount(bill, "cpuAmount")-before, float64(workers), "what is less than a billionth is cut off of each worker")
 			require.Equal(c, amount(bill, "totalAmount"), amount(bill, "cpuAmount"))
 			require.EqualValues(c, 1, bill["metadata"].(map[string]any)["uniqueServerlessCount"])
+			c.resting(at)
+			before = billed()
+			c.advance(time.Hour)
+			require.Equal(c, before, billed(), "no worker, no bill")
 		})
 	})
 	add("billing.endpoints", []string{"listEndpointBilling"}, func(c *Check) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"net/url"
 	"strings"
 	"sync"
@@ -50,12 +51,12 @@ func (c *Check) head(method, operation, key string, lines ...string) string {
 func (c *Check) answered(conn net.Conn) int {
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	require.NoError(c, err)
+	defer func() { _ = answer.Body.Close() }()
 	_, err = io.Copy(io.Discard, answer.Body)
 	require.NoError(c, err)
 	_, err = conn.Read(make([]byte, 1))
-	require.NotNil(c, err)
-	failure, ok := err.(net.Error)
-	require.False(c, ok && failure.Timeout(), "the connection is still there")
+	require.Error(c, err)
+	require.NotErrorIs(c, err, os.ErrDeadlineExceeded, "the connection is still there")
 	return answer.StatusCode
 }
 

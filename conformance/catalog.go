@@ -38,8 +38,7 @@ func (c *Check) row(list, id, query string) map[string]any {
 func (c *Check) catalogRefused(list, query string, status int) string {
 	a := c.REST("GET", "/v2/catalog/"+list+"?"+query, "")
 	lines := c.Refused(a, status)
-	if list == "gpus" || list == "cpus" {
-		id := c.catalog(list, "")[0]["id"].(string)
+	if id, ok := map[string]string{"gpus": l4, "cpus": "cpu3g"}[list]; ok {
 		c.Refused(c.REST("GET", "/v2/catalog/"+list+"/"+url.PathEscape(id)+"?"+query, ""), status)
 	}
 	return a.JSON["detail"].(string) + strings.Join(lines, "\n")

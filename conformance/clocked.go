@@ -15,6 +15,7 @@ const plenty = 1_000_000
 
 // quotas runs f with a key of a user who made no request yet, and the quotas.
 func (c *Check) quotas(minute, hour, day int, f func(key string)) {
+	c.limit = true
 	c.set("PUT", "quotas", fmt.Sprintf(`{"minute":%d,"hour":%d,"day":%d}`, minute, hour, day))
 	_, key := c.newKey(`,"user":"counted"`, "all")
 	c.frozen(func() { f(key) })
@@ -131,13 +132,13 @@ var _ = area(func() {
 	})
 	add("queue.ttl.running", []string{"run", "status", "stopJobs"}, func(c *Check) {
 		c.frozen(func() {
-			id := c.submit(`{"input":{},"policy":{"ttl":10000}}`)
-			c.takeJob("w", id)
+			id, worker := c.submit(`{"input":{},"policy":{"ttl":10000}}`), c.worker("late")
+			c.takeJob(worker, id)
 			c.advance(9999 * time.Millisecond)
 			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
 			c.advance(time.Millisecond)
 			require.Equal(c, "TIMED_OUT", c.status(id)["status"])
-			require.Equal(c, []any{id}, c.Queue("GET", "job-stop/w", "").JSON["jobsToStop"])
+			require.Equal(c, []any{id}, c.Queue("GET", "job-stop/"+worker, "").JSON["jobsToStop"])
 		})
 	})
 	add("queue.ttl.status", []string{"status"}, func(c *Check) {
@@ -172,14 +173,14 @@ var _ = area(func() {
 	add("queue.lease", []string{"ping", "takeJob"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.submit(job)
-			c.takeJob("silent", id)
-			require.Equal(c, 200, c.Queue("GET", "ping/silent", "").Status)
+			silent := c.worker("silent") // who is not heard of but by the take
+			c.takeJob(silent, id)
 			c.advance(30*time.Second - time.Millisecond)
 			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
 			c.advance(time.Millisecond)
 			require.Equal(c, "IN_QUEUE", c.status(id)["status"])
 			c.takeJob("other", id)
-			c.done("silent", id, `{"output":"late"}`)
+			c.done(silent, id, `{"output":"late"}`)
 			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
 			c.done("other", id, `{"output":"right"}`)
 			require.Equal(c, "right", c.status(id)["output"])
@@ -245,6 +246,8 @@ var _ = area(func() {
 			c.advance(30 * time.Second)
 			require.Equal(c, "IN_QUEUE", c.status(id)["status"])
 			answers := c.hold(func() Answer { return c.Queue("GET", "job-take/silent?x=1", "") })
+			require.Equal(c, 200, c.Queue("GET", "ping/silent?job_id="+id, "").Status) // it still runs it
+			require.Empty(c, answers)
 			c.takeJob("other", id)
 			c.advance(25 * time.Second)
 			require.Equal(c, 204, (<-answers).Status)
@@ -270,21 +273,15 @@ var _ = area(func() {
 			require.Equal(c, before+1, retried())
 		})
 	})
-	add("queue.order.low.scaling", []string{"run", "health"}, func(c *Check) {
-		if c.Managed == "" {
-			c.Skip("there is no endpoint whose workers the target starts")
-		}
-		managed := &Check{TestingT: c.TestingT, Target: c.Target, Spec: c.Spec, Skip: c.Skip}
-		managed.Endpoint = c.Managed
-		starting := func() float64 {
-			return managed.Queue("GET", "health", "").JSON["workers"].(map[string]any)["initializing"].(float64)
-		}
+	add("queue.order.low.scaling", []string{"run", "listEndpointWorkers"}, func(c *Check) {
+		managed, at := c.managed()
+		c.resting(at)
 		managed.submit(`{"input":{},"policy":{"lowPriority":true}}`)
 		c.advance(time.Minute)
-		require.Zero(c, starting())
+		require.Empty(c, c.crew(at))
 		managed.submit(job)
-		c.Eventually(func() bool { return starting() == 1 }, "a worker is started for the other job")
-		managed.Queue("POST", "purge-queue", "")
+		c.Eventually(func() bool { return len(c.crew(at)) == 1 }, "a worker is started for the other job")
+		c.resting(at)
 	})
 	add("queue.attempts", []string{"takeJob", "status"}, func(c *Check) {
 		c.frozen(func() {
@@ -353,8 +350,7 @@ func (c *Check) loses(id string, n int) {
 // syncKept asserts how long the result of a /runsync with the query is kept.
 func (c *Check) syncKept(query string, d time.Duration) {
 	c.frozen(func() {
-		answers := make(chan Answer, 1)
-		go func() { answers <- c.Queue("POST", "runsync"+query, job) }()
+		answers := c.later(func() Answer { return c.Queue("POST", "runsync"+query, job) })
 		taken := c.Queue("GET", "job-take/w?x=1", "")
 		require.Equal(c, 200, taken.Status)
 		id := taken.JSON["id"].(string)

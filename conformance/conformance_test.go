@@ -23,11 +23,10 @@ func TestRulesHoldOnBerth(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, stop()) })
 	documents, err := conformance.LoadDocuments()
 	require.NoError(t, err)
+	suite := conformance.Suite{Target: target, Documents: documents}
 	for _, rule := range conformance.Rules() {
 		t.Run(rule.ID, func(t *testing.T) {
-			rule.Test(&conformance.Check{TestingT: t, Target: target, Spec: documents, Skip: func(why string) {
-				require.Fail(t, "skipped on berth's own server", why)
-			}})
+			rule.Test(suite.NewCheck(t.Context(), t, func(why string) { require.Fail(t, "skipped on berth's own server", why) }))
 		})
 	}
 	requireSeen(t, documents)

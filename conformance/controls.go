@@ -12,11 +12,16 @@ import (
 
 const controlsPath = "/_berth/"
 
-// control sends a request to the test controls; without them the rule is skipped.
-func (c *Check) control(method, path, body string) Answer {
+// needsControls skips the rule where the target has no test controls.
+func (c *Check) needsControls() {
 	if c.ControlsKey == "" {
 		c.Skip("the target has no test controls")
 	}
+}
+
+// control sends a request to the test controls; without them the rule is skipped.
+func (c *Check) control(method, path, body string) Answer {
+	c.needsControls()
 	return c.Send(Request{Method: method, URL: c.URL + controlsPath + path, Body: body})
 }
 
@@ -43,23 +48,25 @@ func (c *Check) advance(d time.Duration) {
 func (c *Check) hold(send func() Answer) chan Answer {
 	held := func() float64 { return c.control("GET", "clock", "").JSON["held"].(float64) }
 	before := held()
-	answers := make(chan Answer, 1)
-	go func() { answers <- send() }()
-	deadline := time.Now().Add(patience)
+	answers := c.later(send)
+	deadline := time.Now().Add(c.suite.patience())
 	for held() <= before {
-		require.True(c, time.Now().Before(deadline), "not held within %s", patience)
-		<-time.After(time.Millisecond)
+		require.True(c, time.Now().Before(deadline), "not held within %s", c.suite.patience())
+		c.sleep(time.Millisecond)
 	}
 	return answers
 }
 
-// newKey makes a key; more are further members of the request.
+// newKey makes a key; more are further members of the request. A user whom they name is another one in each rule.
 func (c *Check) newKey(more string, scopes ...string) (id, key string) {
+	more = strings.Replace(more, `"user":"`, `"user":"`+c.name+"-", 1)
 	list, err := json.Marshal(scopes)
 	require.NoError(c, err)
 	a := c.control("POST", "keys", `{"scopes":`+string(list)+more+`}`)
 	require.Equal(c, 201, a.Status, "%s", a.Body)
-	return a.JSON["id"].(string), a.JSON["key"].(string)
+	id = a.JSON["id"].(string)
+	c.keys = append(c.keys, id)
+	return id, a.JSON["key"].(string)
 }
 
 // listPods lists the pods with a key.
@@ -77,6 +84,17 @@ var _ = area(func() {
 			}
 		}
 		c.Refused(c.listPods(c.ControlsKey), 403)
+	})
+	add("controls.unlimited", []string{"getClock"}, func(c *Check) {
+		c.quotas(1, 1, 1, func(key string) {
+			require.Equal(c, 200, c.listPods(key).Status)
+			c.Refused(c.listPods(key), 429)
+			for range 3 {
+				a := c.control("GET", "clock", "")
+				require.Equal(c, 200, a.Status)
+				require.Empty(c, a.Header.Get("RateLimit"))
+			}
+		})
 	})
 	add("controls.clock", []string{"getClock", "freezeClock", "resumeClock", "advanceClock"}, func(c *Check) {
 		now := func(a Answer) time.Time {
@@ -107,6 +125,8 @@ var _ = area(func() {
 		})
 	})
 	add("controls.reset", []string{"resetState"}, func(c *Check) {
+		c.needsControls()
+		c.keepSSHKeys()
 		pod, id := c.newPod(gpuPod), c.submit(job)
 		lists := map[string]string{clusters: "clusters", templates: "templates", registries: "registries", delegations: "delegations", sshKeyPath: "keys"}
 		lists["/v2/network-volumes"] = "networkVolumes"
@@ -154,8 +174,7 @@ var _ = area(func() {
 		require.EqualValues(c, 3, shown[0].(map[string]any)["calls"])
 		c.frozen(func() {
 			c.set("PUT", "faults", `{"faults":[{"operation":"*","latency":60000}]}`)
-			answers := make(chan Answer, 1)
-			go func() { answers <- c.listPods(c.Key) }()
+			answers := c.later(func() Answer { return c.listPods(c.Key) })
 			c.Eventually(func() bool {
 				first := c.control("GET", "faults", "").JSON["faults"].([]any)[0].(map[string]any)
 				return first["shown"].(float64) == 1

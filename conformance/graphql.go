@@ -148,6 +148,9 @@ var _ = area(func() {
 	})
 	add("graphql.complexity", nil, func(c *Check) {
 		c.wrongly(c.graphQL(`{gpuTypes{`+strings.Repeat("id ", 2_000)+`}}`), 400, "REJECTED")
+		// What is not executed takes time, too, until it is found to be valid.
+		apart := c.raw(`{"operationName":"a","query":"query a{gpuTypes{id}} query b{gpuTypes{` + strings.Repeat("id ", 2_000) + `}}"}`)
+		require.Contains(c, c.wrongly(apart, 400, "REJECTED"), "too many fields")
 		doubled := `{gpuTypes{...aa}} fragment ` + letters(50) + ` on GpuType{id}`
 		for i := range 50 {
 			doubled += ` fragment ` + letters(i) + ` on GpuType{...` + letters(i+1) + ` ...` + letters(i+1) + `}`

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -48,20 +49,28 @@ var _ = area(func() {
 		var all sync.WaitGroup
 		statuses := map[int]int{}
 		var refused Answer
+		full := func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return statuses[429] > 0
+		}
+		deadline := time.Now().Add(patience)
 		for range 120 {
-			all.Go(func() {
-				a := c.graphQLAs("-", heavy(), nil)
-				mu.Lock()
-				defer mu.Unlock()
-				if statuses[a.Status]++; a.Status == 429 {
-					refused = a
+			all.Go(func() { // again and again: a busy machine sends them slowly, and serves what it is sent
+				for !full() && time.Now().Before(deadline) {
+					a := c.graphQLAs("-", heavy(), nil)
+					mu.Lock()
+					if statuses[a.Status]++; a.Status == 429 {
+						refused = a
+					}
+					mu.Unlock()
 				}
 			})
 		}
 		all.Wait()
 		require.NotZero(c, statuses[200])
 		require.NotZero(c, statuses[429], "%v", statuses)
-		require.Equal(c, 120, statuses[200]+statuses[429])
+		require.Len(c, statuses, 2, "%v", statuses)
 		c.wrongly(refused, 429, "TOO_MANY")
 		require.NotEmpty(c, refused.Header.Get("Retry-After"))
 		c.data(c.graphQLAs("-", `{gpuTypes{id}}`, nil))

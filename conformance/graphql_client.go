@@ -88,7 +88,6 @@ func (c *Check) deploy(set func(*graphclient.PodFindAndDeployOnDemandInput)) gra
 	answer, err := graphclient.Deploy(context.Background(), c, &in)
 	require.NoError(c, err)
 	pod := answer.PodFindAndDeployOnDemand.PodFields
-	c.pods = append(c.pods, pod.Id)
 	return pod
 }
 
@@ -102,16 +101,12 @@ func (c *Check) deployCPU(in graphclient.DeployCpuPodInput) graphclient.PodField
 	answer, err := graphclient.DeployCPU(context.Background(), c, &in)
 	require.NoError(c, err)
 	pod := answer.DeployCpuPod.PodFields
-	c.pods = append(c.pods, pod.Id)
 	return pod
 }
 
 // deploying sends podFindAndDeployOnDemand with a GPU type, an image and more fields, as they are.
 func (c *Check) deploying(fields string) Answer {
 	a := c.graphQL(`mutation{podFindAndDeployOnDemand(input:{gpuTypeId:"NVIDIA GeForce RTX 4090",imageName:"i",` + fields + `}){id}}`)
-	if data, ok := a.JSON["data"].(map[string]any); ok && data["podFindAndDeployOnDemand"] != nil {
-		c.pods = append(c.pods, data["podFindAndDeployOnDemand"].(map[string]any)["id"].(string))
-	}
 	return a
 }
 

@@ -16,6 +16,7 @@ func (c *Check) same(rest Answer, status int, graph Answer, code string) {
 
 var _ = area(func() {
 	add("graphql.doors", []string{"createPod"}, func(c *Check) {
+		c.needsControls()
 		gpu := func(fields string) Answer {
 			return c.graphQL(`mutation{podFindAndDeployOnDemand(input:{imageName:"i",` + fields + `}){id}}`)
 		}
@@ -53,6 +54,7 @@ var _ = area(func() {
 			c.graphQL(`mutation{podEditJob(input:{podId:"`+pod+`",volumeInGb:10,volumeMountPath:"/a"}){id}}`), "REJECTED")
 	})
 	add("graphql.doors.missing", []string{"createPod", "podAction"}, func(c *Check) {
+		c.needsControls()
 		c.same(c.REST("POST", "/v2/pods", with(`"registry":"nosuch"`)), 404, c.deploying(`containerRegistryAuthId:"nosuch"`), "NOT_FOUND")
 		c.same(c.REST("POST", "/v2/pods", with(`"mounts":{"network":[{"volumeId":"nosuch","path":"/a"}]}`)), 404, c.deploying(`networkVolumeId:"nosuch"`), "NOT_FOUND")
 		c.same(c.REST("POST", templates, template(`"registry":"nosuch"`)), 404, c.savingTemplate(`containerRegistryAuthId:"nosuch"`), "NOT_FOUND")

@@ -10,20 +10,12 @@ import (
 
 // onL4 deploys a pod with an L4 and more fields of the input, as they are.
 func (c *Check) onL4(fields string) Answer {
-	return c.kept("podFindAndDeployOnDemand", c.graphQL(`mutation{podFindAndDeployOnDemand(input:{gpuTypeId:"NVIDIA L4",imageName:"i",`+fields+`}){id}}`))
+	return c.graphQL(`mutation{podFindAndDeployOnDemand(input:{gpuTypeId:"NVIDIA L4",imageName:"i",` + fields + `}){id}}`)
 }
 
 // onCPUs deploys a CPU pod with these fields of the input, as they are.
 func (c *Check) onCPUs(fields string) Answer {
-	return c.kept("deployCpuPod", c.graphQL(`mutation{deployCpuPod(input:{imageName:"i",`+fields+`}){id}}`))
-}
-
-// kept notes the pod that the mutation made, if it made one, to be terminated.
-func (c *Check) kept(mutation string, a Answer) Answer {
-	if data, ok := a.JSON["data"].(map[string]any); ok && data[mutation] != nil {
-		c.pods = append(c.pods, data[mutation].(map[string]any)["id"].(string))
-	}
-	return a
+	return c.graphQL(`mutation{deployCpuPod(input:{imageName:"i",` + fields + `}){id}}`)
 }
 
 // idOf gives the id of the pod that a mutation made.
@@ -159,7 +151,7 @@ var _ = area(func() {
 	add("graphql.cpu.input-type", nil, func(c *Check) {
 		const document = `mutation deployCpuPod($input: deployCpuPodInput!) {deployCpuPod(input: $input) {id desiredStatus}}`
 		input := map[string]any{"imageName": "i", "instanceId": "cpu3c-1-2", "supportPublicIp": true, "dataCenterIds": []string{"EU-RO-1"}, "ports": "8080/http"}
-		c.idOf(c.kept("deployCpuPod", c.graphQLAs("", document, map[string]any{"input": input})))
+		c.idOf(c.graphQLAs("", document, map[string]any{"input": input}))
 		for _, timer := range []string{"stopAfter", "terminateAfter"} {
 			require.Contains(c, c.wrongly(c.onCPUs(timer+`:"2030-01-01T00:00:00Z"`), 200, "REJECTED"), timer)
 		}
@@ -180,8 +172,8 @@ var _ = area(func() {
 		saved := c.data(c.graphQLAs("", `mutation($input:EndpointInput!){saveEndpoint(input:$input){flashBootType}}`, save))["saveEndpoint"]
 		require.Equal(c, map[string]any{"flashBootType": "OFF"}, saved)
 		pod := map[string]any{"imageName": "i", "gpuTypeId": l4, "cloudType": "", "computeType": "", "stopAfter": "", "terminateAfter": "", "compliance": "", "countryCode": ""}
-		c.idOf(c.kept("podFindAndDeployOnDemand", c.graphQLAs("", `mutation($i:PodFindAndDeployOnDemandInput){podFindAndDeployOnDemand(input:$i){id}}`, map[string]any{"i": pod})))
-		c.idOf(c.kept("podFindAndDeployOnDemand", c.graphQLAs("", `mutation($c:CloudTypeEnum){podFindAndDeployOnDemand(input:{imageName:"i",gpuTypeId:"NVIDIA L4",cloudType:$c}){id}}`, map[string]any{"c": ""})))
+		c.idOf(c.graphQLAs("", `mutation($i:PodFindAndDeployOnDemandInput){podFindAndDeployOnDemand(input:$i){id}}`, map[string]any{"i": pod}))
+		c.idOf(c.graphQLAs("", `mutation($c:CloudTypeEnum){podFindAndDeployOnDemand(input:{imageName:"i",gpuTypeId:"NVIDIA L4",cloudType:$c}){id}}`, map[string]any{"c": ""}))
 		c.wrongly(c.graphQLAs("", `mutation($c:CloudTypeEnum){podFindAndDeployOnDemand(input:{imageName:"i",gpuTypeId:"NVIDIA L4",cloudType:$c}){id}}`, map[string]any{"c": " "}), 400, "INVALID")
 	})
 	add("graphql.pod.runtime.ports.public", []string{"getPod"}, func(c *Check) {

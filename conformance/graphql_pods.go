@@ -87,13 +87,31 @@ var _ = area(func() {
 		require.Equal(c, graphclient.PodStatusExited, *c.graphPod(id).DesiredStatus)
 	})
 	add("graphql.stop.released", []string{"getPod"}, func(c *Check) {
-		id := c.running(with(`"mounts":{"persistent":{"size":20,"path":"/a"}}`))
+		restore := c.capacityWhereItCanBeSet(l4s("EU-RO-1", 1, ""))
+		defer restore()
+		body := oneL4(`,"env":{"BERTH_SIM_MARK":"mark"},"mounts":{"persistent":{"size":20,"path":"/a"}}`)
+		id := c.running(body)
+		if c.ControlsKey != "" {
+			c.full(oneL4(""))
+		}
 		pod := c.stop(id)
+		if c.ControlsKey != "" {
+			c.delete(c.newPod(oneL4(""))) // the only GPU is free
+		}
 		require.Zero(c, *pod.CostPerHr)
 		require.Nil(c, pod.Runtime)
 		require.InDelta(c, 20, *pod.VolumeInGb, 0)
 		require.Equal(c, "/a", *pod.VolumeMountPath)
 		require.InDelta(c, 20, *c.resume(graphclient.PodResumeInput{PodId: id}).VolumeInGb, 0)
+		if c.ControlsKey != "" { // the simulated fleet tells what it finds
+			c.becomes(id, "RUNNING")
+			s := c.logs(id, "?source=container", "")
+			defer s.hangUp()
+			s.until("sim: up")
+			require.Equal(c, []string{"container disk has nothing", "persistent mount has nothing"}, s.texts(2))
+			s.until("sim: up")
+			require.Equal(c, []string{"container disk has nothing", `persistent mount has "mark"`}, s.texts(2))
+		}
 	})
 	add("graphql.stop.result", nil, func(c *Check) {
 		id := c.newPod(gpuPod)
@@ -172,6 +190,7 @@ var _ = area(func() {
 		require.Equal(c, []any{map[string]any{"volumeId": volume, "path": "/b"}}, c.getPod(mounted)["mounts"].(map[string]any)["network"])
 	})
 	add("graphql.myself", nil, func(c *Check) {
+		c.needsControls()
 		first, second := c.running(gpuPod), c.newPod(cpuPod)
 		pods, order := c.myPods()
 		require.Equal(c, "a", *pods[first].Name)
@@ -187,6 +206,21 @@ var _ = area(func() {
 		pods, _ := c.myPods()
 		require.Contains(c, pods, id)
 		require.Nil(c, pods[id].Runtime)
+	})
+	add("graphql.myself.clusters", []string{"createCluster", "listClusterPods"}, func(c *Check) {
+		_, key := c.newKey(`,"user":"spender"`, "all")
+		c.Key = key // whose pods are none but these
+		members := c.members(c.newCluster(cluster))
+		pods, _ := c.myPods()
+		require.Len(c, pods, len(members))
+		sum := 0.0
+		for _, pod := range members {
+			require.Contains(c, pods, pod["id"])
+			sum += pod["cost"].(float64)
+		}
+		spend := c.data(c.graphQL(`{myself{currentSpendPerHr}}`))["myself"].(map[string]any)["currentSpendPerHr"]
+		require.Positive(c, sum)
+		require.InDelta(c, sum, spend, 1e-9)
 	})
 	add("graphql.myself.spend", nil, func(c *Check) {
 		_, key := c.newKey(`,"user":"spender"`, "all")

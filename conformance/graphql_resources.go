@@ -15,7 +15,6 @@ func (c *Check) saveRegistry(name string) string {
 	answer, err := graphclient.SaveRegistry(context.Background(), c, &graphclient.SaveRegistryAuthInput{Name: name, Username: "u", Password: "a-secret-password"})
 	require.NoError(c, err)
 	require.Equal(c, name, *answer.SaveRegistryAuth.Name)
-	c.made = append(c.made, registries+"/"+*answer.SaveRegistryAuth.Id)
 	return *answer.SaveRegistryAuth.Id
 }
 
@@ -25,7 +24,6 @@ func (c *Check) saveVolume(name string, size int, dataCenter string) graphclient
 	answer, err := graphclient.CreateVolume(context.Background(), c, &in)
 	require.NoError(c, err)
 	made := answer.CreateNetworkVolume.VolumeFields
-	c.made = append(c.made, volumePath+"/"+*made.Id)
 	return made
 }
 

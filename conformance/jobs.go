@@ -229,8 +229,7 @@ var _ = area(func() {
 
 var _ = area(func() {
 	add("queue.runsync", []string{"runSync", "takeJob", "finishJob"}, func(c *Check) {
-		answers := make(chan Answer, 1)
-		go func() { answers <- c.Queue("POST", "runsync", job) }()
+		answers := c.later(func() Answer { return c.Queue("POST", "runsync", job) })
 		taken := c.Queue("GET", "job-take/w?x=1", "")
 		require.Equal(c, 200, taken.Status)
 		c.done("w", taken.JSON["id"].(string), `{"output":{"n":2}}`)
@@ -249,8 +248,7 @@ var _ = area(func() {
 		c.cancel(a.JSON["id"].(string))
 	})
 	add("queue.runsync.wait.running", []string{"runSync", "takeJob"}, func(c *Check) {
-		answers := make(chan Answer, 1)
-		go func() { answers <- c.Queue("POST", "runsync?wait=2000", job) }()
+		answers := c.later(func() Answer { return c.Queue("POST", "runsync?wait=2000", job) })
 		taken := c.Queue("GET", "job-take/w?x=1", "")
 		a := <-answers
 		require.Equal(c, 200, a.Status)

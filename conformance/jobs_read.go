@@ -1,6 +1,10 @@
 package conformance
 
-import "github.com/stretchr/testify/require"
+import (
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
 
 var _ = area(func() {
 	read := []string{"status"}
@@ -78,10 +82,21 @@ var _ = area(func() {
 	add("queue.status-sync", []string{"statusSync"}, func(c *Check) {
 		id := c.submit(job)
 		c.takeJob("w", id)
-		answers := make(chan Answer, 1)
-		go func() { answers <- c.Queue("GET", "status-sync/"+id+"?wait=60000", "") }()
-		c.done("w", id, `{"output":3}`)
-		require.Equal(c, "COMPLETED", (<-answers).JSON["status"])
+		wait := func() Answer { return c.Queue("GET", "status-sync/"+id+"?wait=60000", "") }
+		finish := func(answers chan Answer) {
+			require.Empty(c, answers, "it is held while the job runs")
+			c.done("w", id, `{"output":3}`)
+			require.Equal(c, "COMPLETED", (<-answers).JSON["status"])
+		}
+		if c.ControlsKey == "" {
+			asked := time.Now()
+			answers := c.later(wait)
+			c.sleep(time.Second)
+			finish(answers)
+			require.Less(c, time.Since(asked), 30*time.Second, "as soon as the job ends")
+			return
+		}
+		c.frozen(func() { finish(c.hold(wait)) }) // its wait is never over
 	})
 	add("queue.status-sync.wait", []string{"statusSync"}, func(c *Check) {
 		id := c.submit(job)
@@ -108,9 +123,9 @@ var _ = area(func() {
 	})
 	add("queue.cancel.running", []string{"cancel", "stopJobs"}, func(c *Check) {
 		id := c.submit(job)
-		c.takeJob("stopped", id)
+		c.takeJob(c.worker("stopped"), id)
 		require.Equal(c, "CANCELLED", c.cancel(id)["status"])
-		a := c.Queue("GET", "job-stop/stopped?x=1", "")
+		a := c.Queue("GET", "job-stop/"+c.worker("stopped")+"?x=1", "")
 		require.Equal(c, 200, a.Status)
 		require.Equal(c, []any{id}, a.JSON["jobsToStop"])
 	})
@@ -145,22 +160,22 @@ var _ = area(func() {
 	})
 	add("queue.health.workers", []string{"health", "ping", "takeJob"}, func(c *Check) {
 		before := c.counts("workers")
-		c.Queue("GET", "ping/counted?gpu=x", "")
+		c.Queue("GET", "ping/"+c.worker("counted")+"?gpu=x", "")
 		idle := c.counts("workers")
 		require.Equal(c, before["idle"]+1, idle["idle"])
 		id := c.submit(job)
-		c.takeJob("counted", id)
+		c.takeJob(c.worker("counted"), id)
 		running := c.counts("workers")
 		require.Equal(c, before["running"]+1, running["running"])
 		require.Equal(c, before["idle"], running["idle"])
-		c.done("counted", id, `{}`)
+		c.done(c.worker("counted"), id, `{}`)
 	})
 	add("queue.health.workers.more", []string{"health"}, func(c *Check) {
 		workers := c.counts("workers")
 		for _, name := range []string{"initializing", "ready", "throttled", "unhealthy"} {
 			require.Contains(c, workers, name)
 		}
-		c.Queue("GET", "ping/ready?gpu=x", "")
+		c.Queue("GET", "ping/"+c.worker("ready")+"?gpu=x", "")
 		require.Equal(c, workers["ready"]+1, c.counts("workers")["ready"])
 	})
 	add("queue.rates.off", []string{"cancel"}, func(c *Check) {

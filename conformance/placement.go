@@ -114,7 +114,6 @@ var _ = area(func() {
 		for _, a := range answers {
 			if a.Status == 201 {
 				made++
-				c.pods = append(c.pods, a.JSON["id"].(string))
 			} else {
 				c.Refused(a, 400)
 			}

@@ -29,7 +29,6 @@ func withCPU(cpu string) string { return `{"name":"a","image":"i","cpu":` + cpu 
 func (c *Check) createPod(body string) map[string]any {
 	a := c.REST("POST", "/v2/pods", body)
 	require.Equal(c, 201, a.Status, "%s", a.Body)
-	c.pods = append(c.pods, a.JSON["id"].(string))
 	return a.JSON
 }
 
@@ -122,8 +121,7 @@ func (c *Check) running(body string) string {
 // exited gives the id of an EXITED pod.
 func (c *Check) exited() string {
 	id := c.newPod(gpuPod)
-	require.Equal(c, 200, c.act(id, "stop").Status)
-	c.becomes(id, "EXITED")
+	c.acted(id, "stop", "EXITED")
 	return id
 }
 

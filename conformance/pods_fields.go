@@ -39,8 +39,16 @@ var _ = area(func() {
 		require.Equal(c, map[string]any{}, c.createPod(gpuPod)["mounts"])
 	})
 	add("pods.fields.data-center", read, func(c *Check) {
-		id := c.newPod(cpuPod)
-		require.NotEmpty(c, c.becomes(id, "STARTING", "RUNNING")["dataCenterId"])
+		known := ids(c.catalog("datacenters", ""))
+		for _, body := range []string{cpuPod, gpuPod, with(`"dataCenterIds":["US-KS-2","EU-RO-1"]`)} {
+			made := c.createPod(body)
+			at := made["dataCenterId"]
+			require.Contains(c, known, at)
+			if asked := c.parsed(body).(map[string]any)["dataCenterIds"]; asked != nil {
+				require.Contains(c, asked, at)
+			}
+			require.Equal(c, at, c.becomes(made["id"].(string), "STARTING", "RUNNING")["dataCenterId"], "where it is")
+		}
 	})
 	add("pods.fields.template", create, func(c *Check) {
 		require.Nil(c, c.createPod(gpuPod)["template"])
@@ -76,11 +84,23 @@ var _ = area(func() {
 		require.Nil(c, c.getPod(c.exited())["runtime"])
 	})
 	add("pods.runtime.uptime", read, func(c *Check) {
-		id := c.running(gpuPod)
-		uptime := func() float64 { return c.getPod(id)["runtime"].(map[string]any)["uptime"].(float64) }
-		first := uptime()
-		require.GreaterOrEqual(c, first, 0.0)
-		c.Eventually(func() bool { return uptime() > first }, "uptime grows")
+		uptime := func(id string) float64 { return c.getPod(id)["runtime"].(map[string]any)["uptime"].(float64) }
+		if c.ControlsKey == "" {
+			asked := time.Now()
+			id := c.running(gpuPod)
+			first := uptime(id)
+			c.Eventually(func() bool { return uptime(id) > first }, "uptime grows")
+			require.LessOrEqual(c, uptime(id), time.Since(asked).Seconds(), "seconds since it started, which was not before it was asked for")
+			return
+		}
+		c.frozen(func() {
+			id := c.running(gpuPod)
+			for _, seconds := range []float64{0, 59, 60, 3600} {
+				started := c.time(c.getPod(id)["startedAt"])
+				c.advance(started.Add(time.Duration(seconds)*time.Second + 999*time.Millisecond).Sub(c.now()))
+				require.Equal(c, seconds, uptime(id), "whole seconds since startedAt")
+			}
+		})
 	})
 	add("pods.cost", create, func(c *Check) {
 		one := c.createPod(withGPU(`{"id":"NVIDIA GeForce RTX 4090"}`))["cost"]

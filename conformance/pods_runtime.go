@@ -31,8 +31,13 @@ var _ = area(func() {
 		add("pods.runtime."+name, append(read, "listPods"), func(c *Check) {
 			id := c.running(cpuPod)
 			c.share(c.runtimeOf(id)[name].(map[string]any)["util"])
-			listed := c.REST("GET", "/v2/pods", "").JSON["pods"].([]any)[c.listed()[id]].(map[string]any)
-			c.share(listed["runtime"].(map[string]any)[name].(map[string]any)["util"])
+			for _, one := range c.REST("GET", "/v2/pods", "").JSON["pods"].([]any) {
+				if pod := one.(map[string]any); pod["id"] == id {
+					c.share(pod["runtime"].(map[string]any)[name].(map[string]any)["util"])
+					return
+				}
+			}
+			require.Fail(c, "the pod is not listed")
 		})
 	}
 	add("pods.runtime.gpus", read, func(c *Check) {
@@ -127,13 +132,10 @@ var _ = area(func() {
 		name := first["internalDns"].(string)
 		require.NotEqual(c, first["ip"], c.network(c.newPod(networked("")))["ip"])
 		require.Equal(c, "does not reach "+name, c.reaches(func(members string) string { return with(members[1:]) }, name))
-		_, c.Key = c.newKey(`,"user":"stranger"`, "all") // from here on somebody else asks; what they make goes at the end
+		_, c.Key = c.newKey(`,"user":"stranger"`, "all") // from here on somebody else asks
 		other := c.newPod(networked(""))
 		require.NotEqual(c, first["ip"], c.network(other)["ip"])
 		require.Equal(c, "does not reach "+name, c.reaches(networked, name))
-		for _, id := range c.pods[len(c.pods)-2:] {
-			c.delete(id)
-		}
 	})
 	add("pods.global-networking.keep", ops, func(c *Check) {
 		id := c.running(networked(""))
@@ -145,6 +147,7 @@ var _ = area(func() {
 		require.Equal(c, before, c.network(id))
 	})
 	add("pods.patch.global-networking", append(ops, "updatePod"), func(c *Check) {
+		c.needsControls()
 		id := c.running(with(`"dataCenterIds":["EU-RO-1"]`))
 		require.Equal(c, off, c.patched(id, `{"globalNetworking":true}`)["globalNetworking"])
 		c.advance(10 * time.Second)

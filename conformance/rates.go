@@ -24,6 +24,15 @@ func (c *Check) rates(a Answer) (minute, day int) {
 	return minute, day
 }
 
+// policyOf gives the quotas that the headers of an answer tell, of a minute, an hour and a day; nil if they tell none.
+func policyOf(a Answer) []string {
+	parts := regexp.MustCompile(policy).FindStringSubmatch(a.Header.Get("RateLimit-Policy"))
+	if parts == nil {
+		return nil
+	}
+	return parts[1:]
+}
+
 // limited runs f as a user who may make five requests an hour, with two keys of that user, one of which can only read.
 func (c *Check) limited(f func(send func(key, method, path, body string) Answer, key, reader string)) {
 	c.quotas(plenty, 5, plenty, func(key string) {
@@ -53,6 +62,7 @@ var _ = area(func() {
 		c.rates(c.REST("DELETE", "/v2/pods/"+a.JSON["id"].(string), ""))
 	})
 	add("rates.headers.refused", []string{"listPods", "getPod", "createPod"}, func(c *Check) {
+		c.needsControls()
 		for status, r := range c.refusals() {
 			if r.URL = c.URL + r.URL; status != 401 {
 				c.rates(c.Send(r))

@@ -1,123 +1,205 @@
 package conformance
 
 import (
-	"encoding/xml"
+	"context"
 	"fmt"
-	"io"
+	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/berthdev/berth/spec"
 )
 
 // Outcome is how a rule fared.
 type Outcome struct {
-	ID      string
-	Area    string // the id up to its first dot
-	Failure string // empty: passed or skipped
-	Skipped string // why; empty: not skipped
-	Took    time.Duration
+	ID       string
+	Area     string // the id up to its first dot
+	Failure  string // the rule, the request, the answer and what was expected; empty: passed or skipped
+	Expected string // of a failure: what was expected, in a line
+	Skipped  string // why; empty: not skipped
+	Took     time.Duration
 }
 
-// recorder is the place where a rule fails when no go test runs it.
+// recorder is the place where a rule fails when no go test runs it. A rule may fail in several goroutines.
 type recorder struct {
+	mu      sync.Mutex
 	failure strings.Builder
 	skipped string
 }
 
-func (r *recorder) Errorf(format string, args ...any) { fmt.Fprintf(&r.failure, format, args...) }
-func (r *recorder) FailNow()                          { runtime.Goexit() }
-
-// Run checks every rule against the target, one after the other, and writes a line for each as it ends.
-func Run(target Target, documents *Documents, out io.Writer) []Outcome {
-	var outcomes []Outcome
-	for _, rule := range Rules() {
-		r := &recorder{}
-		check := &Check{TestingT: r, Target: target, Spec: documents, Skip: func(why string) {
-			r.skipped = why
-			runtime.Goexit()
-		}}
-		start := time.Now()
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			rule.Test(check)
-		}()
-		<-done
-		o := Outcome{ID: rule.ID, Area: areaOf(rule.ID), Failure: strings.TrimSpace(r.failure.String()), Skipped: r.skipped, Took: time.Since(start)}
-		outcomes = append(outcomes, o)
-		switch {
-		case o.Skipped != "":
-			fmt.Fprintf(out, "SKIPPED  %s: %s\n", o.ID, o.Skipped)
-		case o.Failure != "":
-			fmt.Fprintf(out, "FAIL     %s\n%s\n", o.ID, o.Failure)
-		default:
-			fmt.Fprintf(out, "PASS     %s\n", o.ID)
-		}
-	}
-	return outcomes
+func (r *recorder) Errorf(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failure.WriteString(expectation(fmt.Sprintf(format, args...)))
 }
 
-// WriteTotals writes a line for each area, and tells whether nothing failed.
-func WriteTotals(out io.Writer, outcomes []Outcome) (ok bool) {
-	type total struct{ passed, failed, skipped int }
-	totals, areas := map[string]*total{}, []string{}
-	ok = true
-	for _, o := range outcomes {
-		t := totals[o.Area]
-		if t == nil {
-			t = &total{}
-			totals[o.Area] = t
-			areas = append(areas, o.Area)
-		}
-		switch {
-		case o.Skipped != "":
-			t.skipped++
-		case o.Failure != "":
-			t.failed++
-			ok = false
-		default:
-			t.passed++
-		}
-	}
-	for _, area := range areas {
-		t := totals[area]
-		fmt.Fprintf(out, "%-12s %3d passed, %3d failed, %3d skipped\n", area, t.passed, t.failed, t.skipped)
-	}
-	return ok
+func (r *recorder) FailNow() { runtime.Goexit() }
+
+func (r *recorder) skip(why string) {
+	r.mu.Lock()
+	r.skipped = why
+	r.mu.Unlock()
+	runtime.Goexit()
 }
 
-// WriteJUnit writes the outcomes as a JUnit file.
-func WriteJUnit(out io.Writer, outcomes []Outcome) error {
-	type message struct {
-		Text string `xml:",chardata"`
+func (r *recorder) outcome() (failure, skipped string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.TrimSpace(r.failure.String()), r.skipped
+}
+
+// Options are how rules are run.
+type Options struct {
+	Rules   []Rule        // which, as Select gives them
+	Shuffle uint64        // the seed of their order; 0: by id
+	Ended   func(Outcome) // is told of each, one after the other; may be nil
+}
+
+// lanes is how many rules are checked at a time, where there is no clock for them to quarrel over: many only wait.
+const lanes = 8
+
+// most is how long a rule may take.
+const most = 10 * time.Minute
+
+// Run checks rules against the target. It gives an outcome of each, in the order of their ids, also when it fails: rules that it
+// did not come to are skipped, and say so. It fails with ErrUnreached, ErrRefused or the error of the context.
+func (s *Suite) Run(ctx context.Context, o Options) ([]Outcome, error) {
+	rules := slices.Clone(o.Rules)
+	if o.Shuffle != 0 {
+		rand.New(rand.NewPCG(o.Shuffle, 0)).Shuffle(len(rules), func(i, j int) { rules[i], rules[j] = rules[j], rules[i] })
 	}
-	type testcase struct {
-		Name    string   `xml:"name,attr"`
-		Class   string   `xml:"classname,attr"`
-		Time    float64  `xml:"time,attr"`
-		Failure *message `xml:"failure,omitempty"`
-		Skipped *message `xml:"skipped,omitempty"`
+	leave, err := s.prepare(ctx)
+	if err != nil {
+		s.stop(err)
 	}
-	suite := struct {
-		XMLName xml.Name   `xml:"testsuite"`
-		Name    string     `xml:"name,attr"`
-		Tests   int        `xml:"tests,attr"`
-		Cases   []testcase `xml:"testcase"`
-	}{Name: "berth conformance", Tests: len(outcomes)}
-	for _, o := range outcomes {
-		c := testcase{Name: o.ID, Class: o.Area, Time: o.Took.Seconds()}
-		if o.Failure != "" {
-			c.Failure = &message{o.Failure}
+	defer leave()
+	documented, err := documentedRules()
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	outcomes := []Outcome{}
+	one := func(rule Rule) {
+		outcome := s.one(ctx, rule, documented[rule.ID])
+		mu.Lock()
+		defer mu.Unlock()
+		outcomes = append(outcomes, outcome)
+		if o.Ended != nil {
+			o.Ended(outcome)
 		}
-		if o.Skipped != "" {
-			c.Skipped = &message{o.Skipped}
+	}
+	s.each(rules, one)
+	slices.SortFunc(outcomes, func(a, b Outcome) int { return strings.Compare(a.ID, b.ID) })
+	if err := ctx.Err(); err != nil {
+		return outcomes, err
+	}
+	return outcomes, s.stopped()
+}
+
+// each runs the rules. With test controls they share a clock: one after the other. Without, those that play the worker of the one
+// endpoint are one after the other, beside them others at the same time, and alone at the end those that see what others do.
+func (s *Suite) each(rules []Rule, one func(Rule)) {
+	var workers, together, alone []Rule
+	for _, rule := range rules {
+		switch {
+		case s.ControlsKey != "" || aloneRules[rule.ID] || slices.Contains(aloneAreas, areaOf(rule.ID)):
+			alone = append(alone, rule)
+		case workerRules[rule.ID] || slices.Contains(workerAreas, areaOf(rule.ID)):
+			workers = append(workers, rule)
+		default:
+			together = append(together, rule)
 		}
-		suite.Cases = append(suite.Cases, c)
 	}
-	if _, err := io.WriteString(out, xml.Header); err != nil {
-		return err
+	var group sync.WaitGroup
+	group.Go(func() {
+		for _, rule := range workers {
+			one(rule)
+		}
+	})
+	next := make(chan Rule, len(together))
+	for _, rule := range together {
+		next <- rule
 	}
-	encoder := xml.NewEncoder(out)
-	encoder.Indent("", "  ")
-	return encoder.Encode(suite)
+	close(next)
+	for range lanes - 1 {
+		group.Go(func() {
+			for rule := range next {
+				one(rule)
+			}
+		})
+	}
+	group.Wait()
+	for _, rule := range alone {
+		one(rule)
+	}
+}
+
+var (
+	workerAreas = []string{"queue", "openai"}
+	workerRules = map[string]bool{
+		"auth.scopes.all":        true, // its ping is a worker of the endpoint
+		"serverless.delete.jobs": true, // receives webhooks, which is tried out with a job of the endpoint
+	}
+	aloneAreas = []string{"rates"} // they count every request of the user
+	aloneRules = map[string]bool{
+		"clusters.create.nothing": true, // counts the user's pods
+		"clusters.create.ssh":     true, // these set the user's SSH keys, which pods get
+		"graphql.deploy.ssh":      true,
+
+		"serverless.declared":        true, // the first compares what the second changes
+		"serverless.declared.same":   true,
+		"graphql.endpoints.declared": true,
+	}
+)
+
+// one checks a rule, or skips it if the run has ended.
+func (s *Suite) one(ctx context.Context, rule Rule, says spec.Rule) Outcome {
+	o := Outcome{ID: rule.ID, Area: areaOf(rule.ID)}
+	why := s.stopped()
+	if why == nil {
+		why = ctx.Err()
+	}
+	if why != nil {
+		o.Skipped = "not run: " + why.Error()
+		return o
+	}
+	within, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	r := &recorder{}
+	check := s.NewCheck(within, r, r.skip)
+	if s.ExemptKey != "" && o.Area != "rates" {
+		check.Key = s.ExemptKey
+	}
+	start := time.Now()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		rule.Test(check)
+	}()
+	<-done
+	o.Took = time.Since(start)
+	failure, skipped := r.outcome()
+	switch {
+	case ctx.Err() != nil || s.stopped() != nil && failure != "":
+		o.Skipped = "cut short"
+	case skipped != "":
+		o.Skipped = skipped
+	case failure != "":
+		o.Failure = check.described(says, failure)
+		o.Expected, _, _ = strings.Cut(failure, "\n")
+	}
+	return o
+}
+
+// documentedRules gives the rules of spec/rules.yaml by their ids.
+func documentedRules() (map[string]spec.Rule, error) {
+	list, err := spec.Rules()
+	byID := map[string]spec.Rule{}
+	for _, r := range list {
+		byID[r.ID] = r
+	}
+	return byID, err
 }

@@ -58,12 +58,7 @@ func (c *Check) endpointRefused(status int, body string, members ...string) stri
 }
 
 // on gives a Check whose queue is that of the endpoint at the path.
-func (c *Check) on(path string) *Check {
-	return &Check{
-		TestingT: c.TestingT, Spec: c.Spec, Skip: c.Skip,
-		Target: Target{URL: c.URL, QueueURL: c.QueueURL, Key: c.Key, Endpoint: strings.TrimPrefix(path, serverless+"/"), ControlsKey: c.ControlsKey},
-	}
-}
+func (c *Check) on(path string) *Check { return c.at(strings.TrimPrefix(path, serverless+"/")) }
 
 var _ = area(func() {
 	create := []string{"createEndpoint"}
@@ -86,10 +81,7 @@ var _ = area(func() {
 		require.ElementsMatch(c, common, keys(c.make(serverless, balancer)))
 	})
 	add("serverless.fields.settings", []string{"getEndpoint"}, func(c *Check) {
-		if c.Managed == "" {
-			c.Skip("the target has no endpoint of its settings")
-		}
-		declared := c.read(serverless + "/" + c.Managed)
+		declared := c.read(c.declared())
 		require.NotContains(c, declared, "disk")
 		require.Nil(c, declared["gpu"])
 		require.NotContains(c, declared, "cpu")
@@ -217,6 +209,7 @@ var _ = area(func() {
 		require.EqualValues(c, 30, made["workers"].(map[string]any)["idleTimeout"])
 	})
 	add("serverless.places", both, func(c *Check) {
+		c.needsControls()
 		require.Contains(c, c.endpointRefused(400, gpuEndpoint, `"dataCenterIds":["XX-YY-1"]`), "XX-YY-1")
 		c.endpointRefused(404, gpuEndpoint, `"networkVolumes":["nosuchvolume"]`)
 		id := c.newVolume()

@@ -41,6 +41,7 @@ var _ = area(func() {
 		c.Refused(c.REST("PATCH", c.newEndpoint(gpuEndpoint), "{"+fromTemplate(c.newTemplate(plainTemplate))+"}"), 422)
 	})
 	add("serverless.template.unknown", both, func(c *Check) {
+		c.needsControls()
 		c.endpointRefused(404, gpuEndpoint, fromTemplate("nosuchtemplate"))
 		c.Refused(c.REST("PATCH", c.newEndpoint(gpuEndpoint), `{"templateId":"nosuchtemplate"}`), 404)
 		_, stranger := c.newKey(`,"user":"stranger"`, "all")
@@ -48,6 +49,7 @@ var _ = area(func() {
 		c.Refused(c.Send(Request{Method: "POST", URL: c.URL + serverless, Body: body, Key: "Bearer " + stranger}), 404)
 	})
 	add("serverless.template.public", create, func(c *Check) {
+		c.needsControls()
 		at := c.newTemplate(c.edited(workerTemplate, `"public":true,"registry":"`+c.newRegistry()+`"`))
 		require.NotNil(c, c.make(serverless, c.edited(gpuEndpoint, fromTemplate(at)))["registry"])
 		_, stranger := c.newKey(`,"user":"stranger"`, "all")

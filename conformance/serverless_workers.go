@@ -44,6 +44,25 @@ func (c *Check) awaitCrew(at string, statuses ...string) (workers []map[string]a
 	return workers
 }
 
+// managed gives a Check whose queue is that of an endpoint whose workers the target starts, and the path of the endpoint.
+func (c *Check) managed() (managed *Check, at string) {
+	if c.Managed == "" {
+		c.Skip("there is no endpoint whose workers the target starts")
+	}
+	c.needsControls()
+	return c.at(c.Managed), serverless + "/" + c.Managed
+}
+
+// resting moves the clock on until the endpoint at the path has no work and no workers: they end when they are idle, or never
+// say anything.
+func (c *Check) resting(at string) {
+	c.on(at).Queue("POST", "purge-queue", "")
+	c.Eventually(func() bool {
+		c.advance(time.Second)
+		return len(c.crew(at)) == 0
+	}, "the workers end")
+}
+
 // heard has a worker ask for a job and get none, so that it is heard of.
 func (c *Check) heard(at string, worker map[string]any) {
 	c.frozen(func() {
@@ -122,11 +141,7 @@ var _ = area(func() {
 		c.awaitCrew(at, "INITIALIZING")
 		require.Equal(c, 204, c.REST("DELETE", at, "").Status)
 		c.Eventually(func() bool {
-			a := c.REST("POST", "/v2/pods", `{"name":"p","image":"i","gpu":{"id":"NVIDIA GeForce RTX 4090"}}`)
-			if a.Status == 201 {
-				c.pods = append(c.pods, a.JSON["id"].(string))
-			}
-			return a.Status == 201
+			return c.REST("POST", "/v2/pods", `{"name":"p","image":"i","gpu":{"id":"NVIDIA GeForce RTX 4090"}}`).Status == 201
 		}, "the worker gives its host back")
 	})
 	add("serverless.workers", append(workers, "run"), func(c *Check) {
@@ -177,6 +192,52 @@ var _ = area(func() {
 		c.needsSim()
 		at := c.newEndpoint(gpuEndpoint, `"workers":{"min":2}`)
 		c.awaitCrew(at, "INITIALIZING", "INITIALIZING")
+	})
+	add("serverless.scaling.delay", append(workers, "run"), func(c *Check) {
+		c.needsSim()
+		c.frozen(func() {
+			at := c.newEndpoint(gpuEndpoint, patient, `"scaling":{"type":"QUEUE_DELAY","queueDelay":60}`)
+			q, begun := c.on(at), c.now()
+			for range 3 {
+				q.submit(job)
+			}
+			c.awaitCrew(at, "INITIALIZING")
+			c.advance(begun.Add(60*time.Second - time.Millisecond).Sub(c.now()))
+			require.Len(c, c.crew(at), 1, "the first job starts a worker at once, and others none while they wait for no longer than the delay")
+			c.advance(time.Millisecond)
+			c.awaitCrew(at, "INITIALIZING", "INITIALIZING", "INITIALIZING")
+			endless := c.newEndpoint(gpuEndpoint, patient, `"scaling":{"type":"QUEUE_DELAY","queueDelay":1e30}`)
+			for range 3 {
+				c.on(endless).submit(job)
+			}
+			c.awaitCrew(endless, "INITIALIZING")
+			c.advance(6 * time.Minute) // less than a worker may take to say its first word
+			require.Len(c, c.crew(endless), 1)
+		})
+	})
+	add("serverless.scaling.count", append(workers, "run", "takeJob"), func(c *Check) {
+		c.needsSim()
+		c.frozen(func() {
+			at := c.newEndpoint(byCount, `"workers":{"max":3}`) // a worker for each two jobs
+			q := c.on(at)
+			started := func() (n int) {
+				for _, worker := range c.crew(at) {
+					if worker["image"] != nil { // not one that somebody else started
+						n++
+					}
+				}
+				return n
+			}
+			first := q.submit(job)
+			c.Eventually(func() bool { return started() == 1 }, "a worker is started")
+			q.takeJob("own", first) // what is in progress counts, too
+			for i, want := range []int{1, 2, 2, 3, 3, 3} {
+				q.submit(job)
+				c.Eventually(func() bool { return started() == want }, "workers are started")
+				c.advance(10 * time.Second)
+				require.Equal(c, want, started(), "%d jobs", i+2)
+			}
+		})
 	})
 	add("serverless.workers.external", append(workers, "takeJob"), func(c *Check) {
 		at := c.newEndpoint(gpuEndpoint, `"workers":{"max":0}`)

@@ -76,11 +76,17 @@ var _ = area(func() {
 		c.takeJob("w", next) // and no other one
 		c.done("w", next, "{}")
 	})
-	add("queue.errors.storage.worker", []string{"finishJob", "streamJob"}, func(c *Check) {
+	add("queue.errors.storage.worker", []string{"takeJob", "finishJob", "streamJob"}, func(c *Check) {
 		id := c.submit(job)
 		report := func(operation, body string) Answer {
 			return c.Queue("POST", operation+"/w/"+id+"?isStream=false", body)
 		}
+		c.unwritable(func(title string) {
+			for range 2 { // the job is in doubt by then
+				c.unstored(c.Queue("GET", "job-take/w?job_in_progress=0", ""), title)
+				require.Equal(c, "IN_QUEUE", c.status(id)["status"])
+			}
+		})
 		c.takeJob("w", id)
 		before := c.counts("jobs")
 		c.unwritable(func(title string) {
@@ -95,6 +101,13 @@ var _ = area(func() {
 		require.Equal(c, "once", ended["output"])
 
 		next := c.submit(job)
+		c.unwritable(func(title string) {
+			c.unstored(c.Queue("GET", "job-take-batch/w?batch_size=2&job_in_progress=0", ""), title)
+			require.Equal(c, "IN_QUEUE", c.status(next)["status"])
+		})
+		c.takeJob("w", next)
+		c.done("w", next, "{}")
+		next = c.submit(job)
 		c.takeJob("w", next) // and no other one
 		c.done("w", next, "{}")
 	})

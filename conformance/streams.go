@@ -203,22 +203,23 @@ var _ = area(func() {
 		require.Empty(c, chunks)
 	})
 	add("queue.stream.split", stream, func(c *Check) {
-		id := c.streaming()
-		text := strings.Repeat("aé\n", 600_000)
-		whole, err := json.Marshal(text)
-		require.NoError(c, err)
-		c.yield("w", id, `{"output":`+string(whole)+`}`)
-		_, chunks := c.stream(id)
-		require.Greater(c, len(chunks), 1)
-		var joined strings.Builder
-		for _, chunk := range chunks {
-			require.LessOrEqual(c, len(chunk), 1_000_000+len(`{"output":}`))
-			var piece struct{ Output string }
-			require.NoError(c, json.Unmarshal([]byte(chunk), &piece))
-			joined.WriteString(piece.Output)
+		for _, text := range []string{strings.Repeat("aé\n", 600_000), strings.Repeat("\x01", 400_000), strings.Repeat("\"\\", 500_000)} {
+			id := c.streaming()
+			whole, err := json.Marshal(text)
+			require.NoError(c, err)
+			c.yield("w", id, `{"output":`+string(whole)+`}`)
+			_, chunks := c.stream(id)
+			require.Greater(c, len(chunks), 1)
+			var joined strings.Builder
+			for _, chunk := range chunks {
+				require.LessOrEqual(c, len(chunk), 1_000_000+len(`{"output":}`))
+				var piece struct{ Output string }
+				require.NoError(c, json.Unmarshal([]byte(chunk), &piece))
+				joined.WriteString(piece.Output)
+			}
+			require.True(c, text == joined.String(), "the pieces make the whole again")
+			c.done("w", id, `{}`)
 		}
-		require.True(c, text == joined.String(), "the pieces make the whole again")
-		c.done("w", id, `{}`)
 	})
 
 	retry := []string{"retry"}

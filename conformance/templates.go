@@ -215,6 +215,7 @@ var _ = area(func() {
 		require.Equal(c, made, c.read(at))
 	})
 	add("templates.public.credential", []string{"getTemplate"}, func(c *Check) {
+		c.needsControls()
 		id := c.newRegistry()
 		at := c.newTemplate(template(`"public":true,"registry":"` + id + `"`))
 		a := foreign(c)("GET", at, "")

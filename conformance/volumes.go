@@ -13,7 +13,6 @@ const volume = `{"name":"data","size":20,"dataCenter":"US-KS-2"}`
 func (c *Check) make(path, body string) map[string]any {
 	a := c.REST("POST", path, body)
 	require.Equal(c, 201, a.Status, "%s", a.Body)
-	c.made = append(c.made, path+"/"+a.JSON["id"].(string))
 	return a.JSON
 }
 

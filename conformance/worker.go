@@ -116,7 +116,7 @@ var _ = area(func() {
 	})
 	add("queue.ping.unhealthy", []string{"ping", "health"}, func(c *Check) {
 		before := c.counts("workers")["unhealthy"]
-		require.Equal(c, 200, c.Queue("GET", "ping/ill?status=unhealthy&check=disk&reason=full", "").Status)
+		require.Equal(c, 200, c.Queue("GET", "ping/"+c.worker("ill")+"?status=unhealthy&check=disk&reason=full", "").Status)
 		require.Equal(c, before+1, c.counts("workers")["unhealthy"])
 	})
 	add("queue.output.limit", []string{"finishJob"}, func(c *Check) {

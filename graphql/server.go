@@ -302,7 +302,7 @@ func write(w http.ResponseWriter, status int, answer *graphql.Response) {
 		w.Header().Set("Content-Length", strconv.Itoa(len(before)+len(answer.Data)+len(after)))
 		w.WriteHeader(status)
 		for _, part := range [][]byte{[]byte(before), answer.Data, []byte(after)} {
-			if _, err := w.Write(part); err != nil {
+			if _, err := w.Write(part); err != nil { //nolint:gosec // G705: the type is JSON, which no browser runs
 				return // the client has gone
 			}
 		}

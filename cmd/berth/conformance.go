@@ -1,94 +1,217 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/conformance"
 )
 
+// conformanceCommand is what its flags say.
+type conformanceCommand struct {
+	target           conformance.Target
+	only, skip, area []string
+	shuffle          uint64
+	patience         time.Duration
+	junit            string
+}
+
 func newConformanceCommand() *cobra.Command {
-	var target conformance.Target
-	var junit string
+	var c conformanceCommand
 	cmd := &cobra.Command{
 		Use:   "conformance",
 		Short: "Check every documented rule against a server",
 		Long: `Check every documented rule against a server over HTTP, and print PASS, FAIL or SKIPPED for each and the totals of each
-area. Without --target it checks a server of its own on a new database. The exit code is 1 if a rule fails.
+area. Without --target it checks a server of its own on a new database. A rule that the server lacks something for is SKIPPED, with
+the reason. The exit code is 1 if a rule fails, 3 if the server refuses the key or has no such endpoint, 4 if it is not reached.
 
-The rules create and delete pods, and play the worker of the endpoint: it must have none running. With the test controls they
-set the clock of the server forward and reset its state: use a server that nobody else needs.`,
+The rules create and delete pods, endpoints and more, and delete what they created. They play the worker of an endpoint: of one
+that they create and delete, or of --endpoint, which must have no workers. Where the server limits requests, they wait; with a second
+key that is exempt from limits (berth keys create --exempt) as --exempt-key they need not. Webhooks are received on 127.0.0.1: rules about them are SKIPPED
+where the server does not post there (berth serve --private-webhooks).
+
+With the test controls the rules set the clock of the server forward and reset its state: use a server that nobody else needs.`,
 		Example: `  berth conformance
-  berth conformance --target http://127.0.0.1:8765 --key $BERTH_KEY --endpoint <id> --junit report.xml`,
+  berth conformance --target http://127.0.0.1:8765 --key $BERTH_KEY --junit report.xml
+  berth conformance --target http://127.0.0.1:8765 --key $BERTH_KEY --exempt-key "$(berth keys create --exempt --json | jq -r .key)"
+  berth conformance --target http://127.0.0.1:8765 --key $BERTH_KEY --area pods,queue --skip pods.logs`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if target.URL == "" {
-				dir, err := os.MkdirTemp("", "berth-conformance-")
-				if err != nil {
-					return err
-				}
-				defer func() { _ = os.RemoveAll(dir) }()
-				own, stop, err := conformance.Own(cmd.Context(), dir)
-				if err != nil {
-					return err
-				}
-				defer func() { _ = stop() }()
-				target = own
-			} else if target.Key == "" || target.Endpoint == "" {
-				return misuse(errors.New("--target needs --key and --endpoint"), "")
-			}
-			target.URL = strings.TrimSuffix(target.URL, "/")
-			if target.QueueURL == "" {
-				target.QueueURL = target.URL
-			}
-			documents, err := conformance.LoadDocuments()
-			if err != nil {
-				return err
-			}
-			out := cmd.OutOrStdout()
-			if asJSON(cmd) {
-				if out = io.Discard; terminal(cmd.ErrOrStderr()) {
-					out = cmd.ErrOrStderr() // to see how far it is
-				}
-			}
-			outcomes := conformance.Run(target, documents, out)
-			fmt.Fprintln(out)
-			ok := conformance.WriteTotals(out, outcomes)
-			if asJSON(cmd) {
-				if err := printJSON(cmd, shownOutcomes(outcomes)); err != nil {
-					return err
-				}
-			}
-			if junit != "" {
-				f, err := os.Create(junit)
-				if err != nil {
-					return err
-				}
-				if err := errors.Join(conformance.WriteJUnit(f, outcomes), f.Close()); err != nil {
-					return err
-				}
-			}
-			if !ok {
-				return errors.New("a rule failed")
-			}
-			return nil
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
-	cmd.Flags().StringVar(&target.URL, "target", "", "base address of the server; empty: a server of its own")
-	cmd.Flags().StringVar(&target.QueueURL, "queue-target", "", "base address of its queue, if it is another one")
-	cmd.Flags().StringVar(&target.Key, "key", "", "a key with every scope")
-	cmd.Flags().StringVar(&target.Endpoint, "endpoint", "", "id of an endpoint without workers")
-	cmd.Flags().StringVar(&target.Declared, "declared-endpoint", "", "id of an endpoint that the server's settings declare; without it rules are skipped")
-	cmd.Flags().StringVar(&target.Managed, "managed-endpoint", "", "id of an endpoint whose workers the server starts; without it a rule is skipped")
-	cmd.Flags().StringVar(&target.ControlsKey, "controls-key", "", "the key of its test controls (berth serve --test-controls); without it rules are skipped")
-	asSettings(cmd.Flags(), "key")
-	cmd.Flags().StringVar(&junit, "junit", "", "write the outcomes to this file too")
+	flags := cmd.Flags()
+	flags.StringVar(&c.target.URL, "target", "", "base address of the server; empty: a server of its own")
+	flags.StringVar(&c.target.QueueURL, "queue-target", "", "base address of its queue, if it is another one")
+	flags.StringVar(&c.target.Key, "key", "", "a key with every scope")
+	flags.StringVar(&c.target.ExemptKey, "exempt-key", "", "a key of the same user that is exempt from limits, for all rules but those about limits")
+	flags.StringVar(&c.target.Endpoint, "endpoint", "", "id of an endpoint without workers; without it the rules create one")
+	flags.StringVar(&c.target.Declared, "declared-endpoint", "", "id of an endpoint that the server's settings declare; without it one of the other two, if it is one")
+	flags.StringVar(&c.target.Managed, "managed-endpoint", "", "id of an endpoint whose workers the server starts; without it rules are skipped")
+	flags.StringVar(&c.target.ControlsKey, "controls-key", "", "the key of its test controls (berth serve --test-controls); without it rules are skipped")
+	asSettings(flags, "key")
+	flags.StringSliceVar(&c.only, "only", nil, "check these rules alone: ids, or what ids begin with before a dot (pods.logs); commas between them")
+	flags.StringSliceVar(&c.skip, "skip", nil, "do not check these rules, named as for --only")
+	flags.StringSliceVar(&c.area, "area", nil, "check the rules of these areas alone (pods,queue)")
+	flags.Uint64Var(&c.shuffle, "shuffle", 0, "check the rules in a random order of this seed; 0: by their ids")
+	flags.DurationVar(&c.patience, "patience", time.Minute, "how long to wait for what happens unasked, such as a pod that comes up")
+	flags.StringVar(&c.junit, "junit", "", "write the outcomes to this file too, as they come")
 	return cmd
+}
+
+func (c *conformanceCommand) run(cmd *cobra.Command) error {
+	rules, err := conformance.Select(c.only, c.skip, c.area)
+	if err != nil {
+		return misuse(err, "RULES.md lists the rules")
+	}
+	documents, err := conformance.LoadDocuments()
+	if err != nil {
+		return err
+	}
+	if c.target.URL == "" {
+		dir, err := os.MkdirTemp("", "berth-conformance-")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		own, stop, err := conformance.Own(cmd.Context(), dir)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = stop() }()
+		c.target = own
+	} else if err := c.checkTarget(); err != nil {
+		return misuse(err, "")
+	}
+	out := cmd.OutOrStdout()
+	if asJSON(cmd) {
+		if out = io.Discard; terminal(cmd.ErrOrStderr()) {
+			out = cmd.ErrOrStderr() // to see how far it is
+		}
+	}
+	report, err := newReport(c.junit, rules)
+	if err != nil {
+		return err
+	}
+	suite := conformance.Suite{Target: c.target, Documents: documents, Patience: c.patience, Waits: func(d time.Duration) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "the server takes no more requests of this key for %s: waiting (with --exempt-key it need not)\n", d)
+	}}
+	outcomes, ended := suite.Run(cmd.Context(), conformance.Options{Rules: rules, Shuffle: c.shuffle, Ended: func(o conformance.Outcome) {
+		conformance.WriteOutcome(out, o)
+		report.add(o)
+	}})
+	fmt.Fprintln(out)
+	ok := conformance.WriteTotals(out, outcomes)
+	if asJSON(cmd) {
+		err = printJSON(cmd, shownOutcomes(outcomes))
+	}
+	if err := errors.Join(err, report.write(true)); err != nil {
+		return err
+	}
+	switch {
+	case errors.Is(ended, conformance.ErrUnreached):
+		return &failure{code: exitUnreached, cause: ended}
+	case errors.Is(ended, conformance.ErrRefused):
+		return &failure{code: exitRefused, cause: ended}
+	case ended != nil:
+		return ended
+	case !ok:
+		return errors.New("a rule failed")
+	}
+	return nil
+}
+
+// checkTarget fails if the flags cannot be those of a server.
+func (c *conformanceCommand) checkTarget() error {
+	t := &c.target
+	t.QueueURL = cmp.Or(t.QueueURL, t.URL)
+	for flag, address := range map[string]*string{"target": &t.URL, "queue-target": &t.QueueURL} {
+		if !isBase(*address) {
+			return fmt.Errorf("--%s: %q is not an http or https URL", flag, *address)
+		}
+		*address = strings.TrimSuffix(*address, "/")
+	}
+	if t.Key == "" {
+		return errors.New("--target needs --key")
+	}
+	if t.ControlsKey != "" && t.Endpoint == "" {
+		return errors.New("--controls-key needs --endpoint: the rules reset the server, and with it an endpoint that they create")
+	}
+	for flag, value := range map[string]string{"key": t.Key, "controls-key": t.ControlsKey, "exempt-key": t.ExemptKey} {
+		if strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' }) {
+			return fmt.Errorf("--%s: a key has no spaces, and only characters that a header can have", flag)
+		}
+	}
+	for flag, value := range map[string]string{"endpoint": t.Endpoint, "managed-endpoint": t.Managed, "declared-endpoint": t.Declared} {
+		if value != url.PathEscape(value) {
+			return fmt.Errorf("--%s: %q is not the id of an endpoint", flag, value)
+		}
+	}
+	return nil
+}
+
+// report is the JUnit file. It is whole at any time, so that a run which is cut short leaves one, too: what is not checked yet stands
+// in it as skipped.
+type report struct {
+	path     string
+	outcomes []conformance.Outcome
+	places   map[string]int // in outcomes, by id
+	written  time.Time
+}
+
+func newReport(path string, rules []conformance.Rule) (*report, error) {
+	r := &report{path: path, places: map[string]int{}}
+	for i, rule := range rules {
+		area, _, _ := strings.Cut(rule.ID, ".")
+		r.outcomes = append(r.outcomes, conformance.Outcome{ID: rule.ID, Area: area, Skipped: "not run: the run was cut short"})
+		r.places[rule.ID] = i
+	}
+	return r, r.write(false)
+}
+
+// add writes the file with one more outcome, at most once a second.
+func (r *report) add(o conformance.Outcome) {
+	r.outcomes[r.places[o.ID]] = o
+	if time.Since(r.written) > time.Second {
+		_ = r.write(false) // it is tried again at the end
+	}
+}
+
+// write puts a new file in the place of the old one. What is no file, such as a pipe, is written once, at the end.
+func (r *report) write(last bool) error {
+	if r.path == "" {
+		return nil
+	}
+	r.written = time.Now()
+	if stat, err := os.Stat(r.path); err == nil && !stat.Mode().IsRegular() {
+		if !last {
+			return nil
+		}
+		f, err := os.OpenFile(r.path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(conformance.WriteJUnit(f, r.outcomes), f.Close())
+	}
+	f, err := os.CreateTemp(filepath.Dir(r.path), ".junit-*")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(conformance.WriteJUnit(f, r.outcomes), f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), r.path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
 }
 
 // shownOutcome is how a rule fared, as JSON.

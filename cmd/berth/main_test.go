@@ -39,10 +39,20 @@ func TestAWrongCallIsRefusedWithAHint(t *testing.T) {
 		"serve --endpoint x":             "berth: --endpoint \"x\": it must be NAME=COMMAND\n",
 		"serve --pod-retention 0":        "berth: --pod-retention 0s: it must be longer than 0\n",
 		"dev":                            "berth: name a handler file, or a command after --\nhint: see berth dev --help\n",
-		"conformance --target x --key y": "berth: --target needs --key and --endpoint\n",
-		"jobs run e --wait --follow":     "",
-		"jobs run e --file /nonexistent": "berth: open /nonexistent: no such file or directory\n",
-		"pods logs x --since soon":       "berth: --since: \"soon\" is neither a time like 2026-01-31T12:00:00Z nor a duration like 10m\n",
+		"conformance --target x --key y": "berth: --target: \"x\" is not an http or https URL\n",
+		"conformance --target http://x":  "berth: --target needs --key\n",
+		"conformance --only no.such":     "berth: --only: there is no rule \"no.such\"\nhint: RULES.md lists the rules\n",
+		"conformance --area pods.get":    "berth: --area: there is no rule \"pods.get\"\nhint: RULES.md lists the rules\n",
+		"conformance --skip pod":         "berth: --skip: there is no rule \"pod\"\nhint: RULES.md lists the rules\n",
+
+		"conformance --area pods --only queue":                       "berth: no rule is left to be checked\nhint: RULES.md lists the rules\n",
+		"conformance --target http://x --key ключ":                   "berth: --key: a key has no spaces, and only characters that a header can have\n",
+		"conformance --target http://x --key y --endpoint a/b":       "berth: --endpoint: \"a/b\" is not the id of an endpoint\n",
+		"conformance --target http://x --key y --controls-key z":     "",
+		"conformance --target http://x --key y --queue-target q:tcp": "",
+		"jobs run e --wait --follow":                                 "",
+		"jobs run e --file /nonexistent":                             "berth: open /nonexistent: no such file or directory\n",
+		"pods logs x --since soon":                                   "berth: --since: \"soon\" is neither a time like 2026-01-31T12:00:00Z nor a duration like 10m\n",
 	} {
 		r := call(t.Context(), "", strings.Fields(line)...)
 		require.Equal(t, exitUsage, r.code, "%s: %s", line, r.err)

@@ -86,6 +86,7 @@ func (s *served) status(c net.Conn) (status string, took time.Duration) {
 	if err != nil {
 		return "", time.Since(start)
 	}
+	defer func() { _ = answer.Body.Close() }()
 	_, err = io.Copy(io.Discard, answer.Body)
 	require.NoError(s, err)
 	return answer.Status, time.Since(start)

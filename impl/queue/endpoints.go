@@ -21,8 +21,16 @@ func (q *Queue) SetEndpoint(e compute.Endpoint) {
 }
 
 // RemoveEndpoint makes the endpoint unknown to clients and workers, cancels its jobs, and calls for its workers to be
-// stopped. An unknown endpoint is no error. What a failure leaves is done when it is called again.
+// stopped. An unknown endpoint is no error. What a failure leaves is done by the sweeps.
 func (q *Queue) RemoveEndpoint(ctx context.Context, id compute.EndpointID) error {
+	err := q.removeEndpoint(ctx, id)
+	if err != nil {
+		q.doubt(id, func(ctx context.Context) error { return q.removeEndpoint(ctx, id) })
+	}
+	return err
+}
+
+func (q *Queue) removeEndpoint(ctx context.Context, id compute.EndpointID) error {
 	q.mu.Lock()
 	l := q.lines[id]
 	if l == nil {
@@ -32,7 +40,6 @@ func (q *Queue) RemoveEndpoint(ctx context.Context, id compute.EndpointID) error
 	l.gone, l.absent = true, nil
 	q.mu.Unlock()
 	if err := q.cancelAll(ctx, id, l); err != nil {
-		q.doubt(func(ctx context.Context) error { return q.RemoveEndpoint(ctx, id) })
 		return err
 	}
 	q.mu.Lock()

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -21,11 +23,25 @@ const (
 const mostDoubts = 10_000
 
 // doubts is what memory has to do because a write failed. Such a write may be on disk all the same, so the row is asked: rows
-// decide. All of it is tried again, with every sweep, until it succeeds. Every method needs the queue's lock.
+// decide. All of it is tried again, with every sweep and before a take of its endpoint, until it succeeds. Every method needs
+// the queue's lock.
 type doubts struct {
-	work  []func(context.Context) error // each may be done twice
-	pause time.Duration                 // after the last sweep, if that failed
-	until time.Time                     // no sweep before
+	work  []doubt
+	pause time.Duration // after the last sweep, if that failed
+	until time.Time     // no sweep before
+
+	turn sync.Mutex // of who does one: two may be about the same job. It is taken before the queue's lock
+}
+
+// doubt is something to be done about an endpoint's jobs, which may be done twice.
+type doubt struct {
+	endpoint compute.EndpointID
+	do       func(context.Context) error
+}
+
+// oldest gives where the oldest doubt of the endpoint is, or of any if the endpoint is empty; -1 if there is none.
+func (d *doubts) oldest(e compute.EndpointID) int {
+	return slices.IndexFunc(d.work, func(one doubt) bool { return e == "" || one.endpoint == e })
 }
 
 // failed notes how a sweep went.
@@ -38,17 +54,18 @@ func (d *doubts) failed(err error, now time.Time) {
 	d.until = now.Add(d.pause)
 }
 
-// doubt has work done by the next sweep, and by those after it until it succeeds. The caller does not have the lock.
-func (q *Queue) doubt(work func(context.Context) error) {
+// doubt has work about the endpoint's jobs done by the next sweep, and by those after it until it succeeds. The caller does not
+// have the lock.
+func (q *Queue) doubt(e compute.EndpointID, do func(context.Context) error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.doubts.work = append(q.doubts.work, work)
+	q.doubts.work = append(q.doubts.work, doubt{e, do})
 }
 
 // doubtJobs has the rows of the jobs looked at by the next sweep.
 func (q *Queue) doubtJobs(e compute.EndpointID, ids ...compute.JobID) {
 	for _, id := range ids {
-		q.doubt(func(ctx context.Context) error { return q.settle(ctx, e, id) })
+		q.doubt(e, func(ctx context.Context) error { return q.settle(ctx, e, id) })
 	}
 }
 
@@ -79,17 +96,54 @@ func unsure(ctx context.Context, write func(context.Context, func(store.Tx) erro
 // reconcile does what is in doubt. What fails stays.
 func (q *Queue) reconcile(ctx context.Context) error {
 	q.mu.Lock()
-	work := q.doubts.work
-	q.doubts.work = nil
+	n := len(q.doubts.work)
 	q.mu.Unlock()
 	var first error
-	for _, do := range work { // one after the other: two may be about the same job
-		if err := do(ctx); err != nil {
-			first = cmp.Or(first, err)
-			q.doubt(do)
-		}
+	for range n {
+		_, err := q.resolve(ctx, "")
+		first = cmp.Or(first, err)
 	}
 	return first
+}
+
+// resolveAll does what is in doubt about an endpoint's jobs, up to the first that fails: with its error. A worker that asked for
+// a job is told so, and not held while the only job may be the one in doubt.
+func (q *Queue) resolveAll(ctx context.Context, e compute.EndpointID) error {
+	for {
+		if more, err := q.resolve(ctx, e); !more || err != nil {
+			return err
+		}
+	}
+}
+
+// resolve does the oldest doubt about an endpoint's jobs, or about any if the endpoint is empty, and tells whether there was one.
+func (q *Queue) resolve(ctx context.Context, e compute.EndpointID) (bool, error) {
+	q.mu.Lock()
+	none := q.doubts.oldest(e) < 0
+	q.mu.Unlock()
+	if none {
+		return false, nil
+	}
+	q.doubts.turn.Lock()
+	defer q.doubts.turn.Unlock()
+	q.mu.Lock()
+	i := q.doubts.oldest(e)
+	if i < 0 {
+		q.mu.Unlock()
+		return false, nil
+	}
+	one := q.doubts.work[i]
+	q.mu.Unlock()
+
+	err := one.do(ctx)
+
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.doubts.work = slices.Delete(q.doubts.work, i, i+1) // where it was: only who has the turn takes any out
+	if err != nil {
+		q.doubts.work = append(q.doubts.work, one)
+	}
+	return true, err
 }
 
 // settle makes of a job in memory what its row says.

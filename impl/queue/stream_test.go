@@ -239,3 +239,29 @@ func TestAReportThroughAnotherEndpointChangesNothing(t *testing.T) {
 	b.sweepAfter(11 * time.Second)
 	require.Equal(t, compute.JobInQueue, b.status(id).Status, "its lease was not renewed")
 }
+
+func TestPiecesOfALongChunkAreFullAndNotOverTheLimit(t *testing.T) {
+	t.Parallel()
+	const limit = 1_000_000 // bytes of JSON
+	for _, character := range []string{"a", "é", "😀", "\n", "\x01", "\x1f", `"`, `\`, "\u2028", "\u2029", "<", "\x7f"} {
+		b := open(t)
+		id := b.run(queue.Submission{})
+		b.take("w", 1)
+		text := strings.Repeat(character, 2*limit/len(character)+1)
+		whole, err := json.Marshal(text)
+		require.NoError(t, err)
+		b.yield("w", id, string(whole))
+		var joined strings.Builder
+		_, chunks := b.read(id)
+		for i, chunk := range chunks {
+			require.LessOrEqual(t, len(chunk), limit, "%q", character)
+			if i < len(chunks)-1 { // a few characters that are longer in some JSON than in ours are counted as long as there
+				require.Greater(t, len(chunk), limit/3, "%q", character)
+			}
+			var piece string
+			require.NoError(t, json.Unmarshal([]byte(chunk), &piece))
+			joined.WriteString(piece)
+		}
+		require.True(t, text == joined.String(), "%q", character)
+	}
+}

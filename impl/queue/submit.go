@@ -150,7 +150,7 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 	}
 	switch {
 	case unknown && t != nil && !early:
-		q.doubt(func(ctx context.Context) error { return q.untake(ctx, j.EndpointID, t.worker, []compute.JobID{j.ID}) })
+		q.doubt(j.EndpointID, func(ctx context.Context) error { return q.untake(ctx, j.EndpointID, t.worker, []compute.JobID{j.ID}) })
 	case unknown:
 		q.doubtJobs(j.EndpointID, j.ID)
 	}
@@ -217,7 +217,7 @@ func (q *Queue) enqueue(j compute.Job, front, fresh bool) {
 			return err
 		}
 		if cancel(context.Background()) != nil {
-			q.doubt(cancel)
+			q.doubt(j.EndpointID, cancel)
 		}
 	}
 	q.demand(j.EndpointID)

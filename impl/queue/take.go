@@ -22,6 +22,9 @@ func (q *Queue) Take(ctx context.Context, user compute.UserID, e compute.Endpoin
 	timeout, stop := q.clock.After(q.settings.TakeHold)
 	defer stop()
 	for over := false; !over; {
+		if err := q.resolveAll(ctx, e); err != nil {
+			return nil, err
+		}
 		ids, t, s, err := q.queueUp(user, e, w, n)
 		if err != nil {
 			return nil, err
@@ -140,7 +143,7 @@ func (q *Queue) lease(ctx context.Context, e compute.EndpointID, w compute.Worke
 	})
 	switch {
 	case unknown:
-		q.doubt(func(ctx context.Context) error { return q.untake(ctx, e, w, ids) })
+		q.doubt(e, func(ctx context.Context) error { return q.untake(ctx, e, w, ids) })
 		return nil, err
 	case err != nil:
 		q.backInLine(e, ids)
@@ -179,7 +182,7 @@ func (q *Queue) HandBack(taken []Taken) {
 			}, false)
 		}
 		if back(context.Background()) != nil {
-			q.doubt(back)
+			q.doubt(t.EndpointID, back)
 		}
 	}
 }

@@ -307,7 +307,7 @@ func (q *Queue) WorkerGone(ctx context.Context, e compute.EndpointID, w compute.
 	for _, j := range q.heldThat(func(h *lease) bool { return h.endpoint == e && h.worker == w }) {
 		lose := func(ctx context.Context) error { return q.lost(ctx, e, j.id, w, "the worker ended") }
 		if lose(ctx) != nil {
-			q.doubt(lose)
+			q.doubt(e, lose)
 		}
 	}
 	q.mu.Lock()

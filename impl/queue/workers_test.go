@@ -203,3 +203,29 @@ func TestLateProgressOfAnEndedJobChangesNothing(t *testing.T) {
 	require.Nil(t, b.status(id).Output)
 	require.Equal(t, compute.JobCompleted, b.status(id).Status)
 }
+
+// A worker that pings while its take is held must not get what it may still run, and nobody must wait for it to.
+func TestAPingDuringAHeldTakeEndsAndHandsOverNothing(t *testing.T) {
+	t.Parallel()
+	b, lost := managed(t)
+	b.ping(lost)
+	b.sweepAfter(30 * time.Second) // it loses the job, and may still run it
+	taken := make(chan []queue.Taken, 1)
+	go func() {
+		got, _ := b.queue.Take(b.Context(), user, b.endpoint, "w", 1)
+		taken <- got
+	}()
+	require.Eventually(t, func() bool { return b.queue.Holding() == 1 }, 10*time.Second, time.Millisecond)
+	pinged := make(chan error, 1)
+	go func() { pinged <- b.queue.Ping(user, b.endpoint, "w", []compute.JobID{lost}) }()
+	select {
+	case err := <-pinged:
+		require.NoError(t, err)
+	case <-time.After(time.Minute):
+		panic("a ping does not end: whatever needs the queue waits for it, and so would the end of this test")
+	}
+	require.Empty(t, taken)
+	require.Equal(t, []compute.JobID{lost}, b.take("other", 1))
+	b.clock.Advance(25 * time.Second)
+	require.Empty(t, <-taken)
+}

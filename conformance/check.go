@@ -1,0 +1,176 @@
+package conformance
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Check is what a rule's test is given: the target, and a place to fail.
+type Check struct {
+	require.TestingT
+	Target
+	Spec *Documents
+	Skip func(why string) // ends the test: the target lacks what it needs
+
+	*run
+}
+
+// run is what the checks of one rule share, those of other endpoints and targets too.
+type run struct {
+	suite *Suite
+	name  string // of no other run: what a rule names with it no other rule has left
+	limit bool   // the rule sets limits of requests itself: it means to be refused
+
+	mu      sync.Mutex      // a request may be held while another is sent
+	ctx     context.Context // of the requests
+	failing bool            // the rule failed: what is sent from here on only takes back what it set
+	over    bool            // the rule ended: what it made is deleted
+	made    []resource      // what the rule made and did not delete
+	keys    []string        // ids of the keys that it made
+	ran     map[string]bool // URLs that cancel the jobs that were not seen to have ended
+	sshKeys any             // the user's SSH keys as they were, if the rule changed them
+	last    exchange        // the last request and its answer
+}
+
+// NewCheck gives what the test of one rule runs with. Its requests end with the context.
+func (s *Suite) NewCheck(ctx context.Context, t require.TestingT, skip func(why string)) *Check {
+	return &Check{TestingT: t, Target: s.Target, Spec: s.Documents, Skip: skip, run: &run{suite: s, ctx: ctx, name: strings.ToLower(rand.Text()[:8])}}
+}
+
+// worker gives the name of a worker that no other rule was.
+func (c *Check) worker(name string) string { return name + "-" + c.name }
+
+// at gives a Check of the same rule whose queue is that of another endpoint.
+func (c *Check) at(endpoint string) *Check {
+	other := *c
+	other.Endpoint = endpoint
+	return &other
+}
+
+// of gives a Check of the same rule for another target.
+func (c *Check) of(target Target) *Check {
+	other := *c
+	other.Target = target
+	return &other
+}
+
+// Errorf fails the rule.
+func (c *Check) Errorf(format string, args ...any) {
+	c.mu.Lock()
+	c.failing = true
+	c.mu.Unlock()
+	c.TestingT.Errorf(format, args...)
+}
+
+// begin takes back what a rule that failed may have left, and lets a rule make as many requests as it likes.
+func (c *Check) begin() {
+	if c.ControlsKey != "" {
+		c.set("PUT", "faults", `{"faults":[]}`)
+		c.set("PUT", "storage", writable)
+		c.set("PUT", "quotas", fmt.Sprintf(`{"minute":%[1]d,"hour":%[1]d,"day":%[1]d}`, plenty))
+	}
+}
+
+// caught makes a failure of a panic: rules read answers as the documents have them, and another server may answer otherwise.
+func (c *Check) caught() {
+	trouble := recover()
+	if trouble == nil {
+		return
+	}
+	if t, ok := c.TestingT.(interface{ Log(args ...any) }); ok { // whoever runs the tests of this package wants to see where
+		t.Log(string(debug.Stack()))
+	}
+	c.Errorf("the answer does not have what the rule reads in it: %v", trouble)
+	c.FailNow()
+}
+
+// scopesOf names the further keys that rules use.
+var scopesOf = map[string][]string{
+	"read":    {"rest:read"},
+	"write":   {"rest:write"},
+	"other":   {"queue:otherendpoint1:invoke"},
+	"any":     {"queue:*:invoke"},
+	"graphql": {"graphql:read", "graphql:write"},
+	"admin":   {"admin"},
+	"exempt":  {"all"},
+	"expired": {"all"},
+}
+
+// key makes a further key of the same user and gives it as a header.
+func (c *Check) key(name string) string {
+	scopes, more := scopesOf[name], ""
+	switch name {
+	case "invoke":
+		scopes = []string{"queue:" + c.Endpoint + ":invoke"}
+	case "exempt":
+		more = `,"exempt":true`
+	case "expired":
+		more = `,"expiresIn":1`
+	}
+	_, key := c.newKey(more, scopes...)
+	if name == "expired" {
+		c.advance(time.Second)
+	}
+	return "Bearer " + key
+}
+
+// later sends in the background. An answer that breaks the documents, or none, fails the rule, and comes as an empty one.
+func (c *Check) later(send func() Answer) chan Answer {
+	answers := make(chan Answer, 1)
+	go func() {
+		var a Answer
+		defer func() { answers <- a }()
+		defer c.caught()
+		a = send()
+	}()
+	return answers
+}
+
+// Operations gives every operation that the target has.
+func (c *Check) Operations() []Operation {
+	return slices.DeleteFunc(c.Spec.Operations(), func(op Operation) bool { return op.Document == "controls" && c.ControlsKey == "" })
+}
+
+// patience is how long is waited in real time for what happens unasked, unless the suite says otherwise. It ends a wait that
+// would not end; a machine may be slow.
+const patience = time.Minute
+
+// Eventually calls f until it is true, for as long as there is patience: what it waits for happens unasked. Where the
+// clock of the target can be set, it moves it on between the looks.
+func (c *Check) Eventually(f func() bool, what string) {
+	deadline := time.Now().Add(c.suite.patience())
+	for look := 200 * time.Millisecond; !f(); look = 2 * time.Second {
+		require.True(c, time.Now().Before(deadline), "not within %s: %s", c.suite.patience(), what)
+		if c.ControlsKey == "" {
+			c.sleep(look) // seldom, since requests may have a quota
+			continue
+		}
+		c.sleep(time.Millisecond)
+		c.advance(100 * time.Millisecond)
+	}
+}
+
+// sleep waits in real time. It fails the rule if its time ends first.
+func (c *Check) sleep(d time.Duration) {
+	ctx := c.context()
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+		require.NoError(c, ctx.Err())
+	}
+}
+
+// context is that of the requests.
+func (c *Check) context() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ctx
+}

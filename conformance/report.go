@@ -1,0 +1,161 @@
+package conformance
+
+import (
+	"cmp"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/berthdev/berth/spec"
+)
+
+// described tells of a failure: the rule, the last request, its answer, and what was expected.
+func (c *Check) described(rule spec.Rule, expected string) string {
+	c.mu.Lock()
+	last := c.last
+	c.mu.Unlock()
+	var b strings.Builder
+	line := func(name, text string) {
+		fmt.Fprintf(&b, "%-9s %s\n", name, strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n          "))
+	}
+	line("rule", fmt.Sprintf("%s (%s, %s)", rule.Says, rule.Kind, rule.Source))
+	if last.method != "" {
+		line("request", last.method+" "+last.url+" "+short(last.body))
+		if last.answer != nil {
+			line("answer", fmt.Sprint(last.answer.Status, " ", last.answer.Header.Get("Content-Type"), " ", short(string(last.answer.Body))))
+		} else {
+			line("answer", "none, or not read yet")
+		}
+	}
+	line("expected", expected)
+	text := b.String()
+	for _, key := range []string{c.ControlsKey, c.ExemptKey, c.suite.Key} { // as they are, and as they stand in an address
+		if len(key) >= 8 { // a shorter one is no secret, and part of other words
+			text = strings.NewReplacer(key, "<key>", url.QueryEscape(key), "<key>").Replace(text)
+		}
+	}
+	return strings.TrimSpace(text)
+}
+
+// short gives the beginning of a text that may be long, or not even text.
+func short(text string) string {
+	const most = 600
+	if !utf8.ValidString(text) {
+		text = fmt.Sprintf("%q", text)
+	}
+	if len(text) <= most {
+		return text
+	}
+	return fmt.Sprintf("%s … (%d bytes)", strings.ToValidUTF8(text[:most], ""), len(text))
+}
+
+// expectation gives what an assertion tells, without the lines that say where in the tests it stands: whoever reads it looks at
+// a server. The library writes labels in columns.
+func expectation(message string) string {
+	var b strings.Builder
+	label, labelled := "", false
+	for line := range strings.SplitSeq(strings.Trim(message, "\n"), "\n") {
+		columns := strings.SplitN(line, "\t", 3)
+		if len(columns) < 3 || columns[0] != "" {
+			b.WriteString(line + "\n")
+			continue
+		}
+		labelled = true
+		label = cmp.Or(strings.TrimSuffix(strings.TrimSpace(columns[1]), ":"), label)
+		if label != "Error Trace" && label != "Test" {
+			b.WriteString(columns[2] + "\n")
+		}
+	}
+	if !labelled {
+		return message + "\n"
+	}
+	return short(b.String()) + "\n"
+}
+
+// WriteOutcome writes the line of an outcome, and more for a failure.
+func WriteOutcome(out io.Writer, o Outcome) {
+	switch {
+	case o.Skipped != "":
+		fmt.Fprintf(out, "SKIPPED  %s: %s\n", o.ID, o.Skipped)
+	case o.Failure != "":
+		fmt.Fprintf(out, "FAIL     %s\n         %s\n", o.ID, strings.ReplaceAll(o.Failure, "\n", "\n         "))
+	default:
+		fmt.Fprintf(out, "PASS     %s\n", o.ID)
+	}
+}
+
+// WriteTotals writes a line for each area, and tells whether nothing failed.
+func WriteTotals(out io.Writer, outcomes []Outcome) (ok bool) {
+	type total struct{ passed, failed, skipped int }
+	totals, areas := map[string]*total{}, []string{}
+	ok = true
+	for _, o := range outcomes {
+		t := totals[o.Area]
+		if t == nil {
+			t = &total{}
+			totals[o.Area] = t
+			areas = append(areas, o.Area)
+		}
+		switch {
+		case o.Skipped != "":
+			t.skipped++
+		case o.Failure != "":
+			t.failed++
+			ok = false
+		default:
+			t.passed++
+		}
+	}
+	for _, area := range areas {
+		t := totals[area]
+		fmt.Fprintf(out, "%-12s %3d passed, %3d failed, %3d skipped\n", area, t.passed, t.failed, t.skipped)
+	}
+	return ok
+}
+
+// WriteJUnit writes the outcomes as a JUnit file. Times are in seconds.
+func WriteJUnit(out io.Writer, outcomes []Outcome) error {
+	type message struct {
+		First string `xml:"message,attr"`
+		Text  string `xml:",chardata"`
+	}
+	type testcase struct {
+		Name    string   `xml:"name,attr"`
+		Class   string   `xml:"classname,attr"`
+		Time    float64  `xml:"time,attr"`
+		Failure *message `xml:"failure,omitempty"`
+		Skipped *message `xml:"skipped,omitempty"`
+	}
+	suite := struct {
+		XMLName  xml.Name   `xml:"testsuite"`
+		Name     string     `xml:"name,attr"`
+		Tests    int        `xml:"tests,attr"`
+		Failures int        `xml:"failures,attr"`
+		Errors   int        `xml:"errors,attr"`
+		Skipped  int        `xml:"skipped,attr"`
+		Time     float64    `xml:"time,attr"`
+		Cases    []testcase `xml:"testcase"`
+	}{Name: "berth conformance", Tests: len(outcomes)}
+	for _, o := range outcomes {
+		c := testcase{Name: o.ID, Class: o.Area, Time: o.Took.Seconds()}
+		suite.Time += c.Time
+		switch {
+		case o.Skipped != "":
+			suite.Skipped++
+			c.Skipped = &message{First: o.Skipped}
+		case o.Failure != "":
+			suite.Failures++
+			c.Failure = &message{o.Expected, o.Failure}
+		}
+		suite.Cases = append(suite.Cases, c)
+	}
+	if _, err := io.WriteString(out, xml.Header); err != nil {
+		return err
+	}
+	encoder := xml.NewEncoder(out)
+	encoder.Indent("", "  ")
+	return encoder.Encode(suite)
+}
