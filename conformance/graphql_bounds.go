@@ -45,6 +45,7 @@ var _ = area(func() {
 		c.data(c.graphQL(more))
 	})
 	add("graphql.anonymous.processor", nil, func(c *Check) {
+		c.limit = true
 		var mu sync.Mutex
 		var all sync.WaitGroup
 		statuses := map[int]int{}

@@ -69,7 +69,7 @@ const most = 10 * time.Minute
 func (s *Suite) Run(ctx context.Context, o Options) ([]Outcome, error) {
 	rules := slices.Clone(o.Rules)
 	if o.Shuffle != 0 {
-		rand.New(rand.NewPCG(o.Shuffle, 0)).Shuffle(len(rules), func(i, j int) { rules[i], rules[j] = rules[j], rules[i] })
+		rand.New(rand.NewPCG(o.Shuffle, 0)).Shuffle(len(rules), func(i, j int) { rules[i], rules[j] = rules[j], rules[i] }) //nolint:gosec // G404: an order, which must be the same again with the same seed
 	}
 	leave, err := s.prepare(ctx)
 	if err != nil {

@@ -71,7 +71,7 @@ func (c *campaign) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rand.New(rand.NewPCG(c.seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	rand.New(rand.NewPCG(c.seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] }) //nolint:gosec // G404: an order, which must be the same again with the same seed
 	tests, err := newTests(c.root, c.then, c.time)
 	if err != nil {
 		return err

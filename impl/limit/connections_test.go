@@ -236,6 +236,18 @@ func TestTheRestOfARefusedRequestIsNotWaitedForLong(t *testing.T) {
 	})
 }
 
+func TestABodyThatWaitsToBeAskedForIsNotWaitedForWhenItIsRefused(t *testing.T) {
+	serve(t, 4, func(s *served) {
+		s.handle = func(w http.ResponseWriter, r *http.Request) {
+			limit.Refused(w, r)
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+		}
+		status, took := s.status(s.dial("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 100000\r\n\r\n"))
+		require.Equal(s, "413 Request Entity Too Large", status)
+		require.Zero(s, took)
+	})
+}
+
 func TestARequestMayBeHeldAndAnAnswerMaySayNothing(t *testing.T) {
 	serve(t, 0, func(s *served) {
 		s.handle = func(w http.ResponseWriter, r *http.Request) {

@@ -19,7 +19,9 @@ func (c *Connections) Server(handler http.Handler) *http.Server {
 func (c *Connections) paced(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength < 0 || r.ContentLength > piece {
-			r.Body = &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), span: c.span}
+			body := r.Body
+			r = r.WithContext(r.Context()) // net/http looks at the body that it made: one that waits to be asked for is not read to its end
+			r.Body = &pacedBody{ReadCloser: body, control: http.NewResponseController(w), span: c.span}
 		}
 		next.ServeHTTP(w, r)
 	})
