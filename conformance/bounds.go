@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// dial opens a connection to the queue of the target, and skips the rule where that speaks TLS: the rules here look at what a
-// client does below HTTP.
+// dial opens a connection to the queue of the target, for the time of the rule, and skips the rule where that speaks TLS: the
+// rules here look at what a client does below HTTP.
 func (c *Check) dial() net.Conn {
 	base, err := url.Parse(c.QueueURL)
 	require.NoError(c, err)
@@ -26,7 +26,10 @@ func (c *Check) dial() net.Conn {
 	}
 	conn, err := net.Dial("tcp", base.Host)
 	require.NoError(c, err)
-	require.NoError(c, conn.SetDeadline(time.Now().Add(patience)))
+	c.mu.Lock()
+	c.conns = append(c.conns, conn)
+	c.mu.Unlock()
+	require.NoError(c, conn.SetDeadline(time.Now().Add(c.suite.patience())))
 	return conn
 }
 
@@ -81,7 +84,7 @@ func numbered(bytes int) string {
 }
 
 // unread opens connections that ask for the status of the job, and never read it.
-func (c *Check) unread(id string, n int) (all []net.Conn, closeAll func()) {
+func (c *Check) unread(id string, n int) (all []net.Conn) {
 	for range n {
 		conn := c.dial()
 		_ = conn.(*net.TCPConn).SetReadBuffer(4096)
@@ -89,11 +92,7 @@ func (c *Check) unread(id string, n int) (all []net.Conn, closeAll func()) {
 		require.NoError(c, err)
 		all = append(all, conn)
 	}
-	return all, func() {
-		for _, conn := range all {
-			_ = conn.Close()
-		}
-	}
+	return all
 }
 
 var _ = area(func() {
@@ -112,11 +111,6 @@ var _ = area(func() {
 	add("bounds.uploads.others", []string{"run"}, func(c *Check) {
 		_, bad := c.newKey("", "all")
 		var stalled []net.Conn
-		defer func() {
-			for _, conn := range stalled {
-				_ = conn.Close()
-			}
-		}()
 		for range 100 {
 			stalled = append(stalled, c.sends(c.head("POST", "run", bad, "Content-Length: 9000000")+"{"))
 		}
@@ -138,26 +132,24 @@ var _ = area(func() {
 		start := time.Now()
 		require.Equal(c, 401, c.answered(c.sends(c.head("POST", "run", "", "Content-Length: 1000")+"{")))
 		require.Equal(c, 401, c.answered(c.sends(c.head("POST", "run", "", "Transfer-Encoding: chunked")+"1\r\n{\r\n")))
-		require.Less(c, time.Since(start), patience/2)
+		require.Less(c, time.Since(start), c.suite.patience()/2)
 	})
 	add("bounds.readers", []string{"status"}, func(c *Check) {
 		id, _ := c.largeOutput()
-		conns, closeAll := c.unread(id, 1)
-		defer closeAll()
+		conn := c.unread(id, 1)[0]
 		// It shows in a write: to read would be progress.
 		for start := time.Now(); ; {
-			if _, err := io.WriteString(conns[0], "\n"); err != nil {
+			if _, err := io.WriteString(conn, "\n"); err != nil {
 				return
 			}
-			require.Less(c, time.Since(start), patience, "the connection is still there")
+			require.Less(c, time.Since(start), c.suite.patience(), "the connection is still there")
 			<-time.After(100 * time.Millisecond)
 		}
 	})
 	add("bounds.outputs", []string{"status", "stream"}, func(c *Check) {
 		id, output := c.largeOutput()
 		want := sha256.Sum256([]byte(output))
-		_, closeAll := c.unread(id, 5)
-		defer closeAll()
+		c.unread(id, 5)
 		var all sync.WaitGroup
 		sums := make([][32]byte, 5)
 		for i := range sums {

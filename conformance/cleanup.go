@@ -101,6 +101,9 @@ func (c *Check) cleanUp() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), within)
 	c.ctx, c.over = ctx, true
 	jobs := c.ran
+	for _, conn := range c.conns {
+		_ = conn.Close()
+	}
 	c.mu.Unlock()
 	defer cancel()
 	if c.suite.stopped() != nil {

@@ -55,7 +55,7 @@ var _ = area(func() {
 			defer mu.Unlock()
 			return statuses[429] > 0
 		}
-		deadline := time.Now().Add(patience)
+		deadline := time.Now().Add(c.suite.patience())
 		for range 120 {
 			all.Go(func() { // again and again: a busy machine sends them slowly, and serves what it is sent
 				for !full() && time.Now().Before(deadline) {

@@ -141,6 +141,9 @@ var (
 	workerAreas = []string{"queue", "openai"}
 	workerRules = map[string]bool{
 		"auth.scopes.all":        true, // its ping is a worker of the endpoint
+		"bounds.readers":         true, // these two have a worker's output read
+		"bounds.outputs":         true,
+		"bounds.inputs":          true,
 		"serverless.delete.jobs": true, // receives webhooks, which is tried out with a job of the endpoint
 	}
 	aloneAreas = []string{"rates"} // they count every request of the user

@@ -3,7 +3,6 @@ package conformance
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -126,7 +125,7 @@ func (c *Check) refill(a Answer) time.Duration {
 	}
 	wait := a.after()
 	if wait > longest {
-		c.suite.stop(fmt.Errorf("%w: its limits refuse requests for %s", ErrRefused, wait))
+		c.suite.stop(c.suite.refusedFor(wait))
 		require.LessOrEqual(c, wait, longest, "the time until the target takes requests again")
 	}
 	return wait

@@ -78,7 +78,7 @@ func (s *Suite) lost(ctx context.Context, target Target) {
 	}
 }
 
-// ask makes a request outside of any rule. It fails with ErrUnreached if there is no answer.
+// ask makes a request outside of any rule, once. It fails with ErrUnreached if there is no answer.
 func ask(ctx context.Context, method, address, key, body string) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -100,6 +100,32 @@ func ask(ctx context.Context, method, address, key, body string) (Answer, error)
 		return Answer{}, fmt.Errorf("%w: %s: %w", ErrUnreached, req.URL.Host, err)
 	}
 	return a, nil
+}
+
+// ask makes a request outside of any rule, once the limits of the target allow it. It fails with ErrUnreached if there is no
+// answer, and with ErrRefused if the limits are in the way for longer than is waited.
+func (s *Suite) ask(ctx context.Context, method, address, key, body string) (Answer, error) {
+	for {
+		a, err := ask(ctx, method, address, key, body)
+		if err != nil || a.Status != http.StatusTooManyRequests {
+			return a, err
+		}
+		wait := a.after()
+		if wait > longest {
+			return a, s.refusedFor(wait)
+		}
+		s.wait(wait)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return a, ctx.Err()
+		}
+	}
+}
+
+// refusedFor is the error of limits that refuse requests for so long.
+func (*Suite) refusedFor(wait time.Duration) error {
+	return fmt.Errorf("%w: its limits refuse requests for %s", ErrRefused, wait)
 }
 
 // prepare sees whether the target can be checked, and makes what the rules need of it; leave takes that back. It fails with
@@ -132,7 +158,7 @@ func (s *Suite) prepare(ctx context.Context) (leave func(), err error) {
 // admitted fails unless the target takes the keys.
 func (s *Suite) admitted(ctx context.Context) error {
 	for _, key := range []string{s.Key, cmp.Or(s.ExemptKey, s.Key)} {
-		a, err := ask(ctx, http.MethodGet, s.URL+"/v2/pods", key, "")
+		a, err := s.ask(ctx, http.MethodGet, s.URL+"/v2/pods", key, "")
 		if err != nil {
 			return err
 		}
@@ -143,7 +169,7 @@ func (s *Suite) admitted(ctx context.Context) error {
 	if s.ControlsKey == "" {
 		return nil
 	}
-	a, err := ask(ctx, http.MethodGet, s.URL+controlsPath+"clock", s.ControlsKey, "")
+	a, err := s.ask(ctx, http.MethodGet, s.URL+controlsPath+"clock", s.ControlsKey, "")
 	if err != nil {
 		return err
 	}
@@ -156,7 +182,7 @@ func (s *Suite) admitted(ctx context.Context) error {
 // known fails unless the target knows the endpoint, by its queue or by REST: a target may have the one or the other alone.
 func (s *Suite) known(ctx context.Context, id string) error {
 	for _, address := range []string{s.QueueURL + "/v2/" + id + "/health", s.URL + serverless + "/" + id} {
-		a, err := ask(ctx, http.MethodGet, address, s.Key, "")
+		a, err := s.ask(ctx, http.MethodGet, address, s.Key, "")
 		if err != nil {
 			return err
 		}
@@ -176,7 +202,7 @@ func (s *Suite) served(ctx context.Context) bool {
 
 // endpoint reads an endpoint over REST; nil: it is not there, or the target has no such interface.
 func (s *Suite) endpoint(ctx context.Context, id string) map[string]any {
-	a, err := ask(ctx, http.MethodGet, s.URL+serverless+"/"+id, s.Key, "")
+	a, err := s.ask(ctx, http.MethodGet, s.URL+serverless+"/"+id, s.Key, "")
 	if err != nil || a.Status != http.StatusOK {
 		return nil
 	}
@@ -189,7 +215,7 @@ func (s *Suite) lend(ctx context.Context) (leave func(), err error) {
 		s.Managed = s.Endpoint
 	}
 	s.Endpoint = ""
-	a, err := ask(ctx, http.MethodPost, s.URL+serverless, s.Key, `{"name":"conformance","type":"QUEUE","image":"none",
+	a, err := s.ask(ctx, http.MethodPost, s.URL+serverless, s.Key, `{"name":"conformance","type":"QUEUE","image":"none",
 		"cpu":[{"id":"cpu3g","vcpuCount":2}],"workers":{"max":0},"timeout":600000,"scaling":{"type":"QUEUE_DELAY","queueDelay":4}}`)
 	if err != nil {
 		return func() {}, err
@@ -201,19 +227,13 @@ func (s *Suite) lend(ctx context.Context) (leave func(), err error) {
 	}
 	s.Endpoint = id
 	return func() {
-		for range 3 { // limits of requests may refuse it
-			a, err := ask(context.WithoutCancel(ctx), http.MethodDelete, s.URL+serverless+"/"+id, s.Key, "")
-			if err != nil || a.Status != http.StatusTooManyRequests {
-				return
-			}
-			<-time.After(a.after())
-		}
+		_, _ = s.ask(context.WithoutCancel(ctx), http.MethodDelete, s.URL+serverless+"/"+id, s.Key, "")
 	}, nil
 }
 
 // unlimited sees that the quotas, which the rules set, are again as they are now when the run ends.
 func (s *Suite) unlimited(ctx context.Context) (leave func(), err error) {
-	a, err := ask(ctx, http.MethodGet, s.URL+"/v2/pods", s.Key, "")
+	a, err := s.ask(ctx, http.MethodGet, s.URL+"/v2/pods", s.Key, "")
 	if err != nil {
 		return func() {}, err
 	}
@@ -223,7 +243,7 @@ func (s *Suite) unlimited(ctx context.Context) (leave func(), err error) {
 	}
 	return func() {
 		body := fmt.Sprintf(`{"minute":%s,"hour":%s,"day":%s}`, quotas[0], quotas[1], quotas[2])
-		_, _ = ask(context.WithoutCancel(ctx), http.MethodPut, s.URL+controlsPath+"quotas", s.ControlsKey, body)
+		_, _ = s.ask(context.WithoutCancel(ctx), http.MethodPut, s.URL+controlsPath+"quotas", s.ControlsKey, body)
 	}, nil
 }
 
