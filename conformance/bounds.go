@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -24,8 +25,9 @@ func (c *Check) dial() net.Conn {
 	if base.Scheme != "http" {
 		c.Skip("the target is behind TLS")
 	}
-	conn, err := net.Dial("tcp", base.Host)
+	conn, err := new(net.Dialer).DialContext(c.context(), "tcp", base.Host)
 	require.NoError(c, err)
+	context.AfterFunc(c.context(), func() { _ = conn.Close() })
 	c.mu.Lock()
 	c.conns = append(c.conns, conn)
 	c.mu.Unlock()

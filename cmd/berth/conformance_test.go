@@ -193,7 +193,7 @@ func TestRulesEndWithTheirTarget(t *testing.T) {
 		_, _ = w.Write([]byte(`{}`))
 	}))
 	defer other.Close()
-	j, r := judge(t.Context(), t, exitUnreached, allRules, "--target", other.URL, "--key", "x")
+	j, r := judge(t.Context(), t, exitUnreached, allRules, "--target", other.URL, "--key", "x", "--patience", "1s")
 	require.Contains(t, r.err, "berth: the target does not answer: ")
 	require.Greater(t, j.Skipped, allRules/2)
 }
