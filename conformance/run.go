@@ -141,13 +141,13 @@ var (
 	workerAreas = []string{"queue", "openai"}
 	workerRules = map[string]bool{
 		"auth.scopes.all":        true, // its ping is a worker of the endpoint
-		"bounds.readers":         true, // these two have a worker's output read
-		"bounds.outputs":         true,
-		"bounds.inputs":          true,
+		"bounds.inputs":          true, // takes jobs of the endpoint
 		"serverless.delete.jobs": true, // receives webhooks, which is tried out with a job of the endpoint
 	}
 	aloneAreas = []string{"rates"} // they count every request of the user
 	aloneRules = map[string]bool{
+		"bounds.outputs":          true, // these take the memory that the key has for answers
+		"bounds.readers":          true,
 		"clusters.create.nothing": true, // counts the user's pods
 		"clusters.create.ssh":     true, // these set the user's SSH keys, which pods get
 		"graphql.deploy.ssh":      true,
