@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,9 +24,10 @@ import (
 // steps are those of a clock that is corrected; a night in which the machine sleeps is one, too.
 var steps = []time.Duration{time.Hour, -time.Hour, 8 * time.Hour}
 
+// The step comes before the first try, or after it.
 func TestAStepOfTheClockMovesNoTryOfAWebhook(t *testing.T) {
 	t.Parallel()
-	for _, step := range steps {
+	for i, step := range slices.Concat(steps, steps) {
 		db, clock := openStore(t)
 		posts := 0
 		hooks := loop.NewWebhooks(db, func(context.Context, string, io.Reader, int64) (int, error) {
@@ -35,11 +37,16 @@ func TestAStepOfTheClockMovesNoTryOfAWebhook(t *testing.T) {
 		require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {
 			return tx.InsertWebhook(compute.Webhook{JobID: "j", URL: "http://bad/", Body: []byte(`{}`), NextAt: tx.Now(), CreatedAt: tx.Wall()})
 		}))
+		if i < len(steps) {
+			clock.Running().Adjust(step)
+		}
 		require.NoError(t, hooks.Step(t.Context()))
-		clock.Running().Adjust(step)
+		if i >= len(steps) {
+			clock.Running().Adjust(step)
+		}
 		clock.Advance(10*time.Second - time.Millisecond)
 		require.NoError(t, hooks.Step(t.Context()))
-		require.Equal(t, 1, posts)
+		require.Equal(t, 1, posts, step)
 		clock.Advance(time.Millisecond)
 		require.NoError(t, hooks.Step(t.Context()))
 		require.Equal(t, 2, posts)

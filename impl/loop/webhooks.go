@@ -15,7 +15,7 @@ import (
 const (
 	webhookTries = 3
 	webhookPause = 10 * time.Second
-	webhookLife  = time.Hour // after it no further try is made
+	webhookLife  = time.Hour // since the delivery was found; after it no further try is made
 )
 
 // webhookTick is how late a try may begin when nothing hints at it.
@@ -146,14 +146,13 @@ func (l *Webhooks) Clear() {
 func (l *Webhooks) load(ctx context.Context) error {
 	l.loading.Lock()
 	defer l.loading.Unlock()
-	now, wall := l.Clock.Now(), l.Clock.Wall()
+	over := l.Clock.Now().Add(webhookLife) // since it was found: what steps of the clock and times without a server say is no life
 	return l.Store.Read(ctx, func(tx store.Tx) error {
 		return tx.PendingWebhooks(l.last, func(w compute.Webhook) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			l.last = w.Seq
-			left := webhookLife - wall.Sub(w.CreatedAt) // no step of the clock changes that from here on
-			l.put(receiverOf(w.URL), delivery{seq: w.Seq, next: w.NextAt, over: now.Add(left), size: w.Size})
+			l.put(receiverOf(w.URL), delivery{seq: w.Seq, next: w.NextAt, over: over, size: w.Size})
 		})
 	})
 }
