@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime/docker/dockertest"
+	"github.com/berthdev/berth/store/sqlite"
 )
 
 // cpu are flags for a machine that every runtime has.
@@ -58,6 +60,9 @@ func TestAPodIsWaitedForAndAJobFollowedOnContainers(t *testing.T) {
 	t.Cleanup(func() { dockertest.Sweep(t, owner+"-workers") })
 	image := dockertest.Program(t, "berth", "github.com/berthdev/berth/cmd/berth")
 	dir := t.TempDir()
+	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "berth.db"), compute.SystemClock{}) // a name without a database would be refused
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "runtime-owner"), []byte(owner), 0o600))
 	s := serving(t, app.Config{Data: dir, Runtime: app.RuntimeDocker, QueueListen: "0.0.0.0:0"})
 	requirePodIsWaitedFor(s, dockertest.Image(), "'say ready' stay", "ready")

@@ -209,6 +209,7 @@ func TestTheOperatorsCatalogAndFleetHoldAndAreStillHeldAfterARestart(t *testing.
 	require.NoError(t, s.Close())
 
 	c.Fleet = file("fleet.json", `{"hosts":[{"id":"desk"}]}`)
+	c.Listen = "127.0.0.1:0"
 	_, err := app.Start(t.Context(), c)
 	require.ErrorContains(t, err, `fleet.json: hosts[0].dataCenterId "" is not in the catalog`)
 }

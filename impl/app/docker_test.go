@@ -20,7 +20,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime/docker/dockertest"
+	"github.com/berthdev/berth/store/sqlite"
 )
 
 // role makes the test binary play a berth over that data directory: it says where it is, and waits to be killed.
@@ -244,8 +246,12 @@ func givesGPUs(t *testing.T, engine *client.Client) bool {
 	return has
 }
 
-// own has what the berth over that data directory makes in the engine carry the owner's name.
+// own has what the berth over that new data directory makes in the engine carry the owner's name. A name without a database would
+// be refused.
 func own(t *testing.T, dir, owner string) {
+	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "berth.db"), compute.SystemClock{})
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "runtime-owner"), []byte(owner), 0o600))
 }
 

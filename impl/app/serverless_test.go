@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -39,7 +37,7 @@ func newFleet(t *testing.T, c app.Config, members string) *fleet {
 	engine, owner := dockertest.Need(t)
 	t.Cleanup(func() { dockertest.Sweep(t, owner+workerOwner) })
 	image := dockertest.Program(t, "berth", "github.com/berthdev/berth/cmd/berth")
-	require.NoError(t, os.WriteFile(filepath.Join(c.Data, "runtime-owner"), []byte(owner), 0o600))
+	own(t, c.Data, owner)
 	s := start(t, c)
 	f := &fleet{T: t, engine: engine, owner: owner + workerOwner, server: s, key: s.FirstKey()}
 	status, made := call(t, "POST", s.URL()+"/v2/serverless", f.key, `{"name":"slow","type":"QUEUE","image":"`+image+`","args":"worker --handler sleep",
