@@ -125,7 +125,7 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 	d := (&Services{}).takenDocument(nil, &jobs.Taken{Job: job, Input: []byte("{}")})
 	require.NoError(t, json.Unmarshal(slices.Concat(d.head, d.raw, d.tail), &taken))
 	require.Empty(t, missing(taken))
-	health := jobs.Health{Jobs: filled[compute.JobCounts](), Workers: map[compute.WorkerStatus]int64{}, Ready: 1}
+	health := jobs.Health{Jobs: filled[compute.JobCounts](), Workers: map[compute.WorkerStatus]int64{}, Ready: []compute.WorkerID{"w"}}
 	for _, s := range []compute.WorkerStatus{
 		compute.WorkerInitializing, compute.WorkerIdle, compute.WorkerRunning, compute.WorkerThrottled, compute.WorkerUnhealthy,
 	} {
