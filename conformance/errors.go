@@ -184,13 +184,6 @@ func (c *Check) methodsRefused(document string) {
 			methods[op.Path] = append(methods[op.Path], op.Method)
 		}
 	}
-	for _, op := range c.Operations() { // one that takes any path below its own
-		for path, known := range methods {
-			if strings.HasSuffix(op.Template, slashed) && match(op.Template, path) >= 0 && !slices.Contains(known, op.Method) {
-				methods[path] = append(known, op.Method)
-			}
-		}
-	}
 	for path, known := range methods {
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 			if slices.Contains(known, method) {

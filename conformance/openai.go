@@ -334,7 +334,7 @@ var _ = area(func() {
 		require.Contains(c, object["message"], "/stream:")
 		c.openAIFails(c.Queue("POST", "openai"+chat, `[]`), 422)
 		c.openAIFails(c.Queue("POST", "openai/nothing", `{}`), 404)
-		c.openAIFails(c.Queue("PUT", "openai"+chat, ""), 405)
+		c.openAIFails(c.Queue("GET", "openai"+chat, ""), 405)
 	})
 	add("openai.auth", openAIOps, func(c *Check) {
 		_, key := c.newKey("", "queue:"+c.Endpoint+":invoke")

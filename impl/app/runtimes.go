@@ -130,7 +130,7 @@ func podProcesses(c Config) string { return filepath.Join(c.Data, podsDir) }
 // workerFleet is what the workers loop works with.
 func (s *Server) workerFleet(ids *compute.IDs, login func(context.Context, compute.RegistryID) (compute.Login, error)) loop.Fleet {
 	f := loop.Fleet{
-		Store: s.store, Placement: s.placement, Queue: s.queue, Keyring: s.keyring, Processes: s.process, Runtime: s.workers, IDs: ids,
+		Store: s.store, Placement: s.placement, Queue: s.queue, Keyring: s.keyring, Processes: s.process, Runtime: s.workers, Simulated: s.workerSim != nil, IDs: ids,
 		Clock: s.config.clock, Log: s.config.Log, URL: s.QueueURL, OuterURL: s.workerURL, Login: login,
 		Ping: s.config.Lease / pingsInALease,
 	}

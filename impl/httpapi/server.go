@@ -116,6 +116,11 @@ func New(s Services) (*echo.Echo, error) {
 			return compute.ScopeInvoke(compute.EndpointID(c.Param("endpointId")))
 		}),
 	})
+	for _, op := range queue.Ops { // or the one that takes every route would take these too
+		if strings.HasPrefix(op.Path, openAIPaths) && !strings.HasSuffix(op.Path, "}") {
+			permit(e, strings.Replace(op.Path, "{endpointId}", ":endpointId", 1), op.Method)
+		}
+	}
 	worker.RegisterHandlersWithOptions(e, workerHandlers{&s}, worker.RegisterHandlersOptions{
 		OperationMiddlewares: s.operations(worker.Ops, func(_ validate.Op, c echo.Context) compute.Scope {
 			return compute.ScopeWork(compute.EndpointID(c.Param("endpointId")))
@@ -148,6 +153,7 @@ func permit(e *echo.Echo, path string, methods ...string) {
 }
 
 const (
+	openAIPaths = "/v2/{endpointId}/openai/"
 	healthPath  = "/healthz"
 	readyPath   = "/readyz"
 	graphqlPath = "/graphql"

@@ -200,7 +200,7 @@ func (s *seat) status() compute.WorkerStatus {
 		return compute.WorkerUnhealthy
 	case len(s.jobs) > 0:
 		return compute.WorkerRunning
-	case !s.heard:
+	case !s.heard && !s.up:
 		return compute.WorkerInitializing
 	default:
 		return compute.WorkerIdle
