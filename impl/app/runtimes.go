@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,10 +139,11 @@ func (s *Server) workerFleet(ids *compute.IDs, login func(context.Context, compu
 }
 
 // workerURL is the base of the queue for pods, and for workers that are no processes of this machine: a container reaches the machine
-// by the name that the engine gives it, unless the queue listens on an address of its own. All interfaces are there.
+// by the name that the engine gives it, unless the queue listens on an address of its own or there is a public one. All interfaces are
+// there.
 func (s *Server) workerURL() string {
-	if s.config.WorkerURL != "" {
-		return strings.TrimSuffix(s.config.WorkerURL, "/")
+	if base := cmp.Or(s.config.WorkerURL, s.config.PublicURL); base != "" {
+		return strings.TrimRight(base, "/")
 	}
 	address, err := url.Parse(s.queueURL)
 	if err != nil || s.config.Runtime != RuntimeDocker {
