@@ -202,7 +202,7 @@ var _ = area(func() {
 	})
 	add("documents.root", nil, func(c *Check) {
 		get := func(accept, host string) (int, string) {
-			req, err := http.NewRequest("GET", c.URL+"/", nil)
+			req, err := http.NewRequestWithContext(c.context(), "GET", c.URL+"/", nil)
 			require.NoError(c, err)
 			req.Host = host
 			req.Header.Set("Accept", accept)
@@ -228,7 +228,7 @@ var _ = area(func() {
 	})
 	add("bounds.hosts", nil, func(c *Check) {
 		get := func(path, host, key string) int {
-			req, err := http.NewRequest("GET", c.URL+path, nil)
+			req, err := http.NewRequestWithContext(c.context(), "GET", c.URL+path, nil)
 			require.NoError(c, err)
 			if req.Host = host; key != "" {
 				req.Header.Set("Authorization", "Bearer "+key)

@@ -45,7 +45,6 @@ var (
 // newCommand makes berth with every command.
 func newCommand() *cobra.Command {
 	root := newRoot(serverCommands, clientCommands)
-	root.InitDefaultCompletionCmd()
 	checkHelp(root)
 	return finished(root)
 }
@@ -143,6 +142,7 @@ func checkHelp(root *cobra.Command) {
 		if help.Name() != helpName {
 			continue
 		}
+		help.Example = "  berth help pods list"
 		help.Args = func(_ *cobra.Command, args []string) error {
 			at := root
 			for _, name := range args {

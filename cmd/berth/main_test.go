@@ -31,7 +31,6 @@ func TestAWrongCallIsRefusedWithAHint(t *testing.T) {
 		"pods lst":                       "berth: there is no command berth pods lst\nhint: did you mean list?\n",
 		"help srve":                      "berth: there is no command berth srve\nhint: did you mean serve?\n",
 		"help pods crate":                "berth: there is no command berth pods crate\nhint: did you mean create?\n",
-		"completion bsh":                 "berth: there is no command berth completion bsh\nhint: did you mean bash or zsh?\n",
 		"serve --lisen x":                "berth: unknown flag: --lisen\nusage: berth serve [flags]\nhint: did you mean --listen?\n",
 		"serve --runtime dokcer":         "berth: --runtime: \"dokcer\" is none of sim, process, docker\n",
 		"serve --listen 8765":            "berth: --listen: address 8765: missing port in address\nhint: it must be HOST:PORT, such as 127.0.0.1:8765; port 0 picks one\n",
