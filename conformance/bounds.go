@@ -200,7 +200,7 @@ var _ = area(func() {
 		has(last.JSON["id"].(string), string(last.Body))
 		require.Empty(c, inputs)
 	})
-	add("documents.root", nil, func(c *Check) {
+	add("bounds.root", nil, func(c *Check) {
 		get := func(accept, host string) (int, string) {
 			req, err := http.NewRequestWithContext(c.context(), "GET", c.URL+"/", nil)
 			require.NoError(c, err)

@@ -59,7 +59,7 @@ func (s *Services) authenticated(next handler) handler {
 	}
 }
 
-// led tells whether the request is that of a browser for the root, which has nothing but is what people type in (rule docs.root).
+// led tells whether the request is that of a browser for the root, which has nothing but is what people type in (rule bounds.root).
 func (s *Services) led(r *http.Request) bool {
 	return r.URL.Path == "/" && s.Home != "" && (r.Method == http.MethodGet || r.Method == http.MethodHead) && asksForHTML(r.Header)
 }
