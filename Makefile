@@ -1,6 +1,9 @@
 # The targets; `make help` lists them.
 SHELL := /bin/sh
-VERSION := $(shell git describe --always --dirty 2>/dev/null || echo dev)
+# Git refuses to read a checkout of another user, such as one that root builds in a container: it is told that this one is meant. The
+# version is stamped here, so that go need not ask git, which would end the build there.
+VERSION := $(shell git -c safe.directory="$(CURDIR)" describe --always --dirty 2>/dev/null || echo dev)
+GO := $(shell sed -n 's/^go //p' go.mod)
 FUZZTIME ?= 10m
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.12.2
 
@@ -10,13 +13,23 @@ GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.12.2
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-16s %s\n", $$1, $$2}' Makefile
 
+.PHONY: go
+go:
+	@command -v go >/dev/null || { echo "There is no go here, and berth is built with Go $(GO) or newer: https://go.dev/dl/" >&2; exit 1; }
+	@go list -m >/dev/null 2>&1 || { echo "berth is built with Go $(GO) or newer: https://go.dev/dl/. Here is $$(cd / && GOTOOLCHAIN=local go version), which says:" >&2; \
+		go list -m >&2; exit 1; }
+
 .PHONY: build
-build: ## build bin/berth, one static binary
-	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/berth ./cmd/berth
+build: go ## build bin/berth, one static binary
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION)" -o bin/berth ./cmd/berth
 
 .PHONY: run
-run: build ## serve on a new database: create a pod, run a job through a real worker, keep serving
-	@data=$$(mktemp -d) && exec bin/berth serve --demo --data "$$data/berth-data"
+run: go ## serve on a new database, which is removed at the end: create a pod, run a job through a real worker, keep serving
+	@echo "Compiling bin/berth: the first time it takes about two minutes, and downloads what it needs."
+	@$(MAKE) --no-print-directory build
+	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && { bin/berth serve --demo --data "$$data/berth-data" & }; pid=$$!; \
+	trap 'kill -TERM $$pid 2>/dev/null' INT TERM HUP; \
+	while kill -0 $$pid 2>/dev/null; do wait $$pid; code=$$?; done; exit $$code
 
 .PHONY: test
 test: ## run all tests (without the profile, which would compile everything once more)

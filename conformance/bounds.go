@@ -194,9 +194,35 @@ var _ = area(func() {
 		has(last.JSON["id"].(string), string(last.Body))
 		require.Empty(c, inputs)
 	})
+	add("bounds.root", nil, func(c *Check) {
+		get := func(accept, host string) (int, string) {
+			req, err := http.NewRequestWithContext(c.context(), "GET", c.URL+"/", nil)
+			require.NoError(c, err)
+			req.Host = host
+			req.Header.Set("Accept", accept)
+			res, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req)
+			require.NoError(c, err)
+			require.NoError(c, res.Body.Close())
+			return res.StatusCode, res.Header.Get("Location")
+		}
+		const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+		if status, _ := get(browser, ""); status == 401 {
+			c.Skip("the target serves no pages")
+		}
+		status, to := get(browser, "")
+		require.Equal(c, 302, status)
+		require.Equal(c, "/docs", to)
+		for _, accept := range []string{"*/*", "", "application/json", "text/html;q=0, */*"} {
+			status, to = get(accept, "")
+			require.Equal(c, 401, status, accept)
+			require.Empty(c, to)
+		}
+		require.Equal(c, 404, c.REST("GET", "/", "").Status)
+		require.Equal(c, 405, c.REST("POST", "/v2/openapi.json", "{}").Status)
+	})
 	add("bounds.hosts", nil, func(c *Check) {
 		get := func(path, host, key string) int {
-			req, err := http.NewRequest("GET", c.URL+path, nil)
+			req, err := http.NewRequestWithContext(c.context(), "GET", c.URL+path, nil)
 			require.NoError(c, err)
 			if req.Host = host; key != "" {
 				req.Header.Set("Authorization", "Bearer "+key)

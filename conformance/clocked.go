@@ -326,6 +326,17 @@ var _ = area(func() {
 			}
 		})
 	})
+	add("queue.take.busy", []string{"takeJob", "takeJobs"}, func(c *Check) {
+		c.frozen(func() {
+			for _, operation := range []string{"job-take/busy?gpu=x&job_in_progress=1", "job-take/busy&job_in_progress=1", "job-take-batch/busy?batch_size=2&job_in_progress=1"} {
+				answers := c.hold(func() Answer { return c.Queue("GET", operation, "") })
+				c.advance(time.Second - time.Millisecond)
+				require.Empty(c, answers)
+				c.advance(time.Millisecond)
+				require.Equal(c, 204, (<-answers).Status)
+			}
+		})
+	})
 	add("queue.take.none", []string{"takeJob", "takeJobs", "stopJobs"}, func(c *Check) {
 		c.frozen(func() {
 			for _, operation := range []string{"job-take/idle?x=1", "job-take-batch/idle", "job-stop/idle"} {

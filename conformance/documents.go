@@ -178,9 +178,15 @@ func (d *Documents) find(r *http.Request) (doc document, op map[string]any) {
 	return doc, op
 }
 
+// slashed is the parameter at the end of a path that takes slashes too.
+const slashed = "/{route}"
+
 // match counts the literal segments of the template that the path matches; -1 if it does not match.
 func match(template, path string) int {
 	want, have := strings.Split(template, "/"), strings.Split(path, "/")
+	if strings.HasSuffix(template, slashed) && len(have) > len(want) {
+		have = have[:len(want)]
+	}
 	if len(want) != len(have) {
 		return -1
 	}

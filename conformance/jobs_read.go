@@ -178,6 +178,17 @@ var _ = area(func() {
 		c.Queue("GET", "ping/"+c.worker("ready")+"?gpu=x", "")
 		require.Equal(c, workers["ready"]+1, c.counts("workers")["ready"])
 	})
+	add("queue.metrics", []string{"metrics", "health"}, func(c *Check) {
+		ready := c.worker("ready")
+		c.Queue("GET", "ping/"+ready+"?gpu=x", "")
+		metrics := c.Queue("GET", "metrics", "").JSON
+		require.Equal(c, map[string]any(c.Queue("GET", "health", "").JSON["workers"].(map[string]any)), metrics["workers"])
+		require.Contains(c, metrics["readyWorkers"], ready)
+		id := c.submit(job)
+		c.takeJob(ready, id)
+		require.NotContains(c, c.Queue("GET", "metrics", "").JSON["readyWorkers"], ready, "it works")
+		c.done(ready, id, `{}`)
+	})
 	add("queue.rates.off", []string{"cancel"}, func(c *Check) {
 		for range 120 { // more than the 100 in 10 s of the preset
 			c.Refused(c.Queue("POST", "cancel/nosuchjob", ""), 404)

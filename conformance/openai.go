@@ -23,11 +23,14 @@ var openAIRoutes = []openAIRoute{
 	{"POST", "/v1/responses", `{"model":"m","input":"i"}`},
 	{"POST", "/v1/messages", `{"model":"m","messages":[]}`},
 	{"POST", "/v1/embeddings", `{"model":"m","input":["i"]}`},
+	{"POST", "/v1/audio/speech", `{"model":"m","input":"i"}`},
 	{"GET", "/v1/models", ""},
+	{"GET", "/v1/models/a/b", ""},
 }
 
 var openAIOps = []string{
-	"openAIChatCompletions", "openAICompletions", "openAIResponses", "openAIMessages", "openAIEmbeddings", "openAIModels",
+	"openAIChatCompletions", "openAICompletions", "openAIResponses", "openAIMessages", "openAIEmbeddings", "openAIRoute",
+	"openAIModels", "openAIRouteGet",
 }
 
 // openAI calls a route and plays the worker of the job that the call becomes.
@@ -170,6 +173,19 @@ var _ = area(func() {
 			}
 			c.done(openAIWorker, j.id, `{"output":{"id":"x"}}`)
 			require.Equal(c, 200, call.answer().Status)
+		}
+	})
+	add("openai.routes", []string{"openAIRoute", "openAIRouteGet"}, func(c *Check) {
+		for path, route := range map[string]string{
+			"/v1/rerank": "/v1/rerank", "/v1/images/generations": "/v1/images/generations", "/v1/models/a%2Fb": "/v1/models/a/b", "/v1/files": "/v1/files",
+		} {
+			for method, body := range map[string]string{"POST": `{"model":"m"}`, "GET": ""} {
+				call := c.call(openAIRoute{method, path, body}, "Bearer "+c.Key)
+				j := c.takeAny()
+				require.Equal(c, route, j.input["openai_route"])
+				c.done(openAIWorker, j.id, `{"output":{"id":"x"}}`)
+				require.Equal(c, 200, call.answer().Status)
+			}
 		}
 	})
 	add("openai.answer", openAIOps, func(c *Check) {
@@ -317,7 +333,7 @@ var _ = area(func() {
 		object := c.openAIFails(c.Queue("POST", "openai"+chat, `{"stream":"yes"}`), 422)
 		require.Contains(c, object["message"], "/stream:")
 		c.openAIFails(c.Queue("POST", "openai"+chat, `[]`), 422)
-		c.openAIFails(c.Queue("POST", "openai/v1/nothing", `{}`), 404)
+		c.openAIFails(c.Queue("POST", "openai/nothing", `{}`), 404)
 		c.openAIFails(c.Queue("GET", "openai"+chat, ""), 405)
 	})
 	add("openai.auth", openAIOps, func(c *Check) {
@@ -332,11 +348,11 @@ var _ = area(func() {
 			c.openAIFails(c.call(r, other).answer(), 403)
 		}
 	})
-	add("openai.limits", openAIOps[:5], func(c *Check) {
+	add("openai.limits", openAIOps[:6], func(c *Check) {
 		body := func(n int) string { return `{"a":"` + strings.Repeat("x", n-8) + `"}` }
 		a := c.openAI(openAIRoute{"POST", chat + "?beta=true", body(20_000_000)}, func(id string) { c.done(openAIWorker, id, `{"output":{}}`) })
 		require.Equal(c, 200, a.Status)
-		for _, r := range openAIRoutes[:5] {
+		for _, r := range openAIRoutes[:6] {
 			c.openAIFails(c.Queue("POST", "openai"+r.path, body(20_000_001)), 413)
 		}
 	})

@@ -10,8 +10,8 @@ import (
 // The rules of answers that come as server-sent events.
 
 var _ = area(func() {
-	add("openai.stream", append([]string{"streamJob"}, openAIOps[:5]...), func(c *Check) {
-		for _, r := range openAIRoutes[:5] {
+	add("openai.stream", append([]string{"streamJob"}, openAIOps[:6]...), func(c *Check) {
+		for _, r := range openAIRoutes[:6] {
 			e := c.asStream(r.path, streaming)
 			j := c.takeAny()
 			require.Equal(c, map[string]any{"model": "m", "stream": true}, j.input["openai_input"])
@@ -43,8 +43,8 @@ var _ = area(func() {
 			require.Equal(c, want+doneEvent, e.rest())
 		}
 	})
-	add("openai.stream.done", openAIOps[:5], func(c *Check) {
-		for _, r := range openAIRoutes[:5] {
+	add("openai.stream.done", openAIOps[:6], func(c *Check) {
+		for _, r := range openAIRoutes[:6] {
 			e := c.asStream(r.path, streaming)
 			id := c.takeAny().id
 			c.streamsChunk(id, `"data: 1\n\n"`)

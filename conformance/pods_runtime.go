@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"fmt"
 	"net/netip"
 	"time"
 
@@ -49,6 +50,24 @@ var _ = area(func() {
 			c.share(g.(map[string]any)["memoryUtil"])
 		}
 		require.Equal(c, []any{}, c.runtimeOf(c.running(cpuPod))["gpus"])
+	})
+	add("pods.runtime.ports.own", read, func(c *Check) {
+		taken := map[string]string{}
+		const body = `"ports":["8888/http","22/tcp"]`
+		for _, id := range []string{c.running(cpuWith(body)), c.running(cpuWith(body)), c.running(cpuWith(body))} {
+			over := c.graphPod(id).Runtime.Ports
+			for i, one := range c.runtimeOf(id)["ports"].([]any) {
+				port := one.(map[string]any)
+				if port["public"] == nil {
+					require.Nil(c, over[i].PublicPort)
+					continue
+				}
+				at := fmt.Sprint(port["ip"], ":", port["public"])
+				require.Empty(c, taken[at], "%s is that of another pod", at)
+				taken[at] = id
+				require.Equal(c, at, fmt.Sprint(*over[i].Ip, ":", *over[i].PublicPort), "over GraphQL")
+			}
+		}
 	})
 	add("pods.runtime.ports", append(read, "podAction"), func(c *Check) {
 		id := c.running(cpuWith(`"ports":["8888/http","22/tcp","53/udp"]`))

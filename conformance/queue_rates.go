@@ -69,7 +69,7 @@ func limitedAs(path string) string {
 	switch operation := strings.Split(path, "/")[3]; operation {
 	case "status-sync":
 		return "status"
-	case "retry", "health":
+	case "retry", "health", "metrics":
 		return ""
 	default:
 		return operation

@@ -176,6 +176,26 @@ var _ = area(func() {
 		require.Equal(c, worker, c.awaitCrew(at, "IDLE")[0]["id"])
 		require.EqualValues(c, 1, q.Queue("GET", "health", "").JSON["workers"].(map[string]any)["idle"])
 	})
+	add("serverless.workers.simulated", append(workers, "run", "health"), func(c *Check) {
+		c.needsSim()
+		at := c.newEndpoint(gpuEndpoint, `"workers":{"min":1}`)
+		q := c.on(at)
+		id := q.submit(job)
+		up := c.awaitCrew(at, "INITIALIZING")[0]
+		require.Nil(c, up["startedAt"])
+		ready := c.awaitCrew(at, "IDLE")[0]
+		require.Equal(c, up["id"], ready["id"])
+		c.time(ready["startedAt"])
+		for _, count := range []string{"idle", "ready"} {
+			require.EqualValues(c, 1, q.counts("workers")[count])
+		}
+		c.advance(time.Hour)
+		require.Equal(c, up["id"], c.awaitCrew(at, "IDLE")[0]["id"], "it is replaced by no other one")
+		require.Equal(c, "IN_QUEUE", q.status(id)["status"], "it takes no job")
+		q.takeJob(up["id"].(string), id)
+		c.awaitCrew(at, "RUNNING")
+		q.done(up["id"].(string), id, `{}`)
+	})
 	add("serverless.workers.idle", append(workers, "run", "takeJob"), func(c *Check) {
 		c.needsSim()
 		at := c.newEndpoint(gpuEndpoint)
@@ -205,7 +225,7 @@ var _ = area(func() {
 			c.advance(begun.Add(60*time.Second - time.Millisecond).Sub(c.now()))
 			require.Len(c, c.crew(at), 1, "the first job starts a worker at once, and others none while they wait for no longer than the delay")
 			c.advance(time.Millisecond)
-			c.awaitCrew(at, "INITIALIZING", "INITIALIZING", "INITIALIZING")
+			c.awaitCrew(at, "INITIALIZING", "INITIALIZING", "IDLE")
 			endless := c.newEndpoint(gpuEndpoint, patient, `"scaling":{"type":"QUEUE_DELAY","queueDelay":1e30}`)
 			for range 3 {
 				c.on(endless).submit(job)
@@ -359,7 +379,7 @@ var _ = area(func() {
 		c.changed(at, `{"image":"j"}`)
 		require.Equal(c, old["id"], c.awaitCrew(at, "IDLE")[0]["id"])
 		c.advance(time.Minute)
-		fresh := c.awaitCrew(at, "INITIALIZING")[0]
+		fresh := c.awaitCrew(at, "IDLE")[0]
 		require.NotEqual(c, old["id"], fresh["id"])
 		require.Equal(c, "j", fresh["image"])
 	})

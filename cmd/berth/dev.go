@@ -43,8 +43,9 @@ from the server. The worker is running before the first job, and what it prints 
 				if key == "" {
 					key = "$BERTH_KEY"
 				}
-				_, err := fmt.Fprintf(out, "berth serves %s at %s (data in %s)\nPaste this to run a job:\n\n  %s\n\n",
-					strings.Join(command, " "), s.URL(), config.Data, runSyncLine(s, "dev", key))
+				fmt.Fprintf(out, "berth serves %s at %s (data in %s)\n", strings.Join(command, " "), s.URL(), config.Data)
+				printPages(out, s)
+				_, err := fmt.Fprintf(out, "Paste this to run a job:\n\n  %s\n\n", runSyncLine(s, "dev", key))
 				return err
 			})
 		},

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/impl/compute"
 )
@@ -28,12 +31,13 @@ const exitCodes = `Exit codes:
   5  the pod or job that was waited for ended otherwise
   6  the time of --timeout was over first`
 
-// failure is an error that leads to an exit code of its own. Notes are more of what is wrong, a line each; the hint says
-// what can be done about it.
+// failure is an error that leads to an exit code of its own. Notes are more of what is wrong, a line each; usage is how the command
+// is called; the hint says what can be done about it.
 type failure struct {
 	code  int
 	cause error
 	notes []string
+	usage string
 	hint  string
 }
 
@@ -47,6 +51,19 @@ func misuse(err error, hint string) error {
 		return err
 	}
 	return &failure{code: exitUsage, cause: err, hint: hint}
+}
+
+// miscall is the failure of a command whose arguments or flags are wrong.
+func miscall(cmd *cobra.Command, err error, near []string) error {
+	hint := fmt.Sprintf("see %s --help", cmd.CommandPath())
+	if len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	var f *failure
+	if err = misuse(err, hint); errors.As(err, &f) && f.usage == "" && !cmd.HasSubCommands() && cmd.Name() != helpName {
+		f.usage = cmd.UseLine()
+	}
+	return err
 }
 
 // conclude tells what went wrong and gives the exit code.
@@ -69,6 +86,9 @@ func conclude(ctx context.Context, out io.Writer, err error) int {
 	fmt.Fprintln(out, "berth:", err)
 	for _, note := range f.notes {
 		fmt.Fprintln(out, " ", note)
+	}
+	if f.usage != "" {
+		fmt.Fprintln(out, "usage:", f.usage)
 	}
 	if f.hint != "" {
 		fmt.Fprintln(out, "hint:", f.hint)

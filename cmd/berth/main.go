@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -44,7 +43,16 @@ var (
 )
 
 // newCommand makes berth with every command.
-func newCommand() *cobra.Command { return newRoot(serverCommands, clientCommands) }
+func newCommand() *cobra.Command {
+	root := newRoot(serverCommands, clientCommands)
+	checkHelp(root)
+	return finished(root)
+}
+
+func finished(root *cobra.Command) *cobra.Command {
+	finish(root)
+	return root
+}
 
 // newCommandFor makes berth for a call with these arguments: with the one command that the first of them names, which needs none
 // of the others, else with every one, since help, completion and hints tell of them all.
@@ -52,10 +60,10 @@ func newCommandFor(args []string) *cobra.Command {
 	if len(args) > 0 {
 		named := func(e entry) bool { return e.name == args[0] }
 		if i := slices.IndexFunc(serverCommands, named); i >= 0 {
-			return newRoot(serverCommands[i:i+1], nil)
+			return finished(newRoot(serverCommands[i:i+1], nil))
 		}
 		if i := slices.IndexFunc(clientCommands, named); i >= 0 {
-			return newRoot(nil, clientCommands[i:i+1])
+			return finished(newRoot(nil, clientCommands[i:i+1]))
 		}
 	}
 	return newCommand()
@@ -101,32 +109,51 @@ configuration file (queue-listen: …), else it has its default; see berth confi
 		addConnection(cmd)
 		root.AddCommand(cmd)
 	}
-	finish(root)
 	return root
 }
 
 // finish makes every wrong call of a command below cmd a failure with its exit code and a hint. A command that only has others
 // below it shows its help, and refuses what is none of them.
 func finish(cmd *cobra.Command) {
-	hint := fmt.Sprintf("see %s --help", cmd.CommandPath())
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse(err, hint) })
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return miscall(cmd, err, nearFlags(cmd, err)) })
 	if cmd.HasSubCommands() && !cmd.Runnable() {
 		cmd.Args = cobra.ArbitraryArgs
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmd.Help()
 			}
-			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-				hint = "did you mean " + strings.Join(near, " or ") + "?"
-			}
-			return misuse(fmt.Errorf("there is no command %s %s", cmd.CommandPath(), args[0]), hint)
+			return miscall(cmd, fmt.Errorf("there is no command %s %s", cmd.CommandPath(), args[0]), nearCommands(cmd, args[0]))
 		}
 	}
 	if check := cmd.Args; check != nil {
-		cmd.Args = func(cmd *cobra.Command, args []string) error { return misuse(check(cmd, args), hint) }
+		cmd.Args = func(cmd *cobra.Command, args []string) error { return miscall(cmd, check(cmd, args), nil) }
 	}
 	for _, sub := range cmd.Commands() {
 		finish(sub)
+	}
+}
+
+const helpName = "help"
+
+// checkHelp makes help refuse what is no command; cobra's own shows the help of berth then, as if all were well.
+func checkHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, help := range root.Commands() {
+		if help.Name() != helpName {
+			continue
+		}
+		help.Example = "  berth help pods list"
+		help.Args = func(_ *cobra.Command, args []string) error {
+			at := root
+			for _, name := range args {
+				i := slices.IndexFunc(at.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name })
+				if i < 0 {
+					return miscall(at, fmt.Errorf("there is no command %s %s", at.CommandPath(), name), nearCommands(at, name))
+				}
+				at = at.Commands()[i]
+			}
+			return nil
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -49,6 +50,8 @@ type serverFlags struct {
 	connections int
 	stall       time.Duration
 	hosts       []string
+	publicURL   string
+	proxies     []string
 
 	lines *observe.Log // of the log, once there is a config
 }
@@ -83,12 +86,42 @@ func (f *serverFlags) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.connections, "max-connections", 0, "how many connections there may be; 0: 4096, or three quarters of the files that the process may have open if that is less")
 	cmd.Flags().DurationVar(&f.stall, "stall-timeout", 20*time.Second, "how long a client that is waited for may take for each 64 KB that it sends or reads")
 	cmd.Flags().StringArrayVar(&f.hosts, "allowed-host", nil, "a host name of the server, such as that of a proxy before it: pages that ask for no key are shown under such names alone; .example.com for all below, * for any; repeatable")
+	cmd.Flags().StringVar(&f.publicURL, "public-url", "", "base under which clients reach the server, such as https://pods.example.com of a proxy before it: it is in every URL that the server gives out, and its host is allowed")
+	cmd.Flags().StringArrayVar(&f.proxies, "trusted-proxies", nil, "addresses or networks, such as 10.0.0.0/8, of proxies whose X-Forwarded-Proto and X-Forwarded-Host are believed; repeatable; nobody's without it")
 	f.observe.add(cmd)
 }
 
-func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
+// check refuses values that make no sense.
+func (f *serverFlags) check() error {
 	if f.retention <= 0 {
-		return app.Config{}, misuse(fmt.Errorf("--pod-retention %s: it must be longer than 0", f.retention), "")
+		return misuse(fmt.Errorf("--pod-retention %s: it must be longer than 0", f.retention), "")
+	}
+	if f.lease < app.LeastLease {
+		return misuse(fmt.Errorf("--lease %s: it must be at least %s", f.lease, app.LeastLease), "")
+	}
+	for name, value := range map[string]string{"runtime": f.runtime, "pull": f.pull, "queue-rates": f.queueRates} {
+		if !slices.Contains(choices[name], value) {
+			return misuse(fmt.Errorf("--%s: %q is none of %s", name, value, strings.Join(choices[name], ", ")), "")
+		}
+	}
+	for name, address := range map[string]string{"listen": f.listen, "queue-listen": f.queueListen, "metrics-listen": f.observe.metrics} {
+		if address == "" {
+			continue
+		}
+		_, port, err := net.SplitHostPort(address)
+		if err == nil {
+			_, err = net.LookupPort("tcp", port)
+		}
+		if err != nil {
+			return misuse(fmt.Errorf("--%s: %w", name, err), "it must be HOST:PORT, such as 127.0.0.1:8765; port 0 picks one")
+		}
+	}
+	return nil
+}
+
+func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
+	if err := f.check(); err != nil {
+		return app.Config{}, err
 	}
 	log, lines, err := f.observe.log(cmd.ErrOrStderr())
 	if err != nil {
@@ -105,7 +138,7 @@ func (f *serverFlags) config(cmd *cobra.Command) (app.Config, error) {
 		Runtime: f.runtime, ProcessEnv: f.processEnv, ProcessAccept: f.accept, AllowNewPrivileges: f.privileges, Pull: f.pull, PublishOn: f.publishOn, WorkerURL: f.workerURL,
 		Catalog: f.catalog, Fleet: f.fleet,
 		GraphQL: f.graphql, Docs: f.docs,
-		MaxConnections: f.connections, StallTimeout: f.stall, AllowedHosts: f.hosts,
+		MaxConnections: f.connections, StallTimeout: f.stall, AllowedHosts: f.hosts, PublicURL: f.publicURL, TrustedProxies: f.proxies,
 		Log: log, LogDropped: lines.Dropped,
 	}
 	return c, f.observe.config(&c, os.Getenv)
@@ -198,6 +231,9 @@ func serve(ctx context.Context, config app.Config, ready func(*app.Server) error
 	// inherited by workers.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	s, err := app.Start(ctx, config)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return &failure{code: exitFailed, cause: err, hint: "another program listens there, perhaps another berth; choose another address with --listen, --queue-listen or --metrics-listen, such as 127.0.0.1:0 for any free port"}
+	}
 	if err != nil {
 		return err
 	}
@@ -275,6 +311,7 @@ func printReady(out io.Writer, s *app.Server) error {
 // printGreeting prints what a person needs: where it is, the first key, and lines to paste.
 func printGreeting(out io.Writer, s *app.Server, data string) {
 	fmt.Fprintf(out, "berth serves at %s (data in %s)\n", s.URL(), data)
+	printPages(out, s)
 	if s.MetricsURL() != "" {
 		fmt.Fprintf(out, "metrics are at %s\n", s.MetricsURL())
 	}
@@ -293,6 +330,13 @@ func printGreeting(out io.Writer, s *app.Server, data string) {
 		fmt.Fprintf(out, "  %s\n", runSyncLine(s, name, "$BERTH_KEY"))
 	}
 	fmt.Fprintln(out)
+}
+
+// printPages says where the pages are.
+func printPages(out io.Writer, s *app.Server) {
+	if pages := s.PagesURL(); pages != "" {
+		fmt.Fprintf(out, "pages to read and to try it are at %s\n", pages)
+	}
 }
 
 func sortedNames(s *app.Server) []string {

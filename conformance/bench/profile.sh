@@ -8,8 +8,8 @@ trap 'rm -rf "$tmp"' EXIT
 address=127.0.0.1:${PORT:-6066}
 seconds=5
 
-(cd ../.. && go build -tags profile -o "$tmp/berth" ./cmd/berth)
-go build -o "$tmp/bench" .
+(cd ../.. && go build -buildvcs=false -tags profile -o "$tmp/berth" ./cmd/berth)
+go build -buildvcs=false -o "$tmp/bench" .
 for row in "/run, 64" "take + done, 64" "/runsync, 64" "/runsync, one" "createPod stored" "createPod refused" "/status, 64"; do
 	echo "$row"
 	BERTH_PPROF=$address "$tmp/bench" -berth "$tmp/berth" -rounds 1 -length "$((seconds + 2))s" -row "$row" requests >"$tmp/out" &

@@ -22,7 +22,7 @@ if [ -n "$BERTH_VERSION" ]; then
 	tar -xzf "$dir/$archive" -C "$dir" berth
 else
 	command -v go >/dev/null || fail "compiling berth needs Go: name a version to download, or set Go up"
-	(cd "$GITHUB_ACTION_PATH" && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o "$dir/berth" ./cmd/berth)
+	(cd "$GITHUB_ACTION_PATH" && CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w" -o "$dir/berth" ./cmd/berth)
 fi
 
 args=(--json --data "$dir/data" --listen "$BERTH_LISTEN")

@@ -13,6 +13,7 @@ func TestAnswersAreEncodedAsByEncodingJSON(t *testing.T) {
 	encodetest.Check[Health](t)
 	encodetest.Check[Job](t)
 	encodetest.Check[JobCounts](t)
+	encodetest.Check[Metrics](t)
 	encodetest.Check[OpenAIProblem](t)
 	encodetest.Check[Problem](t)
 	encodetest.Check[Purged](t)

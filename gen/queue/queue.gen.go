@@ -111,6 +111,13 @@ type JobCounts struct {
 // JobStatus defines model for JobStatus.
 type JobStatus string
 
+// Metrics defines model for Metrics.
+type Metrics struct {
+	// ReadyWorkers Ids of the workers that are ready, in their order.
+	ReadyWorkers []string     `json:"readyWorkers"`
+	Workers      WorkerCounts `json:"workers"`
+}
+
 // OpenAIAnswer The worker's JSON object, carried.
 type OpenAIAnswer = json.RawMessage
 
@@ -206,6 +213,9 @@ type EndpointID = string
 // JobID defines model for jobId.
 type JobID = string
 
+// Route defines model for route.
+type Route = string
+
 // Wait defines model for wait.
 type Wait = int64
 
@@ -287,6 +297,9 @@ type OpenAIMessagesJSONRequestBody = OpenAIRequest
 
 // OpenAIResponsesJSONRequestBody defines body for OpenAIResponses for application/json ContentType.
 type OpenAIResponsesJSONRequestBody = OpenAIRequest
+
+// OpenAIRouteJSONRequestBody defines body for OpenAIRoute for application/json ContentType.
+type OpenAIRouteJSONRequestBody = OpenAIRequest
 
 // RunJSONRequestBody defines body for Run for application/json ContentType.
 type RunJSONRequestBody = Submission
@@ -506,6 +519,13 @@ type ClientInterface interface {
 	// Corresponds with GET /v2/{endpointId}/health (the `Health` operationId).
 	Health(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// Metrics Count workers and name those that are ready
+	//
+	// The workers as health counts them, and the ids of those that would take a job now.
+	//
+	// Corresponds with GET /v2/{endpointId}/metrics (the `Metrics` operationId).
+	Metrics(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// OpenAIChatCompletionsWithBody Have a worker that speaks the OpenAI API answer
 	//
 	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
@@ -602,6 +622,31 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v2/{endpointId}/openai/v1/responses (the `OpenAIResponses` operationId).
 	OpenAIResponses(ctx context.Context, endpointID EndpointID, body OpenAIResponsesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenAIRouteGet Have a worker that speaks the OpenAI API answer any other route without a body
+	//
+	// The input of the job has openai_route alone.
+	//
+	// Corresponds with GET /v2/{endpointId}/openai/v1/{route} (the `OpenAIRouteGet` operationId).
+	OpenAIRouteGet(ctx context.Context, endpointID EndpointID, route Route, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenAIRouteWithBody Have a worker that speaks the OpenAI API answer any other route
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/{route} (the `OpenAIRoute` operationId).
+	OpenAIRouteWithBody(ctx context.Context, endpointID EndpointID, route Route, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenAIRoute Have a worker that speaks the OpenAI API answer any other route
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/{route} (the `OpenAIRoute` operationId).
+	OpenAIRoute(ctx context.Context, endpointID EndpointID, route Route, body OpenAIRouteJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PurgeQueue Cancel every waiting job
 	//
@@ -720,6 +765,23 @@ func (c *Client) Cancel(ctx context.Context, endpointID EndpointID, jobID JobID,
 // Corresponds with GET /v2/{endpointId}/health (the `Health` operationId).
 func (c *Client) Health(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewHealthRequest(c.Server, endpointID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Metrics Count workers and name those that are ready
+//
+// The workers as health counts them, and the ids of those that would take a job now.
+//
+// Corresponds with GET /v2/{endpointId}/metrics (the `Metrics` operationId).
+func (c *Client) Metrics(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMetricsRequest(c.Server, endpointID)
 	if err != nil {
 		return nil, err
 	}
@@ -927,6 +989,61 @@ func (c *Client) OpenAIResponsesWithBody(ctx context.Context, endpointID Endpoin
 // Corresponds with POST /v2/{endpointId}/openai/v1/responses (the `OpenAIResponses` operationId).
 func (c *Client) OpenAIResponses(ctx context.Context, endpointID EndpointID, body OpenAIResponsesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewOpenAIResponsesRequest(c.Server, endpointID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenAIRouteGet Have a worker that speaks the OpenAI API answer any other route without a body
+//
+// The input of the job has openai_route alone.
+//
+// Corresponds with GET /v2/{endpointId}/openai/v1/{route} (the `OpenAIRouteGet` operationId).
+func (c *Client) OpenAIRouteGet(ctx context.Context, endpointID EndpointID, route Route, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenAIRouteGetRequest(c.Server, endpointID, route)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenAIRouteWithBody Have a worker that speaks the OpenAI API answer any other route
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/{route} (the `OpenAIRoute` operationId).
+func (c *Client) OpenAIRouteWithBody(ctx context.Context, endpointID EndpointID, route Route, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenAIRouteRequestWithBody(c.Server, endpointID, route, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenAIRoute Have a worker that speaks the OpenAI API answer any other route
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/{route} (the `OpenAIRoute` operationId).
+func (c *Client) OpenAIRoute(ctx context.Context, endpointID EndpointID, route Route, body OpenAIRouteJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenAIRouteRequest(c.Server, endpointID, route, body)
 	if err != nil {
 		return nil, err
 	}
@@ -1224,6 +1341,40 @@ func NewHealthRequest(server string, endpointID EndpointID) (*http.Request, erro
 	return req, nil
 }
 
+// NewMetricsRequest constructs an http.Request for the Metrics method
+func NewMetricsRequest(server string, endpointID EndpointID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/%s/metrics", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewOpenAIChatCompletionsRequest calls the generic OpenAIChatCompletions builder with application/json body
 func NewOpenAIChatCompletionsRequest(server string, endpointID EndpointID, body OpenAIChatCompletionsJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -1474,6 +1625,101 @@ func NewOpenAIResponsesRequestWithBody(server string, endpointID EndpointID, con
 	}
 
 	operationPath := fmt.Sprintf("/v2/%s/openai/v1/responses", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewOpenAIRouteGetRequest constructs an http.Request for the OpenAIRouteGet method
+func NewOpenAIRouteGetRequest(server string, endpointID EndpointID, route Route) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "route", route, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/%s/openai/v1/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewOpenAIRouteRequest calls the generic OpenAIRoute builder with application/json body
+func NewOpenAIRouteRequest(server string, endpointID EndpointID, route Route, body OpenAIRouteJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewOpenAIRouteRequestWithBody(server, endpointID, route, "application/json", bodyReader)
+}
+
+// NewOpenAIRouteRequestWithBody constructs an http.Request for the OpenAIRoute method, with any body, and a specified content type
+func NewOpenAIRouteRequestWithBody(server string, endpointID EndpointID, route Route, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "endpointId", endpointID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "route", route, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/%s/openai/v1/%s", pathParam0, pathParam1)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -2159,6 +2405,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v2/{endpointId}/health (the `Health` operationId).
 	HealthWithResponse(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*HealthResponse, error)
 
+	// MetricsWithResponse Count workers and name those that are ready
+	//
+	// The workers as health counts them, and the ids of those that would take a job now.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/{endpointId}/metrics (the `Metrics` operationId).
+	MetricsWithResponse(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*MetricsResponse, error)
+
 	// OpenAIChatCompletionsWithBodyWithResponse Have a worker that speaks the OpenAI API answer
 	//
 	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
@@ -2257,6 +2512,33 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v2/{endpointId}/openai/v1/responses (the `OpenAIResponses` operationId).
 	OpenAIResponsesWithResponse(ctx context.Context, endpointID EndpointID, body OpenAIResponsesJSONRequestBody, reqEditors ...RequestEditorFn) (*OpenAIResponsesResponse, error)
+
+	// OpenAIRouteGetWithResponse Have a worker that speaks the OpenAI API answer any other route without a body
+	//
+	// The input of the job has openai_route alone.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/{endpointId}/openai/v1/{route} (the `OpenAIRouteGet` operationId).
+	OpenAIRouteGetWithResponse(ctx context.Context, endpointID EndpointID, route Route, reqEditors ...RequestEditorFn) (*OpenAIRouteGetResponse, error)
+
+	// OpenAIRouteWithBodyWithResponse Have a worker that speaks the OpenAI API answer any other route
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/{route} (the `OpenAIRoute` operationId).
+	OpenAIRouteWithBodyWithResponse(ctx context.Context, endpointID EndpointID, route Route, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OpenAIRouteResponse, error)
+
+	// OpenAIRouteWithResponse Have a worker that speaks the OpenAI API answer any other route
+	//
+	// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/{endpointId}/openai/v1/{route} (the `OpenAIRoute` operationId).
+	OpenAIRouteWithResponse(ctx context.Context, endpointID EndpointID, route Route, body OpenAIRouteJSONRequestBody, reqEditors ...RequestEditorFn) (*OpenAIRouteResponse, error)
 
 	// PurgeQueueWithResponse Cancel every waiting job
 	//
@@ -2527,6 +2809,82 @@ func (r HealthResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r HealthResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type MetricsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Metrics
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *ProblemResponse
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *ProblemResponse
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *ProblemResponse
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ProblemResponse
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *ProblemResponse
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r MetricsResponse) GetJSON200() *Metrics {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r MetricsResponse) GetApplicationProblemJSON401() *ProblemResponse {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r MetricsResponse) GetApplicationProblemJSON403() *ProblemResponse {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r MetricsResponse) GetApplicationProblemJSON404() *ProblemResponse {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r MetricsResponse) GetApplicationProblemJSON422() *ProblemResponse {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r MetricsResponse) GetApplicationProblemJSONDefault() *ProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r MetricsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r MetricsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r MetricsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r MetricsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -3340,6 +3698,263 @@ func (r OpenAIResponsesResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r OpenAIResponsesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// OpenAIRouteGetResponse429Headers the declared response headers of an HTTP 429 response for OpenAIRouteGet
+type OpenAIRouteGetResponse429Headers struct {
+	RetryAfter *int64
+}
+
+type OpenAIRouteGetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OpenAIAnswer
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *OpenAIProblemResponse
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *OpenAIProblemResponse
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *OpenAIProblemResponse
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *OpenAIProblemResponse
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *OpenAIProblemResponse
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *OpenAITooMany
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *OpenAIProblemResponse
+	// ApplicationProblemJSON502 the response for an HTTP 502 `application/problem+json` response
+	ApplicationProblemJSON502 *OpenAIProblemResponse
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *OpenAIProblemResponse
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *OpenAIProblemResponse
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *OpenAIRouteGetResponse429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r OpenAIRouteGetResponse) GetJSON200() *OpenAIAnswer {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r OpenAIRouteGetResponse) GetApplicationProblemJSON401() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r OpenAIRouteGetResponse) GetApplicationProblemJSON403() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r OpenAIRouteGetResponse) GetApplicationProblemJSON404() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r OpenAIRouteGetResponse) GetApplicationProblemJSON409() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r OpenAIRouteGetResponse) GetApplicationProblemJSON422() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r OpenAIRouteGetResponse) GetApplicationProblemJSON429() *OpenAITooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r OpenAIRouteGetResponse) GetApplicationProblemJSON500() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON502 returns the response for an HTTP 502 `application/problem+json` response
+func (r OpenAIRouteGetResponse) GetApplicationProblemJSON502() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON502
+}
+
+// GetApplicationProblemJSON504 returns the response for an HTTP 504 `application/problem+json` response
+func (r OpenAIRouteGetResponse) GetApplicationProblemJSON504() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON504
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r OpenAIRouteGetResponse) GetApplicationProblemJSONDefault() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r OpenAIRouteGetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r OpenAIRouteGetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r OpenAIRouteGetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r OpenAIRouteGetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// OpenAIRouteResponse429Headers the declared response headers of an HTTP 429 response for OpenAIRoute
+type OpenAIRouteResponse429Headers struct {
+	RetryAfter *int64
+}
+
+type OpenAIRouteResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OpenAIAnswer
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *OpenAIProblemResponse
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *OpenAIProblemResponse
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *OpenAIProblemResponse
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *OpenAIProblemResponse
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *OpenAIProblemResponse
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *OpenAIProblemResponse
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *OpenAIProblemResponse
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *OpenAIProblemResponse
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *OpenAITooMany
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *OpenAIProblemResponse
+	// ApplicationProblemJSON502 the response for an HTTP 502 `application/problem+json` response
+	ApplicationProblemJSON502 *OpenAIProblemResponse
+	// ApplicationProblemJSON504 the response for an HTTP 504 `application/problem+json` response
+	ApplicationProblemJSON504 *OpenAIProblemResponse
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *OpenAIProblemResponse
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *OpenAIRouteResponse429Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r OpenAIRouteResponse) GetJSON200() *OpenAIAnswer {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r OpenAIRouteResponse) GetApplicationProblemJSON400() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r OpenAIRouteResponse) GetApplicationProblemJSON401() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r OpenAIRouteResponse) GetApplicationProblemJSON403() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r OpenAIRouteResponse) GetApplicationProblemJSON404() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r OpenAIRouteResponse) GetApplicationProblemJSON409() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r OpenAIRouteResponse) GetApplicationProblemJSON413() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r OpenAIRouteResponse) GetApplicationProblemJSON415() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r OpenAIRouteResponse) GetApplicationProblemJSON422() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r OpenAIRouteResponse) GetApplicationProblemJSON429() *OpenAITooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r OpenAIRouteResponse) GetApplicationProblemJSON500() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON502 returns the response for an HTTP 502 `application/problem+json` response
+func (r OpenAIRouteResponse) GetApplicationProblemJSON502() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON502
+}
+
+// GetApplicationProblemJSON504 returns the response for an HTTP 504 `application/problem+json` response
+func (r OpenAIRouteResponse) GetApplicationProblemJSON504() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSON504
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r OpenAIRouteResponse) GetApplicationProblemJSONDefault() *OpenAIProblemResponse {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r OpenAIRouteResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r OpenAIRouteResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r OpenAIRouteResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r OpenAIRouteResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -4311,6 +4926,21 @@ func (c *ClientWithResponses) HealthWithResponse(ctx context.Context, endpointID
 	return ParseHealthResponse(rsp)
 }
 
+// MetricsWithResponse Count workers and name those that are ready
+//
+// The workers as health counts them, and the ids of those that would take a job now.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/{endpointId}/metrics (the `Metrics` operationId).
+func (c *ClientWithResponses) MetricsWithResponse(ctx context.Context, endpointID EndpointID, reqEditors ...RequestEditorFn) (*MetricsResponse, error) {
+	rsp, err := c.Metrics(ctx, endpointID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMetricsResponse(rsp)
+}
+
 // OpenAIChatCompletionsWithBodyWithResponse Have a worker that speaks the OpenAI API answer
 //
 // The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
@@ -4474,6 +5104,51 @@ func (c *ClientWithResponses) OpenAIResponsesWithResponse(ctx context.Context, e
 		return nil, err
 	}
 	return ParseOpenAIResponsesResponse(rsp)
+}
+
+// OpenAIRouteGetWithResponse Have a worker that speaks the OpenAI API answer any other route without a body
+//
+// The input of the job has openai_route alone.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/{endpointId}/openai/v1/{route} (the `OpenAIRouteGet` operationId).
+func (c *ClientWithResponses) OpenAIRouteGetWithResponse(ctx context.Context, endpointID EndpointID, route Route, reqEditors ...RequestEditorFn) (*OpenAIRouteGetResponse, error) {
+	rsp, err := c.OpenAIRouteGet(ctx, endpointID, route, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenAIRouteGetResponse(rsp)
+}
+
+// OpenAIRouteWithBodyWithResponse Have a worker that speaks the OpenAI API answer any other route
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/{route} (the `OpenAIRoute` operationId).
+func (c *ClientWithResponses) OpenAIRouteWithBodyWithResponse(ctx context.Context, endpointID EndpointID, route Route, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OpenAIRouteResponse, error) {
+	rsp, err := c.OpenAIRouteWithBody(ctx, endpointID, route, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenAIRouteResponse(rsp)
+}
+
+// OpenAIRouteWithResponse Have a worker that speaks the OpenAI API answer any other route
+//
+// The call becomes a job whose input has the path below /openai as openai_route and the body as openai_input. Without stream the answer is the worker's JSON object, with stream true its server-sent events as they come. The job is cancelled when the caller hangs up, and when nothing is heard of it for 300 s. Query parameters are ignored. The body is limited to 20 MB.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/{endpointId}/openai/v1/{route} (the `OpenAIRoute` operationId).
+func (c *ClientWithResponses) OpenAIRouteWithResponse(ctx context.Context, endpointID EndpointID, route Route, body OpenAIRouteJSONRequestBody, reqEditors ...RequestEditorFn) (*OpenAIRouteResponse, error) {
+	rsp, err := c.OpenAIRoute(ctx, endpointID, route, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenAIRouteResponse(rsp)
 }
 
 // PurgeQueueWithResponse Cancel every waiting job
@@ -4753,6 +5428,67 @@ func ParseHealthResponse(rsp *http.Response) (*HealthResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Health
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest ProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseMetricsResponse parses an HTTP response from a MetricsWithResponse call
+func ParseMetricsResponse(rsp *http.Response) (*MetricsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &MetricsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Metrics
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -5559,6 +6295,248 @@ func ParseOpenAIResponsesResponse(rsp *http.Response) (*OpenAIResponsesResponse,
 	switch {
 	case rsp.StatusCode == 429:
 		var headers OpenAIResponsesResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseOpenAIRouteGetResponse parses an HTTP response from a OpenAIRouteGetWithResponse call
+func ParseOpenAIRouteGetResponse(rsp *http.Response) (*OpenAIRouteGetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &OpenAIRouteGetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OpenAIAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest OpenAITooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 502:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON502 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers OpenAIRouteGetResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseOpenAIRouteResponse parses an HTTP response from a OpenAIRouteWithResponse call
+func ParseOpenAIRouteResponse(rsp *http.Response) (*OpenAIRouteResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &OpenAIRouteResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OpenAIAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest OpenAITooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 502:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON502 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON504 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest OpenAIProblemResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/event-stream) unsupported
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers OpenAIRouteResponse429Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int64
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -6419,6 +7397,9 @@ type ServerInterface interface {
 	// Health Count jobs and workers
 	// (GET /v2/{endpointId}/health)
 	Health(ctx echo.Context, endpointID EndpointID) error
+	// Metrics Count workers and name those that are ready
+	// (GET /v2/{endpointId}/metrics)
+	Metrics(ctx echo.Context, endpointID EndpointID) error
 	// OpenAIChatCompletions Have a worker that speaks the OpenAI API answer
 	// (POST /v2/{endpointId}/openai/v1/chat/completions)
 	OpenAIChatCompletions(ctx echo.Context, endpointID EndpointID) error
@@ -6437,6 +7418,12 @@ type ServerInterface interface {
 	// OpenAIResponses Have a worker that speaks the OpenAI API answer
 	// (POST /v2/{endpointId}/openai/v1/responses)
 	OpenAIResponses(ctx echo.Context, endpointID EndpointID) error
+	// OpenAIRouteGet Have a worker that speaks the OpenAI API answer any other route without a body
+	// (GET /v2/{endpointId}/openai/v1/{route})
+	OpenAIRouteGet(ctx echo.Context, endpointID EndpointID, route Route) error
+	// OpenAIRoute Have a worker that speaks the OpenAI API answer any other route
+	// (POST /v2/{endpointId}/openai/v1/{route})
+	OpenAIRoute(ctx echo.Context, endpointID EndpointID, route Route) error
 	// PurgeQueue Cancel every waiting job
 	// (POST /v2/{endpointId}/purge-queue)
 	PurgeQueue(ctx echo.Context, endpointID EndpointID) error
@@ -6511,6 +7498,22 @@ func (w *ServerInterfaceWrapper) Health(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.Health(ctx, endpointID)
+	return err
+}
+
+// Metrics converts echo context to params.
+func (w *ServerInterfaceWrapper) Metrics(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID EndpointID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.Metrics(ctx, endpointID)
 	return err
 }
 
@@ -6607,6 +7610,54 @@ func (w *ServerInterfaceWrapper) OpenAIResponses(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.OpenAIResponses(ctx, endpointID)
+	return err
+}
+
+// OpenAIRouteGet converts echo context to params.
+func (w *ServerInterfaceWrapper) OpenAIRouteGet(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID EndpointID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// ------------- Path parameter "route" -------------
+	var route Route
+
+	err = runtime.BindStyledParameterWithOptions("simple", "route", ctx.Param("route"), &route, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter route: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.OpenAIRouteGet(ctx, endpointID, route)
+	return err
+}
+
+// OpenAIRoute converts echo context to params.
+func (w *ServerInterfaceWrapper) OpenAIRoute(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "endpointId" -------------
+	var endpointID EndpointID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "endpointId", ctx.Param("endpointId"), &endpointID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter endpointId: %s", err))
+	}
+
+	// ------------- Path parameter "route" -------------
+	var route Route
+
+	err = runtime.BindStyledParameterWithOptions("simple", "route", ctx.Param("route"), &route, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter route: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.OpenAIRoute(ctx, endpointID, route)
 	return err
 }
 
@@ -6938,6 +7989,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 
 	router.POST(options.BaseURL+"/v2/:endpointId/cancel/:jobId", wrapper.Cancel, options.OperationMiddlewares["cancel"]...)
 	router.GET(options.BaseURL+"/v2/:endpointId/health", wrapper.Health, options.OperationMiddlewares["health"]...)
+	router.GET(options.BaseURL+"/v2/:endpointId/metrics", wrapper.Metrics, options.OperationMiddlewares["metrics"]...)
+	router.GET(options.BaseURL+"/v2/:endpointId/openai/v1/:route", wrapper.OpenAIRouteGet, options.OperationMiddlewares["openAIRouteGet"]...)
+	router.POST(options.BaseURL+"/v2/:endpointId/openai/v1/:route", wrapper.OpenAIRoute, options.OperationMiddlewares["openAIRoute"]...)
 	router.POST(options.BaseURL+"/v2/:endpointId/openai/v1/chat/completions", wrapper.OpenAIChatCompletions, options.OperationMiddlewares["openAIChatCompletions"]...)
 	router.POST(options.BaseURL+"/v2/:endpointId/openai/v1/completions", wrapper.OpenAICompletions, options.OperationMiddlewares["openAICompletions"]...)
 	router.POST(options.BaseURL+"/v2/:endpointId/openai/v1/embeddings", wrapper.OpenAIEmbeddings, options.OperationMiddlewares["openAIEmbeddings"]...)

@@ -63,6 +63,9 @@ var (
 	paramsOfHealth = []validate.Param{
 		{In: "path", Name: "endpointId", Required: true, Text: check1},
 	}
+	paramsOfMetrics = []validate.Param{
+		{In: "path", Name: "endpointId", Required: true, Text: check1},
+	}
 	paramsOfOpenAIChatCompletions = []validate.Param{
 		{In: "path", Name: "endpointId", Required: true, Text: check1},
 	}
@@ -80,6 +83,14 @@ var (
 	}
 	paramsOfOpenAIModels = []validate.Param{
 		{In: "path", Name: "endpointId", Required: true, Text: check1},
+	}
+	paramsOfOpenAIRoute = []validate.Param{
+		{In: "path", Name: "endpointId", Required: true, Text: check1},
+		{In: "path", Name: "route", Required: true, Text: check1},
+	}
+	paramsOfOpenAIRouteGet = []validate.Param{
+		{In: "path", Name: "endpointId", Required: true, Text: check1},
+		{In: "path", Name: "route", Required: true, Text: check1},
 	}
 	check4              = &validate.Text{Pattern: validate.MustPattern(`^[Hh][Tt][Tt][Pp][Ss]?://([^/?#@]*@)?([^/?#@:\[\]]+|\[[^/?#@\[\]]+\])(:[0-9]*)?([/?#]|$)`), URI: true}
 	membersOfSubmission = []string{"input", "webhook", "policy", "s3Config"}
@@ -175,6 +186,12 @@ var Ops = map[string]validate.Op{
 			return validate.Params(paramsOfHealth, false, path, query, header)
 		},
 	},
+	"metrics": {
+		Method: "GET", Path: "/v2/{endpointId}/metrics",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfMetrics, false, path, query, header)
+		},
+	},
 	"openAIChatCompletions": {
 		Method: "POST", Path: "/v2/{endpointId}/openai/v1/chat/completions",
 		MaxBody: 20000000, HasBody: true, AnyContentType: false,
@@ -244,6 +261,25 @@ var Ops = map[string]validate.Op{
 		Method: "GET", Path: "/v2/{endpointId}/openai/v1/models",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(paramsOfOpenAIModels, true, path, query, header)
+		},
+	},
+	"openAIRoute": {
+		Method: "POST", Path: "/v2/{endpointId}/openai/v1/{route}",
+		MaxBody: 20000000, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(OpenAIRequest)
+			readOpenAIRequest(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfOpenAIRoute, true, path, query, header)
+		},
+	},
+	"openAIRouteGet": {
+		Method: "GET", Path: "/v2/{endpointId}/openai/v1/{route}",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfOpenAIRouteGet, true, path, query, header)
 		},
 	},
 }

@@ -269,7 +269,7 @@ type ClientInterface interface {
 
 	// TakeJob Take one job
 	//
-	// Held until a job is there or the hold is over; then 204.
+	// Held until a job is there or the hold is over; then 204. The hold is 25 s, and 1 s for a worker that holds a job.
 	//
 	// Corresponds with GET /v2/{endpointId}/job-take/{workerId} (the `TakeJob` operationId).
 	TakeJob(ctx context.Context, endpointID EndpointID, workerID WorkerID, params *TakeJobParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -394,7 +394,7 @@ func (c *Client) TakeJobs(ctx context.Context, endpointID EndpointID, workerID W
 
 // TakeJob Take one job
 //
-// Held until a job is there or the hold is over; then 204.
+// Held until a job is there or the hold is over; then 204. The hold is 25 s, and 1 s for a worker that holds a job.
 //
 // Corresponds with GET /v2/{endpointId}/job-take/{workerId} (the `TakeJob` operationId).
 func (c *Client) TakeJob(ctx context.Context, endpointID EndpointID, workerID WorkerID, params *TakeJobParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -995,7 +995,7 @@ type ClientWithResponsesInterface interface {
 
 	// TakeJobWithResponse Take one job
 	//
-	// Held until a job is there or the hold is over; then 204.
+	// Held until a job is there or the hold is over; then 204. The hold is 25 s, and 1 s for a worker that holds a job.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -1588,7 +1588,7 @@ func (c *ClientWithResponses) TakeJobsWithResponse(ctx context.Context, endpoint
 
 // TakeJobWithResponse Take one job
 //
-// Held until a job is there or the hold is over; then 204.
+// Held until a job is there or the hold is over; then 204. The hold is 25 s, and 1 s for a worker that holds a job.
 //
 // Returns a wrapper object for the known response body format(s).
 //

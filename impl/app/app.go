@@ -41,8 +41,8 @@ const (
 	defaultWorkersMax  = 3
 	defaultIdleTimeout = 10 * time.Second
 
-	// leastLease has room for three pings of whole seconds, which is how often an unmodified worker can ping.
-	leastLease = 3 * time.Second
+	// LeastLease has room for three pings of whole seconds, which is how often an unmodified worker can ping.
+	LeastLease = 3 * time.Second
 
 	// owner is the one user of a server: keys, pods and endpoints are theirs.
 	owner compute.UserID = "owner"
@@ -76,6 +76,7 @@ type Server struct {
 	servers    []*http.Server
 	reached    *limit.Connections
 	hosts      *limit.Hosts
+	proxies    *limit.Proxies
 	failed     chan error
 	unlock     func() error
 	stop       context.CancelFunc
@@ -151,8 +152,11 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if s.hosts, err = hostsOf(c); err != nil {
 		return nil, err
 	}
-	if c.Lease < leastLease {
-		return nil, fmt.Errorf("the lease must be at least %s, and not %s", leastLease, c.Lease)
+	if s.proxies, err = limit.NewProxies(c.TrustedProxies); err != nil {
+		return nil, fmt.Errorf("trusted proxies: %w", err)
+	}
+	if c.Lease < LeastLease {
+		return nil, fmt.Errorf("the lease must be at least %s, and not %s", LeastLease, c.Lease)
 	}
 	var made []string
 	if made, s.unlock, err = openDirectory(c.Data, c.Version, c.Log); err != nil {
@@ -249,8 +253,8 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	loopCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
 	services := httpapi.Services{
-		Control: ctl, Pods: pods, Draining: loopCtx, Endpoints: endpoints, Workers: workers, QueueURL: s.QueueURL, Registries: registries, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids,
-		Clock: c.clock, Log: c.Log, Faults: &fault.Script{}, Hosts: s.hosts, Answers: limit.NewAnswers(c.StallTimeout),
+		Control: ctl, Pods: pods, Draining: loopCtx, Endpoints: endpoints, Workers: workers, QueueURL: s.publicURL, Registries: registries, Queue: s.queue, Keyring: s.keyring, Rates: s.rates, QueueRates: s.queueRates, IDs: ids,
+		Clock: c.clock, Log: c.Log, Faults: &fault.Script{}, Hosts: s.hosts, Proxies: s.proxies, Answers: limit.NewAnswers(c.StallTimeout),
 		Trouble: s.store.Trouble, Ready: func(ctx context.Context) error { return s.store.Read(ctx, func(store.Tx) error { return nil }) },
 	}
 	s.observe(&services, webhooks)
@@ -278,6 +282,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		Introspection: c.GraphQL.Introspection || c.TestControls, Playground: c.GraphQL.Playground,
 	})
 	if c.Docs {
+		services.Home = reference.Root
 		services.Docs = reference.Handlers(reference.Settings{Controls: c.TestControls, Playground: c.GraphQL.Playground})
 	}
 	handler, err := httpapi.New(services)

@@ -20,6 +20,8 @@ type Config struct {
 	MaxConnections     int                 // over all addresses; 0: 4096, or three quarters of the files that the process may have open
 	StallTimeout       time.Duration       // in which a client that is waited for must send, or take, 64 KB; 20 s
 	AllowedHosts       []string            // names under which pages are shown that ask for no key, besides those that can only be meant; see limit.Hosts
+	PublicURL          string              // base under which clients reach the server, such as https://pods.example.com; empty: what a trusted proxy says, or the address
+	TrustedProxies     []string            // addresses and networks of proxies whose X-Forwarded-Proto and X-Forwarded-Host are believed; none: nobody's
 	PodRetention       time.Duration       // how long the row of a terminated pod is kept; 24 h
 	Quotas             Quotas              // of REST requests for each user
 	QueueRates         compute.QueuePreset // limits on requests of the queue; empty: none

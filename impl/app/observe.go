@@ -125,7 +125,7 @@ func (s *Server) metricsHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", s.metrics.Handler())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := s.hosts.Check(r.Host); err != nil {
+		if err := s.hosts.Check(s.proxies.Host(r)); err != nil {
 			http.Error(w, problem.Of(err).Detail, problem.Of(err).Status)
 			return
 		}

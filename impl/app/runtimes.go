@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,7 +131,7 @@ func podProcesses(c Config) string { return filepath.Join(c.Data, podsDir) }
 // workerFleet is what the workers loop works with.
 func (s *Server) workerFleet(ids *compute.IDs, login func(context.Context, compute.RegistryID) (compute.Login, error)) loop.Fleet {
 	f := loop.Fleet{
-		Store: s.store, Placement: s.placement, Queue: s.queue, Keyring: s.keyring, Processes: s.process, Runtime: s.workers, IDs: ids,
+		Store: s.store, Placement: s.placement, Queue: s.queue, Keyring: s.keyring, Processes: s.process, Runtime: s.workers, Simulated: s.workerSim != nil, IDs: ids,
 		Clock: s.config.clock, Log: s.config.Log, URL: s.QueueURL, OuterURL: s.workerURL, Login: login,
 		Ping: s.config.Lease / pingsInALease,
 	}
@@ -138,10 +139,11 @@ func (s *Server) workerFleet(ids *compute.IDs, login func(context.Context, compu
 }
 
 // workerURL is the base of the queue for pods, and for workers that are no processes of this machine: a container reaches the machine
-// by the name that the engine gives it, unless the queue listens on an address of its own. All interfaces are there.
+// by the name that the engine gives it, unless the queue listens on an address of its own or there is a public one. All interfaces are
+// there.
 func (s *Server) workerURL() string {
-	if s.config.WorkerURL != "" {
-		return strings.TrimSuffix(s.config.WorkerURL, "/")
+	if base := cmp.Or(s.config.WorkerURL, s.config.PublicURL); base != "" {
+		return strings.TrimRight(base, "/")
 	}
 	address, err := url.Parse(s.queueURL)
 	if err != nil || s.config.Runtime != RuntimeDocker {

@@ -17,7 +17,7 @@ func (h restHandlers) ListEndpoints(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, rest.EndpointList{Endpoints: views(endpoints, h.endpointView)})
+	return c.JSON(http.StatusOK, rest.EndpointList{Endpoints: views(endpoints, func(e compute.Endpoint) rest.Endpoint { return h.endpointView(c, e) })})
 }
 
 // CreateEndpoint is POST /v2/serverless.
@@ -32,7 +32,7 @@ func (h restHandlers) CreateEndpoint(c echo.Context) error {
 		return err
 	}
 	h.note(c, "endpoint", string(endpoint.ID))
-	return c.JSON(http.StatusCreated, h.endpointView(endpoint))
+	return c.JSON(http.StatusCreated, h.endpointView(c, endpoint))
 }
 
 // GetEndpoint is GET /v2/serverless/{id}.
@@ -41,7 +41,7 @@ func (h restHandlers) GetEndpoint(c echo.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, h.endpointView(endpoint))
+	return c.JSON(http.StatusOK, h.endpointView(c, endpoint))
 }
 
 // UpdateEndpoint is PATCH /v2/serverless/{id}.
@@ -54,7 +54,7 @@ func (h restHandlers) UpdateEndpoint(c echo.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, h.endpointView(endpoint))
+	return c.JSON(http.StatusOK, h.endpointView(c, endpoint))
 }
 
 // DeleteEndpoint is DELETE /v2/serverless/{id}.

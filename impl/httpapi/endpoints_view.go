@@ -3,6 +3,8 @@ package httpapi
 import (
 	"time"
 
+	"github.com/labstack/echo/v4"
+
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
@@ -87,8 +89,8 @@ func scalingView(e compute.Endpoint) (s rest.EndpointScaling) {
 	return s
 }
 
-// endpointView fills every field of the published endpoint.
-func (h restHandlers) endpointView(e compute.Endpoint) rest.Endpoint {
+// endpointView fills every field of the published endpoint, for the client of this request.
+func (h restHandlers) endpointView(c echo.Context, e compute.Endpoint) rest.Endpoint {
 	v := rest.Endpoint{
 		ID: string(e.ID), Name: e.Name, Type: rest.EndpointType(e.Type), Image: e.Image, Args: e.Args, Ports: e.Ports, Env: e.Env,
 		Registry: orNull(e.RegistryID), Gpu: nullable.NewNullNullable[rest.EndpointGpuConfig](), DataCenterIds: e.DataCenterIDs,
@@ -99,7 +101,7 @@ func (h restHandlers) endpointView(e compute.Endpoint) rest.Endpoint {
 		v.Disk = &e.DiskGB
 	}
 	if e.Type == compute.QueueEndpoint {
-		v.RequestUrls = requestURLs(h.QueueURL() + "/v2/" + string(e.ID))
+		v.RequestUrls = requestURLs(h.QueueURL(c.Request()) + "/v2/" + string(e.ID))
 	}
 	if g := e.GPU; g != nil {
 		v.Gpu = nullable.NewNullableWithValue(rest.EndpointGpuConfig{

@@ -137,6 +137,15 @@ func (h queueHandlers) Health(c echo.Context, e queue.EndpointID) error {
 	return c.JSON(http.StatusOK, healthView(health))
 }
 
+// Metrics is GET /v2/{endpointId}/metrics.
+func (h queueHandlers) Metrics(c echo.Context, e queue.EndpointID) error {
+	health, err := h.Queue.Workers(callerOf(c).UserID, compute.EndpointID(e))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, metricsView(health))
+}
+
 // answerJob writes the status document: always 200, since clients take 201 and 202 for failures (rule queue.success).
 func (s *Services) answerJob(c echo.Context, j compute.Job, err error) error {
 	if err != nil {

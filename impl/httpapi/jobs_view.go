@@ -72,10 +72,18 @@ func healthView(h jobs.Health) queue.Health {
 			Completed: h.Jobs.Completed, Failed: h.Jobs.Failed, InProgress: h.Jobs.InProgress,
 			InQueue: h.Jobs.InQueue, Retried: h.Jobs.Retried,
 		},
-		Workers: queue.WorkerCounts{
-			Idle: h.Workers[compute.WorkerIdle], Initializing: h.Workers[compute.WorkerInitializing], Ready: h.Ready,
-			Running: h.Workers[compute.WorkerRunning], Throttled: h.Workers[compute.WorkerThrottled],
-			Unhealthy: h.Workers[compute.WorkerUnhealthy],
-		},
+		Workers: workerCounts(h),
 	}
+}
+
+func workerCounts(h jobs.Health) queue.WorkerCounts {
+	return queue.WorkerCounts{
+		Idle: h.Workers[compute.WorkerIdle], Initializing: h.Workers[compute.WorkerInitializing], Ready: int64(len(h.Ready)),
+		Running: h.Workers[compute.WorkerRunning], Throttled: h.Workers[compute.WorkerThrottled],
+		Unhealthy: h.Workers[compute.WorkerUnhealthy],
+	}
+}
+
+func metricsView(h jobs.Health) queue.Metrics {
+	return queue.Metrics{ReadyWorkers: append([]string{}, as[string](h.Ready)...), Workers: workerCounts(h)}
 }

@@ -15,7 +15,7 @@ import (
 
 const (
 	defaultTail = 100              // lines (rules pods.logs.tail, serverless.workers.logs.tail)
-	heartbeat   = 15 * time.Second // between the comments of a stream that has nothing to say (rule pods.logs.heartbeat)
+	heartbeat   = 15 * time.Second // in which a stream says something at the least (rule pods.logs.heartbeat)
 	slowest     = 30 * time.Second // for a reader to take what is written; then it is cut off
 )
 
@@ -37,7 +37,7 @@ func logQuery(p rest.GetPodLogsParams) compute.LogQuery {
 func (s *Services) streamLogs(c echo.Context, read compute.ReadLog) error {
 	ctx, cancel := context.WithCancel(contextOf(c))
 	defer cancel()
-	e := &eventStream{response: c.Response(), control: http.NewResponseController(c.Response())}
+	e := &eventStream{response: c.Response(), control: http.NewResponseController(c.Response()), clock: s.Clock}
 	defer context.AfterFunc(s.Draining, func() {
 		cancel()
 		_ = e.limit(time.Second) // a write that waits for a slow reader does not hold up the drain
@@ -48,7 +48,7 @@ func (s *Services) streamLogs(c echo.Context, read compute.ReadLog) error {
 	var beats sync.WaitGroup
 	beats.Go(func() {
 		defer cancel()
-		for e.idle(ctx, s.Clock) {
+		for e.idle(ctx) {
 			if e.write([]byte(": nothing new\n\n")) != nil {
 				return
 			}
@@ -92,10 +92,11 @@ func logEvent(l compute.LogLine) ([]byte, error) {
 type eventStream struct {
 	response *echo.Response
 	control  *http.ResponseController
+	clock    compute.Clock
 
 	mu     sync.Mutex
 	failed bool
-	busy   bool // something was written since the heart looked
+	spoke  time.Time // when something was written last
 }
 
 // open begins the answer, before there is anything to say.
@@ -118,7 +119,7 @@ func (e *eventStream) limit(d time.Duration) error {
 func (e *eventStream) write(text []byte) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.busy = true
+	e.spoke = e.clock.Now()
 	err := e.limit(slowest)
 	if err == nil {
 		_, err = e.response.Write(text)
@@ -130,24 +131,21 @@ func (e *eventStream) write(text []byte) error {
 	return err
 }
 
-// idle waits until it is time for a sign of life; false: ctx has ended.
-func (e *eventStream) idle(ctx context.Context, clock compute.Clock) bool {
+// idle waits until nothing was written for so long that it is time for a sign of life; false: ctx has ended.
+func (e *eventStream) idle(ctx context.Context) bool {
 	for {
 		e.mu.Lock()
-		e.busy = false
+		left := heartbeat - e.clock.Now().Sub(e.spoke)
 		e.mu.Unlock()
-		beat, stop := clock.After(heartbeat)
+		if left <= 0 {
+			return true
+		}
+		beat, stop := e.clock.After(left)
 		select {
 		case <-ctx.Done():
 			stop()
 			return false
 		case <-beat:
-		}
-		e.mu.Lock()
-		busy := e.busy
-		e.mu.Unlock()
-		if !busy {
-			return true
 		}
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"mime"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -40,10 +42,14 @@ func (s *Services) authenticated(next handler) handler {
 			return next(r) // it finds the caller itself
 		}
 		if published[path] != "" || s.Docs[path] != nil || path == healthPath || path == readyPath || path == graphqlPath && s.GraphQL != nil {
-			if err := s.Hosts.Check(r.Request().Host); err != nil {
+			if err := s.Hosts.Check(s.Proxies.Host(r.Request())); err != nil {
 				return err
 			}
 			return next(r)
+		}
+		if s.led(r.Request()) {
+			r.Response().Header().Set(echo.HeaderVary, echo.HeaderAccept)
+			return r.Redirect(http.StatusFound, s.Home)
 		}
 		r.caller.Key, r.caller.bearer, err = s.Keyring.Authenticate(r.Request().Context(), r.Request().Header.Get(echo.HeaderAuthorization), isQueuePath(path))
 		if err != nil {
@@ -51,6 +57,22 @@ func (s *Services) authenticated(next handler) handler {
 		}
 		return next(r)
 	}
+}
+
+// led tells whether the request is that of a browser for the root, which has nothing but is what people type in (rule bounds.root).
+func (s *Services) led(r *http.Request) bool {
+	return r.URL.Path == "/" && s.Home != "" && (r.Method == http.MethodGet || r.Method == http.MethodHead) && asksForHTML(r.Header)
+}
+
+// asksForHTML tells whether a page is asked for by name: browsers do, and other clients take anything.
+func asksForHTML(h http.Header) bool {
+	for kind := range strings.SplitSeq(strings.Join(h.Values(echo.HeaderAccept), ","), ",") {
+		if name, parameters, err := mime.ParseMediaType(kind); err == nil && name == echo.MIMETextHTML {
+			q, err := strconv.ParseFloat(parameters["q"], 64)
+			return err != nil || q > 0
+		}
+	}
+	return false
 }
 
 // operations makes the front of each operation.

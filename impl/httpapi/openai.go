@@ -20,37 +20,54 @@ const openAIWait = 300 * time.Second
 
 // OpenAIChatCompletions is POST /v2/{endpointId}/openai/v1/chat/completions.
 func (h queueHandlers) OpenAIChatCompletions(c echo.Context, e queue.EndpointID) error {
-	return h.openAI(c, e)
+	return h.openAI(c, e, routeOf(c))
 }
 
 // OpenAICompletions is POST /v2/{endpointId}/openai/v1/completions.
 func (h queueHandlers) OpenAICompletions(c echo.Context, e queue.EndpointID) error {
-	return h.openAI(c, e)
+	return h.openAI(c, e, routeOf(c))
 }
 
 // OpenAIResponses is POST /v2/{endpointId}/openai/v1/responses.
 func (h queueHandlers) OpenAIResponses(c echo.Context, e queue.EndpointID) error {
-	return h.openAI(c, e)
+	return h.openAI(c, e, routeOf(c))
 }
 
 // OpenAIMessages is POST /v2/{endpointId}/openai/v1/messages.
 func (h queueHandlers) OpenAIMessages(c echo.Context, e queue.EndpointID) error {
-	return h.openAI(c, e)
+	return h.openAI(c, e, routeOf(c))
 }
 
 // OpenAIEmbeddings is POST /v2/{endpointId}/openai/v1/embeddings.
 func (h queueHandlers) OpenAIEmbeddings(c echo.Context, e queue.EndpointID) error {
-	return h.openAI(c, e)
+	return h.openAI(c, e, routeOf(c))
 }
 
 // OpenAIModels is GET /v2/{endpointId}/openai/v1/models.
 func (h queueHandlers) OpenAIModels(c echo.Context, e queue.EndpointID) error {
-	return h.openAI(c, e)
+	return h.openAI(c, e, routeOf(c))
+}
+
+// OpenAIRoute is POST /v2/{endpointId}/openai/v1/{route}. The route may have slashes.
+func (h queueHandlers) OpenAIRoute(c echo.Context, e queue.EndpointID, route queue.Route) error {
+	return h.openAI(c, e, openAIVersion+route)
+}
+
+// OpenAIRouteGet is GET /v2/{endpointId}/openai/v1/{route}.
+func (h queueHandlers) OpenAIRouteGet(c echo.Context, e queue.EndpointID, route queue.Route) error {
+	return h.openAI(c, e, openAIVersion+route)
+}
+
+const openAIVersion = "/v1/"
+
+// routeOf gives the route of a path that the documents have as a whole.
+func routeOf(c echo.Context) string {
+	_, route, _ := strings.Cut(c.Path(), "/openai")
+	return route
 }
 
 // openAI makes the call a job, answers with what its worker gives, and cancels it if the answer ends before the job does.
-func (h queueHandlers) openAI(c echo.Context, e queue.EndpointID) error {
-	_, route, _ := strings.Cut(c.Path(), "/openai")
+func (h queueHandlers) openAI(c echo.Context, e queue.EndpointID, route string) error {
 	var body []byte
 	streamed := false
 	if r := requestOf(c); r.body != nil {

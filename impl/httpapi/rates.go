@@ -56,7 +56,7 @@ var queueOperations = map[string]string{
 	"status": "status", "statusPost": "status", "statusSync": "status", "statusSyncPost": "status",
 	"stream": "stream", "streamPost": "stream",
 	"openAIChatCompletions": "openai", "openAICompletions": "openai", "openAIResponses": "openai", "openAIMessages": "openai",
-	"openAIEmbeddings": "openai", "openAIModels": "openai",
+	"openAIEmbeddings": "openai", "openAIModels": "openai", "openAIRoute": "openai", "openAIRouteGet": "openai",
 }
 
 // limitedQueue counts a request of the queue for the caller and the endpoint, unless the key is exempt.

@@ -30,7 +30,7 @@ type Services struct {
 	Pods       Pods
 	Endpoints  *control.Endpoints
 	Workers    Workers
-	QueueURL   func() string // base of the queue, without a slash at the end
+	QueueURL   func(*http.Request) string // base of the queue for who sent the request, without a slash at the end
 	Registries *control.Registries
 	Queue      *jobs.Queue
 	Keyring    *control.Keyring
@@ -44,6 +44,7 @@ type Services struct {
 	Bodies     *limit.Bodies               // reads the bodies of requests
 	Answers    *limit.Answers              // bounds the memory of large answers
 	Hosts      *limit.Hosts                // names under which is shown what asks for no key
+	Proxies    *limit.Proxies              // proxies that say what the client asked for; nil: there are none
 
 	Trouble   func() error                 // tells why the storage takes no writes; nil: it always does
 	Reachable func(context.Context) error  // tells whether what pods and workers run on answers; nil: it always does
@@ -56,6 +57,7 @@ type Services struct {
 	GraphQL  GraphQL       // nil: it is not served
 
 	Docs map[string]http.Handler // the reference pages and what they load, by path; anybody may read them
+	Home string                  // the page among them to which a browser is led that asks for /
 
 	refusals *refusals
 	routes   map[route]*operation
@@ -116,6 +118,11 @@ func New(s Services) (*echo.Echo, error) {
 			return compute.ScopeInvoke(compute.EndpointID(c.Param("endpointId")))
 		}),
 	})
+	for _, op := range queue.Ops { // or the one that takes every route would take these too
+		if strings.HasPrefix(op.Path, openAIPaths) && !strings.HasSuffix(op.Path, "}") {
+			permit(e, strings.Replace(op.Path, "{endpointId}", ":endpointId", 1), op.Method)
+		}
+	}
 	worker.RegisterHandlersWithOptions(e, workerHandlers{&s}, worker.RegisterHandlersOptions{
 		OperationMiddlewares: s.operations(worker.Ops, func(_ validate.Op, c echo.Context) compute.Scope {
 			return compute.ScopeWork(compute.EndpointID(c.Param("endpointId")))
@@ -148,6 +155,7 @@ func permit(e *echo.Echo, path string, methods ...string) {
 }
 
 const (
+	openAIPaths = "/v2/{endpointId}/openai/"
 	healthPath  = "/healthz"
 	readyPath   = "/readyz"
 	graphqlPath = "/graphql"

@@ -74,7 +74,7 @@ func openWith(t testing.TB, change func(*httpapi.Services)) *edge {
 	require.NoError(t, err)
 	services := httpapi.Services{
 		Bodies: bodies, Answers: limit.NewAnswers(time.Minute), Hosts: hosts,
-		Control: ctl, Endpoints: endpoints, QueueURL: func() string { return "http://queue" }, Registries: registries, Queue: q, Keyring: e.keyring, Rates: rates,
+		Control: ctl, Endpoints: endpoints, QueueURL: func(*http.Request) string { return "http://queue" }, Registries: registries, Queue: q, Keyring: e.keyring, Rates: rates,
 		Pods: loop.NewPods(db, placement, nil, e.clock, nil), Draining: context.Background(),
 		QueueRates: control.NewQueueRates(e.clock, nil), IDs: ids, Clock: e.clock,
 		Log:   slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),

@@ -2,11 +2,13 @@ package httpapi
 
 import (
 	"encoding/json"
+	"net/http"
 	"reflect"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/labstack/echo/v4"
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/gen/queue"
@@ -99,7 +101,7 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 	}
 	endpoint := filled[compute.Endpoint]()
 	endpoint.Type, endpoint.Scaler, endpoint.Timeout = compute.QueueEndpoint, compute.ByDelay, time.Second
-	shown := restHandlers{&Services{QueueURL: func() string { return "http://queue" }}}.endpointView(endpoint)
+	shown := restHandlers{&Services{QueueURL: func(*http.Request) string { return "http://queue" }}}.endpointView(echo.New().NewContext(nil, nil), endpoint)
 	require.Empty(t, missing(shown))
 	gpu, err := shown.Gpu.Get()
 	require.NoError(t, err)
@@ -107,7 +109,7 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 		require.Empty(t, missing(part))
 	}
 	endpoint.DiskGB = 0
-	require.Nil(t, restHandlers{&Services{QueueURL: func() string { return "http://queue" }}}.endpointView(endpoint).Disk, "of the server's settings")
+	require.Nil(t, restHandlers{&Services{QueueURL: func(*http.Request) string { return "http://queue" }}}.endpointView(echo.New().NewContext(nil, nil), endpoint).Disk, "of the server's settings")
 	worker := filled[control.EndpointWorker]()
 	require.Empty(t, missing(endpointWorkerView(worker, worker.StartedAt)))
 	require.NotEqual(t, nullable.NewNullNullable[string](), endpointWorkerView(worker, worker.StartedAt).GpuTypeID)
@@ -125,7 +127,7 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 	d := (&Services{}).takenDocument(nil, &jobs.Taken{Job: job, Input: []byte("{}")})
 	require.NoError(t, json.Unmarshal(slices.Concat(d.head, d.raw, d.tail), &taken))
 	require.Empty(t, missing(taken))
-	health := jobs.Health{Jobs: filled[compute.JobCounts](), Workers: map[compute.WorkerStatus]int64{}, Ready: 1}
+	health := jobs.Health{Jobs: filled[compute.JobCounts](), Workers: map[compute.WorkerStatus]int64{}, Ready: []compute.WorkerID{"w"}}
 	for _, s := range []compute.WorkerStatus{
 		compute.WorkerInitializing, compute.WorkerIdle, compute.WorkerRunning, compute.WorkerThrottled, compute.WorkerUnhealthy,
 	} {

@@ -30,8 +30,8 @@ func seatOf(c echo.Context, id worker.WorkerID) (compute.UserID, compute.WorkerI
 }
 
 // TakeJob is GET /v2/{endpointId}/job-take/{workerId}.
-func (h workerHandlers) TakeJob(c echo.Context, e worker.EndpointID, w worker.WorkerID, _ worker.TakeJobParams) error {
-	return h.take(c, e, w, 1, func(taken []jobs.Taken) error {
+func (h workerHandlers) TakeJob(c echo.Context, e worker.EndpointID, w worker.WorkerID, p worker.TakeJobParams) error {
+	return h.take(c, e, w, 1, p.JobInProgress, func(taken []jobs.Taken) error {
 		return answerWith(c, func(b []byte) document { return h.takenDocument(b, &taken[0]) })
 	})
 }
@@ -42,7 +42,7 @@ func (h workerHandlers) TakeJobs(c echo.Context, e worker.EndpointID, w worker.W
 	if p.BatchSize != nil {
 		n = int(*p.BatchSize)
 	}
-	return h.take(c, e, w, n, func(taken []jobs.Taken) error {
+	return h.take(c, e, w, n, p.JobInProgress, func(taken []jobs.Taken) error {
 		list := []document{{head: []byte("[")}}
 		for i := range taken {
 			if i > 0 {
@@ -54,12 +54,16 @@ func (h workerHandlers) TakeJobs(c echo.Context, e worker.EndpointID, w worker.W
 	})
 }
 
-func (h workerHandlers) take(c echo.Context, e worker.EndpointID, w worker.WorkerID, n int, answer func([]jobs.Taken) error) error {
+func (h workerHandlers) take(c echo.Context, e worker.EndpointID, w worker.WorkerID, n int, inProgress *string, answer func([]jobs.Taken) error) error {
 	user, id, err := seatOf(c, w)
 	if err != nil {
 		return err
 	}
-	taken, err := h.Queue.Take(contextOf(c), user, compute.EndpointID(e), id, n)
+	take := h.Queue.Take
+	if value(inProgress) == "1" || strings.Contains(w+"&", "&job_in_progress=1&") {
+		take = h.Queue.TakeMore
+	}
+	taken, err := take(contextOf(c), user, compute.EndpointID(e), id, n)
 	if err != nil {
 		return err
 	}

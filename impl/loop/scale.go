@@ -16,7 +16,7 @@ type decision struct {
 
 // decide says how many workers the endpoint gets and which of its workers go: those that are to be replaced, and those that
 // have idled for long enough and that nobody needs, or that are made of an earlier release; those over the maximum at once. It starts one only for what no
-// worker that is still starting will take, so that two decisions in a row do not start two for the same job.
+// worker that has yet to ask will take, so that two decisions in a row do not start two for the same job.
 func decide(d queue.Demand, now time.Time) (out decision) {
 	e := d.Endpoint
 	if d.Gone {
@@ -25,7 +25,7 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 		}
 		return out
 	}
-	have, starting := 0, 0
+	have, asking := 0, 0
 	for _, w := range d.Workers {
 		switch {
 		case w.Draining:
@@ -33,8 +33,8 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 			out.stop = append(out.stop, w.ID)
 		default:
 			have++
-			if w.Status == compute.WorkerInitializing {
-				starting++
+			if w.Status == compute.WorkerInitializing || w.Status == compute.WorkerIdle && w.Unheard {
+				asking++
 			}
 		}
 	}
@@ -45,7 +45,7 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 	case d.Waiting > 0 && have == 0:
 		want = 1
 	case d.Waiting > 0:
-		want = have + max(0, d.Overdue-starting)
+		want = have + max(0, d.Overdue-asking)
 	}
 	want = min(max(want, e.WorkersMin), e.WorkersMax)
 	out.start = max(0, want-have)

@@ -120,7 +120,7 @@ func (l *Workers) cameUp(ctx context.Context, id compute.WorkerID, w worker, at 
 		l.workers[id] = now
 	}
 	l.mu.Unlock()
-	l.Queue.WorkerUp(w.endpoint, id)
+	l.Queue.WorkerUp(w.endpoint, id, l.Simulated && w.runtime == l.Runtime)
 }
 
 // ended sees to a worker that ended by itself. One that had finished a job is replaced at once: only those that never do make

@@ -42,6 +42,7 @@ type Fleet struct {
 	Keyring   *control.Keyring
 	Processes runtime.Runtime // what the workers of declared endpoints run on
 	Runtime   runtime.Runtime // what all others run on
+	Simulated bool            // nothing runs on Runtime: its workers are ready when they are up, and take no jobs
 	IDs       *compute.IDs
 	Clock     compute.Clock
 	Log       *slog.Logger

@@ -59,6 +59,7 @@ type seat struct {
 	managed   bool  // started by us
 	version   int64 // of the release that it is made of, if it is managed
 	heard     bool  // has spoken since it was started
+	up        bool  // its container is up, and it is ready by that
 	pinged    bool  // names its jobs: nothing else extends their leases
 	unhealthy string
 	draining  bool

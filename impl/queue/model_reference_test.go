@@ -460,9 +460,10 @@ func (m *reference) health(e compute.EndpointID) queue.Health {
 		status := m.workerStatus(e, w)
 		h.Workers[status]++
 		if status == compute.WorkerIdle {
-			h.Ready++
+			h.Ready = append(h.Ready, w)
 		}
 	}
+	slices.Sort(h.Ready)
 	return h
 }
 

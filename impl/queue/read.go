@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -144,30 +145,12 @@ func (q *Queue) awaitEnd(ctx context.Context, user compute.UserID, j compute.Job
 type Health struct {
 	Jobs    compute.JobCounts
 	Workers map[compute.WorkerStatus]int64
-	Ready   int64 // workers that would take a job now
+	Ready   []compute.WorkerID // would take a job now; in their order
 }
 
 // Health counts the endpoint's jobs and workers.
 func (q *Queue) Health(ctx context.Context, user compute.UserID, e compute.EndpointID) (Health, error) {
-	h := Health{Workers: map[compute.WorkerStatus]int64{}}
-	q.mu.Lock()
-	l, err := q.line(user, e)
-	committing := false
-	if err == nil {
-		committing = l.early > 0
-		h.Workers[compute.WorkerThrottled] = 0
-		for _, a := range l.absent {
-			h.Workers[a.Status]++
-		}
-		for _, s := range l.seats {
-			status := s.status()
-			h.Workers[status]++
-			if status == compute.WorkerIdle {
-				h.Ready++
-			}
-		}
-	}
-	q.mu.Unlock()
+	h, committing, err := q.workers(user, e)
 	if err != nil {
 		return h, err
 	}
@@ -182,13 +165,42 @@ func (q *Queue) Health(ctx context.Context, user compute.UserID, e compute.Endpo
 	return h, err
 }
 
+// Workers is Health without the jobs, for which nothing is read.
+func (q *Queue) Workers(user compute.UserID, e compute.EndpointID) (Health, error) {
+	h, _, err := q.workers(user, e)
+	return h, err
+}
+
+// workers counts the endpoint's workers, and tells whether jobs are known here that a commit under way is about to store.
+func (q *Queue) workers(user compute.UserID, e compute.EndpointID) (h Health, committing bool, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l, err := q.line(user, e)
+	if err != nil {
+		return h, false, err
+	}
+	h.Workers = map[compute.WorkerStatus]int64{compute.WorkerThrottled: 0}
+	for _, a := range l.absent {
+		h.Workers[a.Status]++
+	}
+	for id, s := range l.seats {
+		status := s.status()
+		h.Workers[status]++
+		if status == compute.WorkerIdle {
+			h.Ready = append(h.Ready, id)
+		}
+	}
+	slices.Sort(h.Ready)
+	return h, l.early > 0, nil
+}
+
 func (s *seat) status() compute.WorkerStatus {
 	switch {
 	case s.unhealthy != "":
 		return compute.WorkerUnhealthy
 	case len(s.jobs) > 0:
 		return compute.WorkerRunning
-	case !s.heard:
+	case !s.heard && !s.up:
 		return compute.WorkerInitializing
 	default:
 		return compute.WorkerIdle

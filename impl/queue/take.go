@@ -19,7 +19,20 @@ type Taken struct {
 
 // Take leases at most n jobs to the worker, holding for the first one; none came if the result is empty.
 func (q *Queue) Take(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int) ([]Taken, error) {
-	timeout, stop := q.clock.After(q.settings.TakeHold)
+	return q.take(ctx, user, e, w, n, q.settings.TakeHold)
+}
+
+// moreHold is how long a take is held of a worker that has jobs in progress: some report no result before they have this answer,
+// and the Python SDK asks again at once (rule queue.take.busy).
+const moreHold = time.Second
+
+// TakeMore is Take for a worker that has jobs in progress: it is held for a second at most.
+func (q *Queue) TakeMore(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int) ([]Taken, error) {
+	return q.take(ctx, user, e, w, n, min(moreHold, q.settings.TakeHold))
+}
+
+func (q *Queue) take(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int, hold time.Duration) ([]Taken, error) {
+	timeout, stop := q.clock.After(hold)
 	defer stop()
 	for over := false; !over; {
 		if err := q.resolveAll(ctx, e); err != nil {

@@ -189,6 +189,7 @@ type WorkerView struct {
 	Draining  bool // it is being stopped
 	Leaving   bool // it is to be replaced as soon as it holds no job
 	Stale     bool // it is made of an earlier release than the latest
+	Unheard   bool // it has not said anything yet: of what waits, it has been offered nothing
 	IdleSince time.Time
 }
 
@@ -248,7 +249,7 @@ func (q *Queue) Demands() []Demand {
 			}
 			d.Workers = append(d.Workers, WorkerView{
 				ID: id, Status: s.status(), Draining: s.draining, Leaving: s.leaving, IdleSince: s.idleSince,
-				Stale: s.version < l.endpoint.Version,
+				Stale: s.version < l.endpoint.Version, Unheard: !s.heard,
 			})
 		}
 		demands = append(demands, d)
@@ -266,13 +267,20 @@ func (q *Queue) WorkerStarted(e compute.EndpointID, w compute.WorkerID, version 
 	}
 }
 
-// WorkerUp notes that the container of a worker that berth started is up. A worker of an endpoint without a queue says
-// nothing: it is heard of by that.
-func (q *Queue) WorkerUp(e compute.EndpointID, w compute.WorkerID) {
+// WorkerUp notes that the container of a worker that berth started is up. That is all that is ever heard of a worker of an endpoint
+// without a queue, and of one that says nothing since nothing runs in it: those are ready by that.
+func (q *Queue) WorkerUp(e compute.EndpointID, w compute.WorkerID, silent bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if l := q.lines[e]; l != nil && l.endpoint.Type == compute.LoadBalancer {
+	l := q.lines[e]
+	switch {
+	case l == nil:
+	case l.endpoint.Type == compute.LoadBalancer:
 		q.hear(l, w)
+	case silent:
+		if s := l.seat(w); !s.heard {
+			s.up, s.idleSince = true, q.clock.Now()
+		}
 	}
 }
 

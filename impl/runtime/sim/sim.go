@@ -13,7 +13,7 @@
 //
 // A container disk, a mount and a network are so much as these take: what is written, and who is up in it. Limits and
 // credentials are accepted and mean nothing. Nothing runs, so Stats are zero, and published ports are those of an address
-// that is set aside for documentation.
+// that is set aside for documentation, each for one allocation alone.
 //
 // Since nothing runs, nothing can report an end that is due: Ended stays silent, and callers see the end when they
 // Inspect. They tick anyway.
@@ -26,7 +26,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 	"unique"
@@ -68,6 +67,7 @@ type Fleet struct {
 	closed      bool
 	allocations map[string]allocation
 	disks       map[disk]string // what is written on each
+	numbers     numbers         // of published ports
 }
 
 // allocation is the runs of one. It is no more than 128 bytes: of more, a map makes an object of its own for each, and there are
@@ -93,10 +93,19 @@ type run struct {
 type extras struct {
 	args     string
 	ports    []string
+	public   []int         // the numbers of what the ports are published on
 	logEvery time.Duration // 0: it writes no lines of its own
 	says     []string      // when it is up
 	gpus     int
 	link     *runtime.Link
+}
+
+// holds gives the numbers of the allocation's ports; none if there is no such allocation.
+func (a allocation) holds() []int {
+	if a.extras == nil {
+		return nil
+	}
+	return a.public
 }
 
 // plain is what most runs have in common.
@@ -147,6 +156,8 @@ func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 	if err := r.plan(a.Env); err != nil {
 		return err
 	}
+	f.numbers.give(last.holds())
+	r.public = f.numbers.take(len(r.ports))
 	r.says = append(f.mark(a), f.reach(a, now)...)
 	if r.none() {
 		r.extras = plain
@@ -203,7 +214,7 @@ func (r run) state(now time.Time) runtime.State {
 	}
 	ended := !r.endAt.IsZero() && !r.endAt.After(now)
 	if !r.upAt.After(now) && (!ended || !r.endAt.Before(r.upAt)) {
-		s.Phase, s.StartedAt, s.Ports, s.Until = runtime.Up, r.upAt.Add(r.lag), published(r.ports), r.endAt
+		s.Phase, s.StartedAt, s.Ports, s.Until = runtime.Up, r.upAt.Add(r.lag), published(r.ports, r.public), r.endAt
 		if r.endAt.IsZero() {
 			s.Until = forever
 		}
@@ -212,27 +223,6 @@ func (r run) state(now time.Time) runtime.State {
 		s.Phase, s.ExitCode, s.Ports, s.Until = runtime.Ended, r.exitCode, nil, time.Time{}
 	}
 	return s
-}
-
-// The simulated address that ports are published on (RFC 5737), and the first of the ports. That of a port for HTTP is one within the
-// provider's network (RFC 6598): the hosted service has a proxy before those.
-const (
-	publicIP   = "192.0.2.1"
-	proxiedIP  = "100.65.0.1"
-	publicPort = 40_000
-)
-
-func published(ports []string) (all []compute.PublishedPort) {
-	for i, p := range ports {
-		number, kind, _ := strings.Cut(p, "/")
-		private, _ := strconv.Atoi(number)
-		one := compute.PublishedPort{Private: private, Public: publicPort + i, Type: kind, IP: publicIP}
-		if kind == "http" {
-			one.IP = proxiedIP
-		}
-		all = append(all, one)
-	}
-	return all
 }
 
 // Stop ends the allocation at once with exit code 0, as a program that heeds SIGTERM.
@@ -266,6 +256,7 @@ func (f *Fleet) Remove(ctx context.Context, id string) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.numbers.give(f.allocations[id].holds())
 	delete(f.allocations, id)
 	delete(f.disks, disk{container, id})
 	delete(f.disks, disk{persistent, id})
@@ -315,6 +306,7 @@ func (f *Fleet) Clear() {
 	defer f.mu.Unlock()
 	clear(f.allocations)
 	clear(f.disks)
+	f.numbers = numbers{}
 }
 
 // Stats gives zero, for each GPU too: nothing runs.

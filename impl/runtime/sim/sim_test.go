@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"maps"
 	"strconv"
 	"sync"
 	"testing"
@@ -184,4 +185,42 @@ func TestPortsAreThoseOfASimulatedAddressWhileItIsUp(t *testing.T) {
 	require.Equal(t, []compute.PublishedPort{
 		{Private: 8888, Public: 40_000, Type: "http", IP: "100.65.0.1"}, {Private: 22, Public: 40_001, Type: "tcp", IP: "192.0.2.1"},
 	}, state.Ports)
+}
+
+func TestNoTwoAllocationsThatAreUpSharePorts(t *testing.T) {
+	t.Parallel()
+	clock := newClock()
+	fleet := sim.New(clock)
+	const most = 3
+	ports := make([]string, 26_000/most) // of three allocations more than one address has
+	for i := range ports {
+		ports[i] = "22/tcp"
+	}
+	taken := map[compute.PublishedPort]string{}
+	look := func(id string) {
+		state, err := fleet.Inspect(t.Context(), id)
+		require.NoError(t, err)
+		require.Len(t, state.Ports, len(ports))
+		for _, p := range state.Ports {
+			require.Empty(t, taken[p], "%v is that of another one", p)
+			taken[p] = id
+		}
+	}
+	for _, id := range []string{"a", "b", "c"} {
+		require.NoError(t, fleet.Start(t.Context(), runtime.Allocation{ID: id, Ports: ports}))
+		clock.Advance(sim.DefaultBoot)
+		look(id)
+	}
+	require.Contains(t, taken, compute.PublishedPort{Private: 22, Public: 40_000, Type: "tcp", IP: "192.0.2.2"})
+	require.NoError(t, fleet.Remove(t.Context(), "b"))
+	require.NoError(t, fleet.Stop(t.Context(), "a", 0))
+	maps.DeleteFunc(taken, func(_ compute.PublishedPort, id string) bool { return id != "c" })
+	for _, id := range []string{"d", "a"} { // those that are free again, and no others
+		require.NoError(t, fleet.Start(t.Context(), runtime.Allocation{ID: id, Ports: ports}))
+		clock.Advance(sim.DefaultBoot)
+		look(id)
+	}
+	for p := range taken {
+		require.Contains(t, []string{"192.0.2.1", "192.0.2.2"}, p.IP)
+	}
 }

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// nearCommands gives the commands below this one that may have been meant by a name.
+func nearCommands(cmd *cobra.Command, name string) []string {
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return nearest(name, names)
+}
+
+// nearFlags gives the flags of the command that may have been meant, if the error is that there is no such flag.
+func nearFlags(cmd *cobra.Command, err error) []string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return nil
+	}
+	near := nearest(unknown.GetSpecifiedName(), namesOf(cmd.Flags()))
+	for i := range near {
+		near[i] = "--" + near[i]
+	}
+	return near
+}
+
+// nearest gives those of the names that differ the least from the one that was written: by two letters at most, or by what it lacks
+// at its end.
+func nearest(written string, names []string) (near []string) {
+	least := min(2, len(written)-1)
+	for _, name := range names {
+		d := distance(strings.ToLower(written), name)
+		if strings.HasPrefix(name, written) && len(written) > 1 {
+			d = 1
+		}
+		switch {
+		case d < least:
+			least, near = d, []string{name}
+		case d == least:
+			near = append(near, name)
+		}
+	}
+	return near
+}
+
+// distance is how many letters are to be added, taken away or replaced to make b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := before
+			if a[i] != b[j] {
+				replaced++
+			}
+			before = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, before+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,44 @@
+package limit_test
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/limit"
+)
+
+func TestWhatAProxySaysIsBelievedOfTrustedOnesAlone(t *testing.T) {
+	t.Parallel()
+	p, err := limit.NewProxies([]string{"10.0.0.0/8, 127.0.0.1", "fd00::/8"})
+	require.NoError(t, err)
+	for _, c := range []struct{ from, host, scheme, base, shown string }{
+		{"10.1.2.3:80", "pods.example.com", "https", "https://pods.example.com", "pods.example.com"},
+		{"[::ffff:10.1.2.3]:80", "pods.example.com", "https", "https://pods.example.com", "pods.example.com"},
+		{"127.0.0.1:9", "evil.example, pods.example.com:8443", "http, HTTPS", "https://pods.example.com:8443", "pods.example.com:8443"},
+		{"[fd00::1]:9", "pods.example.com", "", "http://pods.example.com", "pods.example.com"},
+		{"[fd00::1]:9", "", "https", "https://asked.example", "asked.example"},
+		{"[fd00::1]:9", "pods.example.com/x", "https", "", "pods.example.com/x"},
+		{"[fd00::1]:9", "", "", "", "asked.example"},
+		{"192.0.2.1:9", "pods.example.com", "https", "", "asked.example"},
+		{"nobody", "pods.example.com", "https", "", "asked.example"},
+	} {
+		r := httptest.NewRequest("GET", "http://asked.example/v2/pods", nil)
+		r.RemoteAddr = c.from
+		if c.host != "" {
+			r.Header.Set("X-Forwarded-Host", c.host)
+		}
+		if c.scheme != "" {
+			r.Header.Set("X-Forwarded-Proto", c.scheme)
+		}
+		base, ok := p.Base(r)
+		require.Equal(t, c.base, base, c)
+		require.Equal(t, c.base != "", ok, c)
+		require.Equal(t, c.shown, p.Host(r), c)
+	}
+	for _, none := range []string{"", "proxy.example.com", "10.0.0.0/33", "10.0.0.1:80"} {
+		_, err := limit.NewProxies([]string{none})
+		require.Error(t, err, none)
+	}
+}
