@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"mime"
 	"net/http"
 	"os"
 
@@ -30,8 +29,8 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request, key compute.KeyID
 		w.Header().Set("Allow", http.MethodPost)
 		return nil, nil, http.StatusMethodNotAllowed, compute.Errorf(compute.Rejected, "only POST is answered")
 	}
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return nil, nil, http.StatusUnsupportedMediaType, compute.Errorf(compute.Rejected, "the content type must be application/json")
+	if fault := validate.ContentType(r.Header.Get("Content-Type")); fault != "" {
+		return nil, nil, http.StatusUnsupportedMediaType, compute.Errorf(compute.Rejected, "%s", fault)
 	}
 	most := h.Limits.Body
 	if key == "" {
