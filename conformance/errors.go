@@ -170,6 +170,14 @@ var _ = area(func() {
 		}
 	})
 	add("errors.method", nil, func(c *Check) { c.methodsRefused("rest") })
+	add("errors.unread", nil, func(c *Check) {
+		for _, text := range []string{
+			"nonsense\r\n\r\n", "GET /v2/pods HTTP/1.1\r\n\r\n", "GET /v2/pods HTTP/9.0\r\nHost: a\r\n\r\n", "GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n",
+			"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nNo Name: x\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: x\r\n\r\n",
+		} {
+			c.notRead(c.sends(text))
+		}
+	})
 })
 
 // mediaTypeRefused asserts 415 of every operation with a body of such a content type.

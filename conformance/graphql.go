@@ -62,6 +62,14 @@ var _ = area(func() {
 		c.wrongly(a, 401, "UNAUTHENTICATED")
 		require.Equal(c, "Bearer", a.Header.Get("WWW-Authenticate"))
 	})
+	add("graphql.method", nil, func(c *Check) {
+		page := c.Send(Request{Method: "GET", URL: c.URL + graphqlPath}).Status == 200
+		for _, method := range []string{"PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "NOSUCH"} {
+			a := c.Send(Request{Method: method, URL: c.URL + graphqlPath})
+			c.wrongly(a, 405, "REJECTED")
+			require.Equal(c, map[bool]string{true: "GET, POST", false: "POST"}[page], a.Header.Get("Allow"), method)
+		}
+	})
 	add("graphql.anonymous.gpu-types", nil, func(c *Check) {
 		require.NotEmpty(c, c.data(c.graphQLAs("-", `{gpuTypes{id lowestPrice(input:{gpuCount:1}){stockStatus}}}`, nil))["gpuTypes"])
 	})

@@ -26,7 +26,11 @@ const (
 // the request needs no memory any more; it may be nil.
 func (h *Handler) read(w http.ResponseWriter, r *http.Request, key compute.KeyID) (params *graphql.RawParams, leave func(), status int, err error) {
 	if r.Method != http.MethodPost {
-		w.Header().Set("Allow", http.MethodPost)
+		allow := http.MethodPost
+		if h.Playground {
+			allow = "GET, POST"
+		}
+		w.Header().Set("Allow", allow)
 		return nil, nil, http.StatusMethodNotAllowed, compute.Errorf(compute.Rejected, "only POST is answered")
 	}
 	if fault := validate.ContentType(r.Header.Get("Content-Type")); fault != "" {
