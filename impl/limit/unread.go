@@ -28,7 +28,9 @@ var unreadDetails = map[int]string{
 type connKey struct{}
 
 // known lets a handler find its connection, as the ConnContext of the server.
-func known(ctx context.Context, nc net.Conn) context.Context { return context.WithValue(ctx, connKey{}, nc) }
+func known(ctx context.Context, nc net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, nc)
+}
 
 // handled notes that what is written to the connection of the request is a handler's, until State hears that it is idle.
 func handled(r *http.Request) {
