@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Runs schemathesis as anybody would, without any configuration of ours, over each document that a server serves, and holds what it
 # finds against plain.yaml, which names the rule that demands it. PLAIN_EXAMPLES: examples for each operation; PLAIN_SEEDS: seeds;
-# PLAIN_SKIP: a path of REST to leave out. Everything it installs goes to a directory that it removes.
+# PLAIN_FEED: examples for the logs of pods and workers, feeds that schemathesis reads for 30 s each time, or 0. Everything it installs goes to a
+# directory that it removes.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 berth=$here/../../bin/berth
 examples=${PLAIN_EXAMPLES:-100}
 seeds=${PLAIN_SEEDS:-1 2 3}
+feed=${PLAIN_FEED:-5}
 
 # Webhooks are random, too: in a network of its own the server calls none but itself.
 if [ -z "${PLAIN_TMP:-}" ]; then
@@ -48,13 +50,16 @@ run() {
 }
 
 for seed in $seeds; do
-	run "$seed" rest v2/openapi.json ${PLAIN_SKIP:+--exclude-path "$PLAIN_SKIP"} &
+	run "$seed" rest v2/openapi.json --exclude-path-regex 'logs$' &
 	pids+=($!)
-	rest=$!
+	if [ "$feed" != 0 ]; then # with what makes pods and workers
+		run "$seed" feed v2/openapi.json --include-path-regex '^/v2/(pods|serverless|.*/workers|.*/logs)$' --max-examples "$feed" &
+		pids+=($!)
+	fi
 	run "$seed" queue openapi/queue.json
 	run "$seed" worker openapi/worker.json
 	run "$seed" controls openapi/controls.json
-	wait $rest
+	wait "${pids[@]}"
+	pids=()
 done
-pids=()
 "$python" "$here/plain.py" "$here/plain.yaml" "$here/../../spec/rules.yaml" ./*.ndjson
