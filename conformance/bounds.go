@@ -50,14 +50,14 @@ func (c *Check) head(method, operation, key string, lines ...string) string {
 
 // answered reads the status of the answer, and waits until the connection is ended.
 func (c *Check) answered(conn net.Conn) int {
-	answer, _ := c.lastAnswer(conn)
-	return answer.StatusCode
+	status, _, _ := c.lastAnswer(conn)
+	return status
 }
 
 // notRead asserts that what was sent was refused with a problem, and the connection ended.
 func (c *Check) notRead(conn net.Conn) {
-	answer, body := c.lastAnswer(conn)
-	require.Equal(c, "application/problem+json", answer.Header.Get("Content-Type"))
+	status, header, body := c.lastAnswer(conn)
+	require.Equal(c, "application/problem+json", header.Get("Content-Type"))
 	var problem struct {
 		Title, Detail string
 		Status        int
@@ -65,21 +65,21 @@ func (c *Check) notRead(conn net.Conn) {
 	require.NoError(c, json.Unmarshal(body, &problem), "%s", body)
 	require.NotEmpty(c, problem.Title)
 	require.NotEmpty(c, problem.Detail)
-	require.Equal(c, answer.StatusCode, problem.Status)
+	require.Equal(c, status, problem.Status)
 	require.Contains(c, []int{400, 431, 501, 505}, problem.Status)
 }
 
 // lastAnswer reads an answer and its body, and waits until the connection is ended.
-func (c *Check) lastAnswer(conn net.Conn) (*http.Response, []byte) {
+func (c *Check) lastAnswer(conn net.Conn) (status int, header http.Header, body []byte) {
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	require.NoError(c, err)
 	defer func() { _ = answer.Body.Close() }()
-	body, err := io.ReadAll(answer.Body)
+	body, err = io.ReadAll(answer.Body)
 	require.NoError(c, err)
 	_, err = conn.Read(make([]byte, 1))
 	require.Error(c, err)
 	require.NotErrorIs(c, err, os.ErrDeadlineExceeded, "the connection is still there")
-	return answer, body
+	return answer.StatusCode, answer.Header, body
 }
 
 // largeOutput gives a job with an output of nearly 10 MB, and that output.

@@ -13,14 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// read reads an answer and its body.
-func (s *served) read(c net.Conn) (*http.Response, string) {
+// read reads an answer and its body, and tells whether it is the last one of the connection.
+func (s *served) read(c net.Conn) (status int, header http.Header, last bool, body string) {
 	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
 	require.NoError(s, err)
 	defer func() { _ = answer.Body.Close() }()
-	body, err := io.ReadAll(answer.Body)
+	text, err := io.ReadAll(answer.Body)
 	require.NoError(s, err)
-	return answer, string(body)
+	return answer.StatusCode, answer.Header, answer.Close, string(text)
 }
 
 func TestWhatIsNoRequestIsRefusedWithAProblem(t *testing.T) {
@@ -37,10 +37,10 @@ func TestWhatIsNoRequestIsRefusedWithAProblem(t *testing.T) {
 			"GET / HTTP/1.1\r\nHost: a\r\nLong: " + strings.Repeat("x", 2<<20): {431, "the request line and the headers are over the limit of 1048576 bytes"},
 			"GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n":     {501, "the transfer encoding must be chunked"},
 		} {
-			answer, body := s.read(s.dial(text))
-			require.Equal(s, want.status, answer.StatusCode)
-			require.Equal(s, "application/problem+json", answer.Header.Get("Content-Type"))
-			require.True(s, answer.Close)
+			status, header, last, body := s.read(s.dial(text))
+			require.Equal(s, want.status, status)
+			require.Equal(s, "application/problem+json", header.Get("Content-Type"))
+			require.True(s, last)
 
 			var problem map[string]any
 			require.NoError(s, json.Unmarshal([]byte(body), &problem))
@@ -61,7 +61,7 @@ func TestWhatAHandlerWritesIsLeftAsItIs(t *testing.T) {
 			w.(http.Flusher).Flush()
 			_, _ = io.WriteString(w, looks)
 		}
-		_, body := s.read(s.dial("GET / HTTP/1.0\r\n\r\n")) // no chunks: each write is one of the connection
+		_, _, _, body := s.read(s.dial("GET / HTTP/1.0\r\n\r\n")) // no chunks: each write is one of the connection
 		require.Equal(s, looks+strings.Repeat("x", 10_000)+looks, body)
 	})
 }
