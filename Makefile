@@ -112,6 +112,14 @@ readme: ## run the quick starts of README.md word for word, each in a clean clon
 fuzz-contract: ## fuzz a server over its documents: FUZZ_EXAMPLES=300 of each operation, FUZZ_SEEDS='1 2 3' (needs Python)
 	conformance/fuzz/run.sh
 
+.PHONY: fuzz-plain
+fuzz-plain: ## a schemathesis without any configuration of ours; it fails at what conformance/fuzz/plain.yaml does not list (needs Python, unshare)
+	conformance/fuzz/plain.sh
+
+.PHONY: generated-clients
+generated-clients: build ## clients that four tools generate from the served documents create a pod and get it (needs Python, Node, Maven)
+	conformance/generated/run.sh
+
 .PHONY: containers
 containers: ## the tests that need a Docker Engine; without one they fail (RUN=pattern for some)
 	BERTH_TEST_DOCKER=1 .ci/go-test -count=1 -pgo=off $(if $(RUN),-run '$(RUN)') ./impl/runtime/docker ./impl/app ./cmd/berth

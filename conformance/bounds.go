@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -54,15 +55,36 @@ func (c *Check) head(method, operation, key string, lines ...string) string {
 
 // answered reads the status of the answer, and waits until the connection is ended.
 func (c *Check) answered(conn net.Conn) int {
+	status, _, _ := c.lastAnswer(conn)
+	return status
+}
+
+// notRead asserts that what was sent was refused with a problem, and the connection ended.
+func (c *Check) notRead(conn net.Conn) {
+	status, header, body := c.lastAnswer(conn)
+	require.Equal(c, "application/problem+json", header.Get("Content-Type"))
+	var problem struct {
+		Title, Detail string
+		Status        int
+	}
+	require.NoError(c, json.Unmarshal(body, &problem), "%s", body)
+	require.NotEmpty(c, problem.Title)
+	require.NotEmpty(c, problem.Detail)
+	require.Equal(c, status, problem.Status)
+	require.Contains(c, []int{400, 431, 501, 505}, problem.Status)
+}
+
+// lastAnswer reads an answer and its body, and waits until the connection is ended.
+func (c *Check) lastAnswer(conn net.Conn) (status int, header http.Header, body []byte) {
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	require.NoError(c, err)
 	defer func() { _ = answer.Body.Close() }()
-	_, err = io.Copy(io.Discard, answer.Body)
+	body, err = io.ReadAll(answer.Body)
 	require.NoError(c, err)
 	_, err = conn.Read(make([]byte, 1))
 	require.Error(c, err)
 	require.NotErrorIs(c, err, os.ErrDeadlineExceeded, "the connection is still there")
-	return answer.StatusCode
+	return answer.StatusCode, answer.Header, body
 }
 
 // largeOutput gives a job with an output of nearly 10 MB, and that output.

@@ -56,6 +56,9 @@ var _ = area(func() {
 	add("errors.pointer", create, func(c *Check) {
 		require.Equal(c, []string{"/gpu/count: must be >= 1"}, c.Refused(c.REST("POST", "/v2/pods", withGPU(`{"id":"NVIDIA L4","count":0}`)), 422))
 	})
+	add("errors.pointer.root", create, func(c *Check) {
+		require.Equal(c, []string{": must be an object"}, c.Refused(c.REST("POST", "/v2/pods", `[]`), 422))
+	})
 	add("errors.pointer.escape", create, func(c *Check) {
 		c.createRefused(with(`"a/b~c":1`), 422, "/a~1b~0c:")
 	})
@@ -114,7 +117,7 @@ var _ = area(func() {
 			if op.Body {
 				r.Body = "{}"
 			}
-			require.Contains(c, strings.Join(c.Refused(c.Send(r), 422), "\n"), "query:")
+			require.Contains(c, strings.Join(c.Refused(c.Send(r), 422), "\n"), "query.a:")
 		}
 	})
 	add("errors.size", create, func(c *Check) {
@@ -156,12 +159,25 @@ var _ = area(func() {
 			c.Refused(c.Send(Request{Method: "POST", URL: c.URL + "/v2/pods", Body: "{}", Header: map[string]string{"Content-Type": kind}}), 422)
 		}
 	})
+	add("errors.media-type.charset", create, func(c *Check) {
+		c.mediaTypeRefused("application/json; charset=iso-8859-1", `application/json; charset="utf-16"`, "application/json; charset=us-ascii")
+		a := c.Send(Request{Method: "POST", URL: c.URL + graphqlPath, Body: `{"query":"{myself{id}}"}`, Header: map[string]string{"Content-Type": "application/json; charset=latin1"}})
+		c.wrongly(a, 415, "REJECTED")
+	})
 	add("errors.unknown-path", nil, func(c *Check) {
 		for _, path := range []string{"/v2/nothing", "/v2", "/", "/v2/pods/a/b/c", "/v1/pods"} {
 			c.Refused(c.REST("GET", path, ""), 404)
 		}
 	})
 	add("errors.method", nil, func(c *Check) { c.methodsRefused("rest") })
+	add("errors.unread", nil, func(c *Check) {
+		for _, text := range []string{
+			"nonsense\r\n\r\n", "GET /v2/pods HTTP/1.1\r\n\r\n", "GET /v2/pods HTTP/9.0\r\nHost: a\r\n\r\n", "GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n",
+			"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nNo Name: x\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: x\r\n\r\n",
+		} {
+			c.notRead(c.sends(text))
+		}
+	})
 })
 
 // mediaTypeRefused asserts 415 of every operation with a body of such a content type.

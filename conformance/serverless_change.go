@@ -123,6 +123,8 @@ var _ = area(func() {
 		want := c.make(serverless, fullEndpoint)
 		at := serverless + "/" + want["id"].(string)
 		require.Equal(c, want, c.changed(at, `{}`))
+		bare := c.make(serverless, `{"name":"a","type":"QUEUE","image":"","cpu":[{"id":"cpu3g","vcpuCount":2}],"scaling":{"type":"REQUEST_COUNT","requestCount":4}}`)
+		require.Equal(c, bare, c.changed(serverless+"/"+bare["id"].(string), `{}`))
 		want["name"] = "b"
 		require.Equal(c, want, c.changed(at, `{"name":"b"}`))
 		want["workers"].(map[string]any)["max"] = 6.0

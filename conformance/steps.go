@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -48,6 +49,15 @@ var _ = area(func() {
 			s := c.logs(c.ticking(200), "?tail=1", "")
 			defer s.hangUp()
 			require.Equal(c, ticks(200, 200), s.written(1))
+		})
+	})
+	add("clock.date", []string{"listPods", "health"}, func(c *Check) {
+		c.stepped(time.Hour, func() {}, func() {
+			for _, a := range []Answer{c.REST("GET", "/v2/pods", ""), c.REST("GET", "/v2/nothing", ""), c.Queue("GET", "health", ""), c.graphQL(anyPod)} {
+				date, err := http.ParseTime(a.Header.Get("Date"))
+				require.NoError(c, err)
+				require.WithinDuration(c, c.now(), date, time.Minute)
+			}
 		})
 	})
 	add("queue.lease.afresh", []string{"takeJob", "ping"}, func(c *Check) {

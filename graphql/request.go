@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"mime"
 	"net/http"
 	"os"
 
@@ -27,11 +26,15 @@ const (
 // the request needs no memory any more; it may be nil.
 func (h *Handler) read(w http.ResponseWriter, r *http.Request, key compute.KeyID) (params *graphql.RawParams, leave func(), status int, err error) {
 	if r.Method != http.MethodPost {
-		w.Header().Set("Allow", http.MethodPost)
+		allow := http.MethodPost
+		if h.Playground {
+			allow = "GET, POST"
+		}
+		w.Header().Set("Allow", allow)
 		return nil, nil, http.StatusMethodNotAllowed, compute.Errorf(compute.Rejected, "only POST is answered")
 	}
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return nil, nil, http.StatusUnsupportedMediaType, compute.Errorf(compute.Rejected, "the content type must be application/json")
+	if fault := validate.ContentType(r.Header.Get("Content-Type")); fault != "" {
+		return nil, nil, http.StatusUnsupportedMediaType, compute.Errorf(compute.Rejected, "%s", fault)
 	}
 	most := h.Limits.Body
 	if key == "" {

@@ -106,8 +106,8 @@ func TestEachKeywordIsCheckedAndItsFaultNamed(t *testing.T) {
 func TestAllFaultsAreGivenInTheOrderOfTheDocument(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
-		`{}`: {"/: must have at least 2 members", "/name: is required", "/color: is required"},
-		`[]`: {"/: must be an object"},
+		`{}`: {": must have at least 2 members", "/name: is required", "/color: is required"},
+		`[]`: {": must be an object"},
 		`{"name":"a","color":"bleu","token":"t","spots":[true,1,"x"]}`: {
 			"/name: must have at least 2 characters", "/color: must be one of red, green, bleu clair, 3", "/spots/0: must be an integer", "/spots/2: must be an integer",
 			"/user: is required", "/realm: is required",

@@ -34,6 +34,7 @@ func (n *Endpoints) changeMaking(tx store.Tx, e *compute.Endpoint, x *EndpointCh
 			return err
 		}
 	}
+	isNew := e.Name == "" // nothing has been set yet
 	set(&e.Name, x.Name)
 	env := x.Env
 	if x.Template != nil {
@@ -70,7 +71,7 @@ func (n *Endpoints) changeMaking(tx store.Tx, e *compute.Endpoint, x *EndpointCh
 	if x.Ports != nil {
 		e.Ports = x.Ports
 	}
-	if e.Image == "" && x.Image == nil {
+	if e.Image == "" && x.Image == nil && (isNew || x.TemplateID != nil) { // else it was taken as it is
 		return invalid("/image: is required without a template")
 	}
 	if x.Ports != nil || x.Args != nil || x.Env != nil || x.TemplateID != nil { // else it was taken as it is

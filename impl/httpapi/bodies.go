@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"mime"
 	"net/http"
 	"os"
 
@@ -21,10 +20,9 @@ func (s *Services) read(op *validate.Op, r *request) (err error) {
 	if sent.ContentLength > op.MaxBody {
 		return tooLarge(op)
 	}
-	if kind := sent.Header.Get(echo.HeaderContentType); !op.AnyContentType && kind != echo.MIMEApplicationJSON {
-		kind, _, err = mime.ParseMediaType(kind)
-		if err != nil || kind != echo.MIMEApplicationJSON {
-			return echo.NewHTTPError(http.StatusUnsupportedMediaType, "the content type must be application/json")
+	if !op.AnyContentType {
+		if fault := validate.ContentType(sent.Header.Get(echo.HeaderContentType)); fault != "" {
+			return echo.NewHTTPError(http.StatusUnsupportedMediaType, fault)
 		}
 	}
 	r.raw, r.leave, err = s.Bodies.Read(contextOf(r), r.caller.ID, sent.Body, sent.ContentLength, op.MaxBody)

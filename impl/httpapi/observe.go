@@ -117,6 +117,7 @@ func (s *Services) logged(next handler) echo.HandlerFunc {
 		r := &request{Context: c}
 		id := s.IDs.Word(16)
 		c.Response().Header().Set(echo.HeaderXRequestID, id)
+		c.Response().Header().Set("Date", s.Clock.Wall().Format(http.TimeFormat)) // which net/http would take from the machine
 		start := s.Clock.Now()
 		var o *operation
 		if s.Meter != nil || s.Trace != nil {

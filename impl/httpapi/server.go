@@ -101,7 +101,7 @@ func New(s Services) (*echo.Echo, error) {
 	e.GET(healthPath, s.healthz)
 	e.GET(readyPath, s.readyz)
 	if s.GraphQL != nil {
-		e.Any(graphqlPath, echo.WrapHandler(s.GraphQL))
+		e.Match([]string{http.MethodGet, http.MethodPost}, graphqlPath, echo.WrapHandler(s.GraphQL))
 	}
 	rest.RegisterHandlersWithOptions(e, restHandlers{&s}, rest.RegisterHandlersOptions{
 		OperationMiddlewares: s.operations(rest.Ops, func(op validate.Op, _ echo.Context) compute.Scope {

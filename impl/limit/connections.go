@@ -66,6 +66,7 @@ func (c *Connections) State(nc net.Conn, s http.ConnState) {
 	case http.StateActive:
 		one.idle.Store(0)
 	case http.StateIdle:
+		one.handled.Store(false)
 		one.idle.Store(now().UnixNano())
 		if c.full.Load() {
 			c.tell()
@@ -158,6 +159,7 @@ type conn struct {
 	net.Conn
 	of      *Connections
 	idle    atomic.Int64 // since when it has no request, in nanoseconds; 0: it has one
+	handled atomic.Bool  // a handler has the request: what is written is its answer
 	closing sync.Once
 
 	mu    sync.Mutex
@@ -188,6 +190,16 @@ func (c *conn) CloseWrite() error {
 
 // Write sends text piece by piece: each must be taken within the span.
 func (c *conn) Write(text []byte) (n int, err error) {
+	if !c.handled.Load() {
+		if problem := asProblem(text); len(problem) != len(text) {
+			_, err := c.send(problem)
+			return len(text), err
+		}
+	}
+	return c.send(text)
+}
+
+func (c *conn) send(text []byte) (n int, err error) {
 	for {
 		part := text[:min(len(text), piece)]
 		if err := c.goOn(); err != nil {

@@ -9,7 +9,7 @@ import (
 // Server makes a server of the handler whose connections end when they make no progress. It is to serve what c.Listen gives.
 func (c *Connections) Server(handler http.Handler) *http.Server {
 	return &http.Server{
-		Handler: c.paced(handler), ConnState: c.State,
+		Handler: c.paced(handler), ConnState: c.State, ConnContext: known,
 		ReadHeaderTimeout: min(headerSpan, c.span), ReadTimeout: c.span, IdleTimeout: idleSpan, // of writing, see conn.Write
 	}
 }
@@ -18,6 +18,7 @@ func (c *Connections) Server(handler http.Handler) *http.Server {
 // more.
 func (c *Connections) paced(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handled(r)
 		if r.ContentLength < 0 || r.ContentLength > piece {
 			body := r.Body
 			r = r.WithContext(r.Context()) // net/http looks at the body that it made: one that waits to be asked for is not read to its end

@@ -62,7 +62,7 @@ func Params(params []Param, open bool, path func(string) string, query string, h
 	var violations Violations
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		violations = append(violations, Violation{"query", "cannot be parsed"})
+		violations = unreadable(query)
 	}
 	known := 0
 	for i := range params {
@@ -79,6 +79,9 @@ func Params(params []Param, open bool, path func(string) string, query string, h
 				known++
 			}
 		}
+		if given == nil && err != nil && violations.names(p.In+"."+p.Name) {
+			continue
+		}
 		if fault := p.check(given); fault != "" {
 			violations = append(violations, Violation{p.In + "." + p.Name, fault})
 		}
@@ -87,6 +90,33 @@ func Params(params []Param, open bool, path func(string) string, query string, h
 		return violations
 	}
 	return append(violations, unknownQuery(params, query)...)
+}
+
+// unreadable gives the parameters of a query that cannot be read, at most maxViolations.
+func unreadable(query string) Violations {
+	var violations Violations
+	for pair := range strings.SplitSeq(query, "&") {
+		if len(violations) == maxViolations {
+			break
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		plain, err := url.QueryUnescape(name)
+		if err != nil {
+			plain = name
+		}
+		_, wrong := url.QueryUnescape(value)
+
+		switch where := "query." + plain; {
+		case strings.Contains(pair, ";"):
+			violations = append(violations, Violation{where, "has a ; that is not written as %3B"})
+		case err != nil || wrong != nil:
+			violations = append(violations, Violation{where, "has a % without two hexadecimal digits after it"})
+		}
+	}
+	if violations == nil { // there are more parameters than anybody reads
+		return Violations{{"query", "cannot be parsed"}}
+	}
+	return violations
 }
 
 // unknownQuery gives the query parameters that no operation knows, in the order of the query, at most maxViolations.

@@ -88,7 +88,10 @@ func TestParametersAreStrict(t *testing.T) {
 		"wait=1000000000000000000000": "query.wait: must be <= 300000",
 		"flag=1":                      "query.flag: must be true or false",
 		"other=1&other=2":             "query.other: is not a known parameter",
-		"a%zz=1":                      "query: cannot be parsed",
+		"a%zz=1":                      "query.a%zz: has a % without two hexadecimal digits after it",
+		"other=%zz":                   "query.other: has a % without two hexadecimal digits after it",
+		"wait=1000%":                  "query.wait: has a % without two hexadecimal digits after it",
+		"wait=1000;flag=true":         "query.wait: has a ; that is not written as %3B",
 	} {
 		require.Equal(t, []string{want}, check(query, false), query)
 	}

@@ -4,26 +4,27 @@ package validate
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // Violation is one way in which a request breaks its schema.
 type Violation struct {
-	Where   string // a JSON Pointer, or query.name, path.name, header.name
+	Where   string // a JSON Pointer, empty for the whole body, or query.name, path.name, header.name
 	Message string
 }
 
 // String gives the line that errors shows.
-func (v Violation) String() string {
-	if v.Where == "" {
-		return "/: " + v.Message
-	}
-	return v.Where + ": " + v.Message
-}
+func (v Violation) String() string { return v.Where + ": " + v.Message }
 
 // Violations are all of one request, in the order of the document, at most 100.
 type Violations []Violation
+
+// names tells whether one of them is about that place.
+func (all Violations) names(where string) bool {
+	return slices.ContainsFunc(all, func(v Violation) bool { return v.Where == where })
+}
 
 // note adds a violation at the current place, unless the fault is empty.
 func (s *Scanner) note(fault string) {

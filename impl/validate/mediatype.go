@@ -1,0 +1,26 @@
+package validate
+
+import (
+	"fmt"
+	"mime"
+	"strings"
+)
+
+const jsonType = "application/json"
+
+// ContentType tells what is wrong with the content type of a body: it must be JSON in UTF-8, with whatever other parameters
+// (rules errors.media-type and errors.media-type.charset). It is empty where nothing is.
+func ContentType(header string) (fault string) {
+	if header == jsonType {
+		return ""
+	}
+	kind, parameters, err := mime.ParseMediaType(header)
+	if err != nil || kind != jsonType {
+		return "the content type must be " + jsonType
+	}
+	charset, given := parameters["charset"]
+	if !given || strings.EqualFold(charset, "utf-8") || strings.EqualFold(charset, "utf8") {
+		return ""
+	}
+	return fmt.Sprintf("the body must be UTF-8, and its content type says charset %.100q", charset)
+}
