@@ -75,9 +75,10 @@ type worker struct {
 	runtime  runtime.Runtime
 	started  time.Time
 	up       bool
-	stopping bool // somebody sees to its end
-	left     bool // its end was seen to, but something of it could not be removed
-	told     bool // the log has that
+	stopping bool                 // somebody sees to its end
+	left     bool                 // its end was seen to, but something of it could not be removed
+	told     bool                 // the log has that
+	end      *compute.EndedWorker // what is kept of it once it has ended; nil: not known yet
 }
 
 // pause is why an endpoint gets no worker now.
@@ -204,7 +205,7 @@ func (l *Workers) scale(ctx context.Context, d queue.Demand) {
 	l.giveUp(d, now)
 	out := decide(d, now)
 	for _, id := range out.stop {
-		l.stop(e.ID, id)
+		l.stop(e.ID, id, ending{why: "the worker was not needed any more, or was to be replaced"})
 	}
 	ids := l.idsFor(e.ID, out.start)
 	for len(ids) > 0 && !now.Before(l.pauseOf(e.ID).until) {
@@ -251,6 +252,9 @@ func (l *Workers) setMissing(e compute.EndpointID, ids []compute.WorkerID) {
 	l.Queue.SetAbsent(e, absent)
 }
 
+// unheard is the ending of a worker that was started and said nothing.
+var unheard = ending{why: "the worker was not heard of within " + initLimit.String(), alone: true}
+
 // giveUp ends the workers that were started and never heard of.
 func (l *Workers) giveUp(d queue.Demand, now time.Time) {
 	for _, w := range d.Workers {
@@ -259,8 +263,8 @@ func (l *Workers) giveUp(d queue.Demand, now time.Time) {
 		l.mu.Unlock()
 		if ok && w.Status == compute.WorkerInitializing && !w.Draining && now.Sub(known.started) >= initLimit {
 			l.Log.Error("worker was never heard of", "endpoint", d.Endpoint.ID, "worker", w.ID, "after", initLimit)
-			l.backOff(d.Endpoint.ID, "a worker was not heard of within "+initLimit.String())
-			l.stop(d.Endpoint.ID, w.ID)
+			l.backOff(d.Endpoint.ID, "worker "+string(w.ID)+": "+unheard.why)
+			l.stop(d.Endpoint.ID, w.ID, unheard)
 		}
 	}
 }
@@ -311,7 +315,7 @@ func (l *Workers) stopAll() {
 			continue
 		}
 		l.Queue.Drain(w.endpoint, id)
-		l.stops.Go(func() { l.end(id, w) })
+		l.stops.Go(func() { l.end(id, w, ending{why: "the server was stopped"}) })
 	}
 	l.stops.Wait()
 }

@@ -302,10 +302,10 @@ func (s *seat) endPolls() {
 }
 
 // WorkerGone forgets a worker that has ended, and puts the jobs that it held back in the queue or, with their attempts
-// spent, fails them.
-func (q *Queue) WorkerGone(ctx context.Context, e compute.EndpointID, w compute.WorkerID) {
+// spent, fails them. Why it ended is one line, which clients of the queue read.
+func (q *Queue) WorkerGone(ctx context.Context, e compute.EndpointID, w compute.WorkerID, why string) {
 	for _, j := range q.heldThat(func(h *lease) bool { return h.endpoint == e && h.worker == w }) {
-		lose := func(ctx context.Context) error { return q.lost(ctx, e, j.id, w, "the worker ended") }
+		lose := func(ctx context.Context) error { return q.lost(ctx, e, j.id, w, why) }
 		if lose(ctx) != nil {
 			q.doubt(e, lose)
 		}
