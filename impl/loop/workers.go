@@ -48,6 +48,9 @@ type Fleet struct {
 	URL       func() string // base of the queue, as processes of this machine reach it
 	OuterURL  func() string // base of the queue, as what Runtime runs reaches it
 	Ping      time.Duration // between two pings of a worker; in whole seconds, which is all that the SDK knows
+	// Undeclared tells of a declared endpoint whether only an earlier start of the server declared it: nothing says what its
+	// workers are. Nil: none is.
+	Undeclared func(compute.EndpointID) bool
 	// Held tells whether the container of a pod still has one of the GPUs of the host. Nil: nothing is to be held.
 	Held func(hostID string, devices []string) bool
 	// Login opens the credential for a private image.
@@ -208,6 +211,9 @@ func (l *Workers) scale(ctx context.Context, d queue.Demand) {
 		l.stop(e.ID, id, ending{why: "the worker was not needed any more, or was to be replaced"})
 	}
 	ids := l.idsFor(e.ID, out.start)
+	if len(ids) > 0 && e.Declared && l.Undeclared != nil && l.Undeclared(e.ID) {
+		l.rest(e.ID, now)
+	}
 	for len(ids) > 0 && !now.Before(l.pauseOf(e.ID).until) {
 		err := l.start(ctx, e, ids[0])
 		switch {
@@ -298,6 +304,23 @@ func (l *Workers) backOff(e compute.EndpointID, reason string) {
 	p.length = min(max(firstBackoff, 2*p.length), lastBackoff)
 	p.until, p.status, p.reason = l.Clock.Now().Add(p.length), compute.WorkerUnhealthy, reason
 	l.pauses[e] = p
+}
+
+// rest notes that the settings of this start of the server do not declare the endpoint: no worker is started, and its jobs wait.
+func (l *Workers) rest(e compute.EndpointID, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pauses[e] = pause{
+		until: now.Add(lastBackoff), status: compute.WorkerUnhealthy,
+		reason: "the server was started without the command of its workers: declare the endpoint again, or delete it",
+	}
+}
+
+// Replace has the workers of an endpoint replaced, each as soon as it holds no job, and at once where workers had failed.
+func (l *Workers) Replace(e compute.EndpointID) {
+	l.resetBackoff(e)
+	l.Queue.Replace(e)
+	l.Hint()
 }
 
 func (l *Workers) resetBackoff(e compute.EndpointID) {

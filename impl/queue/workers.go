@@ -276,6 +276,18 @@ func (q *Queue) WorkerUp(e compute.EndpointID, w compute.WorkerID) {
 	}
 }
 
+// Replace has every worker of the endpoint that berth started replaced, each as soon as it holds no job.
+func (q *Queue) Replace(e compute.EndpointID) {
+	q.mu.Lock()
+	if l := q.lines[e]; l != nil {
+		for _, s := range l.seats {
+			s.leaving = s.leaving || s.managed
+		}
+	}
+	q.mu.Unlock()
+	q.hooks.Demand()
+}
+
 // Drain ends the polls of a worker that holds no job and leases it nothing more, so that it can be stopped without loss.
 // It tells whether it did.
 func (q *Queue) Drain(e compute.EndpointID, w compute.WorkerID) bool {
