@@ -33,7 +33,9 @@ const crashing = `"workers":{"min":1,"max":1},"env":{"BERTH_SIM_EXIT_AFTER":"0s"
 
 // endedWorkers gives the workers of the endpoint at the path that have ended.
 func (c *Check) endedWorkers(at string) (all []map[string]any) {
-	list, _ := c.read(at + "/workers")["ended"].([]any) // absent while none has
+	answer := c.read(at + "/workers")
+	_ = answer["summary"].(map[string]any) // else it is something else
+	list, _ := answer["ended"].([]any)     // absent while none has
 	for _, one := range list {
 		all = append(all, one.(map[string]any))
 	}
