@@ -81,7 +81,7 @@ def call(url, body=None):
 
 worker = os.environ["RUNPOD_POD_ID"]
 while True:
-    status, job = call(os.environ["RUNPOD_WEBHOOK_GET_JOB"].replace("$RUNPOD_POD_ID", worker))
+    status, job = call(os.environ["RUNPOD_WEBHOOK_GET_JOB"].replace("$ID", worker))
     if status == 200:
         job = json.loads(job)
         done = os.environ["RUNPOD_WEBHOOK_POST_OUTPUT"].replace("$RUNPOD_POD_ID", worker).replace("$ID", job["id"])
