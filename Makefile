@@ -87,6 +87,10 @@ judge: build ## berth conformance beside a default server, a mock of the documen
 mutate: ## plant MUTANTS=200 random changes in what people wrote, by SEED=1, and see which no test notices (hours; ROOMS=impl/queue for some)
 	go run ./conformance/mutate -mutants $(or $(MUTANTS),200) -seed $(or $(SEED),1) $(if $(ROOMS),-rooms $(ROOMS))
 
+.PHONY: newcomer
+newcomer: build ## the second step of somebody new: a handler that crashes, berth dev twice, an edit, a browser (needs Python with venv)
+	conformance/newcomer.sh
+
 .PHONY: clients
 clients: ## the unmodified SDK clients and workers against a server (needs Python and Node)
 	conformance/clients/run.sh

@@ -166,6 +166,15 @@ func (s *logStream) ends() {
 	require.NoError(s.c, <-s.ended)
 }
 
+// rest gives the lines until the log ends, which it does by itself.
+func (s *logStream) rest() (all []logLine) {
+	s.ends()
+	for len(s.lines) > 0 {
+		all = append(all, <-s.lines)
+	}
+	return all
+}
+
 // ticking gives the id of a RUNNING pod that wrote n lines, tick 1 to tick n, and writes another one each second.
 func (c *Check) ticking(n int) string {
 	c.needsSim()

@@ -28,6 +28,31 @@ func (c *Check) logOf(members ...string) (path string, up time.Time) {
 	return at + "/workers/" + worker["id"].(string) + "/logs", c.time(worker["startedAt"])
 }
 
+// crashing is an endpoint whose workers end as soon as they are up.
+const crashing = `"workers":{"min":1,"max":1},"env":{"BERTH_SIM_EXIT_AFTER":"0s","BERTH_SIM_EXIT_CODE":"3"}`
+
+// endedWorkers gives the workers of the endpoint at the path that have ended.
+func (c *Check) endedWorkers(at string) (all []map[string]any) {
+	answer := c.read(at + "/workers")
+	_ = answer["summary"].(map[string]any) // else it is something else
+	list, _ := answer["ended"].([]any)     // absent while none has
+	for _, one := range list {
+		all = append(all, one.(map[string]any))
+	}
+	return all
+}
+
+// awaitEnded moves the clock on until so many workers of the endpoint have ended, and gives them.
+func (c *Check) awaitEnded(at string, n int) (all []map[string]any) {
+	c.Eventually(func() bool {
+		if all = c.endedWorkers(at); len(all) < n {
+			c.advance(time.Second)
+		}
+		return len(all) >= n
+	}, "workers end")
+	return all
+}
+
 var _ = area(func() {
 	ops := []string{"getWorkerLogs", "createEndpoint", "listEndpointWorkers"}
 	add("serverless.workers.logs", ops, func(c *Check) {
@@ -148,8 +173,78 @@ var _ = area(func() {
 		q.takeJob("own", q.submit(job))
 		require.Equal(c, "own", c.crew(other)[0]["id"])
 		c.Refused(c.REST("GET", other+"/workers/own/logs", ""), 404)
-		c.changed(at, `{"workers":{"min":0,"max":0}}`)
-		c.Eventually(func() bool { return len(c.crew(at)) == 0 }, "the worker ends")
+	})
+
+	add("serverless.workers.ended", append(ops, "updateEndpoint"), func(c *Check) {
+		c.needsSim()
+		at := c.newEndpoint(gpuEndpoint, crashing)
+		require.Empty(c, c.endedWorkers(at), "none has ended yet")
+		last := c.awaitEnded(at, 1)[0]
+		require.EqualValues(c, 3, last["exitCode"])
+		require.EqualValues(c, 1, last["version"])
+		require.False(c, c.time(last["endedAt"]).Before(c.time(last["startedAt"])))
+		why, words, _ := strings.Cut(last["reason"].(string), "\n")
+		require.Equal(c, "the worker ended with exit code 3", why)
+		require.Contains(c, words, "sim: ended with exit code 3", "the last that it wrote")
+
+		all := c.awaitEnded(at, 10)
+		c.Eventually(func() bool {
+			c.advance(time.Minute)
+			return c.endedWorkers(at)[0]["id"] != all[0]["id"]
+		}, "one more ends")
+		now := c.endedWorkers(at)
+		require.Len(c, now, 10)
+		require.Contains(c, now, all[0], "the latest come first")
+		require.NotContains(c, now, all[9], "and the first one is forgotten")
+
+		idle := c.newEndpoint(gpuEndpoint, `"workers":{"min":1,"max":1}`)
+		worker := c.awaitCrew(idle, "INITIALIZING")[0]["id"]
+		c.changed(idle, `{"workers":{"min":0,"max":0}}`)
+		stopped := c.awaitEnded(idle, 1)[0]
+		require.Equal(c, worker, stopped["id"])
+		require.Nil(c, stopped["exitCode"], "it was stopped")
+		require.NotContains(c, stopped["reason"], "\n")
+	})
+	add("serverless.workers.logs.kept", append(ops, "updateEndpoint", "deleteEndpoint"), func(c *Check) {
+		c.needsSim()
+		at := c.newEndpoint(gpuEndpoint, `"workers":{"min":1,"max":1},"env":{"BERTH_SIM_EXIT_AFTER":"300s","BERTH_SIM_EXIT_CODE":"3","BERTH_SIM_LOG_EVERY":"500ms"}`)
+		c.awaitCrew(at, "INITIALIZING")
+		c.advance(time.Minute)
+		c.advance(5 * time.Minute)
+		path := at + "/workers/" + c.awaitEnded(at, 1)[0]["id"].(string) + "/logs"
+		s := c.follow(path, "?tail=5000", "")
+		defer s.hangUp()
+		lines := s.rest()
+		require.Len(c, lines, 503, "the last 500 that it wrote, and what the system said")
+		require.Equal(c, "worker is INITIALIZING", lines[0].line)
+		last := lines[len(lines)-1]
+		require.Equal(c, "system", last.source)
+		require.Equal(c, "the worker ended with exit code 3", last.line)
+		require.Contains(c, lines[len(lines)-2].line, "sim: ended with exit code 3")
+
+		some := c.follow(path, "?source=container&tail=2", "")
+		defer some.hangUp()
+		require.Len(c, some.rest(), 2)
+		after := c.follow(path, "", lines[len(lines)-3].id)
+		defer after.hangUp()
+		require.Len(c, after.rest(), 2)
+
+		_, stranger := c.newKey(`,"user":"stranger"`, "all")
+		c.Refused(c.Send(Request{Method: "GET", URL: c.URL + path, Key: "Bearer " + stranger}), 404)
+		other := c.newEndpoint(gpuEndpoint, `"workers":{"max":0}`)
+		c.Refused(c.REST("GET", other+strings.TrimPrefix(path, at), ""), 404)
+		require.Equal(c, 204, c.REST("DELETE", at, "").Status)
 		c.Refused(c.REST("GET", path, ""), 404)
+	})
+	add("serverless.workers.logs.missing", ops, func(c *Check) {
+		c.needsSim()
+		at := c.newEndpoint(gpuEndpoint, `"workers":{"min":1},"env":{"BERTH_SIM_START_ERROR":"as asked"}`)
+		worker := c.awaitCrew(at, "UNHEALTHY")[0]
+		s := c.follow(at+"/workers/"+worker["id"].(string)+"/logs", "", "")
+		defer s.hangUp()
+		lines := s.rest()
+		require.Len(c, lines, 1)
+		require.Equal(c, "system", lines[0].source)
+		require.Contains(c, lines[0].line, worker["reason"])
 	})
 })

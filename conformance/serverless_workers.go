@@ -151,7 +151,7 @@ var _ = area(func() {
 		c.on(at).submit(job)
 		worker := c.awaitCrew(at, "INITIALIZING")[0]
 		require.ElementsMatch(c, []string{
-			"id", "status", "isStale", "version", "gpuCount", "image", "uptimeSeconds", "gpuTypeId", "dataCenterId", "startedAt",
+			"id", "status", "isStale", "version", "gpuCount", "image", "uptimeSeconds", "gpuTypeId", "dataCenterId", "startedAt", "reason",
 		}, keys(worker))
 		for member, want := range map[string]any{
 			"isStale": false, "version": 1.0, "gpuCount": 2.0, "image": "i", "gpuTypeId": "NVIDIA RTX A5000", "dataCenterId": "US-KS-2",
@@ -265,7 +265,7 @@ var _ = area(func() {
 		id := q.submit(job)
 		q.takeJob("own", id)
 		require.Equal(c, c.parsed(`{"id":"own","status":"RUNNING","isStale":false,"version":null,"gpuCount":0,"image":null,"uptimeSeconds":null,
-			"gpuTypeId":null,"dataCenterId":null,"startedAt":null}`), any(c.crew(at)[0]))
+			"gpuTypeId":null,"dataCenterId":null,"startedAt":null,"reason":null}`), any(c.crew(at)[0]))
 	})
 	add("serverless.workers.capacity", append(workers, "createPod"), func(c *Check) {
 		defer c.capacity(the4090("1"))()
@@ -294,6 +294,21 @@ var _ = area(func() {
 		c.needsSim()
 		at := c.newEndpoint(gpuEndpoint, `"networkVolumes":["`+c.newVolume()+`"],"workers":{"min":1}`)
 		require.Equal(c, "US-KS-2", c.awaitCrew(at, "INITIALIZING")[0]["dataCenterId"])
+	})
+	add("serverless.workers.reason", append(workers, "createPod"), func(c *Check) {
+		c.needsSim()
+		crashes := c.newEndpoint(gpuEndpoint, crashing)
+		worker := c.awaitCrew(crashes, "UNHEALTHY")[0]
+		last := c.endedWorkers(crashes)[0]
+		require.NotEqual(c, worker["id"], last["id"])
+		require.Equal(c, "worker "+last["id"].(string)+": "+last["reason"].(string), worker["reason"])
+		require.Contains(c, worker["reason"], "the worker ended with exit code 3\n")
+
+		defer c.capacity(the4090("1"))()
+		at := c.newEndpoint(gpuEndpoint, `"workers":{"min":2}`)
+		crew := c.awaitCrew(at, "INITIALIZING", "THROTTLED")
+		require.Nil(c, crew[0]["reason"])
+		require.Contains(c, crew[1]["reason"], "nothing can hold the worker now")
 	})
 	add("serverless.workers.unhealthy", workers, func(c *Check) {
 		c.needsSim()

@@ -43,6 +43,7 @@ type Tx interface {
 	Endpoints
 	Releases
 	Workers
+	EndedWorkers
 	Jobs
 	JobPieces
 	JobExpiry
@@ -130,6 +131,16 @@ type Workers interface {
 	SetWorkerStarted(compute.WorkerID, time.Time) (bool, error)
 	// DeleteWorker removes the worker, known or not.
 	DeleteWorker(compute.WorkerID) error
+}
+
+// EndedWorkers stores the last workers of each endpoint that have ended.
+type EndedWorkers interface {
+	// InsertEndedWorker stores a worker that has ended, and forgets all but the last compute.EndedWorkers of its endpoint.
+	InsertEndedWorker(compute.EndedWorker) error
+	// ListEndedWorkersOf gives the endpoint's workers that have ended, the last one first, without their logs.
+	ListEndedWorkersOf(compute.EndpointID) ([]compute.EndedWorker, error)
+	// EndedWorker gives one with its log; NotFound for an unknown id.
+	EndedWorker(compute.WorkerID) (compute.EndedWorker, error)
 }
 
 // Jobs stores jobs. Inputs are kept apart and read only by JobInput.

@@ -1,16 +1,23 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/impl/app"
 )
+
+// devEndpoint is the name of the endpoint of berth dev.
+const devEndpoint = "dev"
 
 func newDevCommand() *cobra.Command {
 	flags := serverFlags{private: true, graphql: app.GraphQL{Introspection: true, Playground: true}}
@@ -19,11 +26,17 @@ func newDevCommand() *cobra.Command {
 		Use:   "dev HANDLER.py | dev -- COMMAND [ARG...]",
 		Short: "Run the server with an endpoint for your handler",
 		Long: `Run the server with one endpoint, "dev", whose worker is your handler: an unmodified worker program that takes its jobs
-from the server. The worker is running before the first job, and what it prints is shown.`,
+from the server. The worker is running before the first job, and what it prints is shown. It is started anew when the handler
+changes or a file of its kind beside or below it, which is what it imports; a job that it holds is finished first.
+
+A handler in Python is run by the Python of the virtual environment at hand: that of VIRTUAL_ENV, else .venv beside the handler,
+else .venv in the working directory, else the one on the PATH.
+
+The key is kept in the data directory, in dev.key, for its owner alone, and is the same at every start.`,
 		Example: `  berth dev handler.py
   berth dev -- node worker.mjs`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			command, err := devCommand(args, cmd.ArgsLenAtDash() == 0)
+			w, err := devWorker(args, cmd.ArgsLenAtDash() == 0)
 			if err != nil {
 				return misuse(err, "see berth dev --help")
 			}
@@ -33,20 +46,20 @@ from the server. The worker is running before the first job, and what it prints 
 			}
 			defer flags.flush()
 			config.WorkerOutput = flags.lines // beside the log, and as little waited for
-			config.Endpoints = []app.Endpoint{{Name: "dev", Command: command, WorkersMin: 1, WorkersMax: 1}}
+			config.Endpoints = []app.Endpoint{{Name: devEndpoint, Command: w.command, WorkersMin: 1, WorkersMax: 1}}
 			return serve(cmd.Context(), config, func(s *app.Server) error {
-				out := cmd.OutOrStdout()
+				key, err := s.DevKey(cmd.Context())
+				if err != nil {
+					return err
+				}
+				go newWatch(w.files, config.Data).run(cmd.Context(), func() {
+					config.Log.Info("the handler or what it imports changed: its worker is replaced once it holds no job")
+					s.ReplaceWorkers(devEndpoint)
+				})
 				if asJSON {
-					return printReady(out, s)
+					return printReady(cmd.OutOrStdout(), s, key)
 				}
-				key := s.FirstKey()
-				if key == "" {
-					key = "$BERTH_KEY"
-				}
-				fmt.Fprintf(out, "berth serves %s at %s (data in %s)\n", strings.Join(command, " "), s.URL(), config.Data)
-				printPages(out, s)
-				_, err := fmt.Fprintf(out, "Paste this to run a job:\n\n  %s\n\n", runSyncLine(s, "dev", key))
-				return err
+				return w.greet(cmd.OutOrStdout(), s, key, config.Data)
 			})
 		},
 	}
@@ -55,25 +68,117 @@ from the server. The worker is running before the first job, and what it prints 
 	return cmd
 }
 
-// devCommand gives the worker's program and arguments.
-func devCommand(args []string, dashed bool) ([]string, error) {
+// devProgram is what the worker of berth dev is.
+type devProgram struct {
+	command []string
+	python  string   // why it is this Python; empty: it is no handler in Python
+	files   []string // those of the command that are watched, with what is below their directories
+}
+
+// devWorker gives the worker's program for the arguments of berth dev, dashed for a command.
+func devWorker(args []string, dashed bool) (devProgram, error) {
 	if len(args) == 0 {
-		return nil, errors.New("name a handler file, or a command after --")
+		return devProgram{}, errors.New("name a handler file, or a command after --")
 	}
 	if dashed {
-		return args, nil
+		if _, err := exec.LookPath(args[0]); err != nil {
+			return devProgram{}, fmt.Errorf("the command of the worker: %w", err)
+		}
+		return devProgram{command: args, files: filesOf(args[1:])}, nil
 	}
 	if filepath.Ext(args[0]) != ".py" {
-		return nil, fmt.Errorf("%s is not a .py file; give any other worker as a command after --", args[0])
+		return devProgram{}, fmt.Errorf("%s is not a .py file; give any other worker as a command after --", args[0])
 	}
 	handler, err := filepath.Abs(args[0])
 	if err != nil {
-		return nil, err
+		return devProgram{}, err
 	}
-	for _, python := range []string{"python", "python3"} {
-		if path, err := exec.LookPath(python); err == nil {
-			return append([]string{path, "-u", handler}, args[1:]...), nil
+	switch info, err := os.Stat(handler); {
+	case err != nil:
+		return devProgram{}, fmt.Errorf("the handler file: %w", err)
+	case !info.Mode().IsRegular():
+		return devProgram{}, fmt.Errorf("the handler file: %s is no file", handler)
+	}
+	python, why, err := pythonFor(handler, os.Getenv("VIRTUAL_ENV"))
+	return devProgram{command: append([]string{python, "-u", handler}, args[1:]...), python: why, files: []string{handler}}, err
+}
+
+// filesOf gives the arguments of a command that are files with an extension.
+func filesOf(args []string) (files []string) {
+	for _, a := range args {
+		if info, err := os.Stat(a); err == nil && info.Mode().IsRegular() && filepath.Ext(a) != "" {
+			if path, err := filepath.Abs(a); err == nil {
+				files = append(files, path)
+			}
 		}
 	}
-	return nil, errors.New("neither python nor python3 is on the PATH")
+	return files
+}
+
+// pythonFor gives the Python of the virtual environment at hand, or the one on the PATH, and where it is from. An environment that
+// is named or there, and has no Python, is passed over.
+func pythonFor(handler, environment string) (python, why string, err error) {
+	places := []struct{ dir, why string }{
+		{environment, "of the virtual environment in VIRTUAL_ENV"},
+		{filepath.Join(filepath.Dir(handler), ".venv"), "of the virtual environment beside the handler"},
+		{".venv", "of the virtual environment in the working directory"},
+	}
+	for _, p := range places {
+		if p.dir == "" {
+			continue
+		}
+		inside := filepath.Join(p.dir, "bin", "python")
+		if runtime.GOOS == "windows" {
+			inside = filepath.Join(p.dir, "Scripts", "python.exe")
+		}
+		if path, err := exec.LookPath(inside); err == nil {
+			path, err = filepath.Abs(path) // and no link is followed: the environment is found by the path
+			return path, p.why, err
+		}
+	}
+	for _, name := range []string{"python", "python3"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, "on the PATH: there is no virtual environment in VIRTUAL_ENV, beside the handler or here", nil
+		}
+	}
+	return "", "", errors.New("there is no virtual environment in VIRTUAL_ENV, beside the handler or here, and neither python nor python3 is on the PATH")
+}
+
+// greet prints what a person needs: what serves, and lines to paste.
+func (w devProgram) greet(out io.Writer, s *app.Server, key, data string) error {
+	text := &strings.Builder{}
+	fmt.Fprintf(text, "berth serves %s at %s (data in %s)\n", strings.Join(w.command, " "), s.URL(), data)
+	if w.python != "" {
+		fmt.Fprintf(text, "Python is %s, %s\n", w.command[0], w.python)
+	}
+	printPages(text, s)
+	fmt.Fprintf(text, `The worker is started anew when the handler or what it imports changes.
+
+Paste this to run a job:
+
+  %s
+
+or, with the Python SDK:
+
+  import runpod
+  runpod.api_key, runpod.endpoint_url_base = "%s", "%s/v2"
+  print(runpod.Endpoint("%s").run_sync({"input": {"hello": "dev"}}))
+
+or, with this program:
+
+  export BERTH_SERVER=%s BERTH_KEY=%s
+  berth jobs run dev --input '{"hello":"dev"}' --wait
+
+`, runSyncLine(s, devEndpoint, key), key, s.QueueURL(), s.Endpoints()[devEndpoint], s.URL(), key)
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+// run looks for changes, and calls changed for each, until ctx ends.
+func (w *watch) run(ctx context.Context, changed func()) {
+	for pausing(ctx, w.pause()) == nil {
+		if w.changed() {
+			changed()
+		}
+	}
 }

@@ -164,9 +164,9 @@ id, or by its name where no other endpoint has it.`,
 	return cmd
 }
 
-// below makes a command that shows a list of an endpoint, read by read.
+// below makes a command that shows a list of an endpoint, read by read, and after it more.
 func below[L, T any](r *resource[rest.Endpoint], what, short string, columns []column[T], items func(L) []T,
-	read func(ctx context.Context, c *rest.Client, id string) (*http.Response, error)) *cobra.Command {
+	more func(cmd *cobra.Command, endpoint string, list L) error, read func(ctx context.Context, c *rest.Client, id string) (*http.Response, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:               what + " ENDPOINT",
 		Short:             short,
@@ -193,13 +193,16 @@ func below[L, T any](r *resource[rest.Endpoint], what, short string, columns []c
 			if err != nil {
 				return err
 			}
-			return printTable(cmd, columns, items(list))
+			if err := printTable(cmd, columns, items(list)); err != nil {
+				return err
+			}
+			return more(cmd, args[0], list)
 		},
 	}
 }
 
 func newWorkersCommand(r *resource[rest.Endpoint]) *cobra.Command {
-	return below(r, "workers", "List the workers of an endpoint, the newest first", []column[rest.Worker]{
+	return below(r, "workers", "List the workers of an endpoint, the newest first, and those that have ended", []column[rest.Worker]{
 		{head: "ID", value: func(w rest.Worker) string { return w.ID }},
 		{head: "STATUS", value: func(w rest.Worker) string { return string(w.Status) }},
 		{head: "VERSION", value: func(w rest.Worker) string { return pointed(w.Version.Pointer()) }},
@@ -208,7 +211,11 @@ func newWorkersCommand(r *resource[rest.Endpoint]) *cobra.Command {
 		{head: "IMAGE", value: func(w rest.Worker) string { return pointed(w.Image.Pointer()) }},
 		{head: "DATA CENTER", value: func(w rest.Worker) string { return pointed(w.DataCenterID.Pointer()) }},
 		{head: "STARTED", value: func(w rest.Worker) string { return pointed(w.StartedAt.Pointer()) }},
-	}, func(l rest.WorkerList) []rest.Worker { return l.Workers },
+		{head: "REASON", value: func(w rest.Worker) string {
+			reason, _ := w.Reason.Get()
+			return orDash(brief(reason))
+		}},
+	}, func(l rest.WorkerList) []rest.Worker { return l.Workers }, printEnded,
 		func(ctx context.Context, c *rest.Client, id string) (*http.Response, error) {
 			return c.ListEndpointWorkers(ctx, id)
 		})
@@ -227,7 +234,7 @@ func newReleasesCommand(r *resource[rest.Endpoint]) *cobra.Command {
 			}
 			return textOf(all)
 		}},
-	}, func(l rest.ReleaseList) []rest.Release { return l.Releases },
+	}, func(l rest.ReleaseList) []rest.Release { return l.Releases }, func(*cobra.Command, string, rest.ReleaseList) error { return nil },
 		func(ctx context.Context, c *rest.Client, id string) (*http.Response, error) {
 			return c.ListEndpointReleases(ctx, id)
 		})

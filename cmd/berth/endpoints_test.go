@@ -33,9 +33,9 @@ ENDPOINT______  words  QUEUE  0-5      REQUEST_COUNT 7  cpu3g, 2 vCPUs, 8 GB or 
 	require.Equal(t, map[string]any{"type": "QUEUE_DELAY", "queueDelay": 1.5}, s.document("endpoints", "update", "words", "--queue-delay", "1500ms", "--idle-timeout", "30s", "--image", "acme/words:2")["scaling"])
 	require.Contains(t, s.done("endpoints", "releases", "words"), "  image")
 	require.Len(t, s.document("endpoints", "releases", "words")["releases"], 2)
-	require.Equal(t, "ID  STATUS  VERSION  STALE  GPUS  IMAGE  DATA CENTER  STARTED\n", s.done("endpoints", "workers", "words"))
+	require.Equal(t, "ID  STATUS  VERSION  STALE  GPUS  IMAGE  DATA CENTER  STARTED  REASON\n", s.done("endpoints", "workers", "words"))
 	require.Empty(t, s.document("endpoints", "workers", "words")["workers"])
-	s.refuses(exitFailed, "berth: endpoint words has no worker now\n", "endpoints", "logs", "words")
+	s.refuses(exitFailed, "berth: endpoint words has no worker, and none has ended\n", "endpoints", "logs", "words")
 	s.refuses(exitUsage, "berth: --cpu: \"cpu3g\" is not FLAVOR:VCPUS\n", "endpoints", "update", "words", "--cpu", "cpu3g")
 
 	require.Equal(t, "deleted "+id+"\n", s.done("endpoints", "delete", "words"))

@@ -131,6 +131,9 @@ func (j *jobs) await(w *waiting, job queue.Job, document []byte) (queue.Job, []b
 	w.held = true
 	err := w.await(j.cmd, fmt.Sprintf("job %s is %s", id, job.Status), hint, func(ctx context.Context) (string, bool, error) {
 		hold := longestHold
+		if w.news != nil {
+			hold = newsEvery
+		}
 		if terminal(j.cmd.ErrOrStderr()) {
 			hold = shortestHold // for the line to move
 		}
@@ -150,6 +153,13 @@ func (j *jobs) await(w *waiting, job queue.Job, document []byte) (queue.Job, []b
 	return job, document, err
 }
 
+// listen has what becomes of the workers told while a job is waited for.
+func (j *jobs) listen(w *waiting, follow bool) {
+	if w.wait || follow {
+		w.news = newsOf(j.cmd.Context(), j.connection, j.endpoint, j.named)
+	}
+}
+
 // finish prints a job at once, at its end, or all the way to it.
 func (j *jobs) finish(w *waiting, follow bool, job queue.Job, document []byte) (err error) {
 	switch {
@@ -157,6 +167,11 @@ func (j *jobs) finish(w *waiting, follow bool, job queue.Job, document []byte) (
 		job, document, err = j.follow(w, job, document)
 	case w.wait:
 		job, document, err = j.await(w, job, document)
+	}
+	if err != nil || ended(job.Status) && job.Status != queue.JobStatusCOMPLETED {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(j.cmd.Context()), newsEvery)
+		defer cancel()
+		w.news.tell(ctx, j.cmd.ErrOrStderr(), true)
 	}
 	if err != nil {
 		_ = j.print(job, document) // as it was seen last, for its id
@@ -204,6 +219,7 @@ func newStatusCommand() *cobra.Command {
 				n := ttl.Milliseconds()
 				ms = &n
 			}
+			j.listen(&w, follow)
 			job, document, err := j.status(cmd.Context(), args[1], ms)
 			if err != nil {
 				return err

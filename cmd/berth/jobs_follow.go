@@ -26,6 +26,7 @@ func (j *jobs) follow(w *waiting, job queue.Job, document []byte) (queue.Job, []
 			job, document = now, read
 			if heard = time.Now(); !ended(now.Status) { // else chunks are left, and the end is told after them
 				f.tell(now, read)
+				w.news.tell(ctx, f.cmd.ErrOrStderr(), false)
 			}
 		case ctx.Err() != nil || !passing(err) || time.Since(heard) > patience:
 			state := fmt.Sprintf("job %s is %s", f.id, job.Status)

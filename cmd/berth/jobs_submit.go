@@ -69,6 +69,7 @@ line is a document of the server: the job, the chunks of a read, and the job aga
 			if err != nil {
 				return err
 			}
+			j.listen(&w, follow)
 			job, document, err := j.job(cmd.Context(), 0, func(ctx context.Context) (*http.Response, error) {
 				return send(document, func(contentType string, body io.Reader) (*http.Response, error) {
 					return j.queue.RunWithBody(ctx, j.endpoint, contentType, body)
@@ -120,6 +121,7 @@ more than 90 seconds.`,
 			if err != nil {
 				return err
 			}
+			j.listen(&w, false)
 			hold := 300 * time.Second
 			if w.timeout > 0 {
 				hold = min(hold, max(shortestHold, w.timeout))

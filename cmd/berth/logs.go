@@ -223,7 +223,7 @@ func newWorkerLogsCommand(r *resource[rest.Endpoint]) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "logs ENDPOINT [WORKER]",
 		Short:   "Print the log of a worker",
-		Long:    fmt.Sprintf(logsLong, "a worker") + " Without an id it is the newest worker.",
+		Long:    fmt.Sprintf(logsLong, "a worker") + " Without an id it is the newest worker or, if none runs, the last one that ended.",
 		Example: "  berth endpoints logs words --follow\n  berth endpoints logs words w7x2k9m4q1 --tail 20",
 		Args:    cobra.RangeArgs(1, 2),
 		ValidArgsFunction: completion(func(ctx context.Context, c *connection, args []string) ([]string, error) {
@@ -245,14 +245,15 @@ func newWorkerLogsCommand(r *resource[rest.Endpoint]) *cobra.Command {
 				return err
 			}
 			if len(args) == 1 {
-				workers, err := workerIDs(cmd.Context(), c, endpoint)
+				list, _, err := c.workersOf(cmd.Context(), endpoint)
 				if err != nil {
 					return r.hint(err)
 				}
-				if len(workers) == 0 {
-					return fmt.Errorf("endpoint %s has no worker now", args[0])
+				id, ok := newest(list)
+				if !ok {
+					return fmt.Errorf("endpoint %s has no worker, and none has ended", args[0])
 				}
-				args = append(args, workers[0])
+				args = append(args, id)
 			}
 			err = q.print(cmd, c, func(ctx context.Context, p *rest.GetPodLogsParams, resume rest.RequestEditorFn) (*http.Response, error) {
 				return c.rest.GetWorkerLogs(ctx, endpoint, args[1], (*rest.GetWorkerLogsParams)(p), resume)
@@ -264,16 +265,17 @@ func newWorkerLogsCommand(r *resource[rest.Endpoint]) *cobra.Command {
 	return cmd
 }
 
-// workerIDs gives the workers of an endpoint, the newest first.
+// workerIDs gives the workers of an endpoint, the newest first, and then those that have ended.
 func workerIDs(ctx context.Context, c *connection, endpoint string) (ids []string, err error) {
 	id, err := c.endpoint(ctx, endpoint)
 	if err != nil {
 		return nil, err
 	}
-	list, _, err := fetch[rest.WorkerList](ctx, c, func(ctx context.Context) (*http.Response, error) {
-		return c.rest.ListEndpointWorkers(ctx, id)
-	})
+	list, _, err := c.workersOf(ctx, id)
 	for _, w := range list.Workers {
+		ids = append(ids, w.ID)
+	}
+	for _, w := range list.Ended {
 		ids = append(ids, w.ID)
 	}
 	return ids, err

@@ -193,7 +193,7 @@ the name of an endpoint and means its command, to which nothing is added unless 
 			return serve(cmd.Context(), config, func(s *app.Server) error {
 				out := cmd.OutOrStdout()
 				if asJSON {
-					return printReady(out, s)
+					return printReady(out, s, s.FirstKey())
 				}
 				printGreeting(out, s, config.Data)
 				if demo {
@@ -296,8 +296,8 @@ func splitCommand(command string) ([]string, error) {
 	return argv, nil
 }
 
-// printReady prints what a script needs.
-func printReady(out io.Writer, s *app.Server) error {
+// printReady prints what a script needs. An empty key is not shown.
+func printReady(out io.Writer, s *app.Server, key string) error {
 	return json.NewEncoder(out).Encode(struct {
 		URL       string `json:"url"`
 		QueueURL  string `json:"queueUrl"`
@@ -305,7 +305,7 @@ func printReady(out io.Writer, s *app.Server) error {
 		Controls  string `json:"controlsKey,omitempty"`
 		Metrics   string `json:"metricsUrl,omitempty"`
 		Endpoints any    `json:"endpoints"`
-	}{s.URL(), s.QueueURL(), s.FirstKey(), s.ControlsKey(), s.MetricsURL(), s.Endpoints()})
+	}{s.URL(), s.QueueURL(), key, s.ControlsKey(), s.MetricsURL(), s.Endpoints()})
 }
 
 // printGreeting prints what a person needs: where it is, the first key, and lines to paste.

@@ -31,17 +31,6 @@ func TestACommandIsSplitAtSpacesOutsideQuotes(t *testing.T) {
 	require.ErrorContains(t, err, "NAME=COMMAND")
 }
 
-func TestDevTakesAHandlerFileOrACommand(t *testing.T) {
-	t.Parallel()
-	command, err := devCommand([]string{"node", "worker.mjs"}, true)
-	require.NoError(t, err)
-	require.Equal(t, []string{"node", "worker.mjs"}, command)
-	_, err = devCommand([]string{"worker.mjs"}, false)
-	require.ErrorContains(t, err, "after --")
-	_, err = devCommand(nil, false)
-	require.ErrorContains(t, err, "handler file")
-}
-
 // runServer runs a command with a server in it until ready has read its first line, then stops it.
 func runServer(t *testing.T, ready func(line []byte), args ...string) {
 	ctx, stop := context.WithCancel(t.Context())

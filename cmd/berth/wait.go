@@ -20,6 +20,7 @@ type waiting struct {
 	wait    bool
 	timeout time.Duration // 0: for ever
 	held    bool          // the server holds every look, so that none needs a pause before it
+	news    *news         // told meanwhile; nil: there are none
 }
 
 // add adds --wait and --timeout.
@@ -70,6 +71,8 @@ func (w *waiting) await(cmd *cobra.Command, state, hint string, look func(contex
 			return nil
 		case err == nil:
 			state, heard = now, time.Now()
+			line.clear()
+			w.news.tell(ctx, cmd.ErrOrStderr(), false)
 			line.say(state)
 			if w.held {
 				continue

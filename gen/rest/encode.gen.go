@@ -912,6 +912,20 @@ func (v Endpoint) AppendJSON(dst []byte) []byte {
 // AppendJSON appends it to dst.
 func (v WorkerList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
+	if len(v.Ended) > 0 {
+		dst = append(dst, `"ended":`...)
+		if v.Ended == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(dst, '[')
+			for _, v1 := range v.Ended {
+				dst = v1.AppendJSON(dst)
+				dst = append(dst, ',')
+			}
+			dst = encode.End(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
 	dst = append(dst, `"endpointVersion":`...)
 	if p1 := v.EndpointVersion.Pointer(); p1 == nil {
 		dst = append(dst, "null"...)
@@ -1494,6 +1508,38 @@ func (v ShownEndpointWorkers) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v EndedWorker) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"endedAt":`...)
+	dst = encode.Time(dst, v.EndedAt)
+	dst = append(dst, ',')
+	dst = append(dst, `"exitCode":`...)
+	if p1 := v.ExitCode.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.Int(dst, (*p1))
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	dst = append(dst, `"reason":`...)
+	dst = encode.String(dst, v.Reason)
+	dst = append(dst, ',')
+	dst = append(dst, `"startedAt":`...)
+	if p1 := v.StartedAt.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.Time(dst, (*p1))
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"version":`...)
+	dst = encode.Int(dst, v.Version)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v WorkerSummary) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"idle":`...)
@@ -1550,6 +1596,15 @@ func (v Worker) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `"isStale":`...)
 	dst = encode.Bool(dst, v.IsStale)
 	dst = append(dst, ',')
+	if len(v.Reason) > 0 {
+		dst = append(dst, `"reason":`...)
+		if p1 := v.Reason.Pointer(); p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
 	dst = append(dst, `"startedAt":`...)
 	if p1 := v.StartedAt.Pointer(); p1 == nil {
 		dst = append(dst, "null"...)

@@ -35,6 +35,7 @@ func TestAnswersAreEncodedAsByEncodingJSON(t *testing.T) {
 	encodetest.Check[DataCenterList](t)
 	encodetest.Check[DelegationList](t)
 	encodetest.Check[EcrDelegation](t)
+	encodetest.Check[EndedWorker](t)
 	encodetest.Check[Endpoint](t)
 	encodetest.Check[EndpointBillingAmounts](t)
 	encodetest.Check[EndpointBillingList](t)

@@ -1368,6 +1368,24 @@ type EcrDelegation struct {
 	Tag               string                    `json:"tag"`
 }
 
+// EndedWorker defines model for EndedWorker.
+type EndedWorker struct {
+	EndedAt time.Time `json:"endedAt"`
+
+	// ExitCode Of one that ended by itself: -1, or 128 and the number of the signal, if a signal ended it. Null for one that was stopped, or of which it is not known.
+	ExitCode nullable.Nullable[int64] `json:"exitCode"`
+	ID       string                   `json:"id"`
+
+	// Reason Why it ended, for people: one line, and after it the last lines that it wrote to the standard error, if it was not stopped because nobody needed it.
+	Reason string `json:"reason"`
+
+	// StartedAt Null if its container never came up.
+	StartedAt nullable.Nullable[time.Time] `json:"startedAt"`
+
+	// Version Of its release.
+	Version int64 `json:"version"`
+}
+
 // Endpoint defines model for Endpoint.
 type Endpoint struct {
 	Args          string      `json:"args"`
@@ -2168,6 +2186,9 @@ type Worker struct {
 	// IsStale It is made of an earlier release than the latest.
 	IsStale bool `json:"isStale"`
 
+	// Reason Why it is UNHEALTHY or THROTTLED, for people; null otherwise.
+	Reason nullable.Nullable[string] `json:"reason,omitempty"`
+
 	// StartedAt Null until its container is up.
 	StartedAt nullable.Nullable[time.Time] `json:"startedAt"`
 	Status    WorkerStatus                 `json:"status"`
@@ -2181,6 +2202,9 @@ type Worker struct {
 
 // WorkerList defines model for WorkerList.
 type WorkerList struct {
+	// Ended The last ones that have ended, the latest first, whose logs can be read. Absent while none has.
+	Ended []EndedWorker `json:"ended,omitempty"`
+
 	// EndpointVersion Of the latest release.
 	EndpointVersion nullable.Nullable[int64] `json:"endpointVersion"`
 	Summary         WorkerSummary            `json:"summary"`
@@ -3248,14 +3272,14 @@ type ClientInterface interface {
 
 	// ListEndpointWorkers List the workers of an endpoint
 	//
-	// The newest first; those that should be there and cannot be started now are listed too.
+	// The newest first; those that should be there and cannot be started now are listed too. Besides, the last ones that have ended, and why.
 	//
 	// Corresponds with GET /v2/serverless/{id}/workers (the `ListEndpointWorkers` operationId).
 	ListEndpointWorkers(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetWorkerLogs Follow the logs of a worker
 	//
-	// Server-sent events as of a pod's logs, until the worker has ended. Only workers that were started here have a log.
+	// Server-sent events as of a pod's logs, until the worker has ended. Only workers that were started here have a log; of the last ones of an endpoint that have ended its end is kept.
 	//
 	// Corresponds with GET /v2/serverless/{id}/workers/{workerId}/logs (the `GetWorkerLogs` operationId).
 	GetWorkerLogs(ctx context.Context, id string, workerID string, params *GetWorkerLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4354,7 +4378,7 @@ func (c *Client) ListEndpointReleases(ctx context.Context, id string, reqEditors
 
 // ListEndpointWorkers List the workers of an endpoint
 //
-// The newest first; those that should be there and cannot be started now are listed too.
+// The newest first; those that should be there and cannot be started now are listed too. Besides, the last ones that have ended, and why.
 //
 // Corresponds with GET /v2/serverless/{id}/workers (the `ListEndpointWorkers` operationId).
 func (c *Client) ListEndpointWorkers(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4371,7 +4395,7 @@ func (c *Client) ListEndpointWorkers(ctx context.Context, id string, reqEditors 
 
 // GetWorkerLogs Follow the logs of a worker
 //
-// Server-sent events as of a pod's logs, until the worker has ended. Only workers that were started here have a log.
+// Server-sent events as of a pod's logs, until the worker has ended. Only workers that were started here have a log; of the last ones of an endpoint that have ended its end is kept.
 //
 // Corresponds with GET /v2/serverless/{id}/workers/{workerId}/logs (the `GetWorkerLogs` operationId).
 func (c *Client) GetWorkerLogs(ctx context.Context, id string, workerID string, params *GetWorkerLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7904,7 +7928,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListEndpointWorkersWithResponse List the workers of an endpoint
 	//
-	// The newest first; those that should be there and cannot be started now are listed too.
+	// The newest first; those that should be there and cannot be started now are listed too. Besides, the last ones that have ended, and why.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -7913,7 +7937,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetWorkerLogsWithResponse Follow the logs of a worker
 	//
-	// Server-sent events as of a pod's logs, until the worker has ended. Only workers that were started here have a log.
+	// Server-sent events as of a pod's logs, until the worker has ended. Only workers that were started here have a log; of the last ones of an endpoint that have ended its end is kept.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -14372,7 +14396,7 @@ func (c *ClientWithResponses) ListEndpointReleasesWithResponse(ctx context.Conte
 
 // ListEndpointWorkersWithResponse List the workers of an endpoint
 //
-// The newest first; those that should be there and cannot be started now are listed too.
+// The newest first; those that should be there and cannot be started now are listed too. Besides, the last ones that have ended, and why.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -14387,7 +14411,7 @@ func (c *ClientWithResponses) ListEndpointWorkersWithResponse(ctx context.Contex
 
 // GetWorkerLogsWithResponse Follow the logs of a worker
 //
-// Server-sent events as of a pod's logs, until the worker has ended. Only workers that were started here have a log.
+// Server-sent events as of a pod's logs, until the worker has ended. Only workers that were started here have a log; of the last ones of an endpoint that have ended its end is kept.
 //
 // Returns a wrapper object for the known response body format(s).
 //

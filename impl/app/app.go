@@ -380,6 +380,19 @@ func (s *Server) declare(ctx context.Context, endpoints *control.Endpoints) erro
 	return nil
 }
 
+// declares tells whether the settings of this start declare the endpoint. It is asked once all are declared.
+func (s *Server) declares(id compute.EndpointID) bool {
+	for _, one := range s.endpoints {
+		if one == id {
+			return true
+		}
+	}
+	return false
+}
+
+// ReplaceWorkers has the workers of a declared endpoint replaced, each as soon as it holds no job: their program has changed.
+func (s *Server) ReplaceWorkers(name string) { s.workings.workers.Replace(s.endpoints[name]) }
+
 // listen opens the addresses: one for everything, and if the settings say so a second one for the queue and one for the metrics.
 func (s *Server) listen() (err error) {
 	if s.url, err = s.open(s.config.Listen); err != nil {

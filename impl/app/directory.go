@@ -17,6 +17,7 @@ import (
 const (
 	databaseFile = "berth.db"
 	secretFile   = "secret.key"    // the key of what is stored encrypted: who has it and the database can read the registry credentials
+	devKeyFile   = "dev.key"       // the key that berth dev shows at every start, which is good for everything
 	lockFile     = "lock"          // held while a server runs
 	ownerFile    = "runtime-owner" // the name that the directory's containers are found by
 	processDir   = "process"       // of the processes of endpoints
@@ -92,13 +93,13 @@ func closeToOthers(dir string, log *slog.Logger) error {
 
 // isOurs tells whether a name in a data directory is one that berth or its database gives.
 func isOurs(name string) bool {
-	return slices.Contains([]string{lockFile, ownerFile, processDir, podsDir, bodiesDir, lostAndFound}, strings.TrimSuffix(name, ".new")) ||
+	return slices.Contains([]string{devKeyFile, lockFile, ownerFile, processDir, podsDir, bodiesDir, lostAndFound}, strings.TrimSuffix(name, ".new")) ||
 		strings.HasPrefix(name, databaseFile) || strings.HasPrefix(name, secretFile)
 }
 
 // checkFiles looks at the files that matter: each is its owner's alone and nobody else's, and the database is there if anything is.
 func checkFiles(dir string, log *slog.Logger) error {
-	for _, name := range []string{databaseFile, secretFile} {
+	for _, name := range []string{databaseFile, secretFile, devKeyFile} {
 		if err := closeFileToOthers(dir, name, log); err != nil {
 			return err
 		}

@@ -6,13 +6,17 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/berthdev/berth/impl/atomicfile"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/store"
@@ -90,6 +94,36 @@ func (s *Server) makeFirstKey(ctx context.Context) <-chan error {
 		made <- err
 	}()
 	return made
+}
+
+// DevKey gives the key that the data directory keeps, in a file for its owner alone, so that it can be shown at every start. It is
+// the first key of a new directory, and a new one where there is none that is good.
+func (s *Server) DevKey(ctx context.Context) (string, error) {
+	file := filepath.Join(s.config.Data, devKeyFile)
+	kept, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	token := strings.TrimSpace(string(kept))
+	if token != "" {
+		key, err := s.keyring.Find(ctx, token)
+		if err == nil && slices.Contains(key.Scopes, compute.ScopeAll) {
+			return token, nil
+		}
+		if err != nil && compute.CodeOf(err) != compute.Unauthenticated {
+			return "", err
+		}
+	}
+
+	if token = s.firstKey; token == "" {
+		if _, token, err = s.CreateKey(ctx, NewKey("berth dev", []string{string(compute.ScopeAll)}, false, 0)); err != nil {
+			return "", err
+		}
+	}
+	if err := atomicfile.Write(file, []byte(token+"\n"), !s.config.Ephemeral); err != nil {
+		return "", err
+	}
+	return token, atomicfile.SyncDir(s.config.Data)
 }
 
 // NewKey is a key of the owner. An expiry of 0 is none.

@@ -133,7 +133,7 @@ func (s *Server) workerFleet(ids *compute.IDs, login func(context.Context, compu
 	f := loop.Fleet{
 		Store: s.store, Placement: s.placement, Queue: s.queue, Keyring: s.keyring, Processes: s.process, Runtime: s.workers, Simulated: s.workerSim != nil, IDs: ids,
 		Clock: s.config.clock, Log: s.config.Log, URL: s.QueueURL, OuterURL: s.workerURL, Login: login,
-		Ping: s.config.Lease / pingsInALease,
+		Ping: s.config.Lease / pingsInALease, Undeclared: func(id compute.EndpointID) bool { return !s.declares(id) },
 	}
 	return f
 }

@@ -117,6 +117,25 @@ type Worker struct {
 	StartedAt    time.Time // when its container came up; zero: not yet
 }
 
+// What is kept of workers that have ended (rules serverless.workers.ended, serverless.workers.logs.kept).
+const (
+	EndedWorkers = 10       // of each endpoint
+	EndedLines   = 500      // of the log of each
+	EndedText    = 64 << 10 // bytes of these lines
+)
+
+// EndedWorker is what is kept of a worker that has ended.
+type EndedWorker struct {
+	ID         WorkerID
+	EndpointID EndpointID
+	Version    int64     // of the release that it was made of
+	StartedAt  time.Time // when its container came up; zero: it never did
+	EndedAt    time.Time
+	ExitCode   *int64    // -1, or 128 and the signal's number, if a signal ended it; nil: berth ended it, or nobody knows
+	Reason     string    // why it ended, for people; of one that ended by itself with the last that it wrote to the standard error
+	Log        []LogLine // the end of its log, oldest first
+}
+
 // WorkerSight is how a worker is seen now; nothing of it is stored.
 type WorkerSight struct {
 	ID      WorkerID

@@ -296,21 +296,56 @@ func seenAlone(e compute.Endpoint, s compute.WorkerSight) EndpointWorker {
 	return one
 }
 
-// Worker gives a worker of the user's endpoint that berth started. NotFound as for Get, and for every other worker.
-func (n *Endpoints) Worker(
-	ctx context.Context, user compute.UserID, id compute.EndpointID, worker compute.WorkerID,
-) (e compute.Endpoint, w compute.Worker, err error) {
+// EndedWorkers gives what is kept of the workers of the user's endpoint that have ended, the last one first, without their logs.
+// NotFound as for Get.
+func (n *Endpoints) EndedWorkers(ctx context.Context, user compute.UserID, id compute.EndpointID) (all []compute.EndedWorker, err error) {
+	err = n.store.Read(ctx, func(tx store.Tx) error {
+		if _, err := ownEndpoint(tx, user, id); err != nil {
+			return err
+		}
+		all, err = tx.ListEndedWorkersOf(id)
+		return err
+	})
+	return all, err
+}
+
+// Worker gives the endpoint of the user and the id of a worker of it that has a log: berth started it, had to put its start off, or
+// keeps it after its end (rule serverless.workers.logs.kept). NotFound as for Get, and for every other worker.
+func (n *Endpoints) Worker(ctx context.Context, user compute.UserID, id compute.EndpointID, worker compute.WorkerID) (e compute.Endpoint, err error) {
 	err = n.store.Read(ctx, func(tx store.Tx) error {
 		if e, err = ownEndpoint(tx, user, id); err != nil {
 			return err
 		}
-		w, err = tx.Worker(worker)
-		if err == nil && w.EndpointID != id {
-			err = compute.Errorf(compute.NotFound, "worker %q does not exist", worker)
+		w, err := tx.Worker(worker)
+		of := w.EndpointID
+		if compute.CodeOf(err) == compute.NotFound {
+			var ended compute.EndedWorker
+			ended, err = tx.EndedWorker(worker)
+			of = ended.EndpointID
+		}
+		if compute.CodeOf(err) == compute.NotFound || err == nil && of != id {
+			err = unknownWorker(worker)
 		}
 		return err
 	})
-	return e, w, err
+	if compute.CodeOf(err) != compute.NotFound || e.ID != id {
+		return e, err
+	}
+
+	for _, s := range n.queue.Sights(id) {
+		switch {
+		case s.ID != worker || s.Managed:
+		case s.Missing:
+			return e, nil
+		default:
+			return e, compute.Errorf(compute.NotFound, "worker %q was not started here: its log is where it was", worker)
+		}
+	}
+	return e, err
+}
+
+func unknownWorker(id compute.WorkerID) error {
+	return compute.Errorf(compute.NotFound, "worker %q does not exist, or has ended and is not kept any more", id)
 }
 
 // EndpointRelease is a release with the number of workers that are made of it.

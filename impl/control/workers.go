@@ -1,7 +1,9 @@
 package control
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
@@ -37,6 +39,43 @@ func (b *Booking) insertWorker(tx store.Tx, w compute.Worker, user compute.UserI
 		return err
 	}
 	return b.placement.catalog.meterWorker(tx, w, user)
+}
+
+// EndWorker removes a worker that has ended as DeleteWorker does, and keeps what is to be kept of it, unless its endpoint is
+// deleted (rules serverless.workers.ended, serverless.workers.logs.kept): the end that the caller gives, with the lines of its
+// container, and what berth said in its log. An unknown worker is no error.
+func (b *Booking) EndWorker(tx store.Tx, end compute.EndedWorker) error {
+	w, err := tx.Worker(end.ID)
+	var e compute.Endpoint
+	if err == nil {
+		e, err = tx.Endpoint(w.EndpointID)
+	}
+	if compute.CodeOf(err) == compute.NotFound || err == nil && !e.DeletedAt.IsZero() {
+		return b.DeleteWorker(tx, end.ID)
+	}
+	if err != nil {
+		return err
+	}
+
+	why, _, _ := strings.Cut(end.Reason, "\n")
+	if err := tx.AddSystemLine(string(end.ID), why); err != nil {
+		return err
+	}
+	said, err := tx.SystemLines(string(end.ID), 0)
+	if err != nil {
+		return err
+	}
+
+	end.EndpointID, end.Version = w.EndpointID, w.Version
+	if !w.StartedAt.IsZero() { // else nobody saw it up, and the end may tell
+		end.StartedAt = w.StartedAt
+	}
+	end.Log = append(slices.Clip(end.Log), said...)
+	slices.SortStableFunc(end.Log, func(a, b compute.LogLine) int { return cmp.Compare(a.Position, b.Position) })
+	if err := tx.InsertEndedWorker(end); err != nil {
+		return err
+	}
+	return b.DeleteWorker(tx, end.ID)
 }
 
 // DeleteWorker removes the worker and its log, gives back what it held and ends its bill.

@@ -71,10 +71,14 @@ func (h restHandlers) ListEndpointWorkers(c echo.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	now := h.Clock.Wall()
+	ended, err := h.Endpoints.EndedWorkers(contextOf(c), callerOf(c).UserID, compute.EndpointID(id))
+	if err != nil {
+		return err
+	}
+	now, kept := h.Clock.Wall(), views(ended, endedWorkerView)
 	return c.JSON(http.StatusOK, rest.WorkerList{
 		Workers: views(workers, func(w control.EndpointWorker) rest.Worker { return endpointWorkerView(w, now) }),
-		Summary: workerSummary(workers), EndpointVersion: nullable.NewNullableWithValue(endpoint.Version),
+		Summary: workerSummary(workers), Ended: kept, EndpointVersion: nullable.NewNullableWithValue(endpoint.Version),
 	})
 }
 

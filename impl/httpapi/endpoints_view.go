@@ -131,6 +131,7 @@ func endpointWorkerView(w control.EndpointWorker, now time.Time) rest.Worker {
 		ID: string(w.ID), Status: rest.WorkerStatus(w.Status), IsStale: w.Stale, Version: nullable.NewNullNullable[int64](), GpuCount: w.GPUCount,
 		Image: orNull(w.Image), GpuTypeID: nullable.NewNullNullable[string](), DataCenterID: orNull(w.DataCenterID),
 		UptimeSeconds: nullable.NewNullNullable[int64](), StartedAt: nullable.NewNullNullable[time.Time](),
+		Reason: orNull(w.Reason),
 	}
 	if w.Version != 0 {
 		v.Version = nullable.NewNullableWithValue(w.Version)
@@ -141,6 +142,21 @@ func endpointWorkerView(w control.EndpointWorker, now time.Time) rest.Worker {
 	if !w.StartedAt.IsZero() {
 		v.StartedAt = nullable.NewNullableWithValue(w.StartedAt)
 		v.UptimeSeconds = nullable.NewNullableWithValue(int64(max(0, now.Sub(w.StartedAt)) / time.Second))
+	}
+	return v
+}
+
+// endedWorkerView fills every field of the published worker that has ended.
+func endedWorkerView(w compute.EndedWorker) rest.EndedWorker {
+	v := rest.EndedWorker{
+		ID: string(w.ID), Version: w.Version, StartedAt: nullable.NewNullNullable[time.Time](), EndedAt: w.EndedAt,
+		ExitCode: nullable.NewNullNullable[int64](), Reason: w.Reason,
+	}
+	if !w.StartedAt.IsZero() {
+		v.StartedAt = nullable.NewNullableWithValue(w.StartedAt)
+	}
+	if w.ExitCode != nil {
+		v.ExitCode = nullable.NewNullableWithValue(*w.ExitCode)
 	}
 	return v
 }

@@ -165,11 +165,11 @@ func (h restHandlers) GetPodLogs(c echo.Context, id string, params rest.GetPodLo
 
 // GetWorkerLogs is GET /v2/serverless/{id}/workers/{workerId}/logs.
 func (h restHandlers) GetWorkerLogs(c echo.Context, id, workerID string, params rest.GetWorkerLogsParams) error {
-	endpoint, worker, err := h.Endpoints.Worker(contextOf(c), callerOf(c).UserID, compute.EndpointID(id), compute.WorkerID(workerID))
+	endpoint, err := h.Endpoints.Worker(contextOf(c), callerOf(c).UserID, compute.EndpointID(id), compute.WorkerID(workerID))
 	if err != nil {
 		return err
 	}
-	read, err := h.Workers.OpenLog(contextOf(c), endpoint, worker.ID, logQuery(rest.GetPodLogsParams(params)))
+	read, err := h.Workers.OpenLog(contextOf(c), endpoint, compute.WorkerID(workerID), logQuery(rest.GetPodLogsParams(params)))
 	if err != nil {
 		return err
 	}

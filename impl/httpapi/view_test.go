@@ -113,6 +113,7 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 	worker := filled[control.EndpointWorker]()
 	require.Empty(t, missing(endpointWorkerView(worker, worker.StartedAt)))
 	require.NotEqual(t, nullable.NewNullNullable[string](), endpointWorkerView(worker, worker.StartedAt).GpuTypeID)
+	require.Empty(t, missing(endedWorkerView(filled[compute.EndedWorker]())))
 	release := releaseView(filled[control.EndpointRelease]())
 	require.Empty(t, missing(release))
 	require.Empty(t, missing(release.Diff[0]))

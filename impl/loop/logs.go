@@ -23,6 +23,8 @@ type logs struct {
 	query   compute.LogQuery
 	// said gives what berth itself said after a position, and whether there will be no more lines.
 	said func(ctx context.Context, after int64) (lines []compute.LogLine, over bool, err error)
+	// kept gives the lines of a container that the runtime does not know any more; nil: none are kept.
+	kept func(ctx context.Context) ([]runtime.Line, error)
 
 	emit    compute.EmitLog
 	heard   int64 // position of the last line of the container
@@ -46,8 +48,11 @@ func (l *logs) read(ctx context.Context, emit compute.EmitLog) error {
 		if err := l.catchUp(ctx); err != nil || l.over {
 			return err
 		}
-		if err := l.follow(ctx); err != nil || l.over {
+		if err := l.follow(ctx); err != nil {
 			return err
+		}
+		if l.over { // what came between the last look at the container and its end
+			return l.catchUp(ctx)
 		}
 	}
 }
@@ -84,11 +89,21 @@ func (l *logs) start(ctx context.Context) (int64, error) {
 	return positions[len(positions)-1-l.query.Tail], nil
 }
 
-// container reads from the runtime. What it does not know has written nothing, and what does not answer writes later.
+// container reads from the runtime. What it does not know, and nobody kept, has written nothing, and what does not answer writes
+// later.
 func (l *logs) container(ctx context.Context, q runtime.LogQuery, emit func(runtime.Line) error) error {
 	err := l.runtime.Logs(ctx, l.id, q, emit)
-	if errors.Is(err, runtime.ErrUnknown) || errors.Is(err, runtime.ErrUnavailable) {
-		err = nil
+	switch {
+	case errors.Is(err, runtime.ErrUnknown) && l.kept != nil:
+		lines, err := l.kept(ctx)
+		for _, line := range q.Select(lines) {
+			if err == nil {
+				err = emit(line)
+			}
+		}
+		return err
+	case errors.Is(err, runtime.ErrUnknown) || errors.Is(err, runtime.ErrUnavailable):
+		return nil
 	}
 	return err
 }
@@ -215,22 +230,62 @@ func (l *Pods) OpenLog(ctx context.Context, id compute.PodID, q compute.LogQuery
 	return one.open(ctx)
 }
 
-// OpenLog gives what reads the log of a worker of the endpoint once, until the worker has ended.
+// OpenLog gives what reads the log of a worker of the endpoint once, until the worker has ended. Of one that has, and is kept, it
+// is the end of what it was.
 func (l *Workers) OpenLog(ctx context.Context, e compute.Endpoint, id compute.WorkerID, q compute.LogQuery) (compute.ReadLog, error) {
 	one := logs{runtime: l.runtimeOf(e), clock: l.Clock, id: string(id), query: q}
 	one.said = func(ctx context.Context, after int64) (lines []compute.LogLine, over bool, err error) {
 		err = l.Store.Read(ctx, func(tx store.Tx) error {
 			_, err := tx.Worker(id)
-			if compute.CodeOf(err) == compute.NotFound {
-				over = true
-				return nil
+			if over = compute.CodeOf(err) == compute.NotFound; over {
+				lines, err = endedLines(tx, id, compute.LogSystem, after)
+				return err
 			}
 			if err == nil {
 				lines, err = tx.SystemLines(string(id), after)
 			}
 			return err
 		})
+		if over && err == nil && len(lines) == 0 && after == 0 {
+			lines = l.whyMissing(e.ID, id)
+		}
 		return lines, over, err
 	}
+	one.kept = func(ctx context.Context) (kept []runtime.Line, err error) {
+		var lines []compute.LogLine
+		err = l.Store.Read(ctx, func(tx store.Tx) error {
+			lines, err = endedLines(tx, id, compute.LogContainer, 0)
+			return err
+		})
+		for _, line := range lines {
+			kept = append(kept, runtime.Line{At: line.At(), Position: line.Position, Text: line.Text})
+		}
+		return kept, err
+	}
 	return one.open(ctx)
+}
+
+// endedLines gives the lines of a source after a position in what is kept of a worker that has ended.
+func endedLines(tx store.Tx, id compute.WorkerID, source compute.LogSource, after int64) (lines []compute.LogLine, err error) {
+	w, err := tx.EndedWorker(id)
+	if compute.CodeOf(err) == compute.NotFound {
+		return nil, nil
+	}
+	for _, line := range w.Log {
+		if line.Source == source && line.Position > after {
+			lines = append(lines, line)
+		}
+	}
+	return lines, err
+}
+
+// whyMissing is the log of a worker that should be there and could not be started: why (rule serverless.workers.logs.missing).
+func (l *Workers) whyMissing(e compute.EndpointID, id compute.WorkerID) (lines []compute.LogLine) {
+	for _, s := range l.Queue.Sights(e) {
+		if s.ID == id && s.Missing {
+			text := "worker is " + string(s.Status) + ": " + s.Reason
+			lines = append(lines, compute.LogLine{Source: compute.LogSystem, Position: compute.LogPosition(l.Clock.Wall()), Text: text})
+		}
+	}
+	return lines
 }

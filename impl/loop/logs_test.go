@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/loop"
+	"github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/runtime/sim"
 )
@@ -105,8 +107,10 @@ func (f named) Logs(_ context.Context, _ string, _ runtime.LogQuery, emit func(r
 func TestTheLogOfAWorkerIsReadWhereItRunsAndEndsWithIt(t *testing.T) {
 	t.Parallel()
 	db, clock := openStore(t)
+	jobs, err := queue.New(t.Context(), db, clock, compute.NewIDs(rand.Reader, clock), queue.DefaultSettings(), queue.Hooks{})
+	require.NoError(t, err)
 	workers := loop.NewWorkers(loop.Fleet{
-		Store: db, Clock: clock, Processes: named{sim.New(clock), "processes"}, Runtime: named{sim.New(clock), "containers"},
+		Store: db, Queue: jobs, Clock: clock, Processes: named{sim.New(clock), "processes"}, Runtime: named{sim.New(clock), "containers"},
 	})
 	for declared, want := range map[bool]string{true: "processes", false: "containers"} {
 		var lines []string

@@ -88,7 +88,8 @@ func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[comp
 			l.Log.Info("worker taken up again", "endpoint", e.ID, "worker", w.ID)
 		default:
 			l.unseen(ctx, w.ID)
-			if err := l.erase(ctx, w.EndpointID, w.ID, keys[w.ID]); err != nil {
+			end := l.keepEarlier(ctx, w, r, state, err)
+			if err := l.erase(ctx, w.EndpointID, w.ID, keys[w.ID], &end); err != nil {
 				return err
 			}
 		}
@@ -101,6 +102,19 @@ func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[comp
 		}
 	}
 	return nil
+}
+
+// keepEarlier gives what is to be kept of a worker of before that does not go on.
+func (l *Workers) keepEarlier(ctx context.Context, w compute.Worker, r runtime.Runtime, state runtime.State, unknown error) compute.EndedWorker {
+	why := ending{why: "the worker did not outlive a restart of the server"}
+	if unknown == nil && state.Phase == runtime.Ended {
+		why = endOf(state)
+	}
+	l.mu.Lock()
+	l.workers[w.ID] = worker{endpoint: w.EndpointID, runtime: r, stopping: true}
+	l.mu.Unlock()
+	defer l.settle(w.ID, nil)
+	return l.keep(ctx, w.ID, why)
 }
 
 // unseen bills a worker that did not outlive berth up to when it was seen last.

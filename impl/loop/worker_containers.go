@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -47,7 +48,7 @@ func (l *Workers) start(ctx context.Context, e compute.Endpoint, id compute.Work
 	l.mu.Unlock()
 	l.Queue.WorkerStarted(e.ID, id, w.Version)
 	if err := l.run(ctx, e, w, mount); err != nil {
-		l.settle(id, l.erase(ctx, e.ID, id, l.keyOf(id))) // what did not start left no trace in the runtime
+		l.settle(id, l.erase(ctx, e.ID, id, l.keyOf(id), nil)) // what did not start left no trace in the runtime
 		return err
 	}
 	l.Log.Info("worker started", "endpoint", e.ID, "worker", id, "release", w.Version, "host", w.HostID)
@@ -134,15 +135,16 @@ func (l *Workers) ended(ctx context.Context, id compute.WorkerID, w worker, stat
 	if state.ExitCode == 0 || proven || l.Clock.Now().Sub(w.started) > lastBackoff {
 		l.resetBackoff(w.endpoint)
 	}
+	end := l.keep(ctx, id, endOf(state))
 	if state.ExitCode != 0 && !proven {
-		l.backOff(w.endpoint, "a worker ended by itself: "+reason(state))
+		l.backOff(w.endpoint, "worker "+string(id)+": "+end.Reason)
 	}
 	l.forget(ctx, id)
 }
 
 // stop drains the worker, then ends its container. Its polls end first: a job given to a worker that was told to end would be
 // lost (the SDK takes it and never runs it).
-func (l *Workers) stop(e compute.EndpointID, id compute.WorkerID) {
+func (l *Workers) stop(e compute.EndpointID, id compute.WorkerID, why ending) {
 	if !l.Queue.Drain(e, id) {
 		return // it took a job in this moment
 	}
@@ -150,20 +152,21 @@ func (l *Workers) stop(e compute.EndpointID, id compute.WorkerID) {
 	if !mine {
 		return
 	}
-	l.stops.Go(func() { l.end(id, w) })
+	l.stops.Go(func() { l.end(id, w, why) })
 }
 
 // endTime bounds how long the end of a worker is waited for, also where the runtime does not answer.
 const endTime = stopGrace + 20*time.Second
 
 // end ends the container of a worker that somebody claimed, and forgets it.
-func (l *Workers) end(id compute.WorkerID, w worker) {
+func (l *Workers) end(id compute.WorkerID, w worker, why ending) {
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
 	if err := w.runtime.Stop(ctx, string(id), stopGrace); err != nil && !errors.Is(err, runtime.ErrUnknown) {
 		l.Log.Error("worker could not be stopped", "worker", id, "error", err)
 	}
 	l.Log.Info("worker stopped", "endpoint", w.endpoint, "worker", id)
+	l.keep(ctx, id, why)
 	l.forget(ctx, id)
 }
 
@@ -187,7 +190,7 @@ func (l *Workers) forget(ctx context.Context, id compute.WorkerID) {
 	l.mu.Unlock()
 	err := w.runtime.Remove(ctx, string(id))
 	if err == nil {
-		err = l.erase(ctx, w.endpoint, id, w.key)
+		err = l.erase(ctx, w.endpoint, id, w.key, w.end)
 	}
 	l.settle(id, err)
 }
@@ -232,10 +235,19 @@ func (l *Workers) forgetAgain(id compute.WorkerID) {
 	})
 }
 
-// erase removes what is stored of a worker, and puts its jobs back in the queue.
-func (l *Workers) erase(ctx context.Context, e compute.EndpointID, id compute.WorkerID, key compute.KeyID) error {
+// erase removes what is stored of a worker but for what is kept of one that has ended, and puts its jobs back in the queue.
+func (l *Workers) erase(ctx context.Context, e compute.EndpointID, id compute.WorkerID, key compute.KeyID, end *compute.EndedWorker) error {
+	why := "the worker ended"
+	if end != nil && end.ExitCode != nil {
+		why, _, _ = strings.Cut(end.Reason, "\n")
+	}
 	err := l.Keyring.Delete(ctx, key)
-	err = cmp.Or(err, l.Placement.Write(ctx, func(tx store.Tx, b *control.Booking) error { return b.DeleteWorker(tx, id) }))
-	l.Queue.WorkerGone(ctx, e, id)
+	err = cmp.Or(err, l.Placement.Write(ctx, func(tx store.Tx, b *control.Booking) error {
+		if end == nil {
+			return b.DeleteWorker(tx, id)
+		}
+		return b.EndWorker(tx, *end)
+	}))
+	l.Queue.WorkerGone(ctx, e, id, why)
 	return err
 }

@@ -49,6 +49,9 @@ type Fleet struct {
 	URL       func() string // base of the queue, as processes of this machine reach it
 	OuterURL  func() string // base of the queue, as what Runtime runs reaches it
 	Ping      time.Duration // between two pings of a worker; in whole seconds, which is all that the SDK knows
+	// Undeclared tells of a declared endpoint whether only an earlier start of the server declared it: nothing says what its
+	// workers are. Nil: none is.
+	Undeclared func(compute.EndpointID) bool
 	// Held tells whether the container of a pod still has one of the GPUs of the host. Nil: nothing is to be held.
 	Held func(hostID string, devices []string) bool
 	// Login opens the credential for a private image.
@@ -76,9 +79,10 @@ type worker struct {
 	runtime  runtime.Runtime
 	started  time.Time
 	up       bool
-	stopping bool // somebody sees to its end
-	left     bool // its end was seen to, but something of it could not be removed
-	told     bool // the log has that
+	stopping bool                 // somebody sees to its end
+	left     bool                 // its end was seen to, but something of it could not be removed
+	told     bool                 // the log has that
+	end      *compute.EndedWorker // what is kept of it once it has ended; nil: not known yet
 }
 
 // pause is why an endpoint gets no worker now.
@@ -205,9 +209,12 @@ func (l *Workers) scale(ctx context.Context, d queue.Demand) {
 	l.giveUp(d, now)
 	out := decide(d, now)
 	for _, id := range out.stop {
-		l.stop(e.ID, id)
+		l.stop(e.ID, id, ending{why: "the worker was not needed any more, or was to be replaced"})
 	}
 	ids := l.idsFor(e.ID, out.start)
+	if len(ids) > 0 && e.Declared && l.Undeclared != nil && l.Undeclared(e.ID) {
+		l.rest(e.ID, now)
+	}
 	for len(ids) > 0 && !now.Before(l.pauseOf(e.ID).until) {
 		err := l.start(ctx, e, ids[0])
 		switch {
@@ -252,6 +259,9 @@ func (l *Workers) setMissing(e compute.EndpointID, ids []compute.WorkerID) {
 	l.Queue.SetAbsent(e, absent)
 }
 
+// unheard is the ending of a worker that was started and said nothing.
+var unheard = ending{why: "the worker was not heard of within " + initLimit.String(), alone: true}
+
 // giveUp ends the workers that were started and never heard of.
 func (l *Workers) giveUp(d queue.Demand, now time.Time) {
 	for _, w := range d.Workers {
@@ -260,8 +270,8 @@ func (l *Workers) giveUp(d queue.Demand, now time.Time) {
 		l.mu.Unlock()
 		if ok && w.Status == compute.WorkerInitializing && !w.Draining && now.Sub(known.started) >= initLimit {
 			l.Log.Error("worker was never heard of", "endpoint", d.Endpoint.ID, "worker", w.ID, "after", initLimit)
-			l.backOff(d.Endpoint.ID, "a worker was not heard of within "+initLimit.String())
-			l.stop(d.Endpoint.ID, w.ID)
+			l.backOff(d.Endpoint.ID, "worker "+string(w.ID)+": "+unheard.why)
+			l.stop(d.Endpoint.ID, w.ID, unheard)
 		}
 	}
 }
@@ -297,6 +307,23 @@ func (l *Workers) backOff(e compute.EndpointID, reason string) {
 	l.pauses[e] = p
 }
 
+// rest notes that the settings of this start of the server do not declare the endpoint: no worker is started, and its jobs wait.
+func (l *Workers) rest(e compute.EndpointID, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pauses[e] = pause{
+		until: now.Add(lastBackoff), status: compute.WorkerUnhealthy,
+		reason: "the server was started without the command of its workers: declare the endpoint again, or delete it",
+	}
+}
+
+// Replace has the workers of an endpoint replaced, each as soon as it holds no job, and at once where workers had failed.
+func (l *Workers) Replace(e compute.EndpointID) {
+	l.resetBackoff(e)
+	l.Queue.Replace(e)
+	l.Hint()
+}
+
 func (l *Workers) resetBackoff(e compute.EndpointID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -312,7 +339,7 @@ func (l *Workers) stopAll() {
 			continue
 		}
 		l.Queue.Drain(w.endpoint, id)
-		l.stops.Go(func() { l.end(id, w) })
+		l.stops.Go(func() { l.end(id, w, ending{why: "the server was stopped"}) })
 	}
 	l.stops.Wait()
 }

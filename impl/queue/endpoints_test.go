@@ -43,7 +43,7 @@ func TestRemovingAnEndpointCancelsItsJobsAndEndsWhatIsHeld(t *testing.T) {
 	require.True(t, demand.Gone)
 	require.Len(t, demand.Workers, 1, "it is to be stopped")
 	require.True(t, b.queue.Drain(b.endpoint, "w"))
-	b.queue.WorkerGone(t.Context(), b.endpoint, "w")
+	b.queue.WorkerGone(t.Context(), b.endpoint, "w", "the worker ended")
 	b.sweepAfter(3 * time.Minute)
 	require.Empty(t, b.queue.Demands(), "it is forgotten once it has no workers")
 	require.NoError(t, b.queue.RemoveEndpoint(t.Context(), b.endpoint))

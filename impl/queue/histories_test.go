@@ -315,7 +315,7 @@ func (c *caller) call() {
 		about("read", func() (compute.Job, error) { return c.queue.SetTTL(ctx, user, e, id, time.Hour) })
 	default:
 		c.record(request{what: "gone", worker: c.worker}, func() (reply, []compute.JobID) {
-			c.queue.WorkerGone(ctx, e, c.worker)
+			c.queue.WorkerGone(ctx, e, c.worker, "the worker ended")
 			return reply{}, c.ever
 		})
 		c.held = nil

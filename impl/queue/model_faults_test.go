@@ -175,7 +175,7 @@ func (r *modelRun) gust() {
 		after("set ttl", err, there)
 	case n < 22:
 		r.say("worker gone %s %s", e, w)
-		r.queue.WorkerGone(ctx, e, w)
+		r.queue.WorkerGone(ctx, e, w, "the worker ended")
 	case n < 24:
 		r.say("ping %s %s %s", e, w, id)
 		require.NoError(r, r.queue.Ping(user, e, w, []compute.JobID{id}))

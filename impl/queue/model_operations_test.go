@@ -128,7 +128,7 @@ func (r *modelRun) step() {
 			e, w := r.endpoint(), pick(r, modelWorkers...)
 			r.say("worker gone %s %s", e, w)
 			r.m.gone(e, w)
-			r.queue.WorkerGone(ctx, e, w)
+			r.queue.WorkerGone(ctx, e, w, "the worker ended")
 		}},
 		{1, func() {
 			e, w := r.endpoint(), pick(r, modelWorkers...)

@@ -75,7 +75,7 @@ func TestTheJobsOfAWorkerThatEndsWhileTheStoreFailsGoBackWithTheNextSweep(t *tes
 	for _, lies := range []bool{false, true} {
 		b, s, taken := breakable(t)
 		s.is, s.lies = true, lies
-		b.queue.WorkerGone(t.Context(), b.endpoint, "w")
+		b.queue.WorkerGone(t.Context(), b.endpoint, "w", "the worker ended")
 		s.is = false
 		require.NoError(t, b.queue.Sweep(t.Context()))
 		require.Equal(t, compute.JobInQueue, b.status(taken[0].ID).Status)

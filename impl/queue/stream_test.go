@@ -133,7 +133,7 @@ func TestALostJobsChunksAreForgotten(t *testing.T) {
 	id := b.run(queue.Submission{})
 	b.take("w", 1)
 	b.yield("w", id, `1`)
-	b.queue.WorkerGone(t.Context(), b.endpoint, "w")
+	b.queue.WorkerGone(t.Context(), b.endpoint, "w", "the worker ended")
 	require.Equal(t, []compute.JobID{id}, b.take("other", 1))
 	b.yield("other", id, `2`)
 	_, chunks := b.read(id)

@@ -284,6 +284,18 @@ func (q *Queue) WorkerUp(e compute.EndpointID, w compute.WorkerID, silent bool) 
 	}
 }
 
+// Replace has every worker of the endpoint that berth started replaced, each as soon as it holds no job.
+func (q *Queue) Replace(e compute.EndpointID) {
+	q.mu.Lock()
+	if l := q.lines[e]; l != nil {
+		for _, s := range l.seats {
+			s.leaving = s.leaving || s.managed
+		}
+	}
+	q.mu.Unlock()
+	q.hooks.Demand()
+}
+
 // Drain ends the polls of a worker that holds no job and leases it nothing more, so that it can be stopped without loss.
 // It tells whether it did.
 func (q *Queue) Drain(e compute.EndpointID, w compute.WorkerID) bool {
@@ -310,10 +322,10 @@ func (s *seat) endPolls() {
 }
 
 // WorkerGone forgets a worker that has ended, and puts the jobs that it held back in the queue or, with their attempts
-// spent, fails them.
-func (q *Queue) WorkerGone(ctx context.Context, e compute.EndpointID, w compute.WorkerID) {
+// spent, fails them. Why it ended is one line, which clients of the queue read.
+func (q *Queue) WorkerGone(ctx context.Context, e compute.EndpointID, w compute.WorkerID, why string) {
 	for _, j := range q.heldThat(func(h *lease) bool { return h.endpoint == e && h.worker == w }) {
-		lose := func(ctx context.Context) error { return q.lost(ctx, e, j.id, w, "the worker ended") }
+		lose := func(ctx context.Context) error { return q.lost(ctx, e, j.id, w, why) }
 		if lose(ctx) != nil {
 			q.doubt(e, lose)
 		}

@@ -186,7 +186,7 @@ func TestAfterAPauseNoWorkerIsForgotten(t *testing.T) {
 func TestPingsOfADeadWorkersPingerRenewNothing(t *testing.T) {
 	t.Parallel()
 	b, id := managed(t)
-	b.queue.WorkerGone(t.Context(), b.endpoint, "w")
+	b.queue.WorkerGone(t.Context(), b.endpoint, "w", "the worker ended")
 	require.Equal(t, []compute.JobID{id}, b.take("other", 1))
 	require.NoError(t, b.queue.Ping(user, b.endpoint, "other", []compute.JobID{id}))
 	b.clock.Advance(20 * time.Second)

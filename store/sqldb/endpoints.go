@@ -172,9 +172,9 @@ func (tx *Tx) ListEndpointsOf(user compute.UserID) ([]compute.Endpoint, error) {
 	return list(tx, "list endpoints", scanEndpoint, selectEndpointsOf, string(user))
 }
 
-// DeleteEndpoint removes the endpoint with its releases and counts, known or not.
+// DeleteEndpoint removes the endpoint with its releases, its counts and what is kept of its workers that ended, known or not.
 func (tx *Tx) DeleteEndpoint(id compute.EndpointID) error {
-	for _, query := range []string{deleteReleases, deleteCounts, deleteEndpoint} {
+	for _, query := range []string{deleteReleases, deleteCounts, deleteEnded, deleteEndpoint} {
 		if _, err := tx.exec("delete endpoint "+string(id), query, string(id)); err != nil {
 			return err
 		}

@@ -64,6 +64,22 @@ CREATE INDEX delegations_of_user ON delegations (user_id, created_at);
 
 -- sqlite_autoindex_delegations_1 ON delegations;
 
+CREATE TABLE ended_workers (
+  seq         INTEGER PRIMARY KEY, -- in the order of their ends
+  id          TEXT NOT NULL UNIQUE,
+  endpoint_id TEXT NOT NULL,
+  version     INTEGER NOT NULL,
+  started_at  INTEGER,             -- NULL: it never came up
+  ended_at    INTEGER NOT NULL,
+  exit_code   INTEGER,             -- NULL: berth ended it, or nobody knows
+  reason      TEXT NOT NULL,
+  lines       TEXT NOT NULL        -- JSON
+) STRICT;
+
+CREATE INDEX ended_workers_of_endpoint ON ended_workers (endpoint_id);
+
+-- sqlite_autoindex_ended_workers_1 ON ended_workers;
+
 CREATE TABLE endpoints (
   seq             INTEGER PRIMARY KEY,
   id              TEXT NOT NULL UNIQUE,

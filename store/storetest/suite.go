@@ -41,6 +41,7 @@ func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store)
 		"a template has pods, and forgets its credential":              templateUse,
 		"the SSH keys of a user are replaced":                          sshKeys,
 		"what berth says in a log is kept to its last lines":           systemLines,
+		"the last workers that have ended are kept with their logs":    endedWorkers,
 		"clusters are listed, renamed and deleted, with their pods":    clusters,
 		"charges are opened, seen, closed and listed":                  charges,
 		"a step of the time of day splits the open charges":            chargesStep,
