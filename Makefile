@@ -37,7 +37,7 @@ test: ## run all tests (without the profile, which would compile everything once
 
 .PHONY: race
 race: ## run all tests under the race detector
-	go test -race -pgo=off ./...
+	BERTH_FAULTS=few go test -race -pgo=off ./...
 
 .PHONY: model
 model: ## hold the queue against its reference, and placement against its rows, in 10,000 random lives each (SEEDS=n; BERTH_SEED=n replays one)

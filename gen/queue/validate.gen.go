@@ -84,11 +84,11 @@ var (
 	paramsOfOpenAIModels = []validate.Param{
 		{In: "path", Name: "endpointId", Required: true, Text: check1},
 	}
-	paramsOfOpenAIRoute = []validate.Param{
+	paramsOfOpenAIRouteGet = []validate.Param{
 		{In: "path", Name: "endpointId", Required: true, Text: check1},
 		{In: "path", Name: "route", Required: true, Text: check1},
 	}
-	paramsOfOpenAIRouteGet = []validate.Param{
+	paramsOfOpenAIRoute = []validate.Param{
 		{In: "path", Name: "endpointId", Required: true, Text: check1},
 		{In: "path", Name: "route", Required: true, Text: check1},
 	}
@@ -263,6 +263,12 @@ var Ops = map[string]validate.Op{
 			return validate.Params(paramsOfOpenAIModels, true, path, query, header)
 		},
 	},
+	"openAIRouteGet": {
+		Method: "GET", Path: "/v2/{endpointId}/openai/v1/{route}",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfOpenAIRouteGet, true, path, query, header)
+		},
+	},
 	"openAIRoute": {
 		Method: "POST", Path: "/v2/{endpointId}/openai/v1/{route}",
 		MaxBody: 20000000, HasBody: true, AnyContentType: false,
@@ -274,12 +280,6 @@ var Ops = map[string]validate.Op{
 		},
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(paramsOfOpenAIRoute, true, path, query, header)
-		},
-	},
-	"openAIRouteGet": {
-		Method: "GET", Path: "/v2/{endpointId}/openai/v1/{route}",
-		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params(paramsOfOpenAIRouteGet, true, path, query, header)
 		},
 	},
 }
