@@ -14,7 +14,7 @@ func place(t *testing.T, text string, parts ...string) string {
 	t.Helper()
 	path := filepath.Join(parts...)
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o700)) //nolint:gosec // it is to be executed
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o700))
 	return path
 }
 

@@ -42,7 +42,7 @@ type settings struct {
 // launch starts berth on the data directory. What it logs goes to the end of a file beside the data, which log reads.
 func (c settings) launch() (*server, io.Reader, error) {
 	args := []string{
-		"serve", "--json", "--private-webhooks", "--data", c.data, "--listen", c.listen, "--runtime", c.runtime,
+		"serve", "--json", "--private-webhooks", "--process-accept", "args", "--process-accept", "env:SECRET", "--data", c.data, "--listen", c.listen, "--runtime", c.runtime,
 		"--quota-minute", "100000000", "--quota-hour", "100000000", "--quota-day", "100000000",
 	}
 	for _, e := range c.endpoints {
