@@ -178,6 +178,7 @@ var _ = area(func() {
 	add("openai.routes", []string{"openAIRoute", "openAIRouteGet"}, func(c *Check) {
 		for path, route := range map[string]string{
 			"/v1/rerank": "/v1/rerank", "/v1/images/generations": "/v1/images/generations", "/v1/models/a%2Fb": "/v1/models/a/b", "/v1/files": "/v1/files",
+			"/v1/%01%7F%22%5C%C2%85%F0%9F%98%80": "/v1/\x01\x7f\"\\\u0085\U0001f600",
 		} {
 			for method, body := range map[string]string{"POST": `{"model":"m"}`, "GET": ""} {
 				call := c.call(openAIRoute{method, path, body}, "Bearer "+c.Key)

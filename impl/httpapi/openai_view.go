@@ -17,7 +17,8 @@ import (
 
 // openAIInput gives the input that public workers expect: the route, and the body as it was sent, unless the call has none.
 func openAIInput(route string, body []byte) json.RawMessage {
-	input := slices.Concat([]byte(`{"openai_route":`), []byte(strconv.Quote(route)))
+	text, _ := json.Marshal(route) // of any text
+	input := slices.Concat([]byte(`{"openai_route":`), text)
 	if body != nil {
 		input = slices.Concat(input, []byte(`,"openai_input":`), body)
 	}
