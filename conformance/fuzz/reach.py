@@ -223,7 +223,7 @@ SPECIAL = {
     "takeJobs 204": held,
     "stopJobs 204": held,
 }
-for route in ("ChatCompletions", "Completions", "Responses", "Messages", "Embeddings", "Models"):
+for route in ("ChatCompletions", "Completions", "Responses", "Messages", "Embeddings", "Models", "Route", "RouteGet"):
     SPECIAL |= {
         f"openAI{route} 409": played(lambda seeds, job: seeds.cancel(ENDPOINT, job)),
         f"openAI{route} 500": played(lambda seeds, job: seeds.report(ENDPOINT, "w", job, {"error": "as asked"})),
