@@ -75,6 +75,7 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+
 	if c.target.URL == "" {
 		dir, err := os.MkdirTemp("", "berth-conformance-")
 		if err != nil {
@@ -90,6 +91,7 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 	} else if err := c.checkTarget(); err != nil {
 		return misuse(err, "")
 	}
+
 	out := cmd.OutOrStdout()
 	if asJSON(cmd) {
 		if out = io.Discard; terminal(cmd.ErrOrStderr()) {
@@ -100,6 +102,7 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+
 	suite := conformance.Suite{Target: c.target, Documents: documents, Patience: c.patience, Waits: func(d time.Duration) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the server takes no more requests of this key for %s: waiting (with --exempt-key it need not)\n", d)
 	}}
@@ -107,6 +110,7 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 		conformance.WriteOutcome(out, o)
 		report.add(o)
 	}})
+
 	fmt.Fprintln(out)
 	ok := conformance.WriteTotals(out, outcomes)
 	if asJSON(cmd) {
@@ -115,6 +119,7 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 	if err := errors.Join(err, report.write(true)); err != nil {
 		return err
 	}
+
 	switch {
 	case errors.Is(ended, conformance.ErrUnreached):
 		return &failure{code: exitUnreached, cause: ended}

@@ -118,6 +118,7 @@ func endpoints() *resource[rest.Endpoint] {
 			{head: "REGISTRY", value: func(e rest.Endpoint) string { return pointed(e.Registry.Pointer()) }, wide: true},
 			{head: "FLASHBOOT", value: func(e rest.Endpoint) string { return string(e.Flashboot) }, wide: true},
 		},
+
 		id:   func(e rest.Endpoint) string { return e.ID },
 		name: func(e rest.Endpoint) string { return e.Name },
 		create: body{
@@ -126,7 +127,8 @@ func endpoints() *resource[rest.Endpoint] {
 				"type": "QUEUE", "scaling": map[string]any{"type": "QUEUE_DELAY", "queueDelay": 4},
 			},
 		},
-		update:  body{fields: endpointFields()},
+		update: body{fields: endpointFields()},
+
 		find:    func(ctx context.Context, c *connection, named string) (string, error) { return c.endpoint(ctx, named) },
 		listing: func(ctx context.Context, c *rest.Client) (*http.Response, error) { return c.ListEndpoints(ctx) },
 		items: func(c *connection, document []byte) ([]rest.Endpoint, error) {
@@ -186,6 +188,7 @@ func below[L, T any](r *resource[rest.Endpoint], what, short string, columns []c
 			if err != nil {
 				return r.hint(err)
 			}
+
 			if asJSON(cmd) {
 				return printDocument(cmd, document)
 			}

@@ -219,6 +219,7 @@ func newStatusCommand() *cobra.Command {
 				n := ttl.Milliseconds()
 				ms = &n
 			}
+
 			j.listen(&w, follow)
 			job, document, err := j.status(cmd.Context(), args[1], ms)
 			if err != nil {
@@ -227,6 +228,7 @@ func newStatusCommand() *cobra.Command {
 			return j.finish(&w, follow, job, document)
 		},
 	}
+
 	cmd.Flags().DurationVar(&ttl, "ttl", 0, "let the job live so much longer, from now")
 	addFollow(cmd, &w, &follow)
 	return cmd
@@ -351,6 +353,7 @@ func newHealthCommand() *cobra.Command {
 			if asJSON(cmd) {
 				return printDocument(cmd, document)
 			}
+
 			type count struct {
 				of, is string
 				n      int64

@@ -69,6 +69,7 @@ line is a document of the server: the job, the chunks of a read, and the job aga
 			if err != nil {
 				return err
 			}
+
 			j.listen(&w, follow)
 			job, document, err := j.job(cmd.Context(), 0, func(ctx context.Context) (*http.Response, error) {
 				return send(document, func(contentType string, body io.Reader) (*http.Response, error) {
@@ -81,6 +82,7 @@ line is a document of the server: the job, the chunks of a read, and the job aga
 			return j.finish(&w, follow, job, document)
 		},
 	}
+
 	b = submission(cmd)
 	addFollow(cmd, &w, &follow)
 	return cmd

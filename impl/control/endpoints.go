@@ -88,6 +88,10 @@ const (
 // field; Invalid a field that is missing or a template of the wrong kind; NotFound a template, credential or volume that is
 // not the user's.
 func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind compute.EndpointType, change EndpointChange) (e compute.Endpoint, err error) {
+	if change.Image == nil && change.TemplateID == nil && change.Template == nil {
+		return e, errNoImage()
+	}
+
 	n.changing.Lock()
 	defer n.changing.Unlock()
 	err = n.store.Write(ctx, func(tx store.Tx) error {

@@ -34,7 +34,6 @@ func (n *Endpoints) changeMaking(tx store.Tx, e *compute.Endpoint, x *EndpointCh
 			return err
 		}
 	}
-	isNew := e.Name == "" // nothing has been set yet
 	set(&e.Name, x.Name)
 	env := x.Env
 	if x.Template != nil {
@@ -71,8 +70,8 @@ func (n *Endpoints) changeMaking(tx store.Tx, e *compute.Endpoint, x *EndpointCh
 	if x.Ports != nil {
 		e.Ports = x.Ports
 	}
-	if e.Image == "" && x.Image == nil && (isNew || x.TemplateID != nil) { // else it was taken as it is
-		return invalid("/image: is required without a template")
+	if e.Image == "" && x.Image == nil && x.TemplateID != nil { // else it was taken as it is
+		return errNoImage()
 	}
 	if x.Ports != nil || x.Args != nil || x.Env != nil || x.TemplateID != nil { // else it was taken as it is
 		if err := checkContainer(e.Ports, e.Args, e.Env); err != nil {
@@ -81,6 +80,8 @@ func (n *Endpoints) changeMaking(tx store.Tx, e *compute.Endpoint, x *EndpointCh
 	}
 	return checkRegistry(tx, e.UserID, e.RegistryID)
 }
+
+func errNoImage() error { return invalid("/image: is required without a template") }
 
 // withCUDA gives the change with the versions, unless it names some. The change may be nil.
 func (g *EndpointGPUChange) withCUDA(versions []string) *EndpointGPUChange {
