@@ -16,12 +16,11 @@ type Store interface {
 	// Read runs f on a consistent snapshot. f must not write.
 	Read(ctx context.Context, f func(Tx) error) error
 	// Write runs f in a transaction and returns once it is on disk. Concurrent calls share one commit; an error from f
-	// undoes f alone and is returned as it is. f must not block on anything but the transaction. A ctx that ends before f
-	// began withdraws the call; afterwards the call is seen through.
+	// undoes f alone and is returned as it is. f is pure: it may run again, so it touches nothing but the transaction and what it
+	// sets anew each time, and blocks on nothing else. What is to happen after it goes to Tx.AfterCommit. A ctx that ends before
+	// f began withdraws the call; afterwards the call is seen through.
 	Write(ctx context.Context, f func(Tx) error) error
-	// WriteSure is a cheaper Write for an f that fails, if at all, before it changes anything. If it fails afterwards all the
-	// same, or panics, all that share the commit are undone with it and fail.
-	WriteSure(ctx context.Context, f func(Tx) error) error
+	JobSets
 	// Trouble gives the error of the last write if the storage failed it and nothing was written since (Troubled), and nil while
 	// writes succeed. The store tries by itself to write until it can again.
 	Trouble() error
@@ -36,9 +35,9 @@ type Tx interface {
 	Now() time.Time
 	// Wall is the time of day at Now, likewise: what people read.
 	Wall() time.Time
-	// Linger says that nobody waits for this transaction yet: its commit may come a millisecond later, if another call comes
-	// meanwhile that can share it.
-	Linger()
+	// AfterCommit has f called once the transaction is on disk, or never: after what was left by the commits before it, and before
+	// Write returns. f is quick and does not write. A reading transaction calls none.
+	AfterCommit(f func())
 	Pods
 	Endpoints
 	Releases
@@ -156,9 +155,9 @@ type Jobs interface {
 	// input, or the size of one that is kept in pieces; taken tells whether it was IN_QUEUE.
 	TakeJob(id compute.JobID, holder compute.WorkerID) (j compute.Job, input json.RawMessage, size int, taken bool, err error)
 	// MoveJob writes every field of j that can change (all but id, endpoint, Sync, Webhook, S3Config, LowPriority, timeouts and
-	// CreatedAt; an output that is kept in pieces stays if j has its size and no other one) if the stored status and worker id
-	// are still from and holder; it tells whether they were. A move to IN_QUEUE forgets the chunks and how often the end was read.
-	MoveJob(j compute.Job, from compute.JobStatus, holder compute.WorkerID) (bool, error)
+	// CreatedAt; an output that is kept in pieces stays if j has its size and no other one) if the job is still as was says; it
+	// tells whether it is. A move to IN_QUEUE forgets the chunks and how often the end was read.
+	MoveJob(j compute.Job, was JobGuard) (bool, error)
 	// SetJobOutput replaces the output of a job IN_PROGRESS held by holder; it tells whether there was one.
 	SetJobOutput(id compute.JobID, holder compute.WorkerID, output json.RawMessage) (bool, error)
 	// CountJobs gives the counts of an endpoint, none for an unknown one; COMPLETED, FAILED and retried ones include jobs deleted since.

@@ -21,21 +21,16 @@ type claimOf struct {
 	number int64
 }
 
-// Write runs f in a transaction of the store. What f books is in effect if and only if what f writes is.
-func (p *Placement) Write(ctx context.Context, f func(store.Tx, *Booking) error) error {
-	return p.write(ctx, p.store.Write, f)
-}
-
-// WriteSure is Write by the store's WriteSure: f fails before its first change, if at all.
-func (p *Placement) WriteSure(ctx context.Context, f func(store.Tx, *Booking) error) error {
-	return p.write(ctx, p.store.WriteSure, f)
-}
-
-func (p *Placement) write(ctx context.Context, write func(context.Context, func(store.Tx) error) error, f func(store.Tx, *Booking) error) (err error) {
+// Write runs f in a transaction of the store. What f books is in effect if and only if what f writes is. f may run again.
+func (p *Placement) Write(ctx context.Context, f func(store.Tx, *Booking) error) (err error) {
 	b := &Booking{placement: p}
 	kept := false
 	defer func() { b.settle(kept) }() // also when f panicked
-	err = write(ctx, func(tx store.Tx) error { return f(tx, b) })
+	err = p.store.Write(ctx, func(tx store.Tx) error {
+		b.settle(false) // what it booked when it ran before
+		*b = Booking{placement: p}
+		return f(tx, b)
+	})
 	kept = err == nil
 	return err
 }

@@ -42,7 +42,7 @@ func (c *Control) CreatePod(ctx context.Context, user compute.UserID, n NewPod) 
 	if err != nil {
 		return compute.Pod{}, err
 	}
-	err = c.placement.WriteSure(ctx, func(tx store.Tx, b *Booking) error {
+	err = c.placement.Write(ctx, func(tx store.Tx, b *Booking) error {
 		if err := c.settle(tx, b, &pod, n); err != nil {
 			return err
 		}

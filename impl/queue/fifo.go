@@ -111,8 +111,8 @@ func (f *fifo) find(k compute.JobKey) (w waiting, ok bool) {
 	return waiting{k, known}, ok
 }
 
-// shade makes a job one of which more than its id is to be said, if it stands here.
-func (f *fifo) shade(k compute.JobKey) {
+// markStale makes a job one of which more than its id is to be said, if it stands here.
+func (f *fifo) markStale(k compute.JobKey) {
 	if w, ok := f.waits[k]; ok {
 		w.plain = false
 		f.waits[k] = w

@@ -99,8 +99,20 @@ func (d dawdling) Write(ctx context.Context, f func(store.Tx) error) error {
 	return err
 }
 
-func (d dawdling) WriteSure(ctx context.Context, f func(store.Tx) error) error {
-	err := d.Store.WriteSure(ctx, f)
+func (d dawdling) SubmitJob(ctx context.Context, s store.Submission) error {
+	err := d.Store.SubmitJob(ctx, s)
+	dawdle()
+	return err
+}
+
+func (d dawdling) TakeJobs(ctx context.Context, t store.Take) error {
+	err := d.Store.TakeJobs(ctx, t)
+	dawdle()
+	return err
+}
+
+func (d dawdling) EndJob(ctx context.Context, e store.JobEnd) error {
+	err := d.Store.EndJob(ctx, e)
 	dawdle()
 	return err
 }
