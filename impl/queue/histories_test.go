@@ -5,6 +5,7 @@ import (
 	"context"
 	crand "crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -52,8 +53,28 @@ func TestHistoriesOfEveryJobAreThoseOfOneAfterTheOther(t *testing.T) {
 	if one > 0 {
 		seeds = 200
 	}
-	s := openHistories(t)
+	s := openHistories(t, nil)
 	for seed := first; seed < first+seeds; seed++ {
+		if h := s.history(cmp.Or(one, seed)); h != "" {
+			t.Fatalf("BERTH_SEED=%d: %s", cmp.Or(one, seed), h)
+		}
+	}
+}
+
+// TestHistoriesOfAQueueWhoseStoreFailsAndWhoseMemoryIsLost is the same while writes fail or run twice, and all memory is lost at
+// random: a call that failed changed nothing, unless the outcome is unknown.
+func TestHistoriesOfAQueueWhoseStoreFailsAndWhoseMemoryIsLost(t *testing.T) {
+	t.Parallel()
+	first, seeds := uint64(1), uint64(histories)
+	if n := environment(t, "BERTH_SEEDS"); n > 0 {
+		seeds = max(seeds, n/20)
+	}
+	one := environment(t, "BERTH_SEED")
+	if one > 0 {
+		seeds = 200
+	}
+	for seed := first; seed < first+seeds; seed++ {
+		s := openHistories(t, rand.New(rand.NewPCG(cmp.Or(one, seed), 1)))
 		if h := s.history(cmp.Or(one, seed)); h != "" {
 			t.Fatalf("BERTH_SEED=%d: %s", cmp.Or(one, seed), h)
 		}
@@ -65,6 +86,7 @@ type recorder struct {
 	t     *testing.T
 	queue *queue.Queue
 	begun time.Time
+	fails bool // the store does, and memory is lost
 
 	mu      sync.Mutex
 	calls   []porcupine.Operation
@@ -72,7 +94,8 @@ type recorder struct {
 	failure string
 }
 
-func openHistories(t *testing.T) *recorder {
+// openHistories makes a recorder; with a random source its store fails.
+func openHistories(t *testing.T, random *rand.Rand) *recorder {
 	dir := t.TempDir()
 	if memory, err := os.MkdirTemp("/dev/shm", "berth-histories-"); err == nil { // there a commit waits for no disk
 		dir = memory
@@ -84,9 +107,81 @@ func openHistories(t *testing.T) *recorder {
 	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {
 		return tx.InsertEndpoint(compute.Endpoint{ID: modelEndpoints[0], UserID: user, Name: "one", Image: "one"})
 	}))
-	q, err := queue.New(t.Context(), dawdling{db}, compute.SystemClock{}, compute.NewIDs(crand.Reader, compute.SystemClock{}), historySettings(), queue.Hooks{})
+	var over store.Store = db
+	if random != nil {
+		over = &failing{Store: db, random: random}
+	}
+	q, err := queue.New(t.Context(), dawdling{over}, compute.SystemClock{}, compute.NewIDs(crand.Reader, compute.SystemClock{}), historySettings(), queue.Hooks{})
 	require.NoError(t, err)
-	return &recorder{t: t, queue: q, begun: time.Now()}
+	return &recorder{t: t, queue: q, begun: time.Now(), fails: random != nil}
+}
+
+// failing is a store of which one write in ten fails, undone or, if it is no take, with an unknown outcome, and one in ten runs
+// twice.
+type failing struct {
+	store.Store
+	mu     sync.Mutex
+	random *rand.Rand
+}
+
+func (f *failing) chance() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.random.IntN(30)
+}
+
+// write makes a write well, or not.
+func (f *failing) write(ctx context.Context, sure bool, do func(store.Tx) error, well func() error) error {
+	undone := func() error {
+		return f.Store.Write(ctx, func(tx store.Tx) error {
+			if err := do(tx); err != nil {
+				return err
+			}
+			return errDisk
+		})
+	}
+	switch n := f.chance(); {
+	case n == 0:
+		return undone()
+	case n == 1 && !sure:
+		if err := undone(); !errors.Is(err, errDisk) {
+			return err
+		}
+		return store.Unknown(errDisk)
+	case n == 2 && !sure:
+		if err := f.Store.Write(ctx, func(tx store.Tx) error { return do(silent{tx}) }); err != nil {
+			return err
+		}
+		return store.Unknown(errDisk)
+	case n < 6:
+		if err := undone(); !errors.Is(err, errDisk) {
+			return err
+		}
+	}
+	return well()
+}
+
+func (f *failing) Write(ctx context.Context, do func(store.Tx) error) error {
+	return f.write(ctx, false, do, func() error { return f.Store.Write(ctx, do) })
+}
+
+func (f *failing) SubmitJob(ctx context.Context, s store.Submission) error {
+	if f.chance() == 0 {
+		return errDisk // before a worker is assigned, or it would be told of a job that is not there
+	}
+	return f.Store.SubmitJob(ctx, s)
+}
+
+func (f *failing) TakeJobs(ctx context.Context, t store.Take) error {
+	return f.write(ctx, true, t.In, func() error { return f.Store.TakeJobs(ctx, t) })
+}
+
+func (f *failing) EndJob(ctx context.Context, e store.JobEnd) error {
+	do := func(tx store.Tx) error {
+		_, err := e.In(tx)
+		return err
+	}
+	return f.write(ctx, false, do, func() error { return f.Store.EndJob(ctx, e) })
 }
 
 // dawdling is a store whose callers now and then hear late of what is on disk: what they do about it comes after what others do who
@@ -138,6 +233,8 @@ type reply struct {
 	text   string
 	plain  bool // it tells the status alone
 	code   compute.Code
+	failed bool // it failed, and changed nothing
+	vague  bool // it failed, and may have changed something, at any time
 }
 
 // known is what is so of a job.
@@ -157,6 +254,23 @@ func step(k known, a request, o reply) []known {
 	held := k.status == compute.JobInProgress && k.worker == a.worker
 	cancelled := known{compute.JobCancelled, k.worker, ""}
 	back := known{status: compute.JobInQueue}
+	ended := known{compute.JobCompleted, a.worker, a.text}
+	if a.failed {
+		ended.status = compute.JobFailed
+	}
+	switch {
+	case o.failed:
+		return []known{k}
+	case !o.vague:
+	case a.what == "submit" && k.status == "", a.what == "retry" && k.status == compute.JobFailed, a.what == "gone" && held:
+		return []known{k, back}
+	case a.what == "finish" && held:
+		return []known{k, ended}
+	case a.what == "cancel" && k.status != "" && !k.status.Ended():
+		return []known{k, cancelled}
+	default:
+		return []known{k}
+	}
 	switch {
 	case a.what == "submit" && k.status == "":
 		return []known{back}
@@ -166,10 +280,8 @@ func step(k known, a request, o reply) []known {
 		return []known{{compute.JobInProgress, a.worker, ""}}
 	case a.what == "finish" && !held, a.what == "gone" && !held:
 		return []known{k}
-	case a.what == "finish" && a.failed:
-		return []known{{compute.JobFailed, a.worker, a.text}}
 	case a.what == "finish":
-		return []known{{compute.JobCompleted, a.worker, a.text}}
+		return []known{ended}
 	case a.what == "gone": // or it got the job while it went
 		return []known{back, k}
 	case a.what == "cancel" && !k.status.Ended() && cancelled.tells(o):
@@ -209,7 +321,14 @@ func (r *recorder) history(seed uint64) string {
 			}
 		})
 	}
+	over := make(chan struct{})
+	var forgetting sync.WaitGroup
+	if r.fails {
+		forgetting.Go(func() { r.forget(seed, over) })
+	}
 	all.Wait()
+	close(over)
+	forgetting.Wait()
 	if r.failure != "" {
 		return r.failure
 	}
@@ -223,6 +342,24 @@ func (r *recorder) history(seed uint64) string {
 		}
 	}
 	return ""
+}
+
+// forget has the queue lose all memory now and then.
+func (r *recorder) forget(seed uint64, over <-chan struct{}) {
+	random := rand.New(rand.NewPCG(seed, 2))
+	for {
+		select {
+		case <-over:
+			return
+		case <-time.After(time.Duration(random.IntN(3000)) * time.Microsecond):
+		}
+		if err := r.queue.Reload(context.Background()); err != nil && !errors.Is(err, errDisk) {
+			r.mu.Lock()
+			r.failure = cmp.Or(r.failure, "reload: "+err.Error())
+			r.mu.Unlock()
+		}
+		_ = r.queue.Sweep(context.Background()) // what failed is tried again
+	}
 }
 
 // table tells the calls to a job in the order in which they began.
@@ -246,11 +383,25 @@ type caller struct {
 	ever   []compute.JobID // that it got
 }
 
+// forever is when a call ends of which nobody knows whether it did what it was to do: that may come late.
+const forever = time.Duration(1 << 62)
+
+// lost tells of a call that the store failed.
+func (c *caller) lost(err error) (reply, bool) {
+	if !c.fails || !errors.Is(err, errDisk) {
+		return reply{}, false
+	}
+	return reply{failed: !store.IsUnknown(err), vague: store.IsUnknown(err)}, true
+}
+
 // record makes a call and notes it, for each of the jobs that it was of.
 func (c *caller) record(a request, do func() (reply, []compute.JobID)) {
 	call := time.Since(c.begun)
 	o, ids := do()
 	end := time.Since(c.begun)
+	if o.vague {
+		end = forever
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, id := range ids {
@@ -280,6 +431,9 @@ func (c *caller) pick() compute.JobID {
 
 // answer is what a call about a job gave.
 func (c *caller) answer(what string, j compute.Job, err error) reply {
+	if o, lost := c.lost(err); lost {
+		return o
+	}
 	code := compute.CodeOf(err)
 	if err != nil && code != compute.Conflict {
 		c.fail("%s: %v", what, err)
@@ -319,7 +473,7 @@ func (c *caller) call() {
 		c.record(request{what: "read"}, func() (reply, []compute.JobID) {
 			j, _, err := c.queue.Stream(ctx, user, e, id, 0, nil)
 			if compute.CodeOf(err) == compute.NotFound {
-				return reply{}, nil // that of a cancelled job ends after two reads
+				return reply{failed: true}, nil // that of a cancelled job ends after two reads
 			}
 			return c.answer("stream", j, err), []compute.JobID{id}
 		})
@@ -328,7 +482,7 @@ func (c *caller) call() {
 	default:
 		c.record(request{what: "gone", worker: c.worker}, func() (reply, []compute.JobID) {
 			c.queue.WorkerGone(ctx, e, c.worker, "the worker ended")
-			return reply{}, c.ever
+			return reply{vague: c.fails}, c.ever // what failed is done later
 		})
 		c.held = nil
 	}
@@ -353,15 +507,22 @@ func (c *caller) submit() {
 			}
 		}
 		j, err := submit()
-		if err != nil {
+		id = j.ID
+		o, lost := c.lost(err)
+		if err != nil && !lost {
 			c.fail("submit: %v", err)
 		}
-		id = j.ID
-		return reply{}, []compute.JobID{id}
+		if o.failed { // there is no such job
+			id = ""
+			return o, nil
+		}
+		return o, []compute.JobID{id}
 	})
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ids = append(c.ids, id)
+	if id != "" {
+		c.ids = append(c.ids, id)
+	}
 }
 
 // take takes one or two jobs. Nothing holds a take for longer than the hold.
@@ -372,7 +533,7 @@ func (c *caller) take() {
 		taken, err := c.queue.Take(ctx, user, modelEndpoints[0], c.worker, 1+c.random.IntN(2))
 		if ctx.Err() != nil {
 			c.fail("a take was held for %s, and the hold is %s", tooLong, historySettings().TakeHold)
-		} else if err != nil {
+		} else if _, lost := c.lost(err); err != nil && !lost {
 			c.fail("take: %v", err)
 		}
 		for _, t := range taken {
@@ -395,9 +556,11 @@ func (c *caller) finish() {
 		report = queue.Report{Error: a.text}
 	}
 	c.record(a, func() (reply, []compute.JobID) {
-		if err := c.queue.Finish(context.Background(), user, modelEndpoints[0], c.worker, id, report); err != nil {
+		err := c.queue.Finish(context.Background(), user, modelEndpoints[0], c.worker, id, report)
+		o, lost := c.lost(err)
+		if err != nil && !lost {
 			c.fail("finish: %v", err)
 		}
-		return reply{}, []compute.JobID{id}
+		return o, []compute.JobID{id}
 	})
 }

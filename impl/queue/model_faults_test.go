@@ -240,6 +240,9 @@ func (r *modelRun) gust() {
 	case n < 26:
 		err := r.queue.StreamJob(ctx, user, e, w, id, compute.Chunk{Output: []byte(`1`)})
 		r.say("stream job %s %s %s: %v", e, w, id, err)
+	case n < 27:
+		err := r.queue.Reload(ctx)
+		r.say("all memory is lost: %v", err)
 	default:
 		d := pick(r, time.Second, 10*time.Second, 31*time.Second)
 		r.clock.Advance(d)

@@ -95,14 +95,15 @@ func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.I
 		ends: watchers{}, chunks: watchers{}, closed: make(chan struct{}), lag: compute.Lag(clock),
 	}
 	err := s.Read(ctx, func(tx store.Tx) (err error) {
-		q.memory, err = q.load(tx)
+		q.memory, err = q.load(tx, true)
 		return err
 	})
 	return q, err
 }
 
-// load makes memory of the rows.
-func (q *Queue) load(tx store.Tx) (memory, error) {
+// load makes memory of the rows. fresh says that nobody can change them until it is the queue's: otherwise a job that waits by then
+// may be taken by a later part of the same commit, and its status is read from disk.
+func (q *Queue) load(tx store.Tx, fresh bool) (memory, error) {
 	m := memory{dispatchers: map[compute.EndpointID]*dispatcher{}, held: map[compute.JobID]*lease{}, recent: newRecent()}
 	endpoints, err := tx.ListEndpoints()
 	if err != nil {
@@ -138,7 +139,7 @@ func (q *Queue) load(tx store.Tx) (memory, error) {
 	}
 	err = tx.WaitingJobs(func(j compute.Job) {
 		if d := m.dispatchers[j.EndpointID]; d != nil && known(j) {
-			d.push(j, false, true)
+			d.push(j, false, fresh)
 		}
 	})
 	return m, cmp.Or(err, strange)
@@ -148,7 +149,7 @@ func (q *Queue) load(tx store.Tx) (memory, error) {
 // afresh, and workers that wait ask again. It may be called at any time.
 func (q *Queue) Reload(ctx context.Context) error {
 	return q.store.Write(ctx, func(tx store.Tx) error {
-		m, err := q.load(tx)
+		m, err := q.load(tx, false)
 		if err != nil {
 			return err
 		}
@@ -172,7 +173,7 @@ func (q *Queue) replace(m memory) {
 			next.meter = d.meter
 		}
 	}
-	q.memory = m
+	q.memory, q.lag = m, compute.Lag(q.clock)
 }
 
 // hold notes a job in progress.

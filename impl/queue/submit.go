@@ -183,11 +183,14 @@ func (s *submission) handOverEarly(j compute.Job) (patient bool) {
 // wasStored has memory know of the job, in the order of the commits.
 func (s *submission) wasStored(j compute.Job) {
 	s.job = j
-	if s.early {
-		return
-	}
 	s.queue.mu.Lock()
 	defer s.queue.mu.Unlock()
+	if s.early {
+		if s.queue.held[j.ID] == nil { // memory was made anew meanwhile
+			s.queue.hold(j, j.TakenAt, s.queue.settings.Lease)
+		}
+		return
+	}
 	if s.take != nil {
 		s.queue.handOver(s.take, j, s.input)
 		return

@@ -138,6 +138,9 @@ func (q *Queue) takeJobs(ctx context.Context, e compute.EndpointID, w compute.Wo
 		defer q.mu.Unlock()
 		for _, t := range jobs {
 			q.hold(t.Job, now, q.settings.Lease)
+			if d := q.dispatchers[e]; d != nil {
+				d.leave(t.ID) // it is there again if memory was made anew meanwhile
+			}
 		}
 	}})
 	switch {
