@@ -17,8 +17,8 @@ type EndpointQueue interface {
 	SetEndpoint(compute.Endpoint)
 	// RemoveEndpoint refuses further requests of the endpoint, cancels its jobs, and has its workers stopped.
 	RemoveEndpoint(context.Context, compute.EndpointID) error
-	// Sights tells of every worker of the endpoint how it is seen now, and of those that are missing why.
-	Sights(compute.EndpointID) []compute.WorkerSight
+	// WorkerStates tells of every worker of the endpoint how it is seen now, and of those that are missing why.
+	WorkerStates(compute.EndpointID) []compute.WorkerState
 }
 
 // Endpoints carries out what is asked of endpoints. It is safe for concurrent use.
@@ -265,8 +265,8 @@ func (n *Endpoints) Workers(ctx context.Context, user compute.UserID, id compute
 	if err != nil {
 		return e, nil, err
 	}
-	seen := map[compute.WorkerID]compute.WorkerSight{}
-	for _, s := range n.queue.Sights(id) {
+	seen := map[compute.WorkerID]compute.WorkerState{}
+	for _, s := range n.queue.WorkerStates(id) {
 		seen[s.ID] = s
 	}
 	for _, w := range slices.Backward(rows) {
@@ -289,7 +289,7 @@ func (n *Endpoints) Workers(ctx context.Context, user compute.UserID, id compute
 }
 
 // seenAlone is a worker that is not stored: it is missing, or somebody else started it.
-func seenAlone(e compute.Endpoint, s compute.WorkerSight) EndpointWorker {
+func seenAlone(e compute.Endpoint, s compute.WorkerState) EndpointWorker {
 	one := EndpointWorker{Worker: compute.Worker{ID: s.ID, EndpointID: e.ID}, Status: s.Status, Reason: s.Reason}
 	if s.Missing {
 		one.Image, one.Version = e.Image, e.Version
@@ -336,7 +336,7 @@ func (n *Endpoints) Worker(ctx context.Context, user compute.UserID, id compute.
 		return e, err
 	}
 
-	for _, s := range n.queue.Sights(id) {
+	for _, s := range n.queue.WorkerStates(id) {
 		switch {
 		case s.ID != worker || s.Managed:
 		case s.Missing:

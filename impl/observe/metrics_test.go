@@ -40,8 +40,8 @@ func used(t *testing.T, pods error) *observe.Metrics {
 	m.Posted(true)
 	m.Posted(false)
 	m.Watch(observe.Sources{
-		Lines: func() []queue.LineView {
-			return []queue.LineView{
+		Dispatchers: func() []queue.DispatcherView {
+			return []queue.DispatcherView{
 				{Endpoint: "one", Waiting: 5, InProgress: 2, Oldest: start.Add(-3 * time.Second), Workers: map[compute.WorkerStatus]int64{compute.WorkerIdle: 4}},
 				{Endpoint: "two"},
 			}

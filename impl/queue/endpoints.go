@@ -91,9 +91,9 @@ func (q *Queue) SetAbsent(e compute.EndpointID, absent []Absent) {
 	}
 }
 
-// Sights tells how the endpoint's workers are seen now, those that somebody else started and those that are missing too,
+// WorkerStates tells how the endpoint's workers are seen now, those that somebody else started and those that are missing too,
 // in the order of their ids.
-func (q *Queue) Sights(e compute.EndpointID) (all []compute.WorkerSight) {
+func (q *Queue) WorkerStates(e compute.EndpointID) (all []compute.WorkerState) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	d := q.dispatchers[e]
@@ -101,11 +101,11 @@ func (q *Queue) Sights(e compute.EndpointID) (all []compute.WorkerSight) {
 		return nil
 	}
 	for id, s := range d.workers {
-		all = append(all, compute.WorkerSight{ID: id, Status: s.status(), Reason: s.unhealthy, Managed: s.managed})
+		all = append(all, compute.WorkerState{ID: id, Status: s.status(), Reason: s.unhealthy, Managed: s.managed})
 	}
 	for _, a := range d.absent {
-		all = append(all, compute.WorkerSight{ID: a.ID, Status: a.Status, Reason: a.Reason, Missing: true})
+		all = append(all, compute.WorkerState{ID: a.ID, Status: a.Status, Reason: a.Reason, Missing: true})
 	}
-	slices.SortFunc(all, func(a, b compute.WorkerSight) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b compute.WorkerState) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }

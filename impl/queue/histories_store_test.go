@@ -111,4 +111,3 @@ func dawdle() {
 		<-time.After(time.Duration(rand.IntN(1500)) * time.Microsecond)
 	}
 }
-

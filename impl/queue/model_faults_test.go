@@ -277,7 +277,7 @@ func (r *modelRun) agrees() {
 			require.Equal(r, row.Status, j.Status, r.names[id])
 		}
 	}
-	for _, l := range r.queue.Lines() {
+	for _, l := range r.queue.Dispatchers() {
 		require.Equal(r, waiting[l.Endpoint], l.Waiting, "waiting at %s", l.Endpoint)
 		require.Equal(r, running[l.Endpoint], l.InProgress, "in progress at %s", l.Endpoint)
 	}

@@ -38,7 +38,7 @@ type Trace interface {
 	Ended(ctx context.Context, j compute.Job)
 }
 
-// newDispatcher makes the line of an endpoint, with its meter.
+// newDispatcher makes the dispatcher of an endpoint, with its meter.
 func (q *Queue) newDispatcher(e compute.Endpoint) *dispatcher {
 	d := newDispatcher(e)
 	if q.hooks.Meter != nil && e.Type != compute.LoadBalancer {
@@ -105,8 +105,8 @@ func (q *Queue) ofDay(j compute.Job) compute.Job {
 	return j
 }
 
-// LineView is how one endpoint stands.
-type LineView struct {
+// DispatcherView is how one endpoint stands.
+type DispatcherView struct {
 	Endpoint   compute.EndpointID
 	Waiting    int       // jobs IN_QUEUE
 	Oldest     time.Time // since when, by the clock's Now, the one waits that waits longest; zero if none does
@@ -114,16 +114,16 @@ type LineView struct {
 	Workers    map[compute.WorkerStatus]int64
 }
 
-// Lines tells how every endpoint stands that has a queue and is not deleted, in the order of their ids. It asks nobody.
-func (q *Queue) Lines() []LineView {
+// Dispatchers gives how every endpoint stands that has a queue and is not deleted, in the order of their ids. It asks nobody.
+func (q *Queue) Dispatchers() []DispatcherView {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	views := make([]LineView, 0, len(q.dispatchers))
+	views := make([]DispatcherView, 0, len(q.dispatchers))
 	for id, d := range q.dispatchers {
 		if d.gone || d.endpoint.Type == compute.LoadBalancer {
 			continue
 		}
-		v := LineView{Endpoint: id, Waiting: d.waits(), Workers: map[compute.WorkerStatus]int64{}}
+		v := DispatcherView{Endpoint: id, Waiting: d.waits(), Workers: map[compute.WorkerStatus]int64{}}
 		for _, f := range []*fifo{&d.normal, &d.low} {
 			if t := f.oldest(); t > 0 && (v.Oldest.IsZero() || t < v.Oldest.UnixMilli()) {
 				v.Oldest = time.UnixMilli(t).UTC()
@@ -138,6 +138,6 @@ func (q *Queue) Lines() []LineView {
 		}
 		views = append(views, v)
 	}
-	slices.SortFunc(views, func(a, b LineView) int { return cmp.Compare(a.Endpoint, b.Endpoint) })
+	slices.SortFunc(views, func(a, b DispatcherView) int { return cmp.Compare(a.Endpoint, b.Endpoint) })
 	return views
 }

@@ -74,7 +74,7 @@ type lease struct {
 	endpoint compute.EndpointID
 	worker   compute.WorkerID
 	turn     int64     // its place among the takes
-	until    time.Time // not heard of since: lost
+	until    time.Time // without a heartbeat: the job is lost
 	overrun  time.Time // end of its execution timeout
 }
 
@@ -214,7 +214,7 @@ type heldJob struct {
 }
 
 // heldThat gives the jobs in progress of which the condition holds, the last one taken first: each goes back to the front
-// of its line, and so they wait again in the order in which they were taken.
+// of its queue, and so they wait again in the order in which they were taken.
 func (q *Queue) heldThat(condition func(*lease) bool) (jobs []heldJob) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

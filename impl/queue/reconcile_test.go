@@ -163,5 +163,5 @@ func TestNothingMoreIsBegunThatCouldBeInDoubtWhileTooMuchIs(t *testing.T) {
 	s.is = false
 	require.NoError(t, b.queue.Sweep(t.Context()))
 	b.run(queue.Submission{})
-	require.Equal(t, 1, b.queue.Lines()[0].Waiting, "what failed is not there")
+	require.Equal(t, 1, b.queue.Dispatchers()[0].Waiting, "what failed is not there")
 }

@@ -22,7 +22,7 @@ const silence = 2 * time.Minute
 const pauseShare = 6
 
 // Sweep does all that is due by the clock: leases and execution timeouts, time to live, the end of retention, and
-// workers that are not heard of any more. What failed before is tried again first. After a sweep that failed the next ones wait:
+// workers that have gone silent. What failed before is tried again first. After a sweep that failed the next ones wait:
 // they do nothing.
 func (q *Queue) Sweep(ctx context.Context) error {
 	now := q.clock.Now()

@@ -148,7 +148,7 @@ type WorkerView struct {
 	Draining  bool // it is being stopped
 	Leaving   bool // it is to be replaced as soon as it holds no job
 	Stale     bool // it is made of an earlier release than the latest
-	Unheard   bool // it has not said anything yet: of what waits, it has been offered nothing
+	Unseen    bool // it has not said anything yet: of what waits, it has been offered nothing
 	IdleSince time.Time
 }
 
@@ -208,7 +208,7 @@ func (q *Queue) Demands() []Demand {
 			}
 			one.Workers = append(one.Workers, WorkerView{
 				ID: id, Status: s.status(), Draining: s.draining, Leaving: s.leaving, IdleSince: s.idleSince,
-				Stale: s.version < d.endpoint.Version, Unheard: !s.seen,
+				Stale: s.version < d.endpoint.Version, Unseen: !s.seen,
 			})
 		}
 		demands = append(demands, one)
@@ -226,7 +226,7 @@ func (q *Queue) WorkerStarted(e compute.EndpointID, w compute.WorkerID, version 
 	}
 }
 
-// WorkerUp notes that the container of a worker that berth started is up. That is all that is ever heard of a worker of an endpoint
+// WorkerUp notes that the container of a worker that berth started is up. Nothing more ever comes from a worker of an endpoint
 // without a queue, and of one that says nothing since nothing runs in it: those are ready by that.
 func (q *Queue) WorkerUp(e compute.EndpointID, w compute.WorkerID, silent bool) {
 	q.mu.Lock()
@@ -289,7 +289,7 @@ func (q *Queue) WorkerGone(ctx context.Context, e compute.EndpointID, w compute.
 	q.hooks.Demand()
 }
 
-// lost takes a job from a worker that was not heard of (rules queue.lease, queue.attempts). If that fails the worker still holds
+// lost takes a job from a worker whose lease ended without a heartbeat (rules queue.lease, queue.attempts). If that fails the worker still holds
 // it: it is to be called again.
 func (q *Queue) lost(ctx context.Context, e compute.EndpointID, id compute.JobID, w compute.WorkerID, why string) error {
 	gaveUp := false
