@@ -221,7 +221,7 @@ func (q *Queue) gaveBack(e compute.EndpointID, w compute.WorkerID, j compute.Job
 	defer q.mu.Unlock()
 	h := q.held[j.ID]
 	ours := h != nil && h.worker == w
-	if !moved && !(waits && ours) {
+	if !moved && (!waits || !ours) {
 		q.gone(e, j.ID, w)
 		return
 	}
