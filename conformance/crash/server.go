@@ -88,7 +88,7 @@ func (c settings) start() (*server, error) {
 // who asks for any, neither to listen nor to call from.
 func lastingAddress() string {
 	for range 100 {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(12000)))
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(12000))) //nolint:gosec // G404: any port will do
 		if err == nil {
 			defer func() { _ = l.Close() }()
 			return l.Addr().String()
