@@ -137,7 +137,7 @@ func dsn(path string, write bool, s synchronous) string {
 		"journal_size_limit(33554432)", // bytes: a log that a burst made longer is cut again
 		"synchronous(" + string(s) + ")",
 		"foreign_keys(1)",
-		"temp_store(MEMORY)", // what a savepoint may undo
+		"temp_store(MEMORY)", // what a statement may undo
 	}}
 	if write {
 		q.Set("_txlock", "immediate")
