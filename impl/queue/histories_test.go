@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	histories = 100 // BERTH_SEEDS sets another number, a twentieth of it; BERTH_SEED runs one seed alone, again and again
+	histories = 50 // BERTH_SEEDS sets another number, a twentieth of it; BERTH_SEED runs one seed alone, again and again
 	clients   = 8
 	calls     = 60 // of a client in a history
 	jobs      = 24 // of a history: few, so that many calls are of the same
