@@ -1,0 +1,179 @@
+package sqldb
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// The guards of an insert: what all claims on the host are to hold must be no more than it has. What they hold is in claim_sums.
+const guardClaims = ` NOT EXISTS (SELECT 1 FROM claim_sums WHERE host_id = ?2 AND (gpus + ?3 > ?7 OR
+vcpus + ?4 + (gpus + ?3) * ?11 > ?8 OR memory_gb + ?5 + (gpus + ?3) * ?12 > ?9 OR disk_gb + ?6 > ?10))`
+
+const (
+	insertClaim = `INSERT INTO claims (holder_id, kept, part, host_id, vcpus, memory_gb, disk_gb) SELECT ?1, ?13, 0, ?2, ?4, ?5, ?6 WHERE` + guardClaims
+	// Each row is a list: kept, part, device, vCPUs, memory, disk.
+	insertClaims = `INSERT INTO claims (holder_id, kept, part, host_id, device, vcpus, memory_gb, disk_gb)
+SELECT ?1, value ->> 0, value ->> 1, ?2, value ->> 2, value ->> 3, value ->> 4, value ->> 5 FROM json_each(?13) WHERE` + guardClaims
+	addClaims = `INSERT INTO claim_sums (host_id, gpus, vcpus, memory_gb, disk_gb) VALUES (?, ?, ?, ?, ?) ON CONFLICT (host_id) DO UPDATE SET
+gpus = gpus + excluded.gpus, vcpus = vcpus + excluded.vcpus, memory_gb = memory_gb + excluded.memory_gb, disk_gb = disk_gb + excluded.disk_gb`
+	resizeClaim = `UPDATE claims SET disk_gb = disk_gb + ?1 WHERE holder_id = ?2 AND kept = ?3 AND part = 0
+AND (?1 <= 0 OR (SELECT disk_gb FROM claim_sums WHERE claim_sums.host_id = claims.host_id) + ?1 <= ?4) RETURNING host_id`
+
+	claimColumns    = `holder_id, kept, part, host_id, coalesce(device, ''), vcpus, memory_gb, disk_gb`
+	releaseClaims   = `DELETE FROM claims WHERE holder_id = ? AND kept <= ? RETURNING ` + claimColumns
+	selectClaims    = `SELECT ` + claimColumns + ` FROM claims ORDER BY holder_id, kept, part`
+	selectClaimsOn  = `SELECT ` + claimColumns + ` FROM claims WHERE host_id = ? ORDER BY holder_id, kept, part`
+	selectClaimSums = `SELECT host_id, gpus, vcpus, memory_gb, disk_gb FROM claim_sums`
+	selectDevices   = `SELECT host_id, device FROM claims WHERE device IS NOT NULL`
+)
+
+// InsertClaims stores the claims of one holder on one host, all or none of them. Conflict if a device is another's, or the host has
+// not so much left; then nothing has changed.
+func (tx *Tx) InsertClaims(size compute.HostSize, claims ...compute.Claim) error {
+	var sum compute.Claimed
+	for _, c := range claims {
+		sum = sum.Plus(c.Claimed())
+	}
+	first := claims[0]
+	if left := size.Free(sum); min(left.GPUs, left.VCPUs, left.MemoryGB, left.DiskGB) < 0 {
+		return overfull(first)
+	}
+
+	query, last := insertClaim, any(first.Kept)
+	if len(claims) > 1 || len(first.Devices) > 0 {
+		query, last = insertClaims, claimRows(claims)
+	}
+	altered := tx.altered
+	n, err := tx.affected("claim host "+first.HostID+" for "+first.HolderID, query, first.HolderID, first.HostID, sum.GPUs, sum.VCPUs, sum.MemoryGB, sum.DiskGB,
+		size.GPUs, size.VCPUs, size.MemoryGB, size.DiskGB, size.VCPUsPerGPU, size.MemoryGBPerGPU, last)
+	if err == nil && n == 0 {
+		tx.altered = altered
+		return overfull(first)
+	}
+	if err != nil {
+		return err
+	}
+	return tx.addClaims(first.HostID, sum)
+}
+
+func overfull(c compute.Claim) error {
+	return compute.Errorf(compute.Conflict, "claim host %s for %s: it has not so much left", c.HostID, c.HolderID)
+}
+
+// claimRows gives the rows of claims as JSON.
+func claimRows(claims []compute.Claim) string {
+	var rows [][]any
+	for _, c := range claims {
+		kept := 0
+		if c.Kept {
+			kept = 1
+		}
+		rows = append(rows, []any{kept, 0, nil, c.VCPUs, c.MemoryGB, c.DiskGB})
+		for i, device := range c.Devices {
+			rows = append(rows, []any{kept, i + 1, device, 0, 0, 0})
+		}
+	}
+	b, err := json.Marshal(rows)
+	if err != nil {
+		panic("sqldb: numbers and strings are always JSON: " + err.Error())
+	}
+	return string(b)
+}
+
+func (tx *Tx) addClaims(hostID string, c compute.Claimed) error {
+	_, err := tx.exec("sum claims on host "+hostID, addClaims, hostID, c.GPUs, c.VCPUs, c.MemoryGB, c.DiskGB)
+	return err
+}
+
+// ResizeClaim adds so much disk to a claim, or takes it away; it tells whether there is such a claim and its host, which has mostGB in
+// all, has so much left.
+func (tx *Tx) ResizeClaim(holderID string, kept bool, byGB, mostGB int64) (bool, error) {
+	var host string
+	found, err := tx.gave("resize claim of "+holderID, func(row scanner) error { return row.Scan(&host) }, resizeClaim, byGB, holderID, kept, mostGB)
+	if err != nil || !found {
+		return false, err
+	}
+	return true, tx.addClaims(host, compute.Claimed{DiskGB: byGB})
+}
+
+// ReleaseClaims removes what the holder has, without kept only what a stopped pod does not hold, and gives it.
+func (tx *Tx) ReleaseClaims(holderID string, kept bool) ([]compute.Claim, error) {
+	tx.altered = true
+	released, err := tx.claims("release claims of "+holderID, releaseClaims, holderID, kept)
+	if err != nil {
+		return nil, err
+	}
+	sums := map[string]compute.Claimed{}
+	for _, c := range released {
+		sums[c.HostID] = sums[c.HostID].Minus(c.Claimed())
+	}
+	for _, host := range slices.Sorted(maps.Keys(sums)) {
+		if err := tx.addClaims(host, sums[host]); err != nil {
+			return nil, err
+		}
+	}
+	return released, nil
+}
+
+// ListClaims gives all claims, by their holders.
+func (tx *Tx) ListClaims() ([]compute.Claim, error) { return tx.claims("list claims", selectClaims) }
+
+// ClaimsOn gives the claims on a host, by their holders. It looks at all claims.
+func (tx *Tx) ClaimsOn(hostID string) ([]compute.Claim, error) {
+	return tx.claims("list claims on "+hostID, selectClaimsOn, hostID)
+}
+
+// claimRow is one row of a claim.
+type claimRow struct {
+	compute.Claim
+	kept, part int
+	device     string
+}
+
+// claims makes claims of their rows, in the order of their holders: a statement that deletes gives them in any.
+func (tx *Tx) claims(what, query string, args ...any) (all []compute.Claim, err error) {
+	rows, err := list(tx, what, func(row scanner) (r claimRow, err error) {
+		err = row.Scan(&r.HolderID, &r.kept, &r.part, &r.HostID, &r.device, &r.VCPUs, &r.MemoryGB, &r.DiskGB)
+		r.Kept = r.kept == 1
+		return r, err
+	}, query, args...)
+	slices.SortFunc(rows, func(a, b claimRow) int {
+		return cmp.Or(cmp.Compare(a.HolderID, b.HolderID), cmp.Compare(a.kept, b.kept), cmp.Compare(a.part, b.part))
+	})
+
+	for _, r := range rows {
+		if r.part == 0 {
+			all = append(all, r.Claim)
+			continue
+		}
+		claim := &all[len(all)-1]
+		claim.Devices = append(claim.Devices, r.device)
+	}
+	return all, err
+}
+
+// ClaimSums gives what the claims on each host hold together. It looks at no claim.
+func (tx *Tx) ClaimSums() (map[string]compute.Claimed, error) {
+	sums := map[string]compute.Claimed{}
+	return sums, tx.each("sum claims", func(row scanner) error {
+		var host string
+		var c compute.Claimed
+		err := row.Scan(&host, &c.GPUs, &c.VCPUs, &c.MemoryGB, &c.DiskGB)
+		sums[host] = c
+		return err
+	}, selectClaimSums)
+}
+
+// ClaimedDevices gives to each the devices that are claimed, with their hosts.
+func (tx *Tx) ClaimedDevices(each func(hostID, device string)) error {
+	return tx.each("list claimed devices", func(row scanner) error {
+		var host, device string
+		err := row.Scan(&host, &device)
+		each(host, device)
+		return err
+	}, selectDevices)
+}
