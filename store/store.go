@@ -356,6 +356,8 @@ type Clusters interface {
 
 // SystemLines stores what berth itself says in the logs of pods and workers, by the id of the pod or worker.
 type SystemLines interface {
+	// BeginSystemLines stores the first line of a log, of Wall. Conflict if there is one of that time.
+	BeginSystemLines(id, text string) error
 	// AddSystemLine adds a line to the log, of Wall and after all that it has.
 	AddSystemLine(id, text string) error
 	// ForgetSystemLines forgets all but the last compute.SystemLines of the log.

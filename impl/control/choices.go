@@ -8,7 +8,7 @@ import (
 // choice is a part of a host that was chosen for a pod or a worker: memory counts it as claimed, the rows do not yet.
 type choice struct {
 	host    *host
-	want    want
+	want    *want
 	amount  amount // with the persistent storage
 	devices []int  // numbers of its GPUs on the host
 }
@@ -38,7 +38,7 @@ func (p *Placement) chooseOne(wants []want) (c choice, ok bool) {
 		if h == nil {
 			continue
 		}
-		c = choice{host: h, want: *w, amount: h.share(w)}
+		c = choice{host: h, want: w, amount: h.share(w)}
 		c.amount.diskGB += w.PersistentGB
 		c.devices = h.devices.pick(c.amount.gpus, h.GPUCount)
 		if int64(len(c.devices)) < c.amount.gpus {

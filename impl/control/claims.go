@@ -78,14 +78,19 @@ func say(tx store.Tx, pod compute.Pod) error {
 	if pod.Status == compute.PodTerminated {
 		return tx.DeleteSystemLines(string(pod.ID))
 	}
-	text := "pod is " + string(pod.Status)
-	if pod.Reason != "" {
-		text += ": " + pod.Reason
-	}
+	text := statusLine(pod)
 	if err := tx.AddSystemLine(string(pod.ID), text); err != nil || pod.Version < compute.SystemLines {
 		return err // each version has a line at most
 	}
 	return tx.ForgetSystemLines(string(pod.ID))
+}
+
+// statusLine is what the log of a pod says of its status.
+func statusLine(pod compute.Pod) string {
+	if pod.Reason == "" {
+		return "pod is " + string(pod.Status)
+	}
+	return "pod is " + string(pod.Status) + ": " + pod.Reason
 }
 
 // resize brings what the pod holds of its host's disk from before to after. Rejected when the disk has no room.

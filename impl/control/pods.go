@@ -173,7 +173,7 @@ func (c *Control) insertPod(tx store.Tx, p compute.Pod, n NewPod, at *choice) (c
 	if err := tx.InsertPod(p); err != nil {
 		return p, err
 	}
-	return p, say(tx, p)
+	return p, tx.BeginSystemLines(string(p.ID), statusLine(p))
 }
 
 // GetPod gives the user's pod. NotFound for an unknown, a terminated and somebody else's one.

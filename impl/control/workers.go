@@ -19,7 +19,13 @@ const workerMount = "/runpod-volume"
 // devices before anything is stored, is given as it is; nil: nothing is asked.
 func (p *Placement) StartWorker(ctx context.Context, id compute.WorkerID, e compute.Endpoint, check func(compute.Worker) error) (w compute.Worker, mount *compute.NetworkMount, err error) {
 	w = compute.Worker{ID: id, EndpointID: e.ID, Version: e.Version, Image: e.Image, DiskGB: e.DiskGB}
+	if check == nil {
+		check = func(compute.Worker) error { return nil }
+	}
 	if e.Declared {
+		if err := check(w); err != nil {
+			return w, nil, err
+		}
 		return w, nil, p.store.Write(ctx, func(tx store.Tx) error {
 			w.CreatedAt = tx.Wall()
 			return p.insertWorker(tx, w, e.UserID)
@@ -37,10 +43,8 @@ func (p *Placement) StartWorker(ctx context.Context, id compute.WorkerID, e comp
 	}
 	err = p.place(ctx, "worker", 1, p.catalog.workerWants(e, centers), func(at []choice) error {
 		p.put(&w, &at[0])
-		if check != nil {
-			if err := check(w); err != nil {
-				return err
-			}
+		if err := check(w); err != nil {
+			return err
 		}
 		return p.store.Write(ctx, func(tx store.Tx) error {
 			if _, _, err := workerPlaces(tx, e); err != nil { // a volume may be gone by now
@@ -58,7 +62,7 @@ func (p *Placement) StartWorker(ctx context.Context, id compute.WorkerID, e comp
 
 // put sets what the worker gets by the choice.
 func (p *Placement) put(w *compute.Worker, at *choice) {
-	x := at.want
+	x := *at.want
 	w.HostID, w.DataCenterID, w.Devices, w.CostPerHour = at.host.ID, at.host.DataCenterID, at.deviceNames(), p.catalog.workerPrice(x)
 	w.GPU, w.CPU = nil, nil
 	if x.GPU != "" {
@@ -73,7 +77,7 @@ func (p *Placement) insertWorker(tx store.Tx, w compute.Worker, user compute.Use
 	if err := tx.InsertWorker(w); err != nil {
 		return err
 	}
-	if err := tx.AddSystemLine(string(w.ID), "worker is "+string(compute.WorkerInitializing)); err != nil {
+	if err := tx.BeginSystemLines(string(w.ID), "worker is "+string(compute.WorkerInitializing)); err != nil {
 		return err
 	}
 	return p.catalog.meterWorker(tx, w, user)

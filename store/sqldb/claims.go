@@ -9,17 +9,18 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-// The guards of an insert: what all claims on the host are to hold must be no more than it has. What they hold is in claim_sums.
-const guardClaims = ` NOT EXISTS (SELECT 1 FROM claim_sums WHERE host_id = ?2 AND (gpus + ?3 > ?7 OR
-vcpus + ?4 + (gpus + ?3) * ?11 > ?8 OR memory_gb + ?5 + (gpus + ?3) * ?12 > ?9 OR disk_gb + ?6 > ?10))`
-
 const (
-	insertClaim = `INSERT INTO claims (holder_id, kept, part, host_id, vcpus, memory_gb, disk_gb) SELECT ?1, ?13, 0, ?2, ?4, ?5, ?6 WHERE` + guardClaims
+	// Of all claims on the host, with these, no more may be held than it has: the last six say how much the others may hold, and what
+	// comes with each of their GPUs.
+	guardClaims = addClaims + ` WHERE gpus <= ?6 AND vcpus + gpus * ?10 <= ?7 AND memory_gb + gpus * ?11 <= ?8 AND disk_gb <= ?9`
+	addClaims   = `INSERT INTO claim_sums (host_id, gpus, vcpus, memory_gb, disk_gb) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (host_id) DO UPDATE SET
+gpus = gpus + excluded.gpus, vcpus = vcpus + excluded.vcpus, memory_gb = memory_gb + excluded.memory_gb, disk_gb = disk_gb + excluded.disk_gb`
+	insertClaim     = `INSERT INTO claims (holder_id, kept, part, host_id, vcpus, memory_gb, disk_gb) VALUES (?, ?, 0, ?, ?, ?, ?)`
+	insertOneDevice = `INSERT INTO claims (holder_id, kept, part, host_id, device, vcpus, memory_gb, disk_gb)
+VALUES (?1, ?2, 0, ?3, NULL, ?4, ?5, ?6), (?1, ?2, 1, ?3, ?7, 0, 0, 0)`
 	// Each row is a list: kept, part, device, vCPUs, memory, disk.
 	insertClaims = `INSERT INTO claims (holder_id, kept, part, host_id, device, vcpus, memory_gb, disk_gb)
-SELECT ?1, value ->> 0, value ->> 1, ?2, value ->> 2, value ->> 3, value ->> 4, value ->> 5 FROM json_each(?13) WHERE` + guardClaims
-	addClaims = `INSERT INTO claim_sums (host_id, gpus, vcpus, memory_gb, disk_gb) VALUES (?, ?, ?, ?, ?) ON CONFLICT (host_id) DO UPDATE SET
-gpus = gpus + excluded.gpus, vcpus = vcpus + excluded.vcpus, memory_gb = memory_gb + excluded.memory_gb, disk_gb = disk_gb + excluded.disk_gb`
+SELECT ?1, value ->> 0, value ->> 1, ?2, value ->> 2, value ->> 3, value ->> 4, value ->> 5 FROM json_each(?3)`
 	resizeClaim = `UPDATE claims SET disk_gb = disk_gb + ?1 WHERE holder_id = ?2 AND kept = ?3 AND part = 0
 AND (?1 <= 0 OR (SELECT disk_gb FROM claim_sums WHERE claim_sums.host_id = claims.host_id) + ?1 <= ?4) RETURNING host_id`
 
@@ -38,30 +39,41 @@ func (tx *Tx) InsertClaims(size compute.HostSize, claims ...compute.Claim) error
 	for _, c := range claims {
 		sum = sum.Plus(c.Claimed())
 	}
-	first := claims[0]
-	if left := size.Free(sum); min(left.GPUs, left.VCPUs, left.MemoryGB, left.DiskGB) < 0 {
-		return overfull(first)
+	host, holder := claims[0].HostID, claims[0].HolderID
+	left, altered := size.Free(sum), tx.altered
+	if min(left.GPUs, left.VCPUs, left.MemoryGB, left.DiskGB) < 0 {
+		return overfull(host)
 	}
-
-	query, last := insertClaim, any(first.Kept)
-	if len(claims) > 1 || len(first.Devices) > 0 {
-		query, last = insertClaims, claimRows(claims)
-	}
-	altered := tx.altered
-	n, err := tx.affected("claim host "+first.HostID+" for "+first.HolderID, query, first.HolderID, first.HostID, sum.GPUs, sum.VCPUs, sum.MemoryGB, sum.DiskGB,
-		size.GPUs, size.VCPUs, size.MemoryGB, size.DiskGB, size.VCPUsPerGPU, size.MemoryGBPerGPU, last)
+	n, err := tx.affected("sum claims", guardClaims, host, sum.GPUs, sum.VCPUs, sum.MemoryGB, sum.DiskGB,
+		left.GPUs, left.VCPUs, left.MemoryGB, left.DiskGB, size.VCPUsPerGPU, size.MemoryGBPerGPU)
 	if err == nil && n == 0 {
 		tx.altered = altered
-		return overfull(first)
+		return overfull(host)
 	}
 	if err != nil {
 		return err
 	}
-	return tx.addClaims(first.HostID, sum)
+
+	one := claims[0]
+	switch { // most pods have no GPU, or one
+	case len(claims) == 1 && len(one.Devices) == 0:
+		_, err = tx.exec("insert claim", insertClaim, holder, one.Kept, host, one.VCPUs, one.MemoryGB, one.DiskGB)
+	case len(claims) == 1 && len(one.Devices) == 1:
+		_, err = tx.exec("insert claim", insertOneDevice, holder, one.Kept, host, one.VCPUs, one.MemoryGB, one.DiskGB, one.Devices[0])
+	default:
+		_, err = tx.exec("insert claims", insertClaims, holder, host, claimRows(claims))
+	}
+	if compute.CodeOf(err) == compute.Conflict { // the statement undid itself, and the sums are taken back
+		if err := tx.addClaims(host, compute.Claimed{}.Minus(sum)); err != nil {
+			return err
+		}
+		tx.altered = altered
+	}
+	return err
 }
 
-func overfull(c compute.Claim) error {
-	return compute.Errorf(compute.Conflict, "claim host %s for %s: it has not so much left", c.HostID, c.HolderID)
+func overfull(hostID string) error {
+	return compute.Errorf(compute.Conflict, "claim host %s: it has not so much left", hostID)
 }
 
 // claimRows gives the rows of claims as JSON.
@@ -85,7 +97,7 @@ func claimRows(claims []compute.Claim) string {
 }
 
 func (tx *Tx) addClaims(hostID string, c compute.Claimed) error {
-	_, err := tx.exec("sum claims on host "+hostID, addClaims, hostID, c.GPUs, c.VCPUs, c.MemoryGB, c.DiskGB)
+	_, err := tx.exec("sum claims", addClaims, hostID, c.GPUs, c.VCPUs, c.MemoryGB, c.DiskGB)
 	return err
 }
 
