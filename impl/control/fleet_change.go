@@ -126,7 +126,7 @@ func (p *Placement) checkChange(fleet []Host) error {
 		}
 	}
 	if err := p.catalog.checkHosts(changed); err != nil {
-		return &compute.Error{Code: compute.Rejected, Detail: err.Error(), Cause: err}
+		return &compute.Error{Code: compute.Rejected, Detail: err.Error()}
 	}
 	return nil
 }
