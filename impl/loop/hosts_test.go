@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -85,13 +86,79 @@ func (s *service) workersOn(host string) int {
 
 // giving is a runtime that knows what each container was given.
 type giving struct {
-	*sim.Fleet
+	*host
+	mu    sync.Mutex
 	given map[string]runtime.Allocation
+	twice []string // devices that were given away while another container had them
 }
 
 func (g *giving) Start(ctx context.Context, a runtime.Allocation) error {
-	g.given[a.ID] = a
-	return g.Fleet.Start(ctx, a)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	up := func(id string) bool {
+		state, err := g.Fleet.Inspect(context.WithoutCancel(ctx), id)
+		return err == nil && state.Phase != runtime.Ended
+	}
+	if !up(a.ID) && g.fails() == nil { // else nothing changes
+		g.given[a.ID] = a
+	}
+	for id, other := range g.given {
+		for _, d := range a.GPUs {
+			if id != a.ID && up(id) && slices.Contains(other.GPUs, d) {
+				g.twice = append(g.twice, d)
+			}
+		}
+	}
+	return g.host.Start(ctx, a)
+}
+
+// A pod that is started again while its container is still being stopped has other devices than that container.
+func TestAfterARestartADeviceIsNotGivenAwayWhileAContainerOfAnEarlierRunHasIt(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	y.fleet = []control.Host{{
+		ID: "g", DataCenterID: "EU-RO-1", Cloud: compute.Secure, GPU: "NVIDIA L4", GPUCount: 2, GPUDevices: []string{"GPU-a", "GPU-b"},
+		VCPUs: 8, MemoryGB: 64, DiskGB: 500,
+	}}
+	g := &giving{host: y.host, given: map[string]runtime.Allocation{}}
+	restart := func() {
+		y.restart()
+		y.pods.Runtime = g
+	}
+	restart()
+	first := y.gpuPod()
+	y.step(0)
+	y.step(sim.DefaultBoot)
+	y.host.slow, y.host.stops, y.host.goOn = first.ID, make(chan struct{}, 1), make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	var run sync.WaitGroup
+	run.Go(func() { y.pods.Run(ctx) })
+	y.act(first.ID, compute.PodStop)
+	<-y.host.stops
+	next := y.gpuPod()
+	require.Equal(t, []string{"GPU-a"}, next.Devices)
+	y.act(first.ID, compute.PodStart)
+	require.Equal(t, []string{"GPU-b"}, y.pod(first.ID).Devices)
+	cancel()
+	y.host.away.Store(true)
+	close(y.host.goOn)
+	run.Wait()
+
+	y.host.slow = ""
+	y.host.away.Store(false)
+	restart() // berth died meanwhile, and the container of the first run is still up
+	require.Equal(t, []string{"GPU-a"}, g.given[string(first.ID)].GPUs)
+	state, err := g.Inspect(t.Context(), string(first.ID))
+	require.NoError(t, err)
+	require.Equal(t, runtime.Up, state.Phase)
+	for range 3 {
+		y.step(time.Second)
+	}
+	require.Empty(t, g.twice)
+	y.containersHaveTheirClaims(g)
+	for _, id := range []compute.PodID{first.ID, next.ID} {
+		require.True(t, y.pod(id).Status.HoldsHost())
+	}
 }
 
 func TestAContainerHasTheDevicesThatItsPodHasClaimed(t *testing.T) {
@@ -104,7 +171,7 @@ func TestAContainerHasTheDevicesThatItsPodHasClaimed(t *testing.T) {
 			VCPUs: 24, MemoryGB: 96, DiskGB: 1000,
 		})
 	}
-	g := &giving{y.host.Fleet, map[string]runtime.Allocation{}}
+	g := &giving{host: y.host, given: map[string]runtime.Allocation{}}
 	random := rand.New(rand.NewPCG(1, 2))
 	restart := func() {
 		y.restart()
@@ -128,6 +195,7 @@ func TestAContainerHasTheDevicesThatItsPodHasClaimed(t *testing.T) {
 		compared += y.containersHaveTheirClaims(g)
 	}
 	require.Greater(t, compared, 150)
+	require.Empty(t, g.twice)
 }
 
 // containersHaveTheirClaims compares what is up with the claims: each container has the devices of its pod's claim, and so no two one.
