@@ -28,7 +28,7 @@ type Quote struct {
 
 // Quote looks for the cheapest cloud with room.
 func (c *Control) Quote(w Wanted) Quote {
-	d := Quote{Stock: StockNone, Counts: []int64{}}
+	q := Quote{Stock: StockNone, Counts: []int64{}}
 	t, _ := c.catalog.GPU(w.GPU.ID)
 	can, cuda := map[int64]bool{}, map[cudaVersion]int64{}
 	most := int64(0)
@@ -42,8 +42,8 @@ func (c *Control) Quote(w Wanted) Quote {
 		for v, n := range asked.byCUDA {
 			cuda[v] += n
 		}
-		if price := times(offer.Price, x.Count); asked.all > 0 && (d.Cloud == "" || price < d.Price) {
-			d.Cloud, d.Price, d.Stock = cloud, price, stockOf(asked.all)
+		if price := times(offer.Price, x.Count); asked.all > 0 && (q.Cloud == "" || price < q.Price) {
+			q.Cloud, q.Price, q.Stock = cloud, price, stockOf(asked.all)
 		}
 		for x.Count = 1; x.Count <= offer.MaxCount; x.Count++ {
 			if c.placement.hasPlace(&x) {
@@ -51,13 +51,13 @@ func (c *Control) Quote(w Wanted) Quote {
 			}
 		}
 	}
-	d.CUDA = cudaStock(cuda)
+	q.CUDA = cudaStock(cuda)
 	for n := int64(1); n <= most; n++ {
 		if can[n] {
-			d.Counts = append(d.Counts, n)
+			q.Counts = append(q.Counts, n)
 		}
 	}
-	return d
+	return q
 }
 
 // Choose completes what the user asks for: the first of the GPU types that can be had, in the cheapest of the clouds. When none
@@ -77,8 +77,8 @@ func (c *Control) Choose(ctx context.Context, user compute.UserID, n NewPod, typ
 		w := Wanted{
 			GPU: compute.GPU{ID: id, Count: n.GPU.Count}, Clouds: clouds, DataCenterIDs: dataCenters, GlobalNetwork: n.GlobalNetworking, Needs: n.Needs,
 		}
-		if d := c.Quote(w); d.Cloud != "" {
-			n.GPU, n.Cloud = &w.GPU, d.Cloud
+		if q := c.Quote(w); q.Cloud != "" {
+			n.GPU, n.Cloud = &w.GPU, q.Cloud
 			return n, nil
 		}
 	}
