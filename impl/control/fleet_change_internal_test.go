@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"database/sql"
 	"path/filepath"
 	"testing"
@@ -161,4 +162,25 @@ func TestOnlyTheIndexKeepsTwoServersFromGivingADeviceAwayTwice(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestMemoryIsReadAnewAfterAFailureOfTheStoreAndNotForEachClientThatGoesAway(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	c := openControl(t, s, []Host{l4s("a", 2)})
+	readings := func() int {
+		_ = c.placement.freeNow()
+		return c.placement.readings
+	}
+	require.Equal(t, 1, readings())
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := c.CreatePod(gone, "u", oneL4())
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, 1, readings())
+	require.EqualValues(t, 2, c.placement.freeNow()["a"].gpus, "what was chosen for it is free again")
+
+	err = c.placement.Write(t.Context(), func(store.Tx, *Claims) error { return errFlaky })
+	require.ErrorIs(t, err, errFlaky)
+	require.Equal(t, 2, readings())
 }

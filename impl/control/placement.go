@@ -209,8 +209,12 @@ func (p *Placement) attempt(count int, wants []want, write func([]choice) error)
 // errUnwound is the error of what did not return.
 var errUnwound = errors.New("control: the function did not return")
 
-// doubt has memory read anew after an error that does not say whether the transaction is on disk.
+// doubt has memory read anew after an error that does not say whether the transaction is on disk. One that was withdrawn is not:
+// clients that go away cost nothing.
 func (p *Placement) doubt(err error) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return
+	}
 	if code := compute.CodeOf(err); code == compute.Internal || code == compute.Unavailable {
 		p.Forget()
 	}
