@@ -22,7 +22,9 @@ VALUES (?1, ?2, 0, ?3, NULL, ?4, ?5, ?6), (?1, ?2, 1, ?3, ?7, 0, 0, 0)`
 	insertClaims = `INSERT INTO claims (holder_id, kept, part, host_id, device, vcpus, memory_gb, disk_gb)
 SELECT ?1, value ->> 0, value ->> 1, ?2, value ->> 2, value ->> 3, value ->> 4, value ->> 5 FROM json_each(?3)`
 	resizeClaim = `UPDATE claims SET disk_gb = disk_gb + ?1 WHERE holder_id = ?2 AND kept = ?3 AND part = 0
-AND (?1 <= 0 OR (SELECT disk_gb FROM claim_sums WHERE claim_sums.host_id = claims.host_id) + ?1 <= ?4) RETURNING host_id`
+AND (?1 <= 0 OR coalesce((SELECT disk_gb FROM claim_sums WHERE claim_sums.host_id = claims.host_id), 0) + ?1 <= ?4) RETURNING host_id`
+
+	forgetSums = `DELETE FROM claim_sums WHERE host_id = ? AND gpus = 0 AND vcpus = 0 AND memory_gb = 0 AND disk_gb = 0`
 
 	claimColumns    = `holder_id, kept, part, host_id, coalesce(device, ''), vcpus, memory_gb, disk_gb`
 	releaseClaims   = `DELETE FROM claims WHERE holder_id = ? AND kept <= ? RETURNING ` + claimColumns
@@ -64,7 +66,7 @@ func (tx *Tx) InsertClaims(size compute.HostSize, claims ...compute.Claim) error
 		_, err = tx.exec("insert claims", insertClaims, holder, host, claimRows(claims))
 	}
 	if compute.CodeOf(err) == compute.Conflict { // the statement undid itself, and the sums are taken back
-		if err := tx.addClaims(host, compute.Claimed{}.Minus(sum)); err != nil {
+		if err := tx.subtractClaims(host, sum); err != nil {
 			return err
 		}
 		tx.altered = altered
@@ -101,6 +103,15 @@ func (tx *Tx) addClaims(hostID string, c compute.Claimed) error {
 	return err
 }
 
+// subtractClaims takes from the sums of a host, and forgets those of one that nobody holds anything of.
+func (tx *Tx) subtractClaims(hostID string, c compute.Claimed) error {
+	if err := tx.addClaims(hostID, compute.Claimed{}.Minus(c)); err != nil {
+		return err
+	}
+	_, err := tx.exec("forget sums", forgetSums, hostID)
+	return err
+}
+
 // ResizeClaim adds so much disk to a claim, or takes it away; it tells whether there is such a claim and its host, which has mostGB in
 // all, has so much left.
 func (tx *Tx) ResizeClaim(holderID string, kept bool, byGB, mostGB int64) (bool, error) {
@@ -121,10 +132,10 @@ func (tx *Tx) ReleaseClaims(holderID string, kept bool) ([]compute.Claim, error)
 	}
 	sums := map[string]compute.Claimed{}
 	for _, c := range released {
-		sums[c.HostID] = sums[c.HostID].Minus(c.Claimed())
+		sums[c.HostID] = sums[c.HostID].Plus(c.Claimed())
 	}
 	for _, host := range slices.Sorted(maps.Keys(sums)) {
-		if err := tx.addClaims(host, sums[host]); err != nil {
+		if err := tx.subtractClaims(host, sums[host]); err != nil {
 			return nil, err
 		}
 	}

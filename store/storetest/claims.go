@@ -72,6 +72,12 @@ func claims(t *testing.T, open Open) {
 	require.Equal(t, map[string]compute.Claimed{"h": cpu.Claimed(), "i": {GPUs: 1}}, read(t, s, claimSums))
 	require.Equal(t, []compute.Claim{cpu, other}, read(t, s, listClaims))
 	require.Equal(t, []string{"i 1"}, devices(t, s))
+	require.Len(t, release("b", true), 1)
+	require.Len(t, release("c", false), 1)
+	require.Empty(t, read(t, s, claimSums))
+	require.NoError(t, claim(t, s, compute.Claim{HolderID: "d", HostID: "h"})) // of nothing
+	require.True(t, resize("d", false, 100))
+	require.False(t, resize("d", false, 1))
 }
 
 func claimedOnce(t *testing.T, open Open) {
