@@ -19,7 +19,7 @@ func (c *Control) Hosts() []Host {
 }
 
 // SetHosts replaces the fleet. What is on the hosts that stay keeps what it holds of them; what is on those that left ends, as RemoveHost
-// says. Rejected for hosts that make no sense.
+// says. What capacity a test set is forgotten. Rejected for hosts that make no sense.
 func (c *Control) SetHosts(ctx context.Context, hosts []Host) error {
 	return c.changeFleet(ctx, func([]Host) ([]Host, error) { return hosts, nil })
 }

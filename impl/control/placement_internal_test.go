@@ -59,8 +59,11 @@ func openStore(t testing.TB) store.Store {
 	return db
 }
 
+// builtIn reads the catalog once for all tests of this file.
+var builtIn = sync.OnceValues(BuiltInCatalog)
+
 func openControl(t testing.TB, s store.Store, fleet []Host) *Control {
-	catalog, err := BuiltInCatalog()
+	catalog, err := builtIn()
 	require.NoError(t, err)
 	p, err := NewPlacement(t.Context(), s, catalog, fleet)
 	require.NoError(t, err)

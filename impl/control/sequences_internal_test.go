@@ -298,17 +298,27 @@ func newLife(t testing.TB, s store.Store, seed uint64) *life {
 	return &life{c: openControl(t, s, small()), r: mathrand.New(mathrand.NewPCG(seed, 0)), away: map[string]bool{}, t: t}
 }
 
+// stores are those of one test. What a life has left is empty again, and opening one takes longer than a life.
+type stores struct {
+	t    testing.TB
+	free sync.Pool
+}
+
+func (p *stores) get() store.Store {
+	if s, ok := p.free.Get().(store.Store); ok {
+		return s
+	}
+	return openStore(p.t)
+}
+
 func TestModelNoSequenceOfStartsEndsAndLostHostsOverAllocatesOrLeaks(t *testing.T) {
 	t.Parallel()
-	var stores sync.Pool // one that a life has left is empty again
+	all := stores{t: t}
 	sequences(t, func(seed uint64) error {
-		s, ok := stores.Get().(store.Store)
-		if !ok {
-			s = openStore(t)
-		}
+		s := all.get()
 		_, err := newLife(t, s, seed).run(t.Context())
 		if err == nil {
-			stores.Put(s)
+			all.free.Put(s)
 		}
 		return err
 	})
@@ -316,11 +326,15 @@ func TestModelNoSequenceOfStartsEndsAndLostHostsOverAllocatesOrLeaks(t *testing.
 
 func TestModelTwoServersOverOneStoreGiveNothingAwayTwice(t *testing.T) {
 	t.Parallel()
+	all := stores{t: t}
 	sequences(t, func(seed uint64) error {
-		s := openStore(t)
+		s := all.get()
 		l := newLife(t, s, seed)
 		l.other = openControl(t, s, small())
 		_, err := l.run(t.Context())
+		if err == nil {
+			all.free.Put(s)
+		}
 		return err
 	})
 }
@@ -329,18 +343,22 @@ func TestModelTwoServersOverOneStoreGiveNothingAwayTwice(t *testing.T) {
 // server that never forgets.
 func TestModelTheAnswersAreTheSameWhateverMemoryLoses(t *testing.T) {
 	t.Parallel()
+	all := stores{t: t}
 	sequences(t, func(seed uint64) error {
-		want, err := newLife(t, openStore(t), seed).run(t.Context())
+		first, second := all.get(), all.get()
+		want, err := newLife(t, first, seed).run(t.Context())
 		if err != nil {
 			return err
 		}
-		l := newLife(t, twice{openStore(t)}, seed)
+		all.free.Put(first)
+		l := newLife(t, twice{second}, seed)
 		lost := mathrand.New(mathrand.NewPCG(seed, 1))
 		l.forget = func() forgetting { return forgetting(lost.IntN(int(forgettings))) }
 		got, err := l.run(t.Context())
 		if err != nil {
 			return fmt.Errorf("with memory lost: %w", err)
 		}
+		all.free.Put(second)
 		for i := range want {
 			if got[i] != want[i] {
 				return fmt.Errorf("step %d: with memory lost the answer is\n%s\nand otherwise\n%s", i, got[i], want[i])
