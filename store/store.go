@@ -43,6 +43,7 @@ type Tx interface {
 	Releases
 	Workers
 	EndedWorkers
+	Claims
 	Jobs
 	JobPieces
 	JobExpiry
@@ -140,6 +141,26 @@ type EndedWorkers interface {
 	ListEndedWorkersOf(compute.EndpointID) ([]compute.EndedWorker, error)
 	// EndedWorker gives one with its log; NotFound for an unknown id.
 	EndedWorker(compute.WorkerID) (compute.EndedWorker, error)
+}
+
+// Claims stores what pods and workers hold of hosts. What is free of a host is what no claim has.
+type Claims interface {
+	// InsertClaims stores the claims of one holder on one host of that size, all or none of them. Conflict if a device is claimed
+	// already, by whomever, or all claims on the host would hold more than it has: then nothing has changed.
+	InsertClaims(size compute.HostSize, claims ...compute.Claim) error
+	// ResizeClaim adds disk to the holder's claim that is kept, or to the other one; less than 0 takes some away. It tells whether
+	// there is such a claim and its host, whose disk has mostGB in all, has so much left.
+	ResizeClaim(holderID string, kept bool, byGB, mostGB int64) (bool, error)
+	// ReleaseClaims removes the holder's claims and gives them: all if kept is set, else those that a stopped pod does not have.
+	ReleaseClaims(holderID string, kept bool) ([]compute.Claim, error)
+	// ListClaims gives all claims, by their holders.
+	ListClaims() ([]compute.Claim, error)
+	// ClaimsOn gives the claims on a host, by their holders.
+	ClaimsOn(hostID string) ([]compute.Claim, error)
+	// ClaimSums gives what the claims on each host hold together; one of which nobody holds anything is missing. It reads no claim.
+	ClaimSums() (map[string]compute.Claimed, error)
+	// ClaimedDevices gives to each the devices that are claimed, with their hosts.
+	ClaimedDevices(each func(hostID, device string)) error
 }
 
 // Jobs stores jobs. Inputs are kept apart and read only by JobInput.
@@ -334,6 +355,8 @@ type Clusters interface {
 
 // SystemLines stores what berth itself says in the logs of pods and workers, by the id of the pod or worker.
 type SystemLines interface {
+	// BeginSystemLines stores the first line of a log, of Wall. Conflict if there is one of that time.
+	BeginSystemLines(id, text string) error
 	// AddSystemLine adds a line to the log, of Wall and after all that it has.
 	AddSystemLine(id, text string) error
 	// ForgetSystemLines forgets all but the last compute.SystemLines of the log.

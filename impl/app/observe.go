@@ -85,7 +85,7 @@ func (s *Server) observe(services *httpapi.Services, webhooks *loop.Webhooks) {
 	s.placement.Looked = s.metrics.Placed
 	s.metrics.Watch(observe.Sources{
 		Trouble: s.store.Trouble, Dropped: s.config.LogDropped,
-		Dispatchers: s.queue.Dispatchers, Held: s.queue.Holding, Room: s.placement.Rooms, Clock: s.config.clock, Log: s.config.Log,
+		Dispatchers: s.queue.Dispatchers, Held: s.queue.Holding, Supply: s.placement.Supplies, Clock: s.config.clock, Log: s.config.Log,
 		Pods: func(ctx context.Context) (counts map[compute.PodStatus]int64, err error) {
 			err = s.store.Read(ctx, func(tx store.Tx) error {
 				counts, err = tx.CountPods()

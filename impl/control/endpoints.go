@@ -94,9 +94,10 @@ func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind comput
 
 	n.changing.Lock()
 	defer n.changing.Unlock()
+	id, release := n.ids.Endpoint(), n.ids.Release()
 	err = n.store.Write(ctx, func(tx store.Tx) error {
 		e = compute.Endpoint{
-			ID: n.ids.Endpoint(), UserID: user, Type: kind, DiskGB: defaultDiskGB, Ports: []string{}, Env: map[string]string{},
+			ID: id, UserID: user, Type: kind, DiskGB: defaultDiskGB, Ports: []string{}, Env: map[string]string{},
 			DataCenterIDs: []string{}, Compliance: []string{}, VolumeIDs: []compute.VolumeID{}, WorkersMax: defaultWorkersMax, IdleTimeout: defaultIdleTimeout,
 			Timeout: defaultTimeout, FlashBoot: compute.FlashBootOff, Version: 1, CreatedAt: tx.Wall(),
 		}
@@ -109,7 +110,7 @@ func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind comput
 		if err := tx.InsertEndpoint(e); err != nil {
 			return err
 		}
-		return n.release(tx, e, user, nil)
+		return insertRelease(tx, release, e, user, nil)
 	})
 	if err == nil {
 		n.queue.SetEndpoint(e)
@@ -117,10 +118,10 @@ func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind comput
 	return e, err
 }
 
-// release stores a release of the endpoint's version.
-func (n *Endpoints) release(tx store.Tx, e compute.Endpoint, by compute.UserID, diff []compute.FieldChange) error {
+// insertRelease stores a release of the endpoint's version. Its id was chosen before the transaction, which may run again.
+func insertRelease(tx store.Tx, id compute.ReleaseID, e compute.Endpoint, by compute.UserID, diff []compute.FieldChange) error {
 	return tx.InsertRelease(compute.Release{
-		ID: n.ids.Release(), EndpointID: e.ID, Version: e.Version, CreatedBy: by, Diff: diff, CreatedAt: tx.Wall(),
+		ID: id, EndpointID: e.ID, Version: e.Version, CreatedBy: by, Diff: diff, CreatedAt: tx.Wall(),
 	})
 }
 
@@ -165,7 +166,8 @@ func (n *Endpoints) WorkersOfAll(ctx context.Context, endpoints []compute.Endpoi
 func (n *Endpoints) Update(ctx context.Context, user compute.UserID, id compute.EndpointID, change EndpointChange) (e compute.Endpoint, err error) {
 	n.changing.Lock()
 	defer n.changing.Unlock()
-	err = n.store.Write(ctx, func(tx store.Tx) error {
+	release := n.ids.Release()
+	err = n.store.Write(ctx, func(tx store.Tx) (err error) {
 		if e, err = ownEndpoint(tx, user, id); err != nil {
 			return err
 		}
@@ -178,7 +180,7 @@ func (n *Endpoints) Update(ctx context.Context, user compute.UserID, id compute.
 				return err
 			}
 			e.Version++
-			if err := n.release(tx, e, user, diff); err != nil {
+			if err := insertRelease(tx, release, e, user, diff); err != nil {
 				return err
 			}
 		}

@@ -22,7 +22,7 @@ type Sources struct {
 	Dispatchers func() []queue.DispatcherView                              // of the endpoints that have a queue
 	Held        func() int                                                 // requests
 	Pods        func(context.Context) (map[compute.PodStatus]int64, error) // that are not TERMINATED
-	Room        func() []control.Room                                      // of the hosts
+	Supply      func() []control.Supply                                    // of the hosts
 	Clock       compute.Clock                                              // for ages
 	Log         *slog.Logger
 }
@@ -96,7 +96,7 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 			send(podsGauge, float64(pods[status]), string(status))
 		}
 	}
-	for _, r := range g.Room() {
+	for _, r := range g.Supply() {
 		if r.GPU != "" {
 			send(gpusGauge, float64(r.Total), r.GPU, r.DataCenterID)
 			send(gpusFree, float64(r.Free), r.GPU, r.DataCenterID)

@@ -51,8 +51,8 @@ func used(t *testing.T, pods error) *observe.Metrics {
 		Pods: func(context.Context) (map[compute.PodStatus]int64, error) {
 			return map[compute.PodStatus]int64{compute.PodRunning: 6}, pods
 		},
-		Room: func() []control.Room {
-			return []control.Room{{DataCenterID: "EU", Total: 64, Free: 60}, {GPU: "NVIDIA \"L4\"", DataCenterID: "EU", Total: 8, Free: 1}}
+		Supply: func() []control.Supply {
+			return []control.Supply{{DataCenterID: "EU", Total: 64, Free: 60}, {GPU: "NVIDIA \"L4\"", DataCenterID: "EU", Total: 8, Free: 1}}
 		},
 		Clock: compute.NewFrozenClock(start), Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})

@@ -342,6 +342,7 @@ func clears(t *testing.T, open Open) {
 			require.NoError(t, tx.InsertEndpoint(e))
 			require.NoError(t, tx.InsertRelease(compute.Release{ID: compute.ReleaseID(e.ID), EndpointID: e.ID, Version: 1}))
 			require.NoError(t, tx.InsertWorker(compute.Worker{ID: compute.WorkerID(e.ID), EndpointID: e.ID}))
+			require.NoError(t, tx.InsertClaims(claimedHost, compute.Claim{HolderID: string(e.ID), HostID: "h", Devices: []string{string(e.ID)}, DiskGB: 5}))
 		}
 		return tx.Clear()
 	})
@@ -362,6 +363,8 @@ func clears(t *testing.T, open Open) {
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Release, error) { return tx.ListReleases("asked") }))
 	require.Len(t, read(t, s, func(tx store.Tx) ([]compute.Release, error) { return tx.ListReleases("declared") }), 1)
 	require.Len(t, read(t, s, func(tx store.Tx) ([]compute.Worker, error) { return tx.ListWorkers() }), 1)
+	require.Len(t, read(t, s, listClaims), 1)
+	require.Equal(t, map[string]compute.Claimed{"h": {GPUs: 1, DiskGB: 5}}, read(t, s, claimSums))
 	declared := job("counted")
 	declared.EndpointID = "declared"
 	insertJobs(t, s, declared)
