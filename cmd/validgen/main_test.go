@@ -87,7 +87,7 @@ func TestAKeywordThatIsNotKnownOrChecksNothingStopsGeneration(t *testing.T) {
 		`{type: [string, 'null']}`:                                `: keyword "type": the model's type *string cannot be null`,
 		`{anyOf: [{type: string}, {type: integer}]}`:              `: keyword "anyOf": only a schema and null are handled`,
 		`{oneOf: [{$ref: '#/components/schemas/Thing'}]}`:         `: keyword "oneOf" needs a discriminator: the member, required in every branch, that says which branch a value is`,
-		`{type: object, additionalProperties: true}`:              `: a value of any shape is carried as it was sent, and the model's type *string cannot: give it x-go-type json.RawMessage in the generator's overlay, gen/NAME.overlay.yaml`,
+		`{type: object, additionalProperties: true}`:              `: a value of any shape is carried as it was sent, and the model's type *string cannot: give it x-go-type json.RawMessage in the generator's overlay, gen/overlay.yaml`,
 		`{$ref: '#/components/schemas/Other'}`:                    ``,
 	} {
 		_, err := generateFrom(t, frame(schema))

@@ -271,7 +271,7 @@ func (g *generator) nested(schema *yaml.Node, name string, to target) error {
 // carried reads a value as it is written, which only a model's json.RawMessage can hold.
 func (g *generator) carried(schema *yaml.Node, method string, to target) error {
 	if goType := g.models.underlying(to.goType); goType != "json.RawMessage" {
-		return g.failf(schema, to.place, "a value of any shape is carried as it was sent, and the model's type %s cannot: give it x-go-type json.RawMessage in the generator's overlay, gen/NAME.overlay.yaml", to.goType)
+		return g.failf(schema, to.place, "a value of any shape is carried as it was sent, and the model's type %s cannot: give it x-go-type json.RawMessage in the generator's overlay, gen/overlay.yaml", to.goType)
 	}
 	g.printf("%s = s.%s()\n", to.expr, method)
 	return nil
