@@ -4,8 +4,9 @@
 // go.mod, so that the program does not carry their dependencies.
 package gen
 
-// What is wrong with a document is said before any generator trips over it.
-//go:generate sh -c "cd .. && go run ./cmd/validgen -check spec/rest.yaml spec/queue.yaml spec/worker.yaml spec/controls.yaml"
+// What is wrong with anything that a generator reads is said, with file and line, before one trips over it.
+//go:generate sh -c "cd .. && go run ./cmd/validgen -check spec/rest.yaml spec/queue.yaml spec/worker.yaml spec/controls.yaml spec/rules.yaml spec/graphql/*.graphqls gen/overlay.yaml gen/graph.gqlgen.yaml conformance/operations/*.graphql"
+//go:generate sh -c "cd ../cmd/validgen/testdata/keywords && go run ../.. -check keywords.yaml overlay.yaml"
 
 //go:generate -command oapi-codegen sh oapi-codegen.sh
 //go:generate oapi-codegen models,echo-server rest spec/rest.yaml gen/rest/rest.gen.go

@@ -36,11 +36,25 @@ func (g *generator) section(component string) *section {
 // generate gives the file with the validators. What is made of one schema stands together, in the order of the document, so that
 // a change of the document changes the file in the same place alone.
 func generate(d *document, m models, pkg, source string) ([]byte, error) {
-	g := &generator{
+	g := newGenerator(d, m)
+	code, err := g.code()
+	if err != nil {
+		return nil, err
+	}
+	return g.file(code, pkg, source)
+}
+
+// newGenerator makes one. Without models it can say what is wrong with the document, and what it writes is of no use.
+func newGenerator(d *document, m models) *generator {
+	return &generator{
 		document: d, models: m, shared: map[string]string{}, checks: map[string]string{}, sections: map[string]*section{}, written: map[string]bool{},
 	}
+}
+
+// code gives what is generated, without the head of the file.
+func (g *generator) code() (string, error) {
 	if err := g.operations(); err != nil {
-		return nil, err
+		return "", err
 	}
 	ops := g.taken()
 
@@ -48,7 +62,7 @@ func generate(d *document, m models, pkg, source string) ([]byte, error) {
 		name := g.pending[0]
 		g.pending = g.pending[1:]
 		if err := g.schema(name); err != nil {
-			return nil, err
+			return "", err
 		}
 		g.section(name).function.WriteString(g.taken())
 	}
@@ -63,8 +77,11 @@ func generate(d *document, m models, pkg, source string) ([]byte, error) {
 			code += s.checks.String() + s.function.String()
 		}
 	}
-	return g.file(code, pkg, source)
+	return code, nil
 }
+
+// fits tells whether the models are as the code needs them: those that are not there yet will be.
+func (g *generator) fits(ok bool) bool { return ok || g.models == nil }
 
 // taken gives what was written since it was called last.
 func (g *generator) taken() string {

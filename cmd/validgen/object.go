@@ -150,8 +150,11 @@ func (g *generator) cases(properties []member, model modelType, at site) error {
 	ofField := map[string]string{} // by the name of their field
 	for _, p := range properties {
 		field, ok := model.fields[p.key.Value]
+		if g.models == nil {
+			field.name = p.key.Value
+		}
 		here := at.in("properties/"+escape(p.key.Value), field.name)
-		if !ok {
+		if !g.fits(ok) {
 			return g.failf(p.key, here.place, "type %s has no field for it", model.name)
 		}
 		if other, taken := ofField[field.name]; taken {

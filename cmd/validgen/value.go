@@ -84,7 +84,7 @@ func (g *generator) nullableBranch(schema *yaml.Node, to target) error {
 // nullable reads a null, or what read reads.
 func (g *generator) nullable(schema *yaml.Node, to target, read func(inner target) error) error {
 	inner, ok := strings.CutPrefix(to.goType, "nullable.Nullable[")
-	if !ok {
+	if !g.fits(ok) {
 		return g.failf(schema, to.place, "keyword \"type\": the model's type %s cannot be null", to.goType)
 	}
 	inner = strings.TrimSuffix(inner, "]")
@@ -178,7 +178,7 @@ func (g *generator) assign(to target, value, goType string) {
 func (g *generator) array(schema *yaml.Node, to target) error {
 	goType := g.models.underlying(strings.TrimPrefix(to.goType, "*"))
 	item := strings.TrimPrefix(goType, "[]")
-	if item == goType {
+	if !g.fits(item != goType) {
 		return g.failf(schema, to.place, "keyword \"type\": the model's type %s is no slice", to.goType)
 	}
 	if get(schema, "items") == nil {
@@ -270,7 +270,7 @@ func (g *generator) nested(schema *yaml.Node, name string, to target) error {
 
 // carried reads a value as it is written, which only a model's json.RawMessage can hold.
 func (g *generator) carried(schema *yaml.Node, method string, to target) error {
-	if goType := g.models.underlying(to.goType); goType != "json.RawMessage" {
+	if goType := g.models.underlying(to.goType); !g.fits(goType == "json.RawMessage") {
 		return g.failf(schema, to.place, "a value of any shape is carried as it was sent, and the model's type %s cannot: give it x-go-type json.RawMessage in the generator's overlay, gen/overlay.yaml", to.goType)
 	}
 	g.printf("%s = s.%s()\n", to.expr, method)
@@ -286,7 +286,7 @@ func ownFunction(schema *yaml.Node) bool {
 func (g *generator) entries(schema, extra *yaml.Node, to target) error {
 	goType := g.models.underlying(strings.TrimPrefix(to.goType, "*"))
 	item := strings.TrimPrefix(goType, "map[string]")
-	if item == goType {
+	if !g.fits(item != goType) {
 		return g.failf(schema, to.place, "keyword \"additionalProperties\": the model's type %s is no map", to.goType)
 	}
 	for _, keyword := range []string{"required", "dependentRequired"} {
