@@ -4,7 +4,7 @@
 // go.mod, so that the program does not carry their dependencies.
 package gen
 
-// What is wrong with anything that a generator reads is said, with file and line, before one trips over it.
+// What is wrong with anything that a generator reads is reported, with file and line, before one trips over it.
 //go:generate sh -c "cd .. && go run ./cmd/validgen -check spec/rest.yaml spec/queue.yaml spec/worker.yaml spec/controls.yaml spec/rules.yaml spec/graphql/*.graphqls gen/overlay.yaml gen/graph.gqlgen.yaml conformance/operations/*.graphql"
 //go:generate sh -c "cd ../cmd/validgen/testdata/keywords && go run ../.. -check keywords.yaml overlay.yaml"
 
