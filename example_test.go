@@ -39,7 +39,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	job, err := read[queue.Job](jobs.RunSync(ctx, server.Endpoint("shout"), nil, queue.Submission{Input: json.RawMessage(`{"text":"ahoy"}`)}))
+	job, err := read[queue.Job](jobs.RunSync(ctx, server.Endpoint("shout"), nil, queue.Submission{Input: json.RawMessage(`{"text":"ahoy"}`)})) //nolint:bodyclose // read closes it
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func ExampleClock() {
 	}
 	clock := server.Clock()
 	clock.Freeze()
-	pod, err := read[rest.Pod](pods.CreatePod(ctx, rest.CreatePodRequest{Name: "trainer", Image: "ubuntu:24.04", Gpu: &rest.GpuConfig{ID: "NVIDIA L4"}}))
+	pod, err := read[rest.Pod](pods.CreatePod(ctx, rest.CreatePodRequest{Name: "trainer", Image: "ubuntu:24.04", Gpu: &rest.GpuConfig{ID: "NVIDIA L4"}})) //nolint:bodyclose // read closes it
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func ExampleClock() {
 	if err := clock.Advance(ctx, 30*time.Minute); err != nil {
 		log.Fatal(err)
 	}
-	if pod, err = read[rest.Pod](pods.GetPod(ctx, pod.ID)); err != nil {
+	if pod, err = read[rest.Pod](pods.GetPod(ctx, pod.ID)); err != nil { //nolint:bodyclose // read closes it
 		log.Fatal(err)
 	}
 	fmt.Println(pod.Status)

@@ -149,7 +149,9 @@ func pods() *resource[rest.Pod] {
 			list, err := parse[rest.PodList](c, document)
 			return list.Pods, err
 		},
-		getting: func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error) { return c.GetPod(ctx, id) },
+		getting: func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error) {
+			return c.GetPod(ctx, id)
+		},
 		creating: func(ctx context.Context, c *restclient.Client, contentType string, body io.Reader) (*http.Response, error) {
 			return c.CreatePodWithBody(ctx, contentType, body)
 		},

@@ -38,7 +38,9 @@ func volumes() *resource[rest.NetworkVolume] {
 			text("name", "/name", "what you call it"),
 			number("size", "/size", "GB, no fewer than before"),
 		}},
-		listing: func(ctx context.Context, c *restclient.Client) (*http.Response, error) { return c.ListNetworkVolumes(ctx) },
+		listing: func(ctx context.Context, c *restclient.Client) (*http.Response, error) {
+			return c.ListNetworkVolumes(ctx)
+		},
 		items: func(c *connection, document []byte) ([]rest.NetworkVolume, error) {
 			list, err := parse[rest.NetworkVolumeList](c, document)
 			return list.NetworkVolumes, err

@@ -183,19 +183,19 @@ func (d *document) checkRules() error {
 		id := text(get(rule, "id"))
 		for _, m := range members(rule) {
 			if _, known := ofRules[m.key.Value]; !known {
-				return d.failf(m.key, "rule "+id, "unknown member %q", m.key.Value)
+				return d.failf(m.key, id, "unknown member %q", m.key.Value)
 			}
 		}
 		for _, name := range []string{"id", "says", "source", "kind"} {
 			if text(get(rule, name)) == "" {
-				return d.failf(rule, "rule "+id, "%q is missing", name)
+				return d.failf(rule, id, "%q is missing", name)
 			}
 		}
 		if kind := get(rule, "kind"); !slices.Contains([]string{"documented", "decided"}, kind.Value) {
-			return d.failf(kind, "rule "+id, "kind %q is neither documented nor decided", kind.Value)
+			return d.failf(kind, id, "kind %q is neither documented nor decided", kind.Value)
 		}
 		if line, taken := ids[id]; taken {
-			return d.failf(rule, "rule "+id, "it is in line %d too", line)
+			return d.failf(rule, id, "it is in line %d too", line)
 		}
 		ids[id] = rule.Line
 	}

@@ -108,10 +108,10 @@ func TestWhatIsWrongIsToldWithFileAndLine(t *testing.T) {
 		{"overlay.yaml", "    update: {x-go-type: json.RawMessage}\n", "", `4: action 1: it needs a target, and one of update and remove`},
 		{"overlay.yaml", "[name, size]", "[name, weight]", `7: action 2: keyword "required": "weight" is no property in spec.yaml:18`},
 
-		{"rules.yaml", "kind: documented", "kind: guessed", `2: rule things.delete: kind "guessed" is neither documented nor decided`},
-		{"rules.yaml", "things.delete", "things.get", `2: rule things.get: it is in line 1 too`},
-		{"rules.yaml", "says: A thing is deleted., ", "", `2: rule things.delete: "says" is missing`},
-		{"rules.yaml", "open: true", "opened: true", `2: rule things.delete: unknown member "opened"`},
+		{"rules.yaml", "kind: documented", "kind: guessed", `2: things.delete: kind "guessed" is neither documented nor decided`},
+		{"rules.yaml", "things.delete", "things.get", `2: things.get: it is in line 1 too`},
+		{"rules.yaml", "says: A thing is deleted., ", "", `2: things.delete: "says" is missing`},
+		{"rules.yaml", "open: true", "opened: true", `2: things.delete: unknown member "opened"`},
 
 		{"schema.graphqls", ": Thing\n", ": Thin\n", `2:23: Undefined type Thin.`},
 		{"schema.graphqls", "type Thing {", "type Thing", `6:3: Unexpected Name "name"`},
