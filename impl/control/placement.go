@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -17,12 +18,9 @@ import (
 // It is safe for concurrent use.
 type Placement struct {
 	store   store.Store
+	options PlacementOptions
 	catalog Catalog
 	fleet   []Host // as the operator has it
-
-	// Looked is told of each look for room, for a pod or a worker, and how it came out; it must be quick. Nil: nobody counts.
-	// It is set before the first look.
-	Looked func(who string, o Outcome)
 
 	mu    sync.Mutex
 	hosts []host
@@ -85,23 +83,34 @@ func (h *holding) all() []*claim {
 	return claims
 }
 
-// NewPlacement makes the picture of the fleet from the pods and workers in the store.
-func NewPlacement(ctx context.Context, s store.Store, c Catalog, fleet []Host) (*Placement, error) {
-	p := PreparePlacement(c, fleet)
-	return p, p.Open(ctx, s)
+// PlacementOptions are what a placement works with.
+type PlacementOptions struct {
+	// Place chooses among the hosts that have room: that of the runtime.
+	Place func(rooms iter.Seq[compute.HostRoom]) (compute.HostRoom, bool)
+	// Looked is told of each look for room, for a pod or a worker, and how it came out; it must be quick. Nil: nobody counts.
+	Looked func(who string, o Outcome)
 }
 
-// PreparePlacement is the part of NewPlacement that needs no store, and takes longest. Nothing may be placed before Open.
-func PreparePlacement(c Catalog, fleet []Host) *Placement {
+// NewPlacement makes the picture of the fleet from the pods and workers in the store.
+func NewPlacement(ctx context.Context, s store.Store, c Catalog, fleet []Host, o PlacementOptions) (*Placement, error) {
+	return PrepareFleet(c, fleet).Open(ctx, s, o)
+}
+
+// PreparedFleet is a fleet in memory on which nothing is placed yet.
+type PreparedFleet struct{ placement *Placement }
+
+// PrepareFleet is the part of NewPlacement that needs no store, and takes longest.
+func PrepareFleet(c Catalog, fleet []Host) PreparedFleet {
 	p := &Placement{catalog: c, fleet: fleet, held: map[holder]holding{}}
 	p.setHosts(fleet)
-	return p
+	return PreparedFleet{p}
 }
 
-// Open counts what the pods and workers of a store hold, and places those in it from then on.
-func (p *Placement) Open(ctx context.Context, s store.Store) error {
-	p.store = s
-	return s.Read(ctx, func(tx store.Tx) error {
+// Open counts what the pods and workers of a store hold, and gives the placement of those in it. It may be called once.
+func (f PreparedFleet) Open(ctx context.Context, s store.Store, o PlacementOptions) (*Placement, error) {
+	p := f.placement
+	p.store, p.options = s, o
+	return p, s.Read(ctx, func(tx store.Tx) error {
 		for _, status := range []compute.PodStatus{
 			compute.PodProvisioning, compute.PodStarting, compute.PodRunning, compute.PodExited, compute.PodError,
 		} {
@@ -292,24 +301,27 @@ func (h *host) fits(w *want) bool {
 	return h.free.covers(h.share(w)) && w.PersistentGB <= h.free.diskGB-w.DiskGB && w.LeastDiskGB <= h.free.diskGB
 }
 
-// choose gives the host: in the first data center by preference in which there is room, that with the least left, so that
-// large pods find large gaps. Nil if there is no room. The caller has the lock.
+// choose has the runtime choose among the hosts with room. Nil if there is none. The caller has the lock.
 func (p *Placement) choose(w want) *host {
-	var best *host
-	bestRank := 0
-	for _, h := range p.kinds[kind{w.GPU, w.CPU}] {
-		if !h.suits(&w) || !h.fits(&w) {
-			continue
+	hosts := p.kinds[kind{w.GPU, w.CPU}]
+	chosen, ok := p.options.Place(func(yield func(compute.HostRoom) bool) {
+		for i, h := range hosts {
+			if !h.suits(&w) || !h.fits(&w) {
+				continue
+			}
+			rank := h.rank
+			if len(w.DataCenterIDs) > 0 {
+				rank = slices.Index(w.DataCenterIDs, h.DataCenterID)
+			}
+			if !yield(compute.HostRoom{Number: i, HostID: h.ID, Rank: rank, GPUs: h.free.gpus, VCPUs: h.free.vcpus}) {
+				return
+			}
 		}
-		rank := h.rank
-		if len(w.DataCenterIDs) > 0 {
-			rank = slices.Index(w.DataCenterIDs, h.DataCenterID)
-		}
-		if best == nil || rank < bestRank || rank == bestRank && (h.free.gpus < best.free.gpus || h.free.gpus == best.free.gpus && h.free.vcpus < best.free.vcpus) {
-			best, bestRank = h, rank
-		}
+	})
+	if !ok {
+		return nil
 	}
-	return best
+	return hosts[chosen.Number]
 }
 
 // full says what was asked and what is free (rule placement.full). The caller has the lock.

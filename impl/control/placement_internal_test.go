@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 	"github.com/berthdev/berth/store/sqlite"
 )
@@ -59,12 +60,15 @@ func openStore(t testing.TB) store.Store {
 	return db
 }
 
+// packed places as the runtimes do that have no scheduler of their own.
+var packed = PlacementOptions{Place: runtime.Pack}
+
 func openControl(t testing.TB, s store.Store, fleet []Host) *Control {
 	catalog, err := BuiltInCatalog()
 	require.NoError(t, err)
-	p, err := NewPlacement(t.Context(), s, catalog, fleet)
+	p, err := NewPlacement(t.Context(), s, catalog, fleet, packed)
 	require.NoError(t, err)
-	return New(s, compute.NewIDs(rand.Reader, compute.SystemClock{}), p, Hints{Pod: func(compute.PodID) {}})
+	return New(s, compute.NewIDs(rand.Reader, compute.SystemClock{}), p, Runtime{Can: compute.AllCapabilities}, Hints{Pod: func(compute.PodID) {}})
 }
 
 // free is what the picture shows.
@@ -262,7 +266,7 @@ func TestNoHostIsEverGivenAwayTwiceWhateverHappensAtTheSameTime(t *testing.T) {
 	left, err := audit(t.Context(), s, fleet)
 	require.NoError(t, err)
 	require.Equal(t, left, c.placement.freeNow(), "the picture is that of the rows")
-	again, err := NewPlacement(t.Context(), s, c.catalog, fleet)
+	again, err := NewPlacement(t.Context(), s, c.catalog, fleet, packed)
 	require.NoError(t, err)
 	require.Equal(t, left, again.freeNow(), "so is the one after a restart")
 }
@@ -277,7 +281,7 @@ func TestAPictureOfAnotherFleetKeepsWhatPodsHoldOfTheHostsThatStay(t *testing.T)
 	}
 	fewer := small()[:1]
 	fewer[0].GPUCount = 3
-	p, err := NewPlacement(t.Context(), s, c.catalog, fewer)
+	p, err := NewPlacement(t.Context(), s, c.catalog, fewer, packed)
 	require.NoError(t, err)
 	require.EqualValues(t, -1, p.freeNow()["a"].gpus)
 	require.Zero(t, p.room(want{GPU: "NVIDIA L4", Count: 1}).all)
@@ -286,7 +290,7 @@ func TestAPictureOfAnotherFleetKeepsWhatPodsHoldOfTheHostsThatStay(t *testing.T)
 func BenchmarkPlaceInTheSimulatedFleet(b *testing.B) {
 	catalog, err := BuiltInCatalog()
 	require.NoError(b, err)
-	p, err := NewPlacement(b.Context(), openStore(b), catalog, SimulatedFleet(catalog))
+	p, err := NewPlacement(b.Context(), openStore(b), catalog, SimulatedFleet(catalog), packed)
 	require.NoError(b, err)
 	for b.Loop() {
 		booking := &Booking{placement: p}

@@ -46,7 +46,7 @@ func (c *Control) CreatePod(ctx context.Context, user compute.UserID, n NewPod) 
 		if err := c.settle(tx, b, &pod, n); err != nil {
 			return err
 		}
-		if n.StartSSH != nil && *n.StartSSH && c.Processes == nil { // nobody logs in to a process
+		if n.StartSSH != nil && *n.StartSSH && c.runtime.Can.Login {
 			if err := addPublicKeys(tx, &pod); err != nil {
 				return err
 			}
@@ -114,7 +114,7 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 		p.Network = &n.Network[0]
 	}
 	p.ID = c.ids.Pod()
-	return p, c.Processes.checkPod(p)
+	return p, c.runtime.checkPod(p)
 }
 
 // settle applies the rules that need the store, and places the pod.
@@ -273,7 +273,7 @@ func (c *Control) change(tx store.Tx, p *compute.Pod, n PodChange) error {
 		p.GlobalNetworking = *n.GlobalNetworking
 	}
 	if n.Image != nil || n.Args != nil || n.Env != nil || n.RegistryID != nil || n.GlobalNetworking != nil {
-		if err := c.Processes.checkPod(*p); err != nil {
+		if err := c.runtime.checkPod(*p); err != nil {
 			return err
 		}
 	}

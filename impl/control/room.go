@@ -17,7 +17,7 @@ const (
 
 // looked tells how a look for room for the wants came out. The caller has the lock.
 func (p *Placement) looked(who string, placed bool, wants ...want) {
-	if p.Looked == nil {
+	if p.options.Looked == nil {
 		return
 	}
 	o := NoHost
@@ -26,7 +26,7 @@ func (p *Placement) looked(who string, placed bool, wants ...want) {
 	} else if slices.ContainsFunc(wants, p.hasHost) {
 		o = Full
 	}
-	p.Looked(who, o)
+	p.options.Looked(who, o)
 }
 
 // hasHost tells whether some host suits, free or not. The caller has the lock.
