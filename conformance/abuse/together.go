@@ -6,8 +6,14 @@ import (
 	"sync"
 )
 
-// together is all of it at once.
+// together is all of it at once, but for the output that readers ask for, which comes first: the stalled uploads of the same key take
+// all the room that it has.
 func (s *server) together(by settings) (string, error) {
+	output, err := s.largeOutput(1)
+	if err != nil {
+		return "", err
+	}
+	ready := func(int) (string, error) { return output, nil }
 	var all sync.WaitGroup
 	errs := make([]error, 6)
 	for i, do := range []func() (string, error){
@@ -15,7 +21,7 @@ func (s *server) together(by settings) (string, error) {
 		func() (string, error) { return s.halfHeaders(by.half / 4) },
 		func() (string, error) { return s.halfBodies(by.half / 4) },
 		func() (string, error) { return s.uploads(by.uploads / 2) },
-		func() (string, error) { return s.readers(by.readers, s.largeOutput) },
+		func() (string, error) { return s.readers(by.readers, ready) },
 		func() (string, error) {
 			for _, d := range documents() {
 				if _, err := s.documents(d, by.each/4); err != nil {

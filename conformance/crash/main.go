@@ -41,7 +41,7 @@ func main() {
 	run := func(err *error, runtime string, use func(settings) error) {
 		all.Go(func() {
 			*err = inDirectory(func(data string) error {
-				return use(settings{berth: program, data: data, listen: "127.0.0.1:0", runtime: runtime})
+				return use(settings{berth: program, data: data, listen: lastingAddress(), runtime: runtime})
 			})
 		})
 	}

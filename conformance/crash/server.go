@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -76,9 +78,23 @@ func (c settings) start() (*server, error) {
 	}
 	if err != nil {
 		s.kill()
-		return nil, fmt.Errorf("the server did not say that it is ready: %w", err)
+		logged, _ := os.ReadFile(c.data + ".log")
+		return nil, fmt.Errorf("the server did not say that it is ready: %w; its log ends:\n%s", err, logged[max(0, len(logged)-1000):])
 	}
 	return s, nil
+}
+
+// lastingAddress gives an address that a server can come back to after it was killed: the system gives ports of this range to nobody
+// who asks for any, neither to listen nor to call from.
+func lastingAddress() string {
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(12000))) //nolint:gosec // G404: any port will do
+		if err == nil {
+			defer func() { _ = l.Close() }()
+			return l.Addr().String()
+		}
+	}
+	return "127.0.0.1:0"
 }
 
 // kill sends SIGKILL and waits until the server is gone, so that its port and its data are free.

@@ -41,7 +41,11 @@ func killServer(c settings, rounds int, seed uint64, jobs bool) error {
 	if t.server, err = t.start(); err != nil {
 		return err
 	}
-	defer func() { t.server.kill() }()
+	defer func() {
+		if t.server != nil { // it did not start again
+			t.server.kill()
+		}
+	}()
 	t.listen = t.server.URL[len("http://"):]
 	receiver, err := listenForWebhooks()
 	if err != nil {
