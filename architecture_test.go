@@ -62,7 +62,7 @@ var rooms = map[string]struct {
 	"impl/setting":                   {},
 	"impl/runtime":                   {may: []string{"impl/compute", "impl/setting"}},
 	"impl/runtimes":                  {may: []string{"impl/runtime/docker", "impl/runtime/process", "impl/runtime/sim"}}, // and nobody else: they register themselves
-	"impl/runtime/sim":               {may: []string{"impl/args", "impl/compute", "impl/runtime"}},
+	"impl/runtime/sim":               {may: []string{"impl/args", "impl/compute", "impl/runtime", "impl/setting"}},
 	"impl/runtime/docker":            {may: []string{"impl/args", "impl/compute", "impl/runtime", "impl/setting"}, uses: []string{moby}},
 	"impl/runtime/docker/dockertest": {uses: []string{moby, http}}, // a registry to pull from
 	"impl/runtime/process":           {may: []string{"impl/args", "impl/compute", "impl/runtime", "impl/setting"}},

@@ -55,7 +55,7 @@ makes a key and prints it, once. The workers of an endpoint that --endpoint decl
 What pods, and the workers of endpoints that are created over an API, run on is said by --runtime:
 ` + runtimesHelp() + `
 
-docs/settings.md lists the settings, which may stand in the environment and in a configuration file, too; see berth config --help.`,
+Every setting may stand in the environment or in a configuration file, too; see berth config --help.`,
 		Example: `  berth serve
   berth serve --endpoint 'echo=berth worker --handler echo'
   berth serve --endpoint 'images=python handler.py' --listen 0.0.0.0:8765`,

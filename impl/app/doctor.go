@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/impl/setting"
 )
 
 // Finding is what a machine has, or why it has not.
@@ -22,10 +23,10 @@ type Finding struct {
 // examineTime is how long the examination of GPUs may take.
 const examineTime = 10 * time.Second
 
-// Examine tells which runtimes this machine has for pods, and which GPUs, or why not.
-func Examine(ctx context.Context) (all []Finding) {
+// Examine tells which runtimes there are for pods, as the settings of them have it, and which GPUs, or why not.
+func Examine(ctx context.Context, v setting.Values) (all []Finding) {
 	for _, k := range runtime.Kinds() {
-		r := k.Doctor(ctx)
+		r := k.Doctor(ctx, v)
 		f := Finding{Name: k.Name, Available: r.Available, Detail: r.Detail, Warnings: r.Warnings}
 		if f.Warnings == nil {
 			f.Warnings = []string{}

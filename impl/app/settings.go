@@ -153,8 +153,8 @@ func rows() []row {
 	return all
 }
 
-// runtimeSettings gives the settings of all kinds of runtimes.
-func runtimeSettings() (all []setting.Setting) {
+// RuntimeSettings gives the settings of all kinds of runtimes.
+func RuntimeSettings() (all []setting.Setting) {
 	for _, k := range runtime.Kinds() {
 		all = append(all, k.Settings...)
 	}
@@ -166,7 +166,7 @@ func Settings() (all []setting.Setting) {
 	for _, r := range rows() {
 		all = append(all, r.Setting)
 		if r.Name == runtimeRow {
-			all = append(all, runtimeSettings()...)
+			all = append(all, RuntimeSettings()...)
 		}
 	}
 	return all
@@ -185,7 +185,7 @@ func NewConfig(v setting.Values) (c Config, err error) {
 		}
 	}
 	c.RuntimeSettings = setting.Values{}
-	for _, s := range runtimeSettings() {
+	for _, s := range RuntimeSettings() {
 		if c.RuntimeSettings[s.Name], err = valuesOf(s, v); err != nil {
 			return c, err
 		}
@@ -238,7 +238,7 @@ func (c Config) validate() error {
 			return err
 		}
 	}
-	for _, s := range runtimeSettings() {
+	for _, s := range RuntimeSettings() {
 		if err := check(s, c.RuntimeSettings[s.Name]); err != nil {
 			return err
 		}

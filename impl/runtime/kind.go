@@ -26,8 +26,8 @@ type Kind struct {
 
 	// Open makes the runtimes of a server.
 	Open func(context.Context, Config) (Opened, error)
-	// Doctor tells whether this machine has what it takes. It changes nothing.
-	Doctor func(context.Context) Report
+	// Doctor tells whether there is what the runtime of the settings takes. It changes nothing.
+	Doctor func(context.Context, setting.Values) Report
 
 	// OpenLocal makes the runtime of the workers of declared endpoints, which are commands of this machine; nil: it is none for that.
 	OpenLocal func(Config) (Runtime, error)

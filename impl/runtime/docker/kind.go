@@ -87,10 +87,10 @@ func both(c runtime.Config, config Config) (o runtime.Opened, err error) {
 	return runtime.Opened{Pods: pods, Workers: workers}, nil
 }
 
-func doctor(ctx context.Context) runtime.Report {
+func doctor(ctx context.Context, v setting.Values) runtime.Report {
 	ctx, cancel := context.WithTimeout(ctx, examineTime)
 	defer cancel()
-	e, err := Examine(ctx, "")
+	e, err := Examine(ctx, v.Text(hostSetting))
 	if err != nil {
 		return runtime.Report{Detail: err.Error()}
 	}

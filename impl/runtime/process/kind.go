@@ -81,7 +81,7 @@ func end(c runtime.Config) error {
 	return r.Close()
 }
 
-func doctor(context.Context) runtime.Report {
+func doctor(context.Context, setting.Values) runtime.Report {
 	if err := Supported(); err != nil {
 		return runtime.Report{Detail: err.Error()}
 	}

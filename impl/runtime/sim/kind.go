@@ -5,6 +5,7 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/impl/setting"
 )
 
 func init() {
@@ -15,7 +16,7 @@ func init() {
 		Open: func(_ context.Context, c runtime.Config) (runtime.Opened, error) {
 			return runtime.Opened{Pods: New(c.Clock), Workers: New(c.Clock)}, nil
 		},
-		Doctor: func(context.Context) runtime.Report {
+		Doctor: func(context.Context, setting.Values) runtime.Report {
 			return runtime.Report{Available: true, Detail: "a simulated fleet: nothing runs"}
 		},
 	})
