@@ -60,7 +60,7 @@ func (d dataCenters) GpuAvailability(_ context.Context, center *graph.DataCenter
 	if err := bad.err(); err != nil {
 		return nil, err
 	}
-	return views(d.Control.FreeIn(*center.ID, w), func(r control.ResourceStock) *graph.GpuAvailability {
+	return views(d.Control.StockIn(*center.ID, w), func(r control.ResourceStock) *graph.GpuAvailability {
 		stock := string(r.Stock)
 		return &graph.GpuAvailability{
 			ID: &r.ID, GpuTypeID: &r.ID, DisplayName: &r.Name, GpuTypeDisplayName: &r.Name, StockStatus: &stock, Available: yes(r.Stock != control.StockNone),

@@ -72,14 +72,14 @@ func (g gpuTypes) LowestPrice(_ context.Context, t *graph.GpuType, input *graph.
 		return nil, err
 	}
 	gpu, _ := g.Control.Catalog().GPU(t.ID)
-	return lowestPriceView(gpu, w.GPU.Count, g.Control.Deal(w)), nil
+	return lowestPriceView(gpu, w.GPU.Count, g.Control.Quote(w)), nil
 }
 
 func cudaVersions(list []*string, one *string) []string {
 	return append(texts(list), texts([]*string{one})...)
 }
 
-func lowestPriceView(t control.GPUType, count int64, d control.Deal) *graph.LowestPrice {
+func lowestPriceView(t control.GPUType, count int64, d control.Quote) *graph.LowestPrice {
 	status := string(d.Stock)
 	v := &graph.LowestPrice{StockStatus: &status, AvailableGpuCounts: []*int{}, GpuTypeCudaVersions: views(d.CUDA, cudaView)}
 	for _, n := range d.Counts {

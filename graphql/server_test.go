@@ -81,7 +81,7 @@ type noQueue struct{}
 
 func (noQueue) SetEndpoint(compute.Endpoint)                             {}
 func (noQueue) RemoveEndpoint(context.Context, compute.EndpointID) error { return nil }
-func (noQueue) Sights(compute.EndpointID) []compute.WorkerSight          { return nil }
+func (noQueue) WorkerStates(compute.EndpointID) []compute.WorkerState    { return nil }
 
 // send sends a document and gives the status and the body.
 func (e *edge) send(document string) (int, string) {

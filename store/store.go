@@ -16,12 +16,11 @@ type Store interface {
 	// Read runs f on a consistent snapshot. f must not write.
 	Read(ctx context.Context, f func(Tx) error) error
 	// Write runs f in a transaction and returns once it is on disk. Concurrent calls share one commit; an error from f
-	// undoes f alone and is returned as it is. f must not block on anything but the transaction. A ctx that ends before f
-	// began withdraws the call; afterwards the call is seen through.
+	// undoes f alone and is returned as it is. f is pure: it may run again, so it touches nothing but the transaction and what it
+	// sets anew each time, and blocks on nothing else. What is to happen after it goes to Tx.AfterCommit. A ctx that ends before
+	// f began withdraws the call; afterwards the call is seen through.
 	Write(ctx context.Context, f func(Tx) error) error
-	// WriteSure is a cheaper Write for an f that fails, if at all, before it changes anything. If it fails afterwards all the
-	// same, or panics, all that share the commit are undone with it and fail.
-	WriteSure(ctx context.Context, f func(Tx) error) error
+	JobSets
 	// Trouble gives the error of the last write if the storage failed it and nothing was written since (Troubled), and nil while
 	// writes succeed. The store tries by itself to write until it can again.
 	Trouble() error
@@ -36,14 +35,15 @@ type Tx interface {
 	Now() time.Time
 	// Wall is the time of day at Now, likewise: what people read.
 	Wall() time.Time
-	// Linger says that nobody waits for this transaction yet: its commit may come a millisecond later, if another call comes
-	// meanwhile that can share it.
-	Linger()
+	// AfterCommit has f called once the transaction is on disk, or never: after what was left by the commits before it, and before
+	// Write returns. f is quick and does not write. A reading transaction calls none.
+	AfterCommit(f func())
 	Pods
 	Endpoints
 	Releases
 	Workers
 	EndedWorkers
+	Claims
 	Jobs
 	JobPieces
 	JobExpiry
@@ -143,6 +143,26 @@ type EndedWorkers interface {
 	EndedWorker(compute.WorkerID) (compute.EndedWorker, error)
 }
 
+// Claims stores what pods and workers hold of hosts. What is free of a host is what no claim has.
+type Claims interface {
+	// InsertClaims stores the claims of one holder on one host of that size, all or none of them. Conflict if a device is claimed
+	// already, by whomever, or all claims on the host would hold more than it has: then nothing has changed.
+	InsertClaims(size compute.HostSize, claims ...compute.Claim) error
+	// ResizeClaim adds disk to the holder's claim that is kept, or to the other one; less than 0 takes some away. It tells whether
+	// there is such a claim and its host, whose disk has mostGB in all, has so much left.
+	ResizeClaim(holderID string, kept bool, byGB, mostGB int64) (bool, error)
+	// ReleaseClaims removes the holder's claims and gives them: all if kept is set, else those that a stopped pod does not have.
+	ReleaseClaims(holderID string, kept bool) ([]compute.Claim, error)
+	// ListClaims gives all claims, by their holders.
+	ListClaims() ([]compute.Claim, error)
+	// ClaimsOn gives the claims on a host, by their holders.
+	ClaimsOn(hostID string) ([]compute.Claim, error)
+	// ClaimSums gives what the claims on each host hold together; one of which nobody holds anything is missing. It reads no claim.
+	ClaimSums() (map[string]compute.Claimed, error)
+	// ClaimedDevices gives to each the devices that are claimed, with their hosts.
+	ClaimedDevices(each func(hostID, device string)) error
+}
+
 // Jobs stores jobs. Inputs are kept apart and read only by JobInput.
 type Jobs interface {
 	InsertJob(j compute.Job, input json.RawMessage) error
@@ -156,9 +176,9 @@ type Jobs interface {
 	// input, or the size of one that is kept in pieces; taken tells whether it was IN_QUEUE.
 	TakeJob(id compute.JobID, holder compute.WorkerID) (j compute.Job, input json.RawMessage, size int, taken bool, err error)
 	// MoveJob writes every field of j that can change (all but id, endpoint, Sync, Webhook, S3Config, LowPriority, timeouts and
-	// CreatedAt; an output that is kept in pieces stays if j has its size and no other one) if the stored status and worker id
-	// are still from and holder; it tells whether they were. A move to IN_QUEUE forgets the chunks and how often the end was read.
-	MoveJob(j compute.Job, from compute.JobStatus, holder compute.WorkerID) (bool, error)
+	// CreatedAt; an output that is kept in pieces stays if j has its size and no other one) if the job is still as was says; it
+	// tells whether it is. A move to IN_QUEUE forgets the chunks and how often the end was read.
+	MoveJob(j compute.Job, was JobGuard) (bool, error)
 	// SetJobOutput replaces the output of a job IN_PROGRESS held by holder; it tells whether there was one.
 	SetJobOutput(id compute.JobID, holder compute.WorkerID, output json.RawMessage) (bool, error)
 	// CountJobs gives the counts of an endpoint, none for an unknown one; COMPLETED, FAILED and retried ones include jobs deleted since.
@@ -335,6 +355,8 @@ type Clusters interface {
 
 // SystemLines stores what berth itself says in the logs of pods and workers, by the id of the pod or worker.
 type SystemLines interface {
+	// BeginSystemLines stores the first line of a log, of Wall. Conflict if there is one of that time.
+	BeginSystemLines(id, text string) error
 	// AddSystemLine adds a line to the log, of Wall and after all that it has.
 	AddSystemLine(id, text string) error
 	// ForgetSystemLines forgets all but the last compute.SystemLines of the log.

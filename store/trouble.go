@@ -43,6 +43,22 @@ func TroubleOf(err error) Trouble {
 	return ""
 }
 
+// Unknown is the error of a write that failed and may be on disk all the same: its commit failed, or the answer to it was lost.
+// The rows tell.
+func Unknown(cause error) error { return &unknown{cause} }
+
+// IsUnknown tells whether a write that failed with err may be on disk all the same. Any other failed write is not.
+func IsUnknown(err error) bool {
+	_, ok := errors.AsType[*unknown](err)
+	return ok
+}
+
+type unknown struct{ cause error }
+
+func (e *unknown) Error() string { return e.cause.Error() }
+
+func (e *unknown) Unwrap() error { return e.cause }
+
 type troubled struct {
 	trouble Trouble
 	told    compute.Error

@@ -67,7 +67,7 @@ func newHandlers(e edge) (h handlers, err error) {
 		return h, err
 	}
 	h.metrics = e.seen.metricsHandler(observe.Sources{
-		Trouble: e.db.store.Trouble, Dropped: c.LogDropped, Lines: use.queue.Lines, Held: use.queue.Holding, Room: use.placement.Rooms,
+		Trouble: e.db.store.Trouble, Dropped: c.LogDropped, Dispatchers: use.queue.Dispatchers, Held: use.queue.Holding, Supply: use.placement.Supplies,
 		Clock: e.clock, Log: c.Log, Pods: podCounts(e.db.store),
 	}, e.bounds.hosts, e.bounds.proxies)
 	return h, nil

@@ -56,12 +56,34 @@ func (s *storage) Write(ctx context.Context, f func(store.Tx) error) error {
 	return err
 }
 
-// WriteSure is that of the store; see Write.
-func (s *storage) WriteSure(ctx context.Context, f func(store.Tx) error) error {
-	if s.trouble.Load() != nil {
-		return s.Write(ctx, f)
+// SubmitJob is that of the store; see Write.
+func (s *storage) SubmitJob(ctx context.Context, one store.Submission) error {
+	if s.trouble.Load() == nil {
+		return s.Store.SubmitJob(ctx, one)
 	}
-	return s.Store.WriteSure(ctx, f)
+	return s.Write(ctx, func(tx store.Tx) error {
+		_, err := one.In(tx, "")
+		return err
+	})
+}
+
+// TakeJobs is that of the store; see Write.
+func (s *storage) TakeJobs(ctx context.Context, t store.Take) error {
+	if s.trouble.Load() == nil {
+		return s.Store.TakeJobs(ctx, t)
+	}
+	return s.Write(ctx, t.In)
+}
+
+// EndJob is that of the store; see Write.
+func (s *storage) EndJob(ctx context.Context, e store.JobEnd) error {
+	if s.trouble.Load() == nil {
+		return s.Store.EndJob(ctx, e)
+	}
+	return s.Write(ctx, func(tx store.Tx) error {
+		_, err := e.In(tx)
+		return err
+	})
 }
 
 // tellDamage has the log tell what of the log of the database could not be read.

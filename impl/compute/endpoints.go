@@ -136,8 +136,8 @@ type EndedWorker struct {
 	Log        []LogLine // the end of its log, oldest first
 }
 
-// WorkerSight is how a worker is seen now; nothing of it is stored.
-type WorkerSight struct {
+// WorkerState is how a worker is seen now; nothing of it is stored.
+type WorkerState struct {
 	ID      WorkerID
 	Status  WorkerStatus
 	Reason  string // why it is UNHEALTHY or THROTTLED, for people

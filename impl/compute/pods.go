@@ -19,7 +19,7 @@ type Pod struct {
 	RegistryID       RegistryID // empty: none
 	Persistent       *PersistentMount
 	Network          *NetworkMount
-	Devices          []string       // of the GPUs on its host, as they were booked last
+	Devices          []string       // of the GPUs on its host, as they were claimed last
 	Address          NetworkAddress // in the global network of its account; 0: none
 	GPU              *GPU           // exactly one of GPU and CPU is set
 	CPU              *CPU

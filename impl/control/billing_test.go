@@ -72,7 +72,7 @@ func (m *metered) kill(pause time.Duration) {
 
 // moves moves the pod as its loop does.
 func (m *metered) moves(id compute.PodID, on compute.PodEvent) {
-	require.NoError(m.t, m.placement.Write(m.t.Context(), func(tx store.Tx, b *control.Booking) error {
+	require.NoError(m.t, m.placement.Write(m.t.Context(), func(tx store.Tx, c *control.Claims) error {
 		p, err := tx.Pod(id)
 		if err != nil {
 			return err
@@ -81,7 +81,7 @@ func (m *metered) moves(id compute.PodID, on compute.PodEvent) {
 		if p.Status, err = compute.PodMachine.Next(from, on); err != nil {
 			return err
 		}
-		_, err = b.Move(tx, from, p)
+		_, err = c.Move(tx, from, p)
 		return err
 	}))
 }
@@ -155,12 +155,12 @@ func TestAMoveThatIsNotOnDiskIsNotBilled(t *testing.T) {
 	require.NoError(t, err)
 	m.moves(pod.ID, compute.PodPlaced)
 	refused := compute.Errorf(compute.Internal, "after the move")
-	require.ErrorIs(t, m.placement.Write(t.Context(), func(tx store.Tx, b *control.Booking) error {
+	require.ErrorIs(t, m.placement.Write(t.Context(), func(tx store.Tx, c *control.Claims) error {
 		p, err := tx.Pod(pod.ID)
 		require.NoError(t, err)
 		from := p.Status
 		p.Status = compute.PodRunning
-		moved, err := b.Move(tx, from, p)
+		moved, err := c.Move(tx, from, p)
 		require.NoError(t, err)
 		require.True(t, moved)
 		return refused
@@ -175,15 +175,13 @@ func TestAWorkerIsBilledUntilItIsGoneOrUntilItWasSeenLastBeforeTheServerWasKille
 	e := compute.Endpoint{ID: "e", UserID: "u", Declared: true}
 	hour := compute.ToNanoUSD(0.072) // of two vCPUs of the first flavor
 	starts := func(id compute.WorkerID) {
-		require.NoError(t, m.placement.Write(t.Context(), func(tx store.Tx, b *control.Booking) error {
-			_, err := b.InsertWorker(tx, &compute.Worker{ID: id}, e)
-			return err
-		}))
+		_, _, err := m.placement.StartWorker(t.Context(), id, e, nil)
+		require.NoError(t, err)
 	}
 	write := func(f func(store.Tx) error) { require.NoError(t, m.db.Write(t.Context(), f)) }
 	starts("gone")
 	m.clock.Advance(30 * time.Minute)
-	require.NoError(t, m.placement.Write(t.Context(), func(tx store.Tx, b *control.Booking) error { return b.DeleteWorker(tx, "gone") }))
+	require.NoError(t, m.placement.Write(t.Context(), func(tx store.Tx, c *control.Claims) error { return c.DeleteWorker(tx, "gone") }))
 	require.Equal(t, hour/2, m.total())
 
 	starts("killed")

@@ -44,10 +44,16 @@ func (c *Control) CreateCluster(ctx context.Context, user compute.UserID, n NewC
 			candidates = append(candidates, d.ID)
 		}
 	}
+	members := make([]compute.Pod, n.PodCount)
+	for i := range members {
+		members[i] = pod
+		members[i].ID, members[i].Name, members[i].ClusterID = c.ids.Pod(), fmt.Sprintf("%s-%d", n.Name, i), made.ID
+	}
+
 	var full error // of the first data center that cannot hold all of them
 	for _, id := range candidates {
 		n.Pod.DataCenterIDs = []string{id}
-		err := c.insertCluster(ctx, &made, pod, n)
+		err := c.insertCluster(ctx, &made, members, n)
 		if err == nil {
 			c.hintPods(made.Pods)
 			return made, nil
@@ -61,27 +67,24 @@ func (c *Control) CreateCluster(ctx context.Context, user compute.UserID, n NewC
 }
 
 // insertCluster places the pods in the data center and stores them with their cluster, all or none.
-func (c *Control) insertCluster(ctx context.Context, made *Cluster, pod compute.Pod, n NewCluster) error {
-	return c.placement.Write(ctx, func(tx store.Tx, b *Booking) error {
-		made.Pods = nil
-		for i := range n.PodCount {
-			member := pod
-			member.ID, member.Name, member.ClusterID = c.ids.Pod(), fmt.Sprintf("%s-%d", n.Name, i), made.ID
-			if err := c.settle(tx, b, &member, n.Pod); err != nil {
-				return err
-			}
-			if n.Pod.StartSSH != nil && *n.Pod.StartSSH {
-				if err := addPublicKeys(tx, &member); err != nil {
+func (c *Control) insertCluster(ctx context.Context, made *Cluster, members []compute.Pod, n NewCluster) error {
+	w, err := c.wantOfNew(ctx, members[0], n.Pod)
+	if err != nil {
+		return err
+	}
+	return c.placement.place(ctx, "pod", len(members), []want{w}, func(at []choice) error {
+		return c.store.Write(ctx, func(tx store.Tx) error {
+			made.Pods = nil
+			for i, p := range members {
+				p, err := c.insertPod(tx, p, n.Pod, &at[i])
+				if err != nil {
 					return err
 				}
+				made.Pods = append(made.Pods, p)
 			}
-			if err := insert(tx, member); err != nil {
-				return err
-			}
-			made.Pods = append(made.Pods, member)
-		}
-		made.DataCenterID, made.CreatedAt = made.Pods[0].DataCenterID, tx.Wall()
-		return tx.InsertCluster(made.Cluster)
+			made.DataCenterID, made.CreatedAt = made.Pods[0].DataCenterID, tx.Wall()
+			return tx.InsertCluster(made.Cluster)
+		})
 	})
 }
 
@@ -128,12 +131,12 @@ func (c *Control) RenameCluster(ctx context.Context, user compute.UserID, id com
 // DeleteCluster deletes the cluster and terminates its pods (rule clusters.delete.pods). NotFound as for GetCluster.
 func (c *Control) DeleteCluster(ctx context.Context, user compute.UserID, id compute.ClusterID) error {
 	var one Cluster
-	err := c.placement.Write(ctx, func(tx store.Tx, b *Booking) (err error) {
+	err := c.placement.Write(ctx, func(tx store.Tx, claims *Claims) (err error) {
 		if one, err = ownCluster(tx, user, id); err != nil {
 			return err
 		}
 		for i := range one.Pods {
-			if err := move(tx, b, &one.Pods[i], compute.PodTerminate); err != nil {
+			if err := move(tx, claims, &one.Pods[i], compute.PodTerminate); err != nil {
 				return err
 			}
 		}

@@ -17,8 +17,7 @@ func (d *devices) set(numbers []int, busy bool) {
 	}
 }
 
-// pick gives the first n that nobody has, of so many there are. What the fleet's counts say is free is: each holds no more
-// devices than it is counted for.
+// pick gives the first n that nobody has, of so many there are, or fewer if there are not so many.
 func (d devices) pick(n, of int64) (numbers []int) {
 	for i := 0; int64(i) < of && int64(len(numbers)) < n; i++ {
 		if i >= len(d) || !d[i] {
@@ -54,8 +53,8 @@ func (h *host) numbers(names []string) (all []int) {
 	return all
 }
 
-// deviceNames names the devices of the claim.
-func (c claim) deviceNames() (names []string) {
+// deviceNames names the devices of the choice.
+func (c *choice) deviceNames() (names []string) {
 	for _, n := range c.devices {
 		names = append(names, c.host.device(n))
 	}

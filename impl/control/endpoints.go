@@ -17,8 +17,8 @@ type EndpointQueue interface {
 	SetEndpoint(compute.Endpoint)
 	// RemoveEndpoint refuses further requests of the endpoint, cancels its jobs, and has its workers stopped.
 	RemoveEndpoint(context.Context, compute.EndpointID) error
-	// Sights tells of every worker of the endpoint how it is seen now, and of those that are missing why.
-	Sights(compute.EndpointID) []compute.WorkerSight
+	// WorkerStates tells of every worker of the endpoint how it is seen now, and of those that are missing why.
+	WorkerStates(compute.EndpointID) []compute.WorkerState
 }
 
 // Endpoints carries out what is asked of endpoints. It is safe for concurrent use.
@@ -93,9 +93,10 @@ func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind comput
 
 	n.changing.Lock()
 	defer n.changing.Unlock()
+	id, release := n.ids.Endpoint(), n.ids.Release()
 	err = n.store.Write(ctx, func(tx store.Tx) error {
 		e = compute.Endpoint{
-			ID: n.ids.Endpoint(), UserID: user, Type: kind, DiskGB: defaultDiskGB, Ports: []string{}, Env: map[string]string{},
+			ID: id, UserID: user, Type: kind, DiskGB: defaultDiskGB, Ports: []string{}, Env: map[string]string{},
 			DataCenterIDs: []string{}, Compliance: []string{}, VolumeIDs: []compute.VolumeID{}, WorkersMax: defaultWorkersMax, IdleTimeout: defaultIdleTimeout,
 			Timeout: defaultTimeout, FlashBoot: compute.FlashBootOff, Version: 1, CreatedAt: tx.Wall(),
 		}
@@ -108,7 +109,7 @@ func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind comput
 		if err := tx.InsertEndpoint(e); err != nil {
 			return err
 		}
-		return n.release(tx, e, user, nil)
+		return insertRelease(tx, release, e, user, nil)
 	})
 	if err == nil {
 		n.queue.SetEndpoint(e)
@@ -116,10 +117,10 @@ func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind comput
 	return e, err
 }
 
-// release stores a release of the endpoint's version.
-func (n *Endpoints) release(tx store.Tx, e compute.Endpoint, by compute.UserID, diff []compute.FieldChange) error {
+// insertRelease stores a release of the endpoint's version. Its id was chosen before the transaction, which may run again.
+func insertRelease(tx store.Tx, id compute.ReleaseID, e compute.Endpoint, by compute.UserID, diff []compute.FieldChange) error {
 	return tx.InsertRelease(compute.Release{
-		ID: n.ids.Release(), EndpointID: e.ID, Version: e.Version, CreatedBy: by, Diff: diff, CreatedAt: tx.Wall(),
+		ID: id, EndpointID: e.ID, Version: e.Version, CreatedBy: by, Diff: diff, CreatedAt: tx.Wall(),
 	})
 }
 
@@ -164,7 +165,8 @@ func (n *Endpoints) WorkersOfAll(ctx context.Context, endpoints []compute.Endpoi
 func (n *Endpoints) Update(ctx context.Context, user compute.UserID, id compute.EndpointID, change EndpointChange) (e compute.Endpoint, err error) {
 	n.changing.Lock()
 	defer n.changing.Unlock()
-	err = n.store.Write(ctx, func(tx store.Tx) error {
+	release := n.ids.Release()
+	err = n.store.Write(ctx, func(tx store.Tx) (err error) {
 		if e, err = ownEndpoint(tx, user, id); err != nil {
 			return err
 		}
@@ -177,7 +179,7 @@ func (n *Endpoints) Update(ctx context.Context, user compute.UserID, id compute.
 				return err
 			}
 			e.Version++
-			if err := n.release(tx, e, user, diff); err != nil {
+			if err := insertRelease(tx, release, e, user, diff); err != nil {
 				return err
 			}
 		}
@@ -264,8 +266,8 @@ func (n *Endpoints) Workers(ctx context.Context, user compute.UserID, id compute
 	if err != nil {
 		return e, nil, err
 	}
-	seen := map[compute.WorkerID]compute.WorkerSight{}
-	for _, s := range n.queue.Sights(id) {
+	seen := map[compute.WorkerID]compute.WorkerState{}
+	for _, s := range n.queue.WorkerStates(id) {
 		seen[s.ID] = s
 	}
 	for _, w := range slices.Backward(rows) {
@@ -288,7 +290,7 @@ func (n *Endpoints) Workers(ctx context.Context, user compute.UserID, id compute
 }
 
 // seenAlone is a worker that is not stored: it is missing, or somebody else started it.
-func seenAlone(e compute.Endpoint, s compute.WorkerSight) EndpointWorker {
+func seenAlone(e compute.Endpoint, s compute.WorkerState) EndpointWorker {
 	one := EndpointWorker{Worker: compute.Worker{ID: s.ID, EndpointID: e.ID}, Status: s.Status, Reason: s.Reason}
 	if s.Missing {
 		one.Image, one.Version = e.Image, e.Version
@@ -335,7 +337,7 @@ func (n *Endpoints) Worker(ctx context.Context, user compute.UserID, id compute.
 		return e, err
 	}
 
-	for _, s := range n.queue.Sights(id) {
+	for _, s := range n.queue.WorkerStates(id) {
 		switch {
 		case s.ID != worker || s.Managed:
 		case s.Missing:

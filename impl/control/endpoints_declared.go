@@ -34,6 +34,7 @@ const (
 func (n *Endpoints) Declare(ctx context.Context, user compute.UserID, d NewEndpoint) (e compute.Endpoint, err error) {
 	n.changing.Lock()
 	defer n.changing.Unlock()
+	id, release := n.ids.Endpoint(), n.ids.Release()
 	err = n.store.Write(ctx, func(tx store.Tx) error {
 		known, err := tx.DeclaredEndpoint(user, d.Name)
 		absent := compute.CodeOf(err) == compute.NotFound
@@ -50,18 +51,18 @@ func (n *Endpoints) Declare(ctx context.Context, user compute.UserID, d NewEndpo
 			e.Env = map[string]string{}
 		}
 		if absent {
-			e.ID, e.Version, e.CreatedAt = n.ids.Endpoint(), 1, tx.Wall()
+			e.ID, e.Version, e.CreatedAt = id, 1, tx.Wall()
 			if err := tx.InsertEndpoint(e); err != nil {
 				return err
 			}
-			return n.release(tx, e, "", nil)
+			return insertRelease(tx, release, e, "", nil)
 		}
 		if reflect.DeepEqual(known, e) { // a start must not need to write: the disk may be full
 			return nil
 		}
 		if diff := makingDiff(known, e); len(diff) > 0 {
 			e.Version++
-			if err := n.release(tx, e, "", diff); err != nil {
+			if err := insertRelease(tx, release, e, "", diff); err != nil {
 				return err
 			}
 		}

@@ -174,7 +174,7 @@ func (d DataCenter) matches(q DataCenterQuery) bool {
 func (c *Control) stock(list []DataCenterStock, q DataCenterQuery) {
 	if q.GPUs {
 		for _, t := range c.catalog.GPUs {
-			r := c.placement.room(want{GPU: t.ID, Count: 1, DiskGB: defaultDiskGB})
+			r := c.placement.places(want{GPU: t.ID, Count: 1, DiskGB: defaultDiskGB})
 			for i := range list {
 				list[i].GPUs = append(list[i].GPUs, ResourceStock{t.ID, t.Name, stockOf(r.byCenter[list[i].ID])})
 			}
@@ -182,7 +182,7 @@ func (c *Control) stock(list []DataCenterStock, q DataCenterQuery) {
 	}
 	if q.CPUs {
 		for _, f := range c.catalog.CPUs {
-			r := c.placement.room(want{CPU: f.ID, Count: f.MinVCPU, MemoryGB: f.MemoryPerVCPU * f.MinVCPU, DiskGB: defaultDiskGB})
+			r := c.placement.places(want{CPU: f.ID, Count: f.MinVCPU, MemoryGB: f.MemoryPerVCPU * f.MinVCPU, DiskGB: defaultDiskGB})
 			for i := range list {
 				list[i].CPUs = append(list[i].CPUs, ResourceStock{f.ID, f.Name, stockOf(r.byCenter[list[i].ID])})
 			}

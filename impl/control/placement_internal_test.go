@@ -60,74 +60,29 @@ func openStore(t testing.TB) store.Store {
 	return db
 }
 
+// builtIn reads the catalog once for all tests of this file.
+var builtIn = sync.OnceValues(BuiltInCatalog)
+
 // packed places as the runtimes do that have no scheduler of their own.
 var packed = PlacementOptions{Place: runtime.Pack}
 
 func openControl(t testing.TB, s store.Store, fleet []Host) *Control {
-	catalog, err := BuiltInCatalog()
+	catalog, err := builtIn()
 	require.NoError(t, err)
 	p, err := NewPlacement(t.Context(), s, catalog, fleet, packed)
 	require.NoError(t, err)
 	return New(s, compute.NewIDs(rand.Reader, compute.SystemClock{}), p, Runtime{Can: compute.AllCapabilities}, Hints{Pod: func(compute.PodID) {}})
 }
 
-// free is what the picture shows.
+// freeNow is what memory has.
 func (p *Placement) freeNow() map[string]amount {
-	p.mu.Lock()
+	p.lockKnown()
 	defer p.mu.Unlock()
 	all := map[string]amount{}
 	for _, h := range p.hosts {
 		all[h.ID] = h.free
 	}
 	return all
-}
-
-// audit works out from the rows alone what is free of each host.
-func audit(ctx context.Context, s store.Store, fleet []Host) (map[string]amount, error) {
-	all, by := map[string]amount{}, map[string]Host{}
-	for _, h := range fleet {
-		all[h.ID], by[h.ID] = amount{h.GPUCount, h.VCPUs, h.MemoryGB, h.DiskGB}, h
-	}
-	return all, s.Read(ctx, func(tx store.Tx) error {
-		pods, err := tx.ListPods("u")
-		for _, p := range pods {
-			h, left := by[p.HostID], all[p.HostID]
-			if p.Persistent != nil {
-				left.diskGB -= p.Persistent.SizeGB
-			}
-			switch p.Status {
-			case compute.PodProvisioning, compute.PodStarting, compute.PodRunning:
-				left.diskGB -= p.DiskGB
-				if p.GPU != nil {
-					left.gpus -= p.GPU.Count
-					left.vcpus -= h.VCPUs / h.GPUCount * p.GPU.Count
-					left.memoryGB -= h.MemoryGB / h.GPUCount * p.GPU.Count
-				} else {
-					left.vcpus -= p.CPU.VCPUCount
-					left.memoryGB -= p.CPU.MemoryGB
-				}
-			}
-			all[p.HostID] = left
-		}
-		if err != nil {
-			return err
-		}
-		workers, err := tx.ListWorkers()
-		for _, w := range workers {
-			h, left := by[w.HostID], all[w.HostID]
-			left.diskGB -= w.DiskGB
-			if w.GPU != nil {
-				left.gpus -= w.GPU.Count
-				left.vcpus -= h.VCPUs / h.GPUCount * w.GPU.Count
-				left.memoryGB -= h.MemoryGB / h.GPUCount * w.GPU.Count
-			} else {
-				left.vcpus -= w.CPU.VCPUCount
-				left.memoryGB -= w.CPU.MemoryGB
-			}
-			all[w.HostID] = left
-		}
-		return err
-	})
 }
 
 // randomEndpoint is one whose workers are of some size.
@@ -143,17 +98,20 @@ func randomEndpoint(r *mathrand.Rand) compute.Endpoint {
 
 // actOnWorkers starts or ends a random worker.
 func actOnWorkers(ctx context.Context, c *Control, r *mathrand.Rand) error {
-	return c.placement.Write(ctx, func(tx store.Tx, b *Booking) error {
-		workers, err := tx.ListWorkers()
-		if err != nil {
-			return err
-		}
-		if len(workers) > 0 && r.IntN(2) == 0 {
-			return b.DeleteWorker(tx, workers[r.IntN(len(workers))].ID)
-		}
-		_, err = b.InsertWorker(tx, &compute.Worker{ID: c.ids.Worker()}, randomEndpoint(r))
+	var workers []compute.Worker
+	err := c.store.Read(ctx, func(tx store.Tx) (err error) {
+		workers, err = tx.ListWorkers()
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	if len(workers) > 0 && r.IntN(2) == 0 {
+		id := workers[r.IntN(len(workers))].ID
+		return c.placement.Write(ctx, func(tx store.Tx, claims *Claims) error { return claims.DeleteWorker(tx, id) })
+	}
+	_, _, err = c.placement.StartWorker(ctx, c.ids.Worker(), randomEndpoint(r), nil)
+	return err
 }
 
 // randomPod is a pod of some size.
@@ -198,8 +156,8 @@ func act(ctx context.Context, c *Control, r *mathrand.Rand) error {
 		}
 		from := pod.Status
 		pod.Status = next
-		err = c.placement.Write(ctx, func(tx store.Tx, b *Booking) error {
-			_, err := b.Move(tx, from, pod)
+		err = c.placement.Write(ctx, func(tx store.Tx, claims *Claims) error {
+			_, err := claims.Move(tx, from, pod)
 			return err
 		})
 	}
@@ -265,13 +223,14 @@ func TestNoHostIsEverGivenAwayTwiceWhateverHappensAtTheSameTime(t *testing.T) {
 
 	left, err := audit(t.Context(), s, fleet)
 	require.NoError(t, err)
-	require.Equal(t, left, c.placement.freeNow(), "the picture is that of the rows")
+	require.Equal(t, left, c.placement.freeNow(), "memory has what the rows have")
 	again, err := NewPlacement(t.Context(), s, c.catalog, fleet, packed)
 	require.NoError(t, err)
-	require.Equal(t, left, again.freeNow(), "so is the one after a restart")
+	require.Equal(t, left, again.freeNow(), "and so after a restart")
+	require.NoError(t, auditClaims(t.Context(), s))
 }
 
-func TestAPictureOfAnotherFleetKeepsWhatPodsHoldOfTheHostsThatStay(t *testing.T) {
+func TestAnotherFleetKeepsWhatPodsHoldOfTheHostsThatStay(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	c := openControl(t, s, small())
@@ -284,7 +243,7 @@ func TestAPictureOfAnotherFleetKeepsWhatPodsHoldOfTheHostsThatStay(t *testing.T)
 	p, err := NewPlacement(t.Context(), s, c.catalog, fewer, packed)
 	require.NoError(t, err)
 	require.EqualValues(t, -1, p.freeNow()["a"].gpus)
-	require.Zero(t, p.room(want{GPU: "NVIDIA L4", Count: 1}).all)
+	require.Zero(t, p.places(want{GPU: "NVIDIA L4", Count: 1}).all)
 }
 
 func BenchmarkPlaceInTheSimulatedFleet(b *testing.B) {
@@ -293,9 +252,9 @@ func BenchmarkPlaceInTheSimulatedFleet(b *testing.B) {
 	p, err := NewPlacement(b.Context(), openStore(b), catalog, SimulatedFleet(catalog), packed)
 	require.NoError(b, err)
 	for b.Loop() {
-		booking := &Booking{placement: p}
-		require.NoError(b, booking.place(&compute.Pod{ID: "p"}, want{GPU: "NVIDIA GeForce RTX 4090", Count: 1, Cloud: compute.Secure, DiskGB: 20}))
-		booking.settle(false)
+		choices := p.choose(1, []want{{GPU: "NVIDIA GeForce RTX 4090", Count: 1, Cloud: compute.Secure, DiskGB: 20}})
+		require.NotNil(b, choices)
+		p.unchoose(choices)
 	}
 }
 

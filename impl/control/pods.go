@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
@@ -37,27 +36,27 @@ const defaultDiskGB = 20 // rule pods.defaults
 
 // CreatePod checks the rules between fields and stores the pod, PROVISIONING. Rejected names the field; NotFound a
 // network volume, credential or template that does not exist.
-func (c *Control) CreatePod(ctx context.Context, user compute.UserID, n NewPod) (compute.Pod, error) {
+func (c *Control) CreatePod(ctx context.Context, user compute.UserID, n NewPod) (made compute.Pod, err error) {
 	pod, err := c.newPod(user, n)
 	if err != nil {
 		return compute.Pod{}, err
 	}
-	err = c.placement.WriteSure(ctx, func(tx store.Tx, b *Booking) error {
-		if err := c.settle(tx, b, &pod, n); err != nil {
+	w, err := c.wantOfNew(ctx, pod, n)
+	if err != nil {
+		return compute.Pod{}, err
+	}
+
+	err = c.placement.place(ctx, "pod", 1, []want{w}, func(at []choice) error {
+		return c.store.Write(ctx, func(tx store.Tx) (err error) {
+			made, err = c.insertPod(tx, pod, n, &at[0])
 			return err
-		}
-		if n.StartSSH != nil && *n.StartSSH && c.runtime.Can.Login {
-			if err := addPublicKeys(tx, &pod); err != nil {
-				return err
-			}
-		}
-		return insert(tx, pod)
+		})
 	})
 	if err != nil {
 		return compute.Pod{}, err
 	}
-	c.podHint(pod.ID)
-	return pod, nil
+	c.podHint(made.ID)
+	return made, nil
 }
 
 // newPod applies the rules that need no store.
@@ -117,34 +116,64 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 	return p, c.runtime.checkPod(p)
 }
 
-// settle applies the rules that need the store, and places the pod.
-func (c *Control) settle(tx store.Tx, b *Booking, p *compute.Pod, n NewPod) error {
-	dataCenters, err := dataCentersFor(tx, p.UserID, n)
-	if err != nil {
-		return err
-	}
-	if err := checkRegistry(tx, p.UserID, n.RegistryID); err != nil {
-		return err
-	}
-	if err := c.checkTemplate(tx, p.UserID, n.TemplateID); err != nil {
-		return err
-	}
-	if err := c.catalog.checkPlace(n.GPU, dataCenters, n.GlobalNetworking); err != nil {
-		return err // a volume may have left only data centers without it
-	}
-	w := wantOf(*p)
-	w.DataCenterIDs, w.Needs = dataCenters, n.Needs
+// wantOfNew applies the rules that need the store, and gives what the new pod needs of a host. Most pods name nothing that is stored,
+// and take no query.
+func (c *Control) wantOfNew(ctx context.Context, p compute.Pod, n NewPod) (w want, err error) {
+	w = wantOf(p)
+	w.DataCenterIDs, w.Needs = n.DataCenterIDs, n.Needs
 	if p.Persistent != nil {
 		w.PersistentGB = p.Persistent.SizeGB
 	}
-	if err := b.place(p, w); err != nil {
-		return err
+
+	if len(n.Network) > 0 || n.RegistryID != "" || n.TemplateID != "" {
+		err = c.store.Read(ctx, func(tx store.Tx) (err error) {
+			w.DataCenterIDs, err = c.checkNamed(tx, p.UserID, n)
+			return err
+		})
+		if err != nil {
+			return w, err
+		}
 	}
-	if err := connect(tx, p); err != nil {
-		return err
+	return w, c.catalog.checkPlace(n.GPU, w.DataCenterIDs, n.GlobalNetworking) // a volume may have left only data centers without it
+}
+
+// checkNamed checks that what the pod names is there, and gives the data centers in which it may be placed.
+func (c *Control) checkNamed(tx store.Tx, user compute.UserID, n NewPod) ([]string, error) {
+	dataCenters, err := dataCentersFor(tx, user, n)
+	if err != nil {
+		return nil, err
 	}
+	if err := checkRegistry(tx, user, n.RegistryID); err != nil {
+		return nil, err
+	}
+	return dataCenters, c.checkTemplate(tx, user, n.TemplateID)
+}
+
+// insertPod stores a new pod with its claims at the choice, begins its log, and gives it as it is stored. It fails before it changes
+// anything, if at all, unless the storage fails.
+func (c *Control) insertPod(tx store.Tx, p compute.Pod, n NewPod, at *choice) (compute.Pod, error) {
+	if _, err := c.checkNamed(tx, p.UserID, n); err != nil {
+		return p, err
+	}
+	p.HostID, p.DataCenterID, p.Devices = at.host.ID, at.host.DataCenterID, at.deviceNames()
+	if err := connect(tx, &p); err != nil {
+		return p, err
+	}
+	if n.StartSSH != nil && *n.StartSSH && c.runtime.Can.Login {
+		p.Env = maps.Clone(p.Env)
+		if err := addPublicKeys(tx, &p); err != nil {
+			return p, err
+		}
+	}
+
 	p.CreatedAt, p.MovedAt = tx.Wall(), tx.Wall()
-	return nil
+	if err := at.claim(tx, string(p.ID)); err != nil {
+		return p, err
+	}
+	if err := tx.InsertPod(p); err != nil {
+		return p, err
+	}
+	return p, tx.BeginSystemLines(string(p.ID), statusLine(p))
 }
 
 // GetPod gives the user's pod. NotFound for an unknown, a terminated and somebody else's one.
@@ -205,7 +234,7 @@ type PodChange struct {
 // GetPod.
 func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute.PodID, change PodChange) (compute.Pod, error) {
 	var pod compute.Pod
-	err := c.placement.Write(ctx, func(tx store.Tx, b *Booking) (err error) {
+	err := c.placement.Write(ctx, func(tx store.Tx, claims *Claims) (err error) {
 		if pod, err = ownPod(tx, user, id); err != nil {
 			return err
 		}
@@ -216,7 +245,7 @@ func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute
 		if err := c.change(tx, &pod, change); err != nil {
 			return err
 		}
-		if err := b.resize(before, pod); err != nil {
+		if err := claims.resize(tx, before, pod); err != nil {
 			return err
 		}
 		if _, err := tx.ChangePod(pod); err != nil {
@@ -231,7 +260,7 @@ func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute
 				return err
 			}
 		}
-		return move(tx, b, &pod, compute.PodRestart)
+		return move(tx, claims, &pod, compute.PodRestart)
 	})
 	if err == nil {
 		c.podHint(id)
@@ -312,69 +341,4 @@ func set[T any](to *T, from *T) {
 	if from != nil {
 		*to = *from
 	}
-}
-
-// ActOnPod carries out an action that the user asked for. Conflict when the status or the lock does not allow it, Rejected
-// when nothing can hold a pod that is to be started, NotFound as for GetPod.
-func (c *Control) ActOnPod(ctx context.Context, user compute.UserID, id compute.PodID, action compute.PodEvent) (compute.Pod, error) {
-	var pod compute.Pod
-	err := c.placement.Write(ctx, func(tx store.Tx, b *Booking) (err error) {
-		if pod, err = ownPod(tx, user, id); err != nil {
-			return err
-		}
-		if action == compute.PodTerminate {
-			if err := checkAlone(pod); err != nil {
-				return err
-			}
-		}
-		if action == compute.PodStop || action == compute.PodRestart {
-			if err := checkUnlocked(pod); err != nil {
-				return err
-			}
-		}
-		return move(tx, b, &pod, action)
-	})
-	if err == nil {
-		c.podHint(id)
-	}
-	return pod, err
-}
-
-// checkUnlocked refuses to stop or restart a locked pod (rules pods.locked.*).
-func checkUnlocked(p compute.Pod) error {
-	if !p.Locked {
-		return nil
-	}
-	return compute.Errorf(compute.Conflict, "the pod is locked: it cannot be stopped or restarted")
-}
-
-// move moves the pod by an action. A container that is up from before is then not the one that was asked for. A pod that
-// is started is placed anew: in its data center, and with a persistent mount on the host where that is.
-// With versions of CUDA it is placed on a host that has one of them.
-func move(tx store.Tx, b *Booking, p *compute.Pod, action compute.PodEvent, cudaVersions ...string) (err error) {
-	from := p.Status
-	if p.Status, err = compute.PodMachine.Next(from, action); err != nil {
-		return err
-	}
-	if action == compute.PodStart || action == compute.PodRestart {
-		p.StartedAt, p.RestartAt, p.Reason = time.Time{}, tx.Now(), ""
-	}
-	if action == compute.PodStart {
-		w := wantOf(*p)
-		w.DataCenterIDs, w.CUDAVersions = []string{p.DataCenterID}, cudaVersions
-		if p.Persistent != nil {
-			w.HostID = p.HostID
-		}
-		if err := b.place(p, w); err != nil {
-			return err
-		}
-	}
-	if action == compute.PodStart || action == compute.PodRestart {
-		if err := connect(tx, p); err != nil {
-			return err
-		}
-	}
-	p.MovedAt = tx.Wall()
-	_, err = b.Move(tx, from, *p)
-	return err
 }

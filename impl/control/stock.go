@@ -60,30 +60,31 @@ type CUDAStock struct {
 	Available bool
 }
 
-// room is for how many pods there is room now.
-type room struct {
+// places is for how many pods there is room now.
+type places struct {
 	all      int64
 	byCenter map[string]int64
 	byCUDA   map[cudaVersion]int64
 }
 
-// room counts the places for pods that want w, among the hosts that suit.
-func (p *Placement) room(w want) room {
-	r := room{byCenter: map[string]int64{}, byCUDA: map[cudaVersion]int64{}}
+// places counts the places for pods that want w, among the hosts that suit.
+func (p *Placement) places(w want) places {
+	r := places{byCenter: map[string]int64{}, byCUDA: map[cudaVersion]int64{}}
 	sold := map[compute.Cloud]bool{}
 	for _, cloud := range []compute.Cloud{compute.Secure, compute.Community} {
 		sold[cloud] = p.catalog.sells(w, cloud)
 	}
 	var group *host // the last one of hosts that follow each other and have the same versions of CUDA: most have
-	places := int64(0)
+	inGroup := int64(0)
 	add := func() {
 		for _, v := range group.cuda {
 			if v.allowed(w.CUDAVersions, w.LeastCUDA) {
-				r.byCUDA[v] += places
+				r.byCUDA[v] += inGroup
 			}
 		}
 	}
-	p.mu.Lock()
+
+	p.lockKnown()
 	defer p.mu.Unlock()
 	for _, h := range p.kinds[kind{w.GPU, w.CPU}] {
 		if !h.suits(&w) {
@@ -97,9 +98,9 @@ func (p *Placement) room(w want) room {
 		r.byCenter[h.DataCenterID] += n
 		if group != nil && group.CUDAVersion != h.CUDAVersion {
 			add()
-			places = 0
+			inGroup = 0
 		}
-		group, places = h, places+n
+		group, inGroup = h, inGroup+n
 	}
 	if group != nil {
 		add()
@@ -107,12 +108,12 @@ func (p *Placement) room(w want) room {
 	return r
 }
 
-// hasRoom tells whether there is a place for one pod that wants w, in the cloud that it names.
-func (p *Placement) hasRoom(w *want) bool {
+// hasPlace tells whether there is a place for one pod that wants w, in the cloud that it names.
+func (p *Placement) hasPlace(w *want) bool {
 	if !p.catalog.sells(*w, w.Cloud) {
 		return false
 	}
-	p.mu.Lock()
+	p.lockKnown()
 	defer p.mu.Unlock()
 	return slices.ContainsFunc(p.kinds[kind{w.GPU, w.CPU}], func(h *host) bool { return h.suits(w) && h.places(w) > 0 })
 }
@@ -146,21 +147,21 @@ func (h *host) places(w *want) int64 {
 	return max(0, n)
 }
 
-// roomFor is room for a product: a cluster takes two pods in one data center of cloud SECURE, a worker cloud SECURE.
-func (p *Placement) roomFor(product Product, w want) room {
+// placesFor counts the places for a product: a cluster takes two pods in one data center of cloud SECURE, a worker cloud SECURE.
+func (p *Placement) placesFor(product Product, w want) places {
 	if product == ForPod {
-		return p.room(w)
+		return p.places(w)
 	}
 	if product == ForServerless && w.GPU != "" {
 		if t, _ := p.catalog.GPU(w.GPU); t.Pool == "" {
-			return room{}
+			return places{}
 		}
 	}
 	if w.Cloud == compute.Community {
-		return room{}
+		return places{}
 	}
 	w.Cloud = compute.Secure
-	r := p.room(w)
+	r := p.places(w)
 	if product == ForCluster {
 		r.all = 0
 		for id, n := range r.byCenter {
@@ -173,9 +174,9 @@ func (p *Placement) roomFor(product Product, w want) room {
 
 // availability gives the best that is free for one of the products.
 func (p *Placement) availability(products []Product, w want) Availability {
-	best := room{byCenter: map[string]int64{}, byCUDA: map[cudaVersion]int64{}}
+	best := places{byCenter: map[string]int64{}, byCUDA: map[cudaVersion]int64{}}
 	for _, product := range products {
-		r := p.roomFor(product, w)
+		r := p.placesFor(product, w)
 		best.all = max(best.all, r.all)
 		for id, n := range r.byCenter {
 			best.byCenter[id] = max(best.byCenter[id], n)

@@ -2,6 +2,7 @@ package control
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -12,46 +13,87 @@ import (
 // workerMount is where a worker finds the network volume of its endpoint.
 const workerMount = "/runpod-volume"
 
-// InsertWorker places the worker of the endpoint and stores it: it sets what the worker gets, its host, and what that costs.
-// It gives the volume that the worker is to mount, nil for none. Rejected, with the cause ErrFull, when nothing can hold the
-// worker now (rule serverless.workers.capacity). The worker of a declared endpoint holds no host.
-func (b *Booking) InsertWorker(tx store.Tx, w *compute.Worker, e compute.Endpoint) (*compute.NetworkMount, error) {
-	w.EndpointID, w.Version, w.Image, w.DiskGB, w.CreatedAt = e.ID, e.Version, e.Image, e.DiskGB, tx.Wall()
+// StartWorker places a worker of the endpoint and stores it: it gives what the worker gets, its host, and what that costs, and the volume
+// that it is to mount, nil for none. Rejected, with the cause ErrFull, when nothing can hold the worker now (rule
+// serverless.workers.capacity). The worker of a declared endpoint holds no host. The error of check, which is asked about the host and its
+// devices before anything is stored, is given as it is; nil: nothing is asked.
+func (p *Placement) StartWorker(ctx context.Context, id compute.WorkerID, e compute.Endpoint, check func(compute.Worker) error) (w compute.Worker, mount *compute.NetworkMount, err error) {
+	w = compute.Worker{ID: id, EndpointID: e.ID, Version: e.Version, Image: e.Image, DiskGB: e.DiskGB}
+	if check == nil {
+		check = func(compute.Worker) error { return nil }
+	}
 	if e.Declared {
-		return nil, b.insertWorker(tx, *w, e.UserID)
+		if err := check(w); err != nil {
+			return w, nil, err
+		}
+		return w, nil, p.store.Write(ctx, func(tx store.Tx) error {
+			w.CreatedAt = tx.Wall()
+			return p.insertWorker(tx, w, e.UserID)
+		})
 	}
-	centers, mounts, err := workerPlaces(tx, e)
+
+	var centers []string
+	var mounts map[string]*compute.NetworkMount
+	err = p.store.Read(ctx, func(tx store.Tx) (err error) {
+		centers, mounts, err = workerPlaces(tx, e)
+		return err
+	})
 	if err != nil {
-		return nil, err
+		return w, nil, err
 	}
-	if err := b.placeWorker(w, b.placement.catalog.workerWants(e, centers)); err != nil {
-		return nil, err
+	err = p.place(ctx, "worker", 1, p.catalog.workerWants(e, centers), func(at []choice) error {
+		p.put(&w, &at[0])
+		if err := check(w); err != nil {
+			return err
+		}
+		return p.store.Write(ctx, func(tx store.Tx) error {
+			if _, _, err := workerPlaces(tx, e); err != nil { // a volume may be gone by now
+				return err
+			}
+			if err := at[0].claim(tx, string(w.ID)); err != nil {
+				return err
+			}
+			w.CreatedAt = tx.Wall()
+			return p.insertWorker(tx, w, e.UserID)
+		})
+	})
+	return w, mounts[w.DataCenterID], err
+}
+
+// put sets what the worker gets by the choice.
+func (p *Placement) put(w *compute.Worker, at *choice) {
+	x := *at.want
+	w.HostID, w.DataCenterID, w.Devices, w.CostPerHour = at.host.ID, at.host.DataCenterID, at.deviceNames(), p.catalog.workerPrice(x)
+	w.GPU, w.CPU = nil, nil
+	if x.GPU != "" {
+		w.GPU = &compute.GPU{ID: x.GPU, Count: x.Count}
+	} else {
+		w.CPU = &compute.CPU{ID: x.CPU, VCPUCount: x.Count, MemoryGB: x.MemoryGB}
 	}
-	return mounts[w.DataCenterID], b.insertWorker(tx, *w, e.UserID)
 }
 
 // insertWorker stores the worker, begins its log (rule serverless.workers.logs.system) and begins to bill it.
-func (b *Booking) insertWorker(tx store.Tx, w compute.Worker, user compute.UserID) error {
+func (p *Placement) insertWorker(tx store.Tx, w compute.Worker, user compute.UserID) error {
 	if err := tx.InsertWorker(w); err != nil {
 		return err
 	}
-	if err := tx.AddSystemLine(string(w.ID), "worker is "+string(compute.WorkerInitializing)); err != nil {
+	if err := tx.BeginSystemLines(string(w.ID), "worker is "+string(compute.WorkerInitializing)); err != nil {
 		return err
 	}
-	return b.placement.catalog.meterWorker(tx, w, user)
+	return p.catalog.meterWorker(tx, w, user)
 }
 
 // EndWorker removes a worker that has ended as DeleteWorker does, and keeps what is to be kept of it, unless its endpoint is
 // deleted (rules serverless.workers.ended, serverless.workers.logs.kept): the end that the caller gives, with the lines of its
 // container, and what berth said in its log. An unknown worker is no error.
-func (b *Booking) EndWorker(tx store.Tx, end compute.EndedWorker) error {
+func (c *Claims) EndWorker(tx store.Tx, end compute.EndedWorker) error {
 	w, err := tx.Worker(end.ID)
 	var e compute.Endpoint
 	if err == nil {
 		e, err = tx.Endpoint(w.EndpointID)
 	}
 	if compute.CodeOf(err) == compute.NotFound || err == nil && !e.DeletedAt.IsZero() {
-		return b.DeleteWorker(tx, end.ID)
+		return c.DeleteWorker(tx, end.ID)
 	}
 	if err != nil {
 		return err
@@ -75,61 +117,21 @@ func (b *Booking) EndWorker(tx store.Tx, end compute.EndedWorker) error {
 	if err := tx.InsertEndedWorker(end); err != nil {
 		return err
 	}
-	return b.DeleteWorker(tx, end.ID)
+	return c.DeleteWorker(tx, end.ID)
 }
 
-// DeleteWorker removes the worker and its log, gives back what it held and ends its bill.
-func (b *Booking) DeleteWorker(tx store.Tx, id compute.WorkerID) error {
+// DeleteWorker removes the worker and its log, releases what it held and ends its bill.
+func (c *Claims) DeleteWorker(tx store.Tx, id compute.WorkerID) error {
 	if err := tx.DeleteWorker(id); err != nil {
 		return err
 	}
 	if err := tx.DeleteSystemLines(string(id)); err != nil {
 		return err
 	}
-	b.give(holder(id), true)
+	if err := c.give(tx, string(id), true); err != nil {
+		return err
+	}
 	return tx.CloseCharge(string(id))
-}
-
-// placeWorker takes room for the first of the wants for which there is some.
-func (b *Booking) placeWorker(w *compute.Worker, wants []want) error {
-	p := b.placement
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, x := range wants {
-		c, ok := b.room(holder(w.ID), x)
-		if !ok {
-			continue
-		}
-		p.looked("worker", true)
-		w.HostID, w.DataCenterID, w.Devices, w.CostPerHour = c.host.ID, c.host.DataCenterID, c.deviceNames(), p.catalog.workerPrice(x)
-		if x.GPU != "" {
-			w.GPU = &compute.GPU{ID: x.GPU, Count: x.Count}
-		} else {
-			w.CPU = &compute.CPU{ID: x.CPU, VCPUCount: x.Count, MemoryGB: x.MemoryGB}
-		}
-		return nil
-	}
-	p.looked("worker", false, wants...)
-	if len(wants) == 0 {
-		return &compute.Error{Code: compute.Rejected, Detail: "the catalog has nothing any more that the worker may get", Cause: ErrFull}
-	}
-	return p.full("worker", wants[0])
-}
-
-// adoptWorker counts what a stored worker holds.
-func (p *Placement) adoptWorker(w compute.Worker) {
-	h := p.host(w.HostID)
-	if h == nil {
-		return
-	}
-	x := want{DiskGB: w.DiskGB}
-	if w.GPU != nil {
-		x.GPU, x.Count = w.GPU.ID, w.GPU.Count
-	}
-	if w.CPU != nil {
-		x.CPU, x.Count, x.MemoryGB = w.CPU.ID, w.CPU.VCPUCount, w.CPU.MemoryGB
-	}
-	p.hold(holder(w.ID), claim{host: h, amount: h.share(&x), devices: h.numbers(w.Devices)})
 }
 
 // workerPlaces gives the data centers in which a worker may be placed, none for all, and what it mounts there.

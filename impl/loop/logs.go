@@ -281,7 +281,7 @@ func endedLines(tx store.Tx, id compute.WorkerID, source compute.LogSource, afte
 
 // whyMissing is the log of a worker that should be there and could not be started: why (rule serverless.workers.logs.missing).
 func (l *Workers) whyMissing(e compute.EndpointID, id compute.WorkerID) (lines []compute.LogLine) {
-	for _, s := range l.Queue.Sights(e) {
+	for _, s := range l.Queue.WorkerStates(e) {
 		if s.ID == id && s.Missing {
 			text := "worker is " + string(s.Status) + ": " + s.Reason
 			lines = append(lines, compute.LogLine{Source: compute.LogSystem, Position: compute.LogPosition(l.Clock.Wall()), Text: text})

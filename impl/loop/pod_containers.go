@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -70,18 +71,51 @@ func (l *Pods) review(ctx context.Context) {
 	}
 }
 
-// reclaim notes what the containers of before have, also those that are to be stopped.
+// reclaim notes what the containers of before have, also those that are to be stopped. A container of an earlier run of its pod is ended
+// first: the pod's row says what its last run has claimed, which is something else.
 func (l *Pods) reclaim(ctx context.Context, ids []string) error {
-	return l.Store.Read(ctx, func(tx store.Tx) error {
-		for _, id := range ids {
+	pods := make([]compute.Pod, len(ids)) // those that are no more have the zero one
+	err := l.Store.Read(ctx, func(tx store.Tx) error {
+		for i, id := range ids {
 			p, err := tx.Pod(compute.PodID(id))
 			if err != nil && compute.CodeOf(err) != compute.NotFound {
 				return err
 			}
-			l.shared.take(p) // no two of them had the same
+			pods[i] = p
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+
+	var ends sync.WaitGroup
+	errs := make([]error, len(ids))
+	for i, p := range pods {
+		earlier, err := l.ofEarlierRun(ctx, ids[i], p)
+		switch {
+		case err != nil:
+			errs[i] = err
+		case earlier:
+			ends.Go(func() { errs[i] = l.stop(ctx, compute.PodID(ids[i])) })
+		default:
+			l.shared.take(p) // no two of them had the same
+		}
+	}
+	ends.Wait()
+	return errors.Join(errs...)
+}
+
+// ofEarlierRun tells whether a container is up that is not of the pod's last run. Simulated ones have nothing that another could want.
+func (l *Pods) ofEarlierRun(ctx context.Context, id string, p compute.Pod) (bool, error) {
+	if l.Simulated {
+		return false, nil
+	}
+	state, err := l.Runtime.Inspect(ctx, id)
+	if errors.Is(err, runtime.ErrUnknown) { // there is no more of it than its mount
+		return false, nil
+	}
+	return err == nil && state.Phase != runtime.Ended && (p.ID == "" || state.Generation != p.Generation()), err
 }
 
 // podsOfBefore stands for all pods where trouble is noted.

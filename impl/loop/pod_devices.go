@@ -9,7 +9,7 @@ import (
 )
 
 // shared are the things of which a host or a network has one, and which one container at a time can have: GPUs and addresses.
-// Who books them next may do so while the container that had them is still being stopped.
+// Who claims them next may do so while the container that had them is still being stopped.
 type shared struct {
 	mu     sync.Mutex
 	holder map[string]compute.PodID
@@ -30,7 +30,7 @@ func things(p compute.Pod) (all []string) {
 // device names a GPU of a host.
 func device(hostID, d string) string { return hostID + " " + d }
 
-// take notes that a container of the pod is to have what the pod booked. It tells whether no other pod's container has any of
+// take notes that a container of the pod is to have what the pod has claimed. It tells whether no other pod's container has any of
 // that; else it notes nothing.
 func (s *shared) take(p compute.Pod) bool {
 	s.mu.Lock()
@@ -50,8 +50,8 @@ func (s *shared) take(p compute.Pod) bool {
 	return true
 }
 
-// Has tells whether a pod's container has one of the GPUs of the host: perhaps it is still being stopped, after the pod gave the
-// GPU back.
+// Has tells whether a pod's container has one of the GPUs of the host: perhaps it is still being stopped, after the pod released
+// the GPU.
 func (l *Pods) Has(hostID string, devices []string) bool {
 	s := &l.shared
 	s.mu.Lock()

@@ -190,10 +190,10 @@ func (l *Pods) write(ctx context.Context, all []*look) {
 	if len(moving) == 0 {
 		return
 	}
-	err := l.Placement.Write(ctx, func(tx store.Tx, b *control.Booking) (err error) {
+	err := l.Placement.Write(ctx, func(tx store.Tx, claims *control.Claims) (err error) {
 		for _, one := range moving {
 			one.pod.MovedAt = tx.Wall()
-			if one.moved, err = b.Move(tx, one.from, one.pod); err != nil {
+			if one.moved, err = claims.Move(tx, one.from, one.pod); err != nil {
 				return err
 			}
 		}

@@ -33,7 +33,7 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 			out.stop = append(out.stop, w.ID)
 		default:
 			have++
-			if w.Status == compute.WorkerInitializing || w.Status == compute.WorkerIdle && w.Unheard {
+			if w.Status == compute.WorkerInitializing || w.Status == compute.WorkerIdle && w.Unseen {
 				asking++
 			}
 		}

@@ -82,7 +82,7 @@ func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[comp
 			return err
 		case known && err == nil && state.Phase == runtime.Up && keys[w.ID] != "":
 			l.mu.Lock()
-			l.workers[w.ID] = worker{endpoint: e.ID, key: keys[w.ID], runtime: r, started: l.Clock.Now(), up: !w.StartedAt.IsZero()}
+			l.workers[w.ID] = worker{endpoint: e.ID, host: w.HostID, key: keys[w.ID], runtime: r, started: l.Clock.Now(), up: !w.StartedAt.IsZero()}
 			l.mu.Unlock()
 			l.Queue.WorkerStarted(e.ID, w.ID, w.Version)
 			l.Log.Info("worker taken up again", "endpoint", e.ID, "worker", w.ID)

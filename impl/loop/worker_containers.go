@@ -27,22 +27,18 @@ func (l *Workers) runtimeOf(e compute.Endpoint) runtime.Runtime {
 	return l.Runtime
 }
 
-// start takes room for a worker and starts it with a key of its own. The cause is control.ErrFull when nothing can hold it.
+// start places a worker and starts it with a key of its own. The cause is control.ErrFull when nothing can hold it.
 func (l *Workers) start(ctx context.Context, e compute.Endpoint, id compute.WorkerID) error {
-	w := compute.Worker{ID: id}
-	var mount *compute.NetworkMount
-	err := l.Placement.Write(ctx, func(tx store.Tx, b *control.Booking) (err error) {
-		w = compute.Worker{ID: id}
-		mount, err = b.InsertWorker(tx, &w, e)
-		if err == nil && l.Held != nil && l.Held(w.HostID, w.Devices) {
-			err = errHeld
+	w, mount, err := l.Placement.StartWorker(ctx, id, e, func(w compute.Worker) error {
+		if l.Held != nil && l.Held(w.HostID, w.Devices) {
+			return errHeld
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return err
 	}
-	started := worker{endpoint: e.ID, runtime: l.runtimeOf(e), started: l.Clock.Now()}
+	started := worker{endpoint: e.ID, host: w.HostID, runtime: l.runtimeOf(e), started: l.Clock.Now()}
 	l.mu.Lock()
 	l.workers[id] = started
 	l.mu.Unlock()
@@ -91,6 +87,10 @@ func (l *Workers) inspect(ctx context.Context, id compute.WorkerID) {
 	w, ok := l.workers[id]
 	l.mu.Unlock()
 	if !ok || w.stopping {
+		return
+	}
+	if w.host != "" && l.Placement.Left(w.host) {
+		l.leave(id, w.host)
 		return
 	}
 	state, err := w.runtime.Inspect(ctx, string(id))
@@ -155,6 +155,16 @@ func (l *Workers) stop(e compute.EndpointID, id compute.WorkerID, why ending) {
 	l.stops.Go(func() { l.end(id, w, why) })
 }
 
+// leave ends a worker whose host left the fleet, whatever it does: its jobs go back to the queue.
+func (l *Workers) leave(id compute.WorkerID, host string) {
+	w, mine := l.claim(id)
+	if !mine {
+		return
+	}
+	l.Queue.Drain(w.endpoint, id)
+	l.stops.Go(func() { l.end(id, w, ending{why: control.LeftReason(host)}) })
+}
+
 // endTime bounds how long the end of a worker is waited for, also where the runtime does not answer.
 const endTime = stopGrace + 20*time.Second
 
@@ -183,7 +193,7 @@ func (l *Workers) claim(id compute.WorkerID) (w worker, mine bool) {
 	return w, true
 }
 
-// forget removes every trace of a worker that has ended, and gives back what it held.
+// forget removes every trace of a worker that has ended, and releases what it held.
 func (l *Workers) forget(ctx context.Context, id compute.WorkerID) {
 	l.mu.Lock()
 	w := l.workers[id]
@@ -242,11 +252,11 @@ func (l *Workers) erase(ctx context.Context, e compute.EndpointID, id compute.Wo
 		why, _, _ = strings.Cut(end.Reason, "\n")
 	}
 	err := l.Keyring.Delete(ctx, key)
-	err = cmp.Or(err, l.Placement.Write(ctx, func(tx store.Tx, b *control.Booking) error {
+	err = cmp.Or(err, l.Placement.Write(ctx, func(tx store.Tx, claims *control.Claims) error {
 		if end == nil {
-			return b.DeleteWorker(tx, id)
+			return claims.DeleteWorker(tx, id)
 		}
-		return b.EndWorker(tx, *end)
+		return claims.EndWorker(tx, *end)
 	}))
 	l.Queue.WorkerGone(ctx, e, id, why)
 	return err

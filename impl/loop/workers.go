@@ -76,6 +76,7 @@ type Workers struct {
 
 type worker struct {
 	endpoint compute.EndpointID
+	host     string // empty: it holds none
 	key      compute.KeyID
 	runtime  runtime.Runtime
 	started  time.Time

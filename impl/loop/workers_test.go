@@ -27,6 +27,7 @@ type service struct {
 	containers *sim.Fleet
 	queue      *queue.Queue
 	keyring    *control.Keyring
+	ctl        *control.Control
 	endpoints  *control.Endpoints
 	workers    *loop.Workers
 	e          compute.Endpoint
@@ -62,6 +63,7 @@ func (s *service) begin() {
 		ID: "h", DataCenterID: "EU-RO-1", Cloud: compute.Secure, CPUs: []string{"cpu3g"}, VCPUs: 4, MemoryGB: 100, DiskGB: 100,
 	}}, packed)
 	require.NoError(s, err)
+	s.ctl = control.New(s.db, ids, placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{Pod: func(compute.PodID) {}})
 	s.endpoints = control.NewEndpoints(s.db, ids, placement, s.queue, control.Runtime{Can: compute.AllCapabilities})
 	s.workers = loop.NewWorkers(loop.Fleet{
 		Store: s.db, Placement: placement, Queue: s.queue, Keyring: s.keyring, Local: sim.New(s.clock), Runtime: s.containers, IDs: ids,

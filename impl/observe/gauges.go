@@ -17,14 +17,14 @@ const scrapeTimeout = 5 * time.Second
 
 // Sources tell how things stand when somebody looks. Each must be cheap: it is asked at every scrape.
 type Sources struct {
-	Trouble func() error                                               // why the store takes no writes; nil: it does
-	Dropped func() int64                                               // lines of the log that were dropped; may be nil
-	Lines   func() []queue.LineView                                    // of the endpoints that have a queue
-	Held    func() int                                                 // requests
-	Pods    func(context.Context) (map[compute.PodStatus]int64, error) // that are not TERMINATED
-	Room    func() []control.Room                                      // of the hosts
-	Clock   compute.Clock                                              // for ages
-	Log     *slog.Logger
+	Trouble     func() error                                               // why the store takes no writes; nil: it does
+	Dropped     func() int64                                               // lines of the log that were dropped; may be nil
+	Dispatchers func() []queue.DispatcherView                              // of the endpoints that have a queue
+	Held        func() int                                                 // requests
+	Pods        func(context.Context) (map[compute.PodStatus]int64, error) // that are not TERMINATED
+	Supply      func() []control.Supply                                    // of the hosts
+	Clock       compute.Clock                                              // for ages
+	Log         *slog.Logger
 }
 
 // workerStatuses are always all shown: a series that comes and goes is hard to alert on.
@@ -68,7 +68,7 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
 	now := g.Clock.Now()
-	for _, l := range g.Lines() {
+	for _, l := range g.Dispatchers() {
 		id := string(l.Endpoint)
 		send(jobsGauge, float64(l.Waiting), id, string(compute.JobInQueue))
 		send(jobsGauge, float64(l.InProgress), id, string(compute.JobInProgress))
@@ -93,7 +93,7 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 			send(podsGauge, float64(pods[status]), string(status))
 		}
 	}
-	for _, r := range g.Room() {
+	for _, r := range g.Supply() {
 		if r.GPU != "" {
 			send(gpusGauge, float64(r.Total), r.GPU, r.DataCenterID)
 			send(gpusFree, float64(r.Free), r.GPU, r.DataCenterID)

@@ -41,8 +41,8 @@ func used(t *testing.T, pods error) http.Handler {
 	m.Posted(true)
 	m.Posted(false)
 	return m.Handler(observe.Sources{
-		Lines: func() []queue.LineView {
-			return []queue.LineView{
+		Dispatchers: func() []queue.DispatcherView {
+			return []queue.DispatcherView{
 				{Endpoint: "one", Waiting: 5, InProgress: 2, Oldest: start.Add(-3 * time.Second), Workers: map[compute.WorkerStatus]int64{compute.WorkerIdle: 4}},
 				{Endpoint: "two"},
 			}
@@ -52,8 +52,8 @@ func used(t *testing.T, pods error) http.Handler {
 		Pods: func(context.Context) (map[compute.PodStatus]int64, error) {
 			return map[compute.PodStatus]int64{compute.PodRunning: 6}, pods
 		},
-		Room: func() []control.Room {
-			return []control.Room{{DataCenterID: "EU", Total: 64, Free: 60}, {GPU: "NVIDIA \"L4\"", DataCenterID: "EU", Total: 8, Free: 1}}
+		Supply: func() []control.Supply {
+			return []control.Supply{{DataCenterID: "EU", Total: 64, Free: 60}, {GPU: "NVIDIA \"L4\"", DataCenterID: "EU", Total: 8, Free: 1}}
 		},
 		Clock: compute.NewFrozenClock(start), Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
@@ -183,7 +183,7 @@ func TestADeletedEndpointHasNoSeriesAnyMore(t *testing.T) {
 	e.Forget()
 	e.Forget()
 	text := strings.Join(scrape(t, m.Handler(observe.Sources{
-		Trouble: func() error { return nil }, Lines: func() []queue.LineView { return nil }, Held: func() int { return 0 }, Room: func() []control.Room { return nil },
+		Trouble: func() error { return nil }, Dispatchers: func() []queue.DispatcherView { return nil }, Held: func() int { return 0 }, Supply: func() []control.Supply { return nil },
 		Pods: func(context.Context) (map[compute.PodStatus]int64, error) { return nil, nil }, Clock: compute.SystemClock{},
 	})), "\n")
 	require.NotContains(t, text, `"gone"`)

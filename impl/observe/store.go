@@ -21,21 +21,31 @@ func (t *Tracing) Store(s store.Store) store.Store { return tracedStore{s, t} }
 
 // Write is that of the store.
 func (s tracedStore) Write(ctx context.Context, f func(store.Tx) error) error {
-	return s.traced(ctx, s.Store.Write, f)
+	return asSpan(ctx, s, s.Store.Write, f)
 }
 
-// WriteSure is that of the store.
-func (s tracedStore) WriteSure(ctx context.Context, f func(store.Tx) error) error {
-	return s.traced(ctx, s.Store.WriteSure, f)
+// SubmitJob is that of the store.
+func (s tracedStore) SubmitJob(ctx context.Context, one store.Submission) error {
+	return asSpan(ctx, s, s.Store.SubmitJob, one)
 }
 
-func (s tracedStore) traced(ctx context.Context, write func(context.Context, func(store.Tx) error) error, f func(store.Tx) error) error {
+// TakeJobs is that of the store.
+func (s tracedStore) TakeJobs(ctx context.Context, t store.Take) error {
+	return asSpan(ctx, s, s.Store.TakeJobs, t)
+}
+
+// EndJob is that of the store.
+func (s tracedStore) EndJob(ctx context.Context, e store.JobEnd) error {
+	return asSpan(ctx, s, s.Store.EndJob, e)
+}
+
+func asSpan[T any](ctx context.Context, s tracedStore, write func(context.Context, T) error, what T) error {
 	if !trace.SpanContextFromContext(ctx).IsSampled() {
-		return write(ctx, f)
+		return write(ctx, what)
 	}
 	ctx, span := s.tracing.tracer.Start(ctx, "commit")
-	defer span.End() // also when f panics
-	err := write(ctx, f)
+	defer span.End() // also when a function of the caller's panics
+	err := write(ctx, what)
 	if err != nil {
 		span.SetStatus(codes.Error, "refused or failed") // why, may hold what the client sent
 	}

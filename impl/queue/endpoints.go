@@ -11,10 +11,10 @@ import (
 // SetEndpoint makes an endpoint known, or its new settings.
 func (q *Queue) SetEndpoint(e compute.Endpoint) {
 	q.mu.Lock()
-	if l := q.lines[e.ID]; l != nil {
-		l.endpoint = e
+	if d := q.dispatchers[e.ID]; d != nil {
+		d.endpoint = e
 	} else {
-		q.lines[e.ID] = q.newLine(e)
+		q.dispatchers[e.ID] = q.newDispatcher(e)
 	}
 	q.mu.Unlock()
 	q.hooks.Demand()
@@ -32,18 +32,18 @@ func (q *Queue) RemoveEndpoint(ctx context.Context, id compute.EndpointID) error
 
 func (q *Queue) removeEndpoint(ctx context.Context, id compute.EndpointID) error {
 	q.mu.Lock()
-	l := q.lines[id]
-	if l == nil {
+	d := q.dispatchers[id]
+	if d == nil {
 		q.mu.Unlock()
 		return nil
 	}
-	l.gone, l.absent = true, nil
+	d.gone, d.absent = true, nil
 	q.mu.Unlock()
-	if err := q.cancelAll(ctx, id, l); err != nil {
+	if err := q.cancelAll(ctx, id); err != nil {
 		return err
 	}
 	q.mu.Lock()
-	for _, s := range l.seats {
+	for _, s := range d.workers {
 		s.endPolls()
 	}
 	q.mu.Unlock()
@@ -52,24 +52,24 @@ func (q *Queue) removeEndpoint(ctx context.Context, id compute.EndpointID) error
 }
 
 // cancelAll cancels every job of the endpoint.
-func (q *Queue) cancelAll(ctx context.Context, e compute.EndpointID, l *line) error {
+func (q *Queue) cancelAll(ctx context.Context, e compute.EndpointID) error {
 	for _, h := range q.heldThat(func(h *lease) bool { return h.endpoint == e }) {
-		_, err := q.end(ctx, e, h.id, anyHolder, compute.Job{}, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
+		_, err := q.end(ctx, e, h.id, anyHolder, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
 		if err != nil {
 			return err
 		}
 	}
-	_, err := q.purge(ctx, e, l)
+	_, err := q.purge(ctx, e)
 	return err
 }
 
 // forgetGone forgets the deleted endpoints that have no workers any more. The caller has the lock.
 func (q *Queue) forgetGone() {
-	for id, l := range q.lines {
-		if l.gone && len(l.seats) == 0 && l.waits() == 0 {
-			delete(q.lines, id)
-			if l.meter != nil {
-				l.meter.Forget()
+	for id, d := range q.dispatchers {
+		if d.gone && len(d.workers) == 0 && d.waits() == 0 {
+			delete(q.dispatchers, id)
+			if d.meter != nil {
+				d.meter.Forget()
 			}
 		}
 	}
@@ -86,26 +86,26 @@ type Absent struct {
 func (q *Queue) SetAbsent(e compute.EndpointID, absent []Absent) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if l := q.lines[e]; l != nil && !l.gone {
-		l.absent = absent
+	if d := q.dispatchers[e]; d != nil && !d.gone {
+		d.absent = absent
 	}
 }
 
-// Sights tells how the endpoint's workers are seen now, those that somebody else started and those that are missing too,
+// WorkerStates tells how the endpoint's workers are seen now, those that somebody else started and those that are missing too,
 // in the order of their ids.
-func (q *Queue) Sights(e compute.EndpointID) (all []compute.WorkerSight) {
+func (q *Queue) WorkerStates(e compute.EndpointID) (all []compute.WorkerState) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l := q.lines[e]
-	if l == nil {
+	d := q.dispatchers[e]
+	if d == nil {
 		return nil
 	}
-	for id, s := range l.seats {
-		all = append(all, compute.WorkerSight{ID: id, Status: s.status(), Reason: s.unhealthy, Managed: s.managed})
+	for id, s := range d.workers {
+		all = append(all, compute.WorkerState{ID: id, Status: s.status(), Reason: s.unhealthy, Managed: s.managed})
 	}
-	for _, a := range l.absent {
-		all = append(all, compute.WorkerSight{ID: a.ID, Status: a.Status, Reason: a.Reason, Missing: true})
+	for _, a := range d.absent {
+		all = append(all, compute.WorkerState{ID: a.ID, Status: a.Status, Reason: a.Reason, Missing: true})
 	}
-	slices.SortFunc(all, func(a, b compute.WorkerSight) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b compute.WorkerState) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }

@@ -91,17 +91,17 @@ func TestSightsTellOfEveryWorkerAndOfThoseThatAreMissing(t *testing.T) {
 	require.Empty(t, b.takeLate("own"))
 	require.NoError(t, b.queue.Unhealthy(user, b.endpoint, "own", "no GPU"))
 	b.queue.SetAbsent(b.endpoint, []queue.Absent{{ID: "a", Status: compute.WorkerThrottled, Reason: "full"}})
-	require.Equal(t, []compute.WorkerSight{
+	require.Equal(t, []compute.WorkerState{
 		{ID: "a", Status: compute.WorkerThrottled, Reason: "full", Missing: true},
 		{ID: "b", Status: compute.WorkerInitializing, Managed: true},
 		{ID: "own", Status: compute.WorkerUnhealthy, Reason: "no GPU"},
-	}, b.queue.Sights(b.endpoint))
+	}, b.queue.WorkerStates(b.endpoint))
 	health, err := b.queue.Health(t.Context(), user, b.endpoint)
 	require.NoError(t, err)
 	require.Equal(t, map[compute.WorkerStatus]int64{
 		compute.WorkerThrottled: 1, compute.WorkerInitializing: 1, compute.WorkerUnhealthy: 1,
 	}, health.Workers)
-	require.Empty(t, b.queue.Sights("none"))
+	require.Empty(t, b.queue.WorkerStates("none"))
 }
 
 // takeLate has the worker ask for a job in vain.

@@ -8,7 +8,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-// waiting is one job in a line: its id and when it began to wait. Its input stays on disk. It holds no pointer, so that the
+// waiting is one job that waits: its id and when it began to wait. Its input stays on disk. It holds no pointer, so that the
 // garbage collector passes over a backlog, however long it is.
 type waiting struct {
 	key compute.JobKey
@@ -20,7 +20,7 @@ type wait struct {
 	turn     int64 // its place: ascending from the front to the end, with gaps
 	since    int64 // milliseconds since 1970
 	returned bool  // it came back to the front: it may wait for less long than those behind it
-	plain    bool  // nothing but its id, its status and since is to be said of it
+	plain    bool  // its status has nothing but its id, its status and since
 }
 
 // blockLength is how many jobs a block has at most: 3 KB of them, which are moved when one leaves from the middle.
@@ -50,7 +50,7 @@ func (f *fifo) len() int { return len(f.waits) }
 // push puts one at the end.
 func (f *fifo) push(w waiting) {
 	f.drop(w.key)
-	size, last := 0, len(f.blocks)-1 // the first block begins small: most lines are short
+	size, last := 0, len(f.blocks)-1 // the first block begins small: most are short
 	if last >= 0 {
 		jobs := f.blocks[last].jobs
 		w.turn = jobs[len(jobs)-1].turn + 1
@@ -111,8 +111,8 @@ func (f *fifo) find(k compute.JobKey) (w waiting, ok bool) {
 	return waiting{k, known}, ok
 }
 
-// shade makes a job one of which more than its id is to be said, if it stands here.
-func (f *fifo) shade(k compute.JobKey) {
+// markStale has the status of a job read from disk, if it stands here.
+func (f *fifo) markStale(k compute.JobKey) {
 	if w, ok := f.waits[k]; ok {
 		w.plain = false
 		f.waits[k] = w

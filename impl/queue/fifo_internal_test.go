@@ -120,7 +120,7 @@ func TestABacklogHasNoObjectPerJob(t *testing.T) {
 		return m.HeapObjects
 	}
 	ids := compute.NewIDs(rand.NewChaCha8([32]byte{}), compute.SystemClock{})
-	l := newLine(compute.Endpoint{})
+	l := newDispatcher(compute.Endpoint{})
 	before := objects()
 	for i := range jobs {
 		l.push(compute.Job{ID: ids.Job(i%2 == 0)}, false, true)

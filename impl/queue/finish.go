@@ -22,37 +22,76 @@ type Report struct {
 // Finish ends the job if the worker holds it; a late or repeated report changes nothing and is no error. An output over
 // the limit fails the job instead: it is never COMPLETED without its output.
 func (q *Queue) Finish(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, id compute.JobID, r Report) error {
-	if err := q.heardOf(user, e, w); err != nil {
+	if err := q.contact(user, e, w); err != nil {
 		return err
 	}
 	q.reported(e, w, id, r.Leave)
-	_, err := q.end(ctx, e, id, w, q.heldBy(id, w), r.Stored, func(j *compute.Job) compute.JobEvent {
-		limit := q.settings.RunOutputLimit
-		if j.Sync {
-			limit = q.settings.SyncLimit
-		}
-		j.Output, j.Error = r.Output, r.Error
-		if len(r.Output) > limit {
-			j.Output = nil
-			j.Error = fmt.Sprintf("the output of %d bytes is over the limit of %d bytes", len(r.Output), limit)
-		}
-		if j.Error != "" {
-			return compute.JobFail
-		}
-		return compute.JobComplete
-	})
+	report := func(j *compute.Job) compute.JobEvent { return q.event(j, r) }
+	if j, ok := q.heldBy(e, id, w); ok {
+		return q.endHeld(ctx, j, report, r.Stored)
+	}
+	_, err := q.end(ctx, e, id, w, r.Stored, report)
+	return err
+}
+
+// event fills in what the worker reports, and gives what it means for the job.
+func (q *Queue) event(j *compute.Job, r Report) compute.JobEvent {
+	limit := q.settings.RunOutputLimit
+	if j.Sync {
+		limit = q.settings.SyncLimit
+	}
+	j.Output, j.OutputSize, j.Error = r.Output, 0, r.Error
+	if len(r.Output) > limit {
+		j.Output = nil
+		j.Error = fmt.Sprintf("the output of %d bytes is over the limit of %d bytes", len(r.Output), limit)
+	}
+	if j.Error != "" {
+		return compute.JobFail
+	}
+	return compute.JobComplete
+}
+
+// heldBy gives a job in progress as the worker took it, so that its report costs no read: the move tells whether the worker
+// still holds it.
+func (q *Queue) heldBy(e compute.EndpointID, id compute.JobID, w compute.WorkerID) (compute.Job, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if h := q.held[id]; h != nil && h.endpoint == e && h.worker == w {
+		return h.job, true
+	}
+	return compute.Job{}, false
+}
+
+// endHeld ends a job that its worker holds, as memory knows it. stored is called once it is on disk; it may be nil.
+func (q *Queue) endHeld(ctx context.Context, j compute.Job, decide func(*compute.Job) compute.JobEvent, stored func()) error {
+	one := ending{endpoint: j.EndpointID, holder: j.WorkerID, from: j.Status}
+	was := store.GuardOf(j)
+	var err error
+	if j.Status, err = compute.JobMachine.Next(j.Status, decide(&j)); err != nil {
+		return nil // the table says no
+	}
+	err = q.store.EndJob(ctx, store.JobEnd{Job: j, Was: was, Document: q.hooks.Document, Ended: func(j compute.Job) {
+		one.job, one.moved = j, true
+		one.follow(q)
+	}})
+	switch {
+	case store.IsUnknown(err):
+		q.doubtJobs(j.EndpointID, j.ID)
+	case one.moved:
+		one.announce(ctx, q, stored)
+	}
 	return err
 }
 
 // Progress shows the value as the output of a job in progress. A late report changes nothing and is no error.
 func (q *Queue) Progress(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, id compute.JobID, output json.RawMessage) error {
-	if err := q.heardOf(user, e, w); err != nil {
+	if err := q.contact(user, e, w); err != nil {
 		return err
 	}
 	if !q.extend(e, id, w) {
 		return nil
 	}
-	return q.store.WriteSure(ctx, func(tx store.Tx) error {
+	return q.store.Write(ctx, func(tx store.Tx) error {
 		_, err := tx.SetJobOutput(id, w, output)
 		return err
 	})
@@ -63,8 +102,8 @@ func (q *Queue) Cancel(ctx context.Context, user compute.UserID, e compute.Endpo
 	if err := q.Known(user, e); err != nil {
 		return compute.Job{}, err
 	}
-	one, err := q.end(ctx, e, id, anyHolder, compute.Job{}, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
-	if err == nil && !one.seen {
+	one, err := q.end(ctx, e, id, anyHolder, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
+	if err == nil && !one.visible {
 		err = unknownJob(id)
 	}
 	return one.job, err
@@ -73,21 +112,27 @@ func (q *Queue) Cancel(ctx context.Context, user compute.UserID, e compute.Endpo
 // anyHolder as the worker id means that whoever holds the job loses it.
 const anyHolder compute.WorkerID = "*"
 
-// end moves a job to a final status by the event that decide gives, which may fill in output and error. It does nothing
-// when the table has no such move (or decide gives none) or the holder is another one. known saves reading the job, which it
-// does unless it is zero. stored, unless it is nil, is called before anybody hears of the end. Everything that ends a job goes through here
-// or, if its time is over while it waits or runs, through expire.
-func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID, holder compute.WorkerID, known compute.Job, stored func(), decide func(*compute.Job) compute.JobEvent) (*ending, error) {
-	one := &ending{endpoint: e, id: id, holder: holder, decide: decide}
-	unknown, err := unsure(ctx, q.store.WriteSure, func(tx store.Tx) error {
-		one.job = known
-		return one.move(q, tx)
+// end reads a job and moves it to a final status by the event that decide gives, which may fill in output and error. It does
+// nothing when the table has no such move (or decide gives none) or the holder is another one. stored is called once the end is on
+// disk; it may be nil.
+func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID, holder compute.WorkerID, stored func(), decide func(*compute.Job) compute.JobEvent) (*ending, error) {
+	one := &ending{endpoint: e, holder: holder, decide: decide}
+	err := q.store.Write(ctx, func(tx store.Tx) error {
+		*one = ending{endpoint: e, holder: holder, decide: decide}
+		j, err := tx.Job(id)
+		if compute.CodeOf(err) == compute.NotFound {
+			return nil // swept: nobody needs it
+		}
+		if err != nil {
+			return err
+		}
+		return one.move(q, tx, j)
 	})
 	switch {
-	case unknown && one.moved:
+	case store.IsUnknown(err):
 		q.doubtJobs(e, id)
 	case err == nil && one.moved:
-		one.tell(ctx, q, stored)
+		one.announce(ctx, q, stored)
 	}
 	return one, err
 }
@@ -95,103 +140,69 @@ func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID,
 // ending is the end of a job.
 type ending struct {
 	endpoint compute.EndpointID
-	id       compute.JobID
 	holder   compute.WorkerID
 	decide   func(*compute.Job) compute.JobEvent
 
-	job   compute.Job // zero: it is to be read; then: as it is
-	seen  bool        // a client of the endpoint can see it
-	from  compute.JobStatus
-	moved bool
+	job     compute.Job // as it was found; as it is, if it was moved
+	visible bool        // to a client of the endpoint
+	from    compute.JobStatus
+	moved   bool
 }
 
-// move moves the job, in a transaction that may be tried again.
-func (o *ending) move(q *Queue, tx store.Tx) (err error) {
-	o.moved, o.seen = false, false
-	j := &o.job
-	if j.ID == "" {
-		*j, err = tx.Job(o.id)
-	}
-	if compute.CodeOf(err) == compute.NotFound {
-		return nil // swept: nobody needs it
-	}
-	if err != nil {
-		return err
-	}
-	o.seen = visible(*j, o.endpoint, tx.Now())
+// move moves the job, which is as it was just read. It touches nothing else: memory follows after the commit.
+func (o *ending) move(q *Queue, tx store.Tx, j compute.Job) (err error) {
+	o.job, o.visible = j, visible(j, o.endpoint, tx.Now())
 	if j.EndpointID != o.endpoint || o.holder != anyHolder && j.WorkerID != o.holder || j.Status.Ended() {
 		return nil
 	}
 	o.from = j.Status
-	next := *j
+	next := j
 	if next.Status, err = compute.JobMachine.Next(o.from, o.decide(&next)); err != nil {
 		return nil // the table says no: the report came too late
 	}
 	if o.from == compute.JobInQueue { // before the commit: from then on whoever reads the disk knows better
-		q.shade(o.endpoint, o.id)
+		q.markStale(o.endpoint, j.ID)
 	}
-	if o.moved, err = q.moveToEnd(tx, &next, o.from, j.WorkerID); o.moved {
-		*j = next
+	end := store.JobEnd{Job: next, Was: store.GuardOf(j), Document: q.hooks.Document, Ended: func(j compute.Job) {
+		o.job = j
+		o.follow(q)
+	}}
+	if o.moved, err = end.In(tx); o.moved {
+		o.job.Status = next.Status
 	}
 	return err
 }
 
-// tell lets everybody know whom the end concerns, once it is on disk.
-func (o *ending) tell(ctx context.Context, q *Queue, stored func()) {
-	j := o.job
+// follow has memory follow an end, in the order of the commits.
+func (o *ending) follow(q *Queue) {
 	q.mu.Lock()
+	defer q.mu.Unlock()
+	j := o.job
 	q.recent.keep(j)
-	if l := q.lines[o.endpoint]; l != nil {
-		if o.from == compute.JobInQueue {
-			l.leave(o.id)
-		} else if o.holder == anyHolder {
-			s := l.seat(j.WorkerID)
-			s.stop(o.id, j.EndedAt)
-			if s.pinged { // it will tell when it has stopped
-				l.lose(o.id, j.WorkerID)
-			}
+	q.release(j.ID, q.clock.Now())
+	d := q.dispatchers[o.endpoint]
+	if d == nil {
+		return
+	}
+	if o.from == compute.JobInQueue {
+		d.leave(j.ID)
+	} else if o.holder == anyHolder {
+		s := d.worker(j.WorkerID)
+		s.stop(j.ID, j.EndedAt)
+		if s.pinged { // it will tell when it has stopped
+			d.lose(j.ID, j.WorkerID)
 		}
 	}
-	q.mu.Unlock()
-	q.tellEnded(ctx, j)
+}
+
+// announce lets everybody know whom the end concerns. stored, unless it is nil, is called before any other.
+func (o *ending) announce(ctx context.Context, q *Queue, stored func()) {
+	q.meterEnded(ctx, o.job)
 	if stored != nil {
 		stored()
 	}
-	q.ended(o.endpoint, o.id)
-	if j.Webhook != "" {
+	q.wakeEnd(o.endpoint, o.job.ID)
+	if o.job.Webhook != "" {
 		q.hooks.Delivery()
 	}
-}
-
-// heldBy gives a job in progress as the worker took it, so that its report costs no read: the move tells whether the worker
-// still holds it. It gives the zero job if the worker does not.
-func (q *Queue) heldBy(id compute.JobID, w compute.WorkerID) compute.Job {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if h := q.held[id]; h != nil && h.worker == w {
-		return h.job
-	}
-	return compute.Job{}
-}
-
-// moveToEnd stores the end of a job whose Status is set, and with it what is to be delivered to its webhook: neither is
-// without the other on disk.
-func (q *Queue) moveToEnd(tx store.Tx, j *compute.Job, from compute.JobStatus, holder compute.WorkerID) (_ bool, err error) {
-	if j.Webhook != "" && j.OutputSize > 0 { // told in between, and long
-		if j.Output, err = tx.JobPieces(*j, compute.JobOutput, 0, compute.Pieces(j.OutputSize)); err != nil {
-			return false, err
-		}
-	}
-	j.EndedAt, j.ExpiresAt = tx.Now(), tx.Now().Add(j.Retention)
-	var document json.RawMessage
-	if j.Webhook != "" && q.hooks.Document != nil { // first, since after the move nothing may fail alone
-		if document, err = q.hooks.Document(*j); err != nil {
-			return false, err
-		}
-	}
-	moved, err := tx.MoveJob(*j, from, holder)
-	if err != nil || !moved || document == nil {
-		return moved, err
-	}
-	return true, tx.InsertWebhook(compute.Webhook{JobID: j.ID, URL: j.Webhook, Body: document, NextAt: tx.Now(), CreatedAt: tx.Wall()})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	crand "crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -25,7 +26,7 @@ import (
 )
 
 const (
-	histories = 100 // BERTH_SEEDS sets another number, a twentieth of it; BERTH_SEED runs one seed alone, again and again
+	histories = 50 // BERTH_SEEDS sets another number, a twentieth of it; BERTH_SEED runs one seed alone, again and again
 	clients   = 8
 	calls     = 60 // of a client in a history
 	jobs      = 24 // of a history: few, so that many calls are of the same
@@ -52,8 +53,28 @@ func TestHistoriesOfEveryJobAreThoseOfOneAfterTheOther(t *testing.T) {
 	if one > 0 {
 		seeds = 200
 	}
-	s := openHistories(t)
+	s := openHistories(t, nil)
 	for seed := first; seed < first+seeds; seed++ {
+		if h := s.history(cmp.Or(one, seed)); h != "" {
+			t.Fatalf("BERTH_SEED=%d: %s", cmp.Or(one, seed), h)
+		}
+	}
+}
+
+// TestHistoriesOfAQueueWhoseStoreFailsAndWhoseMemoryIsLost is the same while writes fail or run twice, and all memory is lost at
+// random: a call that failed changed nothing, unless the outcome is unknown.
+func TestHistoriesOfAQueueWhoseStoreFailsAndWhoseMemoryIsLost(t *testing.T) {
+	t.Parallel()
+	first, seeds := uint64(1), uint64(histories)
+	if n := environment(t, "BERTH_SEEDS"); n > 0 {
+		seeds = max(seeds, n/20)
+	}
+	one := environment(t, "BERTH_SEED")
+	if one > 0 {
+		seeds = 200
+	}
+	for seed := first; seed < first+seeds; seed++ {
+		s := openHistories(t, rand.New(rand.NewPCG(cmp.Or(one, seed), 1)))
 		if h := s.history(cmp.Or(one, seed)); h != "" {
 			t.Fatalf("BERTH_SEED=%d: %s", cmp.Or(one, seed), h)
 		}
@@ -65,6 +86,7 @@ type recorder struct {
 	t     *testing.T
 	queue *queue.Queue
 	begun time.Time
+	fails bool // the store does, and memory is lost
 
 	mu      sync.Mutex
 	calls   []porcupine.Operation
@@ -72,7 +94,8 @@ type recorder struct {
 	failure string
 }
 
-func openHistories(t *testing.T) *recorder {
+// openHistories makes a recorder; with a random source its store fails.
+func openHistories(t *testing.T, random *rand.Rand) *recorder {
 	dir := t.TempDir()
 	if memory, err := os.MkdirTemp("/dev/shm", "berth-histories-"); err == nil { // there a commit waits for no disk
 		dir = memory
@@ -84,31 +107,13 @@ func openHistories(t *testing.T) *recorder {
 	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {
 		return tx.InsertEndpoint(compute.Endpoint{ID: modelEndpoints[0], UserID: user, Name: "one", Image: "one"})
 	}))
-	q, err := queue.New(t.Context(), dawdling{db}, compute.SystemClock{}, compute.NewIDs(crand.Reader, compute.SystemClock{}), historySettings(), queue.Hooks{})
-	require.NoError(t, err)
-	return &recorder{t: t, queue: q, begun: time.Now()}
-}
-
-// dawdling is a store whose callers now and then hear late of what is on disk: what they do about it comes after what others do who
-// have read it.
-type dawdling struct{ store.Store }
-
-func (d dawdling) Write(ctx context.Context, f func(store.Tx) error) error {
-	err := d.Store.Write(ctx, f)
-	dawdle()
-	return err
-}
-
-func (d dawdling) WriteSure(ctx context.Context, f func(store.Tx) error) error {
-	err := d.Store.WriteSure(ctx, f)
-	dawdle()
-	return err
-}
-
-func dawdle() {
-	if rand.IntN(3) == 0 {
-		<-time.After(time.Duration(rand.IntN(1500)) * time.Microsecond)
+	var over store.Store = db
+	if random != nil {
+		over = &failing{Store: db, random: random}
 	}
+	q, err := queue.New(t.Context(), dawdling{over}, compute.SystemClock{}, compute.NewIDs(crand.Reader, compute.SystemClock{}), historySettings(), queue.Hooks{})
+	require.NoError(t, err)
+	return &recorder{t: t, queue: q, begun: time.Now(), fails: random != nil}
 }
 
 // request and reply are one call: what it is, and what it gave.
@@ -126,6 +131,8 @@ type reply struct {
 	text   string
 	plain  bool // it tells the status alone
 	code   compute.Code
+	failed bool // it failed, and changed nothing
+	vague  bool // it failed, and may have changed something, at any time
 }
 
 // known is what is so of a job.
@@ -145,6 +152,23 @@ func step(k known, a request, o reply) []known {
 	held := k.status == compute.JobInProgress && k.worker == a.worker
 	cancelled := known{compute.JobCancelled, k.worker, ""}
 	back := known{status: compute.JobInQueue}
+	ended := known{compute.JobCompleted, a.worker, a.text}
+	if a.failed {
+		ended.status = compute.JobFailed
+	}
+	switch {
+	case o.failed:
+		return []known{k}
+	case !o.vague:
+	case a.what == "submit" && k.status == "", a.what == "retry" && k.status == compute.JobFailed, a.what == "gone" && held:
+		return []known{k, back}
+	case a.what == "finish" && held:
+		return []known{k, ended}
+	case a.what == "cancel" && k.status != "" && !k.status.Ended():
+		return []known{k, cancelled}
+	default:
+		return []known{k}
+	}
 	switch {
 	case a.what == "submit" && k.status == "":
 		return []known{back}
@@ -154,10 +178,8 @@ func step(k known, a request, o reply) []known {
 		return []known{{compute.JobInProgress, a.worker, ""}}
 	case a.what == "finish" && !held, a.what == "gone" && !held:
 		return []known{k}
-	case a.what == "finish" && a.failed:
-		return []known{{compute.JobFailed, a.worker, a.text}}
 	case a.what == "finish":
-		return []known{{compute.JobCompleted, a.worker, a.text}}
+		return []known{ended}
 	case a.what == "gone": // or it got the job while it went
 		return []known{back, k}
 	case a.what == "cancel" && !k.status.Ended() && cancelled.tells(o):
@@ -197,7 +219,14 @@ func (r *recorder) history(seed uint64) string {
 			}
 		})
 	}
+	over := make(chan struct{})
+	var forgetting sync.WaitGroup
+	if r.fails {
+		forgetting.Go(func() { r.forget(seed, over) })
+	}
 	all.Wait()
+	close(over)
+	forgetting.Wait()
 	if r.failure != "" {
 		return r.failure
 	}
@@ -211,6 +240,24 @@ func (r *recorder) history(seed uint64) string {
 		}
 	}
 	return ""
+}
+
+// forget has the queue lose all memory now and then.
+func (r *recorder) forget(seed uint64, over <-chan struct{}) {
+	random := rand.New(rand.NewPCG(seed, 2))
+	for {
+		select {
+		case <-over:
+			return
+		case <-time.After(time.Duration(random.IntN(3000)) * time.Microsecond):
+		}
+		if err := r.queue.Reload(context.Background()); err != nil && !errors.Is(err, errDisk) {
+			r.mu.Lock()
+			r.failure = cmp.Or(r.failure, "reload: "+err.Error())
+			r.mu.Unlock()
+		}
+		_ = r.queue.Sweep(context.Background()) // what failed is tried again
+	}
 }
 
 // table tells the calls to a job in the order in which they began.
@@ -234,11 +281,25 @@ type caller struct {
 	ever   []compute.JobID // that it got
 }
 
+// forever is when a call ends of which nobody knows whether it did what it was to do: that may come late.
+const forever = time.Duration(1 << 62)
+
+// lost tells of a call that the store failed.
+func (c *caller) lost(err error) (reply, bool) {
+	if !c.fails || !errors.Is(err, errDisk) {
+		return reply{}, false
+	}
+	return reply{failed: !store.IsUnknown(err), vague: store.IsUnknown(err)}, true
+}
+
 // record makes a call and notes it, for each of the jobs that it was of.
 func (c *caller) record(a request, do func() (reply, []compute.JobID)) {
 	call := time.Since(c.begun)
 	o, ids := do()
 	end := time.Since(c.begun)
+	if o.vague {
+		end = forever
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, id := range ids {
@@ -268,6 +329,9 @@ func (c *caller) pick() compute.JobID {
 
 // answer is what a call about a job gave.
 func (c *caller) answer(what string, j compute.Job, err error) reply {
+	if o, lost := c.lost(err); lost {
+		return o
+	}
 	code := compute.CodeOf(err)
 	if err != nil && code != compute.Conflict {
 		c.fail("%s: %v", what, err)
@@ -307,7 +371,7 @@ func (c *caller) call() {
 		c.record(request{what: "read"}, func() (reply, []compute.JobID) {
 			j, _, err := c.queue.Stream(ctx, user, e, id, 0, nil)
 			if compute.CodeOf(err) == compute.NotFound {
-				return reply{}, nil // that of a cancelled job ends after two reads
+				return reply{failed: true}, nil // that of a cancelled job ends after two reads
 			}
 			return c.answer("stream", j, err), []compute.JobID{id}
 		})
@@ -316,7 +380,7 @@ func (c *caller) call() {
 	default:
 		c.record(request{what: "gone", worker: c.worker}, func() (reply, []compute.JobID) {
 			c.queue.WorkerGone(ctx, e, c.worker, "the worker ended")
-			return reply{}, c.ever
+			return reply{vague: c.fails}, c.ever // what failed is done later
 		})
 		c.held = nil
 	}
@@ -341,15 +405,22 @@ func (c *caller) submit() {
 			}
 		}
 		j, err := submit()
-		if err != nil {
+		id = j.ID
+		o, lost := c.lost(err)
+		if err != nil && !lost {
 			c.fail("submit: %v", err)
 		}
-		id = j.ID
-		return reply{}, []compute.JobID{id}
+		if o.failed { // there is no such job
+			id = ""
+			return o, nil
+		}
+		return o, []compute.JobID{id}
 	})
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ids = append(c.ids, id)
+	if id != "" {
+		c.ids = append(c.ids, id)
+	}
 }
 
 // take takes one or two jobs. Nothing holds a take for longer than the hold.
@@ -360,7 +431,7 @@ func (c *caller) take() {
 		taken, err := c.queue.Take(ctx, user, modelEndpoints[0], c.worker, 1+c.random.IntN(2))
 		if ctx.Err() != nil {
 			c.fail("a take was held for %s, and the hold is %s", tooLong, historySettings().TakeHold)
-		} else if err != nil {
+		} else if _, lost := c.lost(err); err != nil && !lost {
 			c.fail("take: %v", err)
 		}
 		for _, t := range taken {
@@ -383,9 +454,11 @@ func (c *caller) finish() {
 		report = queue.Report{Error: a.text}
 	}
 	c.record(a, func() (reply, []compute.JobID) {
-		if err := c.queue.Finish(context.Background(), user, modelEndpoints[0], c.worker, id, report); err != nil {
+		err := c.queue.Finish(context.Background(), user, modelEndpoints[0], c.worker, id, report)
+		o, lost := c.lost(err)
+		if err != nil && !lost {
 			c.fail("finish: %v", err)
 		}
-		return reply{}, []compute.JobID{id}
+		return o, []compute.JobID{id}
 	})
 }

@@ -17,12 +17,22 @@ import (
 
 var errDisk = errors.New("the disk failed")
 
-// faulty is the store of a run. While it is bad, a call may fail before it does anything, or undone, or after its commit.
+// faulty is the store of a run. While it is bad, a call may fail before it does anything, or undone, or after its commit. Good or
+// bad, it may run a write twice, as a group does of which another one fails.
 type faulty struct {
 	*shard
 	mu     sync.Mutex
 	random *rand.Rand // nil: it is good
 }
+
+// The faults of a write.
+const (
+	failsBefore = iota
+	failsUndone
+	failsAfter
+	runsAgain
+	writeFaults
+)
 
 func (f *faulty) fault(kinds int) int {
 	f.mu.Lock()
@@ -45,29 +55,74 @@ func (f *faulty) Read(ctx context.Context, do func(store.Tx) error) error {
 }
 
 func (f *faulty) Write(ctx context.Context, do func(store.Tx) error) error {
-	switch f.fault(3) {
-	case 0:
-		return errDisk
-	case 1:
-		err := f.db.Write(ctx, func(tx store.Tx) error {
+	return f.write(ctx, do, func() error { return f.db.Write(ctx, do) })
+}
+
+func (f *faulty) SubmitJob(ctx context.Context, s store.Submission) error {
+	assigned, worker := false, compute.WorkerID("")
+	if assign := s.Assign; assign != nil {
+		s.Assign = func() compute.WorkerID { // once, however often it runs
+			if !assigned {
+				assigned, worker = true, assign()
+			}
+			return worker
+		}
+	}
+	do := func(tx store.Tx) error {
+		w := compute.WorkerID("")
+		if s.Assign != nil {
+			w = s.Assign()
+		}
+		_, err := s.In(tx, w)
+		return err
+	}
+	return f.write(ctx, do, func() error { return f.db.SubmitJob(ctx, s) })
+}
+
+func (f *faulty) TakeJobs(ctx context.Context, t store.Take) error {
+	return f.write(ctx, t.In, func() error { return f.db.TakeJobs(ctx, t) })
+}
+
+func (f *faulty) EndJob(ctx context.Context, e store.JobEnd) error {
+	do := func(tx store.Tx) error {
+		_, err := e.In(tx)
+		return err
+	}
+	return f.write(ctx, do, func() error { return f.db.EndJob(ctx, e) })
+}
+
+// write makes a write fail, or run again, or makes it well.
+func (f *faulty) write(ctx context.Context, do func(store.Tx) error, well func() error) error {
+	undone := func() error {
+		return f.db.Write(ctx, func(tx store.Tx) error {
 			if err := do(tx); err != nil {
 				return err
 			}
 			return errDisk
 		})
-		return err
-	case 2:
-		if err := f.db.Write(ctx, do); err != nil {
+	}
+	switch f.fault(writeFaults) {
+	case failsBefore:
+		return errDisk
+	case failsUndone:
+		return undone()
+	case failsAfter:
+		if err := f.db.Write(ctx, func(tx store.Tx) error { return do(silent{tx}) }); err != nil {
 			return err
 		}
-		return errDisk
+		return store.Unknown(errDisk)
+	case runsAgain:
+		if err := undone(); !errors.Is(err, errDisk) {
+			return err
+		}
 	}
-	return f.db.Write(ctx, do)
+	return well()
 }
 
-func (f *faulty) WriteSure(ctx context.Context, do func(store.Tx) error) error {
-	return f.Write(ctx, do)
-}
+// silent is a transaction whose commit nobody hears of.
+type silent struct{ store.Tx }
+
+func (silent) AfterCommit(func()) {}
 
 // row gives the job as it is on disk; nil if it is not.
 func (r *modelRun) row(id compute.JobID) (row *compute.Job) {
@@ -185,6 +240,9 @@ func (r *modelRun) gust() {
 	case n < 26:
 		err := r.queue.StreamJob(ctx, user, e, w, id, compute.Chunk{Output: []byte(`1`)})
 		r.say("stream job %s %s %s: %v", e, w, id, err)
+	case n < 27:
+		err := r.queue.Reload(ctx)
+		r.say("all memory is lost: %v", err)
 	default:
 		d := pick(r, time.Second, 10*time.Second, 31*time.Second)
 		r.clock.Advance(d)
@@ -219,7 +277,7 @@ func (r *modelRun) agrees() {
 			require.Equal(r, row.Status, j.Status, r.names[id])
 		}
 	}
-	for _, l := range r.queue.Lines() {
+	for _, l := range r.queue.Dispatchers() {
 		require.Equal(r, waiting[l.Endpoint], l.Waiting, "waiting at %s", l.Endpoint)
 		require.Equal(r, running[l.Endpoint], l.InProgress, "in progress at %s", l.Endpoint)
 	}

@@ -174,6 +174,7 @@ func (r *modelRun) step() {
 		}},
 		{2, func() { r.restart() }},
 		{2, func() { r.storm() }},
+		{2, func() { r.loseMemory() }},
 		{2, func() {
 			step := pick(r, time.Hour, -time.Hour, 4*time.Second)
 			r.say("the clock steps by %s, or the server was paused", step)
@@ -356,6 +357,13 @@ func (r *modelRun) restart() {
 	}
 	r.m.restart()
 	r.start()
+}
+
+// loseMemory has the queue know what the rows say and nothing else, as after a restart.
+func (r *modelRun) loseMemory() {
+	r.say("all memory is lost")
+	require.NoError(r, r.queue.Reload(context.Background()))
+	r.m.restart()
 }
 
 // stranger is somebody with a good key and no right to the endpoint: nothing is there for them.

@@ -38,13 +38,13 @@ type Trace interface {
 	Ended(ctx context.Context, j compute.Job)
 }
 
-// newLine makes the line of an endpoint, with its meter.
-func (q *Queue) newLine(e compute.Endpoint) *line {
-	l := newLine(e)
+// newDispatcher makes the dispatcher of an endpoint, with its meter.
+func (q *Queue) newDispatcher(e compute.Endpoint) *dispatcher {
+	d := newDispatcher(e)
 	if q.hooks.Meter != nil && e.Type != compute.LoadBalancer {
-		l.meter = q.hooks.Meter(e.ID)
+		d.meter = q.hooks.Meter(e.ID)
 	}
-	return l
+	return d
 }
 
 // meter gives the meter of the endpoint; nil if nobody counts. The caller does not have the lock.
@@ -54,24 +54,25 @@ func (q *Queue) meter(e compute.EndpointID) Meter {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if l := q.lines[e]; l != nil {
-		return l.meter
+	if d := q.dispatchers[e]; d != nil {
+		return d.meter
 	}
 	return nil
 }
 
-// tellSubmitted tells that a job was stored, or could not be.
-func (q *Queue) tellSubmitted(l *line, id compute.JobID, err error) {
+// meterSubmitted tells that a job was stored, or could not be.
+func (q *Queue) meterSubmitted(e compute.EndpointID, id compute.JobID, err error) {
+	m := q.meter(e)
 	switch {
-	case err == nil && l.meter != nil:
-		l.meter.Submitted()
+	case err == nil && m != nil:
+		m.Submitted()
 	case err != nil && q.hooks.Trace != nil:
 		q.hooks.Trace.Dropped(id)
 	}
 }
 
-// tellTaken tells that a worker gets the jobs.
-func (q *Queue) tellTaken(ctx context.Context, e compute.EndpointID, taken []Taken) {
+// meterTaken tells that a worker gets the jobs.
+func (q *Queue) meterTaken(ctx context.Context, e compute.EndpointID, taken []Taken) {
 	m := q.meter(e)
 	for i := range taken {
 		if m != nil {
@@ -83,8 +84,8 @@ func (q *Queue) tellTaken(ctx context.Context, e compute.EndpointID, taken []Tak
 	}
 }
 
-// tellEnded tells that a job has ended.
-func (q *Queue) tellEnded(ctx context.Context, j compute.Job) {
+// meterEnded tells that a job has ended.
+func (q *Queue) meterEnded(ctx context.Context, j compute.Job) {
 	if m := q.meter(j.EndpointID); m != nil {
 		m.Ended(j.Status, !j.TakenAt.IsZero(), j.ExecutionTime())
 	}
@@ -104,8 +105,8 @@ func (q *Queue) ofDay(j compute.Job) compute.Job {
 	return j
 }
 
-// LineView is how one endpoint stands.
-type LineView struct {
+// DispatcherView is how one endpoint stands.
+type DispatcherView struct {
 	Endpoint   compute.EndpointID
 	Waiting    int       // jobs IN_QUEUE
 	Oldest     time.Time // since when, by the clock's Now, the one waits that waits longest; zero if none does
@@ -113,30 +114,30 @@ type LineView struct {
 	Workers    map[compute.WorkerStatus]int64
 }
 
-// Lines tells how every endpoint stands that has a queue and is not deleted, in the order of their ids. It asks nobody.
-func (q *Queue) Lines() []LineView {
+// Dispatchers gives how every endpoint stands that has a queue and is not deleted, in the order of their ids. It asks nobody.
+func (q *Queue) Dispatchers() []DispatcherView {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	views := make([]LineView, 0, len(q.lines))
-	for id, l := range q.lines {
-		if l.gone || l.endpoint.Type == compute.LoadBalancer {
+	views := make([]DispatcherView, 0, len(q.dispatchers))
+	for id, d := range q.dispatchers {
+		if d.gone || d.endpoint.Type == compute.LoadBalancer {
 			continue
 		}
-		v := LineView{Endpoint: id, Waiting: l.waits(), Workers: map[compute.WorkerStatus]int64{}}
-		for _, f := range []*fifo{&l.normal, &l.low} {
+		v := DispatcherView{Endpoint: id, Waiting: d.waits(), Workers: map[compute.WorkerStatus]int64{}}
+		for _, f := range []*fifo{&d.normal, &d.low} {
 			if t := f.oldest(); t > 0 && (v.Oldest.IsZero() || t < v.Oldest.UnixMilli()) {
 				v.Oldest = time.UnixMilli(t).UTC()
 			}
 		}
-		for _, a := range l.absent {
+		for _, a := range d.absent {
 			v.Workers[a.Status]++
 		}
-		for _, s := range l.seats {
+		for _, s := range d.workers {
 			v.InProgress += len(s.jobs)
 			v.Workers[s.status()]++
 		}
 		views = append(views, v)
 	}
-	slices.SortFunc(views, func(a, b LineView) int { return cmp.Compare(a.Endpoint, b.Endpoint) })
+	slices.SortFunc(views, func(a, b DispatcherView) int { return cmp.Compare(a.Endpoint, b.Endpoint) })
 	return views
 }

@@ -9,70 +9,60 @@ import (
 
 // Purge cancels every job that waits and tells how many there were. Jobs in progress go on.
 func (q *Queue) Purge(ctx context.Context, user compute.UserID, e compute.EndpointID) (removed int, err error) {
-	q.mu.Lock()
-	l, err := q.line(user, e)
-	if err != nil {
-		q.mu.Unlock()
+	if err := q.Known(user, e); err != nil {
 		return 0, err
 	}
-	q.mu.Unlock()
-	return q.purge(ctx, e, l)
+	return q.purge(ctx, e)
 }
 
-func (q *Queue) purge(ctx context.Context, e compute.EndpointID, l *line) (removed int, err error) {
+func (q *Queue) purge(ctx context.Context, e compute.EndpointID) (removed int, err error) {
 	q.mu.Lock()
-	ids := l.empty()
+	var ids []compute.JobID
+	if d := q.dispatchers[e]; d != nil {
+		ids = d.empty()
+	}
 	q.mu.Unlock()
 	for len(ids) > 0 {
 		batch := ids[:min(len(ids), sweepBatch)]
-		ended, unknown, err := q.cancelWaiting(ctx, batch)
-		if unknown {
+		ended, err := q.cancelWaiting(ctx, batch)
+		if store.IsUnknown(err) {
 			q.doubtJobs(e, batch...)
 			ids = ids[len(batch):]
 		}
 		if err != nil {
-			q.backInLine(e, ids)
+			q.requeue(e, ids)
 			return removed, err
 		}
-		for _, j := range ended {
-			q.tellEnded(ctx, j)
-			q.ended(e, j.ID)
+		for _, one := range ended {
+			one.announce(ctx, q, nil)
 		}
 		removed += len(ended)
 		ids = ids[len(batch):]
 	}
-	q.hooks.Delivery()
 	return removed, nil
 }
 
-// cancelWaiting cancels those of the jobs that still wait, in one transaction, and gives them. If it fails, unknown tells whether
-// they may have been cancelled all the same.
-func (q *Queue) cancelWaiting(ctx context.Context, ids []compute.JobID) (ended []compute.Job, unknown bool, err error) {
-	unknown, err = unsure(ctx, q.store.Write, func(tx store.Tx) error {
-		ended = ended[:0]
+// cancelWaiting cancels those of the jobs that still wait, in one transaction, and gives them.
+func (q *Queue) cancelWaiting(ctx context.Context, ids []compute.JobID) (ended []*ending, err error) {
+	err = q.store.Write(ctx, func(tx store.Tx) error {
+		ended = nil
 		for _, id := range ids {
 			j, err := tx.Job(id)
-			if compute.CodeOf(err) == compute.NotFound {
+			if compute.CodeOf(err) == compute.NotFound || err == nil && j.Status != compute.JobInQueue {
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			if j.Status != compute.JobInQueue {
-				continue
-			}
-			if j.Status, err = compute.JobMachine.Next(compute.JobInQueue, compute.JobCancel); err != nil {
+			one := &ending{endpoint: j.EndpointID, holder: anyHolder, decide: func(*compute.Job) compute.JobEvent { return compute.JobCancel }}
+			if err := one.move(q, tx, j); err != nil {
 				return err
 			}
-			moved, err := q.moveToEnd(tx, &j, compute.JobInQueue, j.WorkerID)
-			if err != nil {
-				return err
-			}
-			if moved {
-				ended = append(ended, j)
+			if one.moved {
+				ended = append(ended, one)
 			}
 		}
 		return nil
 	})
-	return ended, unknown, err
+	return ended, err
 }

@@ -1,5 +1,7 @@
-// Package queue is a job's life: submitted, taken, finished. The store is the log, memory the dispatcher: the ids of
-// waiting jobs (not their inputs) stand in lines, rebuilt at start, and are handed to waiting workers without polling.
+// Package queue is a job's life: submitted, taken, finished. Rows decide: every move is guarded in its row, so that whatever memory
+// believes can at worst offer a job that is not to be had. Memory remembers who waits, who is idle and whose lease ends when: the ids
+// of waiting jobs (not their inputs) stand in an endpoint's dispatcher and are handed to waiting workers without polling. All of
+// it can be lost at any time and is made anew from the rows; what commits do to it is done in their order.
 package queue
 
 import (
@@ -40,15 +42,21 @@ type Queue struct {
 	holding  atomic.Int64 // requests that are held now
 
 	mu     sync.Mutex
-	lines  map[compute.EndpointID]*line
-	held   map[compute.JobID]*lease
-	takes  int64 // so far
-	recent recent
+	memory                            // can be lost at any time
+	early  map[compute.EndpointID]int // jobs that were handed over and may not be committed yet
 	doubts doubts
 	lag    time.Duration // of the clock when the leases last began afresh
 	ends   watchers      // of the ends of jobs
 	chunks watchers      // of the chunks of jobs
 	closed chan struct{} // closed when the server stops: every hold ends
+}
+
+// memory is what the rows say, and what was heard since it was made of them. Every method needs the queue's lock.
+type memory struct {
+	dispatchers map[compute.EndpointID]*dispatcher
+	held        map[compute.JobID]*lease
+	takes       int64 // so far
+	recent      recent
 }
 
 // Hooks are what the queue calls, without locks held. All may be nil.
@@ -66,7 +74,7 @@ type lease struct {
 	endpoint compute.EndpointID
 	worker   compute.WorkerID
 	turn     int64     // its place among the takes
-	until    time.Time // not heard of since: lost
+	until    time.Time // without a heartbeat: the job is lost
 	overrun  time.Time // end of its execution timeout
 }
 
@@ -79,64 +87,123 @@ func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.I
 	if hooks.Delivery == nil {
 		hooks.Delivery = func() {}
 	}
+	if _, err := compute.JobMachine.Next(compute.JobInQueue, compute.JobTake); err != nil {
+		return nil, err // the move that the store's takes make is the table's
+	}
 	q := &Queue{
-		store: s, clock: clock, ids: ids, settings: settings, hooks: hooks,
-		lines: map[compute.EndpointID]*line{}, held: map[compute.JobID]*lease{}, recent: newRecent(),
+		store: s, clock: clock, ids: ids, settings: settings, hooks: hooks, early: map[compute.EndpointID]int{},
 		ends: watchers{}, chunks: watchers{}, closed: make(chan struct{}), lag: compute.Lag(clock),
 	}
-	err := s.Read(ctx, func(tx store.Tx) error {
-		endpoints, err := tx.ListEndpoints()
-		if err != nil {
-			return err
-		}
-		for _, e := range endpoints {
-			q.lines[e.ID] = q.newLine(e)
-			q.lines[e.ID].gone = !e.DeletedAt.IsZero()
-		}
-		last, err := tx.LastJob()
-		if err != nil {
-			return err
-		}
-		ids.Follow(last)
-		held, err := tx.HeldJobs()
-		if err != nil {
-			return err
-		}
-		var strange error
-		known := func(j compute.Job) bool {
-			if _, ok := j.ID.Key(); !ok {
-				strange = compute.Errorf(compute.Internal, "the store has a job %q, which is no id that berth gives", j.ID)
-			}
-			return strange == nil
-		}
-		for _, j := range held {
-			if known(j) {
-				q.hold(j, tx.Now())
-			}
-		}
-		err = tx.WaitingJobs(func(j compute.Job) {
-			if l := q.lines[j.EndpointID]; l != nil && known(j) {
-				l.push(j, false, true)
-			}
-		})
-		return cmp.Or(err, strange)
+	err := s.Read(ctx, func(tx store.Tx) (err error) {
+		q.memory, err = q.load(tx, true)
+		return err
 	})
 	return q, err
 }
 
-// hold notes a job in progress. The caller has the lock, or is New.
-func (q *Queue) hold(j compute.Job, now time.Time) {
-	q.release(j.ID)  // whoever had it
-	j.S3Config = nil // handed over
-	q.takes++
-	q.held[j.ID] = &lease{
-		job: j, endpoint: j.EndpointID, worker: j.WorkerID, turn: q.takes, until: now.Add(q.settings.Lease),
+// load makes memory of the rows. fresh says that nobody can change them until it is the queue's: otherwise a job that waits by then
+// may be taken by a later part of the same commit, and its status is read from disk.
+func (q *Queue) load(tx store.Tx, fresh bool) (memory, error) {
+	m := memory{dispatchers: map[compute.EndpointID]*dispatcher{}, held: map[compute.JobID]*lease{}, recent: newRecent()}
+	endpoints, err := tx.ListEndpoints()
+	if err != nil {
+		return m, err
+	}
+	for _, e := range endpoints {
+		d := q.newDispatcher(e)
+		d.gone = !e.DeletedAt.IsZero()
+		m.dispatchers[e.ID] = d
+	}
+
+	last, err := tx.LastJob()
+	if err != nil {
+		return m, err
+	}
+	q.ids.Follow(last)
+
+	var strange error
+	known := func(j compute.Job) bool {
+		if _, ok := j.ID.Key(); !ok {
+			strange = compute.Errorf(compute.Internal, "the store has a job %q, which is no id that berth gives", j.ID)
+		}
+		return strange == nil
+	}
+	held, err := tx.HeldJobs()
+	if err != nil {
+		return m, err
+	}
+	for _, j := range held {
+		if known(j) {
+			m.hold(j, tx.Now(), q.settings.Lease)
+		}
+	}
+	err = tx.WaitingJobs(func(j compute.Job) {
+		if d := m.dispatchers[j.EndpointID]; d != nil && known(j) {
+			d.push(j, false, fresh)
+		}
+	})
+	return m, cmp.Or(err, strange)
+}
+
+// Reload drops all that memory holds and makes it anew of the rows, as whoever becomes the owner of the endpoints does: leases begin
+// afresh, and workers that wait ask again. It may be called at any time.
+func (q *Queue) Reload(ctx context.Context) error {
+	return q.store.Write(ctx, func(tx store.Tx) error {
+		m, err := q.load(tx, false)
+		if err != nil {
+			return err
+		}
+		tx.AfterCommit(func() { q.replace(m) })
+		return nil
+	})
+}
+
+// replace puts another memory in the place of the one there is.
+func (q *Queue) replace(m memory) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for id, d := range q.dispatchers {
+		for _, t := range d.takes {
+			t.given <- handover{}
+		}
+		for _, s := range d.workers {
+			s.look()
+		}
+		if next := m.dispatchers[id]; next != nil {
+			next.meter = d.meter
+		}
+	}
+	q.memory, q.lag = m, compute.Lag(q.clock)
+}
+
+// hold notes a job in progress.
+func (m *memory) hold(j compute.Job, now time.Time, length time.Duration) {
+	m.release(j.ID, now) // whoever had it
+	j.S3Config = nil     // handed over
+	m.takes++
+	m.held[j.ID] = &lease{
+		job: j, endpoint: j.EndpointID, worker: j.WorkerID, turn: m.takes, until: now.Add(length),
 		overrun: j.TakenAt.Add(j.ExecutionTimeout),
 	}
-	if l := q.lines[j.EndpointID]; l != nil {
-		s := l.seat(j.WorkerID)
+	if d := m.dispatchers[j.EndpointID]; d != nil {
+		s := d.worker(j.WorkerID)
 		s.jobs[j.ID] = j.LowPriority
-		s.hasEnded(j.ID) // an earlier attempt
+		s.reportedEnd(j.ID) // an earlier attempt
+	}
+}
+
+// release forgets a job in progress.
+func (m *memory) release(id compute.JobID, now time.Time) {
+	h := m.held[id]
+	if h == nil {
+		return
+	}
+	delete(m.held, id)
+	if d := m.dispatchers[h.endpoint]; d != nil {
+		if s := d.workers[h.worker]; s != nil {
+			delete(s.jobs, id)
+			s.idleSince = now
+		}
 	}
 }
 
@@ -147,7 +214,7 @@ type heldJob struct {
 }
 
 // heldThat gives the jobs in progress of which the condition holds, the last one taken first: each goes back to the front
-// of its line, and so they wait again in the order in which they were taken.
+// of its queue, and so they wait again in the order in which they were taken.
 func (q *Queue) heldThat(condition func(*lease) bool) (jobs []heldJob) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -158,21 +225,6 @@ func (q *Queue) heldThat(condition func(*lease) bool) (jobs []heldJob) {
 	}
 	slices.SortFunc(jobs, func(a, b heldJob) int { return cmp.Compare(b.turn, a.turn) })
 	return jobs
-}
-
-// release forgets a job in progress. The caller has the lock.
-func (q *Queue) release(id compute.JobID) {
-	h := q.held[id]
-	if h == nil {
-		return
-	}
-	delete(q.held, id)
-	if l := q.lines[h.endpoint]; l != nil {
-		if s := l.seats[h.worker]; s != nil {
-			delete(s.jobs, id)
-			s.idleSince = q.clock.Now()
-		}
-	}
 }
 
 // Close ends every hold, so that the server can stop.
@@ -188,31 +240,31 @@ func (q *Queue) Closed() bool {
 	}
 }
 
-// line gives the endpoint's line. NotFound for an unknown endpoint, for somebody else's and for one that has no queue. The
+// dispatcher gives that of the endpoint. NotFound for an unknown endpoint, for somebody else's and for one that has no queue. The
 // caller has the lock.
-func (q *Queue) line(user compute.UserID, id compute.EndpointID) (*line, error) {
-	l := q.lines[id]
-	if l == nil || l.endpoint.UserID != user || l.gone {
+func (q *Queue) dispatcher(user compute.UserID, id compute.EndpointID) (*dispatcher, error) {
+	d := q.dispatchers[id]
+	if d == nil || d.endpoint.UserID != user || d.gone {
 		return nil, compute.Errorf(compute.NotFound, "endpoint %q does not exist", id)
 	}
-	if l.endpoint.Type == compute.LoadBalancer {
+	if d.endpoint.Type == compute.LoadBalancer {
 		return nil, compute.Errorf(compute.NotFound, "endpoint %q has no queue: its type is %s", id, compute.LoadBalancer)
 	}
-	return l, nil
+	return d, nil
 }
 
 // Known refuses an endpoint that does not exist or is not the user's: NotFound.
 func (q *Queue) Known(user compute.UserID, id compute.EndpointID) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	_, err := q.line(user, id)
+	_, err := q.dispatcher(user, id)
 	return err
 }
 
-// ended wakes those who wait for the job's end or its chunks. The caller does not have the lock.
-func (q *Queue) ended(e compute.EndpointID, id compute.JobID) {
+// wakeEnd wakes those who wait for the job's end or its chunks, and calls for a look at the workers. The caller does not have the
+// lock.
+func (q *Queue) wakeEnd(e compute.EndpointID, id compute.JobID) {
 	q.mu.Lock()
-	q.release(id)
 	q.ends.wake(id)
 	q.chunks.wake(id)
 	q.mu.Unlock()
@@ -222,8 +274,8 @@ func (q *Queue) ended(e compute.EndpointID, id compute.JobID) {
 // demand calls for a look at the workers of the endpoint, unless it may have none: then nothing hangs on a job more or less.
 func (q *Queue) demand(e compute.EndpointID) {
 	q.mu.Lock()
-	l := q.lines[e]
-	none := l != nil && l.endpoint.WorkersMax == 0
+	d := q.dispatchers[e]
+	none := d != nil && d.endpoint.WorkersMax == 0
 	q.mu.Unlock()
 	if !none {
 		q.hooks.Demand()

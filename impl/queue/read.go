@@ -14,14 +14,14 @@ import (
 // and for one whose time is over. What memory knows costs no read: of a waiting job and of one that ended just now.
 func (q *Queue) Status(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID) (compute.Job, error) {
 	q.mu.Lock()
-	l, err := q.line(user, e)
+	d, err := q.dispatcher(user, e)
 	if err != nil {
 		q.mu.Unlock()
 		return compute.Job{}, err
 	}
-	w, waits := l.find(id)
+	w, waits := d.find(id)
 	j, known := q.recent.find(id)
-	committing := l.early > 0
+	committing := q.early[e] > 0
 	q.mu.Unlock()
 	if waits && w.plain {
 		return compute.Job{ID: id, EndpointID: e, Status: compute.JobInQueue, QueuedAt: time.UnixMilli(w.since).UTC()}, nil
@@ -93,7 +93,7 @@ func (q *Queue) SetTTL(ctx context.Context, user compute.UserID, e compute.Endpo
 			return err
 		}
 		j.ExpiresAt = tx.Now().Add(ttl)
-		_, err = tx.MoveJob(j, j.Status, j.WorkerID)
+		_, err = tx.MoveJob(j, store.GuardOf(j))
 		return err
 	})
 	return j, err
@@ -175,15 +175,15 @@ func (q *Queue) Workers(user compute.UserID, e compute.EndpointID) (Health, erro
 func (q *Queue) workers(user compute.UserID, e compute.EndpointID) (h Health, committing bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l, err := q.line(user, e)
+	d, err := q.dispatcher(user, e)
 	if err != nil {
 		return h, false, err
 	}
 	h.Workers = map[compute.WorkerStatus]int64{compute.WorkerThrottled: 0}
-	for _, a := range l.absent {
+	for _, a := range d.absent {
 		h.Workers[a.Status]++
 	}
-	for id, s := range l.seats {
+	for id, s := range d.workers {
 		status := s.status()
 		h.Workers[status]++
 		if status == compute.WorkerIdle {
@@ -191,18 +191,5 @@ func (q *Queue) workers(user compute.UserID, e compute.EndpointID) (h Health, co
 		}
 	}
 	slices.Sort(h.Ready)
-	return h, l.early > 0, nil
-}
-
-func (s *seat) status() compute.WorkerStatus {
-	switch {
-	case s.unhealthy != "":
-		return compute.WorkerUnhealthy
-	case len(s.jobs) > 0:
-		return compute.WorkerRunning
-	case !s.heard && !s.up:
-		return compute.WorkerInitializing
-	default:
-		return compute.WorkerIdle
-	}
+	return h, q.early[e] > 0, nil
 }

@@ -3,7 +3,6 @@ package queue
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -54,18 +53,23 @@ func (d *doubts) failed(err error, now time.Time) {
 	d.until = now.Add(d.pause)
 }
 
+// add has work about the endpoint's jobs done.
+func (d *doubts) add(e compute.EndpointID, do func(context.Context) error) {
+	d.work = append(d.work, doubt{e, do})
+}
+
 // doubt has work about the endpoint's jobs done by the next sweep, and by those after it until it succeeds. The caller does not
 // have the lock.
 func (q *Queue) doubt(e compute.EndpointID, do func(context.Context) error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.doubts.work = append(q.doubts.work, doubt{e, do})
+	q.doubts.add(e, do)
 }
 
 // doubtJobs has the rows of the jobs looked at by the next sweep.
 func (q *Queue) doubtJobs(e compute.EndpointID, ids ...compute.JobID) {
 	for _, id := range ids {
-		q.doubt(e, func(ctx context.Context) error { return q.settle(ctx, e, id) })
+		q.doubt(e, func(ctx context.Context) error { return q.adopt(ctx, e, id) })
 	}
 }
 
@@ -77,20 +81,6 @@ func (q *Queue) roomForDoubt() error {
 		return compute.Errorf(compute.Unavailable, "the storage has failed, and what was asked before is not settled yet")
 	}
 	return nil
-}
-
-// errNotRun is the error of a function that did not return.
-var errNotRun = errors.New("queue: the function did not run")
-
-// unsure runs f by one of the store's writes. Of one that failed it tells whether it may be on disk all the same: f itself did
-// not fail.
-func unsure(ctx context.Context, write func(context.Context, func(store.Tx) error) error, f func(store.Tx) error) (unknown bool, err error) {
-	of := errNotRun
-	err = write(ctx, func(tx store.Tx) error {
-		of = f(tx)
-		return of
-	})
-	return err != nil && of == nil, err
 }
 
 // reconcile does what is in doubt. What fails stays.
@@ -146,66 +136,84 @@ func (q *Queue) resolve(ctx context.Context, e compute.EndpointID) (bool, error)
 	return true, err
 }
 
-// settle makes of a job in memory what its row says.
-func (q *Queue) settle(ctx context.Context, e compute.EndpointID, id compute.JobID) error {
-	var j compute.Job
-	var now time.Time
-	err := q.store.Write(ctx, func(tx store.Tx) (err error) { // after whatever is being written
-		now = tx.Now()
-		j, err = tx.Job(id)
-		return err
-	})
-	gone := compute.CodeOf(err) == compute.NotFound
-	if err != nil && !gone {
-		return err
-	}
-	q.mu.Lock()
-	h, l := q.held[id], q.lines[e]
-	waits := false
-	if l != nil {
-		_, waits = l.find(id)
-	}
-	known := h != nil || waits
-	if !gone && j.Status == compute.JobInProgress && (h == nil || h.worker != j.WorkerID) {
-		q.hold(j, now)
-	}
-	if waits && (gone || j.Status == compute.JobInProgress) {
-		l.leave(id)
-	}
-	if h != nil && !gone && j.Status == compute.JobInQueue {
-		q.release(id)
-	}
-	q.mu.Unlock()
-	switch {
-	case gone:
-		q.ended(e, id)
-	case j.Status.Ended() && known:
-		one := ending{endpoint: e, id: id, holder: anyHolder, job: j, from: compute.JobInQueue}
-		if h != nil && h.worker == j.WorkerID {
-			one.from = compute.JobInProgress
+// adopt makes of a job in memory what its row says.
+func (q *Queue) adopt(ctx context.Context, e compute.EndpointID, id compute.JobID) error {
+	var ended *ending
+	err := q.store.Write(ctx, func(tx store.Tx) error { // after whatever is being written
+		ended = nil
+		j, err := tx.Job(id)
+		gone := compute.CodeOf(err) == compute.NotFound
+		if err != nil && !gone {
+			return err
 		}
-		one.tell(ctx, q, nil)
-	case j.Status == compute.JobInQueue && !waits:
-		q.enqueue(j, false, false)
+		now := tx.Now()
+		tx.AfterCommit(func() { ended = q.follow(e, id, j, gone, now) })
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case ended != nil:
+		ended.announce(ctx, q, nil)
+	default:
+		q.wakeEnd(e, id)
 	}
 	return nil
 }
 
-// shade has the status of a waiting job read from disk from now on: it may not wait any more.
-func (q *Queue) shade(e compute.EndpointID, id compute.JobID) {
+// follow has memory believe the row of a job that it may have wrong. It gives the end of one that has ended, if nobody was told.
+func (q *Queue) follow(e compute.EndpointID, id compute.JobID, j compute.Job, gone bool, now time.Time) (ended *ending) {
+	q.mu.Lock()
+	h, d := q.held[id], q.dispatchers[e]
+	waits := false
+	if d != nil {
+		_, waits = d.find(id)
+	}
+	switch {
+	case gone:
+		q.release(id, now)
+		if waits {
+			d.leave(id)
+		}
+	case j.Status == compute.JobInProgress:
+		if h == nil || h.worker != j.WorkerID {
+			q.hold(j, now, q.settings.Lease)
+		}
+		if waits {
+			d.leave(id)
+		}
+	case j.Status == compute.JobInQueue:
+		q.release(id, now)
+		if !waits {
+			q.enqueue(j, false, false)
+		}
+	case h != nil || waits:
+		ended = &ending{endpoint: e, holder: anyHolder, job: j, from: compute.JobInQueue}
+		if h != nil && h.worker == j.WorkerID {
+			ended.from = compute.JobInProgress
+		}
+	}
+	q.mu.Unlock()
+	if ended != nil {
+		ended.follow(q)
+	}
+	return ended
+}
+
+// markStale has the status of a waiting job read from disk from now on: it may not wait any more.
+func (q *Queue) markStale(e compute.EndpointID, id compute.JobID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if l := q.lines[e]; l != nil {
-		l.shade(id)
+	if d := q.dispatchers[e]; d != nil {
+		d.markStale(id)
 	}
 }
 
-// untake puts jobs back to the front of the line that the worker was to get in a transaction of unknown outcome, and did not
-// get: as if they had never been taken.
+// untake puts jobs back to the front that the worker was to get in a transaction of unknown outcome, and did not get: as if they
+// had never been taken.
 func (q *Queue) untake(ctx context.Context, e compute.EndpointID, w compute.WorkerID, ids []compute.JobID) error {
-	var waiting []compute.JobID
 	err := q.store.Write(ctx, func(tx store.Tx) error {
-		waiting = waiting[:0]
+		var waiting []compute.JobID
 		for _, id := range ids {
 			j, err := tx.Job(id)
 			if compute.CodeOf(err) == compute.NotFound {
@@ -223,27 +231,31 @@ func (q *Queue) untake(ctx context.Context, e compute.EndpointID, w compute.Work
 				waiting = append(waiting, id)
 			}
 		}
+		tx.AfterCommit(func() { q.untook(e, w, waiting) })
 		return nil
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		q.demand(e)
 	}
+	return err
+}
+
+// untook has memory follow what untake did.
+func (q *Queue) untook(e compute.EndpointID, w compute.WorkerID, waiting []compute.JobID) {
 	q.mu.Lock()
-	l := q.lines[e]
+	defer q.mu.Unlock()
+	now := q.clock.Now()
 	for _, id := range waiting {
 		if h := q.held[id]; h != nil && h.worker == w {
-			q.release(id)
+			q.release(id, now)
 		}
 	}
-	if l != nil && !l.gone {
-		l.putBack(waiting, q.clock.Now())
-		l.wake()
+	if d := q.dispatchers[e]; d != nil && !d.gone {
+		d.putBack(waiting, now)
+		d.wake()
+		return
 	}
-	gone := l == nil || l.gone
-	q.mu.Unlock()
-	if gone {
-		q.doubtJobs(e, waiting...) // which cancels them
+	for _, id := range waiting { // adopting cancels them
+		q.doubts.add(e, func(ctx context.Context) error { return q.adopt(ctx, e, id) })
 	}
-	q.demand(e)
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -14,11 +15,12 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// broken is a store whose writes fail while it is: undone or, if it lies, after their commit.
+// broken is a store whose writes fail while it is: undone or, if it lies, after their commit. What it says of it may be vague: the
+// caller cannot know which.
 type broken struct {
 	store.Store
-	is, lies bool
-	writes   int
+	is, lies, vague bool
+	writes          int
 }
 
 func (s *broken) Write(ctx context.Context, f func(store.Tx) error) error {
@@ -27,18 +29,38 @@ func (s *broken) Write(ctx context.Context, f func(store.Tx) error) error {
 		return s.Store.Write(ctx, f)
 	}
 	err := s.Store.Write(ctx, func(tx store.Tx) error {
-		if err := f(tx); err != nil || s.lies {
+		if err := f(silent{tx}); err != nil || s.lies {
 			return err
 		}
 		return errDisk
 	})
-	if err == nil {
-		err = errDisk
+	switch {
+	case err != nil && !errors.Is(err, errDisk):
+		return err
+	case s.lies || s.vague:
+		return store.Unknown(errDisk)
 	}
-	return err
+	return errDisk
 }
 
-func (s *broken) WriteSure(ctx context.Context, f func(store.Tx) error) error { return s.Write(ctx, f) }
+func (s *broken) SubmitJob(ctx context.Context, one store.Submission) error {
+	if !s.is {
+		return s.Store.SubmitJob(ctx, one)
+	}
+	return s.Write(ctx, func(tx store.Tx) error {
+		_, err := one.In(tx, one.Assign())
+		return err
+	})
+}
+
+func (s *broken) TakeJobs(ctx context.Context, t store.Take) error { return s.Write(ctx, t.In) }
+
+func (s *broken) EndJob(ctx context.Context, e store.JobEnd) error {
+	return s.Write(ctx, func(tx store.Tx) error {
+		_, err := e.In(tx)
+		return err
+	})
+}
 
 // breakable gives a bench over a store that can be broken, and a job that a worker has.
 func breakable(t *testing.T) (*bench, *broken, []queue.Taken) {
@@ -126,7 +148,7 @@ func TestASweepThatFailsIsTriedAgainAfterAPauseThatDoubles(t *testing.T) {
 func TestNothingMoreIsBegunThatCouldBeInDoubtWhileTooMuchIs(t *testing.T) {
 	t.Parallel()
 	b, s, taken := breakable(t)
-	s.is = true
+	s.is, s.vague = true, true
 	most := 0
 	for ; most < 20_000; most++ {
 		_, err := b.queue.Run(t.Context(), user, b.endpoint, queue.Submission{Input: json.RawMessage(`{}`)})
@@ -141,5 +163,5 @@ func TestNothingMoreIsBegunThatCouldBeInDoubtWhileTooMuchIs(t *testing.T) {
 	s.is = false
 	require.NoError(t, b.queue.Sweep(t.Context()))
 	b.run(queue.Submission{})
-	require.Equal(t, 1, b.queue.Lines()[0].Waiting, "what failed is not there")
+	require.Equal(t, 1, b.queue.Dispatchers()[0].Waiting, "what failed is not there")
 }

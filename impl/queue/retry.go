@@ -19,25 +19,30 @@ func (q *Queue) Retry(ctx context.Context, user compute.UserID, e compute.Endpoi
 	}
 	q.forget(id)
 	var j compute.Job
-	unknown, err := unsure(ctx, q.store.Write, func(tx store.Tx) (err error) {
+	err := q.store.Write(ctx, func(tx store.Tx) (err error) {
 		if j, err = ownJob(tx, e, id); err != nil {
 			return err
 		}
-		from, holder := j.Status, j.WorkerID
-		if j.Status, err = compute.JobMachine.Next(from, compute.JobRetry); err != nil {
+		was := store.GuardOf(j)
+		if j.Status, err = compute.JobMachine.Next(j.Status, compute.JobRetry); err != nil {
 			return err
 		}
 		j.WorkerID, j.Output, j.OutputSize, j.Error, j.Attempt, j.Retries = "", nil, 0, "", 0, 0
 		j.QueuedAt, j.TakenAt, j.EndedAt, j.ExpiresAt = tx.Now(), time.Time{}, time.Time{}, tx.Now().Add(j.TTL)
-		_, err = tx.MoveJob(j, from, holder)
+		_, err = tx.MoveJob(j, was)
+		again := j
+		tx.AfterCommit(func() {
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			q.enqueue(again, false, false)
+		})
 		return err
 	})
-	if unknown {
+	if store.IsUnknown(err) {
 		q.doubtJobs(e, id)
 	}
-	if err != nil {
-		return j, err
+	if err == nil {
+		q.demand(e)
 	}
-	q.enqueue(j, false, false)
-	return j, nil
+	return j, err
 }

@@ -24,14 +24,14 @@ const (
 // StreamJob appends one chunk to a job that the worker holds; a late one changes nothing and is no error. One over the limit
 // becomes several.
 func (q *Queue) StreamJob(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, id compute.JobID, c compute.Chunk) error {
-	if err := q.heardOf(user, e, w); err != nil {
+	if err := q.contact(user, e, w); err != nil {
 		return err
 	}
 	if !q.extend(e, id, w) {
 		return nil
 	}
 	pieces := split(c)
-	err := q.store.WriteSure(ctx, func(tx store.Tx) error {
+	err := q.store.Write(ctx, func(tx store.Tx) error {
 		for _, piece := range pieces {
 			if added, err := tx.AppendChunk(id, w, piece); err != nil || !added {
 				return err
@@ -95,8 +95,8 @@ const finalReads = 2
 // drain takes what there is. Most looks find nothing and cost no write.
 func (q *Queue) drain(ctx context.Context, user compute.UserID, e compute.EndpointID, id compute.JobID, room func(bytes int) (int, error)) (j compute.Job, chunks []compute.Chunk, err error) {
 	q.mu.Lock()
-	l, err := q.line(user, e)
-	committing := err == nil && l.early > 0
+	_, err = q.dispatcher(user, e)
+	committing := q.early[e] > 0
 	q.mu.Unlock()
 	if err != nil {
 		return j, nil, err

@@ -77,148 +77,175 @@ func (q *Queue) draft(e compute.EndpointID, s Submission, j compute.Job) compute
 }
 
 // submit stores the job. If a worker waits for one, it is stored as taken and handed over at once: one commit of two
-// statements in place of two commits of five; a /runsync takes 0.65 of the time. A job that is waited for is handed over before
-// its commit, since its client is told nothing before its end, which is never committed sooner: the worker runs it meanwhile, and
-// if it is quick enough both are one commit.
+// statements in place of two commits of five. A job that is waited for is handed over before its commit, since its client is told
+// nothing before its end, which is never committed sooner: the worker runs it meanwhile, and if it is quick enough both are one
+// commit.
 func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j compute.Job) (compute.Job, error) {
-	q.mu.Lock()
-	l, err := q.line(user, j.EndpointID)
-	if err == nil && j.ExecutionTimeout == 0 {
-		j.ExecutionTimeout = cmp.Or(l.endpoint.Timeout, defaultExecutionTimeout)
-	}
-	q.mu.Unlock()
-	if err == nil {
-		err = q.roomForDoubt()
-	}
-	if err != nil {
+	if err := q.admit(user, &j); err != nil {
 		return j, err
 	}
-	var t *taker
-	var taken compute.Job
-	early := false // it was handed over before its commit
-	if q.hooks.Trace != nil {
-		q.hooks.Trace.Submitted(ctx, j.ID)
-	}
-	unknown, err := unsure(ctx, q.store.WriteSure, func(tx store.Tx) (err error) {
-		j.CreatedAt, j.QueuedAt, j.ExpiresAt = tx.Wall(), tx.Now(), tx.Now().Add(j.TTL)
-		if l, t, err = q.reserve(user, j.EndpointID); err != nil { // no sooner: a worker may come back at the last moment
-			return err
+	for try := 1; ; try++ {
+		if q.hooks.Trace != nil {
+			q.hooks.Trace.Submitted(ctx, j.ID)
 		}
-		if t == nil {
-			return q.insert(ctx, tx, &j, s.Input)
+		one := submission{queue: q, user: user, job: j, input: s.Input}
+		err := q.store.SubmitJob(ctx, one.asked())
+		one.after(err)
+		if compute.CodeOf(err) == compute.Conflict && !one.early && try < idTries {
+			j.ID = q.anotherID(j)
+			continue
 		}
-		taken = j
-		if taken.Status, err = compute.JobMachine.Next(j.Status, compute.JobTake); err != nil {
-			return err
+		if s.Stored != nil {
+			s.Stored()
 		}
-		taken.WorkerID, taken.TakenAt, taken.Attempt = t.worker, tx.Now(), 1
-		if err := q.insert(ctx, tx, &taken, s.Input); err != nil {
-			return err
-		}
-		j.ID = taken.ID
-		if early = j.Sync; early {
-			q.mu.Lock()
-			q.handOver(t, taken, s.Input)
-			l.early++
-			q.mu.Unlock()
-			tx.Linger() // for the worker's report
-		}
-		return nil
-	})
-	if s.Stored != nil {
-		s.Stored()
-	}
-	q.tellSubmitted(l, j.ID, err)
-	switch {
-	case early:
-		q.mu.Lock()
-		l.early--
-		if err != nil && !unknown { // what the worker reports of it finds nothing
-			q.release(j.ID)
-		}
-		q.mu.Unlock()
+		q.meterSubmitted(j.EndpointID, j.ID, err)
 		q.demand(j.EndpointID)
-	case t == nil && err == nil:
-		q.enqueue(j, false, true)
-	case t != nil && err == nil:
-		q.mu.Lock()
-		q.handOver(t, taken, s.Input)
-		q.mu.Unlock()
-		q.demand(j.EndpointID)
-	case t != nil:
-		t.given <- handed{}
+		j.CreatedAt, j.QueuedAt, j.ExpiresAt = one.job.CreatedAt, one.job.QueuedAt, one.job.ExpiresAt
+		return j, err
 	}
-	switch {
-	case unknown && t != nil && !early:
-		q.doubt(j.EndpointID, func(ctx context.Context) error { return q.untake(ctx, j.EndpointID, t.worker, []compute.JobID{j.ID}) })
-	case unknown:
-		q.doubtJobs(j.EndpointID, j.ID)
-	}
-	return j, err
 }
 
 // idTries is how many ids a new job is given at most: each but the first is a guess among the numbers of sources.
 const idTries = 16
 
-// insert stores a new job. If another source of ids was first to make its number, it gets another id, and who waits for its end
-// waits for that.
-func (q *Queue) insert(ctx context.Context, tx store.Tx, j *compute.Job, input json.RawMessage) error {
-	for try := 1; ; try++ {
-		err := tx.InsertJob(*j, input)
-		if compute.CodeOf(err) != compute.Conflict || try == idTries {
-			return err
+// anotherID gives a new job another id, since another source of ids was first to make its number. Who waits for its end waits for
+// that of the new one.
+func (q *Queue) anotherID(j compute.Job) compute.JobID {
+	q.ids.Meet()
+	id := q.ids.Job(j.Sync)
+	q.mu.Lock()
+	q.ends.rename(j.ID, id)
+	q.mu.Unlock()
+	if q.hooks.Trace != nil {
+		q.hooks.Trace.Dropped(j.ID)
+	}
+	return id
+}
+
+// admit refuses a job of an endpoint that is not there, and gives it the endpoint's timeout.
+func (q *Queue) admit(user compute.UserID, j *compute.Job) error {
+	q.mu.Lock()
+	d, err := q.dispatcher(user, j.EndpointID)
+	if err == nil && j.ExecutionTimeout == 0 {
+		j.ExecutionTimeout = cmp.Or(d.endpoint.Timeout, defaultExecutionTimeout)
+	}
+	q.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return q.roomForDoubt()
+}
+
+// submission is a job on its way into the store, and the take that waits for it, if there is one.
+type submission struct {
+	queue *Queue
+	user  compute.UserID
+	job   compute.Job
+	input json.RawMessage
+
+	take  *heldTake // nil: the job waits
+	early bool      // it was handed over before its commit
+}
+
+// asked gives what the store is asked to do.
+func (s *submission) asked() store.Submission {
+	asked := store.Submission{Job: s.job, Input: s.input, Assign: s.assign, Stored: s.wasStored}
+	if s.job.Sync {
+		asked.Early = s.handOverEarly
+	}
+	return asked
+}
+
+// assign takes out the take that waits longest; no sooner than the job goes into a commit: a worker may come back at the last
+// moment.
+func (s *submission) assign() compute.WorkerID {
+	s.queue.mu.Lock()
+	defer s.queue.mu.Unlock()
+	d, err := s.queue.dispatcher(s.user, s.job.EndpointID)
+	if err != nil { // deleted meanwhile: wasStored sees to it
+		return ""
+	}
+	if s.take = d.reserve(); s.take == nil {
+		return ""
+	}
+	return s.take.worker
+}
+
+func (s *submission) handOverEarly(j compute.Job) (patient bool) {
+	s.queue.mu.Lock()
+	defer s.queue.mu.Unlock()
+	s.early = true
+	s.queue.early[j.EndpointID]++
+	s.queue.handOver(s.take, j, s.input)
+	return true // for the worker's report
+}
+
+// wasStored has memory know of the job, in the order of the commits.
+func (s *submission) wasStored(j compute.Job) {
+	s.job = j
+	s.queue.mu.Lock()
+	defer s.queue.mu.Unlock()
+	if s.early {
+		if s.queue.held[j.ID] == nil { // memory was made anew meanwhile
+			s.queue.hold(j, j.TakenAt, s.queue.settings.Lease)
 		}
-		taken := j.ID
-		q.ids.Meet()
-		j.ID = q.ids.Job(j.Sync)
-		q.mu.Lock()
-		q.ends.rename(taken, j.ID)
-		q.mu.Unlock()
-		if q.hooks.Trace != nil {
-			q.hooks.Trace.Dropped(taken)
-			q.hooks.Trace.Submitted(ctx, j.ID)
+		return
+	}
+	if s.take != nil {
+		s.queue.handOver(s.take, j, s.input)
+		return
+	}
+	s.queue.enqueue(j, false, true)
+}
+
+// after tidies up once it is known whether the job was stored.
+func (s *submission) after(err error) {
+	q, e, id := s.queue, s.job.EndpointID, s.job.ID
+	unknown := store.IsUnknown(err)
+	q.mu.Lock()
+	if s.early {
+		if q.early[e]--; q.early[e] == 0 {
+			delete(q.early, e)
 		}
+		if err != nil && !unknown { // what the worker reports of it finds nothing
+			q.release(id, q.clock.Now())
+		}
+	}
+	q.mu.Unlock()
+
+	switch {
+	case err == nil:
+		return
+	case s.take != nil && !s.early:
+		s.take.given <- handover{}
+		if unknown {
+			w := s.take.worker
+			q.doubt(e, func(ctx context.Context) error { return q.untake(ctx, e, w, []compute.JobID{id}) })
+		}
+	case unknown:
+		q.doubtJobs(e, id)
 	}
 }
 
 // handOver gives a job that is stored as taken, or about to be, to its worker. The caller has the lock.
-func (q *Queue) handOver(t *taker, j compute.Job, input json.RawMessage) {
-	q.hold(j, j.TakenAt)
+func (q *Queue) handOver(t *heldTake, j compute.Job, input json.RawMessage) {
+	q.hold(j, j.TakenAt, q.settings.Lease)
 	taken := &Taken{Job: j, Input: input}
 	if len(input) > compute.PieceSize { // its memory is not the worker's to hold
 		taken.Input, taken.InputSize = nil, len(input)
 	}
-	t.given <- handed{taken: taken}
+	t.given <- handover{taken: taken}
 }
 
-// reserve takes the worker that waits longest out of the endpoint's line, for a new job; nil if none waits.
-func (q *Queue) reserve(user compute.UserID, e compute.EndpointID) (*line, *taker, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	l, err := q.line(user, e)
-	if err != nil {
-		return nil, nil, err
-	}
-	return l, l.reserve(), nil
-}
-
-// enqueue hands a job that is IN_QUEUE on disk to the dispatcher, as line.push.
+// enqueue hands a job that is IN_QUEUE on disk to its dispatcher, as dispatcher.push. One of an endpoint that was deleted since the
+// job was let in is cancelled by the next sweep. The caller has the lock.
 func (q *Queue) enqueue(j compute.Job, front, fresh bool) {
-	q.mu.Lock()
-	l := q.lines[j.EndpointID]
-	deleted := l == nil || l.gone
-	if !deleted {
-		l.push(j, front, fresh)
+	if d := q.dispatchers[j.EndpointID]; d != nil && !d.gone {
+		d.push(j, front, fresh)
+		return
 	}
-	q.mu.Unlock()
-	if deleted { // since the job was let in
-		cancel := func(ctx context.Context) error {
-			_, err := q.end(ctx, j.EndpointID, j.ID, anyHolder, compute.Job{}, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
-			return err
-		}
-		if cancel(context.Background()) != nil {
-			q.doubt(j.EndpointID, cancel)
-		}
-	}
-	q.demand(j.EndpointID)
+	q.doubts.add(j.EndpointID, func(ctx context.Context) error {
+		_, err := q.end(ctx, j.EndpointID, j.ID, anyHolder, nil, func(*compute.Job) compute.JobEvent { return compute.JobCancel })
+		return err
+	})
 }

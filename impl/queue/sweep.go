@@ -22,12 +22,12 @@ const silence = 2 * time.Minute
 const pauseShare = 6
 
 // Sweep does all that is due by the clock: leases and execution timeouts, time to live, the end of retention, and
-// workers that are not heard of any more. What failed before is tried again first. After a sweep that failed the next ones wait:
+// workers that have gone silent. What failed before is tried again first. After a sweep that failed the next ones wait:
 // they do nothing.
 func (q *Queue) Sweep(ctx context.Context) error {
 	now := q.clock.Now()
 	q.mu.Lock()
-	q.hearAnew(now)
+	q.renewLeases(now)
 	waits := now.Before(q.doubts.until)
 	q.mu.Unlock()
 	if waits {
@@ -42,9 +42,9 @@ func (q *Queue) Sweep(ctx context.Context) error {
 	return err
 }
 
-// hearAnew begins every lease afresh after a pause of the server or a step of its clock, which is nobody's silence (rule
+// renewLeases begins every lease afresh after a pause of the server or a step of its clock, which is nobody's silence (rule
 // queue.lease.afresh). The caller has the lock.
-func (q *Queue) hearAnew(now time.Time) {
+func (q *Queue) renewLeases(now time.Time) {
 	lag := compute.Lag(q.clock)
 	if (lag - q.lag).Abs() < q.settings.Lease/pauseShare {
 		return
@@ -53,9 +53,9 @@ func (q *Queue) hearAnew(now time.Time) {
 	for _, h := range q.held {
 		h.until = now.Add(q.settings.Lease)
 	}
-	for _, l := range q.lines {
-		for _, s := range l.seats {
-			s.lastHeard = now
+	for _, d := range q.dispatchers {
+		for _, s := range d.workers {
+			s.lastSeen = now
 		}
 	}
 }
@@ -106,10 +106,10 @@ func (q *Queue) Clear() {
 	q.mu.Lock()
 	clear(q.held)
 	q.recent = newRecent()
-	for _, l := range q.lines {
-		l.empty()
-		clear(l.lost)
-		for _, s := range l.seats {
+	for _, d := range q.dispatchers {
+		d.empty()
+		clear(d.lost)
+		for _, s := range d.workers {
 			for id := range s.jobs {
 				s.stop(id, q.clock.Now())
 			}
@@ -129,12 +129,12 @@ func (q *Queue) Clear() {
 // sweepHeld ends what ran too long and takes jobs from workers that went silent. One that fails holds up no other.
 func (q *Queue) sweepHeld(ctx context.Context, now time.Time) (first error) {
 	due := func(h *lease) bool { return !now.Before(h.until) || !now.Before(h.overrun) }
-	for _, d := range q.heldThat(due) {
+	for _, h := range q.heldThat(due) {
 		var err error
-		if now.Before(d.overrun) {
-			err = q.lost(ctx, d.endpoint, d.id, d.worker, "no worker reported in time")
+		if now.Before(h.overrun) {
+			err = q.lost(ctx, h.endpoint, h.id, h.worker, "no worker reported in time")
 		} else {
-			err = q.overrun(ctx, d, now)
+			err = q.overrun(ctx, h, now)
 		}
 		first = cmp.Or(first, err)
 	}
@@ -142,8 +142,8 @@ func (q *Queue) sweepHeld(ctx context.Context, now time.Time) (first error) {
 }
 
 // overrun ends a job whose execution timeout is over.
-func (q *Queue) overrun(ctx context.Context, d heldJob, now time.Time) error {
-	one, err := q.end(ctx, d.endpoint, d.id, anyHolder, compute.Job{}, nil, func(j *compute.Job) compute.JobEvent {
+func (q *Queue) overrun(ctx context.Context, h heldJob, now time.Time) error {
+	one, err := q.end(ctx, h.endpoint, h.id, anyHolder, nil, func(j *compute.Job) compute.JobEvent {
 		if now.Before(j.TakenAt.Add(j.ExecutionTimeout)) {
 			return "" // taken anew meanwhile
 		}
@@ -151,7 +151,7 @@ func (q *Queue) overrun(ctx context.Context, d heldJob, now time.Time) error {
 		return compute.JobOverrun
 	})
 	if err == nil && !one.moved {
-		q.doubtJobs(d.endpoint, d.id) // it has ended: who ended it is about to say so, unless they do not know it
+		q.doubtJobs(h.endpoint, h.id) // it has ended: who ended it is about to say so, unless they do not know it
 	}
 	return err
 }
@@ -160,9 +160,9 @@ func (q *Queue) overrun(ctx context.Context, d heldJob, now time.Time) error {
 // gives a job more time does so before or after. It tells whether there may be more.
 func (q *Queue) expire(ctx context.Context, now time.Time) (more bool, err error) {
 	var ended []*ending
-	var deleted []compute.Job
-	unknown, err := unsure(ctx, q.store.Write, func(tx store.Tx) error {
-		ended, deleted = nil, nil
+	err = q.store.Write(ctx, func(tx store.Tx) error {
+		ended = nil
+		var deleted []compute.Job
 		due, err := tx.ExpiringJobs(now, sweepBatch)
 		if err != nil {
 			return err
@@ -178,14 +178,8 @@ func (q *Queue) expire(ctx context.Context, now time.Time) (more bool, err error
 				}
 				continue
 			}
-			one := &ending{endpoint: j.EndpointID, id: j.ID, holder: anyHolder, decide: func(j *compute.Job) compute.JobEvent {
-				j.Error = fmt.Sprintf("ttl of %d ms exceeded", j.TTL.Milliseconds())
-				return compute.JobExpire
-			}}
-			if j.Status == compute.JobInQueue { // which has no output that would be missing
-				one.job = j
-			}
-			if err := one.move(q, tx); err != nil {
+			one, err := q.expireOne(tx, j)
+			if err != nil {
 				return err
 			}
 			if one.moved {
@@ -193,37 +187,57 @@ func (q *Queue) expire(ctx context.Context, now time.Time) (more bool, err error
 			}
 		}
 		more = len(due) == sweepBatch && len(ended)+len(deleted) > 0
+		tx.AfterCommit(func() { q.forgetDeleted(deleted) })
 		return nil
 	})
-	if unknown {
+	if store.IsUnknown(err) {
 		for _, one := range ended {
-			q.doubtJobs(one.endpoint, one.id)
+			q.doubtJobs(one.endpoint, one.job.ID)
 		}
 	}
 	if err != nil {
 		return false, err
 	}
 	for _, one := range ended {
-		one.tell(ctx, q, nil)
+		one.announce(ctx, q, nil)
 	}
+	return more, nil
+}
+
+// expireOne ends a job whose time to live is over.
+func (q *Queue) expireOne(tx store.Tx, j compute.Job) (*ending, error) {
+	one := &ending{endpoint: j.EndpointID, holder: anyHolder, decide: func(j *compute.Job) compute.JobEvent {
+		j.Error = fmt.Sprintf("ttl of %d ms exceeded", j.TTL.Milliseconds())
+		return compute.JobExpire
+	}}
+	if j.Status != compute.JobInQueue { // it was listed without its output, which stays
+		var err error
+		if j, err = tx.Job(j.ID); err != nil {
+			return one, err
+		}
+	}
+	return one, one.move(q, tx, j)
+}
+
+// forgetDeleted drops what memory has of jobs that were deleted.
+func (q *Queue) forgetDeleted(deleted []compute.Job) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, j := range deleted {
 		q.recent.drop(j.ID)
-		if l := q.lines[j.EndpointID]; l != nil {
-			delete(l.lost, j.ID)
+		if d := q.dispatchers[j.EndpointID]; d != nil {
+			delete(d.lost, j.ID)
 		}
 	}
-	return more, nil
 }
 
 func (q *Queue) forgetSilent(now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, l := range q.lines {
-		for id, s := range l.seats {
-			if !s.managed && len(s.jobs) == 0 && s.polls == 0 && now.Sub(s.lastHeard) > silence {
-				delete(l.seats, id)
+	for _, d := range q.dispatchers {
+		for id, s := range d.workers {
+			if !s.managed && len(s.jobs) == 0 && s.polls == 0 && now.Sub(s.lastSeen) > silence {
+				delete(d.workers, id)
 			}
 		}
 	}

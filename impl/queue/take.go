@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -10,12 +9,8 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// Taken is a job as a worker gets it.
-type Taken struct {
-	compute.Job
-	Input     json.RawMessage
-	InputSize int // bytes of an input that is to be had of Pieces; Input is nil then
-}
+// Taken is a job as a worker gets it. A long input is to be had of Pieces.
+type Taken = store.TakenJob
 
 // Take leases at most n jobs to the worker, holding for the first one; none came if the result is empty.
 func (q *Queue) Take(ctx context.Context, user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int) ([]Taken, error) {
@@ -38,59 +33,60 @@ func (q *Queue) take(ctx context.Context, user compute.UserID, e compute.Endpoin
 		if err := q.resolveAll(ctx, e); err != nil {
 			return nil, err
 		}
-		ids, t, s, err := q.queueUp(user, e, w, n)
+		ids, t, s, err := q.offer(user, e, w, n)
 		if err != nil {
 			return nil, err
 		}
 		if t != nil {
-			var h handed
+			var h handover
 			h, over = q.await(ctx, t, s, e, timeout)
 			switch {
 			case h.taken != nil:
 				taken := []Taken{*h.taken}
-				q.tellTaken(ctx, e, taken)
+				q.meterTaken(ctx, e, taken)
 				return taken, nil
 			case h.id == "":
 				continue
 			}
 			ids = []compute.JobID{h.id}
 		}
-		taken, err := q.lease(ctx, e, w, ids)
+		taken, err := q.takeJobs(ctx, e, w, ids)
 		if err != nil || len(taken) > 0 {
-			q.tellTaken(ctx, e, taken)
+			q.meterTaken(ctx, e, taken)
 			return taken, err
 		}
 	}
 	return nil, ctx.Err()
 }
 
-// queueUp takes what waits or, if nothing does, lines the worker up.
-func (q *Queue) queueUp(user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int) ([]compute.JobID, *taker, *seat, error) {
+// offer gives what waits or, if nothing does, has the take wait.
+func (q *Queue) offer(user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int) ([]compute.JobID, *heldTake, *workerState, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l, err := q.line(user, e)
+	d, err := q.dispatcher(user, e)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	s := q.hear(l, w)
+	s := q.see(d, w)
 	s.unhealthy = ""
 	served := !s.draining && !s.leaving
 	if served {
-		if ids := l.pop(w, n); len(ids) > 0 {
+		if ids := d.pop(w, n); len(ids) > 0 {
 			return ids, nil, s, nil
 		}
 	}
-	t := &taker{worker: w, given: make(chan handed, 1)}
+
+	t := &heldTake{worker: w, given: make(chan handover, 1)}
 	if served { // one that is to end is held, and gets nothing
-		l.takers = append(l.takers, t)
+		d.takes = append(d.takes, t)
 	}
 	s.polls++
 	return nil, t, s, nil
 }
 
 // await holds a take until a job is given to it. over tells that the hold is over, also with a job that was given in the last
-// moment: should that job be gone, nothing would end another hold. A job given too late goes back to the line.
-func (q *Queue) await(ctx context.Context, t *taker, s *seat, e compute.EndpointID, timeout <-chan time.Time) (h handed, over bool) {
+// moment: should that job be gone, nothing would end another hold. A job given too late goes back to its dispatcher.
+func (q *Queue) await(ctx context.Context, t *heldTake, s *workerState, e compute.EndpointID, timeout <-chan time.Time) (h handover, over bool) {
 	release := q.Hold()
 	select {
 	case h = <-t.given:
@@ -104,69 +100,57 @@ func (q *Queue) await(ctx context.Context, t *taker, s *seat, e compute.Endpoint
 		over = true
 	}
 	release()
+
 	q.mu.Lock()
 	if over && t.reserved {
 		q.mu.Unlock()
 		h = <-t.given // soon: its commit is under way
 		q.mu.Lock()
-	} else if l := q.lines[e]; over && l != nil {
-		h = l.forgetTaker(t)
+	} else if d := q.dispatchers[e]; over && d != nil {
+		h = d.withdraw(t)
 	}
 	s.polls--
 	late := ctx.Err() != nil || s.draining || s.leaving
-	if l := q.lines[e]; late && h.id != "" && l != nil {
-		l.putBack([]compute.JobID{h.id}, q.clock.Now())
-		l.wake()
+	if d := q.dispatchers[e]; late && h.id != "" && d != nil {
+		d.putBack([]compute.JobID{h.id}, q.clock.Now())
+		d.wake()
 	}
 	q.mu.Unlock()
 	if late && h.taken != nil {
 		q.HandBack([]Taken{*h.taken})
 	}
 	if late {
-		return handed{}, true
+		return handover{}, true
 	}
 	return h, over
 }
 
-// lease makes those of the jobs that still wait the worker's, in one transaction. A worker that hung up meanwhile loses
-// them again at once.
-func (q *Queue) lease(ctx context.Context, e compute.EndpointID, w compute.WorkerID, ids []compute.JobID) ([]Taken, error) {
-	if _, err := compute.JobMachine.Next(compute.JobInQueue, compute.JobTake); err != nil {
-		return nil, err // the move that TakeJob makes is the table's
-	}
+// takeJobs makes those of the jobs the worker's that still wait. A worker that hung up meanwhile loses them again at once.
+func (q *Queue) takeJobs(ctx context.Context, e compute.EndpointID, w compute.WorkerID, ids []compute.JobID) ([]Taken, error) {
 	if err := q.roomForDoubt(); err != nil {
-		q.backInLine(e, ids)
+		q.requeue(e, ids)
 		return nil, err
 	}
 	var taken []Taken
-	now := q.clock.Now()
-	unknown, err := unsure(context.WithoutCancel(ctx), q.store.WriteSure, func(tx store.Tx) error {
-		taken, now = taken[:0], tx.Now()
-		for _, id := range ids {
-			j, input, size, ok, err := tx.TakeJob(id, w)
-			if err != nil {
-				return err
+	err := q.store.TakeJobs(context.WithoutCancel(ctx), store.Take{Worker: w, Jobs: ids, Taken: func(jobs []Taken, now time.Time) {
+		taken = jobs
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		for _, t := range jobs {
+			q.hold(t.Job, now, q.settings.Lease)
+			if d := q.dispatchers[e]; d != nil {
+				d.leave(t.ID) // it is there again if memory was made anew meanwhile
 			}
-			if !ok {
-				continue // cancelled, expired or swept while it stood in the line
-			}
-			taken = append(taken, Taken{Job: j, Input: input, InputSize: size})
 		}
-		return nil
-	})
+	}})
 	switch {
-	case unknown:
+	case store.IsUnknown(err):
 		q.doubt(e, func(ctx context.Context) error { return q.untake(ctx, e, w, ids) })
 		return nil, err
 	case err != nil:
-		q.backInLine(e, ids)
+		q.requeue(e, ids)
 		return nil, err
 	}
-	q.mu.Lock()
-	for _, t := range taken {
-		q.hold(t.Job, now)
-	}
-	q.mu.Unlock()
 	q.demand(e)
 	if ctx.Err() != nil && len(taken) > 0 {
 		q.HandBack(taken)
@@ -175,13 +159,13 @@ func (q *Queue) lease(ctx context.Context, e compute.EndpointID, w compute.Worke
 	return taken, nil
 }
 
-// backInLine puts jobs that nobody got back to the front of the line.
-func (q *Queue) backInLine(e compute.EndpointID, ids []compute.JobID) {
+// requeue puts jobs that nobody got back to the front.
+func (q *Queue) requeue(e compute.EndpointID, ids []compute.JobID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if l := q.lines[e]; l != nil {
-		l.putBack(ids, q.clock.Now())
-		l.wake()
+	if d := q.dispatchers[e]; d != nil {
+		d.putBack(ids, q.clock.Now())
+		d.wake()
 	}
 }
 
@@ -203,47 +187,62 @@ func (q *Queue) HandBack(taken []Taken) {
 // giveBack moves a held job back to the front of the queue. If it was lost, the worker may still run it. If that fails the
 // worker still holds it: it is to be called again, and finds out whether it failed indeed.
 func (q *Queue) giveBack(ctx context.Context, e compute.EndpointID, id compute.JobID, w compute.WorkerID, change func(*compute.Job), lost bool) error {
-	var j compute.Job
-	moved, waits := false, false
-	err := q.store.Write(context.WithoutCancel(ctx), func(tx store.Tx) (err error) {
-		moved, waits = false, false
-		if j, err = tx.Job(id); err != nil {
+	err := q.store.Write(context.WithoutCancel(ctx), func(tx store.Tx) error {
+		j, err := tx.Job(id)
+		if err != nil {
 			return err
 		}
-		waits = j.Status == compute.JobInQueue // it was moved, by a call of unknown outcome
-		if j.WorkerID != w {
-			return nil
+		waits := j.Status == compute.JobInQueue // it was moved, by a call of unknown outcome
+		moved := false
+		if j.WorkerID == w {
+			moved, err = backToQueue(tx, &j, func(j *compute.Job) {
+				j.QueuedAt = tx.Now()
+				change(j)
+			})
 		}
-		moved, err = backToQueue(tx, &j, func(j *compute.Job) {
-			j.QueuedAt = tx.Now()
-			change(j)
-		})
+		tx.AfterCommit(func() { q.gaveBack(e, w, j, moved, waits, lost) })
 		return err
 	})
-	if err != nil && compute.CodeOf(err) != compute.NotFound {
-		return err
+	if compute.CodeOf(err) == compute.NotFound {
+		q.mu.Lock()
+		q.gone(e, id, w)
+		q.mu.Unlock()
+		return nil
 	}
+	if err == nil {
+		q.demand(e)
+	}
+	return err
+}
+
+// gaveBack has memory follow what giveBack did: it moved the job, or found that it waits already or has ended.
+func (q *Queue) gaveBack(e compute.EndpointID, w compute.WorkerID, j compute.Job, moved, waits, lost bool) {
 	q.mu.Lock()
-	h := q.held[id]
+	defer q.mu.Unlock()
+	h := q.held[j.ID]
 	ours := h != nil && h.worker == w
-	back := moved || waits && ours
-	if back && ours {
-		q.release(id)
+	if !moved && (!waits || !ours) {
+		q.gone(e, j.ID, w)
+		return
 	}
-	if l := q.lines[e]; l != nil && back && lost {
-		l.lose(id, w)
-		if l.meter != nil {
-			l.meter.Lost()
+	if ours {
+		q.release(j.ID, q.clock.Now())
+	}
+	if d := q.dispatchers[e]; d != nil && lost {
+		d.lose(j.ID, w)
+		if d.meter != nil {
+			d.meter.Lost()
 		}
 	}
-	q.mu.Unlock()
-	switch {
-	case back:
-		q.enqueue(j, true, false)
-	case ours: // it has ended: who ended it is about to say so, unless they do not know it
-		q.doubtJobs(e, id)
+	q.enqueue(j, true, false)
+}
+
+// gone has the row of a job looked at that is not the worker's any more, though memory says so: who ended it is about to say so,
+// unless they do not know it. The caller has the lock.
+func (q *Queue) gone(e compute.EndpointID, id compute.JobID, w compute.WorkerID) {
+	if h := q.held[id]; h != nil && h.worker == w {
+		q.doubts.add(e, func(ctx context.Context) error { return q.adopt(ctx, e, id) })
 	}
-	return nil
 }
 
 // backToQueue moves a job in progress back to the queue, changed. It tells whether it did: it may have ended.
@@ -255,7 +254,7 @@ func backToQueue(tx store.Tx, j *compute.Job, change func(*compute.Job)) (bool, 
 	}
 	next.WorkerID, next.Output, next.TakenAt = "", nil, time.Time{}
 	change(&next)
-	moved, err := tx.MoveJob(next, j.Status, j.WorkerID)
+	moved, err := tx.MoveJob(next, store.GuardOf(*j))
 	if moved {
 		*j = next
 	}

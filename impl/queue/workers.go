@@ -9,16 +9,16 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-// hear notes a sign of life. It extends the leases of the jobs that the worker holds as long as it never pings, as one does that
+// see notes a sign of life. It extends the leases of the jobs that the worker holds as long as it never pings, as one does that
 // was started without what it takes to ping; of one that pings, only a ping that names a job does, or a report of the job
 // (rules queue.lease.ping, queue.lease.sign). The caller has the lock.
-func (q *Queue) hear(l *line, w compute.WorkerID) *seat {
-	s := l.seat(w)
+func (q *Queue) see(d *dispatcher, w compute.WorkerID) *workerState {
+	s := d.worker(w)
 	now := q.clock.Now()
-	if !s.heard {
-		s.heard, s.idleSince = true, now
+	if !s.seen {
+		s.seen, s.idleSince = true, now
 	}
-	s.lastHeard = now
+	s.lastSeen = now
 	if !s.pinged {
 		for id := range s.jobs {
 			if h := q.held[id]; h != nil && h.worker == w {
@@ -29,12 +29,13 @@ func (q *Queue) hear(l *line, w compute.WorkerID) *seat {
 	return s
 }
 
-func (q *Queue) heardOf(user compute.UserID, e compute.EndpointID, w compute.WorkerID) error {
+// contact is see of a worker of the user's endpoint.
+func (q *Queue) contact(user compute.UserID, e compute.EndpointID, w compute.WorkerID) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l, err := q.line(user, e)
+	d, err := q.dispatcher(user, e)
 	if err == nil {
-		q.hear(l, w)
+		q.see(d, w)
 	}
 	return err
 }
@@ -43,15 +44,15 @@ func (q *Queue) heardOf(user compute.UserID, e compute.EndpointID, w compute.Wor
 func (q *Queue) Ping(user compute.UserID, e compute.EndpointID, w compute.WorkerID, ids []compute.JobID) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l, err := q.line(user, e)
+	d, err := q.dispatcher(user, e)
 	if err != nil {
 		return err
 	}
-	l.seat(w).pinged = true // from its first one on, its pings alone count
-	s := q.hear(l, w)
-	for id := range l.lost {
+	d.worker(w).pinged = true // from its first one on, its pings alone count
+	s := q.see(d, w)
+	for id := range d.lost {
 		if !slices.Contains(ids, id) {
-			l.stopped(w, id)
+			d.stopped(w, id)
 		}
 	}
 	s.named = ids
@@ -59,7 +60,7 @@ func (q *Queue) Ping(user compute.UserID, e compute.EndpointID, w compute.Worker
 	for _, id := range ids {
 		q.extendHeld(e, id, w)
 	}
-	l.wake()
+	d.wake()
 	return nil
 }
 
@@ -84,10 +85,10 @@ func (q *Queue) extendHeld(e compute.EndpointID, id compute.JobID, w compute.Wor
 func (q *Queue) Unhealthy(user compute.UserID, e compute.EndpointID, w compute.WorkerID, reason string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l, err := q.line(user, e)
+	d, err := q.dispatcher(user, e)
 	if err == nil {
-		s := l.seat(w)
-		s.unhealthy, s.lastHeard = reason, q.clock.Now() // it counts as unhealthy until it is forgotten
+		s := d.worker(w)
+		s.unhealthy, s.lastSeen = reason, q.clock.Now() // it counts as unhealthy until it is forgotten
 	}
 	return err
 }
@@ -98,13 +99,13 @@ func (q *Queue) Stops(ctx context.Context, user compute.UserID, e compute.Endpoi
 	defer stop()
 	for {
 		q.mu.Lock()
-		l, err := q.line(user, e)
+		d, err := q.dispatcher(user, e)
 		if err != nil {
 			q.mu.Unlock()
 			return nil, err
 		}
-		s := q.hear(l, w)
-		ids := s.tell()
+		s := q.see(d, w)
+		ids := s.toStop()
 		q.mu.Unlock()
 		if len(ids) > 0 {
 			return ids, nil
@@ -116,7 +117,7 @@ func (q *Queue) Stops(ctx context.Context, user compute.UserID, e compute.Endpoi
 }
 
 // awaitStop holds a stop poll until there may be something to stop, or the poll is over.
-func (q *Queue) awaitStop(ctx context.Context, s *seat, timeout <-chan time.Time) (over bool, err error) {
+func (q *Queue) awaitStop(ctx context.Context, s *workerState, timeout <-chan time.Time) (over bool, err error) {
 	defer q.Hold()()
 	select {
 	case <-s.stopped:
@@ -128,48 +129,6 @@ func (q *Queue) awaitStop(ctx context.Context, s *seat, timeout <-chan time.Time
 		return true, ctx.Err()
 	}
 	return true, nil
-}
-
-// mostStops is how many jobs a worker can be told to stop that has not asked: one that never asks makes the list no longer.
-const mostStops = 1000
-
-// stop tells the worker to stop a job. The caller has the lock.
-func (s *seat) stop(id compute.JobID, now time.Time) {
-	if len(s.stops) >= mostStops {
-		s.stops = slices.Delete(s.stops, 0, 1)
-	}
-	s.stops = append(s.stops, stopping{id: id, since: now})
-	select {
-	case s.stopped <- struct{}{}:
-	default:
-	}
-}
-
-// tell gives the jobs to stop that the worker was not told of before.
-func (s *seat) tell() (ids []compute.JobID) {
-	for i := range s.stops {
-		if !s.stops[i].told {
-			s.stops[i].told = true
-			ids = append(ids, s.stops[i].id)
-		}
-	}
-	return ids
-}
-
-// stillRuns notes which jobs the worker names. One that it was told to stop and does not name has stopped; one that it still
-// names after a while holds it up, as a handler does that nothing can interrupt: the worker is to be replaced.
-func (s *seat) stillRuns(named []compute.JobID, now time.Time) {
-	s.stops = slices.DeleteFunc(s.stops, func(j stopping) bool { return j.told && !slices.Contains(named, j.id) })
-	for _, j := range s.stops {
-		if j.told && s.managed && now.Sub(j.since) >= stopPatience {
-			s.leaving = true
-		}
-	}
-}
-
-// hasEnded notes a worker's own report of a job's end: there is nothing left to stop.
-func (s *seat) hasEnded(id compute.JobID) {
-	s.stops = slices.DeleteFunc(s.stops, func(j stopping) bool { return j.id == id })
 }
 
 // Demand is what an endpoint's scaling is decided on.
@@ -189,7 +148,7 @@ type WorkerView struct {
 	Draining  bool // it is being stopped
 	Leaving   bool // it is to be replaced as soon as it holds no job
 	Stale     bool // it is made of an earlier release than the latest
-	Unheard   bool // it has not said anything yet: of what waits, it has been offered nothing
+	Unseen    bool // it has not said anything yet: of what waits, it has been offered nothing
 	IdleSince time.Time
 }
 
@@ -201,14 +160,14 @@ const stopPatience = 10 * time.Second
 func (q *Queue) reported(e compute.EndpointID, w compute.WorkerID, id compute.JobID, leave bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if l := q.lines[e]; l != nil {
-		if s := l.seats[w]; s != nil {
-			s.hasEnded(id)
+	if d := q.dispatchers[e]; d != nil {
+		if s := d.workers[w]; s != nil {
+			s.reportedEnd(id)
 			s.proven = true
 			s.leaving = s.leaving || leave && s.managed
 		}
-		l.stopped(w, id)
-		l.wake()
+		d.stopped(w, id)
+		d.wake()
 	}
 }
 
@@ -216,8 +175,8 @@ func (q *Queue) reported(e compute.EndpointID, w compute.WorkerID, id compute.Jo
 func (q *Queue) Proven(e compute.EndpointID, w compute.WorkerID) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l := q.lines[e]
-	return l != nil && l.seats[w] != nil && l.seats[w].proven
+	d := q.dispatchers[e]
+	return d != nil && d.workers[w] != nil && d.workers[w].proven
 }
 
 // Demands gives the demand of every endpoint, in the order of their ids: the first ones get what room there is.
@@ -226,33 +185,33 @@ func (q *Queue) Demands() []Demand {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	var demands []Demand
-	for _, e := range slices.Sorted(maps.Keys(q.lines)) {
-		l := q.lines[e]
-		since := now.Add(-l.endpoint.QueueDelay())
-		d := Demand{
-			Endpoint: l.endpoint, Waiting: l.normal.len(), Overdue: l.normal.before(since.UnixMilli()+1, l.endpoint.WorkersMax), Gone: l.gone,
+	for _, e := range slices.Sorted(maps.Keys(q.dispatchers)) {
+		d := q.dispatchers[e]
+		since := now.Add(-d.endpoint.QueueDelay())
+		one := Demand{
+			Endpoint: d.endpoint, Waiting: d.normal.len(), Overdue: d.normal.before(since.UnixMilli()+1, d.endpoint.WorkersMax), Gone: d.gone,
 		}
-		for _, id := range slices.Sorted(maps.Keys(l.seats)) {
-			s := l.seats[id]
+		for _, id := range slices.Sorted(maps.Keys(d.workers)) {
+			s := d.workers[id]
 			for _, low := range s.jobs {
 				if !low {
-					d.Held++
+					one.Held++
 				}
 			}
 			if !s.managed {
 				continue
 			}
 			for _, j := range s.stops {
-				if !j.told && now.Sub(j.since) >= stopPatience {
+				if !j.sent && now.Sub(j.since) >= stopPatience {
 					s.leaving = true // it never asks what to stop, as old workers do not
 				}
 			}
-			d.Workers = append(d.Workers, WorkerView{
+			one.Workers = append(one.Workers, WorkerView{
 				ID: id, Status: s.status(), Draining: s.draining, Leaving: s.leaving, IdleSince: s.idleSince,
-				Stale: s.version < l.endpoint.Version, Unheard: !s.heard,
+				Stale: s.version < d.endpoint.Version, Unseen: !s.seen,
 			})
 		}
-		demands = append(demands, d)
+		demands = append(demands, one)
 	}
 	return demands
 }
@@ -261,24 +220,24 @@ func (q *Queue) Demands() []Demand {
 func (q *Queue) WorkerStarted(e compute.EndpointID, w compute.WorkerID, version int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if l := q.lines[e]; l != nil {
-		s := l.seat(w)
+	if d := q.dispatchers[e]; d != nil {
+		s := d.worker(w)
 		s.managed, s.version = true, version
 	}
 }
 
-// WorkerUp notes that the container of a worker that berth started is up. That is all that is ever heard of a worker of an endpoint
+// WorkerUp notes that the container of a worker that berth started is up. Nothing more ever comes from a worker of an endpoint
 // without a queue, and of one that says nothing since nothing runs in it: those are ready by that.
 func (q *Queue) WorkerUp(e compute.EndpointID, w compute.WorkerID, silent bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l := q.lines[e]
+	d := q.dispatchers[e]
 	switch {
-	case l == nil:
-	case l.endpoint.Type == compute.LoadBalancer:
-		q.hear(l, w)
+	case d == nil:
+	case d.endpoint.Type == compute.LoadBalancer:
+		q.see(d, w)
 	case silent:
-		if s := l.seat(w); !s.heard {
+		if s := d.worker(w); !s.seen {
 			s.up, s.idleSince = true, q.clock.Now()
 		}
 	}
@@ -287,8 +246,8 @@ func (q *Queue) WorkerUp(e compute.EndpointID, w compute.WorkerID, silent bool) 
 // Replace has every worker of the endpoint that berth started replaced, each as soon as it holds no job.
 func (q *Queue) Replace(e compute.EndpointID) {
 	q.mu.Lock()
-	if l := q.lines[e]; l != nil {
-		for _, s := range l.seats {
+	if d := q.dispatchers[e]; d != nil {
+		for _, s := range d.workers {
 			s.leaving = s.leaving || s.managed
 		}
 	}
@@ -301,24 +260,16 @@ func (q *Queue) Replace(e compute.EndpointID) {
 func (q *Queue) Drain(e compute.EndpointID, w compute.WorkerID) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l := q.lines[e]
-	if l == nil {
+	d := q.dispatchers[e]
+	if d == nil {
 		return true
 	}
-	s := l.seat(w)
+	s := d.worker(w)
 	if len(s.jobs) > 0 {
 		return false
 	}
 	s.endPolls()
 	return true
-}
-
-// endPolls ends what the worker waits for, and leases it nothing more. The caller has the lock.
-func (s *seat) endPolls() {
-	if !s.draining {
-		s.draining = true
-		close(s.drain)
-	}
 }
 
 // WorkerGone forgets a worker that has ended, and puts the jobs that it held back in the queue or, with their attempts
@@ -331,18 +282,18 @@ func (q *Queue) WorkerGone(ctx context.Context, e compute.EndpointID, w compute.
 		}
 	}
 	q.mu.Lock()
-	if l := q.lines[e]; l != nil {
-		delete(l.seats, w)
+	if d := q.dispatchers[e]; d != nil {
+		delete(d.workers, w)
 	}
 	q.mu.Unlock()
 	q.hooks.Demand()
 }
 
-// lost takes a job from a worker that was not heard of (rules queue.lease, queue.attempts). If that fails the worker still holds
+// lost takes a job from a worker whose lease ended without a heartbeat (rules queue.lease, queue.attempts). If that fails the worker still holds
 // it: it is to be called again.
 func (q *Queue) lost(ctx context.Context, e compute.EndpointID, id compute.JobID, w compute.WorkerID, why string) error {
 	gaveUp := false
-	_, err := q.end(ctx, e, id, w, compute.Job{}, nil, func(j *compute.Job) compute.JobEvent {
+	_, err := q.end(ctx, e, id, w, nil, func(j *compute.Job) compute.JobEvent {
 		if j.Attempt < q.settings.MaxAttempts {
 			return "" // no row: it goes back to the queue below
 		}
@@ -357,8 +308,8 @@ func (q *Queue) lost(ctx context.Context, e compute.EndpointID, id compute.JobID
 		return q.giveBack(ctx, e, id, w, func(j *compute.Job) { j.Retries++ }, true)
 	}
 	q.mu.Lock()
-	if l := q.lines[e]; l != nil {
-		l.lose(id, w) // it may be retried
+	if d := q.dispatchers[e]; d != nil {
+		d.lose(id, w) // it may be retried
 	}
 	q.mu.Unlock()
 	return nil

@@ -12,11 +12,11 @@ import (
 
 func TestAWorkerThatNeverAsksWhatToStopIsToldOfTheLastJobsAlone(t *testing.T) {
 	t.Parallel()
-	s := seat{stopped: make(chan struct{}, 1)}
+	s := workerState{stopped: make(chan struct{}, 1)}
 	for n := range 3 * mostStops {
 		s.stop(compute.JobID(fmt.Sprint(n)), time.Time{})
 	}
-	ids := s.tell()
+	ids := s.toStop()
 	require.Len(t, ids, mostStops)
 	require.Equal(t, compute.JobID(fmt.Sprint(3*mostStops-1)), ids[mostStops-1])
 }

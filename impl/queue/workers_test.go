@@ -178,9 +178,9 @@ func TestAfterAPauseNoWorkerIsForgotten(t *testing.T) {
 	b.clock.Advance(2 * time.Minute)
 	b.clock.Running().Adjust(time.Hour)
 	b.sweepAfter(time.Second)
-	require.Len(t, b.queue.Sights(b.endpoint), 1)
+	require.Len(t, b.queue.WorkerStates(b.endpoint), 1)
 	b.sweepAfter(2*time.Minute + time.Second)
-	require.Empty(t, b.queue.Sights(b.endpoint))
+	require.Empty(t, b.queue.WorkerStates(b.endpoint))
 }
 
 func TestPingsOfADeadWorkersPingerRenewNothing(t *testing.T) {

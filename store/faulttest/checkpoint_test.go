@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -52,7 +53,9 @@ func TestAPowerLossDuringACheckpointLosesNothingAcknowledged(t *testing.T) {
 			m.take(fmt.Sprintf("call %d, %s of the file", c.N, c.Kind), faulttest.Everything, faulttest.Some)
 		}
 	})
-	crowded(t, in(dir), l, func() { require.Positive(t, checkpoints.Load(), "no checkpoint") })
+	crowded(t, in(dir), l, func() {
+		require.Eventually(t, func() bool { return checkpoints.Load() > 0 }, time.Minute, time.Millisecond, "no checkpoint")
+	})
 	require.Empty(t, l.errs)
 	t.Log(m.n, "images,", checkpoints.Load(), "calls of checkpoints")
 	require.NoError(t, m.first)

@@ -124,7 +124,7 @@ func live(db store.Store, l *ledger, i, size int) {
 	ctx := context.Background()
 	j := compute.Job{ID: jobID(i), EndpointID: "e", Status: compute.JobInQueue, TTL: time.Hour, Webhook: "http://127.0.0.1/"}
 	if !l.try(i, inserted, func() error {
-		return db.WriteSure(ctx, func(tx store.Tx) error {
+		return db.Write(ctx, func(tx store.Tx) error {
 			j.CreatedAt, j.QueuedAt, j.ExpiresAt = tx.Now(), tx.Now(), tx.Now().Add(j.TTL)
 			if err := haveEndpoint(tx, j.EndpointID); err != nil {
 				return err
@@ -135,7 +135,7 @@ func live(db store.Store, l *ledger, i, size int) {
 		return
 	}
 	if !l.try(i, taken, func() error {
-		return db.WriteSure(ctx, func(tx store.Tx) (err error) {
+		return db.Write(ctx, func(tx store.Tx) (err error) {
 			j, _, _, _, err = tx.TakeJob(j.ID, worker)
 			return err
 		})
@@ -144,8 +144,9 @@ func live(db store.Store, l *ledger, i, size int) {
 	}
 	if !l.try(i, ended, func() error {
 		return db.Write(ctx, func(tx store.Tx) error {
+			was := store.GuardOf(j)
 			j.Status, j.Output, j.EndedAt, j.ExpiresAt = compute.JobCompleted, json.RawMessage(`{"out":1}`), tx.Now(), tx.Now()
-			if _, err := tx.MoveJob(j, compute.JobInProgress, worker); err != nil {
+			if _, err := tx.MoveJob(j, was); err != nil {
 				return err
 			}
 			return tx.InsertWebhook(compute.Webhook{JobID: j.ID, URL: j.Webhook, Body: j.Output, NextAt: tx.Now(), CreatedAt: tx.Now()})

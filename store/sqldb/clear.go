@@ -9,6 +9,9 @@ var clearings = []string{
 	"UPDATE job_counts SET in_queue = 0, in_progress = 0, completed = 0, failed = 0, retried = 0",
 	"DELETE FROM releases WHERE endpoint_id NOT IN (SELECT id FROM endpoints)",
 	"DELETE FROM workers WHERE endpoint_id NOT IN (SELECT id FROM endpoints)",
+	"DELETE FROM claims WHERE holder_id NOT IN (SELECT id FROM workers)", "DELETE FROM claim_sums",
+	`INSERT INTO claim_sums (host_id, gpus, vcpus, memory_gb, disk_gb)
+SELECT host_id, count(device), sum(vcpus), sum(memory_gb), sum(disk_gb) FROM claims GROUP BY host_id`,
 }
 
 // Clear removes everything but declared endpoints, their workers, keys, and where runtimes are.

@@ -55,11 +55,28 @@ func blob(b json.RawMessage) any {
 // text gives a value of strings as JSON text. Nothing but maps and slices of strings may come here: they cannot fail, and
 // hold no field names that a renaming would lose.
 func text[T map[string]string | []string](v T) string {
+	if len(v) == 0 { // as most are
+		return empty(v)
+	}
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic("sqldb: strings are always JSON: " + err.Error())
 	}
 	return string(b)
+}
+
+func empty(v any) string {
+	switch v := v.(type) {
+	case []string:
+		if v != nil {
+			return "[]"
+		}
+	case map[string]string:
+		if v != nil {
+			return "{}"
+		}
+	}
+	return "null"
 }
 
 // words reads such a column.

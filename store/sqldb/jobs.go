@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
 )
 
 const (
@@ -34,7 +35,7 @@ RETURNING ` + jobFields + `, s3_config, output, (SELECT body FROM job_inputs i W
 	keepOutput = `UPDATE jobs SET ` + moved
 	moved      = `status = ?, worker_id = ?, attempt = ?, retries = ?, retention = ?, queued_at = ?, taken_at = ?, ended_at = ?,
 expires_at = ?, error = ?, final_reads = CASE WHEN ? = 'IN_QUEUE' THEN 0 ELSE final_reads END
-WHERE seq = ? AND id = ? AND status = ? AND worker_id = ?`
+WHERE seq = ? AND id = ? AND status = ? AND worker_id = ? AND attempt = ?`
 	setJobOutput  = `UPDATE jobs SET output = ? WHERE seq = ? AND id = ? AND status = 'IN_PROGRESS' AND worker_id = ?`
 	selectWaiting = `SELECT id, endpoint_id, low_priority, retries, queued_at FROM jobs INDEXED BY jobs_open
 WHERE ended_at IS NULL AND status = 'IN_QUEUE' ORDER BY queued_at, seq`
@@ -125,30 +126,30 @@ func (tx *Tx) TakeJob(id compute.JobID, holder compute.WorkerID) (j compute.Job,
 	return j, input, size, err == nil, err
 }
 
-// MoveJob writes what can change of a job if its status and its worker are still from and holder. It keeps a long output of which
+// MoveJob writes what can change of a job if it is still as was says. It keeps a long output of which
 // the job has only the size. On the way back to the queue it forgets the chunks.
-func (tx *Tx) MoveJob(j compute.Job, from compute.JobStatus, holder compute.WorkerID) (bool, error) {
+func (tx *Tx) MoveJob(j compute.Job, was store.JobGuard) (bool, error) {
 	lost := false // counted: a take lost to a silent worker, not one handed back
-	if from == compute.JobInProgress && j.Status == compute.JobInQueue {
+	if was.Status == compute.JobInProgress && j.Status == compute.JobInQueue {
 		_, err := tx.one("read retries", func(row scanner) error {
 			var before int
 			err := row.Scan(&before)
 			lost = j.Retries > before
 			return err
-		}, selectRetries, seqOf(j.ID), string(j.ID), string(from), string(holder))
+		}, selectRetries, seqOf(j.ID), string(j.ID), string(was.Status), string(was.Worker))
 		if err != nil {
 			return false, err
 		}
 	}
-	moved, err := tx.moveRow(j, from, holder)
+	moved, err := tx.moveRow(j, was)
 	if err != nil || !moved {
 		return false, err
 	}
-	tx.moves = append(tx.moves, countMove{endpoint: j.EndpointID, from: from, to: j.Status, lost: lost})
-	if err := tx.moveOutput(j, from); err != nil {
+	tx.moves = append(tx.moves, countMove{endpoint: j.EndpointID, from: was.Status, to: j.Status, lost: lost})
+	if err := tx.moveOutput(j, was.Status); err != nil {
 		return false, err
 	}
-	if from != j.Status && j.Status == compute.JobInQueue {
+	if was.Status != j.Status && j.Status == compute.JobInQueue {
 		if _, err := tx.exec("delete chunks", deleteChunks, seqOf(j.ID)); err != nil {
 			return false, err
 		}
@@ -157,11 +158,11 @@ func (tx *Tx) MoveJob(j compute.Job, from compute.JobStatus, holder compute.Work
 }
 
 // moveRow writes the row.
-func (tx *Tx) moveRow(j compute.Job, from compute.JobStatus, holder compute.WorkerID) (bool, error) {
+func (tx *Tx) moveRow(j compute.Job, was store.JobGuard) (bool, error) {
 	output, size := keptOutput(&j)
 	args := []any{
 		output, size, string(j.Status), string(j.WorkerID), j.Attempt, j.Retries, j.Retention.Milliseconds(), millis(j.QueuedAt), millis(j.TakenAt),
-		millis(j.EndedAt), millis(j.ExpiresAt), j.Error, string(j.Status), seqOf(j.ID), string(j.ID), string(from), string(holder),
+		millis(j.EndedAt), millis(j.ExpiresAt), j.Error, string(j.Status), seqOf(j.ID), string(j.ID), string(was.Status), string(was.Worker), was.Attempt,
 	}
 	if keepsOutput(&j) {
 		return tx.changed("move job", keepOutput, args[2:]...)

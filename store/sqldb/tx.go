@@ -26,7 +26,7 @@ type Tx struct {
 
 	altered bool // something
 	deleted bool // jobs
-	lingers bool // the commit may be late
+	effects []func()
 }
 
 // NewTx makes a Tx at the time that the clock shows, which it cuts to whole milliseconds. counts holds what the callers before it
@@ -53,11 +53,17 @@ func (tx *Tx) End() error {
 // Changed tells whether a statement changed something, or may have.
 func (tx *Tx) Changed() bool { return tx.altered }
 
-// Linger lets the commit be late.
-func (tx *Tx) Linger() { tx.lingers = true }
+// AfterCommit has f called once the transaction is on disk.
+func (tx *Tx) AfterCommit(f func()) { tx.effects = append(tx.effects, f) }
 
-// Lingers tells whether the commit may be late.
-func (tx *Tx) Lingers() bool { return tx.lingers }
+// Effects gives what is to be called after the commit.
+func (tx *Tx) Effects() []func() { return tx.effects }
+
+// Exec runs a statement of the engine itself.
+func (tx *Tx) Exec(query string) error {
+	_, err := tx.exec("write", query)
+	return err
+}
 
 // Deleted tells whether jobs were deleted.
 func (tx *Tx) Deleted() bool { return tx.deleted }

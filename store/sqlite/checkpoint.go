@@ -18,7 +18,7 @@ const (
 
 // checkpoints brings the log into the file, beside the writer: SQLite would do so within a commit, and everybody would wait for
 // the few milliseconds that it takes. The writer waits only for what it wrote meanwhile.
-func (d *DB) checkpoints(ctx context.Context, w *writer) {
+func (d *DB) checkpoints(ctx context.Context) {
 	defer close(d.checkpointed)
 	var own *sqldb.Conn
 	defer func() {
@@ -30,7 +30,7 @@ func (d *DB) checkpoints(ctx context.Context, w *writer) {
 		select {
 		case <-d.closed:
 			return
-		case <-w.long:
+		case <-d.engine.long:
 		}
 		if own == nil {
 			c, err := d.connect(ctx, dsn(d.path, false, d.synchronous))
@@ -42,13 +42,7 @@ func (d *DB) checkpoints(ctx context.Context, w *writer) {
 		if pages, err := logged(own); err != nil || pages < checkpointLog {
 			continue
 		}
-		select {
-		case <-d.closed:
-			return
-		case w.turn <- struct{}{}:
-			_, _ = logged(w.conn) // or the next time
-			<-w.turn
-		}
+		d.group.Exclude(func() { _, _ = logged(d.engine.conn) }) // or the next time
 	}
 }
 
@@ -69,13 +63,13 @@ func logged(c *sqldb.Conn) (pages int64, err error) {
 }
 
 // grew notes that a commit wrote so many calls' changes, and calls for a checkpoint when that may have been enough pages.
-func (w *writer) grew(calls int) {
-	if w.pages += 4 + calls/2; w.pages < checkpointPages {
+func (e *engine) grew(calls int) {
+	if e.pages += 4 + calls/2; e.pages < checkpointPages {
 		return
 	}
-	w.pages = 0
+	e.pages = 0
 	select {
-	case w.long <- struct{}{}:
+	case e.long <- struct{}{}:
 	default:
 	}
 }

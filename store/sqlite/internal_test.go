@@ -13,6 +13,7 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/groupcommit"
 	"github.com/berthdev/berth/store/sqldb"
 )
 
@@ -32,7 +33,7 @@ func TestEveryConnectionHasEveryPragma(t *testing.T) {
 	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
-	require.Equal(t, "2", pragma(t, d.writer.conn, "secure_delete"))
+	require.Equal(t, "2", pragma(t, d.engine.conn, "secure_delete"))
 	check := func(c *sqldb.Conn, readOnly string) {
 		for name, want := range map[string]string{
 			"busy_timeout": "5000", "journal_mode": "wal", "synchronous": "2", "auto_vacuum": "2", "foreign_keys": "1", "temp_store": "2", "query_only": readOnly,
@@ -40,7 +41,7 @@ func TestEveryConnectionHasEveryPragma(t *testing.T) {
 			assert.Equal(t, want, pragma(t, c, name), name)
 		}
 	}
-	check(d.writer.conn, "0")
+	check(d.engine.conn, "0")
 	for range readers { // all of them: none is given back meanwhile
 		c, err := d.reader(t.Context())
 		require.NoError(t, err)
@@ -53,7 +54,7 @@ func TestAnUnsyncedStoreDoesNotWaitForTheDisk(t *testing.T) {
 	t.Parallel()
 	d, err := OpenUnsynced(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
 	require.NoError(t, err)
-	require.Equal(t, "0", pragma(t, d.writer.conn, "synchronous"))
+	require.Equal(t, "0", pragma(t, d.engine.conn, "synchronous"))
 	require.NoError(t, d.Close())
 }
 
@@ -83,7 +84,7 @@ func BenchmarkInsertJob64(b *testing.B) {
 	for _, c := range []struct {
 		name  string
 		limit int
-	}{{"group commit", batchLimit}, {"one transaction per call", 1}} {
+	}{{"group commit", groupcommit.Most}, {"one transaction per call", 1}} {
 		b.Run(c.name, func(b *testing.B) {
 			d, err := open(b.Context(), filepath.Join(b.TempDir(), "berth.db"), compute.SystemClock{}, full, c.limit, migrations())
 			require.NoError(b, err)

@@ -18,7 +18,7 @@ func patient(t *testing.T) (d *DB, batches func() []int) {
 	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
-	d.writer.moment = 365 * 24 * time.Hour
+	d.group.SetMoment(365 * 24 * time.Hour)
 	var mu sync.Mutex
 	var all []int
 	d.Observe(func(writes int, _ time.Duration) {
@@ -33,14 +33,14 @@ func patient(t *testing.T) (d *DB, batches func() []int) {
 	}
 }
 
-// linger begins to write an endpoint's job in a transaction that may linger, and gives its result to come.
+// linger begins to store an endpoint's job in a transaction that nobody waits for, and gives its result to come.
 func linger(t *testing.T, d *DB, id compute.JobID) <-chan error {
 	ran, result := make(chan struct{}), make(chan error, 1)
 	go func() {
-		result <- d.WriteSure(t.Context(), func(tx store.Tx) error {
-			defer close(ran)
-			tx.Linger()
-			return tx.InsertJob(compute.Job{ID: id, EndpointID: "e", Status: compute.JobInQueue}, nil)
+		result <- d.SubmitJob(t.Context(), store.Submission{
+			Job:    compute.Job{ID: id, EndpointID: "e", Status: compute.JobInQueue},
+			Assign: func() compute.WorkerID { return "w" },
+			Early:  func(compute.Job) bool { close(ran); return true },
 		})
 	}()
 	<-ran

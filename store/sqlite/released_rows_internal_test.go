@@ -36,6 +36,8 @@ type rows struct {
 	Clusters      []compute.Cluster
 	Lines         []compute.LogLine // of the first pod
 	Charges       []compute.Charge
+	Claims        []compute.Claim // of the pods and workers
+	Sums          map[string]compute.Claimed
 }
 
 // storedJob is a job with what is kept apart from it.
@@ -87,6 +89,12 @@ func releasedRows(_ int) rows {
 			},
 			{ID: "k3m9x2m4p6q8w2", EndpointID: releasedOther, Version: 1, Image: "img:2", CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 2, MemoryGB: 8}, CreatedAt: at(4)},
 		},
+		Claims: []compute.Claim{
+			{HolderID: "k3m9x2m4p6q8p2", HostID: "EU-RO-1-community", Kept: true, DiskGB: 10},
+			{HolderID: string(releasedPod), HostID: "EU-RO-1-secure", Devices: []string{"GPU-1", "1"}, DiskGB: 20},
+			{HolderID: string(releasedWorker), HostID: "h", Devices: []string{"0"}, DiskGB: 5},
+		},
+		Sums: map[string]compute.Claimed{"EU-RO-1-community": {DiskGB: 10}, "EU-RO-1-secure": {GPUs: 2, DiskGB: 20}, "h": {GPUs: 1, DiskGB: 5}},
 		Jobs: releasedJobs(),
 		Counts: map[compute.EndpointID]compute.JobCounts{
 			releasedQueue: {Completed: 1, Failed: 1, InProgress: 1, InQueue: 1},
@@ -211,6 +219,9 @@ func (r rows) put(t *testing.T, s store.Store, clock *compute.SettableClock) {
 	write(func(tx store.Tx) error { return putAll(r.Endpoints, tx.InsertEndpoint) })
 	write(func(tx store.Tx) error { return putAll(r.Releases, tx.InsertRelease) })
 	write(func(tx store.Tx) error { return putAll(r.Workers, tx.InsertWorker) })
+	write(func(tx store.Tx) error {
+		return putAll(r.Claims, func(c compute.Claim) error { return tx.InsertClaims(compute.HostSize{GPUs: 2, DiskGB: 20}, c) })
+	})
 	write(func(tx store.Tx) error { return putAll(r.Keys, tx.InsertKey) })
 	write(func(tx store.Tx) error { return putAll(r.RequestCounts, tx.SetRequestCount) })
 	write(func(tx store.Tx) error { return putAll(r.Volumes, tx.InsertVolume) })
@@ -319,6 +330,10 @@ func readRows(t *testing.T, s store.Store, of rows) (r rows) {
 		r.Lines, err = tx.SystemLines(string(releasedPod), 0)
 		must(err)
 		r.Charges, err = tx.ListCharges(releasedUser, []compute.Item{compute.PodGPU, compute.ServerlessGPU, compute.StorageStandard}, nil, released, at(1000))
+		must(err)
+		r.Claims, err = tx.ListClaims()
+		must(err)
+		r.Sums, err = tx.ClaimSums()
 		must(err)
 		return nil
 	}))

@@ -26,6 +26,28 @@ CREATE TABLE chunks (
 
 -- sqlite_autoindex_chunks_1 ON chunks;
 
+CREATE TABLE claim_sums (
+  host_id   TEXT PRIMARY KEY NOT NULL,
+  gpus      INTEGER NOT NULL,
+  vcpus     INTEGER NOT NULL,
+  memory_gb INTEGER NOT NULL,
+  disk_gb   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE claims (
+  holder_id TEXT NOT NULL,    -- a pod or a worker
+  kept      INTEGER NOT NULL, -- 1: also while the pod is stopped
+  part      INTEGER NOT NULL,
+  host_id   TEXT NOT NULL,
+  device    TEXT,             -- NULL: part 0
+  vcpus     INTEGER NOT NULL, -- beside those of the devices
+  memory_gb INTEGER NOT NULL, -- likewise
+  disk_gb   INTEGER NOT NULL,
+  PRIMARY KEY (holder_id, kept, part)
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX claims_of_device ON claims (host_id, device) WHERE device IS NOT NULL;
+
 CREATE TABLE clock (
   one INTEGER PRIMARY KEY CHECK (one = 1), -- there is no other row
   lag INTEGER NOT NULL                     -- milliseconds

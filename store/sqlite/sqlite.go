@@ -15,27 +15,24 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/groupcommit"
 	"github.com/berthdev/berth/store/sqldb"
 )
 
 var _ store.Store = (*DB)(nil)
 
-const (
-	readers = 4
-	// batchLimit is how many calls may share a commit: 16 are slower by a quarter, more than 256 gain nothing.
-	batchLimit = 256
-)
+const readers = 4
 
 // DB is a store in one SQLite file.
 type DB struct {
 	path         string
 	clock        compute.Clock
-	writer       *writer
+	engine       *engine // the group's
+	group        *groupcommit.Group
 	readers      chan *sqldb.Conn // the idle ones
 	unopened     chan struct{}    // one for each reader that nobody has needed yet
 	closed       chan struct{}
 	checkpointed chan struct{} // closed when the last checkpoint has ended
-	tried        chan struct{} // closed when nobody tries to write any more
 	synchronous  synchronous
 	damage       *Damage // that was found at the start
 	closing      sync.Once
@@ -49,13 +46,13 @@ type DB struct {
 // newer program wrote or that is no database of berth, and leaves it as it is. File and directory are its owner's alone, since
 // jobs and environments hold secrets.
 func Open(ctx context.Context, path string, clock compute.Clock) (*DB, error) {
-	return open(ctx, path, clock, full, batchLimit, migrations())
+	return open(ctx, path, clock, full, groupcommit.Most, migrations())
 }
 
 // OpenUnsynced is Open of a file that is to be thrown away: a Write returns without waiting for the disk, and what it wrote
 // outlives this process, but not a failure of power.
 func OpenUnsynced(ctx context.Context, path string, clock compute.Clock) (*DB, error) {
-	return open(ctx, path, clock, off, batchLimit, migrations())
+	return open(ctx, path, clock, off, groupcommit.Most, migrations())
 }
 
 // Versions tells which version of the schema the file has, and to which Open would bring it. It changes nothing, and fails as Open
@@ -102,7 +99,7 @@ func open(ctx context.Context, path string, clock compute.Clock, s synchronous, 
 			err = errors.Join(fmt.Errorf("open store %s: %w", path, notADatabase(err)), d.closeAll())
 		}
 	}()
-	// The writer first: it migrates the file before anyone reads.
+	// The writing connection first: it migrates the file before anyone reads.
 	c, err := d.connect(ctx, dsn(path, true, s))
 	if err != nil {
 		return nil, err
@@ -115,10 +112,10 @@ func open(ctx context.Context, path string, clock compute.Clock, s synchronous, 
 			return nil, errors.Join(err, c.Close())
 		}
 	}
-	d.writer = newWriter(sqldb.NewConn(c, dialect{}), clock, limit)
-	d.checkpointed, d.tried = make(chan struct{}), make(chan struct{})
-	go d.checkpoints(context.WithoutCancel(ctx), d.writer)
-	go d.tryAgain(context.WithoutCancel(ctx))
+	d.engine = newEngine(sqldb.NewConn(c, dialect{}), clock)
+	d.group = groupcommit.New(d.engine, limit)
+	d.checkpointed = make(chan struct{})
+	go d.checkpoints(context.WithoutCancel(ctx))
 	for range readers {
 		d.unopened <- struct{}{}
 	}
@@ -140,7 +137,7 @@ func dsn(path string, write bool, s synchronous) string {
 		"journal_size_limit(33554432)", // bytes: a log that a burst made longer is cut again
 		"synchronous(" + string(s) + ")",
 		"foreign_keys(1)",
-		"temp_store(MEMORY)", // what a savepoint may undo
+		"temp_store(MEMORY)", // what a statement may undo
 	}}
 	if write {
 		q.Set("_txlock", "immediate")
@@ -189,7 +186,7 @@ func (d *DB) reader(ctx context.Context) (*sqldb.Conn, error) {
 		}
 		return sqldb.NewConn(c, dialect{}), nil
 	case <-d.closed:
-		return nil, errClosed()
+		return nil, groupcommit.ErrClosed()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -215,8 +212,6 @@ func (dialect) IsUnique(err error) bool {
 	return e.Code() == lib.SQLITE_CONSTRAINT_UNIQUE || e.Code() == lib.SQLITE_CONSTRAINT_PRIMARYKEY
 }
 
-func errClosed() error { return compute.Errorf(compute.Unavailable, "the store is closed") }
-
 // Read runs f on a consistent snapshot. A ctx that ends while all connections are busy ends the wait; f itself is seen
 // through. f must not call Read: four at once would wait for each other. Unavailable once the store is closed.
 func (d *DB) Read(ctx context.Context, f func(store.Tx) error) (err error) {
@@ -225,7 +220,7 @@ func (d *DB) Read(ctx context.Context, f func(store.Tx) error) (err error) {
 	}
 	select {
 	case <-d.closed:
-		return errClosed()
+		return groupcommit.ErrClosed()
 	default:
 	}
 	defer func() { err = told(err) }() // also when f panics
@@ -254,17 +249,42 @@ func (d *DB) Read(ctx context.Context, f func(store.Tx) error) (err error) {
 // raised again here. A ctx that ends before f began withdraws the call: Write returns its error and f never runs.
 // Unavailable once the store is closed.
 func (d *DB) Write(ctx context.Context, f func(store.Tx) error) error {
-	return d.writer.write(ctx, false, f)
+	return d.group.Do(ctx, groupcommit.Call{Run: f})
 }
 
-// WriteSure is Write without the savepoint that undoes f alone, which is a tenth of the work of a small write.
-func (d *DB) WriteSure(ctx context.Context, f func(store.Tx) error) error {
-	return d.writer.write(ctx, true, f)
+// SubmitJob stores a new job.
+func (d *DB) SubmitJob(ctx context.Context, s store.Submission) error {
+	var worker compute.WorkerID
+	var j compute.Job
+	c := groupcommit.Call{Run: func(tx store.Tx) (err error) {
+		j, err = s.In(tx, worker)
+		return err
+	}}
+	if s.Assign != nil {
+		c.Bind = func() { worker = s.Assign() }
+	}
+	if s.Early != nil {
+		c.Early = func() bool { return worker != "" && s.Early(j) }
+	}
+	return d.group.Do(ctx, c)
+}
+
+// TakeJobs takes those of the jobs that are IN_QUEUE.
+func (d *DB) TakeJobs(ctx context.Context, t store.Take) error {
+	return d.Write(ctx, t.In)
+}
+
+// EndJob ends a job that is still as its caller knows it.
+func (d *DB) EndJob(ctx context.Context, e store.JobEnd) error {
+	return d.Write(ctx, func(tx store.Tx) error {
+		_, err := e.In(tx)
+		return err
+	})
 }
 
 // Observe has f told of each commit: how many writes shared it and how long it took. f must be quick, and is set before the
 // first write.
-func (d *DB) Observe(f func(writes int, took time.Duration)) { d.writer.observed = f }
+func (d *DB) Observe(f func(writes int, took time.Duration)) { d.group.Observe(f) }
 
 // Close refuses new calls and waits for those that were begun or stand in line. Closing twice does no harm.
 func (d *DB) Close() error {
@@ -276,10 +296,9 @@ func (d *DB) Close() error {
 func (d *DB) closeAll() error {
 	close(d.closed)
 	var errs []error
-	if d.writer != nil {
-		d.writer.stop()
+	if d.group != nil {
+		d.group.Close()
 		<-d.checkpointed
-		<-d.tried
 		for range readers {
 			select {
 			case c := <-d.readers:
@@ -287,7 +306,7 @@ func (d *DB) closeAll() error {
 			case <-d.unopened:
 			}
 		}
-		errs = append(errs, d.writer.conn.Close())
+		errs = append(errs, d.engine.conn.Close())
 	}
 	for i := len(d.pools) - 1; i >= 0; i-- {
 		errs = append(errs, d.pools[i].Close())

@@ -168,9 +168,9 @@ func TestInputAndChunksGoWithTheirJob(t *testing.T) {
 	j := compute.Job{ID: "j", Status: compute.JobInProgress, WorkerID: "w", ExpiresAt: time.UnixMilli(1)}
 	move := func(to compute.JobStatus) {
 		require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error {
-			from := j.Status
+			was := store.GuardOf(j)
 			j.Status = to
-			moved, err := tx.MoveJob(j, from, "w")
+			moved, err := tx.MoveJob(j, was)
 			require.True(t, moved)
 			return err
 		}))

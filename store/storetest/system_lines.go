@@ -26,7 +26,8 @@ func systemLines(t *testing.T, open Open) {
 	add := func(id, text string) {
 		write(t, s, func(tx store.Tx) error { return tx.AddSystemLine(id, text) })
 	}
-	add("p", "a")
+	write(t, s, func(tx store.Tx) error { return tx.BeginSystemLines("p", "a") })
+	require.Equal(t, compute.Conflict, compute.CodeOf(s.Write(t.Context(), func(tx store.Tx) error { return tx.BeginSystemLines("p", "again") })))
 	add("p", "b") // at the same time
 	add("q", "x")
 	before := clock.Now().Add(time.Millisecond).UnixNano()

@@ -131,49 +131,66 @@ func exits(t *testing.T, open Open) {
 	around(t, open, func() error { runtime.Goexit(); return nil }, outcome{exited: true})
 }
 
-// sure checks that a sure function that fails before its change harms nobody, and that one that fails afterwards undoes all
-// who share its commit, and tells them.
-func sure(t *testing.T, open Open) {
+// runsAgain checks that a function that fails after a change has the others of its group run again, that effects come once, in the
+// order of the commits and before the answers, and that those of what was undone never come.
+func runsAgain(t *testing.T, open Open) {
 	synctest.Test(t, func(t *testing.T) {
 		s := beginCounted(t, open)
-		gate := make(chan struct{})
-		var wg sync.WaitGroup
-		first := make(chan error, 1)
-		wg.Go(func() { first <- s.Write(t.Context(), func(store.Tx) error { <-gate; return nil }) })
-		synctest.Wait()
-		errs := make([]error, 4)
-		for i, f := range []func(store.Tx) error{
-			insert("a"), func(store.Tx) error { return errNo }, insert("a"), insert("b"),
-		} {
-			wg.Go(func() { errs[i] = s.WriteSure(t.Context(), f) })
-			synctest.Wait()
+		var mu sync.Mutex
+		var effects []string
+		runs := map[string]int{}
+		counted := func(id compute.JobID, end error) func(store.Tx) error {
+			return func(tx store.Tx) error {
+				mu.Lock()
+				defer mu.Unlock()
+				runs[string(id)]++
+				tx.AfterCommit(func() { effects = append(effects, string(id)) })
+				return errors.Join(insert(id)(tx), end)
+			}
 		}
-		close(gate)
-		wg.Wait()
-		require.NoError(t, <-first)
-		require.NoError(t, errs[0])
-		require.Same(t, errNo, errs[1])
-		require.Equal(t, compute.Conflict, compute.CodeOf(errs[2]))
-		require.NoError(t, errs[3])
-		require.True(t, exists(t, s, "a"))
-		require.Equal(t, compute.JobCounts{InQueue: 2}, counts(t, s))
+		got := group(t, s, counted("a", nil), counted("b", nil), counted("x", errNo), counted("c", nil))
+		require.Equal(t, []outcome{{}, {}, {err: got[2].err}, {}}, got)
+		require.ErrorIs(t, got[2].err, errNo)
+		require.Equal(t, []string{"a", "b", "c"}, effects)
+		require.Equal(t, map[string]int{"a": 2, "b": 2, "x": 1, "c": 1}, runs)
+		require.Equal(t, compute.JobCounts{InQueue: 3}, counts(t, s))
 
-		gate = make(chan struct{})
-		wg.Go(func() { first <- s.Write(t.Context(), func(store.Tx) error { <-gate; return nil }) })
-		synctest.Wait()
-		for i, f := range []func(store.Tx) error{
-			insert("c"), func(tx store.Tx) error { return errors.Join(insert("d")(tx), errNo) },
-		} {
-			wg.Go(func() { errs[i] = s.WriteSure(t.Context(), f) })
-			synctest.Wait()
+		// One that fails only when it runs again, as it sees what others did, fails alone too.
+		again := 0
+		got = group(t, s,
+			counted("d", nil),
+			func(tx store.Tx) error {
+				if again++; again > 1 {
+					return errors.Join(insert("y")(tx), errNo)
+				}
+				return insert("e")(tx)
+			},
+			counted("f", nil), counted("x", errNo))
+		require.NoError(t, errors.Join(got[0].err, got[2].err))
+		require.ErrorIs(t, got[1].err, errNo)
+		require.ErrorIs(t, got[3].err, errNo)
+		for id, there := range map[compute.JobID]bool{"d": true, "f": true, "e": false, "x": false, "y": false} {
+			require.Equal(t, there, exists(t, s, id), id)
 		}
-		close(gate)
-		wg.Wait()
-		require.NoError(t, <-first)
-		require.ErrorIs(t, errs[0], errNo)
-		require.ErrorIs(t, errs[1], errNo)
-		require.False(t, exists(t, s, "c"))
-		require.False(t, exists(t, s, "d"))
+		require.Equal(t, compute.JobCounts{InQueue: 5}, counts(t, s))
+		require.Equal(t, []string{"a", "b", "c", "d", "f"}, effects)
+	})
+}
+
+// failsUnchanged checks that a function that fails before it changes anything has nobody run again.
+func failsUnchanged(t *testing.T, open Open) {
+	synctest.Test(t, func(t *testing.T) {
+		s := beginCounted(t, open)
+		runs := 0
+		got := group(t, s,
+			func(tx store.Tx) error { runs++; return insert("a")(tx) },
+			func(tx store.Tx) error { _, err := tx.Job("a"); return errors.Join(err, errNo) },
+			insert("a"), insert("b"))
+		require.NoError(t, got[0].err)
+		require.ErrorIs(t, got[1].err, errNo)
+		require.Equal(t, compute.Conflict, compute.CodeOf(got[2].err))
+		require.NoError(t, got[3].err)
+		require.Equal(t, 1, runs)
 		require.Equal(t, compute.JobCounts{InQueue: 2}, counts(t, s))
 	})
 }

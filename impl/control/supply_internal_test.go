@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/compute"
-	"github.com/berthdev/berth/store"
 )
 
 func TestEachLookForRoomIsToldWithItsOutcome(t *testing.T) {
@@ -20,21 +19,19 @@ func TestEachLookForRoomIsToldWithItsOutcome(t *testing.T) {
 	create("NVIDIA L4", 4)
 	create("NVIDIA L4", 4)
 	create("NVIDIA A40", 1)
-	_ = c.placement.Write(t.Context(), func(tx store.Tx, b *Booking) error {
-		_, err := b.InsertWorker(tx, &compute.Worker{ID: "w"}, compute.Endpoint{ID: "e", DiskGB: 1, CPUs: []compute.CPU{{ID: "cpu3g", VCPUCount: 2, MemoryGB: 8}}})
-		return err
-	})
+	_, _, err := c.placement.StartWorker(t.Context(), "w", compute.Endpoint{ID: "e", DiskGB: 1, CPUs: []compute.CPU{{ID: "cpu3g", VCPUCount: 2, MemoryGB: 8}}}, nil)
+	require.NoError(t, err)
 	require.Equal(t, []string{"pod placed", "pod full", "pod no_host", "worker placed"}, looks)
 }
 
-func TestTheRoomsAreSummedByDataCenterAndType(t *testing.T) {
+func TestTheSupplyIsSummedByDataCenterAndType(t *testing.T) {
 	t.Parallel()
 	c := openControl(t, openStore(t), small())
 	_, err := c.CreatePod(t.Context(), "u", NewPod{Name: "a", Image: "i", GPU: &compute.GPU{ID: "NVIDIA L4", Count: 3}, DataCenterIDs: []string{"EU-RO-1"}, DiskGB: 1})
 	require.NoError(t, err)
-	require.Equal(t, []Room{
+	require.Equal(t, []Supply{
 		{"", "AP-JP-1", 24, 24}, {"NVIDIA L4", "AP-JP-1", 1, 1},
 		{"", "EU-RO-1", 48, 24}, {"NVIDIA L4", "EU-RO-1", 6, 3},
 		{"", "US-KS-2", 10, 10},
-	}, c.placement.Rooms())
+	}, c.placement.Supplies())
 }

@@ -2,14 +2,10 @@ package control
 
 import (
 	"context"
-	"errors"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
 )
-
-// ErrFull is the cause of a refusal because no host has room for the pod now.
-var ErrFull = errors.New("no host has room")
 
 // Wanted is what a GPU pod needs of the host that is to hold it.
 type Wanted struct {
@@ -21,8 +17,8 @@ type Wanted struct {
 	Needs
 }
 
-// Deal is the cheapest way to have now what is wanted.
-type Deal struct {
+// Quote is the cheapest way to have now what is wanted.
+type Quote struct {
 	Cloud  compute.Cloud // empty: it cannot be had
 	Price  float64       // USD an hour for all the GPUs
 	Stock  Stock
@@ -30,9 +26,9 @@ type Deal struct {
 	CUDA   []CUDAStock // that hosts of the clouds have, with room for the pod or without, the latest first
 }
 
-// Deal looks for the cheapest cloud with room.
-func (c *Control) Deal(w Wanted) Deal {
-	d := Deal{Stock: StockNone, Counts: []int64{}}
+// Quote looks for the cheapest cloud with room.
+func (c *Control) Quote(w Wanted) Quote {
+	q := Quote{Stock: StockNone, Counts: []int64{}}
 	t, _ := c.catalog.GPU(w.GPU.ID)
 	can, cuda := map[int64]bool{}, map[cudaVersion]int64{}
 	most := int64(0)
@@ -42,26 +38,26 @@ func (c *Control) Deal(w Wanted) Deal {
 			continue
 		}
 		x := w.want(cloud)
-		asked := c.placement.room(x)
+		asked := c.placement.places(x)
 		for v, n := range asked.byCUDA {
 			cuda[v] += n
 		}
-		if price := times(offer.Price, x.Count); asked.all > 0 && (d.Cloud == "" || price < d.Price) {
-			d.Cloud, d.Price, d.Stock = cloud, price, stockOf(asked.all)
+		if price := times(offer.Price, x.Count); asked.all > 0 && (q.Cloud == "" || price < q.Price) {
+			q.Cloud, q.Price, q.Stock = cloud, price, stockOf(asked.all)
 		}
 		for x.Count = 1; x.Count <= offer.MaxCount; x.Count++ {
-			if c.placement.hasRoom(&x) {
+			if c.placement.hasPlace(&x) {
 				can[x.Count], most = true, max(most, x.Count)
 			}
 		}
 	}
-	d.CUDA = cudaStock(cuda)
+	q.CUDA = cudaStock(cuda)
 	for n := int64(1); n <= most; n++ {
 		if can[n] {
-			d.Counts = append(d.Counts, n)
+			q.Counts = append(q.Counts, n)
 		}
 	}
-	return d
+	return q
 }
 
 // Choose completes what the user asks for: the first of the GPU types that can be had, in the cheapest of the clouds. When none
@@ -81,8 +77,8 @@ func (c *Control) Choose(ctx context.Context, user compute.UserID, n NewPod, typ
 		w := Wanted{
 			GPU: compute.GPU{ID: id, Count: n.GPU.Count}, Clouds: clouds, DataCenterIDs: dataCenters, GlobalNetwork: n.GlobalNetworking, Needs: n.Needs,
 		}
-		if d := c.Deal(w); d.Cloud != "" {
-			n.GPU, n.Cloud = &w.GPU, d.Cloud
+		if q := c.Quote(w); q.Cloud != "" {
+			n.GPU, n.Cloud = &w.GPU, q.Cloud
 			return n, nil
 		}
 	}
@@ -90,8 +86,8 @@ func (c *Control) Choose(ctx context.Context, user compute.UserID, n NewPod, typ
 	return n, nil
 }
 
-// FreeIn gives the stock of each GPU type of the catalog in the data center, for pods with so many GPUs that need w.
-func (c *Control) FreeIn(dataCenterID string, w Wanted) []ResourceStock {
+// StockIn gives the stock of each GPU type of the catalog in the data center, for pods with so many GPUs that need w.
+func (c *Control) StockIn(dataCenterID string, w Wanted) []ResourceStock {
 	w.DataCenterIDs = []string{dataCenterID}
 	list := make([]ResourceStock, len(c.catalog.GPUs))
 	for i, t := range c.catalog.GPUs {
@@ -104,7 +100,7 @@ func (c *Control) FreeIn(dataCenterID string, w Wanted) []ResourceStock {
 // places counts the pods for which there is room in any of the clouds.
 func (c *Control) places(w Wanted) (n int64) {
 	for _, cloud := range w.Clouds {
-		n += c.placement.room(w.want(cloud)).all
+		n += c.placement.places(w.want(cloud)).all
 	}
 	return n
 }
@@ -135,7 +131,7 @@ func (c *Control) CPUOffer(cpu compute.CPU, dataCenterIDs []string, worker bool)
 	if worker && !f.Serverless() {
 		return CPUOffer{}, compute.Errorf(compute.Rejected, "cpu.id: flavor %q is not for workers of endpoints", cpu.ID)
 	}
-	places := c.placement.room(want{
+	places := c.placement.places(want{
 		CPU: cpu.ID, Count: cpu.VCPUCount, MemoryGB: memory, Cloud: compute.Secure, DataCenterIDs: dataCenterIDs, DiskGB: defaultDiskGB,
 	}).all
 	return CPUOffer{stockOf(places), price, times(f.ServerlessPricePerVCPU, cpu.VCPUCount)}, nil
@@ -148,35 +144,4 @@ func (c *Control) Catalog() Catalog { return c.catalog }
 func (c *Control) SmallestCPU() compute.CPU {
 	f := c.catalog.CPUs[0]
 	return compute.CPU{ID: f.ID, VCPUCount: f.MinVCPU}
-}
-
-// Resume is what may be asked of a pod that is to start again.
-type Resume struct {
-	GPUs         *int     // nil: as many as it has
-	OnGPUs       *bool    // whether it is a GPU pod; nil: as it is
-	CUDAVersions []string // any of them; empty: all
-}
-
-// ResumePod starts the pod. Rejected for another number of GPUs than the pod has, or none in place of some; otherwise as for ActOnPod.
-func (c *Control) ResumePod(ctx context.Context, user compute.UserID, id compute.PodID, r Resume) (pod compute.Pod, err error) {
-	err = c.placement.Write(ctx, func(tx store.Tx, b *Booking) (err error) {
-		if pod, err = ownPod(tx, user, id); err != nil {
-			return err
-		}
-		has := int64(0)
-		if pod.GPU != nil {
-			has = pod.GPU.Count
-		}
-		if r.GPUs != nil && int64(*r.GPUs) != has {
-			return compute.Errorf(compute.Rejected, "gpuCount: the pod has %d, which cannot change", has)
-		}
-		if r.OnGPUs != nil && *r.OnGPUs != (pod.GPU != nil) {
-			return compute.Errorf(compute.Rejected, "computeType: the pod has %d GPUs, which cannot change", has)
-		}
-		return move(tx, b, &pod, compute.PodStart, r.CUDAVersions...)
-	})
-	if err == nil {
-		c.podHint(id)
-	}
-	return pod, err
 }

@@ -1,0 +1,85 @@
+package control
+
+import (
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// choice is a part of a host that was chosen for a pod or a worker: memory counts it as claimed, the rows do not yet.
+type choice struct {
+	host    *host
+	want    *want
+	amount  amount // with the persistent storage
+	devices []int  // numbers of its GPUs on the host
+}
+
+// choose chooses so many hosts, each by the first of the wants for which there is room. It gives nil, and chooses nothing, if there is
+// no room for all.
+func (p *Placement) choose(count int, wants []want) []choice {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	choices := make([]choice, 0, count)
+	for range count {
+		c, ok := p.chooseOne(wants)
+		if !ok {
+			p.count(choices, 1)
+			return nil
+		}
+		choices = append(choices, c)
+	}
+	return choices
+}
+
+// chooseOne chooses one host. The caller has the lock.
+func (p *Placement) chooseOne(wants []want) (c choice, ok bool) {
+	for i := range wants {
+		w := &wants[i]
+		h := p.best(w)
+		if h == nil {
+			continue
+		}
+		c = choice{host: h, want: w, amount: h.share(w)}
+		c.amount.diskGB += w.PersistentGB
+		c.devices = h.devices.pick(c.amount.gpus, h.GPUCount)
+		if int64(len(c.devices)) < c.amount.gpus {
+			p.known = false // its sums and its devices do not agree: nothing of it is chosen before both were read again
+			continue
+		}
+		p.count([]choice{c}, -1)
+		return c, true
+	}
+	return choice{}, false
+}
+
+// unchoose makes the choices free again.
+func (p *Placement) unchoose(choices []choice) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.count(choices, 1)
+}
+
+// count adds the choices to what is free so many times. The caller has the lock.
+func (p *Placement) count(choices []choice, times int64) {
+	for _, c := range choices {
+		c.host.free = c.host.free.plus(c.amount, times)
+		c.host.devices.set(c.devices, times < 0)
+	}
+}
+
+// claim stores the choice as the claims of its holder. errTaken if the rows say that it is not free; then nothing has changed.
+func (c *choice) claim(tx store.Tx, holderID string) error {
+	claim := compute.Claim{HolderID: holderID, HostID: c.host.ID, Devices: c.deviceNames(), DiskGB: c.want.DiskGB}
+	if c.want.GPU == "" {
+		claim.VCPUs, claim.MemoryGB = c.amount.vcpus, c.amount.memoryGB
+	}
+	claims := []compute.Claim{claim}
+	if c.want.PersistentGB > 0 {
+		claims = append(claims, compute.Claim{HolderID: holderID, HostID: c.host.ID, Kept: true, DiskGB: c.want.PersistentGB})
+	}
+
+	err := tx.InsertClaims(c.host.size(), claims...)
+	if compute.CodeOf(err) == compute.Conflict {
+		return &compute.Error{Code: compute.Conflict, Detail: "host " + c.host.ID + " has no room any more", Cause: errTaken}
+	}
+	return err
+}

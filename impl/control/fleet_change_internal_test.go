@@ -1,0 +1,186 @@
+package control
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/sqlite"
+)
+
+// oneL4 is a pod with one GPU.
+func oneL4() NewPod {
+	return NewPod{Name: "a", Image: "i", GPU: &compute.GPU{ID: "NVIDIA L4", Count: 1}, DiskGB: 1}
+}
+
+// l4s is a host with so many GPUs.
+func l4s(id string, count int64) Host {
+	return Host{
+		ID: id, DataCenterID: "EU-RO-1", Cloud: compute.Secure, GPU: "NVIDIA L4", GPUCount: count, VCPUs: 8 * count, MemoryGB: 8 * count, DiskGB: 100,
+	}
+}
+
+func TestHostsComeAndGoWhileTheServerRuns(t *testing.T) {
+	t.Parallel()
+	c := openControl(t, openStore(t), nil)
+	ctx := t.Context()
+	create := func() (compute.Pod, error) { return c.CreatePod(ctx, "u", oneL4()) }
+	full := func() {
+		t.Helper()
+		_, err := create()
+		require.ErrorIs(t, err, ErrFull)
+	}
+	on := func(host string) compute.Pod {
+		t.Helper()
+		pod, err := create()
+		require.NoError(t, err)
+		require.Equal(t, host, pod.HostID)
+		return pod
+	}
+	full()
+	require.NoError(t, c.AddHost(ctx, l4s("a", 2)))
+	on("a")
+
+	require.NoError(t, c.DrainHost(ctx, "a", true))
+	full()
+	require.Empty(t, c.placement.places(want{GPU: "NVIDIA L4", Count: 1}).all, "nor is it offered")
+	require.NoError(t, c.AddHost(ctx, l4s("b", 1)))
+	on("b")
+	full()
+	require.NoError(t, c.DrainHost(ctx, "a", false))
+	on("a")
+	full()
+
+	larger := l4s("b", 2)
+	require.NoError(t, c.SetHosts(ctx, []Host{l4s("a", 2), larger}))
+	require.Equal(t, []Host{l4s("a", 2), larger}, c.Hosts())
+	on("b")
+	full()
+	require.NoError(t, auditClaims(ctx, c.store))
+}
+
+func TestAFleetIsNotChangedToWhatMakesNoSense(t *testing.T) {
+	t.Parallel()
+	c := openControl(t, openStore(t), []Host{l4s("a", 1)})
+	nowhere := l4s("b", 1)
+	nowhere.DataCenterID = "XX"
+	for code, err := range map[compute.Code]error{
+		compute.Conflict: c.AddHost(t.Context(), l4s("a", 1)),
+		compute.NotFound: c.RemoveHost(t.Context(), "none"),
+		compute.Rejected: c.AddHost(t.Context(), nowhere),
+	} {
+		require.Equal(t, code, compute.CodeOf(err), "%v", err)
+	}
+	require.ErrorContains(t, c.AddHost(t.Context(), nowhere), `hosts[0].dataCenterId "XX" is not in the catalog`)
+	require.Equal(t, compute.NotFound, compute.CodeOf(c.DrainHost(t.Context(), "none", true)))
+	require.Equal(t, compute.Rejected, compute.CodeOf(c.SetHosts(t.Context(), []Host{l4s("b", 1), l4s("b", 1)})))
+	require.Equal(t, []Host{l4s("a", 1)}, c.Hosts())
+
+	simulated := openControl(t, openStore(t), SimulatedFleet(c.catalog))
+	require.NoError(t, simulated.AddHost(t.Context(), l4s("a", 1)), "to hosts that are not checked, as they are not of a file")
+}
+
+func TestWhatIsOnAHostThatLeavesEndsWithTheReason(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	c := openControl(t, s, []Host{l4s("a", 4), l4s("b", 1)})
+	var hinted []compute.PodID
+	c.podHint = func(id compute.PodID) { hinted = append(hinted, id) }
+	ctx := t.Context()
+	create := func(n NewPod) compute.PodID {
+		pod, err := c.CreatePod(ctx, "u", n)
+		require.NoError(t, err)
+		return pod.ID
+	}
+	other := create(oneL4())
+	stored := oneL4()
+	stored.Persistent = &compute.PersistentMount{SizeGB: 40, Path: "/d"}
+	runs, stopped := create(stored), create(stored)
+	_, err := c.ActOnPod(ctx, "u", stopped, compute.PodStop)
+	require.NoError(t, err)
+	hinted = nil
+	require.False(t, c.placement.Left("a"))
+	require.NoError(t, c.RemoveHost(ctx, "a"))
+	require.True(t, c.placement.Left("a"))
+	require.Equal(t, []compute.PodID{runs}, hinted)
+	pod, err := c.GetPod(ctx, "u", runs)
+	require.NoError(t, err)
+	require.Equal(t, compute.PodError, pod.Status)
+	require.Equal(t, "its host a left the fleet", pod.Reason)
+	for id, status := range map[compute.PodID]compute.PodStatus{stopped: compute.PodExited, other: compute.PodProvisioning} {
+		pod, err := c.GetPod(ctx, "u", id)
+		require.NoError(t, err)
+		require.Equal(t, status, pod.Status)
+	}
+	require.NoError(t, auditClaims(ctx, s), "the storage of stopped pods stays theirs")
+	require.NoError(t, c.RemoveHost(ctx, "a"), "as often as it takes")
+
+	_, err = c.ActOnPod(ctx, "u", runs, compute.PodStart)
+	require.ErrorContains(t, err, "on the host that holds its data")
+	require.NoError(t, c.AddHost(ctx, l4s("a", 4)))
+	require.False(t, c.placement.Left("a"))
+	_, err = c.CreatePod(ctx, "u", NewPod{Name: "a", Image: "i", GPU: &compute.GPU{ID: "NVIDIA L4", Count: 1}, DiskGB: 21})
+	require.ErrorIs(t, err, ErrFull, "of its disk, 80 GB are theirs still")
+	pod, err = c.ActOnPod(ctx, "u", runs, compute.PodStart)
+	require.NoError(t, err)
+	require.Equal(t, "a", pod.HostID)
+}
+
+// What keeps two servers from giving away a device twice is the index in the database alone: each knows nothing of what the other did.
+func TestOnlyTheIndexKeepsTwoServersFromGivingADeviceAwayTwice(t *testing.T) {
+	t.Parallel()
+	for name, broken := range map[string]bool{"with the index": false, "without it": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "berth.db")
+			var s store.Store
+			s, err := sqlite.Open(t.Context(), path, compute.SystemClock{})
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = s.Close() })
+			if broken {
+				db, err := sql.Open("sqlite", path)
+				require.NoError(t, err)
+				_, err = db.Exec("DROP INDEX claims_of_device")
+				require.NoError(t, err)
+				require.NoError(t, db.Close())
+			}
+
+			for _, c := range []*Control{openControl(t, s, []Host{l4s("a", 2)}), openControl(t, s, []Host{l4s("a", 2)})} {
+				_, err := c.CreatePod(t.Context(), "u", oneL4())
+				require.NoError(t, err)
+			}
+			_, err = auditDevices(t.Context(), s)
+			if broken {
+				require.ErrorContains(t, err, "device a 0 is that of")
+			} else {
+				require.NoError(t, err)
+			}
+		})
+	}
+}
+
+func TestMemoryIsReadAnewAfterAFailureOfTheStoreAndNotForEachClientThatGoesAway(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	c := openControl(t, s, []Host{l4s("a", 2)})
+	readings := func() int {
+		_ = c.placement.freeNow()
+		return c.placement.readings
+	}
+	require.Equal(t, 1, readings())
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := c.CreatePod(gone, "u", oneL4())
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, 1, readings())
+	require.EqualValues(t, 2, c.placement.freeNow()["a"].gpus, "what was chosen for it is free again")
+
+	err = c.placement.Write(t.Context(), func(store.Tx, *Claims) error { return errFlaky })
+	require.ErrorIs(t, err, errFlaky)
+	require.Equal(t, 2, readings())
+}

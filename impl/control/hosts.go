@@ -1,0 +1,187 @@
+package control
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// amount is a part of a host, with what comes with its GPUs.
+type amount struct{ gpus, vcpus, memoryGB, diskGB int64 }
+
+func (a amount) plus(b amount, times int64) amount {
+	return amount{a.gpus + times*b.gpus, a.vcpus + times*b.vcpus, a.memoryGB + times*b.memoryGB, a.diskGB + times*b.diskGB}
+}
+
+// covers tells whether there is room for b.
+func (a amount) covers(b amount) bool {
+	return b.gpus <= a.gpus && b.vcpus <= a.vcpus && b.memoryGB <= a.memoryGB && b.diskGB <= a.diskGB
+}
+
+// host is a Host with what is free of it.
+type host struct {
+	*Host
+	center   *DataCenter
+	rank     int // of the data center in the catalog
+	cuda     []cudaVersion
+	draining bool
+	free     amount
+	devices  devices // that are claimed
+}
+
+// size is what the host has, as the store guards it.
+func (h *host) size() compute.HostSize {
+	n := max(1, h.GPUCount)
+	return compute.HostSize{
+		GPUs: h.GPUCount, VCPUs: h.VCPUs, MemoryGB: h.MemoryGB, DiskGB: h.DiskGB, VCPUsPerGPU: h.VCPUs / n, MemoryGBPerGPU: h.MemoryGB / n,
+	}
+}
+
+// whole is all that the host has.
+func (h *host) whole() amount { return amount{h.GPUCount, h.VCPUs, h.MemoryGB, h.DiskGB} }
+
+// amountOf is what claims take of the host.
+func (h *host) amountOf(c compute.Claimed) amount {
+	s := h.size()
+	return amount{c.GPUs, c.VCPUs + c.GPUs*s.VCPUsPerGPU, c.MemoryGB + c.GPUs*s.MemoryGBPerGPU, c.DiskGB}
+}
+
+// setHosts replaces the hosts; what is free of them is to be read. Nothing is in flight, and the caller has the lock.
+func (p *Placement) setHosts(hosts []Host) {
+	ranks := map[string]int{}
+	for i, d := range p.catalog.DataCenters {
+		ranks[d.ID] = i
+	}
+	versions := map[string][]cudaVersion{} // hosts with the same share them
+	made := make([]host, len(hosts))       // one piece: the simulated fleet is made at every start
+	p.hosts, p.byID, p.kinds, p.known = made, nil, map[kind][]*host{}, false
+
+	for i := range hosts {
+		n, h := &hosts[i], &made[i]
+		cuda, known := versions[n.CUDAVersion]
+		if !known {
+			for text := range strings.SplitSeq(n.CUDAVersion, ",") {
+				if version, ok := parseCUDA(text); ok {
+					cuda = append(cuda, version)
+				}
+			}
+			versions[n.CUDAVersion] = cuda
+		}
+		rank := ranks[n.DataCenterID]
+		*h = host{Host: n, rank: rank, center: &p.catalog.DataCenters[rank], cuda: cuda, draining: p.draining[n.ID]}
+		h.free = h.whole()
+		if h.GPU != "" {
+			p.kinds[kind{gpu: h.GPU}] = append(p.kinds[kind{gpu: h.GPU}], h)
+		}
+		for _, id := range h.CPUs {
+			p.kinds[kind{cpu: id}] = append(p.kinds[kind{cpu: id}], h)
+		}
+	}
+}
+
+// host gives the host of that id; nil if there is none. The caller has the lock.
+func (p *Placement) host(id string) *host {
+	if p.byID == nil {
+		p.byID = make(map[string]*host, len(p.hosts))
+		for i := range p.hosts {
+			p.byID[p.hosts[i].ID] = &p.hosts[i]
+		}
+	}
+	if h := p.byID[id]; h != nil {
+		return h
+	}
+	i := strings.LastIndexByte(id, '/')
+	if h := p.byID[id[:max(0, i)]]; h != nil && h.is(id) {
+		return h
+	}
+	return nil
+}
+
+// is tells whether it is the host of that id. A simulated host has the versions of CUDA for which there was one host each before,
+// and takes their place for what was stored then.
+func (h *host) is(id string) bool {
+	rest, within := strings.CutPrefix(id, h.ID+"/")
+	return id == h.ID || within && slices.Contains(strings.Split(h.CUDAVersion, ","), rest)
+}
+
+// want is what is to be placed.
+type want struct {
+	GPU, CPU      string        // type or flavor: one of them
+	Count         int64         // GPUs or vCPUs
+	MemoryGB      int64         // with vCPUs; GPUs bring theirs
+	Cloud         compute.Cloud // empty: either
+	DataCenterIDs []string      // in the order of preference; empty: any, in the order of the catalog
+	GlobalNetwork bool          // only where it is possible
+	DiskGB        int64
+	PersistentGB  int64
+	HostID        string // this host alone; empty: any
+	Needs
+}
+
+// wantOf is what a pod needs to run. What it keeps while it is stopped is not in it.
+func wantOf(p compute.Pod) want {
+	w := want{Cloud: p.Cloud, DiskGB: p.DiskGB, GlobalNetwork: p.GlobalNetworking}
+	if p.GPU != nil {
+		w.GPU, w.Count = p.GPU.ID, p.GPU.Count
+	}
+	if p.CPU != nil {
+		w.CPU, w.Count, w.MemoryGB = p.CPU.ID, p.CPU.VCPUCount, p.CPU.MemoryGB
+	}
+	return w
+}
+
+// suiting gives the hosts of the asked sort, free or not. The caller has the lock.
+func (p *Placement) suiting(w *want) (all []*host) {
+	for _, h := range p.kinds[kind{w.GPU, w.CPU}] {
+		if h.suits(w) {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+// suits tells whether the host is of the asked sort, free or not.
+func (h *host) suits(w *want) bool {
+	return !h.draining && (w.HostID == "" || h.is(w.HostID)) && (w.Cloud == "" || w.Cloud == h.Cloud) &&
+		(len(w.DataCenterIDs) == 0 || slices.Contains(w.DataCenterIDs, h.DataCenterID)) &&
+		(!w.GlobalNetwork || h.center.GlobalNetwork) && h.meets(&w.Needs, h.share(w))
+}
+
+// share is what the pod takes of the host but for its persistent storage. With its GPUs it gets as much of the host's
+// vCPUs and memory.
+func (h *host) share(w *want) amount {
+	if w.GPU != "" {
+		n := max(1, h.GPUCount)
+		return amount{w.Count, h.VCPUs / n * w.Count, h.MemoryGB / n * w.Count, w.DiskGB}
+	}
+	return amount{vcpus: w.Count, memoryGB: w.MemoryGB, diskGB: w.DiskGB}
+}
+
+// fits tells whether there is room for it if so much is free.
+func (h *host) fits(w *want, free amount) bool {
+	return free.covers(h.share(w)) && w.PersistentGB <= free.diskGB-w.DiskGB && w.LeastDiskGB <= free.diskGB
+}
+
+// best has the runtime choose among the hosts with room. Nil if there is none. The caller has the lock.
+func (p *Placement) best(w *want) *host {
+	hosts := p.kinds[kind{w.GPU, w.CPU}]
+	chosen, ok := p.options.Place(func(yield func(compute.HostRoom) bool) {
+		for i, h := range hosts {
+			if !h.suits(w) || !h.fits(w, h.free) {
+				continue
+			}
+			rank := h.rank
+			if len(w.DataCenterIDs) > 0 {
+				rank = slices.Index(w.DataCenterIDs, h.DataCenterID)
+			}
+			if !yield(compute.HostRoom{Number: i, HostID: h.ID, Rank: rank, GPUs: h.free.gpus, VCPUs: h.free.vcpus}) {
+				return
+			}
+		}
+	})
+	if !ok {
+		return nil
+	}
+	return hosts[chosen.Number]
+}

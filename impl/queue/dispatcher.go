@@ -1,0 +1,207 @@
+package queue
+
+import (
+	"slices"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// dispatcher is one endpoint's waiting jobs and its workers. It remembers what the rows say, and may be made anew from them at any time. Every method needs the queue's lock.
+type dispatcher struct {
+	endpoint compute.Endpoint
+	normal   fifo
+	low      fifo
+	lost     map[compute.JobID][]compute.WorkerID // workers that a job was taken from and that may still run it
+	takes    []*heldTake                          // held, longest first
+	workers  map[compute.WorkerID]*workerState
+
+	absent []Absent
+	gone   bool  // the endpoint is deleted
+	meter  Meter // nil: nobody counts
+}
+
+// heldTake is a take that waits for a job. given is buffered, so that giving never blocks.
+type heldTake struct {
+	worker   compute.WorkerID
+	given    chan handover
+	reserved bool // a job is being stored for it: something will be given
+}
+
+// handover is what a held take gets: the id of a job that waited, or a job that was stored as taken; neither if it could not
+// be stored.
+type handover struct {
+	id    compute.JobID
+	taken *Taken
+}
+
+// reserve takes out the take that waits longest, for a new job; nil if none waits.
+func (d *dispatcher) reserve() *heldTake {
+	if len(d.takes) == 0 {
+		return nil
+	}
+	t := d.takes[0]
+	d.takes = slices.Delete(d.takes, 0, 1)
+	t.reserved = true
+	return t
+}
+
+func newDispatcher(e compute.Endpoint) *dispatcher {
+	return &dispatcher{
+		endpoint: e, lost: map[compute.JobID][]compute.WorkerID{}, workers: map[compute.WorkerID]*workerState{},
+	}
+}
+
+// worker gives what is known of the worker, which may be nothing yet.
+func (d *dispatcher) worker(w compute.WorkerID) *workerState {
+	s := d.workers[w]
+	if s == nil {
+		s = &workerState{drain: make(chan struct{}), jobs: map[compute.JobID]bool{}, stopped: make(chan struct{}, 1)}
+		d.workers[w] = s
+	}
+	return s
+}
+
+// push gives the job to the worker that waits longest, or puts it in the queue of its priority: at the end, or at the front
+// if it has waited before. fresh says that nobody else can know of it: from what others know they may have ended it since it was
+// read.
+func (d *dispatcher) push(j compute.Job, front, fresh bool) {
+	for i, t := range d.takes {
+		if !d.mayHold(t.worker, j.ID) {
+			d.takes = slices.Delete(d.takes, i, i+1)
+			t.given <- handover{id: j.ID}
+			return
+		}
+	}
+	f := &d.normal
+	if j.LowPriority {
+		f = &d.low
+	}
+	key, _ := j.ID.Key() // it has one: New sees to it
+	w := waiting{key, wait{since: j.QueuedAt.UnixMilli(), returned: front, plain: fresh && j.Retries == 0}}
+	if front {
+		f.unshift(w)
+	} else {
+		f.push(w)
+	}
+}
+
+// putBack puts jobs back at the front, whatever their priority: it was their turn.
+func (d *dispatcher) putBack(ids []compute.JobID, now time.Time) {
+	for _, id := range slices.Backward(ids) {
+		key, _ := id.Key() // from which the id was made
+		d.normal.unshift(waiting{key, wait{since: now.UnixMilli(), returned: true}})
+	}
+}
+
+// pop takes at most n jobs that the worker cannot be holding, those of normal priority first.
+func (d *dispatcher) pop(w compute.WorkerID, n int) []compute.JobID {
+	var ids []compute.JobID
+	for _, f := range []*fifo{&d.normal, &d.low} {
+		var passed []waiting
+		for len(ids) < n {
+			next, ok := f.pop()
+			if !ok {
+				break
+			}
+			id := next.key.ID()
+			if d.mayHold(w, id) {
+				passed = append(passed, next)
+				continue
+			}
+			ids = append(ids, id)
+		}
+		for _, p := range slices.Backward(passed) {
+			f.unshift(p)
+		}
+	}
+	return ids
+}
+
+// find gives a waiting job, if it waits.
+func (d *dispatcher) find(id compute.JobID) (w waiting, ok bool) {
+	key, ok := id.Key()
+	if !ok {
+		return waiting{}, false
+	}
+	if w, ok = d.normal.find(key); !ok {
+		w, ok = d.low.find(key)
+	}
+	return w, ok
+}
+
+// markStale has it that more may be to say of a waiting job than memory knows.
+func (d *dispatcher) markStale(id compute.JobID) {
+	if key, ok := id.Key(); ok {
+		d.normal.markStale(key)
+		d.low.markStale(key)
+	}
+}
+
+// leave takes a waiting job out of its queue without handing it to anybody.
+func (d *dispatcher) leave(id compute.JobID) {
+	if key, ok := id.Key(); ok {
+		d.normal.drop(key)
+		d.low.drop(key)
+	}
+}
+
+// waits tells how many jobs wait.
+func (d *dispatcher) waits() int { return d.normal.len() + d.low.len() }
+
+// empty takes every waiting job out of its queue and gives them, those of normal priority first.
+func (d *dispatcher) empty() []compute.JobID {
+	return d.pop("", d.waits())
+}
+
+// lose notes that a job was taken from a worker that may still run it.
+func (d *dispatcher) lose(id compute.JobID, w compute.WorkerID) {
+	if !slices.Contains(d.lost[id], w) {
+		d.lost[id] = append(d.lost[id], w)
+	}
+}
+
+// mayHold tells whether the worker may run the job, though it does not hold it: the job was taken from it, or its last ping
+// named it. It must not get the job anew (rule queue.lease.other).
+func (d *dispatcher) mayHold(w compute.WorkerID, id compute.JobID) bool {
+	if slices.Contains(d.lost[id], w) {
+		return true
+	}
+	s := d.workers[w]
+	return s != nil && slices.Contains(s.named, id)
+}
+
+// stopped notes that the worker does not run the job any more.
+func (d *dispatcher) stopped(w compute.WorkerID, id compute.JobID) {
+	if s := d.workers[w]; s != nil {
+		s.named = slices.DeleteFunc(s.named, func(other compute.JobID) bool { return other == id })
+	}
+	d.lost[id] = slices.DeleteFunc(d.lost[id], func(other compute.WorkerID) bool { return other == w })
+	if len(d.lost[id]) == 0 {
+		delete(d.lost, id)
+	}
+}
+
+// withdraw withdraws a held take that no job is being stored for, and gives what it was given in the meantime, if anything.
+func (d *dispatcher) withdraw(t *heldTake) handover {
+	d.takes = slices.DeleteFunc(d.takes, func(other *heldTake) bool { return other == t })
+	select {
+	case h := <-t.given:
+		return h
+	default:
+		return handover{}
+	}
+}
+
+// wake hands waiting jobs to waiting workers, as long as there is one for the other, longest first.
+func (d *dispatcher) wake() {
+	for i := 0; i < len(d.takes); {
+		ids := d.pop(d.takes[i].worker, 1)
+		if len(ids) == 0 {
+			i++ // nothing waits, or nothing that this one may have
+			continue
+		}
+		d.takes[i].given <- handover{id: ids[0]}
+		d.takes = slices.Delete(d.takes, i, i+1)
+	}
+}

@@ -1,0 +1,105 @@
+package queue
+
+import (
+	"slices"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// stopping is a job that its worker is to stop and may still be running.
+type stopping struct {
+	id    compute.JobID
+	since time.Time
+	sent  bool // the worker has asked what to stop
+}
+
+// workerState is what is known of one worker. It is the owner's memory: the rows say which jobs it holds, and the rest is heard again.
+type workerState struct {
+	managed   bool  // started by us
+	version   int64 // of the release that it is made of, if it is managed
+	seen      bool  // has spoken since it was started
+	up        bool  // its container is up, and it is ready by that
+	pinged    bool  // names its jobs: nothing else extends their leases
+	unhealthy string
+	draining  bool
+	drain     chan struct{}          // closed when it drains: its polls end
+	leaving   bool                   // to be replaced: it gets nothing more
+	proven    bool                   // has reported the end of a job
+	jobs      map[compute.JobID]bool // that it holds; whether they are of low priority
+	named     []compute.JobID        // by its last ping
+	stops     []stopping
+	stopped   chan struct{} // receives when stops grew
+	lastSeen  time.Time
+	idleSince time.Time
+	polls     int // takes held now
+}
+
+// mostStops is how many jobs a worker can be told to stop that has not asked: one that never asks makes the list no longer.
+const mostStops = 1000
+
+// stop tells the worker to stop a job. The caller has the lock.
+func (s *workerState) stop(id compute.JobID, now time.Time) {
+	if len(s.stops) >= mostStops {
+		s.stops = slices.Delete(s.stops, 0, 1)
+	}
+	s.stops = append(s.stops, stopping{id: id, since: now})
+	s.look()
+}
+
+// look has the poll that asks what to stop look again.
+func (s *workerState) look() {
+	select {
+	case s.stopped <- struct{}{}:
+	default:
+	}
+}
+
+// toStop gives the jobs to stop that the worker was not told of before.
+func (s *workerState) toStop() (ids []compute.JobID) {
+	for i := range s.stops {
+		if !s.stops[i].sent {
+			s.stops[i].sent = true
+			ids = append(ids, s.stops[i].id)
+		}
+	}
+	return ids
+}
+
+// stillRuns notes which jobs the worker names. One that it was told to stop and does not name has stopped; one that it still
+// names after a while holds it up, as a handler does that nothing can interrupt: the worker is to be replaced.
+func (s *workerState) stillRuns(named []compute.JobID, now time.Time) {
+	s.stops = slices.DeleteFunc(s.stops, func(j stopping) bool { return j.sent && !slices.Contains(named, j.id) })
+	for _, j := range s.stops {
+		if j.sent && s.managed && now.Sub(j.since) >= stopPatience {
+			s.leaving = true
+		}
+	}
+}
+
+// reportedEnd notes a worker's own report of a job's end: there is nothing left to stop.
+func (s *workerState) reportedEnd(id compute.JobID) {
+	s.stops = slices.DeleteFunc(s.stops, func(j stopping) bool { return j.id == id })
+}
+
+// endPolls ends what the worker waits for, and leases it nothing more. The caller has the lock.
+func (s *workerState) endPolls() {
+	if !s.draining {
+		s.draining = true
+		close(s.drain)
+	}
+}
+
+// status is what clients are told of the worker.
+func (s *workerState) status() compute.WorkerStatus {
+	switch {
+	case s.unhealthy != "":
+		return compute.WorkerUnhealthy
+	case len(s.jobs) > 0:
+		return compute.WorkerRunning
+	case !s.seen && !s.up:
+		return compute.WorkerInitializing
+	default:
+		return compute.WorkerIdle
+	}
+}

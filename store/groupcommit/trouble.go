@@ -1,0 +1,87 @@
+package groupcommit
+
+import (
+	"context"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+// tryEvery is how often a Group tries to write while the storage takes no writes: it is how late the end of a trouble is known
+// where nobody writes.
+const tryEvery = time.Second
+
+// Trouble is that of the last write; nil: none.
+func (g *Group) Trouble() error {
+	if e := g.trouble.Load(); e != nil {
+		return *e
+	}
+	return nil
+}
+
+// Watch has f told why writes begin to fail, and with nil that they succeed again, with how many failed. f must be quick, and is
+// set before the first write.
+func (g *Group) Watch(f func(trouble error, failed int)) { g.watched = f }
+
+// failed gives the error of a call that fails as its caller gets it, and notes the trouble that it is about. The caller has the
+// turn.
+func (g *Group) failed(err error) error {
+	if store.TroubleOf(err) == "" {
+		t := g.engine.TroubleOf(err)
+		if t == "" {
+			return err
+		}
+		told := store.Troubled(t, err)
+		if store.IsUnknown(err) {
+			told = store.Unknown(told)
+		}
+		err = told
+	}
+	if g.trouble.Swap(&err) != nil {
+		return err
+	}
+	if g.watched != nil {
+		g.watched(err, 0)
+	}
+	select {
+	case g.ill <- struct{}{}:
+	default:
+	}
+	return err
+}
+
+// succeeded notes that something was written. The caller has the turn.
+func (g *Group) succeeded() {
+	if g.trouble.Load() == nil {
+		return
+	}
+	g.trouble.Store(nil)
+	if g.watched != nil {
+		g.watched(nil, g.refused)
+	}
+	g.refused = 0
+}
+
+// tryAgain writes something once in a while as long as writes fail.
+func (g *Group) tryAgain() {
+	defer close(g.tried)
+	for {
+		select {
+		case <-g.quit:
+			return
+		case <-g.ill:
+		}
+
+		for g.Trouble() != nil {
+			passed, stop := compute.SystemClock{}.After(tryEvery)
+			select {
+			case <-g.quit:
+				stop()
+				return
+			case <-passed:
+			}
+			_ = g.Do(context.Background(), Call{Run: g.engine.Probe}) // noted as any other
+		}
+	}
+}
