@@ -38,7 +38,9 @@ var rooms = map[string]struct {
 	"gen/queue":                      {may: []string{"impl/encode", "impl/nullable", "impl/validate"}, uses: []string{http, echo}},
 	"gen/worker":                     {may: []string{"impl/encode", "impl/nullable", "impl/validate"}, uses: []string{http, echo}},
 	"gen/controls":                   {may: []string{"impl/encode", "impl/nullable", "impl/validate"}, uses: []string{http, echo}},
-	"gen/graph":                      {may: []string{"graphql/scalar"}},
+	"gen/restclient":                 {may: []string{"gen/rest"}, uses: []string{http}},
+	"gen/queueclient":                {may: []string{"gen/queue"}, uses: []string{http}},
+	"gen/graph":                      {may: []string{"graphql/scalar", "spec"}},
 	"gen/graphclient":                {},
 	"graphql/scalar":                 {},
 	"impl":                           {},
@@ -90,7 +92,7 @@ var rooms = map[string]struct {
 	"conformance/mutate": {},
 	"conformance/abuse":  {uses: []string{http}},
 	"conformance/crash":  {uses: []string{http}},
-	"cmd/berth":          {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/setting", "impl/worker", "gen/rest", "gen/queue", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
+	"cmd/berth":          {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/setting", "impl/worker", "gen/rest", "gen/restclient", "gen/queue", "gen/queueclient", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
 	"cmd/validgen":       {},
 	"":                   {may: []string{"impl/app", "impl/setting", "impl/worker"}}, // what embedders import
 	"berthtest":          {may: []string{""}},
@@ -284,10 +286,30 @@ func localName(file *ast.File, path string) string {
 			if i.Name != nil {
 				return i.Name.Name
 			}
-			return path
+			return path[strings.LastIndex(path, "/")+1:]
 		}
 	}
 	return "-"
+}
+
+func TestCommandsSpeakThroughTheGeneratedClients(t *testing.T) {
+	t.Parallel()
+	byHand := []string{"NewRequest", "NewRequestWithContext", "Get", "Head", "Post", "PostForm"}
+	handWritten(t, func(path string, file *ast.File, set *token.FileSet, _ []byte) {
+		path = filepath.ToSlash(path)
+		if filepath.Dir(path) != "cmd/berth" || strings.HasSuffix(path, "_test.go") || path == "cmd/berth/healthcheck.go" { // its address is in no document
+			return
+		}
+		client := localName(file, http)
+		ast.Inspect(file, func(n ast.Node) bool {
+			if call, ok := n.(*ast.SelectorExpr); ok {
+				if pkg, ok := call.X.(*ast.Ident); ok && pkg.Name == client {
+					assert.NotContains(t, byHand, call.Sel.Name, "%s makes a request by hand: the generated clients know the paths and parameters", set.Position(n.Pos()))
+				}
+			}
+			return true
+		})
+	})
 }
 
 func TestHandWrittenFilesStayShort(t *testing.T) {

@@ -3,6 +3,7 @@ package berth_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
 	"net/http"
@@ -13,7 +14,9 @@ import (
 	"github.com/berthdev/berth"
 	"github.com/berthdev/berth/berthtest"
 	"github.com/berthdev/berth/gen/queue"
+	"github.com/berthdev/berth/gen/queueclient"
 	"github.com/berthdev/berth/gen/rest"
+	"github.com/berthdev/berth/gen/restclient"
 )
 
 // A test of a client in Go. The client is yours; here it is the one that is generated from the documents.
@@ -32,19 +35,36 @@ func Example() {
 	}
 	defer func() { _ = server.Close() }()
 
-	client, err := queue.NewClientWithResponses(server.QueueURL(), queue.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
-		r.Header.Set("Authorization", "Bearer "+server.Key())
-		return nil
-	}))
+	jobs, err := queueclient.NewClient(server.QueueURL(), queueclient.WithRequestEditorFn(with(server.Key())))
 	if err != nil {
 		log.Fatal(err)
 	}
-	job, err := client.RunSyncWithResponse(ctx, server.Endpoint("shout"), &queue.RunSyncParams{}, queue.Submission{Input: json.RawMessage(`{"text":"ahoy"}`)})
+	job, err := read[queue.Job](jobs.RunSync(ctx, server.Endpoint("shout"), nil, queue.Submission{Input: json.RawMessage(`{"text":"ahoy"}`)})) //nolint:bodyclose // read closes it
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(job.JSON200.Status, string(job.JSON200.Output))
+	fmt.Println(job.Status, string(job.Output))
 	// Output: COMPLETED "AHOY"
+}
+
+// with has a request carry a key.
+func with(key string) func(context.Context, *http.Request) error {
+	return func(_ context.Context, r *http.Request) error {
+		r.Header.Set("Authorization", "Bearer "+key)
+		return nil
+	}
+}
+
+// read gives the document of an answer.
+func read[T any](res *http.Response, err error) (document T, _ error) {
+	if err != nil {
+		return document, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode >= http.StatusBadRequest {
+		return document, errors.New(res.Status)
+	}
+	return document, json.NewDecoder(res.Body).Decode(&document)
 }
 
 // What takes half an hour is checked in a moment.
@@ -55,28 +75,24 @@ func ExampleClock() {
 		log.Fatal(err)
 	}
 	defer func() { _ = server.Close() }()
-	pods, err := rest.NewClientWithResponses(server.URL(), rest.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
-		r.Header.Set("Authorization", "Bearer "+server.Key())
-		return nil
-	}))
+	pods, err := restclient.NewClient(server.URL(), restclient.WithRequestEditorFn(with(server.Key())))
 	if err != nil {
 		log.Fatal(err)
 	}
 	clock := server.Clock()
 	clock.Freeze()
-	made, err := pods.CreatePodWithResponse(ctx, rest.CreatePodRequest{Name: "trainer", Image: "ubuntu:24.04", Gpu: &rest.GpuConfig{ID: "NVIDIA L4"}})
+	pod, err := read[rest.Pod](pods.CreatePod(ctx, rest.CreatePodRequest{Name: "trainer", Image: "ubuntu:24.04", Gpu: &rest.GpuConfig{ID: "NVIDIA L4"}})) //nolint:bodyclose // read closes it
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(made.JSON201.Status)
+	fmt.Println(pod.Status)
 	if err := clock.Advance(ctx, 30*time.Minute); err != nil {
 		log.Fatal(err)
 	}
-	read, err := pods.GetPodWithResponse(ctx, made.JSON201.ID)
-	if err != nil {
+	if pod, err = read[rest.Pod](pods.GetPod(ctx, pod.ID)); err != nil { //nolint:bodyclose // read closes it
 		log.Fatal(err)
 	}
-	fmt.Println(read.JSON200.Status)
+	fmt.Println(pod.Status)
 	// Output:
 	// PROVISIONING
 	// RUNNING

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-//go:embed rest.yaml queue.yaml worker.yaml controls.yaml rules.yaml
+//go:embed rest.yaml queue.yaml worker.yaml controls.yaml rules.yaml graphql/*.graphqls
 var files embed.FS
 
 // documents are converted when they are first asked for: a server that starts waits for none of it.
@@ -41,6 +41,19 @@ func convert(name string) ([]byte, error) {
 		return nil, fmt.Errorf("spec/%s.yaml: %w", name, err)
 	}
 	return json.MarshalIndent(document, "", "  ")
+}
+
+// File is one of the files that the GraphQL schema is made of.
+type File struct{ Name, Text string }
+
+// GraphQL gives the files of the GraphQL schema, in the order of their names.
+func GraphQL() (schema []File) {
+	entries, _ := files.ReadDir("graphql") // it is embedded
+	for _, e := range entries {
+		text, _ := files.ReadFile("graphql/" + e.Name())
+		schema = append(schema, File{"spec/graphql/" + e.Name(), string(text)})
+	}
+	return schema
 }
 
 // Rule is one documented rule. Source says where it comes from; Kind is "documented" or "decided"; Open marks a rule that

@@ -15,8 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/berthdev/berth/gen/queue"
+	"github.com/berthdev/berth/gen/queueclient"
 	"github.com/berthdev/berth/gen/rest"
+	"github.com/berthdev/berth/gen/restclient"
 	"github.com/berthdev/berth/impl/setting"
 )
 
@@ -30,8 +31,8 @@ func addConnection(cmd *cobra.Command) {
 
 // connection speaks to a server, with the generated clients: their paths and parameters are those of the documents.
 type connection struct {
-	rest   *rest.Client
-	queue  *queue.Client
+	rest   *restclient.Client
+	queue  *queueclient.Client
 	server string
 	keyed  bool
 }
@@ -48,6 +49,11 @@ func connect(cmd *cobra.Command) (*connection, error) {
 	if queueServer != "" && !isBase(queueServer) {
 		return nil, misuse(fmt.Errorf("--queue-server: %q is not an http or https URL", queueServer), "")
 	}
+	return dial(server, queueServer, key)
+}
+
+// dial gives a connection to a server, whose queue is at the same address if none is given; it does not speak to it yet.
+func dial(server, queueServer, key string) (*connection, error) {
 	authorize := func(_ context.Context, r *http.Request) error {
 		r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(key))
 		r.Header.Set("User-Agent", "berth/"+version)
@@ -55,8 +61,8 @@ func connect(cmd *cobra.Command) (*connection, error) {
 	}
 	c := &connection{server: strings.TrimSuffix(server, "/"), keyed: key != ""}
 	var err, err2 error
-	c.rest, err = rest.NewClient(c.server, rest.WithRequestEditorFn(authorize))
-	c.queue, err2 = queue.NewClient(strings.TrimSuffix(cmp.Or(queueServer, server), "/"), queue.WithRequestEditorFn(authorize))
+	c.rest, err = restclient.NewClient(c.server, restclient.WithRequestEditorFn(authorize))
+	c.queue, err2 = queueclient.NewClient(strings.TrimSuffix(cmp.Or(queueServer, server), "/"), queueclient.WithRequestEditorFn(authorize))
 	return c, errors.Join(err, err2)
 }
 

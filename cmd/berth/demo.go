@@ -13,6 +13,9 @@ import (
 	"github.com/berthdev/berth/impl/app"
 )
 
+// demoHold is how long the demo's job may take: longer than a server holds a request that does not say how long.
+const demoHold = 90 * time.Second
+
 // runDemo does over HTTP, with the server's first key, what a first user would: a pod until it is RUNNING, a job through
 // a real worker.
 func runDemo(ctx context.Context, out io.Writer, s *app.Server) error {
@@ -20,64 +23,67 @@ func runDemo(ctx context.Context, out io.Writer, s *app.Server) error {
 		fmt.Fprintln(out, "The demo ran when the data directory was made; remove the directory to see it again.")
 		return nil
 	}
-	authorize := func(_ context.Context, r *http.Request) error {
-		r.Header.Set("Authorization", "Bearer "+s.FirstKey())
-		return nil
-	}
-	pods, err := rest.NewClientWithResponses(s.URL(), rest.WithRequestEditorFn(authorize))
+	c, err := dial(s.URL(), s.QueueURL(), s.FirstKey())
 	if err != nil {
 		return err
 	}
-	pod, err := demoPod(ctx, pods)
+	pod, err := demoPod(ctx, c)
 	if err != nil {
-		return fmt.Errorf("demo pod: %w", err)
+		return demoFailed("pod", err)
 	}
 	fmt.Fprintf(out, "pod  %s\n", pod)
-	jobs, err := queue.NewClientWithResponses(s.QueueURL(), queue.WithRequestEditorFn(authorize))
+	job, err := demoJob(ctx, c, string(s.Endpoints()["demo"]))
 	if err != nil {
-		return err
+		return demoFailed("job", err)
 	}
-	answer, err := jobs.RunSyncWithResponse(ctx, string(s.Endpoints()["demo"]), &queue.RunSyncParams{},
-		queue.Submission{Input: json.RawMessage(`{"hello":"demo"}`)})
-	if err != nil {
-		return fmt.Errorf("demo job: %w", err)
-	}
-	if answer.JSON200 == nil || answer.JSON200.Status != queue.JobStatusCOMPLETED {
-		return fmt.Errorf("demo job: %s: %s", answer.Status(), answer.Body)
-	}
-	fmt.Fprintf(out, "job  %s\nServing until interrupted (Ctrl-C).\n", answer.Body)
+	fmt.Fprintf(out, "job  %s\nServing until interrupted (Ctrl-C).\n", job)
 	return nil
 }
 
+// demoFailed is the failure of the server whose demo failed: not that of a command which speaks to a server, with its own code and
+// hint.
+func demoFailed(what string, err error) error {
+	return &failure{code: exitFailed, cause: fmt.Errorf("demo %s: %w", what, err)}
+}
+
 // demoPod creates a pod and gives its document once it is RUNNING.
-func demoPod(ctx context.Context, pods *rest.ClientWithResponses) ([]byte, error) {
+func demoPod(ctx context.Context, c *connection) ([]byte, error) {
 	gpu := rest.GpuConfig{ID: "NVIDIA GeForce RTX 4090"}
-	made, err := pods.CreatePodWithResponse(ctx, rest.CreatePodRequest{Name: "demo", Image: "ubuntu:24.04", Gpu: &gpu})
+	made, _, err := fetch[rest.Pod](ctx, c, func(ctx context.Context) (*http.Response, error) {
+		return c.rest.CreatePod(ctx, rest.CreatePodRequest{Name: "demo", Image: "ubuntu:24.04", Gpu: &gpu})
+	})
 	if err != nil {
 		return nil, err
 	}
-	if made.JSON201 == nil {
-		return nil, fmt.Errorf("%s: %s", made.Status(), made.Body)
-	}
 	for {
-		read, err := pods.GetPodWithResponse(ctx, made.JSON201.ID)
+		pod, document, err := fetch[rest.Pod](ctx, c, func(ctx context.Context) (*http.Response, error) { return c.rest.GetPod(ctx, made.ID) })
 		if err != nil {
 			return nil, err
 		}
-		if read.JSON200 == nil {
-			return nil, fmt.Errorf("%s: %s", read.Status(), read.Body)
-		}
-		switch read.JSON200.Status {
+		switch pod.Status {
 		case rest.PodStatusRUNNING:
-			return read.Body, nil
+			return document, nil
 		case rest.PodStatusPROVISIONING, rest.PodStatusSTARTING:
 		default:
-			return nil, fmt.Errorf("the pod became %s", read.JSON200.Status)
+			return nil, fmt.Errorf("the pod became %s", pod.Status)
 		}
-		select {
-		case <-ctx.Done():
+		if pausing(ctx, firstPause) != nil {
 			return nil, ctx.Err()
-		case <-time.After(100 * time.Millisecond):
 		}
 	}
+}
+
+// demoJob runs a job and gives its document once it is COMPLETED.
+func demoJob(ctx context.Context, c *connection, endpoint string) ([]byte, error) {
+	document, err := c.hold(ctx, demoHold, func(ctx context.Context) (*http.Response, error) {
+		return c.queue.RunSync(ctx, endpoint, &queue.RunSyncParams{}, queue.Submission{Input: json.RawMessage(`{"hello":"demo"}`)})
+	})
+	if err != nil {
+		return nil, err
+	}
+	job, err := parse[queue.Job](c, document)
+	if err == nil && job.Status != queue.JobStatusCOMPLETED {
+		err = fmt.Errorf("200 OK: %s", document)
+	}
+	return document, err
 }

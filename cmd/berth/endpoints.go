@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/gen/rest"
+	"github.com/berthdev/berth/gen/restclient"
 )
 
 // endpointFields are those of creating and changing endpoints.
@@ -130,21 +131,21 @@ func endpoints() *resource[rest.Endpoint] {
 		update: body{fields: endpointFields()},
 
 		find:    func(ctx context.Context, c *connection, named string) (string, error) { return c.endpoint(ctx, named) },
-		listing: func(ctx context.Context, c *rest.Client) (*http.Response, error) { return c.ListEndpoints(ctx) },
+		listing: func(ctx context.Context, c *restclient.Client) (*http.Response, error) { return c.ListEndpoints(ctx) },
 		items: func(c *connection, document []byte) ([]rest.Endpoint, error) {
 			list, err := parse[rest.EndpointList](c, document)
 			return list.Endpoints, err
 		},
-		getting: func(ctx context.Context, c *rest.Client, id string) (*http.Response, error) {
+		getting: func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error) {
 			return c.GetEndpoint(ctx, id)
 		},
-		creating: func(ctx context.Context, c *rest.Client, contentType string, body io.Reader) (*http.Response, error) {
+		creating: func(ctx context.Context, c *restclient.Client, contentType string, body io.Reader) (*http.Response, error) {
 			return c.CreateEndpointWithBody(ctx, contentType, body)
 		},
-		updating: func(ctx context.Context, c *rest.Client, id, contentType string, body io.Reader) (*http.Response, error) {
+		updating: func(ctx context.Context, c *restclient.Client, id, contentType string, body io.Reader) (*http.Response, error) {
 			return c.UpdateEndpointWithBody(ctx, id, contentType, body)
 		},
-		deleting: func(ctx context.Context, c *rest.Client, id string) (*http.Response, error) {
+		deleting: func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error) {
 			return c.DeleteEndpoint(ctx, id)
 		},
 		wait:  awaitWorkers,
@@ -168,7 +169,7 @@ id, or by its name where no other endpoint has it.`,
 
 // below makes a command that shows a list of an endpoint, read by read, and after it more.
 func below[L, T any](r *resource[rest.Endpoint], what, short string, columns []column[T], items func(L) []T,
-	more func(cmd *cobra.Command, endpoint string, list L) error, read func(ctx context.Context, c *rest.Client, id string) (*http.Response, error)) *cobra.Command {
+	more func(cmd *cobra.Command, endpoint string, list L) error, read func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:               what + " ENDPOINT",
 		Short:             short,
@@ -219,7 +220,7 @@ func newWorkersCommand(r *resource[rest.Endpoint]) *cobra.Command {
 			return orDash(brief(reason))
 		}},
 	}, func(l rest.WorkerList) []rest.Worker { return l.Workers }, printEnded,
-		func(ctx context.Context, c *rest.Client, id string) (*http.Response, error) {
+		func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error) {
 			return c.ListEndpointWorkers(ctx, id)
 		})
 }
@@ -238,7 +239,7 @@ func newReleasesCommand(r *resource[rest.Endpoint]) *cobra.Command {
 			return textOf(all)
 		}},
 	}, func(l rest.ReleaseList) []rest.Release { return l.Releases }, func(*cobra.Command, string, rest.ReleaseList) error { return nil },
-		func(ctx context.Context, c *rest.Client, id string) (*http.Response, error) {
+		func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error) {
 			return c.ListEndpointReleases(ctx, id)
 		})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/gen/rest"
+	"github.com/berthdev/berth/gen/restclient"
 )
 
 // quiet is after what time without a line all that there were are taken to have come: the server's stream has no mark for it.
@@ -61,7 +62,7 @@ func (q *logQuery) params() (*rest.GetPodLogsParams, error) {
 }
 
 // logRequest opens the stream of a log.
-type logRequest func(ctx context.Context, p *rest.GetPodLogsParams, resume rest.RequestEditorFn) (*http.Response, error)
+type logRequest func(ctx context.Context, p *rest.GetPodLogsParams, resume restclient.RequestEditorFn) (*http.Response, error)
 
 // print prints a log. A stream that breaks off, or ends because the server does, is taken up where it was.
 func (q *logQuery) print(cmd *cobra.Command, c *connection, open logRequest) error {
@@ -72,6 +73,8 @@ func (q *logQuery) print(cmd *cobra.Command, c *connection, open logRequest) err
 	var last string // the id of the last line
 	heard := time.Now()
 	for ended := false; ; {
+		// The id of an event is sent back as it came, letter for letter, as server-sent events have it; the client's parameter for it is
+		// a time, which would be written anew.
 		more, err := q.stream(cmd, c, &last, func(ctx context.Context) (*http.Response, error) {
 			return open(ctx, params, func(_ context.Context, r *http.Request) error {
 				if last != "" {
@@ -209,7 +212,7 @@ func newPodLogsCommand(r *resource[rest.Pod]) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return r.hint(q.print(cmd, c, func(ctx context.Context, p *rest.GetPodLogsParams, resume rest.RequestEditorFn) (*http.Response, error) {
+			return r.hint(q.print(cmd, c, func(ctx context.Context, p *rest.GetPodLogsParams, resume restclient.RequestEditorFn) (*http.Response, error) {
 				return c.rest.GetPodLogs(ctx, args[0], p, resume)
 			}))
 		},
@@ -255,7 +258,7 @@ func newWorkerLogsCommand(r *resource[rest.Endpoint]) *cobra.Command {
 				}
 				args = append(args, id)
 			}
-			err = q.print(cmd, c, func(ctx context.Context, p *rest.GetPodLogsParams, resume rest.RequestEditorFn) (*http.Response, error) {
+			err = q.print(cmd, c, func(ctx context.Context, p *rest.GetPodLogsParams, resume restclient.RequestEditorFn) (*http.Response, error) {
 				return c.rest.GetWorkerLogs(ctx, endpoint, args[1], (*rest.GetWorkerLogsParams)(p), resume)
 			})
 			return hinted(err, fmt.Sprintf("berth endpoints workers %s shows those that there are", args[0]))

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/gen/rest"
+	"github.com/berthdev/berth/gen/restclient"
 )
 
 // container are the fields that pods, templates and endpoints share.
@@ -141,21 +142,23 @@ func pods() *resource[rest.Pod] {
 			list("data-center", "/dataCenterIds", "a data center that will do").offering(idsOf(dataCenters)),
 		)},
 		update: body{fields: append(podFields(), truth("locked", "/locked", "refuse to stop and restart it"))},
-		listing: func(ctx context.Context, c *rest.Client) (*http.Response, error) {
+		listing: func(ctx context.Context, c *restclient.Client) (*http.Response, error) {
 			return c.ListPods(ctx, &rest.ListPodsParams{})
 		},
 		items: func(c *connection, document []byte) ([]rest.Pod, error) {
 			list, err := parse[rest.PodList](c, document)
 			return list.Pods, err
 		},
-		getting: func(ctx context.Context, c *rest.Client, id string) (*http.Response, error) { return c.GetPod(ctx, id) },
-		creating: func(ctx context.Context, c *rest.Client, contentType string, body io.Reader) (*http.Response, error) {
+		getting: func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error) {
+			return c.GetPod(ctx, id)
+		},
+		creating: func(ctx context.Context, c *restclient.Client, contentType string, body io.Reader) (*http.Response, error) {
 			return c.CreatePodWithBody(ctx, contentType, body)
 		},
-		updating: func(ctx context.Context, c *rest.Client, id, contentType string, body io.Reader) (*http.Response, error) {
+		updating: func(ctx context.Context, c *restclient.Client, id, contentType string, body io.Reader) (*http.Response, error) {
 			return c.UpdatePodWithBody(ctx, id, contentType, body)
 		},
-		deleting: func(ctx context.Context, c *rest.Client, id string) (*http.Response, error) {
+		deleting: func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error) {
 			return c.DeletePod(ctx, id)
 		},
 		wait: func(cmd *cobra.Command, w *waiting, c *connection, id string) error {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/berthdev/berth/gen/rest"
+	"github.com/berthdev/berth/gen/restclient"
 )
 
 // resource is a kind of thing of the REST API, of which T is the document. Its commands are made from what is here: a
@@ -29,12 +29,12 @@ type resource[T any] struct {
 	// find gives the id of what the user named; nil: that is the id.
 	find func(ctx context.Context, c *connection, named string) (string, error)
 
-	listing  func(ctx context.Context, c *rest.Client) (*http.Response, error)
+	listing  func(ctx context.Context, c *restclient.Client) (*http.Response, error)
 	items    func(c *connection, document []byte) ([]T, error)
-	getting  func(ctx context.Context, c *rest.Client, id string) (*http.Response, error)
-	creating func(ctx context.Context, c *rest.Client, contentType string, body io.Reader) (*http.Response, error)
-	updating func(ctx context.Context, c *rest.Client, id, contentType string, body io.Reader) (*http.Response, error)
-	deleting func(ctx context.Context, c *rest.Client, id string) (*http.Response, error)
+	getting  func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error)
+	creating func(ctx context.Context, c *restclient.Client, contentType string, body io.Reader) (*http.Response, error)
+	updating func(ctx context.Context, c *restclient.Client, id, contentType string, body io.Reader) (*http.Response, error)
+	deleting func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error)
 
 	// wait waits until one is as it should be after it was made or changed; nil: nothing takes time.
 	wait  func(cmd *cobra.Command, w *waiting, c *connection, id string) error

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/gen/rest"
+	"github.com/berthdev/berth/gen/restclient"
 )
 
 func templates() *resource[rest.Template] {
@@ -44,21 +45,21 @@ func templates() *resource[rest.Template] {
 		name:    func(t rest.Template) string { return t.Name },
 		create:  body{fields: fields},
 		update:  body{fields: fields},
-		listing: func(ctx context.Context, c *rest.Client) (*http.Response, error) { return c.ListTemplates(ctx) },
+		listing: func(ctx context.Context, c *restclient.Client) (*http.Response, error) { return c.ListTemplates(ctx) },
 		items: func(c *connection, document []byte) ([]rest.Template, error) {
 			list, err := parse[rest.TemplateList](c, document)
 			return list.Templates, err
 		},
-		getting: func(ctx context.Context, c *rest.Client, id string) (*http.Response, error) {
+		getting: func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error) {
 			return c.GetTemplate(ctx, id)
 		},
-		creating: func(ctx context.Context, c *rest.Client, contentType string, body io.Reader) (*http.Response, error) {
+		creating: func(ctx context.Context, c *restclient.Client, contentType string, body io.Reader) (*http.Response, error) {
 			return c.CreateTemplateWithBody(ctx, contentType, body)
 		},
-		updating: func(ctx context.Context, c *rest.Client, id, contentType string, body io.Reader) (*http.Response, error) {
+		updating: func(ctx context.Context, c *restclient.Client, id, contentType string, body io.Reader) (*http.Response, error) {
 			return c.UpdateTemplateWithBody(ctx, id, contentType, body)
 		},
-		deleting: func(ctx context.Context, c *rest.Client, id string) (*http.Response, error) {
+		deleting: func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error) {
 			return c.DeleteTemplate(ctx, id)
 		},
 	}

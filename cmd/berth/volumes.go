@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/gen/rest"
+	"github.com/berthdev/berth/gen/restclient"
 )
 
 func volumes() *resource[rest.NetworkVolume] {
@@ -37,21 +38,23 @@ func volumes() *resource[rest.NetworkVolume] {
 			text("name", "/name", "what you call it"),
 			number("size", "/size", "GB, no fewer than before"),
 		}},
-		listing: func(ctx context.Context, c *rest.Client) (*http.Response, error) { return c.ListNetworkVolumes(ctx) },
+		listing: func(ctx context.Context, c *restclient.Client) (*http.Response, error) {
+			return c.ListNetworkVolumes(ctx)
+		},
 		items: func(c *connection, document []byte) ([]rest.NetworkVolume, error) {
 			list, err := parse[rest.NetworkVolumeList](c, document)
 			return list.NetworkVolumes, err
 		},
-		getting: func(ctx context.Context, c *rest.Client, id string) (*http.Response, error) {
+		getting: func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error) {
 			return c.GetNetworkVolume(ctx, id)
 		},
-		creating: func(ctx context.Context, c *rest.Client, contentType string, body io.Reader) (*http.Response, error) {
+		creating: func(ctx context.Context, c *restclient.Client, contentType string, body io.Reader) (*http.Response, error) {
 			return c.CreateNetworkVolumeWithBody(ctx, contentType, body)
 		},
-		updating: func(ctx context.Context, c *rest.Client, id, contentType string, body io.Reader) (*http.Response, error) {
+		updating: func(ctx context.Context, c *restclient.Client, id, contentType string, body io.Reader) (*http.Response, error) {
 			return c.UpdateNetworkVolumeWithBody(ctx, id, contentType, body)
 		},
-		deleting: func(ctx context.Context, c *rest.Client, id string) (*http.Response, error) {
+		deleting: func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error) {
 			return c.DeleteNetworkVolume(ctx, id)
 		},
 	}

@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// textCheck gives the expression of a string's checks, shared between equal ones.
+// textCheck gives the literal of a string's checks, "nil" for none.
 func (g *generator) textCheck(schema *yaml.Node, place string) (string, error) {
 	var parts []string
 	lowest, err := g.limit(schema, "minLength", place, 0)
@@ -52,7 +52,7 @@ func (g *generator) textCheck(schema *yaml.Node, place string) (string, error) {
 	case "uri":
 		parts = append(parts, "URI: true")
 	}
-	return g.shared("validate.Text", parts), nil
+	return literal("validate.Text", parts), nil
 }
 
 // allowed gives the values of const and enum, or nil for any. Null is left out: who reads a nullable value asks for it.
@@ -115,7 +115,7 @@ func (g *generator) bound(schema *yaml.Node, keyword, place string) (*big.Rat, s
 	return r, n.Value, nil
 }
 
-// numberCheck gives the expression of a number's checks, shared between equal ones.
+// numberCheck gives the literal of a number's checks, "nil" for none.
 func (g *generator) numberCheck(schema *yaml.Node, place string) (string, error) {
 	var parts []string
 	for _, bound := range [][2]string{{"minimum", "Min"}, {"maximum", "Max"}, {"exclusiveMinimum", "Above"}, {"exclusiveMaximum", "Below"}} {
@@ -137,10 +137,10 @@ func (g *generator) numberCheck(schema *yaml.Node, place string) (string, error)
 		}
 		parts = append(parts, "Enum: []validate.Decimal{"+strings.Join(allowed, ", ")+"}")
 	}
-	return g.shared("validate.Number", parts), nil
+	return literal("validate.Number", parts), nil
 }
 
-// integerCheck gives the expression of an integer's checks, shared between equal ones. Bounds become inclusive integers.
+// integerCheck gives the literal of an integer's checks, "nil" for none. Bounds become inclusive integers.
 func (g *generator) integerCheck(schema *yaml.Node, place string) (string, error) {
 	lowest, highest := big.NewInt(math.MinInt64), big.NewInt(math.MaxInt64)
 	bounded := false
@@ -185,7 +185,7 @@ func (g *generator) integerCheck(schema *yaml.Node, place string) (string, error
 	if allowed != nil {
 		parts = append(parts, "Enum: []int64{"+strings.Join(allowed, ", ")+"}")
 	}
-	return g.shared("validate.Integer", parts), nil
+	return literal("validate.Integer", parts), nil
 }
 
 func integerLiteral(n *big.Int) string {
@@ -207,17 +207,27 @@ func (g *generator) only(schema *yaml.Node, place string) (string, error) {
 	return allowed[0], nil
 }
 
-// shared declares a variable for the checks, one for equal ones.
-func (g *generator) shared(kind string, parts []string) string {
+// literal writes what is checked, "nil" for nothing.
+func literal(kind string, parts []string) string {
 	if len(parts) == 0 {
 		return "nil"
 	}
-	value := "&" + kind + "{" + strings.Join(parts, ", ") + "}"
-	name, ok := g.checks[value]
-	if !ok {
-		name = "check" + strconv.Itoa(len(g.checks)+1)
-		g.checks[value] = name
-		fmt.Fprintf(&g.vars, "%s = %s\n", name, value)
+	return "&" + kind + "{" + strings.Join(parts, ", ") + "}"
+}
+
+// declared gives the variable of a schema's checks, which has the name of the place where the schema stands: a change of one schema
+// changes its own line, and what several places share is what they refer to.
+func (g *generator) declared(schema *yaml.Node, at site, check string) (string, error) {
+	if check == "nil" {
+		return check, nil
 	}
-	return name
+	name := "check" + at.name
+	switch place, taken := g.checks[name]; {
+	case taken && place != at.place:
+		return "", g.failf(schema, at.place, "its Go name %s is that of %s too: rename one", name, place)
+	case !taken:
+		g.checks[name] = at.place
+		fmt.Fprintf(&g.section(at.component).checks, "var %s = %s\n\n", name, check)
+	}
+	return name, nil
 }

@@ -22,6 +22,8 @@ var (
 		"array":   {"items", "minItems", "maxItems", "uniqueItems"},
 		"object":  {"properties", "additionalProperties", "required", "minProperties", "maxProperties", "dependentRequired"},
 	}
+	counts = []string{"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"}
+	bounds = []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
 	// formats are those that are checked, or that say no more than the model's type of 64 bits.
 	formats    = map[string][]string{"string": {"date-time", "uri"}, "number": {"float", "double"}, "integer": {"int64"}}
 	extensions = []string{"x-open-query", "x-any-content-type", "x-max-body-bytes"}
@@ -144,6 +146,14 @@ func (w walker) schema(n *yaml.Node, place string) error {
 			return w.failf(m.key, place, "keyword %q does not apply to type %s", key, strings.Join(kinds, ", "))
 		case key == "format" && !slices.ContainsFunc(kinds, func(kind string) bool { return slices.Contains(formats[kind], text(deref(m.value))) }):
 			return w.failf(m.key, place, "keyword \"format\": unknown format %q", text(deref(m.value)))
+		case slices.Contains(counts, key):
+			if _, err := w.limit(n, key, place, 0); err != nil {
+				return err
+			}
+		case slices.Contains(bounds, key):
+			if !isNumber(deref(m.value)) {
+				return w.failf(m.key, place, "keyword %q: %s is no decimal number", key, text(deref(m.value)))
+			}
 		case key == "pattern":
 			if _, err := regexp.Compile(text(deref(m.value))); err != nil {
 				return w.failf(m.key, place, "keyword \"pattern\": %v", err)

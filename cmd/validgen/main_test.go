@@ -77,17 +77,19 @@ func TestAKeywordThatIsNotKnownOrChecksNothingStopsGeneration(t *testing.T) {
 		`{type: integer, minimum: 2, maximum: 1}`:                 `: keyword "minimum": no integer of 64 bits is within the bounds`,
 		`{type: integer, minimum: 0x10}`:                          `: keyword "minimum": 0x10 is no decimal number`,
 		`{type: string, pattern: '(?=a)'}`:                        ": keyword \"pattern\": error parsing regexp: invalid or unsupported Perl syntax: `(?=`",
-		`{type: array}`:                                           `: keyword "type": the model's type *string is no slice`,
+		`{type: array}`:                                           `: keyword "items" is missing`,
+		`{type: array, items: {type: string}}`:                    `: keyword "type": the model's type *string is no slice`,
 		`{type: object, required: [a]}`:                           `: keyword "required" needs properties`,
 		`{type: object, minProperties: 1}`:                        `: keyword "minProperties" needs properties`,
-		`{type: object, additionalProperties: {}, required: [a]}`: `: keyword "additionalProperties": the model's type *string is no map`,
+		`{type: object, additionalProperties: {}, required: [a]}`: `: keyword "required" needs properties`,
+		`{type: object, additionalProperties: {type: string}}`:    `: keyword "additionalProperties": the model's type *string is no map`,
 		`{type: object, properties: {a: {}}}`:                     `: keyword "properties": give the schema a name under components`,
 		`{type: object, additionalProperties: no}`:                `/additionalProperties: a schema must be a mapping`,
 		`{type: array, items: false}`:                             `/items: a schema must be a mapping`,
 		`{type: [string, 'null']}`:                                `: keyword "type": the model's type *string cannot be null`,
 		`{anyOf: [{type: string}, {type: integer}]}`:              `: keyword "anyOf": only a schema and null are handled`,
 		`{oneOf: [{$ref: '#/components/schemas/Thing'}]}`:         `: keyword "oneOf" needs a discriminator: the member, required in every branch, that says which branch a value is`,
-		`{type: object, additionalProperties: true}`:              `: a value of any shape is carried as it was sent, and the model's type *string cannot: give it x-go-type json.RawMessage in the generator's overlay, gen/NAME.overlay.yaml`,
+		`{type: object, additionalProperties: true}`:              `: a value of any shape is carried as it was sent, and the model's type *string cannot: give it x-go-type json.RawMessage in the generator's overlay, gen/overlay.yaml`,
 		`{$ref: '#/components/schemas/Other'}`:                    ``,
 	} {
 		_, err := generateFrom(t, frame(schema))
@@ -108,7 +110,7 @@ func TestAnObjectOrUnionThatCannotBeCheckedStopsGeneration(t *testing.T) {
 		`{oneOf: [{type: string}, {type: integer}]}`:                                            `16: #/components/schemas/Thing: keyword "oneOf" needs a discriminator: the member, required in every branch, that says which branch a value is`,
 		`{oneOf: [{$ref: '#/components/schemas/Part'}], discriminator: {propertyName: kind}}`:   `16: #/components/schemas/Thing: keyword "oneOf": the model Thing is no union`,
 	} {
-		_, err := generateFrom(t, frame("{}")[:thing]+"      "+schema+"\n    Part: {type: object, properties: {kind: {type: string}}}\n")
+		_, err := generateFrom(t, frame("{}")[:thing]+"      "+schema+"\n    Part: {type: object, required: [kind], properties: {kind: {type: string, const: Part}}}\n")
 		require.EqualError(t, err, "spec.yaml:"+want, schema)
 	}
 }

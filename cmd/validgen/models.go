@@ -59,8 +59,11 @@ func parseModels(file string) (models, error) {
 	return found, nil
 }
 
-// of gives the model of a schema.
+// of gives the model of a schema, which is any while there are no models.
 func (m models) of(schema string) (modelType, error) {
+	if m == nil {
+		return modelType{name: schema, union: true}, nil
+	}
 	t, ok := m[strings.ToLower(schema)]
 	if !ok {
 		return t, fmt.Errorf("no Go type for schema %s", schema)

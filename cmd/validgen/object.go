@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,20 +28,21 @@ func (g *generator) function(schema *yaml.Node, name, place string) (string, err
 
 // schema writes the function of a schema under components.
 func (g *generator) schema(name string) error {
-	place := "#/components/schemas/" + escape(name)
 	schema, _ := g.resolve(get(g.root, "components", "schemas", name))
-	model, err := g.models.of(name)
+	at, err := g.at(schema, name)
 	if err != nil {
-		return g.failf(schema, place, "%v", err)
+		return err
 	}
+	model, _ := g.models.of(name) // at found it
+
 	g.printf("func read%s(s *validate.Scanner, v *%s) {\n", model.name, model.name)
 	switch {
 	case get(schema, "oneOf") != nil:
-		err = g.union(schema, model, place)
+		err = g.union(schema, model, at.place)
 	case ownFunction(schema):
-		err = g.object(schema, model, place)
+		err = g.object(schema, model, at)
 	default:
-		err = g.value(schema, target{"*v", model.name, place})
+		err = g.value(schema, target{"*v", model.name, at})
 	}
 	g.printf("}\n\n")
 	return err
@@ -65,7 +67,8 @@ func (g *generator) optional(to target) string {
 }
 
 // object writes the body of the function of a schema with properties.
-func (g *generator) object(schema *yaml.Node, model modelType, place string) error {
+func (g *generator) object(schema *yaml.Node, model modelType, at site) error {
+	place := at.place
 	properties := members(get(schema, "properties"))
 	if len(properties) > maxMembers {
 		return g.failf(schema, place, "keyword \"properties\": more than %d are not handled", maxMembers)
@@ -85,12 +88,14 @@ func (g *generator) object(schema *yaml.Node, model modelType, place string) err
 	}
 	before := g.body
 	g.body, g.optionals = bytes.Buffer{}, &optionals{together: pointers > 1}
-	err = g.cases(properties, model, place)
+	err = g.cases(properties, model, at)
 	cases := g.body
 	g.body = before
 	if err != nil {
 		return err
 	}
+
+	g.bits(properties, model)
 	g.printf("if !s.Object() {\nreturn\n}\n")
 	if fields := g.optionals.fields.String(); fields != "" {
 		g.printf("optional := new(struct { // what the pointers of v point at, in one allocation\n%s})\n", fields)
@@ -118,25 +123,47 @@ func (g *generator) object(schema *yaml.Node, model modelType, place string) err
 	if counted {
 		g.printf("s.Members(n, %d, %d)\n", lowest, highest)
 	}
-	return g.required(schema, properties, model, place)
+	return g.required(schema, properties, model, at)
 }
 
+// bits names the bits of seen after the members, so that one more member moves no other.
+func (g *generator) bits(properties []member, model modelType) {
+	if len(properties) == 0 {
+		return
+	}
+	g.printf("const ( // the bits of seen\n")
+	for i, p := range properties {
+		g.printf("%s", bitOf(model, p.key.Value))
+		if i == 0 {
+			g.printf(" = iota")
+		}
+		g.printf("\n")
+	}
+	g.printf(")\n")
+}
+
+// bitOf is the name of a member's bit.
+func bitOf(model modelType, property string) string { return "bit" + model.fields[property].name }
+
 // cases writes how each member is read.
-func (g *generator) cases(properties []member, model modelType, place string) error {
+func (g *generator) cases(properties []member, model modelType, at site) error {
 	ofField := map[string]string{} // by the name of their field
-	for bit, p := range properties {
-		place := place + "/properties/" + escape(p.key.Value)
+	for _, p := range properties {
 		field, ok := model.fields[p.key.Value]
-		if !ok {
-			return g.failf(p.key, place, "type %s has no field for it", model.name)
+		if g.models == nil {
+			field.name = p.key.Value
+		}
+		here := at.in("properties/"+escape(p.key.Value), field.name)
+		if !g.fits(ok) {
+			return g.failf(p.key, here.place, "type %s has no field for it", model.name)
 		}
 		if other, taken := ofField[field.name]; taken {
-			return g.failf(p.key, place, "its Go name %s is that of property %q too: rename one", field.name, other)
+			return g.failf(p.key, here.place, "its Go name %s is that of property %q too: rename one", field.name, other)
 		}
 		ofField[field.name] = p.key.Value
 
-		g.printf("case %q:\nif s.Once(&seen, %d) {\n", p.key.Value, bit)
-		if err := g.value(p.value, target{"v." + field.name, field.goType, place}); err != nil {
+		g.printf("case %q:\nif s.Once(&seen, %s) {\n", p.key.Value, bitOf(model, p.key.Value))
+		if err := g.value(p.value, target{"v." + field.name, field.goType, here}); err != nil {
 			return err
 		}
 		g.printf("}\n")
@@ -145,33 +172,34 @@ func (g *generator) cases(properties []member, model modelType, place string) er
 }
 
 // required writes the check of the members that must be there: always, or because another one is.
-func (g *generator) required(schema *yaml.Node, properties []member, model modelType, place string) error {
+func (g *generator) required(schema *yaml.Node, properties []member, model modelType, at site) error {
 	var names []string
 	for _, p := range properties {
 		names = append(names, p.key.Value)
 	}
-	mask := func(n *yaml.Node, keyword string, wanted ...string) (mask uint64, err error) {
+	mask := func(n *yaml.Node, keyword string, wanted ...string) (string, error) {
+		var bits []string
 		for _, name := range wanted {
-			bit := slices.Index(names, name)
-			if bit < 0 {
-				return 0, g.failf(n, place, "keyword %q: %q is no property", keyword, name)
+			if !slices.Contains(names, name) {
+				return "", g.failf(n, at.place, "keyword %q: %q is no property", keyword, name)
 			}
-			mask |= 1 << bit
+			bits = append(bits, "1<<"+bitOf(model, name))
 		}
-		return mask, nil
+		return strings.Join(bits, "|"), nil
 	}
+
 	required := get(schema, "required")
-	always, err := mask(required, "required", list(required)...)
+	want, err := mask(required, "required", list(required)...)
 	if err != nil {
 		return err
 	}
 	dependent := members(get(schema, "dependentRequired"))
-	if always == 0 && len(dependent) == 0 {
+	if want == "" && len(dependent) == 0 {
 		return nil
 	}
-	want := fmt.Sprintf("%#x", always)
+
 	if len(dependent) > 0 {
-		g.printf("want := uint64(%s)\n", want)
+		g.printf("want := uint64(%s)\n", cmp.Or(want, "0"))
 		want = "want"
 	}
 	for _, d := range dependent {
@@ -183,9 +211,9 @@ func (g *generator) required(schema *yaml.Node, properties []member, model model
 		if err != nil {
 			return err
 		}
-		g.printf("if seen&%#x != 0 { // %s\nwant |= %#x\n}\n", given, d.key.Value, needs)
+		g.printf("if seen&(%s) != 0 {\nwant |= %s\n}\n", given, needs)
 	}
-	fmt.Fprintf(&g.vars, "membersOf%s = []string{%s}\n", model.name, quoted(names))
+	fmt.Fprintf(&g.section(at.component).checks, "var membersOf%s = []string{%s}\n\n", model.name, quoted(names))
 	g.printf("s.Require(seen, %s, membersOf%s)\n", want, model.name)
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -42,14 +43,14 @@ func (g *generator) operation(path, m member, place string) error {
 			return err
 		}
 	}
-	params, err := g.parameters(path, op, place)
+	params, err := g.operationParameters(path, op, place)
 	if err != nil {
 		return err
 	}
 	list := "nil"
 	if params != "" {
 		list = "paramsOf" + strings.ToUpper(id[:1]) + id[1:]
-		fmt.Fprintf(&g.vars, "%s = []validate.Param{\n%s}\n", list, params)
+		fmt.Fprintf(&g.parameters, "var %s = []validate.Param{\n%s}\n\n", list, params)
 	}
 	g.printf("Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {\n")
 	g.printf("return validate.Params(%s, %t, path, query, header)\n},\n},\n", list, text(get(op, "x-open-query")) == "true")
@@ -91,33 +92,65 @@ func (g *generator) requestBody(op, n *yaml.Node, place string) error {
 	return nil
 }
 
-// parameters gives the checks of an operation's parameters: those of its path, then its own, which may replace them.
-func (g *generator) parameters(path member, op *yaml.Node, place string) (string, error) {
+// parameter is one of an operation's.
+type parameter struct {
+	*yaml.Node
+	name string // that it has under components, or none
+}
+
+// operationParameters gives the checks of an operation's parameters: those of its path, then its own, which may replace them.
+// One under components is declared there, once.
+func (g *generator) operationParameters(path member, op *yaml.Node, place string) (string, error) {
 	own := g.parameterList(op)
-	var all []*yaml.Node
+	var all []parameter
 	for _, p := range g.parameterList(path.value) {
-		if !slices.ContainsFunc(own, func(o *yaml.Node) bool {
-			return text(get(o, "name")) == text(get(p, "name")) && text(get(o, "in")) == text(get(p, "in"))
+		if !slices.ContainsFunc(own, func(o parameter) bool {
+			return text(get(o.Node, "name")) == text(get(p.Node, "name")) && text(get(o.Node, "in")) == text(get(p.Node, "in"))
 		}) {
 			all = append(all, p)
 		}
 	}
+
 	var b strings.Builder
 	for i, p := range append(all, own...) {
-		param, err := g.parameter(p, place+"/parameters/"+strconv.Itoa(i))
+		here := place + "/parameters/" + strconv.Itoa(i)
+		if p.name != "" {
+			here = "#/components/parameters/" + escape(p.name)
+		}
+		code, err := g.parameter(p.Node, here)
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(param)
+		if p.name == "" {
+			b.WriteString(code + ",\n")
+			continue
+		}
+		name := "parameter" + strings.ToUpper(p.name[:1]) + strings.Map(letters, p.name[1:])
+		switch place, taken := g.checks[name]; {
+		case taken && place != here:
+			return "", g.failf(p.Node, here, "its Go name %s is that of %s too: rename one", name, place)
+		case !taken:
+			g.checks[name] = here
+			g.shared[p.name] = fmt.Sprintf("var %s = validate.Param%s\n\n", name, code)
+		}
+		b.WriteString(name + ",\n")
 	}
 	return b.String(), nil
 }
 
-func (g *generator) parameterList(holder *yaml.Node) (params []*yaml.Node) {
+// letters leaves out what no Go name has.
+func letters(r rune) rune {
+	if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' {
+		return r
+	}
+	return -1
+}
+
+func (g *generator) parameterList(holder *yaml.Node) (params []parameter) {
 	if n := get(holder, "parameters"); n != nil {
 		for _, c := range n.Content {
-			p, _ := g.resolve(c)
-			params = append(params, p)
+			p, name := g.resolve(c)
+			params = append(params, parameter{p, name})
 		}
 	}
 	return params
@@ -158,11 +191,11 @@ func (g *generator) parameter(p *yaml.Node, place string) (string, error) {
 			return "", g.failf(p, place, "keyword \"$ref\": %q does not exist", name)
 		}
 	}
-	check, err := g.parameterCheck(schema, place)
+	check, err := g.parameterCheck(schema, name, place)
 	if err != nil {
 		return "", err
 	}
-	return "{" + strings.Join(append(parts, check...), ", ") + "},\n", nil
+	return "{" + strings.Join(append(parts, check...), ", ") + "}", nil
 }
 
 // parameterItems gives the checks of a query parameter that is given once for each item, or once with commas between them.
@@ -182,37 +215,52 @@ func (g *generator) parameterItems(schema *yaml.Node, commas bool, place string)
 	return fmt.Sprintf("Items: &validate.Items{Min: %d, Max: %d, Unique: %t, Commas: %t}", lowest, highest, unique, commas), err
 }
 
-// parameterCheck gives the type of a parameter, or of its items, and what is checked.
-func (g *generator) parameterCheck(schema *yaml.Node, place string) ([]string, error) {
-	var kind, field, check string
-	var err error
-	kinds := g.kinds(schema)
-	switch strings.Join(kinds, ", ") {
-	case "string":
-		field = "Text"
-		check, err = g.textCheck(schema, place)
-	case "integer":
-		kind, field = "Kind: validate.IntegerParam", "Integer"
-		check, err = g.integerCheck(schema, place)
-	case "number":
-		kind, field = "Kind: validate.NumberParam", "Number"
-		check, err = g.numberCheck(schema, place)
-	case "boolean":
-		kind, field = "Kind: validate.BooleanParam", "Only"
-		if check, err = g.only(schema, place); check != "" {
-			check = "validate.Bool(" + check + ")"
-		} else {
-			check = "nil"
-		}
-	default:
-		return nil, g.failf(schema, place, "keyword \"type\": parameters of type %q are not handled", strings.Join(kinds, ", "))
+// parameterCheck gives the type of a parameter, or of its items, and what is checked: in place, or as the schema under components
+// that it refers to has it.
+func (g *generator) parameterCheck(schema *yaml.Node, name, place string) ([]string, error) {
+	kind := strings.Join(g.kinds(schema), ", ")
+	param := map[string][2]string{ // the kind, and the field of the checks
+		"string":  {"", "Text"},
+		"integer": {"Kind: validate.IntegerParam", "Integer"},
+		"number":  {"Kind: validate.NumberParam", "Number"},
+		"boolean": {"Kind: validate.BooleanParam", "Only"},
 	}
+	as, ok := param[kind]
+	if !ok {
+		return nil, g.failf(schema, place, "keyword \"type\": parameters of type %q are not handled", kind)
+	}
+
+	check := "nil"
+	if kind == "boolean" {
+		only, err := g.only(schema, place)
+		if err != nil {
+			return nil, err
+		}
+		if only != "" {
+			check = "validate.Bool(" + only + ")"
+		}
+	} else {
+		var err error
+		if check, err = g.check(schema, kind, place); err != nil {
+			return nil, err
+		}
+		if name != "" {
+			at, err := g.at(schema, name)
+			if err != nil {
+				return nil, err
+			}
+			if check, err = g.declared(schema, at, check); err != nil {
+				return nil, err
+			}
+		}
+	}
+
 	var parts []string
-	if kind != "" {
-		parts = append(parts, kind)
+	if as[0] != "" {
+		parts = append(parts, as[0])
 	}
 	if check != "nil" {
-		parts = append(parts, field+": "+check)
+		parts = append(parts, as[1]+": "+check)
 	}
-	return parts, err
+	return parts, nil
 }

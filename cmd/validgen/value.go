@@ -7,14 +7,35 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// target is where a value goes: a Go expression and its type, and where its schema stands in the document.
+// target is where a value goes, a Go expression and its type, and where its schema stands.
 type target struct {
 	expr   string
 	goType string
-	place  string
+	site
 }
 
-func (t target) in(step string) string { return t.place + "/" + step }
+// site is where a schema stands in the document.
+type site struct {
+	place     string // for people
+	component string // the schema under components that it is, or is a part of
+	name      string // of the place, for Go
+}
+
+// in gives the site of a part, which Go calls by another word.
+func (at site) in(step, word string) site {
+	return site{at.place + "/" + step, at.component, at.name + "_" + word}
+}
+
+// at gives the site of a schema under components.
+func (g *generator) at(schema *yaml.Node, component string) (site, error) {
+	at := site{place: "#/components/schemas/" + escape(component), component: component}
+	model, err := g.models.of(component)
+	if err != nil {
+		return at, g.failf(schema, at.place, "%v", err)
+	}
+	at.name = model.name
+	return at, nil
+}
 
 // value writes the code that reads a value of the schema into the target.
 func (g *generator) value(n *yaml.Node, to target) error {
@@ -22,6 +43,13 @@ func (g *generator) value(n *yaml.Node, to target) error {
 	if schema == nil {
 		return g.failf(n, to.place, "keyword \"$ref\": %q does not exist", name)
 	}
+	if name != "" {
+		var err error
+		if to.site, err = g.at(schema, name); err != nil {
+			return err
+		}
+	}
+
 	switch {
 	case get(schema, "anyOf") != nil:
 		return g.nullableBranch(schema, to)
@@ -56,7 +84,7 @@ func (g *generator) nullableBranch(schema *yaml.Node, to target) error {
 // nullable reads a null, or what read reads.
 func (g *generator) nullable(schema *yaml.Node, to target, read func(inner target) error) error {
 	inner, ok := strings.CutPrefix(to.goType, "nullable.Nullable[")
-	if !ok {
+	if !g.fits(ok) {
 		return g.failf(schema, to.place, "keyword \"type\": the model's type %s cannot be null", to.goType)
 	}
 	inner = strings.TrimSuffix(inner, "]")
@@ -66,7 +94,7 @@ func (g *generator) nullable(schema *yaml.Node, to target, read func(inner targe
 		g.printf("if !s.RefuseNull() {\n")
 	}
 	g.printf("var value %s\n", inner)
-	if err := read(target{"value", inner, to.place}); err != nil {
+	if err := read(target{"value", inner, to.site}); err != nil {
 		return err
 	}
 	g.printf("%s.Set(value)\n}\n", to.expr)
@@ -74,28 +102,12 @@ func (g *generator) nullable(schema *yaml.Node, to target, read func(inner targe
 }
 
 // kind writes the code for a value of one type.
-func (g *generator) kind(schema *yaml.Node, name, kind string, to target) (err error) {
-	var check string
+func (g *generator) kind(schema *yaml.Node, name, kind string, to target) error {
 	switch kind {
-	case "string":
-		if check, err = g.textCheck(schema, to.place); err != nil {
-			return err
-		}
-		if strings.TrimPrefix(to.goType, "*") == "time.Time" {
-			g.scalar("Time("+check+")", "time.Time", to)
-		} else {
-			g.scalar("String("+check+")", "string", to)
-		}
-	case "integer":
-		if check, err = g.integerCheck(schema, to.place); err != nil {
-			return err
-		}
-		g.scalar("Int("+check+")", "int64", to)
-	case "number":
-		if check, err = g.numberCheck(schema, to.place); err != nil {
-			return err
-		}
-		g.scalar("Float("+check+")", "float64", to)
+	case "array":
+		return g.array(schema, to)
+	case "object":
+		return g.nested(schema, name, to)
 	case "boolean":
 		only, err := g.only(schema, to.place)
 		if err != nil {
@@ -106,14 +118,40 @@ func (g *generator) kind(schema *yaml.Node, name, kind string, to target) (err e
 		} else {
 			g.scalar("Bool()", "bool", to)
 		}
-	case "array":
-		return g.array(schema, to)
-	case "object":
-		return g.nested(schema, name, to)
+		return nil
+	}
+
+	check, err := g.check(schema, kind, to.place)
+	if err != nil {
+		return err
+	}
+	if check, err = g.declared(schema, to.site, check); err != nil {
+		return err
+	}
+	switch {
+	case kind == "integer":
+		g.scalar("Int("+check+")", "int64", to)
+	case kind == "number":
+		g.scalar("Float("+check+")", "float64", to)
+	case strings.TrimPrefix(to.goType, "*") == "time.Time":
+		g.scalar("Time("+check+")", "time.Time", to)
 	default:
-		return g.failf(schema, to.place, "keyword \"type\": %q is not handled", kind)
+		g.scalar("String("+check+")", "string", to)
 	}
 	return nil
+}
+
+// check gives the literal of the checks of a string, an integer or a number.
+func (g *generator) check(schema *yaml.Node, kind, place string) (string, error) {
+	switch kind {
+	case "string":
+		return g.textCheck(schema, place)
+	case "integer":
+		return g.integerCheck(schema, place)
+	case "number":
+		return g.numberCheck(schema, place)
+	}
+	return "", g.failf(schema, place, "keyword \"type\": %q is not handled", kind)
 }
 
 // scalar calls a method of the scanner that gives a value and whether there was one.
@@ -140,7 +178,7 @@ func (g *generator) assign(to target, value, goType string) {
 func (g *generator) array(schema *yaml.Node, to target) error {
 	goType := g.models.underlying(strings.TrimPrefix(to.goType, "*"))
 	item := strings.TrimPrefix(goType, "[]")
-	if item == goType {
+	if !g.fits(item != goType) {
 		return g.failf(schema, to.place, "keyword \"type\": the model's type %s is no slice", to.goType)
 	}
 	if get(schema, "items") == nil {
@@ -167,7 +205,7 @@ func (g *generator) array(schema *yaml.Node, to target) error {
 		room = min(room, highest)
 	}
 	g.printf("items := make([]%s, 0, %d)\nfor s.Item() {\nvar item %s\n", item, room, item)
-	if err := g.value(get(schema, "items"), target{"item", item, to.in("items")}); err != nil {
+	if err := g.value(get(schema, "items"), target{"item", item, to.in("items", "Items")}); err != nil {
 		return err
 	}
 	g.printf("items = append(items, item)\n}\n")
@@ -213,7 +251,7 @@ func (g *generator) nested(schema *yaml.Node, name string, to target) error {
 			return err
 		}
 		if base, pointer := strings.CutPrefix(to.goType, "*"); pointer {
-			room := g.optional(target{to.expr, base, to.place})
+			room := g.optional(target{to.expr, base, to.site})
 			g.printf("%s(s, &%s)\n%s = &%s\n", function, room, to.expr, room)
 		} else {
 			g.printf("%s(s, &%s)\n", function, to.expr)
@@ -232,8 +270,8 @@ func (g *generator) nested(schema *yaml.Node, name string, to target) error {
 
 // carried reads a value as it is written, which only a model's json.RawMessage can hold.
 func (g *generator) carried(schema *yaml.Node, method string, to target) error {
-	if goType := g.models.underlying(to.goType); goType != "json.RawMessage" {
-		return g.failf(schema, to.place, "a value of any shape is carried as it was sent, and the model's type %s cannot: give it x-go-type json.RawMessage in the generator's overlay, gen/NAME.overlay.yaml", to.goType)
+	if goType := g.models.underlying(to.goType); !g.fits(goType == "json.RawMessage") {
+		return g.failf(schema, to.place, "a value of any shape is carried as it was sent, and the model's type %s cannot: give it x-go-type json.RawMessage in the generator's overlay, gen/overlay.yaml", to.goType)
 	}
 	g.printf("%s = s.%s()\n", to.expr, method)
 	return nil
@@ -248,7 +286,7 @@ func ownFunction(schema *yaml.Node) bool {
 func (g *generator) entries(schema, extra *yaml.Node, to target) error {
 	goType := g.models.underlying(strings.TrimPrefix(to.goType, "*"))
 	item := strings.TrimPrefix(goType, "map[string]")
-	if item == goType {
+	if !g.fits(item != goType) {
 		return g.failf(schema, to.place, "keyword \"additionalProperties\": the model's type %s is no map", to.goType)
 	}
 	for _, keyword := range []string{"required", "dependentRequired"} {
@@ -261,7 +299,7 @@ func (g *generator) entries(schema, extra *yaml.Node, to target) error {
 		return err
 	}
 	g.printf("if s.Object() {\nentries := map[string]%s{}\nfor n := 1; s.Member(); n++ {\nname := s.NewName()\nvar entry %s\n", item, item)
-	if err := g.value(extra, target{"entry", item, to.in("additionalProperties")}); err != nil {
+	if err := g.value(extra, target{"entry", item, to.in("additionalProperties", "Entries")}); err != nil {
 		return err
 	}
 	g.printf("entries[name] = entry\nif len(entries) < n {\ns.Twice()\nn--\n}\n}\n")

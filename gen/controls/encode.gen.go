@@ -23,6 +23,36 @@ func (v Clock) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v FaultList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"faults":`...)
+	if v.Faults == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Faults {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v Key) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	dst = append(dst, `"key":`...)
+	dst = encode.String(dst, v.Key)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v Problem) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"detail":`...)
@@ -47,54 +77,6 @@ func (v Problem) AppendJSON(dst []byte) []byte {
 	dst = append(dst, ',')
 	dst = append(dst, `"title":`...)
 	dst = encode.String(dst, v.Title)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v Key) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"id":`...)
-	dst = encode.String(dst, v.ID)
-	dst = append(dst, ',')
-	dst = append(dst, `"key":`...)
-	dst = encode.String(dst, v.Key)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v FaultList) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"faults":`...)
-	if v.Faults == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.Faults {
-			dst = v1.AppendJSON(dst)
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, ']')
-	}
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v WebhookList) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"webhooks":`...)
-	if v.Webhooks == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.Webhooks {
-			dst = v1.AppendJSON(dst)
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, ']')
-	}
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
@@ -174,6 +156,24 @@ func (v Webhook) AppendJSON(dst []byte) []byte {
 	dst = append(dst, ',')
 	dst = append(dst, `"url":`...)
 	dst = encode.String(dst, v.URL)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v WebhookList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"webhooks":`...)
+	if v.Webhooks == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Webhooks {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }

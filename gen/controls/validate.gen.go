@@ -8,35 +8,9 @@ import (
 	"github.com/berthdev/berth/impl/validate"
 )
 
-var (
-	paramsOfRevokeKey = []validate.Param{
-		{In: "path", Name: "keyId", Required: true},
-	}
-	check1            = &validate.Integer{Min: 0, Max: 31536000000}
-	membersOfAdvance  = []string{"milliseconds"}
-	check2            = &validate.Integer{Min: -31536000000, Max: 31536000000}
-	membersOfStep     = []string{"milliseconds"}
-	check3            = &validate.Text{Min: 1}
-	check4            = &validate.Text{Pattern: validate.MustPattern(`^(all|admin|rest:(read|write)|graphql:(read|write)|queue:(\*|[a-z0-9]{14}):(invoke|work)|pod:[a-z0-9]{14})$`)}
-	check5            = &validate.Integer{Min: 1, Max: 31536000000}
-	membersOfNewKey   = []string{"name", "user", "scopes", "exempt", "expiresIn"}
-	check6            = &validate.Integer{Min: 1, Max: math.MaxInt64}
-	check7            = &validate.Text{Enum: []string{"none", "published"}}
-	membersOfQuotas   = []string{"minute", "hour", "day", "queue"}
-	membersOfFaults   = []string{"faults"}
-	check8            = &validate.Integer{Min: 0, Max: 3600000}
-	check9            = &validate.Text{Enum: []string{"writable", "full", "failing", "locked"}}
-	membersOfStorage  = []string{"state"}
-	check10           = &validate.Integer{Min: 0, Max: math.MaxInt64}
-	check11           = &validate.Integer{Min: 1, Max: 600000}
-	check12           = &validate.Integer{Min: 400, Max: 599}
-	membersOfFault    = []string{"operation", "after", "times", "latency", "status", "drop"}
-	check13           = &validate.Integer{Min: 0, Max: 1000000}
-	check14           = &validate.Text{Enum: []string{"SECURE", "COMMUNITY"}}
-	check15           = &validate.Text{Pattern: validate.MustPattern(`^[0-9]+\.[0-9]+$`)}
-	check16           = &validate.Integer{Min: 0, Max: 1000000000}
-	membersOfCapacity = []string{"gpu", "cpu", "dataCenterId", "count", "cloud", "cudaVersion", "disk", "publicIp", "downloadMbps", "uploadMbps"}
-)
+var paramsOfRevokeKey = []validate.Param{
+	{In: "path", Name: "keyId", Required: true},
+}
 
 // Ops has the checks of every operation by its id.
 var Ops = map[string]validate.Op{
@@ -175,7 +149,14 @@ var Ops = map[string]validate.Op{
 	},
 }
 
+var checkAdvance_Milliseconds = &validate.Integer{Min: 0, Max: 31536000000}
+
+var membersOfAdvance = []string{"milliseconds"}
+
 func readAdvance(s *validate.Scanner, v *Advance) {
+	const ( // the bits of seen
+		bitMilliseconds = iota
+	)
 	if !s.Object() {
 		return
 	}
@@ -183,8 +164,8 @@ func readAdvance(s *validate.Scanner, v *Advance) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "milliseconds":
-			if s.Once(&seen, 0) {
-				if x, ok := s.Int(check1); ok {
+			if s.Once(&seen, bitMilliseconds) {
+				if x, ok := s.Int(checkAdvance_Milliseconds); ok {
 					v.Milliseconds = x
 				}
 			}
@@ -192,10 +173,17 @@ func readAdvance(s *validate.Scanner, v *Advance) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x1, membersOfAdvance)
+	s.Require(seen, 1<<bitMilliseconds, membersOfAdvance)
 }
+
+var checkStep_Milliseconds = &validate.Integer{Min: -31536000000, Max: 31536000000}
+
+var membersOfStep = []string{"milliseconds"}
 
 func readStep(s *validate.Scanner, v *Step) {
+	const ( // the bits of seen
+		bitMilliseconds = iota
+	)
 	if !s.Object() {
 		return
 	}
@@ -203,8 +191,8 @@ func readStep(s *validate.Scanner, v *Step) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "milliseconds":
-			if s.Once(&seen, 0) {
-				if x, ok := s.Int(check2); ok {
+			if s.Once(&seen, bitMilliseconds) {
+				if x, ok := s.Int(checkStep_Milliseconds); ok {
 					v.Milliseconds = x
 				}
 			}
@@ -212,10 +200,27 @@ func readStep(s *validate.Scanner, v *Step) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x1, membersOfStep)
+	s.Require(seen, 1<<bitMilliseconds, membersOfStep)
 }
 
+var checkNewKey_Name = &validate.Text{Min: 1}
+
+var checkNewKey_User = &validate.Text{Min: 1}
+
+var checkNewKey_Scopes_Items = &validate.Text{Pattern: validate.MustPattern(`^(all|admin|rest:(read|write)|graphql:(read|write)|queue:(\*|[a-z0-9]{14}):(invoke|work)|pod:[a-z0-9]{14})$`)}
+
+var checkNewKey_ExpiresIn = &validate.Integer{Min: 1, Max: 31536000000}
+
+var membersOfNewKey = []string{"name", "user", "scopes", "exempt", "expiresIn"}
+
 func readNewKey(s *validate.Scanner, v *NewKey) {
+	const ( // the bits of seen
+		bitName = iota
+		bitUser
+		bitScopes
+		bitExempt
+		bitExpiresIn
+	)
 	if !s.Object() {
 		return
 	}
@@ -229,26 +234,26 @@ func readNewKey(s *validate.Scanner, v *NewKey) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "name":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check3); ok {
+			if s.Once(&seen, bitName) {
+				if x, ok := s.String(checkNewKey_Name); ok {
 					optional.Name = x
 					v.Name = &optional.Name
 				}
 			}
 		case "user":
-			if s.Once(&seen, 1) {
-				if x, ok := s.String(check3); ok {
+			if s.Once(&seen, bitUser) {
+				if x, ok := s.String(checkNewKey_User); ok {
 					optional.User = x
 					v.User = &optional.User
 				}
 			}
 		case "scopes":
-			if s.Once(&seen, 2) {
+			if s.Once(&seen, bitScopes) {
 				if s.Array() {
 					items := make([]string, 0, 4)
 					for s.Item() {
 						var item string
-						if x, ok := s.String(check4); ok {
+						if x, ok := s.String(checkNewKey_Scopes_Items); ok {
 							item = x
 						}
 						items = append(items, item)
@@ -258,15 +263,15 @@ func readNewKey(s *validate.Scanner, v *NewKey) {
 				}
 			}
 		case "exempt":
-			if s.Once(&seen, 3) {
+			if s.Once(&seen, bitExempt) {
 				if x, ok := s.Bool(); ok {
 					optional.Exempt = x
 					v.Exempt = &optional.Exempt
 				}
 			}
 		case "expiresIn":
-			if s.Once(&seen, 4) {
-				if x, ok := s.Int(check5); ok {
+			if s.Once(&seen, bitExpiresIn) {
+				if x, ok := s.Int(checkNewKey_ExpiresIn); ok {
 					optional.ExpiresIn = x
 					v.ExpiresIn = &optional.ExpiresIn
 				}
@@ -275,10 +280,26 @@ func readNewKey(s *validate.Scanner, v *NewKey) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x4, membersOfNewKey)
+	s.Require(seen, 1<<bitScopes, membersOfNewKey)
 }
 
+var checkQuotas_Minute = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
+var checkQuotas_Hour = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
+var checkQuotas_Day = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
+var checkQuotas_Queue = &validate.Text{Enum: []string{"none", "published"}}
+
+var membersOfQuotas = []string{"minute", "hour", "day", "queue"}
+
 func readQuotas(s *validate.Scanner, v *Quotas) {
+	const ( // the bits of seen
+		bitMinute = iota
+		bitHour
+		bitDay
+		bitQueue
+	)
 	if !s.Object() {
 		return
 	}
@@ -286,26 +307,26 @@ func readQuotas(s *validate.Scanner, v *Quotas) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "minute":
-			if s.Once(&seen, 0) {
-				if x, ok := s.Int(check6); ok {
+			if s.Once(&seen, bitMinute) {
+				if x, ok := s.Int(checkQuotas_Minute); ok {
 					v.Minute = x
 				}
 			}
 		case "hour":
-			if s.Once(&seen, 1) {
-				if x, ok := s.Int(check6); ok {
+			if s.Once(&seen, bitHour) {
+				if x, ok := s.Int(checkQuotas_Hour); ok {
 					v.Hour = x
 				}
 			}
 		case "day":
-			if s.Once(&seen, 2) {
-				if x, ok := s.Int(check6); ok {
+			if s.Once(&seen, bitDay) {
+				if x, ok := s.Int(checkQuotas_Day); ok {
 					v.Day = x
 				}
 			}
 		case "queue":
-			if s.Once(&seen, 3) {
-				if x, ok := s.String(check7); ok {
+			if s.Once(&seen, bitQueue) {
+				if x, ok := s.String(checkQuotas_Queue); ok {
 					var to QuotasQueue
 					to = QuotasQueue(x)
 					v.Queue = &to
@@ -315,10 +336,15 @@ func readQuotas(s *validate.Scanner, v *Quotas) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x7, membersOfQuotas)
+	s.Require(seen, 1<<bitMinute|1<<bitHour|1<<bitDay, membersOfQuotas)
 }
 
+var membersOfFaults = []string{"faults"}
+
 func readFaults(s *validate.Scanner, v *Faults) {
+	const ( // the bits of seen
+		bitFaults = iota
+	)
 	if !s.Object() {
 		return
 	}
@@ -326,7 +352,7 @@ func readFaults(s *validate.Scanner, v *Faults) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "faults":
-			if s.Once(&seen, 0) {
+			if s.Once(&seen, bitFaults) {
 				if s.Array() {
 					items := make([]Fault, 0, 4)
 					for s.Item() {
@@ -342,10 +368,123 @@ func readFaults(s *validate.Scanner, v *Faults) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x1, membersOfFaults)
+	s.Require(seen, 1<<bitFaults, membersOfFaults)
 }
 
+var checkFault_After = &validate.Integer{Min: 0, Max: math.MaxInt64}
+
+var checkFault_Times = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
+var checkFault_Latency = &validate.Integer{Min: 1, Max: 600000}
+
+var checkFault_Status = &validate.Integer{Min: 400, Max: 599}
+
+var membersOfFault = []string{"operation", "after", "times", "latency", "status", "drop"}
+
+func readFault(s *validate.Scanner, v *Fault) {
+	const ( // the bits of seen
+		bitOperation = iota
+		bitAfter
+		bitTimes
+		bitLatency
+		bitStatus
+		bitDrop
+	)
+	if !s.Object() {
+		return
+	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		After   int64
+		Times   int64
+		Latency int64
+		Status  int64
+		Drop    bool
+	})
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "operation":
+			if s.Once(&seen, bitOperation) {
+				if x, ok := s.String(nil); ok {
+					v.Operation = x
+				}
+			}
+		case "after":
+			if s.Once(&seen, bitAfter) {
+				if x, ok := s.Int(checkFault_After); ok {
+					optional.After = x
+					v.After = &optional.After
+				}
+			}
+		case "times":
+			if s.Once(&seen, bitTimes) {
+				if x, ok := s.Int(checkFault_Times); ok {
+					optional.Times = x
+					v.Times = &optional.Times
+				}
+			}
+		case "latency":
+			if s.Once(&seen, bitLatency) {
+				if x, ok := s.Int(checkFault_Latency); ok {
+					optional.Latency = x
+					v.Latency = &optional.Latency
+				}
+			}
+		case "status":
+			if s.Once(&seen, bitStatus) {
+				if x, ok := s.Int(checkFault_Status); ok {
+					optional.Status = x
+					v.Status = &optional.Status
+				}
+			}
+		case "drop":
+			if s.Once(&seen, bitDrop) {
+				if x, ok := s.Bool(); ok {
+					optional.Drop = x
+					v.Drop = &optional.Drop
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitOperation, membersOfFault)
+}
+
+var checkStorage_State = &validate.Text{Enum: []string{"writable", "full", "failing", "locked"}}
+
+var membersOfStorage = []string{"state"}
+
+func readStorage(s *validate.Scanner, v *Storage) {
+	const ( // the bits of seen
+		bitState = iota
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "state":
+			if s.Once(&seen, bitState) {
+				if x, ok := s.String(checkStorage_State); ok {
+					v.State = StorageState(x)
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitState, membersOfStorage)
+}
+
+var checkFleetSettings_Boot = &validate.Integer{Min: 0, Max: 3600000}
+
 func readFleetSettings(s *validate.Scanner, v *FleetSettings) {
+	const ( // the bits of seen
+		bitBoot = iota
+		bitCapacity
+	)
 	if !s.Object() {
 		return
 	}
@@ -355,15 +494,15 @@ func readFleetSettings(s *validate.Scanner, v *FleetSettings) {
 		n++
 		switch string(s.Name()) {
 		case "boot":
-			if s.Once(&seen, 0) {
-				if x, ok := s.Int(check8); ok {
+			if s.Once(&seen, bitBoot) {
+				if x, ok := s.Int(checkFleetSettings_Boot); ok {
 					var to int64
 					to = x
 					v.Boot = &to
 				}
 			}
 		case "capacity":
-			if s.Once(&seen, 1) {
+			if s.Once(&seen, bitCapacity) {
 				if s.Array() {
 					items := make([]Capacity, 0, 4)
 					for s.Item() {
@@ -382,89 +521,33 @@ func readFleetSettings(s *validate.Scanner, v *FleetSettings) {
 	s.Members(n, 1, -1)
 }
 
-func readStorage(s *validate.Scanner, v *Storage) {
-	if !s.Object() {
-		return
-	}
-	var seen uint64
-	for s.Member() {
-		switch string(s.Name()) {
-		case "state":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check9); ok {
-					v.State = StorageState(x)
-				}
-			}
-		default:
-			s.Unknown()
-		}
-	}
-	s.Require(seen, 0x1, membersOfStorage)
-}
+var checkCapacity_Count = &validate.Integer{Min: 0, Max: 1000000}
 
-func readFault(s *validate.Scanner, v *Fault) {
-	if !s.Object() {
-		return
-	}
-	optional := new(struct { // what the pointers of v point at, in one allocation
-		After   int64
-		Times   int64
-		Latency int64
-		Status  int64
-		Drop    bool
-	})
-	var seen uint64
-	for s.Member() {
-		switch string(s.Name()) {
-		case "operation":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(nil); ok {
-					v.Operation = x
-				}
-			}
-		case "after":
-			if s.Once(&seen, 1) {
-				if x, ok := s.Int(check10); ok {
-					optional.After = x
-					v.After = &optional.After
-				}
-			}
-		case "times":
-			if s.Once(&seen, 2) {
-				if x, ok := s.Int(check6); ok {
-					optional.Times = x
-					v.Times = &optional.Times
-				}
-			}
-		case "latency":
-			if s.Once(&seen, 3) {
-				if x, ok := s.Int(check11); ok {
-					optional.Latency = x
-					v.Latency = &optional.Latency
-				}
-			}
-		case "status":
-			if s.Once(&seen, 4) {
-				if x, ok := s.Int(check12); ok {
-					optional.Status = x
-					v.Status = &optional.Status
-				}
-			}
-		case "drop":
-			if s.Once(&seen, 5) {
-				if x, ok := s.Bool(); ok {
-					optional.Drop = x
-					v.Drop = &optional.Drop
-				}
-			}
-		default:
-			s.Unknown()
-		}
-	}
-	s.Require(seen, 0x1, membersOfFault)
-}
+var checkCapacity_Cloud = &validate.Text{Enum: []string{"SECURE", "COMMUNITY"}}
+
+var checkCapacity_CudaVersion = &validate.Text{Pattern: validate.MustPattern(`^[0-9]+\.[0-9]+$`)}
+
+var checkCapacity_Disk = &validate.Integer{Min: 0, Max: 1000000000}
+
+var checkCapacity_DownloadMbps = &validate.Integer{Min: 0, Max: 1000000}
+
+var checkCapacity_UploadMbps = &validate.Integer{Min: 0, Max: 1000000}
+
+var membersOfCapacity = []string{"gpu", "cpu", "dataCenterId", "count", "cloud", "cudaVersion", "disk", "publicIp", "downloadMbps", "uploadMbps"}
 
 func readCapacity(s *validate.Scanner, v *Capacity) {
+	const ( // the bits of seen
+		bitGpu = iota
+		bitCPU
+		bitDataCenterID
+		bitCount
+		bitCloud
+		bitCudaVersion
+		bitDisk
+		bitPublicIP
+		bitDownloadMbps
+		bitUploadMbps
+	)
 	if !s.Object() {
 		return
 	}
@@ -482,69 +565,69 @@ func readCapacity(s *validate.Scanner, v *Capacity) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "gpu":
-			if s.Once(&seen, 0) {
+			if s.Once(&seen, bitGpu) {
 				if x, ok := s.String(nil); ok {
 					optional.Gpu = x
 					v.Gpu = &optional.Gpu
 				}
 			}
 		case "cpu":
-			if s.Once(&seen, 1) {
+			if s.Once(&seen, bitCPU) {
 				if x, ok := s.String(nil); ok {
 					optional.CPU = x
 					v.CPU = &optional.CPU
 				}
 			}
 		case "dataCenterId":
-			if s.Once(&seen, 2) {
+			if s.Once(&seen, bitDataCenterID) {
 				if x, ok := s.String(nil); ok {
 					v.DataCenterID = x
 				}
 			}
 		case "count":
-			if s.Once(&seen, 3) {
-				if x, ok := s.Int(check13); ok {
+			if s.Once(&seen, bitCount) {
+				if x, ok := s.Int(checkCapacity_Count); ok {
 					v.Count = x
 				}
 			}
 		case "cloud":
-			if s.Once(&seen, 4) {
-				if x, ok := s.String(check14); ok {
+			if s.Once(&seen, bitCloud) {
+				if x, ok := s.String(checkCapacity_Cloud); ok {
 					optional.Cloud = CapacityCloud(x)
 					v.Cloud = &optional.Cloud
 				}
 			}
 		case "cudaVersion":
-			if s.Once(&seen, 5) {
-				if x, ok := s.String(check15); ok {
+			if s.Once(&seen, bitCudaVersion) {
+				if x, ok := s.String(checkCapacity_CudaVersion); ok {
 					optional.CudaVersion = x
 					v.CudaVersion = &optional.CudaVersion
 				}
 			}
 		case "disk":
-			if s.Once(&seen, 6) {
-				if x, ok := s.Int(check16); ok {
+			if s.Once(&seen, bitDisk) {
+				if x, ok := s.Int(checkCapacity_Disk); ok {
 					optional.Disk = x
 					v.Disk = &optional.Disk
 				}
 			}
 		case "publicIp":
-			if s.Once(&seen, 7) {
+			if s.Once(&seen, bitPublicIP) {
 				if x, ok := s.Bool(); ok {
 					optional.PublicIP = x
 					v.PublicIP = &optional.PublicIP
 				}
 			}
 		case "downloadMbps":
-			if s.Once(&seen, 8) {
-				if x, ok := s.Int(check13); ok {
+			if s.Once(&seen, bitDownloadMbps) {
+				if x, ok := s.Int(checkCapacity_DownloadMbps); ok {
 					optional.DownloadMbps = x
 					v.DownloadMbps = &optional.DownloadMbps
 				}
 			}
 		case "uploadMbps":
-			if s.Once(&seen, 9) {
-				if x, ok := s.Int(check13); ok {
+			if s.Once(&seen, bitUploadMbps) {
+				if x, ok := s.Int(checkCapacity_UploadMbps); ok {
 					optional.UploadMbps = x
 					v.UploadMbps = &optional.UploadMbps
 				}
@@ -553,5 +636,5 @@ func readCapacity(s *validate.Scanner, v *Capacity) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0xc, membersOfCapacity)
+	s.Require(seen, 1<<bitDataCenterID|1<<bitCount, membersOfCapacity)
 }

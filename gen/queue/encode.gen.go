@@ -5,6 +5,18 @@ package queue
 import "github.com/berthdev/berth/impl/encode"
 
 // AppendJSON appends it to dst.
+func (v Health) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"jobs":`...)
+	dst = v.Jobs.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"workers":`...)
+	dst = v.Workers.AppendJSON(dst)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v Job) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	if v.DelayTime != nil {
@@ -67,54 +79,22 @@ func (v Job) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v Problem) AppendJSON(dst []byte) []byte {
+func (v JobCounts) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
-	dst = append(dst, `"detail":`...)
-	dst = encode.String(dst, v.Detail)
+	dst = append(dst, `"completed":`...)
+	dst = encode.Int(dst, v.Completed)
 	dst = append(dst, ',')
-	dst = append(dst, `"error":`...)
-	dst = encode.String(dst, v.Error)
+	dst = append(dst, `"failed":`...)
+	dst = encode.Int(dst, v.Failed)
 	dst = append(dst, ',')
-	if len(v.Errors) > 0 {
-		dst = append(dst, `"errors":`...)
-		if v.Errors == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = append(dst, '[')
-			for _, v1 := range v.Errors {
-				dst = encode.String(dst, v1)
-				dst = append(dst, ',')
-			}
-			dst = encode.End(dst, ']')
-		}
-		dst = append(dst, ',')
-	}
-	dst = append(dst, `"title":`...)
-	dst = encode.String(dst, v.Title)
+	dst = append(dst, `"inProgress":`...)
+	dst = encode.Int(dst, v.InProgress)
 	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v Purged) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"removed":`...)
-	dst = encode.Int(dst, v.Removed)
+	dst = append(dst, `"inQueue":`...)
+	dst = encode.Int(dst, v.InQueue)
 	dst = append(dst, ',')
-	dst = append(dst, `"status":`...)
-	dst = encode.String(dst, string(v.Status))
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v Health) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"jobs":`...)
-	dst = v.Jobs.AppendJSON(dst)
-	dst = append(dst, ',')
-	dst = append(dst, `"workers":`...)
-	dst = v.Workers.AppendJSON(dst)
+	dst = append(dst, `"retried":`...)
+	dst = encode.Int(dst, v.Retried)
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
@@ -170,22 +150,42 @@ func (v OpenAIProblem) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v JobCounts) AppendJSON(dst []byte) []byte {
+func (v Problem) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
-	dst = append(dst, `"completed":`...)
-	dst = encode.Int(dst, v.Completed)
+	dst = append(dst, `"detail":`...)
+	dst = encode.String(dst, v.Detail)
 	dst = append(dst, ',')
-	dst = append(dst, `"failed":`...)
-	dst = encode.Int(dst, v.Failed)
+	dst = append(dst, `"error":`...)
+	dst = encode.String(dst, v.Error)
 	dst = append(dst, ',')
-	dst = append(dst, `"inProgress":`...)
-	dst = encode.Int(dst, v.InProgress)
+	if len(v.Errors) > 0 {
+		dst = append(dst, `"errors":`...)
+		if v.Errors == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(dst, '[')
+			for _, v1 := range v.Errors {
+				dst = encode.String(dst, v1)
+				dst = append(dst, ',')
+			}
+			dst = encode.End(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"title":`...)
+	dst = encode.String(dst, v.Title)
 	dst = append(dst, ',')
-	dst = append(dst, `"inQueue":`...)
-	dst = encode.Int(dst, v.InQueue)
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v Purged) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"removed":`...)
+	dst = encode.Int(dst, v.Removed)
 	dst = append(dst, ',')
-	dst = append(dst, `"retried":`...)
-	dst = encode.Int(dst, v.Retried)
+	dst = append(dst, `"status":`...)
+	dst = encode.String(dst, string(v.Status))
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }

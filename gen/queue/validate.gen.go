@@ -8,95 +8,114 @@ import (
 	"github.com/berthdev/berth/impl/validate"
 )
 
-var (
-	check1      = &validate.Text{Min: 1}
-	paramsOfRun = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-	}
-	check2          = &validate.Integer{Min: 1000, Max: 300000}
-	paramsOfRunSync = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-		{In: "query", Name: "wait", Required: false, Kind: validate.IntegerParam, Integer: check2},
-	}
-	check3         = &validate.Integer{Min: 1, Max: math.MaxInt64}
-	paramsOfStatus = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-		{In: "path", Name: "jobId", Required: true, Text: check1},
-		{In: "query", Name: "ttl", Required: false, Kind: validate.IntegerParam, Integer: check3},
-	}
-	paramsOfStatusPost = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-		{In: "path", Name: "jobId", Required: true, Text: check1},
-		{In: "query", Name: "ttl", Required: false, Kind: validate.IntegerParam, Integer: check3},
-	}
-	paramsOfStatusSync = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-		{In: "path", Name: "jobId", Required: true, Text: check1},
-		{In: "query", Name: "wait", Required: false, Kind: validate.IntegerParam, Integer: check2},
-	}
-	paramsOfStatusSyncPost = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-		{In: "path", Name: "jobId", Required: true, Text: check1},
-		{In: "query", Name: "wait", Required: false, Kind: validate.IntegerParam, Integer: check2},
-	}
-	paramsOfStream = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-		{In: "path", Name: "jobId", Required: true, Text: check1},
-		{In: "query", Name: "wait", Required: false, Kind: validate.IntegerParam, Integer: check2},
-	}
-	paramsOfStreamPost = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-		{In: "path", Name: "jobId", Required: true, Text: check1},
-		{In: "query", Name: "wait", Required: false, Kind: validate.IntegerParam, Integer: check2},
-	}
-	paramsOfRetry = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-		{In: "path", Name: "jobId", Required: true, Text: check1},
-	}
-	paramsOfPurgeQueue = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-	}
-	paramsOfCancel = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-		{In: "path", Name: "jobId", Required: true, Text: check1},
-	}
-	paramsOfHealth = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-	}
-	paramsOfMetrics = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-	}
-	paramsOfOpenAIChatCompletions = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-	}
-	paramsOfOpenAICompletions = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-	}
-	paramsOfOpenAIResponses = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-	}
-	paramsOfOpenAIMessages = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-	}
-	paramsOfOpenAIEmbeddings = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-	}
-	paramsOfOpenAIModels = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-	}
-	paramsOfOpenAIRouteGet = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-		{In: "path", Name: "route", Required: true, Text: check1},
-	}
-	paramsOfOpenAIRoute = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-		{In: "path", Name: "route", Required: true, Text: check1},
-	}
-	check4              = &validate.Text{Pattern: validate.MustPattern(`^[Hh][Tt][Tt][Pp][Ss]?://([^/?#@]*@)?([^/?#@:\[\]]+|\[[^/?#@\[\]]+\])(:[0-9]*)?([/?#]|$)`), URI: true}
-	membersOfSubmission = []string{"input", "webhook", "policy", "s3Config"}
-	check5              = &validate.Integer{Min: 5000, Max: 604800000}
-	check6              = &validate.Integer{Min: 10000, Max: 604800000}
-)
+var parameterEndpointId = validate.Param{In: "path", Name: "endpointId", Required: true, Text: &validate.Text{Min: 1}}
+
+var parameterRoute = validate.Param{In: "path", Name: "route", Required: true, Text: &validate.Text{Min: 1}}
+
+var parameterJobId = validate.Param{In: "path", Name: "jobId", Required: true, Text: &validate.Text{Min: 1}}
+
+var parameterWait = validate.Param{In: "query", Name: "wait", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1000, Max: 300000}}
+
+var paramsOfRun = []validate.Param{
+	parameterEndpointId,
+}
+
+var paramsOfRunSync = []validate.Param{
+	parameterEndpointId,
+	parameterWait,
+}
+
+var paramsOfStatus = []validate.Param{
+	parameterEndpointId,
+	parameterJobId,
+	{In: "query", Name: "ttl", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: math.MaxInt64}},
+}
+
+var paramsOfStatusPost = []validate.Param{
+	parameterEndpointId,
+	parameterJobId,
+	{In: "query", Name: "ttl", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: math.MaxInt64}},
+}
+
+var paramsOfStatusSync = []validate.Param{
+	parameterEndpointId,
+	parameterJobId,
+	parameterWait,
+}
+
+var paramsOfStatusSyncPost = []validate.Param{
+	parameterEndpointId,
+	parameterJobId,
+	parameterWait,
+}
+
+var paramsOfStream = []validate.Param{
+	parameterEndpointId,
+	parameterJobId,
+	{In: "query", Name: "wait", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1000, Max: 300000}},
+}
+
+var paramsOfStreamPost = []validate.Param{
+	parameterEndpointId,
+	parameterJobId,
+	{In: "query", Name: "wait", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1000, Max: 300000}},
+}
+
+var paramsOfRetry = []validate.Param{
+	parameterEndpointId,
+	parameterJobId,
+}
+
+var paramsOfPurgeQueue = []validate.Param{
+	parameterEndpointId,
+}
+
+var paramsOfCancel = []validate.Param{
+	parameterEndpointId,
+	parameterJobId,
+}
+
+var paramsOfHealth = []validate.Param{
+	parameterEndpointId,
+}
+
+var paramsOfMetrics = []validate.Param{
+	parameterEndpointId,
+}
+
+var paramsOfOpenAIChatCompletions = []validate.Param{
+	parameterEndpointId,
+}
+
+var paramsOfOpenAICompletions = []validate.Param{
+	parameterEndpointId,
+}
+
+var paramsOfOpenAIResponses = []validate.Param{
+	parameterEndpointId,
+}
+
+var paramsOfOpenAIMessages = []validate.Param{
+	parameterEndpointId,
+}
+
+var paramsOfOpenAIEmbeddings = []validate.Param{
+	parameterEndpointId,
+}
+
+var paramsOfOpenAIModels = []validate.Param{
+	parameterEndpointId,
+}
+
+var paramsOfOpenAIRouteGet = []validate.Param{
+	parameterEndpointId,
+	parameterRoute,
+}
+
+var paramsOfOpenAIRoute = []validate.Param{
+	parameterEndpointId,
+	parameterRoute,
+}
 
 // Ops has the checks of every operation by its id.
 var Ops = map[string]validate.Op{
@@ -284,45 +303,10 @@ var Ops = map[string]validate.Op{
 	},
 }
 
-func readSubmission(s *validate.Scanner, v *Submission) {
-	if !s.Object() {
-		return
-	}
-	optional := new(struct { // what the pointers of v point at, in one allocation
-		Webhook string
-		Policy  Policy
-	})
-	var seen uint64
-	for s.Member() {
-		switch string(s.Name()) {
-		case "input":
-			if s.Once(&seen, 0) {
-				v.Input = s.RawObject()
-			}
-		case "webhook":
-			if s.Once(&seen, 1) {
-				if x, ok := s.String(check4); ok {
-					optional.Webhook = x
-					v.Webhook = &optional.Webhook
-				}
-			}
-		case "policy":
-			if s.Once(&seen, 2) {
-				readPolicy(s, &optional.Policy)
-				v.Policy = &optional.Policy
-			}
-		case "s3Config":
-			if s.Once(&seen, 3) {
-				v.S3Config = s.RawObject()
-			}
-		default:
-			s.Unknown()
-		}
-	}
-	s.Require(seen, 0x1, membersOfSubmission)
-}
-
 func readOpenAIRequest(s *validate.Scanner, v *OpenAIRequest) {
+	const ( // the bits of seen
+		bitStream = iota
+	)
 	if !s.Object() {
 		return
 	}
@@ -330,7 +314,7 @@ func readOpenAIRequest(s *validate.Scanner, v *OpenAIRequest) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "stream":
-			if s.Once(&seen, 0) {
+			if s.Once(&seen, bitStream) {
 				if s.Null() {
 					v.Stream.SetNull()
 				} else {
@@ -347,7 +331,64 @@ func readOpenAIRequest(s *validate.Scanner, v *OpenAIRequest) {
 	}
 }
 
+var checkSubmission_Webhook = &validate.Text{Pattern: validate.MustPattern(`^[Hh][Tt][Tt][Pp][Ss]?://([^/?#@]*@)?([^/?#@:\[\]]+|\[[^/?#@\[\]]+\])(:[0-9]*)?([/?#]|$)`), URI: true}
+
+var membersOfSubmission = []string{"input", "webhook", "policy", "s3Config"}
+
+func readSubmission(s *validate.Scanner, v *Submission) {
+	const ( // the bits of seen
+		bitInput = iota
+		bitWebhook
+		bitPolicy
+		bitS3Config
+	)
+	if !s.Object() {
+		return
+	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Webhook string
+		Policy  Policy
+	})
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "input":
+			if s.Once(&seen, bitInput) {
+				v.Input = s.RawObject()
+			}
+		case "webhook":
+			if s.Once(&seen, bitWebhook) {
+				if x, ok := s.String(checkSubmission_Webhook); ok {
+					optional.Webhook = x
+					v.Webhook = &optional.Webhook
+				}
+			}
+		case "policy":
+			if s.Once(&seen, bitPolicy) {
+				readPolicy(s, &optional.Policy)
+				v.Policy = &optional.Policy
+			}
+		case "s3Config":
+			if s.Once(&seen, bitS3Config) {
+				v.S3Config = s.RawObject()
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitInput, membersOfSubmission)
+}
+
+var checkPolicy_ExecutionTimeout = &validate.Integer{Min: 5000, Max: 604800000}
+
+var checkPolicy_TTL = &validate.Integer{Min: 10000, Max: 604800000}
+
 func readPolicy(s *validate.Scanner, v *Policy) {
+	const ( // the bits of seen
+		bitExecutionTimeout = iota
+		bitTTL
+		bitLowPriority
+	)
 	if !s.Object() {
 		return
 	}
@@ -360,21 +401,21 @@ func readPolicy(s *validate.Scanner, v *Policy) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "executionTimeout":
-			if s.Once(&seen, 0) {
-				if x, ok := s.Int(check5); ok {
+			if s.Once(&seen, bitExecutionTimeout) {
+				if x, ok := s.Int(checkPolicy_ExecutionTimeout); ok {
 					optional.ExecutionTimeout = x
 					v.ExecutionTimeout = &optional.ExecutionTimeout
 				}
 			}
 		case "ttl":
-			if s.Once(&seen, 1) {
-				if x, ok := s.Int(check6); ok {
+			if s.Once(&seen, bitTTL) {
+				if x, ok := s.Int(checkPolicy_TTL); ok {
 					optional.TTL = x
 					v.TTL = &optional.TTL
 				}
 			}
 		case "lowPriority":
-			if s.Once(&seen, 2) {
+			if s.Once(&seen, bitLowPriority) {
 				if x, ok := s.Bool(); ok {
 					optional.LowPriority = x
 					v.LowPriority = &optional.LowPriority

@@ -5,14 +5,65 @@ package rest
 import "github.com/berthdev/berth/impl/encode"
 
 // AppendJSON appends it to dst.
-func (v PodList) AppendJSON(dst []byte) []byte {
+func (v BillingAmounts) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
-	dst = append(dst, `"pods":`...)
-	if v.Pods == nil {
+	dst = append(dst, `"clusterDiskAmount":`...)
+	dst = encode.Float(dst, v.ClusterDiskAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"clusterGpuAmount":`...)
+	dst = encode.Float(dst, v.ClusterGpuAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"clusterNetworkingAmount":`...)
+	dst = encode.Float(dst, v.ClusterNetworkingAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"endpointAmount":`...)
+	dst = encode.Float(dst, v.EndpointAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"podCpuAmount":`...)
+	dst = encode.Float(dst, v.PodCPUAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"podDiskAmount":`...)
+	dst = encode.Float(dst, v.PodDiskAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"podGpuAmount":`...)
+	dst = encode.Float(dst, v.PodGpuAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"serverlessCpuAmount":`...)
+	dst = encode.Float(dst, v.ServerlessCPUAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"serverlessDiskAmount":`...)
+	dst = encode.Float(dst, v.ServerlessDiskAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"serverlessFeeAmount":`...)
+	dst = encode.Float(dst, v.ServerlessFeeAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"serverlessGpuAmount":`...)
+	dst = encode.Float(dst, v.ServerlessGpuAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"storageHighPerformanceAmount":`...)
+	dst = encode.Float(dst, v.StorageHighPerformanceAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"storageStandardAmount":`...)
+	dst = encode.Float(dst, v.StorageStandardAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"totalAmount":`...)
+	dst = encode.Float(dst, v.TotalAmount)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v BillingList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"metadata":`...)
+	dst = v.Metadata.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"records":`...)
+	if v.Records == nil {
 		dst = append(dst, "null"...)
 	} else {
 		dst = append(dst, '[')
-		for _, v1 := range v.Pods {
+		for _, v1 := range v.Records {
 			dst = v1.AppendJSON(dst)
 			dst = append(dst, ',')
 		}
@@ -23,30 +74,1231 @@ func (v PodList) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v Problem) AppendJSON(dst []byte) []byte {
+func (v BillingMetadata) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
-	dst = append(dst, `"detail":`...)
-	dst = encode.String(dst, v.Detail)
+	dst = append(dst, `"query":`...)
+	dst = v.Query.AppendJSON(dst)
 	dst = append(dst, ',')
-	if len(v.Errors) > 0 {
-		dst = append(dst, `"errors":`...)
-		if v.Errors == nil {
+	dst = append(dst, `"recordCount":`...)
+	dst = encode.Int(dst, v.RecordCount)
+	dst = append(dst, ',')
+	dst = append(dst, `"totals":`...)
+	dst = v.Totals.AppendJSON(dst)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v BillingQuery) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"bucketSize":`...)
+	dst = encode.String(dst, string(v.BucketSize))
+	dst = append(dst, ',')
+	dst = append(dst, `"endTime":`...)
+	dst = encode.Time(dst, v.EndTime)
+	dst = append(dst, ',')
+	dst = append(dst, `"startTime":`...)
+	dst = encode.Time(dst, v.StartTime)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v BillingRecord) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"clusterDiskAmount":`...)
+	dst = encode.Float(dst, v.ClusterDiskAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"clusterGpuAmount":`...)
+	dst = encode.Float(dst, v.ClusterGpuAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"clusterNetworkingAmount":`...)
+	dst = encode.Float(dst, v.ClusterNetworkingAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"endTime":`...)
+	dst = encode.Time(dst, v.EndTime)
+	dst = append(dst, ',')
+	dst = append(dst, `"endpointAmount":`...)
+	dst = encode.Float(dst, v.EndpointAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"podCpuAmount":`...)
+	dst = encode.Float(dst, v.PodCPUAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"podDiskAmount":`...)
+	dst = encode.Float(dst, v.PodDiskAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"podGpuAmount":`...)
+	dst = encode.Float(dst, v.PodGpuAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"serverlessCpuAmount":`...)
+	dst = encode.Float(dst, v.ServerlessCPUAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"serverlessDiskAmount":`...)
+	dst = encode.Float(dst, v.ServerlessDiskAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"serverlessFeeAmount":`...)
+	dst = encode.Float(dst, v.ServerlessFeeAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"serverlessGpuAmount":`...)
+	dst = encode.Float(dst, v.ServerlessGpuAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"startTime":`...)
+	dst = encode.Time(dst, v.StartTime)
+	dst = append(dst, ',')
+	dst = append(dst, `"storageHighPerformanceAmount":`...)
+	dst = encode.Float(dst, v.StorageHighPerformanceAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"storageStandardAmount":`...)
+	dst = encode.Float(dst, v.StorageStandardAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"totalAmount":`...)
+	dst = encode.Float(dst, v.TotalAmount)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v CPUConfig) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	dst = append(dst, `"memory":`...)
+	dst = encode.Int(dst, v.Memory)
+	dst = append(dst, ',')
+	dst = append(dst, `"vcpuCount":`...)
+	dst = encode.Int(dst, v.VcpuCount)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v CPUPrice) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"securePerVcpu":`...)
+	dst = encode.Float(dst, v.SecurePerVcpu)
+	dst = append(dst, ',')
+	dst = append(dst, `"serverlessPerVcpu":`...)
+	dst = encode.Float(dst, v.ServerlessPerVcpu)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v CPUType) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if v.Availability != nil {
+		dst = append(dst, `"availability":`...)
+		if p1 := v.Availability; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, string((*p1)))
+		}
+		dst = append(dst, ',')
+	}
+	if v.DataCenters != nil {
+		dst = append(dst, `"dataCenters":`...)
+		if v.DataCenters == nil {
 			dst = append(dst, "null"...)
 		} else {
 			dst = append(dst, '[')
-			for _, v1 := range v.Errors {
-				dst = encode.String(dst, v1)
+			for _, v1 := range v.DataCenters {
+				dst = v1.AppendJSON(dst)
 				dst = append(dst, ',')
 			}
 			dst = encode.End(dst, ']')
 		}
 		dst = append(dst, ',')
 	}
-	dst = append(dst, `"status":`...)
-	dst = encode.Int(dst, v.Status)
+	dst = append(dst, `"group":`...)
+	dst = encode.String(dst, v.Group)
 	dst = append(dst, ',')
-	dst = append(dst, `"title":`...)
-	dst = encode.String(dst, v.Title)
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	dst = append(dst, `"name":`...)
+	dst = encode.String(dst, v.Name)
+	dst = append(dst, ',')
+	dst = append(dst, `"price":`...)
+	dst = v.Price.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"ramGbPerVcpu":`...)
+	dst = encode.Float(dst, v.RAMGbPerVcpu)
+	dst = append(dst, ',')
+	dst = append(dst, `"vcpu":`...)
+	dst = v.Vcpu.AppendJSON(dst)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v CPUTypeList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"cpus":`...)
+	if v.Cpus == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Cpus {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v CPUVcpu) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"max":`...)
+	dst = encode.Int(dst, v.Max)
+	dst = append(dst, ',')
+	dst = append(dst, `"min":`...)
+	dst = encode.Int(dst, v.Min)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v Cluster) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"compute":`...)
+	dst = v.Compute.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"createdAt":`...)
+	dst = encode.Time(dst, v.CreatedAt)
+	dst = append(dst, ',')
+	if v.DataCenterID != nil {
+		dst = append(dst, `"dataCenterId":`...)
+		if p1 := v.DataCenterID; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	dst = append(dst, `"name":`...)
+	dst = encode.String(dst, v.Name)
+	dst = append(dst, ',')
+	dst = append(dst, `"pods":`...)
+	dst = v.Pods.AppendJSON(dst)
+	dst = append(dst, ',')
+	if v.Primary != nil {
+		dst = append(dst, `"primary":`...)
+		if p1 := v.Primary; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = p1.AppendJSON(dst)
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"type":`...)
+	dst = encode.String(dst, string(v.Type))
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ClusterBillingAmounts) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"diskAmount":`...)
+	dst = encode.Float(dst, v.DiskAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"gpuAmount":`...)
+	dst = encode.Float(dst, v.GpuAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"networkingAmount":`...)
+	dst = encode.Float(dst, v.NetworkingAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"totalAmount":`...)
+	dst = encode.Float(dst, v.TotalAmount)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ClusterBillingList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"metadata":`...)
+	dst = v.Metadata.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"records":`...)
+	if v.Records == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Records {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ClusterBillingMetadata) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"query":`...)
+	dst = v.Query.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"recordCount":`...)
+	dst = encode.Int(dst, v.RecordCount)
+	dst = append(dst, ',')
+	dst = append(dst, `"totals":`...)
+	dst = v.Totals.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"uniqueClusterCount":`...)
+	dst = encode.Int(dst, v.UniqueClusterCount)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ClusterBillingQuery) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"bucketSize":`...)
+	dst = encode.String(dst, string(v.BucketSize))
+	dst = append(dst, ',')
+	if len(v.ClusterID) > 0 {
+		dst = append(dst, `"clusterId":`...)
+		if p1 := v.ClusterID.Pointer(); p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"endTime":`...)
+	dst = encode.Time(dst, v.EndTime)
+	dst = append(dst, ',')
+	dst = append(dst, `"startTime":`...)
+	dst = encode.Time(dst, v.StartTime)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ClusterBillingRecord) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"clusterId":`...)
+	dst = encode.String(dst, v.ClusterID)
+	dst = append(dst, ',')
+	dst = append(dst, `"diskAmount":`...)
+	dst = encode.Float(dst, v.DiskAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"endTime":`...)
+	dst = encode.Time(dst, v.EndTime)
+	dst = append(dst, ',')
+	dst = append(dst, `"gpuAmount":`...)
+	dst = encode.Float(dst, v.GpuAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"networkingAmount":`...)
+	dst = encode.Float(dst, v.NetworkingAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"startTime":`...)
+	dst = encode.Time(dst, v.StartTime)
+	dst = append(dst, ',')
+	dst = append(dst, `"totalAmount":`...)
+	dst = encode.Float(dst, v.TotalAmount)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ClusterCompute) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"gpuCountPerPod":`...)
+	dst = encode.Int(dst, v.GpuCountPerPod)
+	dst = append(dst, ',')
+	dst = append(dst, `"gpuTypeId":`...)
+	dst = encode.String(dst, v.GpuTypeID)
+	dst = append(dst, ',')
+	dst = append(dst, `"podCount":`...)
+	dst = encode.Int(dst, v.PodCount)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ClusterList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"clusters":`...)
+	if v.Clusters == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Clusters {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ClusterPodsSummary) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"byStatus":`...)
+	if v.ByStatus == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '{')
+		for _, name := range encode.Names(v.ByStatus) {
+			v1 := v.ByStatus[name]
+			dst = append(encode.String(dst, name), ':')
+			dst = encode.Int(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, '}')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"total":`...)
+	dst = encode.Int(dst, v.Total)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ClusterPrimary) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"podId":`...)
+	dst = encode.String(dst, v.PodID)
+	dst = append(dst, ',')
+	dst = append(dst, `"status":`...)
+	dst = encode.String(dst, string(v.Status))
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v CudaVersionAvailability) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"available":`...)
+	dst = encode.Bool(dst, v.Available)
+	dst = append(dst, ',')
+	dst = append(dst, `"version":`...)
+	dst = encode.String(dst, v.Version)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v DataCenter) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"compliance":`...)
+	if v.Compliance == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Compliance {
+			dst = encode.String(dst, string(v1))
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	if v.CPUAvailability != nil {
+		dst = append(dst, `"cpuAvailability":`...)
+		if v.CPUAvailability == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(dst, '[')
+			for _, v1 := range v.CPUAvailability {
+				dst = v1.AppendJSON(dst)
+				dst = append(dst, ',')
+			}
+			dst = encode.End(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"globalNetwork":`...)
+	dst = encode.Bool(dst, v.GlobalNetwork)
+	dst = append(dst, ',')
+	if v.GpuAvailability != nil {
+		dst = append(dst, `"gpuAvailability":`...)
+		if v.GpuAvailability == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(dst, '[')
+			for _, v1 := range v.GpuAvailability {
+				dst = v1.AppendJSON(dst)
+				dst = append(dst, ',')
+			}
+			dst = encode.End(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	dst = append(dst, `"name":`...)
+	dst = encode.String(dst, v.Name)
+	dst = append(dst, ',')
+	dst = append(dst, `"networkVolumeTypes":`...)
+	if v.NetworkVolumeTypes == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.NetworkVolumeTypes {
+			dst = encode.String(dst, string(v1))
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"region":`...)
+	dst = encode.String(dst, string(v.Region))
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v DataCenterList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"dataCenters":`...)
+	if v.DataCenters == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.DataCenters {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v DelegationList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"delegations":`...)
+	if v.Delegations == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Delegations {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v EcrDelegation) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"awsRegion":`...)
+	dst = encode.String(dst, v.AwsRegion)
+	dst = append(dst, ',')
+	dst = append(dst, `"awsUser":`...)
+	dst = encode.String(dst, v.AwsUser)
+	dst = append(dst, ',')
+	dst = append(dst, `"createdAt":`...)
+	dst = encode.Time(dst, v.CreatedAt)
+	dst = append(dst, ',')
+	dst = append(dst, `"delegatorUserId":`...)
+	dst = encode.String(dst, v.DelegatorUserID)
+	dst = append(dst, ',')
+	if v.DockerRegistryURI != nil {
+		dst = append(dst, `"dockerRegistryUri":`...)
+		if p1 := v.DockerRegistryURI; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	if len(v.Name) > 0 {
+		dst = append(dst, `"name":`...)
+		if p1 := v.Name.Pointer(); p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"repository":`...)
+	dst = encode.String(dst, v.Repository)
+	dst = append(dst, ',')
+	dst = append(dst, `"tag":`...)
+	dst = encode.String(dst, v.Tag)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v EndedWorker) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"endedAt":`...)
+	dst = encode.Time(dst, v.EndedAt)
+	dst = append(dst, ',')
+	dst = append(dst, `"exitCode":`...)
+	if p1 := v.ExitCode.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.Int(dst, (*p1))
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	dst = append(dst, `"reason":`...)
+	dst = encode.String(dst, v.Reason)
+	dst = append(dst, ',')
+	dst = append(dst, `"startedAt":`...)
+	if p1 := v.StartedAt.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.Time(dst, (*p1))
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"version":`...)
+	dst = encode.Int(dst, v.Version)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v Endpoint) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"args":`...)
+	dst = encode.String(dst, v.Args)
+	dst = append(dst, ',')
+	if len(v.CPU) > 0 {
+		dst = append(dst, `"cpu":`...)
+		if v.CPU == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(dst, '[')
+			for _, v1 := range v.CPU {
+				dst = v1.AppendJSON(dst)
+				dst = append(dst, ',')
+			}
+			dst = encode.End(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"createdAt":`...)
+	dst = encode.Time(dst, v.CreatedAt)
+	dst = append(dst, ',')
+	dst = append(dst, `"dataCenterIds":`...)
+	if v.DataCenterIds == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.DataCenterIds {
+			dst = encode.String(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	if v.Disk != nil {
+		dst = append(dst, `"disk":`...)
+		if p1 := v.Disk; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"env":`...)
+	if v.Env == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '{')
+		for _, name := range encode.Names(v.Env) {
+			v1 := v.Env[name]
+			dst = append(encode.String(dst, name), ':')
+			dst = encode.String(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, '}')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"flashboot":`...)
+	dst = encode.String(dst, string(v.Flashboot))
+	dst = append(dst, ',')
+	dst = append(dst, `"gpu":`...)
+	if p1 := v.Gpu.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = p1.AppendJSON(dst)
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	dst = append(dst, `"image":`...)
+	dst = encode.String(dst, v.Image)
+	dst = append(dst, ',')
+	dst = append(dst, `"name":`...)
+	dst = encode.String(dst, v.Name)
+	dst = append(dst, ',')
+	dst = append(dst, `"networkVolumes":`...)
+	if v.NetworkVolumes == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.NetworkVolumes {
+			dst = encode.String(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"ports":`...)
+	if v.Ports == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Ports {
+			dst = encode.String(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"registry":`...)
+	if p1 := v.Registry.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.String(dst, (*p1))
+	}
+	dst = append(dst, ',')
+	if v.RequestUrls != nil {
+		dst = append(dst, `"requestUrls":`...)
+		if p1 := v.RequestUrls; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = p1.AppendJSON(dst)
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"scaling":`...)
+	dst = encode.Any(dst, v.Scaling)
+	dst = append(dst, ',')
+	dst = append(dst, `"timeout":`...)
+	dst = encode.Int(dst, v.Timeout)
+	dst = append(dst, ',')
+	dst = append(dst, `"type":`...)
+	dst = encode.String(dst, string(v.Type))
+	dst = append(dst, ',')
+	dst = append(dst, `"workers":`...)
+	dst = v.Workers.AppendJSON(dst)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v EndpointBillingAmounts) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"totalAmount":`...)
+	dst = encode.Float(dst, v.TotalAmount)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v EndpointBillingList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"metadata":`...)
+	dst = v.Metadata.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"records":`...)
+	if v.Records == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Records {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v EndpointBillingMetadata) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"query":`...)
+	dst = v.Query.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"recordCount":`...)
+	dst = encode.Int(dst, v.RecordCount)
+	dst = append(dst, ',')
+	dst = append(dst, `"totals":`...)
+	dst = v.Totals.AppendJSON(dst)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v EndpointBillingRecord) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"endTime":`...)
+	dst = encode.Time(dst, v.EndTime)
+	dst = append(dst, ',')
+	dst = append(dst, `"startTime":`...)
+	dst = encode.Time(dst, v.StartTime)
+	dst = append(dst, ',')
+	dst = append(dst, `"totalAmount":`...)
+	dst = encode.Float(dst, v.TotalAmount)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v EndpointGpuConfig) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"allowedCudaVersions":`...)
+	if v.AllowedCudaVersions == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.AllowedCudaVersions {
+			dst = encode.String(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"count":`...)
+	dst = encode.Int(dst, v.Count)
+	dst = append(dst, ',')
+	dst = append(dst, `"excludedTypes":`...)
+	if v.ExcludedTypes == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.ExcludedTypes {
+			dst = encode.String(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"minCudaVersion":`...)
+	if p1 := v.MinCudaVersion.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.String(dst, (*p1))
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"pools":`...)
+	if v.Pools == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Pools {
+			dst = encode.String(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v EndpointList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"endpoints":`...)
+	if v.Endpoints == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Endpoints {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v EndpointRequestUrls) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"cancel":`...)
+	dst = encode.String(dst, v.Cancel)
+	dst = append(dst, ',')
+	dst = append(dst, `"health":`...)
+	dst = encode.String(dst, v.Health)
+	dst = append(dst, ',')
+	dst = append(dst, `"purgeQueue":`...)
+	dst = encode.String(dst, v.PurgeQueue)
+	dst = append(dst, ',')
+	dst = append(dst, `"retry":`...)
+	dst = encode.String(dst, v.Retry)
+	dst = append(dst, ',')
+	dst = append(dst, `"run":`...)
+	dst = encode.String(dst, v.Run)
+	dst = append(dst, ',')
+	dst = append(dst, `"runSync":`...)
+	dst = encode.String(dst, v.RunSync)
+	dst = append(dst, ',')
+	dst = append(dst, `"status":`...)
+	dst = encode.String(dst, v.Status)
+	dst = append(dst, ',')
+	dst = append(dst, `"stream":`...)
+	dst = encode.String(dst, v.Stream)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v GpuConfig) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if v.Count != nil {
+		dst = append(dst, `"count":`...)
+		if p1 := v.Count; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v GpuMaxCount) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"community":`...)
+	dst = encode.Int(dst, v.Community)
+	dst = append(dst, ',')
+	dst = append(dst, `"secure":`...)
+	dst = encode.Int(dst, v.Secure)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v GpuPrice) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"community":`...)
+	dst = encode.Float(dst, v.Community)
+	dst = append(dst, ',')
+	dst = append(dst, `"secure":`...)
+	dst = encode.Float(dst, v.Secure)
+	dst = append(dst, ',')
+	if v.Serverless != nil {
+		dst = append(dst, `"serverless":`...)
+		if p1 := v.Serverless; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Float(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v GpuType) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if v.Availability != nil {
+		dst = append(dst, `"availability":`...)
+		if p1 := v.Availability; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, string((*p1)))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"community":`...)
+	dst = encode.Bool(dst, v.Community)
+	dst = append(dst, ',')
+	if v.CudaVersions != nil {
+		dst = append(dst, `"cudaVersions":`...)
+		if v.CudaVersions == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(dst, '[')
+			for _, v1 := range v.CudaVersions {
+				dst = v1.AppendJSON(dst)
+				dst = append(dst, ',')
+			}
+			dst = encode.End(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
+	if v.DataCenters != nil {
+		dst = append(dst, `"dataCenters":`...)
+		if v.DataCenters == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(dst, '[')
+			for _, v1 := range v.DataCenters {
+				dst = v1.AppendJSON(dst)
+				dst = append(dst, ',')
+			}
+			dst = encode.End(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	dst = append(dst, `"manufacturer":`...)
+	dst = encode.String(dst, string(v.Manufacturer))
+	dst = append(dst, ',')
+	dst = append(dst, `"maxCount":`...)
+	dst = v.MaxCount.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"memory":`...)
+	dst = encode.Int(dst, v.Memory)
+	dst = append(dst, ',')
+	dst = append(dst, `"name":`...)
+	dst = encode.String(dst, v.Name)
+	dst = append(dst, ',')
+	dst = append(dst, `"pool":`...)
+	if p1 := v.Pool.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.String(dst, (*p1))
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"price":`...)
+	dst = v.Price.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"secure":`...)
+	dst = encode.Bool(dst, v.Secure)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v GpuTypeList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"gpus":`...)
+	if v.Gpus == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Gpus {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v Mounts) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if len(v.Network) > 0 {
+		dst = append(dst, `"network":`...)
+		if v.Network == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(dst, '[')
+			for _, v1 := range v.Network {
+				dst = v1.AppendJSON(dst)
+				dst = append(dst, ',')
+			}
+			dst = encode.End(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
+	if v.Persistent != nil {
+		dst = append(dst, `"persistent":`...)
+		if p1 := v.Persistent; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = p1.AppendJSON(dst)
+		}
+		dst = append(dst, ',')
+	}
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v NetworkMount) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"path":`...)
+	dst = encode.String(dst, string(v.Path))
+	dst = append(dst, ',')
+	dst = append(dst, `"volumeId":`...)
+	dst = encode.String(dst, v.VolumeID)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v NetworkVolume) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"dataCenter":`...)
+	dst = encode.String(dst, v.DataCenter)
+	dst = append(dst, ',')
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	dst = append(dst, `"name":`...)
+	dst = encode.String(dst, v.Name)
+	dst = append(dst, ',')
+	dst = append(dst, `"size":`...)
+	dst = encode.Int(dst, v.Size)
+	dst = append(dst, ',')
+	dst = append(dst, `"type":`...)
+	dst = encode.String(dst, string(v.Type))
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v NetworkVolumeBillingAmounts) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"highPerformanceAmount":`...)
+	dst = encode.Float(dst, v.HighPerformanceAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"standardAmount":`...)
+	dst = encode.Float(dst, v.StandardAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"totalAmount":`...)
+	dst = encode.Float(dst, v.TotalAmount)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v NetworkVolumeBillingList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"metadata":`...)
+	dst = v.Metadata.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"records":`...)
+	if v.Records == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Records {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v NetworkVolumeBillingMetadata) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"query":`...)
+	dst = v.Query.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"recordCount":`...)
+	dst = encode.Int(dst, v.RecordCount)
+	dst = append(dst, ',')
+	dst = append(dst, `"totals":`...)
+	dst = v.Totals.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"uniqueNetworkVolumeCount":`...)
+	dst = encode.Int(dst, v.UniqueNetworkVolumeCount)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v NetworkVolumeBillingQuery) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"bucketSize":`...)
+	dst = encode.String(dst, string(v.BucketSize))
+	dst = append(dst, ',')
+	dst = append(dst, `"endTime":`...)
+	dst = encode.Time(dst, v.EndTime)
+	dst = append(dst, ',')
+	if len(v.NetworkVolumeID) > 0 {
+		dst = append(dst, `"networkVolumeId":`...)
+		if p1 := v.NetworkVolumeID.Pointer(); p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"startTime":`...)
+	dst = encode.Time(dst, v.StartTime)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v NetworkVolumeBillingRecord) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"endTime":`...)
+	dst = encode.Time(dst, v.EndTime)
+	dst = append(dst, ',')
+	dst = append(dst, `"highPerformanceAmount":`...)
+	dst = encode.Float(dst, v.HighPerformanceAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"networkVolumeId":`...)
+	dst = encode.String(dst, v.NetworkVolumeID)
+	dst = append(dst, ',')
+	dst = append(dst, `"standardAmount":`...)
+	dst = encode.Float(dst, v.StandardAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"startTime":`...)
+	dst = encode.Time(dst, v.StartTime)
+	dst = append(dst, ',')
+	dst = append(dst, `"totalAmount":`...)
+	dst = encode.Float(dst, v.TotalAmount)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v NetworkVolumeList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"networkVolumes":`...)
+	if v.NetworkVolumes == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.NetworkVolumes {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v PersistentMount) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"path":`...)
+	dst = encode.String(dst, string(v.Path))
+	dst = append(dst, ',')
+	dst = append(dst, `"size":`...)
+	dst = encode.Int(dst, v.Size)
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
@@ -185,14 +1437,35 @@ func (v Pod) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v GpuTypeList) AppendJSON(dst []byte) []byte {
+func (v PodBillingAmounts) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
-	dst = append(dst, `"gpus":`...)
-	if v.Gpus == nil {
+	dst = append(dst, `"cpuAmount":`...)
+	dst = encode.Float(dst, v.CPUAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"diskAmount":`...)
+	dst = encode.Float(dst, v.DiskAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"gpuAmount":`...)
+	dst = encode.Float(dst, v.GpuAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"totalAmount":`...)
+	dst = encode.Float(dst, v.TotalAmount)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v PodBillingList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"metadata":`...)
+	dst = v.Metadata.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"records":`...)
+	if v.Records == nil {
 		dst = append(dst, "null"...)
 	} else {
 		dst = append(dst, '[')
-		for _, v1 := range v.Gpus {
+		for _, v1 := range v.Records {
 			dst = v1.AppendJSON(dst)
 			dst = append(dst, ',')
 		}
@@ -203,88 +1476,134 @@ func (v GpuTypeList) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v GpuType) AppendJSON(dst []byte) []byte {
+func (v PodBillingMetadata) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
-	if v.Availability != nil {
-		dst = append(dst, `"availability":`...)
-		if p1 := v.Availability; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.String(dst, string((*p1)))
-		}
-		dst = append(dst, ',')
-	}
-	dst = append(dst, `"community":`...)
-	dst = encode.Bool(dst, v.Community)
+	dst = append(dst, `"query":`...)
+	dst = v.Query.AppendJSON(dst)
 	dst = append(dst, ',')
-	if v.CudaVersions != nil {
-		dst = append(dst, `"cudaVersions":`...)
-		if v.CudaVersions == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = append(dst, '[')
-			for _, v1 := range v.CudaVersions {
-				dst = v1.AppendJSON(dst)
-				dst = append(dst, ',')
-			}
-			dst = encode.End(dst, ']')
-		}
-		dst = append(dst, ',')
-	}
-	if v.DataCenters != nil {
-		dst = append(dst, `"dataCenters":`...)
-		if v.DataCenters == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = append(dst, '[')
-			for _, v1 := range v.DataCenters {
-				dst = v1.AppendJSON(dst)
-				dst = append(dst, ',')
-			}
-			dst = encode.End(dst, ']')
-		}
-		dst = append(dst, ',')
-	}
-	dst = append(dst, `"id":`...)
-	dst = encode.String(dst, v.ID)
+	dst = append(dst, `"recordCount":`...)
+	dst = encode.Int(dst, v.RecordCount)
 	dst = append(dst, ',')
-	dst = append(dst, `"manufacturer":`...)
-	dst = encode.String(dst, string(v.Manufacturer))
+	dst = append(dst, `"totals":`...)
+	dst = v.Totals.AppendJSON(dst)
 	dst = append(dst, ',')
-	dst = append(dst, `"maxCount":`...)
-	dst = v.MaxCount.AppendJSON(dst)
-	dst = append(dst, ',')
-	dst = append(dst, `"memory":`...)
-	dst = encode.Int(dst, v.Memory)
-	dst = append(dst, ',')
-	dst = append(dst, `"name":`...)
-	dst = encode.String(dst, v.Name)
-	dst = append(dst, ',')
-	dst = append(dst, `"pool":`...)
-	if p1 := v.Pool.Pointer(); p1 == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = encode.String(dst, (*p1))
-	}
-	dst = append(dst, ',')
-	dst = append(dst, `"price":`...)
-	dst = v.Price.AppendJSON(dst)
-	dst = append(dst, ',')
-	dst = append(dst, `"secure":`...)
-	dst = encode.Bool(dst, v.Secure)
+	dst = append(dst, `"uniquePodCount":`...)
+	dst = encode.Int(dst, v.UniquePodCount)
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
 
 // AppendJSON appends it to dst.
-func (v CPUTypeList) AppendJSON(dst []byte) []byte {
+func (v PodBillingQuery) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
-	dst = append(dst, `"cpus":`...)
-	if v.Cpus == nil {
+	dst = append(dst, `"bucketSize":`...)
+	dst = encode.String(dst, string(v.BucketSize))
+	dst = append(dst, ',')
+	dst = append(dst, `"endTime":`...)
+	dst = encode.Time(dst, v.EndTime)
+	dst = append(dst, ',')
+	if len(v.PodID) > 0 {
+		dst = append(dst, `"podId":`...)
+		if p1 := v.PodID.Pointer(); p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"startTime":`...)
+	dst = encode.Time(dst, v.StartTime)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v PodBillingRecord) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"cpuAmount":`...)
+	dst = encode.Float(dst, v.CPUAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"diskAmount":`...)
+	dst = encode.Float(dst, v.DiskAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"endTime":`...)
+	dst = encode.Time(dst, v.EndTime)
+	dst = append(dst, ',')
+	dst = append(dst, `"gpuAmount":`...)
+	dst = encode.Float(dst, v.GpuAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"podId":`...)
+	dst = encode.String(dst, v.PodID)
+	dst = append(dst, ',')
+	dst = append(dst, `"startTime":`...)
+	dst = encode.Time(dst, v.StartTime)
+	dst = append(dst, ',')
+	dst = append(dst, `"totalAmount":`...)
+	dst = encode.Float(dst, v.TotalAmount)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v PodGlobalNetworking) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"enabled":`...)
+	dst = encode.Bool(dst, v.Enabled)
+	dst = append(dst, ',')
+	if v.InternalDNS != nil {
+		dst = append(dst, `"internalDns":`...)
+		if p1 := v.InternalDNS; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.IP != nil {
+		dst = append(dst, `"ip":`...)
+		if p1 := v.IP; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v PodGpuUtilization) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if v.MemoryUtil != nil {
+		dst = append(dst, `"memoryUtil":`...)
+		if p1 := v.MemoryUtil; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.Util != nil {
+		dst = append(dst, `"util":`...)
+		if p1 := v.Util; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v PodList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"pods":`...)
+	if v.Pods == nil {
 		dst = append(dst, "null"...)
 	} else {
 		dst = append(dst, '[')
-		for _, v1 := range v.Cpus {
+		for _, v1 := range v.Pods {
 			dst = v1.AppendJSON(dst)
 			dst = append(dst, ',')
 		}
@@ -295,24 +1614,24 @@ func (v CPUTypeList) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v CPUType) AppendJSON(dst []byte) []byte {
+func (v PodRuntime) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
-	if v.Availability != nil {
-		dst = append(dst, `"availability":`...)
-		if p1 := v.Availability; p1 == nil {
+	if v.CPU != nil {
+		dst = append(dst, `"cpu":`...)
+		if p1 := v.CPU; p1 == nil {
 			dst = append(dst, "null"...)
 		} else {
-			dst = encode.String(dst, string((*p1)))
+			dst = p1.AppendJSON(dst)
 		}
 		dst = append(dst, ',')
 	}
-	if v.DataCenters != nil {
-		dst = append(dst, `"dataCenters":`...)
-		if v.DataCenters == nil {
+	if v.Gpus != nil {
+		dst = append(dst, `"gpus":`...)
+		if v.Gpus == nil {
 			dst = append(dst, "null"...)
 		} else {
 			dst = append(dst, '[')
-			for _, v1 := range v.DataCenters {
+			for _, v1 := range v.Gpus {
 				dst = v1.AppendJSON(dst)
 				dst = append(dst, ',')
 			}
@@ -320,111 +1639,108 @@ func (v CPUType) AppendJSON(dst []byte) []byte {
 		}
 		dst = append(dst, ',')
 	}
-	dst = append(dst, `"group":`...)
-	dst = encode.String(dst, v.Group)
-	dst = append(dst, ',')
-	dst = append(dst, `"id":`...)
-	dst = encode.String(dst, v.ID)
-	dst = append(dst, ',')
-	dst = append(dst, `"name":`...)
-	dst = encode.String(dst, v.Name)
-	dst = append(dst, ',')
-	dst = append(dst, `"price":`...)
-	dst = v.Price.AppendJSON(dst)
-	dst = append(dst, ',')
-	dst = append(dst, `"ramGbPerVcpu":`...)
-	dst = encode.Float(dst, v.RAMGbPerVcpu)
-	dst = append(dst, ',')
-	dst = append(dst, `"vcpu":`...)
-	dst = v.Vcpu.AppendJSON(dst)
-	dst = append(dst, ',')
+	if v.Memory != nil {
+		dst = append(dst, `"memory":`...)
+		if p1 := v.Memory; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = p1.AppendJSON(dst)
+		}
+		dst = append(dst, ',')
+	}
+	if v.Ports != nil {
+		dst = append(dst, `"ports":`...)
+		if v.Ports == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(dst, '[')
+			for _, v1 := range v.Ports {
+				dst = v1.AppendJSON(dst)
+				dst = append(dst, ',')
+			}
+			dst = encode.End(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
+	if v.Uptime != nil {
+		dst = append(dst, `"uptime":`...)
+		if p1 := v.Uptime; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
 	return encode.End(dst, '}')
 }
 
 // AppendJSON appends it to dst.
-func (v DataCenterList) AppendJSON(dst []byte) []byte {
+func (v PodRuntimePort) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
-	dst = append(dst, `"dataCenters":`...)
-	if v.DataCenters == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.DataCenters {
-			dst = v1.AppendJSON(dst)
-			dst = append(dst, ',')
+	if len(v.IP) > 0 {
+		dst = append(dst, `"ip":`...)
+		if p1 := v.IP.Pointer(); p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
 		}
-		dst = encode.End(dst, ']')
+		dst = append(dst, ',')
 	}
-	dst = append(dst, ',')
+	if v.Private != nil {
+		dst = append(dst, `"private":`...)
+		if p1 := v.Private; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if len(v.Public) > 0 {
+		dst = append(dst, `"public":`...)
+		if p1 := v.Public.Pointer(); p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if v.Type != nil {
+		dst = append(dst, `"type":`...)
+		if p1 := v.Type; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
 	return encode.End(dst, '}')
 }
 
 // AppendJSON appends it to dst.
-func (v DataCenter) AppendJSON(dst []byte) []byte {
+func (v Problem) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
-	dst = append(dst, `"compliance":`...)
-	if v.Compliance == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.Compliance {
-			dst = encode.String(dst, string(v1))
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, ']')
-	}
+	dst = append(dst, `"detail":`...)
+	dst = encode.String(dst, v.Detail)
 	dst = append(dst, ',')
-	if v.CPUAvailability != nil {
-		dst = append(dst, `"cpuAvailability":`...)
-		if v.CPUAvailability == nil {
+	if len(v.Errors) > 0 {
+		dst = append(dst, `"errors":`...)
+		if v.Errors == nil {
 			dst = append(dst, "null"...)
 		} else {
 			dst = append(dst, '[')
-			for _, v1 := range v.CPUAvailability {
-				dst = v1.AppendJSON(dst)
+			for _, v1 := range v.Errors {
+				dst = encode.String(dst, v1)
 				dst = append(dst, ',')
 			}
 			dst = encode.End(dst, ']')
 		}
 		dst = append(dst, ',')
 	}
-	dst = append(dst, `"globalNetwork":`...)
-	dst = encode.Bool(dst, v.GlobalNetwork)
+	dst = append(dst, `"status":`...)
+	dst = encode.Int(dst, v.Status)
 	dst = append(dst, ',')
-	if v.GpuAvailability != nil {
-		dst = append(dst, `"gpuAvailability":`...)
-		if v.GpuAvailability == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = append(dst, '[')
-			for _, v1 := range v.GpuAvailability {
-				dst = v1.AppendJSON(dst)
-				dst = append(dst, ',')
-			}
-			dst = encode.End(dst, ']')
-		}
-		dst = append(dst, ',')
-	}
-	dst = append(dst, `"id":`...)
-	dst = encode.String(dst, v.ID)
-	dst = append(dst, ',')
-	dst = append(dst, `"name":`...)
-	dst = encode.String(dst, v.Name)
-	dst = append(dst, ',')
-	dst = append(dst, `"networkVolumeTypes":`...)
-	if v.NetworkVolumeTypes == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.NetworkVolumeTypes {
-			dst = encode.String(dst, string(v1))
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, ']')
-	}
-	dst = append(dst, ',')
-	dst = append(dst, `"region":`...)
-	dst = encode.String(dst, string(v.Region))
+	dst = append(dst, `"title":`...)
+	dst = encode.String(dst, v.Title)
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
@@ -448,40 +1764,13 @@ func (v PublicTemplateList) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v NetworkVolumeList) AppendJSON(dst []byte) []byte {
+func (v Registry) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
-	dst = append(dst, `"networkVolumes":`...)
-	if v.NetworkVolumes == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.NetworkVolumes {
-			dst = v1.AppendJSON(dst)
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, ']')
-	}
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v NetworkVolume) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"dataCenter":`...)
-	dst = encode.String(dst, v.DataCenter)
-	dst = append(dst, ',')
 	dst = append(dst, `"id":`...)
 	dst = encode.String(dst, v.ID)
 	dst = append(dst, ',')
 	dst = append(dst, `"name":`...)
 	dst = encode.String(dst, v.Name)
-	dst = append(dst, ',')
-	dst = append(dst, `"size":`...)
-	dst = encode.Int(dst, v.Size)
-	dst = append(dst, ',')
-	dst = append(dst, `"type":`...)
-	dst = encode.String(dst, string(v.Type))
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
@@ -505,8 +1794,105 @@ func (v RegistryList) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v Registry) AppendJSON(dst []byte) []byte {
+func (v Release) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
+	dst = append(dst, `"buildId":`...)
+	if p1 := v.BuildID.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.String(dst, (*p1))
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"createdAt":`...)
+	dst = encode.Time(dst, v.CreatedAt)
+	dst = append(dst, ',')
+	dst = append(dst, `"createdByUserId":`...)
+	if p1 := v.CreatedByUserID.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.String(dst, (*p1))
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"diff":`...)
+	if v.Diff == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Diff {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	dst = append(dst, `"source":`...)
+	dst = encode.String(dst, string(v.Source))
+	dst = append(dst, ',')
+	dst = append(dst, `"version":`...)
+	if p1 := v.Version.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.Int(dst, (*p1))
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"workerCount":`...)
+	dst = encode.Int(dst, v.WorkerCount)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ReleaseDiffEntry) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"field":`...)
+	dst = encode.String(dst, v.Field)
+	dst = append(dst, ',')
+	dst = append(dst, `"new":`...)
+	dst = encode.Raw(dst, v.New)
+	dst = append(dst, ',')
+	dst = append(dst, `"old":`...)
+	dst = encode.Raw(dst, v.Old)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ReleaseList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"endpointVersion":`...)
+	if p1 := v.EndpointVersion.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.Int(dst, (*p1))
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"releases":`...)
+	if v.Releases == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Releases {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"rollout":`...)
+	dst = v.Rollout.AppendJSON(dst)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ResourceAvailability) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"availability":`...)
+	dst = encode.String(dst, string(v.Availability))
+	dst = append(dst, ',')
 	dst = append(dst, `"id":`...)
 	dst = encode.String(dst, v.ID)
 	dst = append(dst, ',')
@@ -517,14 +1903,74 @@ func (v Registry) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v DelegationList) AppendJSON(dst []byte) []byte {
+func (v RolloutSummary) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
-	dst = append(dst, `"delegations":`...)
-	if v.Delegations == nil {
+	dst = append(dst, `"inProgress":`...)
+	dst = encode.Bool(dst, v.InProgress)
+	dst = append(dst, ',')
+	dst = append(dst, `"percentOnLatest":`...)
+	dst = encode.Int(dst, v.PercentOnLatest)
+	dst = append(dst, ',')
+	dst = append(dst, `"workersOnLatest":`...)
+	dst = encode.Int(dst, v.WorkersOnLatest)
+	dst = append(dst, ',')
+	dst = append(dst, `"workersTotal":`...)
+	dst = encode.Int(dst, v.WorkersTotal)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v SSHKeys) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"keys":`...)
+	if v.Keys == nil {
 		dst = append(dst, "null"...)
 	} else {
 		dst = append(dst, '[')
-		for _, v1 := range v.Delegations {
+		for _, v1 := range v.Keys {
+			dst = encode.String(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ServerlessBillingAmounts) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"cpuAmount":`...)
+	dst = encode.Float(dst, v.CPUAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"diskAmount":`...)
+	dst = encode.Float(dst, v.DiskAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"feeAmount":`...)
+	dst = encode.Float(dst, v.FeeAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"gpuAmount":`...)
+	dst = encode.Float(dst, v.GpuAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"totalAmount":`...)
+	dst = encode.Float(dst, v.TotalAmount)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ServerlessBillingList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"metadata":`...)
+	dst = v.Metadata.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"records":`...)
+	if v.Records == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Records {
 			dst = v1.AppendJSON(dst)
 			dst = append(dst, ',')
 		}
@@ -535,64 +1981,94 @@ func (v DelegationList) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v EcrDelegation) AppendJSON(dst []byte) []byte {
+func (v ServerlessBillingMetadata) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
-	dst = append(dst, `"awsRegion":`...)
-	dst = encode.String(dst, v.AwsRegion)
+	dst = append(dst, `"query":`...)
+	dst = v.Query.AppendJSON(dst)
 	dst = append(dst, ',')
-	dst = append(dst, `"awsUser":`...)
-	dst = encode.String(dst, v.AwsUser)
+	dst = append(dst, `"recordCount":`...)
+	dst = encode.Int(dst, v.RecordCount)
 	dst = append(dst, ',')
-	dst = append(dst, `"createdAt":`...)
-	dst = encode.Time(dst, v.CreatedAt)
+	dst = append(dst, `"totals":`...)
+	dst = v.Totals.AppendJSON(dst)
 	dst = append(dst, ',')
-	dst = append(dst, `"delegatorUserId":`...)
-	dst = encode.String(dst, v.DelegatorUserID)
-	dst = append(dst, ',')
-	if v.DockerRegistryURI != nil {
-		dst = append(dst, `"dockerRegistryUri":`...)
-		if p1 := v.DockerRegistryURI; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.String(dst, (*p1))
-		}
-		dst = append(dst, ',')
-	}
-	dst = append(dst, `"id":`...)
-	dst = encode.String(dst, v.ID)
-	dst = append(dst, ',')
-	if len(v.Name) > 0 {
-		dst = append(dst, `"name":`...)
-		if p1 := v.Name.Pointer(); p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.String(dst, (*p1))
-		}
-		dst = append(dst, ',')
-	}
-	dst = append(dst, `"repository":`...)
-	dst = encode.String(dst, v.Repository)
-	dst = append(dst, ',')
-	dst = append(dst, `"tag":`...)
-	dst = encode.String(dst, v.Tag)
+	dst = append(dst, `"uniqueServerlessCount":`...)
+	dst = encode.Int(dst, v.UniqueServerlessCount)
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
 
 // AppendJSON appends it to dst.
-func (v TemplateList) AppendJSON(dst []byte) []byte {
+func (v ServerlessBillingQuery) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
-	dst = append(dst, `"templates":`...)
-	if v.Templates == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.Templates {
-			dst = v1.AppendJSON(dst)
-			dst = append(dst, ',')
+	dst = append(dst, `"bucketSize":`...)
+	dst = encode.String(dst, string(v.BucketSize))
+	dst = append(dst, ',')
+	dst = append(dst, `"endTime":`...)
+	dst = encode.Time(dst, v.EndTime)
+	dst = append(dst, ',')
+	if len(v.ServerlessID) > 0 {
+		dst = append(dst, `"serverlessId":`...)
+		if p1 := v.ServerlessID.Pointer(); p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
 		}
-		dst = encode.End(dst, ']')
+		dst = append(dst, ',')
 	}
+	dst = append(dst, `"startTime":`...)
+	dst = encode.Time(dst, v.StartTime)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ServerlessBillingRecord) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"cpuAmount":`...)
+	dst = encode.Float(dst, v.CPUAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"diskAmount":`...)
+	dst = encode.Float(dst, v.DiskAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"endTime":`...)
+	dst = encode.Time(dst, v.EndTime)
+	dst = append(dst, ',')
+	dst = append(dst, `"feeAmount":`...)
+	dst = encode.Float(dst, v.FeeAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"gpuAmount":`...)
+	dst = encode.Float(dst, v.GpuAmount)
+	dst = append(dst, ',')
+	dst = append(dst, `"serverlessId":`...)
+	dst = encode.String(dst, v.ServerlessID)
+	dst = append(dst, ',')
+	dst = append(dst, `"startTime":`...)
+	dst = encode.Time(dst, v.StartTime)
+	dst = append(dst, ',')
+	dst = append(dst, `"totalAmount":`...)
+	dst = encode.Float(dst, v.TotalAmount)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v ShownEndpointWorkers) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if v.IdleTimeout != nil {
+		dst = append(dst, `"idleTimeout":`...)
+		if p1 := v.IdleTimeout; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"max":`...)
+	dst = encode.Int(dst, v.Max)
+	dst = append(dst, ',')
+	dst = append(dst, `"min":`...)
+	dst = encode.Int(dst, v.Min)
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
@@ -682,659 +2158,19 @@ func (v Template) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v SSHKeys) AppendJSON(dst []byte) []byte {
+func (v TemplateList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
-	dst = append(dst, `"keys":`...)
-	if v.Keys == nil {
+	dst = append(dst, `"templates":`...)
+	if v.Templates == nil {
 		dst = append(dst, "null"...)
 	} else {
 		dst = append(dst, '[')
-		for _, v1 := range v.Keys {
-			dst = encode.String(dst, v1)
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, ']')
-	}
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v ClusterList) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"clusters":`...)
-	if v.Clusters == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.Clusters {
+		for _, v1 := range v.Templates {
 			dst = v1.AppendJSON(dst)
 			dst = append(dst, ',')
 		}
 		dst = encode.End(dst, ']')
 	}
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v Cluster) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"compute":`...)
-	dst = v.Compute.AppendJSON(dst)
-	dst = append(dst, ',')
-	dst = append(dst, `"createdAt":`...)
-	dst = encode.Time(dst, v.CreatedAt)
-	dst = append(dst, ',')
-	if v.DataCenterID != nil {
-		dst = append(dst, `"dataCenterId":`...)
-		if p1 := v.DataCenterID; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.String(dst, (*p1))
-		}
-		dst = append(dst, ',')
-	}
-	dst = append(dst, `"id":`...)
-	dst = encode.String(dst, v.ID)
-	dst = append(dst, ',')
-	dst = append(dst, `"name":`...)
-	dst = encode.String(dst, v.Name)
-	dst = append(dst, ',')
-	dst = append(dst, `"pods":`...)
-	dst = v.Pods.AppendJSON(dst)
-	dst = append(dst, ',')
-	if v.Primary != nil {
-		dst = append(dst, `"primary":`...)
-		if p1 := v.Primary; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = p1.AppendJSON(dst)
-		}
-		dst = append(dst, ',')
-	}
-	dst = append(dst, `"type":`...)
-	dst = encode.String(dst, string(v.Type))
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v EndpointList) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"endpoints":`...)
-	if v.Endpoints == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.Endpoints {
-			dst = v1.AppendJSON(dst)
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, ']')
-	}
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v Endpoint) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"args":`...)
-	dst = encode.String(dst, v.Args)
-	dst = append(dst, ',')
-	if len(v.CPU) > 0 {
-		dst = append(dst, `"cpu":`...)
-		if v.CPU == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = append(dst, '[')
-			for _, v1 := range v.CPU {
-				dst = v1.AppendJSON(dst)
-				dst = append(dst, ',')
-			}
-			dst = encode.End(dst, ']')
-		}
-		dst = append(dst, ',')
-	}
-	dst = append(dst, `"createdAt":`...)
-	dst = encode.Time(dst, v.CreatedAt)
-	dst = append(dst, ',')
-	dst = append(dst, `"dataCenterIds":`...)
-	if v.DataCenterIds == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.DataCenterIds {
-			dst = encode.String(dst, v1)
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, ']')
-	}
-	dst = append(dst, ',')
-	if v.Disk != nil {
-		dst = append(dst, `"disk":`...)
-		if p1 := v.Disk; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.Int(dst, (*p1))
-		}
-		dst = append(dst, ',')
-	}
-	dst = append(dst, `"env":`...)
-	if v.Env == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '{')
-		for _, name := range encode.Names(v.Env) {
-			v1 := v.Env[name]
-			dst = append(encode.String(dst, name), ':')
-			dst = encode.String(dst, v1)
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, '}')
-	}
-	dst = append(dst, ',')
-	dst = append(dst, `"flashboot":`...)
-	dst = encode.String(dst, string(v.Flashboot))
-	dst = append(dst, ',')
-	dst = append(dst, `"gpu":`...)
-	if p1 := v.Gpu.Pointer(); p1 == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = p1.AppendJSON(dst)
-	}
-	dst = append(dst, ',')
-	dst = append(dst, `"id":`...)
-	dst = encode.String(dst, v.ID)
-	dst = append(dst, ',')
-	dst = append(dst, `"image":`...)
-	dst = encode.String(dst, v.Image)
-	dst = append(dst, ',')
-	dst = append(dst, `"name":`...)
-	dst = encode.String(dst, v.Name)
-	dst = append(dst, ',')
-	dst = append(dst, `"networkVolumes":`...)
-	if v.NetworkVolumes == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.NetworkVolumes {
-			dst = encode.String(dst, v1)
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, ']')
-	}
-	dst = append(dst, ',')
-	dst = append(dst, `"ports":`...)
-	if v.Ports == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.Ports {
-			dst = encode.String(dst, v1)
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, ']')
-	}
-	dst = append(dst, ',')
-	dst = append(dst, `"registry":`...)
-	if p1 := v.Registry.Pointer(); p1 == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = encode.String(dst, (*p1))
-	}
-	dst = append(dst, ',')
-	if v.RequestUrls != nil {
-		dst = append(dst, `"requestUrls":`...)
-		if p1 := v.RequestUrls; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = p1.AppendJSON(dst)
-		}
-		dst = append(dst, ',')
-	}
-	dst = append(dst, `"scaling":`...)
-	dst = encode.Any(dst, v.Scaling)
-	dst = append(dst, ',')
-	dst = append(dst, `"timeout":`...)
-	dst = encode.Int(dst, v.Timeout)
-	dst = append(dst, ',')
-	dst = append(dst, `"type":`...)
-	dst = encode.String(dst, string(v.Type))
-	dst = append(dst, ',')
-	dst = append(dst, `"workers":`...)
-	dst = v.Workers.AppendJSON(dst)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v WorkerList) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	if len(v.Ended) > 0 {
-		dst = append(dst, `"ended":`...)
-		if v.Ended == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = append(dst, '[')
-			for _, v1 := range v.Ended {
-				dst = v1.AppendJSON(dst)
-				dst = append(dst, ',')
-			}
-			dst = encode.End(dst, ']')
-		}
-		dst = append(dst, ',')
-	}
-	dst = append(dst, `"endpointVersion":`...)
-	if p1 := v.EndpointVersion.Pointer(); p1 == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = encode.Int(dst, (*p1))
-	}
-	dst = append(dst, ',')
-	dst = append(dst, `"summary":`...)
-	dst = v.Summary.AppendJSON(dst)
-	dst = append(dst, ',')
-	dst = append(dst, `"workers":`...)
-	if v.Workers == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.Workers {
-			dst = v1.AppendJSON(dst)
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, ']')
-	}
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v ReleaseList) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"endpointVersion":`...)
-	if p1 := v.EndpointVersion.Pointer(); p1 == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = encode.Int(dst, (*p1))
-	}
-	dst = append(dst, ',')
-	dst = append(dst, `"releases":`...)
-	if v.Releases == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.Releases {
-			dst = v1.AppendJSON(dst)
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, ']')
-	}
-	dst = append(dst, ',')
-	dst = append(dst, `"rollout":`...)
-	dst = v.Rollout.AppendJSON(dst)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v BillingList) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"metadata":`...)
-	dst = v.Metadata.AppendJSON(dst)
-	dst = append(dst, ',')
-	dst = append(dst, `"records":`...)
-	if v.Records == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.Records {
-			dst = v1.AppendJSON(dst)
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, ']')
-	}
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v PodBillingList) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"metadata":`...)
-	dst = v.Metadata.AppendJSON(dst)
-	dst = append(dst, ',')
-	dst = append(dst, `"records":`...)
-	if v.Records == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.Records {
-			dst = v1.AppendJSON(dst)
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, ']')
-	}
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v ServerlessBillingList) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"metadata":`...)
-	dst = v.Metadata.AppendJSON(dst)
-	dst = append(dst, ',')
-	dst = append(dst, `"records":`...)
-	if v.Records == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.Records {
-			dst = v1.AppendJSON(dst)
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, ']')
-	}
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v EndpointBillingList) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"metadata":`...)
-	dst = v.Metadata.AppendJSON(dst)
-	dst = append(dst, ',')
-	dst = append(dst, `"records":`...)
-	if v.Records == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.Records {
-			dst = v1.AppendJSON(dst)
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, ']')
-	}
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v NetworkVolumeBillingList) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"metadata":`...)
-	dst = v.Metadata.AppendJSON(dst)
-	dst = append(dst, ',')
-	dst = append(dst, `"records":`...)
-	if v.Records == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.Records {
-			dst = v1.AppendJSON(dst)
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, ']')
-	}
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v ClusterBillingList) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"metadata":`...)
-	dst = v.Metadata.AppendJSON(dst)
-	dst = append(dst, ',')
-	dst = append(dst, `"records":`...)
-	if v.Records == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.Records {
-			dst = v1.AppendJSON(dst)
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, ']')
-	}
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v CPUConfig) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"id":`...)
-	dst = encode.String(dst, v.ID)
-	dst = append(dst, ',')
-	dst = append(dst, `"memory":`...)
-	dst = encode.Int(dst, v.Memory)
-	dst = append(dst, ',')
-	dst = append(dst, `"vcpuCount":`...)
-	dst = encode.Int(dst, v.VcpuCount)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v PodGlobalNetworking) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"enabled":`...)
-	dst = encode.Bool(dst, v.Enabled)
-	dst = append(dst, ',')
-	if v.InternalDNS != nil {
-		dst = append(dst, `"internalDns":`...)
-		if p1 := v.InternalDNS; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.String(dst, (*p1))
-		}
-		dst = append(dst, ',')
-	}
-	if v.IP != nil {
-		dst = append(dst, `"ip":`...)
-		if p1 := v.IP; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.String(dst, (*p1))
-		}
-		dst = append(dst, ',')
-	}
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v GpuConfig) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	if v.Count != nil {
-		dst = append(dst, `"count":`...)
-		if p1 := v.Count; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.Int(dst, (*p1))
-		}
-		dst = append(dst, ',')
-	}
-	dst = append(dst, `"id":`...)
-	dst = encode.String(dst, v.ID)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v Mounts) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	if len(v.Network) > 0 {
-		dst = append(dst, `"network":`...)
-		if v.Network == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = append(dst, '[')
-			for _, v1 := range v.Network {
-				dst = v1.AppendJSON(dst)
-				dst = append(dst, ',')
-			}
-			dst = encode.End(dst, ']')
-		}
-		dst = append(dst, ',')
-	}
-	if v.Persistent != nil {
-		dst = append(dst, `"persistent":`...)
-		if p1 := v.Persistent; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = p1.AppendJSON(dst)
-		}
-		dst = append(dst, ',')
-	}
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v PodRuntime) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	if v.CPU != nil {
-		dst = append(dst, `"cpu":`...)
-		if p1 := v.CPU; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = p1.AppendJSON(dst)
-		}
-		dst = append(dst, ',')
-	}
-	if v.Gpus != nil {
-		dst = append(dst, `"gpus":`...)
-		if v.Gpus == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = append(dst, '[')
-			for _, v1 := range v.Gpus {
-				dst = v1.AppendJSON(dst)
-				dst = append(dst, ',')
-			}
-			dst = encode.End(dst, ']')
-		}
-		dst = append(dst, ',')
-	}
-	if v.Memory != nil {
-		dst = append(dst, `"memory":`...)
-		if p1 := v.Memory; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = p1.AppendJSON(dst)
-		}
-		dst = append(dst, ',')
-	}
-	if v.Ports != nil {
-		dst = append(dst, `"ports":`...)
-		if v.Ports == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = append(dst, '[')
-			for _, v1 := range v.Ports {
-				dst = v1.AppendJSON(dst)
-				dst = append(dst, ',')
-			}
-			dst = encode.End(dst, ']')
-		}
-		dst = append(dst, ',')
-	}
-	if v.Uptime != nil {
-		dst = append(dst, `"uptime":`...)
-		if p1 := v.Uptime; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.Int(dst, (*p1))
-		}
-		dst = append(dst, ',')
-	}
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v CudaVersionAvailability) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"available":`...)
-	dst = encode.Bool(dst, v.Available)
-	dst = append(dst, ',')
-	dst = append(dst, `"version":`...)
-	dst = encode.String(dst, v.Version)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v ResourceAvailability) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"availability":`...)
-	dst = encode.String(dst, string(v.Availability))
-	dst = append(dst, ',')
-	dst = append(dst, `"id":`...)
-	dst = encode.String(dst, v.ID)
-	dst = append(dst, ',')
-	dst = append(dst, `"name":`...)
-	dst = encode.String(dst, v.Name)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v GpuMaxCount) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"community":`...)
-	dst = encode.Int(dst, v.Community)
-	dst = append(dst, ',')
-	dst = append(dst, `"secure":`...)
-	dst = encode.Int(dst, v.Secure)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v GpuPrice) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"community":`...)
-	dst = encode.Float(dst, v.Community)
-	dst = append(dst, ',')
-	dst = append(dst, `"secure":`...)
-	dst = encode.Float(dst, v.Secure)
-	dst = append(dst, ',')
-	if v.Serverless != nil {
-		dst = append(dst, `"serverless":`...)
-		if p1 := v.Serverless; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.Float(dst, (*p1))
-		}
-		dst = append(dst, ',')
-	}
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v CPUPrice) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"securePerVcpu":`...)
-	dst = encode.Float(dst, v.SecurePerVcpu)
-	dst = append(dst, ',')
-	dst = append(dst, `"serverlessPerVcpu":`...)
-	dst = encode.Float(dst, v.ServerlessPerVcpu)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v CPUVcpu) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"max":`...)
-	dst = encode.Int(dst, v.Max)
-	dst = append(dst, ',')
-	dst = append(dst, `"min":`...)
-	dst = encode.Int(dst, v.Min)
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
@@ -1355,211 +2191,17 @@ func (v TemplateMounts) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v ClusterCompute) AppendJSON(dst []byte) []byte {
+func (v Utilization) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
-	dst = append(dst, `"gpuCountPerPod":`...)
-	dst = encode.Int(dst, v.GpuCountPerPod)
-	dst = append(dst, ',')
-	dst = append(dst, `"gpuTypeId":`...)
-	dst = encode.String(dst, v.GpuTypeID)
-	dst = append(dst, ',')
-	dst = append(dst, `"podCount":`...)
-	dst = encode.Int(dst, v.PodCount)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v ClusterPodsSummary) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"byStatus":`...)
-	if v.ByStatus == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '{')
-		for _, name := range encode.Names(v.ByStatus) {
-			v1 := v.ByStatus[name]
-			dst = append(encode.String(dst, name), ':')
-			dst = encode.Int(dst, v1)
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, '}')
-	}
-	dst = append(dst, ',')
-	dst = append(dst, `"total":`...)
-	dst = encode.Int(dst, v.Total)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v ClusterPrimary) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"podId":`...)
-	dst = encode.String(dst, v.PodID)
-	dst = append(dst, ',')
-	dst = append(dst, `"status":`...)
-	dst = encode.String(dst, string(v.Status))
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v EndpointGpuConfig) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"allowedCudaVersions":`...)
-	if v.AllowedCudaVersions == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.AllowedCudaVersions {
-			dst = encode.String(dst, v1)
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, ']')
-	}
-	dst = append(dst, ',')
-	dst = append(dst, `"count":`...)
-	dst = encode.Int(dst, v.Count)
-	dst = append(dst, ',')
-	dst = append(dst, `"excludedTypes":`...)
-	if v.ExcludedTypes == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.ExcludedTypes {
-			dst = encode.String(dst, v1)
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, ']')
-	}
-	dst = append(dst, ',')
-	dst = append(dst, `"minCudaVersion":`...)
-	if p1 := v.MinCudaVersion.Pointer(); p1 == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = encode.String(dst, (*p1))
-	}
-	dst = append(dst, ',')
-	dst = append(dst, `"pools":`...)
-	if v.Pools == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(dst, '[')
-		for _, v1 := range v.Pools {
-			dst = encode.String(dst, v1)
-			dst = append(dst, ',')
-		}
-		dst = encode.End(dst, ']')
-	}
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v EndpointRequestUrls) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"cancel":`...)
-	dst = encode.String(dst, v.Cancel)
-	dst = append(dst, ',')
-	dst = append(dst, `"health":`...)
-	dst = encode.String(dst, v.Health)
-	dst = append(dst, ',')
-	dst = append(dst, `"purgeQueue":`...)
-	dst = encode.String(dst, v.PurgeQueue)
-	dst = append(dst, ',')
-	dst = append(dst, `"retry":`...)
-	dst = encode.String(dst, v.Retry)
-	dst = append(dst, ',')
-	dst = append(dst, `"run":`...)
-	dst = encode.String(dst, v.Run)
-	dst = append(dst, ',')
-	dst = append(dst, `"runSync":`...)
-	dst = encode.String(dst, v.RunSync)
-	dst = append(dst, ',')
-	dst = append(dst, `"status":`...)
-	dst = encode.String(dst, v.Status)
-	dst = append(dst, ',')
-	dst = append(dst, `"stream":`...)
-	dst = encode.String(dst, v.Stream)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v ShownEndpointWorkers) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	if v.IdleTimeout != nil {
-		dst = append(dst, `"idleTimeout":`...)
-		if p1 := v.IdleTimeout; p1 == nil {
+	if v.Util != nil {
+		dst = append(dst, `"util":`...)
+		if p1 := v.Util; p1 == nil {
 			dst = append(dst, "null"...)
 		} else {
 			dst = encode.Int(dst, (*p1))
 		}
 		dst = append(dst, ',')
 	}
-	dst = append(dst, `"max":`...)
-	dst = encode.Int(dst, v.Max)
-	dst = append(dst, ',')
-	dst = append(dst, `"min":`...)
-	dst = encode.Int(dst, v.Min)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v EndedWorker) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"endedAt":`...)
-	dst = encode.Time(dst, v.EndedAt)
-	dst = append(dst, ',')
-	dst = append(dst, `"exitCode":`...)
-	if p1 := v.ExitCode.Pointer(); p1 == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = encode.Int(dst, (*p1))
-	}
-	dst = append(dst, ',')
-	dst = append(dst, `"id":`...)
-	dst = encode.String(dst, v.ID)
-	dst = append(dst, ',')
-	dst = append(dst, `"reason":`...)
-	dst = encode.String(dst, v.Reason)
-	dst = append(dst, ',')
-	dst = append(dst, `"startedAt":`...)
-	if p1 := v.StartedAt.Pointer(); p1 == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = encode.Time(dst, (*p1))
-	}
-	dst = append(dst, ',')
-	dst = append(dst, `"version":`...)
-	dst = encode.Int(dst, v.Version)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v WorkerSummary) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"idle":`...)
-	dst = encode.Int(dst, v.Idle)
-	dst = append(dst, ',')
-	dst = append(dst, `"initializing":`...)
-	dst = encode.Int(dst, v.Initializing)
-	dst = append(dst, ',')
-	dst = append(dst, `"running":`...)
-	dst = encode.Int(dst, v.Running)
-	dst = append(dst, ',')
-	dst = append(dst, `"throttled":`...)
-	dst = encode.Int(dst, v.Throttled)
-	dst = append(dst, ',')
-	dst = append(dst, `"total":`...)
-	dst = encode.Int(dst, v.Total)
-	dst = append(dst, ',')
-	dst = append(dst, `"unhealthy":`...)
-	dst = encode.Int(dst, v.Unhealthy)
-	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
 
@@ -1633,709 +2275,67 @@ func (v Worker) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v Release) AppendJSON(dst []byte) []byte {
+func (v WorkerList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
-	dst = append(dst, `"buildId":`...)
-	if p1 := v.BuildID.Pointer(); p1 == nil {
+	if len(v.Ended) > 0 {
+		dst = append(dst, `"ended":`...)
+		if v.Ended == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(dst, '[')
+			for _, v1 := range v.Ended {
+				dst = v1.AppendJSON(dst)
+				dst = append(dst, ',')
+			}
+			dst = encode.End(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"endpointVersion":`...)
+	if p1 := v.EndpointVersion.Pointer(); p1 == nil {
 		dst = append(dst, "null"...)
 	} else {
-		dst = encode.String(dst, (*p1))
+		dst = encode.Int(dst, (*p1))
 	}
 	dst = append(dst, ',')
-	dst = append(dst, `"createdAt":`...)
-	dst = encode.Time(dst, v.CreatedAt)
+	dst = append(dst, `"summary":`...)
+	dst = v.Summary.AppendJSON(dst)
 	dst = append(dst, ',')
-	dst = append(dst, `"createdByUserId":`...)
-	if p1 := v.CreatedByUserID.Pointer(); p1 == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = encode.String(dst, (*p1))
-	}
-	dst = append(dst, ',')
-	dst = append(dst, `"diff":`...)
-	if v.Diff == nil {
+	dst = append(dst, `"workers":`...)
+	if v.Workers == nil {
 		dst = append(dst, "null"...)
 	} else {
 		dst = append(dst, '[')
-		for _, v1 := range v.Diff {
+		for _, v1 := range v.Workers {
 			dst = v1.AppendJSON(dst)
 			dst = append(dst, ',')
 		}
 		dst = encode.End(dst, ']')
 	}
 	dst = append(dst, ',')
-	dst = append(dst, `"id":`...)
-	dst = encode.String(dst, v.ID)
-	dst = append(dst, ',')
-	dst = append(dst, `"source":`...)
-	dst = encode.String(dst, string(v.Source))
-	dst = append(dst, ',')
-	dst = append(dst, `"version":`...)
-	if p1 := v.Version.Pointer(); p1 == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = encode.Int(dst, (*p1))
-	}
-	dst = append(dst, ',')
-	dst = append(dst, `"workerCount":`...)
-	dst = encode.Int(dst, v.WorkerCount)
-	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
 
 // AppendJSON appends it to dst.
-func (v RolloutSummary) AppendJSON(dst []byte) []byte {
+func (v WorkerSummary) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
-	dst = append(dst, `"inProgress":`...)
-	dst = encode.Bool(dst, v.InProgress)
+	dst = append(dst, `"idle":`...)
+	dst = encode.Int(dst, v.Idle)
 	dst = append(dst, ',')
-	dst = append(dst, `"percentOnLatest":`...)
-	dst = encode.Int(dst, v.PercentOnLatest)
+	dst = append(dst, `"initializing":`...)
+	dst = encode.Int(dst, v.Initializing)
 	dst = append(dst, ',')
-	dst = append(dst, `"workersOnLatest":`...)
-	dst = encode.Int(dst, v.WorkersOnLatest)
+	dst = append(dst, `"running":`...)
+	dst = encode.Int(dst, v.Running)
 	dst = append(dst, ',')
-	dst = append(dst, `"workersTotal":`...)
-	dst = encode.Int(dst, v.WorkersTotal)
+	dst = append(dst, `"throttled":`...)
+	dst = encode.Int(dst, v.Throttled)
 	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v BillingMetadata) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"query":`...)
-	dst = v.Query.AppendJSON(dst)
+	dst = append(dst, `"total":`...)
+	dst = encode.Int(dst, v.Total)
 	dst = append(dst, ',')
-	dst = append(dst, `"recordCount":`...)
-	dst = encode.Int(dst, v.RecordCount)
-	dst = append(dst, ',')
-	dst = append(dst, `"totals":`...)
-	dst = v.Totals.AppendJSON(dst)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v BillingRecord) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"clusterDiskAmount":`...)
-	dst = encode.Float(dst, v.ClusterDiskAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"clusterGpuAmount":`...)
-	dst = encode.Float(dst, v.ClusterGpuAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"clusterNetworkingAmount":`...)
-	dst = encode.Float(dst, v.ClusterNetworkingAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"endTime":`...)
-	dst = encode.Time(dst, v.EndTime)
-	dst = append(dst, ',')
-	dst = append(dst, `"endpointAmount":`...)
-	dst = encode.Float(dst, v.EndpointAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"podCpuAmount":`...)
-	dst = encode.Float(dst, v.PodCPUAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"podDiskAmount":`...)
-	dst = encode.Float(dst, v.PodDiskAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"podGpuAmount":`...)
-	dst = encode.Float(dst, v.PodGpuAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"serverlessCpuAmount":`...)
-	dst = encode.Float(dst, v.ServerlessCPUAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"serverlessDiskAmount":`...)
-	dst = encode.Float(dst, v.ServerlessDiskAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"serverlessFeeAmount":`...)
-	dst = encode.Float(dst, v.ServerlessFeeAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"serverlessGpuAmount":`...)
-	dst = encode.Float(dst, v.ServerlessGpuAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"startTime":`...)
-	dst = encode.Time(dst, v.StartTime)
-	dst = append(dst, ',')
-	dst = append(dst, `"storageHighPerformanceAmount":`...)
-	dst = encode.Float(dst, v.StorageHighPerformanceAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"storageStandardAmount":`...)
-	dst = encode.Float(dst, v.StorageStandardAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"totalAmount":`...)
-	dst = encode.Float(dst, v.TotalAmount)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v PodBillingMetadata) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"query":`...)
-	dst = v.Query.AppendJSON(dst)
-	dst = append(dst, ',')
-	dst = append(dst, `"recordCount":`...)
-	dst = encode.Int(dst, v.RecordCount)
-	dst = append(dst, ',')
-	dst = append(dst, `"totals":`...)
-	dst = v.Totals.AppendJSON(dst)
-	dst = append(dst, ',')
-	dst = append(dst, `"uniquePodCount":`...)
-	dst = encode.Int(dst, v.UniquePodCount)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v PodBillingRecord) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"cpuAmount":`...)
-	dst = encode.Float(dst, v.CPUAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"diskAmount":`...)
-	dst = encode.Float(dst, v.DiskAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"endTime":`...)
-	dst = encode.Time(dst, v.EndTime)
-	dst = append(dst, ',')
-	dst = append(dst, `"gpuAmount":`...)
-	dst = encode.Float(dst, v.GpuAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"podId":`...)
-	dst = encode.String(dst, v.PodID)
-	dst = append(dst, ',')
-	dst = append(dst, `"startTime":`...)
-	dst = encode.Time(dst, v.StartTime)
-	dst = append(dst, ',')
-	dst = append(dst, `"totalAmount":`...)
-	dst = encode.Float(dst, v.TotalAmount)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v ServerlessBillingMetadata) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"query":`...)
-	dst = v.Query.AppendJSON(dst)
-	dst = append(dst, ',')
-	dst = append(dst, `"recordCount":`...)
-	dst = encode.Int(dst, v.RecordCount)
-	dst = append(dst, ',')
-	dst = append(dst, `"totals":`...)
-	dst = v.Totals.AppendJSON(dst)
-	dst = append(dst, ',')
-	dst = append(dst, `"uniqueServerlessCount":`...)
-	dst = encode.Int(dst, v.UniqueServerlessCount)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v ServerlessBillingRecord) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"cpuAmount":`...)
-	dst = encode.Float(dst, v.CPUAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"diskAmount":`...)
-	dst = encode.Float(dst, v.DiskAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"endTime":`...)
-	dst = encode.Time(dst, v.EndTime)
-	dst = append(dst, ',')
-	dst = append(dst, `"feeAmount":`...)
-	dst = encode.Float(dst, v.FeeAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"gpuAmount":`...)
-	dst = encode.Float(dst, v.GpuAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"serverlessId":`...)
-	dst = encode.String(dst, v.ServerlessID)
-	dst = append(dst, ',')
-	dst = append(dst, `"startTime":`...)
-	dst = encode.Time(dst, v.StartTime)
-	dst = append(dst, ',')
-	dst = append(dst, `"totalAmount":`...)
-	dst = encode.Float(dst, v.TotalAmount)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v EndpointBillingMetadata) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"query":`...)
-	dst = v.Query.AppendJSON(dst)
-	dst = append(dst, ',')
-	dst = append(dst, `"recordCount":`...)
-	dst = encode.Int(dst, v.RecordCount)
-	dst = append(dst, ',')
-	dst = append(dst, `"totals":`...)
-	dst = v.Totals.AppendJSON(dst)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v EndpointBillingRecord) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"endTime":`...)
-	dst = encode.Time(dst, v.EndTime)
-	dst = append(dst, ',')
-	dst = append(dst, `"startTime":`...)
-	dst = encode.Time(dst, v.StartTime)
-	dst = append(dst, ',')
-	dst = append(dst, `"totalAmount":`...)
-	dst = encode.Float(dst, v.TotalAmount)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v NetworkVolumeBillingMetadata) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"query":`...)
-	dst = v.Query.AppendJSON(dst)
-	dst = append(dst, ',')
-	dst = append(dst, `"recordCount":`...)
-	dst = encode.Int(dst, v.RecordCount)
-	dst = append(dst, ',')
-	dst = append(dst, `"totals":`...)
-	dst = v.Totals.AppendJSON(dst)
-	dst = append(dst, ',')
-	dst = append(dst, `"uniqueNetworkVolumeCount":`...)
-	dst = encode.Int(dst, v.UniqueNetworkVolumeCount)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v NetworkVolumeBillingRecord) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"endTime":`...)
-	dst = encode.Time(dst, v.EndTime)
-	dst = append(dst, ',')
-	dst = append(dst, `"highPerformanceAmount":`...)
-	dst = encode.Float(dst, v.HighPerformanceAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"networkVolumeId":`...)
-	dst = encode.String(dst, v.NetworkVolumeID)
-	dst = append(dst, ',')
-	dst = append(dst, `"standardAmount":`...)
-	dst = encode.Float(dst, v.StandardAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"startTime":`...)
-	dst = encode.Time(dst, v.StartTime)
-	dst = append(dst, ',')
-	dst = append(dst, `"totalAmount":`...)
-	dst = encode.Float(dst, v.TotalAmount)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v ClusterBillingMetadata) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"query":`...)
-	dst = v.Query.AppendJSON(dst)
-	dst = append(dst, ',')
-	dst = append(dst, `"recordCount":`...)
-	dst = encode.Int(dst, v.RecordCount)
-	dst = append(dst, ',')
-	dst = append(dst, `"totals":`...)
-	dst = v.Totals.AppendJSON(dst)
-	dst = append(dst, ',')
-	dst = append(dst, `"uniqueClusterCount":`...)
-	dst = encode.Int(dst, v.UniqueClusterCount)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v ClusterBillingRecord) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"clusterId":`...)
-	dst = encode.String(dst, v.ClusterID)
-	dst = append(dst, ',')
-	dst = append(dst, `"diskAmount":`...)
-	dst = encode.Float(dst, v.DiskAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"endTime":`...)
-	dst = encode.Time(dst, v.EndTime)
-	dst = append(dst, ',')
-	dst = append(dst, `"gpuAmount":`...)
-	dst = encode.Float(dst, v.GpuAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"networkingAmount":`...)
-	dst = encode.Float(dst, v.NetworkingAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"startTime":`...)
-	dst = encode.Time(dst, v.StartTime)
-	dst = append(dst, ',')
-	dst = append(dst, `"totalAmount":`...)
-	dst = encode.Float(dst, v.TotalAmount)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v NetworkMount) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"path":`...)
-	dst = encode.String(dst, string(v.Path))
-	dst = append(dst, ',')
-	dst = append(dst, `"volumeId":`...)
-	dst = encode.String(dst, v.VolumeID)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v PersistentMount) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"path":`...)
-	dst = encode.String(dst, string(v.Path))
-	dst = append(dst, ',')
-	dst = append(dst, `"size":`...)
-	dst = encode.Int(dst, v.Size)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v Utilization) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	if v.Util != nil {
-		dst = append(dst, `"util":`...)
-		if p1 := v.Util; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.Int(dst, (*p1))
-		}
-		dst = append(dst, ',')
-	}
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v PodGpuUtilization) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	if v.MemoryUtil != nil {
-		dst = append(dst, `"memoryUtil":`...)
-		if p1 := v.MemoryUtil; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.Int(dst, (*p1))
-		}
-		dst = append(dst, ',')
-	}
-	if v.Util != nil {
-		dst = append(dst, `"util":`...)
-		if p1 := v.Util; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.Int(dst, (*p1))
-		}
-		dst = append(dst, ',')
-	}
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v PodRuntimePort) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	if len(v.IP) > 0 {
-		dst = append(dst, `"ip":`...)
-		if p1 := v.IP.Pointer(); p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.String(dst, (*p1))
-		}
-		dst = append(dst, ',')
-	}
-	if v.Private != nil {
-		dst = append(dst, `"private":`...)
-		if p1 := v.Private; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.Int(dst, (*p1))
-		}
-		dst = append(dst, ',')
-	}
-	if len(v.Public) > 0 {
-		dst = append(dst, `"public":`...)
-		if p1 := v.Public.Pointer(); p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.Int(dst, (*p1))
-		}
-		dst = append(dst, ',')
-	}
-	if v.Type != nil {
-		dst = append(dst, `"type":`...)
-		if p1 := v.Type; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.String(dst, (*p1))
-		}
-		dst = append(dst, ',')
-	}
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v ReleaseDiffEntry) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"field":`...)
-	dst = encode.String(dst, v.Field)
-	dst = append(dst, ',')
-	dst = append(dst, `"new":`...)
-	dst = encode.Raw(dst, v.New)
-	dst = append(dst, ',')
-	dst = append(dst, `"old":`...)
-	dst = encode.Raw(dst, v.Old)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v BillingQuery) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"bucketSize":`...)
-	dst = encode.String(dst, string(v.BucketSize))
-	dst = append(dst, ',')
-	dst = append(dst, `"endTime":`...)
-	dst = encode.Time(dst, v.EndTime)
-	dst = append(dst, ',')
-	dst = append(dst, `"startTime":`...)
-	dst = encode.Time(dst, v.StartTime)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v BillingAmounts) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"clusterDiskAmount":`...)
-	dst = encode.Float(dst, v.ClusterDiskAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"clusterGpuAmount":`...)
-	dst = encode.Float(dst, v.ClusterGpuAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"clusterNetworkingAmount":`...)
-	dst = encode.Float(dst, v.ClusterNetworkingAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"endpointAmount":`...)
-	dst = encode.Float(dst, v.EndpointAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"podCpuAmount":`...)
-	dst = encode.Float(dst, v.PodCPUAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"podDiskAmount":`...)
-	dst = encode.Float(dst, v.PodDiskAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"podGpuAmount":`...)
-	dst = encode.Float(dst, v.PodGpuAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"serverlessCpuAmount":`...)
-	dst = encode.Float(dst, v.ServerlessCPUAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"serverlessDiskAmount":`...)
-	dst = encode.Float(dst, v.ServerlessDiskAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"serverlessFeeAmount":`...)
-	dst = encode.Float(dst, v.ServerlessFeeAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"serverlessGpuAmount":`...)
-	dst = encode.Float(dst, v.ServerlessGpuAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"storageHighPerformanceAmount":`...)
-	dst = encode.Float(dst, v.StorageHighPerformanceAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"storageStandardAmount":`...)
-	dst = encode.Float(dst, v.StorageStandardAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"totalAmount":`...)
-	dst = encode.Float(dst, v.TotalAmount)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v PodBillingQuery) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"bucketSize":`...)
-	dst = encode.String(dst, string(v.BucketSize))
-	dst = append(dst, ',')
-	dst = append(dst, `"endTime":`...)
-	dst = encode.Time(dst, v.EndTime)
-	dst = append(dst, ',')
-	if len(v.PodID) > 0 {
-		dst = append(dst, `"podId":`...)
-		if p1 := v.PodID.Pointer(); p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.String(dst, (*p1))
-		}
-		dst = append(dst, ',')
-	}
-	dst = append(dst, `"startTime":`...)
-	dst = encode.Time(dst, v.StartTime)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v PodBillingAmounts) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"cpuAmount":`...)
-	dst = encode.Float(dst, v.CPUAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"diskAmount":`...)
-	dst = encode.Float(dst, v.DiskAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"gpuAmount":`...)
-	dst = encode.Float(dst, v.GpuAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"totalAmount":`...)
-	dst = encode.Float(dst, v.TotalAmount)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v ServerlessBillingQuery) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"bucketSize":`...)
-	dst = encode.String(dst, string(v.BucketSize))
-	dst = append(dst, ',')
-	dst = append(dst, `"endTime":`...)
-	dst = encode.Time(dst, v.EndTime)
-	dst = append(dst, ',')
-	if len(v.ServerlessID) > 0 {
-		dst = append(dst, `"serverlessId":`...)
-		if p1 := v.ServerlessID.Pointer(); p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.String(dst, (*p1))
-		}
-		dst = append(dst, ',')
-	}
-	dst = append(dst, `"startTime":`...)
-	dst = encode.Time(dst, v.StartTime)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v ServerlessBillingAmounts) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"cpuAmount":`...)
-	dst = encode.Float(dst, v.CPUAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"diskAmount":`...)
-	dst = encode.Float(dst, v.DiskAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"feeAmount":`...)
-	dst = encode.Float(dst, v.FeeAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"gpuAmount":`...)
-	dst = encode.Float(dst, v.GpuAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"totalAmount":`...)
-	dst = encode.Float(dst, v.TotalAmount)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v EndpointBillingAmounts) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"totalAmount":`...)
-	dst = encode.Float(dst, v.TotalAmount)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v NetworkVolumeBillingQuery) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"bucketSize":`...)
-	dst = encode.String(dst, string(v.BucketSize))
-	dst = append(dst, ',')
-	dst = append(dst, `"endTime":`...)
-	dst = encode.Time(dst, v.EndTime)
-	dst = append(dst, ',')
-	if len(v.NetworkVolumeID) > 0 {
-		dst = append(dst, `"networkVolumeId":`...)
-		if p1 := v.NetworkVolumeID.Pointer(); p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.String(dst, (*p1))
-		}
-		dst = append(dst, ',')
-	}
-	dst = append(dst, `"startTime":`...)
-	dst = encode.Time(dst, v.StartTime)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v NetworkVolumeBillingAmounts) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"highPerformanceAmount":`...)
-	dst = encode.Float(dst, v.HighPerformanceAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"standardAmount":`...)
-	dst = encode.Float(dst, v.StandardAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"totalAmount":`...)
-	dst = encode.Float(dst, v.TotalAmount)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v ClusterBillingQuery) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"bucketSize":`...)
-	dst = encode.String(dst, string(v.BucketSize))
-	dst = append(dst, ',')
-	if len(v.ClusterID) > 0 {
-		dst = append(dst, `"clusterId":`...)
-		if p1 := v.ClusterID.Pointer(); p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.String(dst, (*p1))
-		}
-		dst = append(dst, ',')
-	}
-	dst = append(dst, `"endTime":`...)
-	dst = encode.Time(dst, v.EndTime)
-	dst = append(dst, ',')
-	dst = append(dst, `"startTime":`...)
-	dst = encode.Time(dst, v.StartTime)
-	dst = append(dst, ',')
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
-func (v ClusterBillingAmounts) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"diskAmount":`...)
-	dst = encode.Float(dst, v.DiskAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"gpuAmount":`...)
-	dst = encode.Float(dst, v.GpuAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"networkingAmount":`...)
-	dst = encode.Float(dst, v.NetworkingAmount)
-	dst = append(dst, ',')
-	dst = append(dst, `"totalAmount":`...)
-	dst = encode.Float(dst, v.TotalAmount)
+	dst = append(dst, `"unhealthy":`...)
+	dst = encode.Int(dst, v.Unhealthy)
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }

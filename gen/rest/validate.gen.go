@@ -8,235 +8,257 @@ import (
 	"github.com/berthdev/berth/impl/validate"
 )
 
-var (
-	paramsOfListPods = []validate.Param{
-		{In: "query", Name: "includeClusterPods", Required: false, Kind: validate.BooleanParam},
-	}
-	paramsOfGetPod = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	paramsOfUpdatePod = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	paramsOfDeletePod = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	paramsOfPodAction = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	check1             = &validate.Text{Enum: []string{"container", "system"}}
-	check2             = &validate.Integer{Min: 0, Max: 5000}
-	check3             = &validate.Text{DateTime: true}
-	paramsOfGetPodLogs = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-		{In: "query", Name: "source", Required: false, Text: check1},
-		{In: "query", Name: "tail", Required: false, Kind: validate.IntegerParam, Integer: check2},
-		{In: "query", Name: "since", Required: false, Text: check3},
-		{In: "header", Name: "Last-Event-ID", Required: false, Text: check3},
-	}
-	check4               = &validate.Text{Enum: []string{"AVAILABILITY"}}
-	check5               = &validate.Text{Enum: []string{"POD", "CLUSTER", "SERVERLESS"}}
-	check6               = &validate.Integer{Min: 1, Max: math.MaxInt64}
-	check7               = &validate.Text{Enum: []string{"SECURE", "COMMUNITY"}}
-	check8               = &validate.Text{Pattern: validate.MustPattern(`^[A-Z]{2}$`)}
-	check9               = &validate.Text{Pattern: validate.MustPattern(`^\d+\.\d+$`)}
-	check10              = &validate.Text{Pattern: validate.MustPattern(`^\d+(\.\d+)?$`)}
-	paramsOfListGpuTypes = []validate.Param{
-		{In: "query", Name: "include", Required: false, Items: &validate.Items{Min: 1, Max: 1, Unique: false, Commas: true}, Text: check4},
-		{In: "query", Name: "product", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: check5},
-		{In: "query", Name: "count", Required: false, Kind: validate.IntegerParam, Integer: check6},
-		{In: "query", Name: "cloud", Required: false, Text: check7},
-		{In: "query", Name: "countryCodes", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: check8},
-		{In: "query", Name: "cudaVersions", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: check9},
-		{In: "query", Name: "minCudaVersion", Required: false, Text: check10},
-	}
-	paramsOfGetGpuType = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-		{In: "query", Name: "include", Required: false, Items: &validate.Items{Min: 1, Max: 1, Unique: false, Commas: true}, Text: check4},
-		{In: "query", Name: "product", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: check5},
-		{In: "query", Name: "count", Required: false, Kind: validate.IntegerParam, Integer: check6},
-		{In: "query", Name: "cloud", Required: false, Text: check7},
-		{In: "query", Name: "countryCodes", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: check8},
-		{In: "query", Name: "cudaVersions", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: check9},
-		{In: "query", Name: "minCudaVersion", Required: false, Text: check10},
-	}
-	check11              = &validate.Text{Enum: []string{"POD", "SERVERLESS"}}
-	check12              = &validate.Integer{Min: 2, Max: math.MaxInt64}
-	paramsOfListCpuTypes = []validate.Param{
-		{In: "query", Name: "include", Required: false, Items: &validate.Items{Min: 1, Max: 1, Unique: false, Commas: true}, Text: check4},
-		{In: "query", Name: "product", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: check11},
-		{In: "query", Name: "vcpuCount", Required: false, Kind: validate.IntegerParam, Integer: check12},
-	}
-	paramsOfGetCpuType = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-		{In: "query", Name: "include", Required: false, Items: &validate.Items{Min: 1, Max: 1, Unique: false, Commas: true}, Text: check4},
-		{In: "query", Name: "product", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: check11},
-		{In: "query", Name: "vcpuCount", Required: false, Kind: validate.IntegerParam, Integer: check12},
-	}
-	check13                 = &validate.Text{Enum: []string{"GPU_AVAILABILITY", "CPU_AVAILABILITY"}}
-	check14                 = &validate.Text{Enum: []string{"NORTH_AMERICA", "SOUTH_AMERICA", "EUROPE", "ASIA", "MIDDLE_EAST", "AFRICA", "OCEANIA", "ANTARCTICA", "UNKNOWN"}}
-	check15                 = &validate.Text{Enum: []string{"STANDARD", "HIGH_PERFORMANCE"}}
-	check16                 = &validate.Text{Enum: []string{"GDPR", "ISO_IEC_27001", "ISO_14001", "PCI_DSS", "HITRUST", "SOC_1_TYPE_2", "SOC_2_TYPE_2", "SOC_3_TYPE_2", "ITAR", "FISMA_HIGH", "HIPAA", "RENEWABLE"}}
-	paramsOfListDataCenters = []validate.Param{
-		{In: "query", Name: "include", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: check13},
-		{In: "query", Name: "regions", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: check14},
-		{In: "query", Name: "networkVolumeTypes", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: check15},
-		{In: "query", Name: "compliance", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: check16},
-		{In: "query", Name: "globalNetwork", Required: false, Kind: validate.BooleanParam},
-	}
-	paramsOfGetDataCenter = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-		{In: "query", Name: "include", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: check13},
-	}
-	check17                     = &validate.Text{Enum: []string{"official", "verified", "community"}}
-	paramsOfListPublicTemplates = []validate.Param{
-		{In: "query", Name: "source", Required: false, Text: check17},
-	}
-	paramsOfGetNetworkVolume = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	paramsOfUpdateNetworkVolume = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	paramsOfDeleteNetworkVolume = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	paramsOfGetRegistry = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	paramsOfDeleteRegistry = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	paramsOfRevokeDelegation = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	paramsOfGetTemplate = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	paramsOfUpdateTemplate = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	paramsOfDeleteTemplate = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	paramsOfGetCluster = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	paramsOfUpdateCluster = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	paramsOfDeleteCluster = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	paramsOfListClusterPods = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	paramsOfGetEndpoint = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	paramsOfUpdateEndpoint = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	paramsOfDeleteEndpoint = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	paramsOfListEndpointWorkers = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	paramsOfGetWorkerLogs = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-		{In: "path", Name: "workerId", Required: true},
-		{In: "query", Name: "source", Required: false, Text: check1},
-		{In: "query", Name: "tail", Required: false, Kind: validate.IntegerParam, Integer: check2},
-		{In: "query", Name: "since", Required: false, Text: check3},
-		{In: "header", Name: "Last-Event-ID", Required: false, Text: check3},
-	}
-	paramsOfListEndpointReleases = []validate.Param{
-		{In: "path", Name: "id", Required: true},
-	}
-	check18             = &validate.Text{Enum: []string{"hour", "day", "week", "month", "year"}}
-	paramsOfListBilling = []validate.Param{
-		{In: "query", Name: "startTime", Required: false, Text: check3},
-		{In: "query", Name: "endTime", Required: false, Text: check3},
-		{In: "query", Name: "bucketSize", Required: false, Text: check18},
-		{In: "query", Name: "lastN", Required: false, Kind: validate.IntegerParam, Integer: check6},
-	}
-	paramsOfListPodBilling = []validate.Param{
-		{In: "query", Name: "startTime", Required: false, Text: check3},
-		{In: "query", Name: "endTime", Required: false, Text: check3},
-		{In: "query", Name: "bucketSize", Required: false, Text: check18},
-		{In: "query", Name: "lastN", Required: false, Kind: validate.IntegerParam, Integer: check6},
-		{In: "query", Name: "podId", Required: false},
-	}
-	paramsOfListServerlessBilling = []validate.Param{
-		{In: "query", Name: "startTime", Required: false, Text: check3},
-		{In: "query", Name: "endTime", Required: false, Text: check3},
-		{In: "query", Name: "bucketSize", Required: false, Text: check18},
-		{In: "query", Name: "lastN", Required: false, Kind: validate.IntegerParam, Integer: check6},
-		{In: "query", Name: "serverlessId", Required: false},
-	}
-	paramsOfListEndpointBilling = []validate.Param{
-		{In: "query", Name: "startTime", Required: false, Text: check3},
-		{In: "query", Name: "endTime", Required: false, Text: check3},
-		{In: "query", Name: "bucketSize", Required: false, Text: check18},
-		{In: "query", Name: "lastN", Required: false, Kind: validate.IntegerParam, Integer: check6},
-	}
-	paramsOfListNetworkVolumeBilling = []validate.Param{
-		{In: "query", Name: "startTime", Required: false, Text: check3},
-		{In: "query", Name: "endTime", Required: false, Text: check3},
-		{In: "query", Name: "bucketSize", Required: false, Text: check18},
-		{In: "query", Name: "lastN", Required: false, Kind: validate.IntegerParam, Integer: check6},
-		{In: "query", Name: "networkVolumeId", Required: false},
-	}
-	paramsOfListClusterBilling = []validate.Param{
-		{In: "query", Name: "startTime", Required: false, Text: check3},
-		{In: "query", Name: "endTime", Required: false, Text: check3},
-		{In: "query", Name: "bucketSize", Required: false, Text: check18},
-		{In: "query", Name: "lastN", Required: false, Kind: validate.IntegerParam, Integer: check6},
-		{In: "query", Name: "clusterId", Required: false},
-	}
-	check19                             = &validate.Text{Min: 1}
-	check20                             = &validate.Text{Pattern: validate.MustPattern(`^([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])/(http|tcp|udp)$`)}
-	membersOfCreatePodRequest           = []string{"name", "image", "args", "disk", "ports", "env", "registry", "mounts", "gpu", "cpu", "cloud", "dataCenterIds", "globalNetworking"}
-	check21                             = &validate.Text{Enum: []string{"start", "stop", "restart", "terminate"}}
-	membersOfPodActionRequest           = []string{"action"}
-	check22                             = &validate.Integer{Min: 10, Max: 4096}
-	membersOfCreateNetworkVolumeRequest = []string{"name", "size", "dataCenter", "type"}
-	membersOfCreateRegistryRequest      = []string{"name", "username", "password"}
-	check23                             = &validate.Text{Pattern: validate.MustPattern(`^arn:aws:ecr:[a-z0-9-]+:[0-9]{12}:repository/[a-z0-9]+([._/-][a-z0-9]+)*(:[A-Za-z0-9_][A-Za-z0-9._-]*)?$`)}
-	membersOfCreateDelegationRequest    = []string{"resource", "name"}
-	check24                             = &validate.Text{Enum: []string{"CPU", "NVIDIA", "AMD"}}
-	membersOfCreateTemplateRequest      = []string{"name", "image", "args", "disk", "ports", "env", "registry", "mounts", "category", "public", "serverless", "startSsh", "startJupyter", "allowedCudaVersions"}
-	check25                             = &validate.Text{Pattern: validate.MustPattern(`^(ssh|ecdsa|sk)-[^\s]+ [^\s]+([ \t][^\n\r]*)?$`)}
-	membersOfUpdateSSHKeysRequest       = []string{"keys"}
-	check26                             = &validate.Text{Enum: []string{"APPLICATION", "TRAINING", "SLURM", "RAY"}}
-	membersOfCreateClusterRequest       = []string{"name", "type", "compute", "image", "args", "disk", "ports", "env", "mounts", "dataCenterIds", "startSsh", "startJupyter"}
-	check27                             = &validate.Text{Enum: []string{"QUEUE", "LOAD_BALANCER"}}
-	check28                             = &validate.Integer{Min: 0, Max: 604800000}
-	check29                             = &validate.Text{Enum: []string{"OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"}}
-	membersOfCreateEndpointRequest      = []string{"name", "type", "templateId", "image", "args", "disk", "ports", "env", "registry", "gpu", "cpu", "dataCenterIds", "networkVolumes", "workers", "scaling", "timeout", "flashboot"}
-	membersOfGpuConfig                  = []string{"id", "count"}
-	check30                             = &validate.Integer{Min: 2, Max: math.MaxInt64, Enum: []int64{2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576, 2097152, 4194304, 8388608, 16777216, 33554432, 67108864, 134217728, 268435456, 536870912, 1073741824, 2147483648, 4294967296, 8589934592, 17179869184, 34359738368, 68719476736, 137438953472, 274877906944, 549755813888, 1099511627776, 2199023255552, 4398046511104, 8796093022208, 17592186044416, 35184372088832, 70368744177664, 140737488355328, 281474976710656, 562949953421312, 1125899906842624, 2251799813685248, 4503599627370496}}
-	membersOfCreateCPUConfig            = []string{"id", "vcpuCount"}
-	check31                             = &validate.Integer{Min: 2, Max: 250}
-	membersOfClusterCompute             = []string{"gpuTypeId", "gpuCountPerPod", "podCount"}
-	check32                             = &validate.Text{Pattern: validate.MustPattern(`^\s*[^-\s]`)}
-	membersOfCreateEndpointGpuConfig    = []string{"pools", "excludedTypes", "count", "allowedCudaVersions", "minCudaVersion"}
-	check33                             = &validate.Integer{Min: 0, Max: math.MaxInt64}
-	check34                             = &validate.Integer{Min: 1, Max: 3600}
-	check35                             = &validate.Text{Pattern: validate.MustPattern(`^$|^\d+\.\d+$`)}
-	membersOfUpdateEndpointGpuConfig    = []string{"pools", "excludedTypes", "count", "allowedCudaVersions", "minCudaVersion"}
-	check36                             = &validate.Integer{Min: 10, Max: math.MaxInt64}
-	check37                             = &validate.Text{Pattern: validate.MustPattern(`^(/([^/.:\x00-\x1f\x7f][^/:\x00-\x1f\x7f]*|\.[^/.:\x00-\x1f\x7f][^/:\x00-\x1f\x7f]*|\.\.[^/:\x00-\x1f\x7f]+))+/?$`)}
-	membersOfPersistentMount            = []string{"size", "path"}
-	membersOfNetworkMount               = []string{"volumeId", "path"}
-	check38                             = &validate.Text{Enum: []string{"QUEUE_DELAY"}}
-	check39                             = &validate.Number{Min: validate.Bound("0.5")}
-	membersOfQueueDelayScaling          = []string{"type", "queueDelay"}
-	check40                             = &validate.Text{Enum: []string{"REQUEST_COUNT"}}
-	check41                             = &validate.Integer{Min: 1, Max: 1000000000}
-	membersOfRequestCountScaling        = []string{"type", "requestCount"}
-)
+var parameterLogSourceParam = validate.Param{In: "query", Name: "source", Required: false, Text: checkLogSource}
+
+var parameterLogTail = validate.Param{In: "query", Name: "tail", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 0, Max: 5000}}
+
+var parameterLogSince = validate.Param{In: "query", Name: "since", Required: false, Text: &validate.Text{DateTime: true}}
+
+var parameterLogLastEventID = validate.Param{In: "header", Name: "Last-Event-ID", Required: false, Text: &validate.Text{DateTime: true}}
+
+var parameterCatalogInclude = validate.Param{In: "query", Name: "include", Required: false, Items: &validate.Items{Min: 1, Max: 1, Unique: false, Commas: true}, Text: &validate.Text{Enum: []string{"AVAILABILITY"}}}
+
+var parameterGpuProduct = validate.Param{In: "query", Name: "product", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: &validate.Text{Enum: []string{"POD", "CLUSTER", "SERVERLESS"}}}
+
+var parameterGpuCount = validate.Param{In: "query", Name: "count", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: math.MaxInt64}}
+
+var parameterGpuCloud = validate.Param{In: "query", Name: "cloud", Required: false, Text: checkCloudFilter}
+
+var parameterCountryCodes = validate.Param{In: "query", Name: "countryCodes", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: &validate.Text{Pattern: validate.MustPattern(`^[A-Z]{2}$`)}}
+
+var parameterCudaVersions = validate.Param{In: "query", Name: "cudaVersions", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: &validate.Text{Pattern: validate.MustPattern(`^\d+\.\d+$`)}}
+
+var parameterMinCudaVersion = validate.Param{In: "query", Name: "minCudaVersion", Required: false, Text: &validate.Text{Pattern: validate.MustPattern(`^\d+(\.\d+)?$`)}}
+
+var parameterCpuProduct = validate.Param{In: "query", Name: "product", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: &validate.Text{Enum: []string{"POD", "SERVERLESS"}}}
+
+var parameterVcpuCount = validate.Param{In: "query", Name: "vcpuCount", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 2, Max: math.MaxInt64}}
+
+var parameterDataCenterInclude = validate.Param{In: "query", Name: "include", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: &validate.Text{Enum: []string{"GPU_AVAILABILITY", "CPU_AVAILABILITY"}}}
+
+var parameterRegions = validate.Param{In: "query", Name: "regions", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: checkDataCenterRegion}
+
+var parameterNetworkVolumeTypes = validate.Param{In: "query", Name: "networkVolumeTypes", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: checkVolumeType}
+
+var parameterComplianceFilter = validate.Param{In: "query", Name: "compliance", Required: false, Items: &validate.Items{Min: 1, Max: -1, Unique: false, Commas: true}, Text: checkCompliance}
+
+var parameterGlobalNetwork = validate.Param{In: "query", Name: "globalNetwork", Required: false, Kind: validate.BooleanParam}
+
+var parameterTemplateSource = validate.Param{In: "query", Name: "source", Required: false, Text: &validate.Text{Enum: []string{"official", "verified", "community"}}}
+
+var parameterBillingStartTime = validate.Param{In: "query", Name: "startTime", Required: false, Text: &validate.Text{DateTime: true}}
+
+var parameterBillingEndTime = validate.Param{In: "query", Name: "endTime", Required: false, Text: &validate.Text{DateTime: true}}
+
+var parameterBillingBucketSize = validate.Param{In: "query", Name: "bucketSize", Required: false, Text: checkBillingBucketSize}
+
+var parameterBillingLastN = validate.Param{In: "query", Name: "lastN", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: math.MaxInt64}}
+
+var paramsOfListPods = []validate.Param{
+	{In: "query", Name: "includeClusterPods", Required: false, Kind: validate.BooleanParam},
+}
+
+var paramsOfGetPod = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfUpdatePod = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfDeletePod = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfPodAction = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfGetPodLogs = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+	parameterLogSourceParam,
+	parameterLogTail,
+	parameterLogSince,
+	parameterLogLastEventID,
+}
+
+var paramsOfListGpuTypes = []validate.Param{
+	parameterCatalogInclude,
+	parameterGpuProduct,
+	parameterGpuCount,
+	parameterGpuCloud,
+	parameterCountryCodes,
+	parameterCudaVersions,
+	parameterMinCudaVersion,
+}
+
+var paramsOfGetGpuType = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+	parameterCatalogInclude,
+	parameterGpuProduct,
+	parameterGpuCount,
+	parameterGpuCloud,
+	parameterCountryCodes,
+	parameterCudaVersions,
+	parameterMinCudaVersion,
+}
+
+var paramsOfListCpuTypes = []validate.Param{
+	parameterCatalogInclude,
+	parameterCpuProduct,
+	parameterVcpuCount,
+}
+
+var paramsOfGetCpuType = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+	parameterCatalogInclude,
+	parameterCpuProduct,
+	parameterVcpuCount,
+}
+
+var paramsOfListDataCenters = []validate.Param{
+	parameterDataCenterInclude,
+	parameterRegions,
+	parameterNetworkVolumeTypes,
+	parameterComplianceFilter,
+	parameterGlobalNetwork,
+}
+
+var paramsOfGetDataCenter = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+	parameterDataCenterInclude,
+}
+
+var paramsOfListPublicTemplates = []validate.Param{
+	parameterTemplateSource,
+}
+
+var paramsOfGetNetworkVolume = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfUpdateNetworkVolume = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfDeleteNetworkVolume = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfGetRegistry = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfDeleteRegistry = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfRevokeDelegation = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfGetTemplate = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfUpdateTemplate = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfDeleteTemplate = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfGetCluster = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfUpdateCluster = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfDeleteCluster = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfListClusterPods = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfGetEndpoint = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfUpdateEndpoint = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfDeleteEndpoint = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfListEndpointWorkers = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfGetWorkerLogs = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+	{In: "path", Name: "workerId", Required: true},
+	parameterLogSourceParam,
+	parameterLogTail,
+	parameterLogSince,
+	parameterLogLastEventID,
+}
+
+var paramsOfListEndpointReleases = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfListBilling = []validate.Param{
+	parameterBillingStartTime,
+	parameterBillingEndTime,
+	parameterBillingBucketSize,
+	parameterBillingLastN,
+}
+
+var paramsOfListPodBilling = []validate.Param{
+	parameterBillingStartTime,
+	parameterBillingEndTime,
+	parameterBillingBucketSize,
+	parameterBillingLastN,
+	{In: "query", Name: "podId", Required: false},
+}
+
+var paramsOfListServerlessBilling = []validate.Param{
+	parameterBillingStartTime,
+	parameterBillingEndTime,
+	parameterBillingBucketSize,
+	parameterBillingLastN,
+	{In: "query", Name: "serverlessId", Required: false},
+}
+
+var paramsOfListEndpointBilling = []validate.Param{
+	parameterBillingStartTime,
+	parameterBillingEndTime,
+	parameterBillingBucketSize,
+	parameterBillingLastN,
+}
+
+var paramsOfListNetworkVolumeBilling = []validate.Param{
+	parameterBillingStartTime,
+	parameterBillingEndTime,
+	parameterBillingBucketSize,
+	parameterBillingLastN,
+	{In: "query", Name: "networkVolumeId", Required: false},
+}
+
+var paramsOfListClusterBilling = []validate.Param{
+	parameterBillingStartTime,
+	parameterBillingEndTime,
+	parameterBillingBucketSize,
+	parameterBillingLastN,
+	{In: "query", Name: "clusterId", Required: false},
+}
 
 // Ops has the checks of every operation by its id.
 var Ops = map[string]validate.Op{
@@ -658,7 +680,28 @@ var Ops = map[string]validate.Op{
 	},
 }
 
+var checkCreatePodRequest_Name = &validate.Text{Min: 1}
+
+var checkCreatePodRequest_Disk = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
+var membersOfCreatePodRequest = []string{"name", "image", "args", "disk", "ports", "env", "registry", "mounts", "gpu", "cpu", "cloud", "dataCenterIds", "globalNetworking"}
+
 func readCreatePodRequest(s *validate.Scanner, v *CreatePodRequest) {
+	const ( // the bits of seen
+		bitName = iota
+		bitImage
+		bitArgs
+		bitDisk
+		bitPorts
+		bitEnv
+		bitRegistry
+		bitMounts
+		bitGpu
+		bitCPU
+		bitCloud
+		bitDataCenterIds
+		bitGlobalNetworking
+	)
 	if !s.Object() {
 		return
 	}
@@ -675,38 +718,38 @@ func readCreatePodRequest(s *validate.Scanner, v *CreatePodRequest) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "name":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check19); ok {
+			if s.Once(&seen, bitName) {
+				if x, ok := s.String(checkCreatePodRequest_Name); ok {
 					v.Name = x
 				}
 			}
 		case "image":
-			if s.Once(&seen, 1) {
+			if s.Once(&seen, bitImage) {
 				if x, ok := s.String(nil); ok {
 					v.Image = x
 				}
 			}
 		case "args":
-			if s.Once(&seen, 2) {
+			if s.Once(&seen, bitArgs) {
 				if x, ok := s.String(nil); ok {
 					optional.Args = x
 					v.Args = &optional.Args
 				}
 			}
 		case "disk":
-			if s.Once(&seen, 3) {
-				if x, ok := s.Int(check6); ok {
+			if s.Once(&seen, bitDisk) {
+				if x, ok := s.Int(checkCreatePodRequest_Disk); ok {
 					optional.Disk = x
 					v.Disk = &optional.Disk
 				}
 			}
 		case "ports":
-			if s.Once(&seen, 4) {
+			if s.Once(&seen, bitPorts) {
 				if s.Array() {
 					items := make([]PortSpec, 0, 4)
 					for s.Item() {
 						var item PortSpec
-						if x, ok := s.String(check20); ok {
+						if x, ok := s.String(checkPortSpec); ok {
 							item = PortSpec(x)
 						}
 						items = append(items, item)
@@ -715,7 +758,7 @@ func readCreatePodRequest(s *validate.Scanner, v *CreatePodRequest) {
 				}
 			}
 		case "env":
-			if s.Once(&seen, 5) {
+			if s.Once(&seen, bitEnv) {
 				if s.Object() {
 					entries := map[string]string{}
 					for n := 1; s.Member(); n++ {
@@ -734,7 +777,7 @@ func readCreatePodRequest(s *validate.Scanner, v *CreatePodRequest) {
 				}
 			}
 		case "registry":
-			if s.Once(&seen, 6) {
+			if s.Once(&seen, bitRegistry) {
 				if s.Null() {
 					v.Registry.SetNull()
 				} else {
@@ -746,29 +789,29 @@ func readCreatePodRequest(s *validate.Scanner, v *CreatePodRequest) {
 				}
 			}
 		case "mounts":
-			if s.Once(&seen, 7) {
+			if s.Once(&seen, bitMounts) {
 				readMounts(s, &optional.Mounts)
 				v.Mounts = &optional.Mounts
 			}
 		case "gpu":
-			if s.Once(&seen, 8) {
+			if s.Once(&seen, bitGpu) {
 				readGpuConfig(s, &optional.Gpu)
 				v.Gpu = &optional.Gpu
 			}
 		case "cpu":
-			if s.Once(&seen, 9) {
+			if s.Once(&seen, bitCPU) {
 				readCreateCPUConfig(s, &optional.CPU)
 				v.CPU = &optional.CPU
 			}
 		case "cloud":
-			if s.Once(&seen, 10) {
-				if x, ok := s.String(check7); ok {
+			if s.Once(&seen, bitCloud) {
+				if x, ok := s.String(checkCloud); ok {
 					optional.Cloud = Cloud(x)
 					v.Cloud = &optional.Cloud
 				}
 			}
 		case "dataCenterIds":
-			if s.Once(&seen, 11) {
+			if s.Once(&seen, bitDataCenterIds) {
 				if s.Array() {
 					items := make([]string, 0, 4)
 					for s.Item() {
@@ -782,7 +825,7 @@ func readCreatePodRequest(s *validate.Scanner, v *CreatePodRequest) {
 				}
 			}
 		case "globalNetworking":
-			if s.Once(&seen, 12) {
+			if s.Once(&seen, bitGlobalNetworking) {
 				if x, ok := s.Bool(); ok {
 					optional.GlobalNetworking = x
 					v.GlobalNetworking = &optional.GlobalNetworking
@@ -792,10 +835,26 @@ func readCreatePodRequest(s *validate.Scanner, v *CreatePodRequest) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x3, membersOfCreatePodRequest)
+	s.Require(seen, 1<<bitName|1<<bitImage, membersOfCreatePodRequest)
 }
 
+var checkUpdatePodRequest_Name = &validate.Text{Min: 1}
+
+var checkUpdatePodRequest_Disk = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
 func readUpdatePodRequest(s *validate.Scanner, v *UpdatePodRequest) {
+	const ( // the bits of seen
+		bitName = iota
+		bitImage
+		bitArgs
+		bitDisk
+		bitPorts
+		bitEnv
+		bitRegistry
+		bitMounts
+		bitLocked
+		bitGlobalNetworking
+	)
 	if !s.Object() {
 		return
 	}
@@ -812,40 +871,40 @@ func readUpdatePodRequest(s *validate.Scanner, v *UpdatePodRequest) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "name":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check19); ok {
+			if s.Once(&seen, bitName) {
+				if x, ok := s.String(checkUpdatePodRequest_Name); ok {
 					optional.Name = x
 					v.Name = &optional.Name
 				}
 			}
 		case "image":
-			if s.Once(&seen, 1) {
+			if s.Once(&seen, bitImage) {
 				if x, ok := s.String(nil); ok {
 					optional.Image = x
 					v.Image = &optional.Image
 				}
 			}
 		case "args":
-			if s.Once(&seen, 2) {
+			if s.Once(&seen, bitArgs) {
 				if x, ok := s.String(nil); ok {
 					optional.Args = x
 					v.Args = &optional.Args
 				}
 			}
 		case "disk":
-			if s.Once(&seen, 3) {
-				if x, ok := s.Int(check6); ok {
+			if s.Once(&seen, bitDisk) {
+				if x, ok := s.Int(checkUpdatePodRequest_Disk); ok {
 					optional.Disk = x
 					v.Disk = &optional.Disk
 				}
 			}
 		case "ports":
-			if s.Once(&seen, 4) {
+			if s.Once(&seen, bitPorts) {
 				if s.Array() {
 					items := make([]PortSpec, 0, 4)
 					for s.Item() {
 						var item PortSpec
-						if x, ok := s.String(check20); ok {
+						if x, ok := s.String(checkPortSpec); ok {
 							item = PortSpec(x)
 						}
 						items = append(items, item)
@@ -854,7 +913,7 @@ func readUpdatePodRequest(s *validate.Scanner, v *UpdatePodRequest) {
 				}
 			}
 		case "env":
-			if s.Once(&seen, 5) {
+			if s.Once(&seen, bitEnv) {
 				if s.Object() {
 					entries := map[string]string{}
 					for n := 1; s.Member(); n++ {
@@ -873,7 +932,7 @@ func readUpdatePodRequest(s *validate.Scanner, v *UpdatePodRequest) {
 				}
 			}
 		case "registry":
-			if s.Once(&seen, 6) {
+			if s.Once(&seen, bitRegistry) {
 				if s.Null() {
 					v.Registry.SetNull()
 				} else {
@@ -885,19 +944,19 @@ func readUpdatePodRequest(s *validate.Scanner, v *UpdatePodRequest) {
 				}
 			}
 		case "mounts":
-			if s.Once(&seen, 7) {
+			if s.Once(&seen, bitMounts) {
 				readMounts(s, &optional.Mounts)
 				v.Mounts = &optional.Mounts
 			}
 		case "locked":
-			if s.Once(&seen, 8) {
+			if s.Once(&seen, bitLocked) {
 				if x, ok := s.Bool(); ok {
 					optional.Locked = x
 					v.Locked = &optional.Locked
 				}
 			}
 		case "globalNetworking":
-			if s.Once(&seen, 9) {
+			if s.Once(&seen, bitGlobalNetworking) {
 				if x, ok := s.Bool(); ok {
 					optional.GlobalNetworking = x
 					v.GlobalNetworking = &optional.GlobalNetworking
@@ -909,7 +968,12 @@ func readUpdatePodRequest(s *validate.Scanner, v *UpdatePodRequest) {
 	}
 }
 
+var membersOfPodActionRequest = []string{"action"}
+
 func readPodActionRequest(s *validate.Scanner, v *PodActionRequest) {
+	const ( // the bits of seen
+		bitAction = iota
+	)
 	if !s.Object() {
 		return
 	}
@@ -917,8 +981,8 @@ func readPodActionRequest(s *validate.Scanner, v *PodActionRequest) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "action":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check21); ok {
+			if s.Once(&seen, bitAction) {
+				if x, ok := s.String(checkPodAction); ok {
 					v.Action = PodAction(x)
 				}
 			}
@@ -926,10 +990,216 @@ func readPodActionRequest(s *validate.Scanner, v *PodActionRequest) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x1, membersOfPodActionRequest)
+	s.Require(seen, 1<<bitAction, membersOfPodActionRequest)
 }
 
+var checkPortSpec = &validate.Text{Pattern: validate.MustPattern(`^([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])/(http|tcp|udp)$`)}
+
+var checkCloud = &validate.Text{Enum: []string{"SECURE", "COMMUNITY"}}
+
+var checkGpuConfig_Count = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
+var membersOfGpuConfig = []string{"id", "count"}
+
+func readGpuConfig(s *validate.Scanner, v *GpuConfig) {
+	const ( // the bits of seen
+		bitID = iota
+		bitCount
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "id":
+			if s.Once(&seen, bitID) {
+				if x, ok := s.String(nil); ok {
+					v.ID = x
+				}
+			}
+		case "count":
+			if s.Once(&seen, bitCount) {
+				if x, ok := s.Int(checkGpuConfig_Count); ok {
+					var to int64
+					to = x
+					v.Count = &to
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitID, membersOfGpuConfig)
+}
+
+var checkCreateCPUConfig_ID = &validate.Text{Min: 1}
+
+var checkCreateCPUConfig_VcpuCount = &validate.Integer{Min: 2, Max: math.MaxInt64, Enum: []int64{2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576, 2097152, 4194304, 8388608, 16777216, 33554432, 67108864, 134217728, 268435456, 536870912, 1073741824, 2147483648, 4294967296, 8589934592, 17179869184, 34359738368, 68719476736, 137438953472, 274877906944, 549755813888, 1099511627776, 2199023255552, 4398046511104, 8796093022208, 17592186044416, 35184372088832, 70368744177664, 140737488355328, 281474976710656, 562949953421312, 1125899906842624, 2251799813685248, 4503599627370496}}
+
+var membersOfCreateCPUConfig = []string{"id", "vcpuCount"}
+
+func readCreateCPUConfig(s *validate.Scanner, v *CreateCPUConfig) {
+	const ( // the bits of seen
+		bitID = iota
+		bitVcpuCount
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "id":
+			if s.Once(&seen, bitID) {
+				if x, ok := s.String(checkCreateCPUConfig_ID); ok {
+					v.ID = x
+				}
+			}
+		case "vcpuCount":
+			if s.Once(&seen, bitVcpuCount) {
+				if x, ok := s.Int(checkCreateCPUConfig_VcpuCount); ok {
+					v.VcpuCount = CreateCPUConfigVcpuCount(x)
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitID|1<<bitVcpuCount, membersOfCreateCPUConfig)
+}
+
+func readMounts(s *validate.Scanner, v *Mounts) {
+	const ( // the bits of seen
+		bitPersistent = iota
+		bitNetwork
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "persistent":
+			if s.Once(&seen, bitPersistent) {
+				var to PersistentMount
+				readPersistentMount(s, &to)
+				v.Persistent = &to
+			}
+		case "network":
+			if s.Once(&seen, bitNetwork) {
+				if s.Array() {
+					items := make([]NetworkMount, 0, 1)
+					for s.Item() {
+						var item NetworkMount
+						readNetworkMount(s, &item)
+						items = append(items, item)
+					}
+					s.Items(len(items), 0, 1)
+					v.Network = items
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+}
+
+var checkPersistentMount_Size = &validate.Integer{Min: 10, Max: math.MaxInt64}
+
+var membersOfPersistentMount = []string{"size", "path"}
+
+func readPersistentMount(s *validate.Scanner, v *PersistentMount) {
+	const ( // the bits of seen
+		bitSize = iota
+		bitPath
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "size":
+			if s.Once(&seen, bitSize) {
+				if x, ok := s.Int(checkPersistentMount_Size); ok {
+					v.Size = x
+				}
+			}
+		case "path":
+			if s.Once(&seen, bitPath) {
+				if x, ok := s.String(checkMountPath); ok {
+					v.Path = MountPath(x)
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitSize|1<<bitPath, membersOfPersistentMount)
+}
+
+var membersOfNetworkMount = []string{"volumeId", "path"}
+
+func readNetworkMount(s *validate.Scanner, v *NetworkMount) {
+	const ( // the bits of seen
+		bitVolumeID = iota
+		bitPath
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "volumeId":
+			if s.Once(&seen, bitVolumeID) {
+				if x, ok := s.String(nil); ok {
+					v.VolumeID = x
+				}
+			}
+		case "path":
+			if s.Once(&seen, bitPath) {
+				if x, ok := s.String(checkMountPath); ok {
+					v.Path = MountPath(x)
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitVolumeID|1<<bitPath, membersOfNetworkMount)
+}
+
+var checkMountPath = &validate.Text{Pattern: validate.MustPattern(`^(/([^/.:\x00-\x1f\x7f][^/:\x00-\x1f\x7f]*|\.[^/.:\x00-\x1f\x7f][^/:\x00-\x1f\x7f]*|\.\.[^/:\x00-\x1f\x7f]+))+/?$`)}
+
+var checkPodAction = &validate.Text{Enum: []string{"start", "stop", "restart", "terminate"}}
+
+var checkLogSource = &validate.Text{Enum: []string{"container", "system"}}
+
+var checkCloudFilter = &validate.Text{Enum: []string{"SECURE", "COMMUNITY"}}
+
+var checkDataCenterRegion = &validate.Text{Enum: []string{"NORTH_AMERICA", "SOUTH_AMERICA", "EUROPE", "ASIA", "MIDDLE_EAST", "AFRICA", "OCEANIA", "ANTARCTICA", "UNKNOWN"}}
+
+var checkVolumeType = &validate.Text{Enum: []string{"STANDARD", "HIGH_PERFORMANCE"}}
+
+var checkCompliance = &validate.Text{Enum: []string{"GDPR", "ISO_IEC_27001", "ISO_14001", "PCI_DSS", "HITRUST", "SOC_1_TYPE_2", "SOC_2_TYPE_2", "SOC_3_TYPE_2", "ITAR", "FISMA_HIGH", "HIPAA", "RENEWABLE"}}
+
+var checkCreateNetworkVolumeRequest_Name = &validate.Text{Min: 1}
+
+var checkCreateNetworkVolumeRequest_Size = &validate.Integer{Min: 10, Max: 4096}
+
+var checkCreateNetworkVolumeRequest_DataCenter = &validate.Text{Min: 1}
+
+var membersOfCreateNetworkVolumeRequest = []string{"name", "size", "dataCenter", "type"}
+
 func readCreateNetworkVolumeRequest(s *validate.Scanner, v *CreateNetworkVolumeRequest) {
+	const ( // the bits of seen
+		bitName = iota
+		bitSize
+		bitDataCenter
+		bitType
+	)
 	if !s.Object() {
 		return
 	}
@@ -937,26 +1207,26 @@ func readCreateNetworkVolumeRequest(s *validate.Scanner, v *CreateNetworkVolumeR
 	for s.Member() {
 		switch string(s.Name()) {
 		case "name":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check19); ok {
+			if s.Once(&seen, bitName) {
+				if x, ok := s.String(checkCreateNetworkVolumeRequest_Name); ok {
 					v.Name = x
 				}
 			}
 		case "size":
-			if s.Once(&seen, 1) {
-				if x, ok := s.Int(check22); ok {
+			if s.Once(&seen, bitSize) {
+				if x, ok := s.Int(checkCreateNetworkVolumeRequest_Size); ok {
 					v.Size = x
 				}
 			}
 		case "dataCenter":
-			if s.Once(&seen, 2) {
-				if x, ok := s.String(check19); ok {
+			if s.Once(&seen, bitDataCenter) {
+				if x, ok := s.String(checkCreateNetworkVolumeRequest_DataCenter); ok {
 					v.DataCenter = x
 				}
 			}
 		case "type":
-			if s.Once(&seen, 3) {
-				if x, ok := s.String(check15); ok {
+			if s.Once(&seen, bitType) {
+				if x, ok := s.String(checkVolumeType); ok {
 					var to VolumeType
 					to = VolumeType(x)
 					v.Type = &to
@@ -966,10 +1236,18 @@ func readCreateNetworkVolumeRequest(s *validate.Scanner, v *CreateNetworkVolumeR
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x7, membersOfCreateNetworkVolumeRequest)
+	s.Require(seen, 1<<bitName|1<<bitSize|1<<bitDataCenter, membersOfCreateNetworkVolumeRequest)
 }
 
+var checkUpdateNetworkVolumeRequest_Name = &validate.Text{Min: 1}
+
+var checkUpdateNetworkVolumeRequest_Size = &validate.Integer{Min: 10, Max: 4096}
+
 func readUpdateNetworkVolumeRequest(s *validate.Scanner, v *UpdateNetworkVolumeRequest) {
+	const ( // the bits of seen
+		bitName = iota
+		bitSize
+	)
 	if !s.Object() {
 		return
 	}
@@ -983,15 +1261,15 @@ func readUpdateNetworkVolumeRequest(s *validate.Scanner, v *UpdateNetworkVolumeR
 		n++
 		switch string(s.Name()) {
 		case "name":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check19); ok {
+			if s.Once(&seen, bitName) {
+				if x, ok := s.String(checkUpdateNetworkVolumeRequest_Name); ok {
 					optional.Name = x
 					v.Name = &optional.Name
 				}
 			}
 		case "size":
-			if s.Once(&seen, 1) {
-				if x, ok := s.Int(check22); ok {
+			if s.Once(&seen, bitSize) {
+				if x, ok := s.Int(checkUpdateNetworkVolumeRequest_Size); ok {
 					optional.Size = x
 					v.Size = &optional.Size
 				}
@@ -1003,7 +1281,20 @@ func readUpdateNetworkVolumeRequest(s *validate.Scanner, v *UpdateNetworkVolumeR
 	s.Members(n, 1, -1)
 }
 
+var checkCreateRegistryRequest_Name = &validate.Text{Min: 1}
+
+var checkCreateRegistryRequest_Username = &validate.Text{Min: 1}
+
+var checkCreateRegistryRequest_Password = &validate.Text{Min: 1}
+
+var membersOfCreateRegistryRequest = []string{"name", "username", "password"}
+
 func readCreateRegistryRequest(s *validate.Scanner, v *CreateRegistryRequest) {
+	const ( // the bits of seen
+		bitName = iota
+		bitUsername
+		bitPassword
+	)
 	if !s.Object() {
 		return
 	}
@@ -1011,20 +1302,20 @@ func readCreateRegistryRequest(s *validate.Scanner, v *CreateRegistryRequest) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "name":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check19); ok {
+			if s.Once(&seen, bitName) {
+				if x, ok := s.String(checkCreateRegistryRequest_Name); ok {
 					v.Name = x
 				}
 			}
 		case "username":
-			if s.Once(&seen, 1) {
-				if x, ok := s.String(check19); ok {
+			if s.Once(&seen, bitUsername) {
+				if x, ok := s.String(checkCreateRegistryRequest_Username); ok {
 					v.Username = x
 				}
 			}
 		case "password":
-			if s.Once(&seen, 2) {
-				if x, ok := s.String(check19); ok {
+			if s.Once(&seen, bitPassword) {
+				if x, ok := s.String(checkCreateRegistryRequest_Password); ok {
 					v.Password = x
 				}
 			}
@@ -1032,10 +1323,18 @@ func readCreateRegistryRequest(s *validate.Scanner, v *CreateRegistryRequest) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x7, membersOfCreateRegistryRequest)
+	s.Require(seen, 1<<bitName|1<<bitUsername|1<<bitPassword, membersOfCreateRegistryRequest)
 }
 
+var checkCreateDelegationRequest_Resource = &validate.Text{Pattern: validate.MustPattern(`^arn:aws:ecr:[a-z0-9-]+:[0-9]{12}:repository/[a-z0-9]+([._/-][a-z0-9]+)*(:[A-Za-z0-9_][A-Za-z0-9._-]*)?$`)}
+
+var membersOfCreateDelegationRequest = []string{"resource", "name"}
+
 func readCreateDelegationRequest(s *validate.Scanner, v *CreateDelegationRequest) {
+	const ( // the bits of seen
+		bitResource = iota
+		bitName
+	)
 	if !s.Object() {
 		return
 	}
@@ -1043,13 +1342,13 @@ func readCreateDelegationRequest(s *validate.Scanner, v *CreateDelegationRequest
 	for s.Member() {
 		switch string(s.Name()) {
 		case "resource":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check23); ok {
+			if s.Once(&seen, bitResource) {
+				if x, ok := s.String(checkCreateDelegationRequest_Resource); ok {
 					v.Resource = x
 				}
 			}
 		case "name":
-			if s.Once(&seen, 1) {
+			if s.Once(&seen, bitName) {
 				if s.Null() {
 					v.Name.SetNull()
 				} else {
@@ -1064,10 +1363,34 @@ func readCreateDelegationRequest(s *validate.Scanner, v *CreateDelegationRequest
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x1, membersOfCreateDelegationRequest)
+	s.Require(seen, 1<<bitResource, membersOfCreateDelegationRequest)
 }
 
+var checkCreateTemplateRequest_Name = &validate.Text{Min: 1}
+
+var checkCreateTemplateRequest_Disk = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
+var checkCreateTemplateRequest_AllowedCudaVersions_Items = &validate.Text{Pattern: validate.MustPattern(`^\d+\.\d+$`)}
+
+var membersOfCreateTemplateRequest = []string{"name", "image", "args", "disk", "ports", "env", "registry", "mounts", "category", "public", "serverless", "startSsh", "startJupyter", "allowedCudaVersions"}
+
 func readCreateTemplateRequest(s *validate.Scanner, v *CreateTemplateRequest) {
+	const ( // the bits of seen
+		bitName = iota
+		bitImage
+		bitArgs
+		bitDisk
+		bitPorts
+		bitEnv
+		bitRegistry
+		bitMounts
+		bitCategory
+		bitPublic
+		bitServerless
+		bitStartSSH
+		bitStartJupyter
+		bitAllowedCudaVersions
+	)
 	if !s.Object() {
 		return
 	}
@@ -1085,38 +1408,38 @@ func readCreateTemplateRequest(s *validate.Scanner, v *CreateTemplateRequest) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "name":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check19); ok {
+			if s.Once(&seen, bitName) {
+				if x, ok := s.String(checkCreateTemplateRequest_Name); ok {
 					v.Name = x
 				}
 			}
 		case "image":
-			if s.Once(&seen, 1) {
+			if s.Once(&seen, bitImage) {
 				if x, ok := s.String(nil); ok {
 					v.Image = x
 				}
 			}
 		case "args":
-			if s.Once(&seen, 2) {
+			if s.Once(&seen, bitArgs) {
 				if x, ok := s.String(nil); ok {
 					optional.Args = x
 					v.Args = &optional.Args
 				}
 			}
 		case "disk":
-			if s.Once(&seen, 3) {
-				if x, ok := s.Int(check6); ok {
+			if s.Once(&seen, bitDisk) {
+				if x, ok := s.Int(checkCreateTemplateRequest_Disk); ok {
 					optional.Disk = x
 					v.Disk = &optional.Disk
 				}
 			}
 		case "ports":
-			if s.Once(&seen, 4) {
+			if s.Once(&seen, bitPorts) {
 				if s.Array() {
 					items := make([]PortSpec, 0, 4)
 					for s.Item() {
 						var item PortSpec
-						if x, ok := s.String(check20); ok {
+						if x, ok := s.String(checkPortSpec); ok {
 							item = PortSpec(x)
 						}
 						items = append(items, item)
@@ -1125,7 +1448,7 @@ func readCreateTemplateRequest(s *validate.Scanner, v *CreateTemplateRequest) {
 				}
 			}
 		case "env":
-			if s.Once(&seen, 5) {
+			if s.Once(&seen, bitEnv) {
 				if s.Object() {
 					entries := map[string]string{}
 					for n := 1; s.Member(); n++ {
@@ -1144,7 +1467,7 @@ func readCreateTemplateRequest(s *validate.Scanner, v *CreateTemplateRequest) {
 				}
 			}
 		case "registry":
-			if s.Once(&seen, 6) {
+			if s.Once(&seen, bitRegistry) {
 				if s.Null() {
 					v.Registry.SetNull()
 				} else {
@@ -1156,52 +1479,52 @@ func readCreateTemplateRequest(s *validate.Scanner, v *CreateTemplateRequest) {
 				}
 			}
 		case "mounts":
-			if s.Once(&seen, 7) {
+			if s.Once(&seen, bitMounts) {
 				readTemplateMounts(s, &optional.Mounts)
 				v.Mounts = &optional.Mounts
 			}
 		case "category":
-			if s.Once(&seen, 8) {
-				if x, ok := s.String(check24); ok {
+			if s.Once(&seen, bitCategory) {
+				if x, ok := s.String(checkTemplateCategory); ok {
 					optional.Category = TemplateCategory(x)
 					v.Category = &optional.Category
 				}
 			}
 		case "public":
-			if s.Once(&seen, 9) {
+			if s.Once(&seen, bitPublic) {
 				if x, ok := s.Bool(); ok {
 					optional.Public = x
 					v.Public = &optional.Public
 				}
 			}
 		case "serverless":
-			if s.Once(&seen, 10) {
+			if s.Once(&seen, bitServerless) {
 				if x, ok := s.Bool(); ok {
 					optional.Serverless = x
 					v.Serverless = &optional.Serverless
 				}
 			}
 		case "startSsh":
-			if s.Once(&seen, 11) {
+			if s.Once(&seen, bitStartSSH) {
 				if x, ok := s.Bool(); ok {
 					optional.StartSSH = x
 					v.StartSSH = &optional.StartSSH
 				}
 			}
 		case "startJupyter":
-			if s.Once(&seen, 12) {
+			if s.Once(&seen, bitStartJupyter) {
 				if x, ok := s.Bool(); ok {
 					optional.StartJupyter = x
 					v.StartJupyter = &optional.StartJupyter
 				}
 			}
 		case "allowedCudaVersions":
-			if s.Once(&seen, 13) {
+			if s.Once(&seen, bitAllowedCudaVersions) {
 				if s.Array() {
 					items := make([]string, 0, 4)
 					for s.Item() {
 						var item string
-						if x, ok := s.String(check9); ok {
+						if x, ok := s.String(checkCreateTemplateRequest_AllowedCudaVersions_Items); ok {
 							item = x
 						}
 						items = append(items, item)
@@ -1213,10 +1536,32 @@ func readCreateTemplateRequest(s *validate.Scanner, v *CreateTemplateRequest) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x3, membersOfCreateTemplateRequest)
+	s.Require(seen, 1<<bitName|1<<bitImage, membersOfCreateTemplateRequest)
 }
 
+var checkUpdateTemplateRequest_Name = &validate.Text{Min: 1}
+
+var checkUpdateTemplateRequest_Disk = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
+var checkUpdateTemplateRequest_AllowedCudaVersions_Items = &validate.Text{Pattern: validate.MustPattern(`^\d+\.\d+$`)}
+
 func readUpdateTemplateRequest(s *validate.Scanner, v *UpdateTemplateRequest) {
+	const ( // the bits of seen
+		bitName = iota
+		bitImage
+		bitArgs
+		bitDisk
+		bitPorts
+		bitEnv
+		bitRegistry
+		bitMounts
+		bitCategory
+		bitPublic
+		bitServerless
+		bitStartSSH
+		bitStartJupyter
+		bitAllowedCudaVersions
+	)
 	if !s.Object() {
 		return
 	}
@@ -1236,40 +1581,40 @@ func readUpdateTemplateRequest(s *validate.Scanner, v *UpdateTemplateRequest) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "name":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check19); ok {
+			if s.Once(&seen, bitName) {
+				if x, ok := s.String(checkUpdateTemplateRequest_Name); ok {
 					optional.Name = x
 					v.Name = &optional.Name
 				}
 			}
 		case "image":
-			if s.Once(&seen, 1) {
+			if s.Once(&seen, bitImage) {
 				if x, ok := s.String(nil); ok {
 					optional.Image = x
 					v.Image = &optional.Image
 				}
 			}
 		case "args":
-			if s.Once(&seen, 2) {
+			if s.Once(&seen, bitArgs) {
 				if x, ok := s.String(nil); ok {
 					optional.Args = x
 					v.Args = &optional.Args
 				}
 			}
 		case "disk":
-			if s.Once(&seen, 3) {
-				if x, ok := s.Int(check6); ok {
+			if s.Once(&seen, bitDisk) {
+				if x, ok := s.Int(checkUpdateTemplateRequest_Disk); ok {
 					optional.Disk = x
 					v.Disk = &optional.Disk
 				}
 			}
 		case "ports":
-			if s.Once(&seen, 4) {
+			if s.Once(&seen, bitPorts) {
 				if s.Array() {
 					items := make([]PortSpec, 0, 4)
 					for s.Item() {
 						var item PortSpec
-						if x, ok := s.String(check20); ok {
+						if x, ok := s.String(checkPortSpec); ok {
 							item = PortSpec(x)
 						}
 						items = append(items, item)
@@ -1278,7 +1623,7 @@ func readUpdateTemplateRequest(s *validate.Scanner, v *UpdateTemplateRequest) {
 				}
 			}
 		case "env":
-			if s.Once(&seen, 5) {
+			if s.Once(&seen, bitEnv) {
 				if s.Object() {
 					entries := map[string]string{}
 					for n := 1; s.Member(); n++ {
@@ -1297,7 +1642,7 @@ func readUpdateTemplateRequest(s *validate.Scanner, v *UpdateTemplateRequest) {
 				}
 			}
 		case "registry":
-			if s.Once(&seen, 6) {
+			if s.Once(&seen, bitRegistry) {
 				if s.Null() {
 					v.Registry.SetNull()
 				} else {
@@ -1309,52 +1654,52 @@ func readUpdateTemplateRequest(s *validate.Scanner, v *UpdateTemplateRequest) {
 				}
 			}
 		case "mounts":
-			if s.Once(&seen, 7) {
+			if s.Once(&seen, bitMounts) {
 				readTemplateMounts(s, &optional.Mounts)
 				v.Mounts = &optional.Mounts
 			}
 		case "category":
-			if s.Once(&seen, 8) {
-				if x, ok := s.String(check24); ok {
+			if s.Once(&seen, bitCategory) {
+				if x, ok := s.String(checkTemplateCategory); ok {
 					optional.Category = TemplateCategory(x)
 					v.Category = &optional.Category
 				}
 			}
 		case "public":
-			if s.Once(&seen, 9) {
+			if s.Once(&seen, bitPublic) {
 				if x, ok := s.Bool(); ok {
 					optional.Public = x
 					v.Public = &optional.Public
 				}
 			}
 		case "serverless":
-			if s.Once(&seen, 10) {
+			if s.Once(&seen, bitServerless) {
 				if x, ok := s.Bool(); ok {
 					optional.Serverless = x
 					v.Serverless = &optional.Serverless
 				}
 			}
 		case "startSsh":
-			if s.Once(&seen, 11) {
+			if s.Once(&seen, bitStartSSH) {
 				if x, ok := s.Bool(); ok {
 					optional.StartSSH = x
 					v.StartSSH = &optional.StartSSH
 				}
 			}
 		case "startJupyter":
-			if s.Once(&seen, 12) {
+			if s.Once(&seen, bitStartJupyter) {
 				if x, ok := s.Bool(); ok {
 					optional.StartJupyter = x
 					v.StartJupyter = &optional.StartJupyter
 				}
 			}
 		case "allowedCudaVersions":
-			if s.Once(&seen, 13) {
+			if s.Once(&seen, bitAllowedCudaVersions) {
 				if s.Array() {
 					items := make([]string, 0, 4)
 					for s.Item() {
 						var item string
-						if x, ok := s.String(check9); ok {
+						if x, ok := s.String(checkUpdateTemplateRequest_AllowedCudaVersions_Items); ok {
 							item = x
 						}
 						items = append(items, item)
@@ -1368,7 +1713,38 @@ func readUpdateTemplateRequest(s *validate.Scanner, v *UpdateTemplateRequest) {
 	}
 }
 
+var checkTemplateCategory = &validate.Text{Enum: []string{"CPU", "NVIDIA", "AMD"}}
+
+func readTemplateMounts(s *validate.Scanner, v *TemplateMounts) {
+	const ( // the bits of seen
+		bitPersistent = iota
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "persistent":
+			if s.Once(&seen, bitPersistent) {
+				var to PersistentMount
+				readPersistentMount(s, &to)
+				v.Persistent = &to
+			}
+		default:
+			s.Unknown()
+		}
+	}
+}
+
+var checkUpdateSSHKeysRequest_Keys_Items = &validate.Text{Pattern: validate.MustPattern(`^(ssh|ecdsa|sk)-[^\s]+ [^\s]+([ \t][^\n\r]*)?$`)}
+
+var membersOfUpdateSSHKeysRequest = []string{"keys"}
+
 func readUpdateSSHKeysRequest(s *validate.Scanner, v *UpdateSSHKeysRequest) {
+	const ( // the bits of seen
+		bitKeys = iota
+	)
 	if !s.Object() {
 		return
 	}
@@ -1376,12 +1752,12 @@ func readUpdateSSHKeysRequest(s *validate.Scanner, v *UpdateSSHKeysRequest) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "keys":
-			if s.Once(&seen, 0) {
+			if s.Once(&seen, bitKeys) {
 				if s.Array() {
 					items := make([]string, 0, 4)
 					for s.Item() {
 						var item string
-						if x, ok := s.String(check25); ok {
+						if x, ok := s.String(checkUpdateSSHKeysRequest_Keys_Items); ok {
 							item = x
 						}
 						items = append(items, item)
@@ -1393,10 +1769,30 @@ func readUpdateSSHKeysRequest(s *validate.Scanner, v *UpdateSSHKeysRequest) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x1, membersOfUpdateSSHKeysRequest)
+	s.Require(seen, 1<<bitKeys, membersOfUpdateSSHKeysRequest)
 }
 
+var checkCreateClusterRequest_Name = &validate.Text{Min: 1}
+
+var checkCreateClusterRequest_Disk = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
+var membersOfCreateClusterRequest = []string{"name", "type", "compute", "image", "args", "disk", "ports", "env", "mounts", "dataCenterIds", "startSsh", "startJupyter"}
+
 func readCreateClusterRequest(s *validate.Scanner, v *CreateClusterRequest) {
+	const ( // the bits of seen
+		bitName = iota
+		bitType
+		bitCompute
+		bitImage
+		bitArgs
+		bitDisk
+		bitPorts
+		bitEnv
+		bitMounts
+		bitDataCenterIds
+		bitStartSSH
+		bitStartJupyter
+	)
 	if !s.Object() {
 		return
 	}
@@ -1411,48 +1807,48 @@ func readCreateClusterRequest(s *validate.Scanner, v *CreateClusterRequest) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "name":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check19); ok {
+			if s.Once(&seen, bitName) {
+				if x, ok := s.String(checkCreateClusterRequest_Name); ok {
 					v.Name = x
 				}
 			}
 		case "type":
-			if s.Once(&seen, 1) {
-				if x, ok := s.String(check26); ok {
+			if s.Once(&seen, bitType) {
+				if x, ok := s.String(checkClusterType); ok {
 					v.Type = ClusterType(x)
 				}
 			}
 		case "compute":
-			if s.Once(&seen, 2) {
+			if s.Once(&seen, bitCompute) {
 				readClusterCompute(s, &v.Compute)
 			}
 		case "image":
-			if s.Once(&seen, 3) {
+			if s.Once(&seen, bitImage) {
 				if x, ok := s.String(nil); ok {
 					v.Image = x
 				}
 			}
 		case "args":
-			if s.Once(&seen, 4) {
+			if s.Once(&seen, bitArgs) {
 				if x, ok := s.String(nil); ok {
 					optional.Args = x
 					v.Args = &optional.Args
 				}
 			}
 		case "disk":
-			if s.Once(&seen, 5) {
-				if x, ok := s.Int(check6); ok {
+			if s.Once(&seen, bitDisk) {
+				if x, ok := s.Int(checkCreateClusterRequest_Disk); ok {
 					optional.Disk = x
 					v.Disk = &optional.Disk
 				}
 			}
 		case "ports":
-			if s.Once(&seen, 6) {
+			if s.Once(&seen, bitPorts) {
 				if s.Array() {
 					items := make([]PortSpec, 0, 4)
 					for s.Item() {
 						var item PortSpec
-						if x, ok := s.String(check20); ok {
+						if x, ok := s.String(checkPortSpec); ok {
 							item = PortSpec(x)
 						}
 						items = append(items, item)
@@ -1461,7 +1857,7 @@ func readCreateClusterRequest(s *validate.Scanner, v *CreateClusterRequest) {
 				}
 			}
 		case "env":
-			if s.Once(&seen, 7) {
+			if s.Once(&seen, bitEnv) {
 				if s.Object() {
 					entries := map[string]string{}
 					for n := 1; s.Member(); n++ {
@@ -1480,12 +1876,12 @@ func readCreateClusterRequest(s *validate.Scanner, v *CreateClusterRequest) {
 				}
 			}
 		case "mounts":
-			if s.Once(&seen, 8) {
+			if s.Once(&seen, bitMounts) {
 				readMounts(s, &optional.Mounts)
 				v.Mounts = &optional.Mounts
 			}
 		case "dataCenterIds":
-			if s.Once(&seen, 9) {
+			if s.Once(&seen, bitDataCenterIds) {
 				if s.Array() {
 					items := make([]string, 0, 4)
 					for s.Item() {
@@ -1499,14 +1895,14 @@ func readCreateClusterRequest(s *validate.Scanner, v *CreateClusterRequest) {
 				}
 			}
 		case "startSsh":
-			if s.Once(&seen, 10) {
+			if s.Once(&seen, bitStartSSH) {
 				if x, ok := s.Bool(); ok {
 					optional.StartSSH = x
 					v.StartSSH = &optional.StartSSH
 				}
 			}
 		case "startJupyter":
-			if s.Once(&seen, 11) {
+			if s.Once(&seen, bitStartJupyter) {
 				if x, ok := s.Bool(); ok {
 					optional.StartJupyter = x
 					v.StartJupyter = &optional.StartJupyter
@@ -1516,10 +1912,15 @@ func readCreateClusterRequest(s *validate.Scanner, v *CreateClusterRequest) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0xf, membersOfCreateClusterRequest)
+	s.Require(seen, 1<<bitName|1<<bitType|1<<bitImage|1<<bitCompute, membersOfCreateClusterRequest)
 }
 
+var checkUpdateClusterRequest_Name = &validate.Text{Min: 1}
+
 func readUpdateClusterRequest(s *validate.Scanner, v *UpdateClusterRequest) {
+	const ( // the bits of seen
+		bitName = iota
+	)
 	if !s.Object() {
 		return
 	}
@@ -1529,8 +1930,8 @@ func readUpdateClusterRequest(s *validate.Scanner, v *UpdateClusterRequest) {
 		n++
 		switch string(s.Name()) {
 		case "name":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check19); ok {
+			if s.Once(&seen, bitName) {
+				if x, ok := s.String(checkUpdateClusterRequest_Name); ok {
 					var to string
 					to = x
 					v.Name = &to
@@ -1543,7 +1944,83 @@ func readUpdateClusterRequest(s *validate.Scanner, v *UpdateClusterRequest) {
 	s.Members(n, 1, -1)
 }
 
+var checkClusterType = &validate.Text{Enum: []string{"APPLICATION", "TRAINING", "SLURM", "RAY"}}
+
+var checkClusterCompute_GpuTypeID = &validate.Text{Min: 1}
+
+var checkClusterCompute_GpuCountPerPod = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
+var checkClusterCompute_PodCount = &validate.Integer{Min: 2, Max: 250}
+
+var membersOfClusterCompute = []string{"gpuTypeId", "gpuCountPerPod", "podCount"}
+
+func readClusterCompute(s *validate.Scanner, v *ClusterCompute) {
+	const ( // the bits of seen
+		bitGpuTypeID = iota
+		bitGpuCountPerPod
+		bitPodCount
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "gpuTypeId":
+			if s.Once(&seen, bitGpuTypeID) {
+				if x, ok := s.String(checkClusterCompute_GpuTypeID); ok {
+					v.GpuTypeID = x
+				}
+			}
+		case "gpuCountPerPod":
+			if s.Once(&seen, bitGpuCountPerPod) {
+				if x, ok := s.Int(checkClusterCompute_GpuCountPerPod); ok {
+					v.GpuCountPerPod = x
+				}
+			}
+		case "podCount":
+			if s.Once(&seen, bitPodCount) {
+				if x, ok := s.Int(checkClusterCompute_PodCount); ok {
+					v.PodCount = x
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitGpuTypeID|1<<bitGpuCountPerPod|1<<bitPodCount, membersOfClusterCompute)
+}
+
+var checkCreateEndpointRequest_Name = &validate.Text{Min: 1}
+
+var checkCreateEndpointRequest_TemplateID = &validate.Text{Min: 1}
+
+var checkCreateEndpointRequest_Disk = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
+var checkCreateEndpointRequest_Timeout = &validate.Integer{Min: 0, Max: 604800000}
+
+var membersOfCreateEndpointRequest = []string{"name", "type", "templateId", "image", "args", "disk", "ports", "env", "registry", "gpu", "cpu", "dataCenterIds", "networkVolumes", "workers", "scaling", "timeout", "flashboot"}
+
 func readCreateEndpointRequest(s *validate.Scanner, v *CreateEndpointRequest) {
+	const ( // the bits of seen
+		bitName = iota
+		bitType
+		bitTemplateID
+		bitImage
+		bitArgs
+		bitDisk
+		bitPorts
+		bitEnv
+		bitRegistry
+		bitGpu
+		bitCPU
+		bitDataCenterIds
+		bitNetworkVolumes
+		bitWorkers
+		bitScaling
+		bitTimeout
+		bitFlashboot
+	)
 	if !s.Object() {
 		return
 	}
@@ -1561,52 +2038,52 @@ func readCreateEndpointRequest(s *validate.Scanner, v *CreateEndpointRequest) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "name":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check19); ok {
+			if s.Once(&seen, bitName) {
+				if x, ok := s.String(checkCreateEndpointRequest_Name); ok {
 					v.Name = x
 				}
 			}
 		case "type":
-			if s.Once(&seen, 1) {
-				if x, ok := s.String(check27); ok {
+			if s.Once(&seen, bitType) {
+				if x, ok := s.String(checkEndpointType); ok {
 					v.Type = EndpointType(x)
 				}
 			}
 		case "templateId":
-			if s.Once(&seen, 2) {
-				if x, ok := s.String(check19); ok {
+			if s.Once(&seen, bitTemplateID) {
+				if x, ok := s.String(checkCreateEndpointRequest_TemplateID); ok {
 					optional.TemplateID = x
 					v.TemplateID = &optional.TemplateID
 				}
 			}
 		case "image":
-			if s.Once(&seen, 3) {
+			if s.Once(&seen, bitImage) {
 				if x, ok := s.String(nil); ok {
 					optional.Image = x
 					v.Image = &optional.Image
 				}
 			}
 		case "args":
-			if s.Once(&seen, 4) {
+			if s.Once(&seen, bitArgs) {
 				if x, ok := s.String(nil); ok {
 					optional.Args = x
 					v.Args = &optional.Args
 				}
 			}
 		case "disk":
-			if s.Once(&seen, 5) {
-				if x, ok := s.Int(check6); ok {
+			if s.Once(&seen, bitDisk) {
+				if x, ok := s.Int(checkCreateEndpointRequest_Disk); ok {
 					optional.Disk = x
 					v.Disk = &optional.Disk
 				}
 			}
 		case "ports":
-			if s.Once(&seen, 6) {
+			if s.Once(&seen, bitPorts) {
 				if s.Array() {
 					items := make([]PortSpec, 0, 4)
 					for s.Item() {
 						var item PortSpec
-						if x, ok := s.String(check20); ok {
+						if x, ok := s.String(checkPortSpec); ok {
 							item = PortSpec(x)
 						}
 						items = append(items, item)
@@ -1615,7 +2092,7 @@ func readCreateEndpointRequest(s *validate.Scanner, v *CreateEndpointRequest) {
 				}
 			}
 		case "env":
-			if s.Once(&seen, 7) {
+			if s.Once(&seen, bitEnv) {
 				if s.Object() {
 					entries := map[string]string{}
 					for n := 1; s.Member(); n++ {
@@ -1634,7 +2111,7 @@ func readCreateEndpointRequest(s *validate.Scanner, v *CreateEndpointRequest) {
 				}
 			}
 		case "registry":
-			if s.Once(&seen, 8) {
+			if s.Once(&seen, bitRegistry) {
 				if s.Null() {
 					v.Registry.SetNull()
 				} else {
@@ -1646,12 +2123,12 @@ func readCreateEndpointRequest(s *validate.Scanner, v *CreateEndpointRequest) {
 				}
 			}
 		case "gpu":
-			if s.Once(&seen, 9) {
+			if s.Once(&seen, bitGpu) {
 				readCreateEndpointGpuConfig(s, &optional.Gpu)
 				v.Gpu = &optional.Gpu
 			}
 		case "cpu":
-			if s.Once(&seen, 10) {
+			if s.Once(&seen, bitCPU) {
 				if s.Array() {
 					items := make([]CreateCPUConfig, 0, 4)
 					for s.Item() {
@@ -1664,7 +2141,7 @@ func readCreateEndpointRequest(s *validate.Scanner, v *CreateEndpointRequest) {
 				}
 			}
 		case "dataCenterIds":
-			if s.Once(&seen, 11) {
+			if s.Once(&seen, bitDataCenterIds) {
 				if s.Array() {
 					items := make([]string, 0, 4)
 					for s.Item() {
@@ -1678,7 +2155,7 @@ func readCreateEndpointRequest(s *validate.Scanner, v *CreateEndpointRequest) {
 				}
 			}
 		case "networkVolumes":
-			if s.Once(&seen, 12) {
+			if s.Once(&seen, bitNetworkVolumes) {
 				if s.Array() {
 					items := make([]string, 0, 4)
 					for s.Item() {
@@ -1692,24 +2169,24 @@ func readCreateEndpointRequest(s *validate.Scanner, v *CreateEndpointRequest) {
 				}
 			}
 		case "workers":
-			if s.Once(&seen, 13) {
+			if s.Once(&seen, bitWorkers) {
 				readCreateEndpointWorkers(s, &optional.Workers)
 				v.Workers = &optional.Workers
 			}
 		case "scaling":
-			if s.Once(&seen, 14) {
+			if s.Once(&seen, bitScaling) {
 				readEndpointScaling(s, &v.Scaling)
 			}
 		case "timeout":
-			if s.Once(&seen, 15) {
-				if x, ok := s.Int(check28); ok {
+			if s.Once(&seen, bitTimeout) {
+				if x, ok := s.Int(checkCreateEndpointRequest_Timeout); ok {
 					optional.Timeout = x
 					v.Timeout = &optional.Timeout
 				}
 			}
 		case "flashboot":
-			if s.Once(&seen, 16) {
-				if x, ok := s.String(check29); ok {
+			if s.Once(&seen, bitFlashboot) {
+				if x, ok := s.String(checkFlashBoot); ok {
 					optional.Flashboot = FlashBoot(x)
 					v.Flashboot = &optional.Flashboot
 				}
@@ -1718,10 +2195,34 @@ func readCreateEndpointRequest(s *validate.Scanner, v *CreateEndpointRequest) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x4003, membersOfCreateEndpointRequest)
+	s.Require(seen, 1<<bitName|1<<bitType|1<<bitScaling, membersOfCreateEndpointRequest)
 }
 
+var checkUpdateEndpointRequest_Name = &validate.Text{Min: 1}
+
+var checkUpdateEndpointRequest_Disk = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
+var checkUpdateEndpointRequest_Timeout = &validate.Integer{Min: 0, Max: 604800000}
+
 func readUpdateEndpointRequest(s *validate.Scanner, v *UpdateEndpointRequest) {
+	const ( // the bits of seen
+		bitName = iota
+		bitTemplateID
+		bitImage
+		bitArgs
+		bitDisk
+		bitPorts
+		bitEnv
+		bitRegistry
+		bitGpu
+		bitCPU
+		bitDataCenterIds
+		bitNetworkVolumes
+		bitWorkers
+		bitScaling
+		bitTimeout
+		bitFlashboot
+	)
 	if !s.Object() {
 		return
 	}
@@ -1741,47 +2242,47 @@ func readUpdateEndpointRequest(s *validate.Scanner, v *UpdateEndpointRequest) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "name":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check19); ok {
+			if s.Once(&seen, bitName) {
+				if x, ok := s.String(checkUpdateEndpointRequest_Name); ok {
 					optional.Name = x
 					v.Name = &optional.Name
 				}
 			}
 		case "templateId":
-			if s.Once(&seen, 1) {
+			if s.Once(&seen, bitTemplateID) {
 				if x, ok := s.String(nil); ok {
 					optional.TemplateID = x
 					v.TemplateID = &optional.TemplateID
 				}
 			}
 		case "image":
-			if s.Once(&seen, 2) {
+			if s.Once(&seen, bitImage) {
 				if x, ok := s.String(nil); ok {
 					optional.Image = x
 					v.Image = &optional.Image
 				}
 			}
 		case "args":
-			if s.Once(&seen, 3) {
+			if s.Once(&seen, bitArgs) {
 				if x, ok := s.String(nil); ok {
 					optional.Args = x
 					v.Args = &optional.Args
 				}
 			}
 		case "disk":
-			if s.Once(&seen, 4) {
-				if x, ok := s.Int(check6); ok {
+			if s.Once(&seen, bitDisk) {
+				if x, ok := s.Int(checkUpdateEndpointRequest_Disk); ok {
 					optional.Disk = x
 					v.Disk = &optional.Disk
 				}
 			}
 		case "ports":
-			if s.Once(&seen, 5) {
+			if s.Once(&seen, bitPorts) {
 				if s.Array() {
 					items := make([]PortSpec, 0, 4)
 					for s.Item() {
 						var item PortSpec
-						if x, ok := s.String(check20); ok {
+						if x, ok := s.String(checkPortSpec); ok {
 							item = PortSpec(x)
 						}
 						items = append(items, item)
@@ -1790,7 +2291,7 @@ func readUpdateEndpointRequest(s *validate.Scanner, v *UpdateEndpointRequest) {
 				}
 			}
 		case "env":
-			if s.Once(&seen, 6) {
+			if s.Once(&seen, bitEnv) {
 				if s.Object() {
 					entries := map[string]string{}
 					for n := 1; s.Member(); n++ {
@@ -1809,7 +2310,7 @@ func readUpdateEndpointRequest(s *validate.Scanner, v *UpdateEndpointRequest) {
 				}
 			}
 		case "registry":
-			if s.Once(&seen, 7) {
+			if s.Once(&seen, bitRegistry) {
 				if s.Null() {
 					v.Registry.SetNull()
 				} else {
@@ -1821,12 +2322,12 @@ func readUpdateEndpointRequest(s *validate.Scanner, v *UpdateEndpointRequest) {
 				}
 			}
 		case "gpu":
-			if s.Once(&seen, 8) {
+			if s.Once(&seen, bitGpu) {
 				readUpdateEndpointGpuConfig(s, &optional.Gpu)
 				v.Gpu = &optional.Gpu
 			}
 		case "cpu":
-			if s.Once(&seen, 9) {
+			if s.Once(&seen, bitCPU) {
 				if s.Array() {
 					items := make([]CreateCPUConfig, 0, 4)
 					for s.Item() {
@@ -1839,7 +2340,7 @@ func readUpdateEndpointRequest(s *validate.Scanner, v *UpdateEndpointRequest) {
 				}
 			}
 		case "dataCenterIds":
-			if s.Once(&seen, 10) {
+			if s.Once(&seen, bitDataCenterIds) {
 				if s.Array() {
 					items := make([]string, 0, 4)
 					for s.Item() {
@@ -1853,7 +2354,7 @@ func readUpdateEndpointRequest(s *validate.Scanner, v *UpdateEndpointRequest) {
 				}
 			}
 		case "networkVolumes":
-			if s.Once(&seen, 11) {
+			if s.Once(&seen, bitNetworkVolumes) {
 				if s.Array() {
 					items := make([]string, 0, 4)
 					for s.Item() {
@@ -1867,25 +2368,25 @@ func readUpdateEndpointRequest(s *validate.Scanner, v *UpdateEndpointRequest) {
 				}
 			}
 		case "workers":
-			if s.Once(&seen, 12) {
+			if s.Once(&seen, bitWorkers) {
 				readEndpointWorkers(s, &optional.Workers)
 				v.Workers = &optional.Workers
 			}
 		case "scaling":
-			if s.Once(&seen, 13) {
+			if s.Once(&seen, bitScaling) {
 				readEndpointScaling(s, &optional.Scaling)
 				v.Scaling = &optional.Scaling
 			}
 		case "timeout":
-			if s.Once(&seen, 14) {
-				if x, ok := s.Int(check28); ok {
+			if s.Once(&seen, bitTimeout) {
+				if x, ok := s.Int(checkUpdateEndpointRequest_Timeout); ok {
 					optional.Timeout = x
 					v.Timeout = &optional.Timeout
 				}
 			}
 		case "flashboot":
-			if s.Once(&seen, 15) {
-				if x, ok := s.String(check29); ok {
+			if s.Once(&seen, bitFlashboot) {
+				if x, ok := s.String(checkFlashBoot); ok {
 					optional.Flashboot = FlashBoot(x)
 					v.Flashboot = &optional.Flashboot
 				}
@@ -1896,144 +2397,24 @@ func readUpdateEndpointRequest(s *validate.Scanner, v *UpdateEndpointRequest) {
 	}
 }
 
-func readMounts(s *validate.Scanner, v *Mounts) {
-	if !s.Object() {
-		return
-	}
-	var seen uint64
-	for s.Member() {
-		switch string(s.Name()) {
-		case "persistent":
-			if s.Once(&seen, 0) {
-				var to PersistentMount
-				readPersistentMount(s, &to)
-				v.Persistent = &to
-			}
-		case "network":
-			if s.Once(&seen, 1) {
-				if s.Array() {
-					items := make([]NetworkMount, 0, 1)
-					for s.Item() {
-						var item NetworkMount
-						readNetworkMount(s, &item)
-						items = append(items, item)
-					}
-					s.Items(len(items), 0, 1)
-					v.Network = items
-				}
-			}
-		default:
-			s.Unknown()
-		}
-	}
-}
+var checkCreateEndpointGpuConfig_ExcludedTypes_Items = &validate.Text{Pattern: validate.MustPattern(`^\s*[^-\s]`)}
 
-func readGpuConfig(s *validate.Scanner, v *GpuConfig) {
-	if !s.Object() {
-		return
-	}
-	var seen uint64
-	for s.Member() {
-		switch string(s.Name()) {
-		case "id":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(nil); ok {
-					v.ID = x
-				}
-			}
-		case "count":
-			if s.Once(&seen, 1) {
-				if x, ok := s.Int(check6); ok {
-					var to int64
-					to = x
-					v.Count = &to
-				}
-			}
-		default:
-			s.Unknown()
-		}
-	}
-	s.Require(seen, 0x1, membersOfGpuConfig)
-}
+var checkCreateEndpointGpuConfig_Count = &validate.Integer{Min: 1, Max: math.MaxInt64}
 
-func readCreateCPUConfig(s *validate.Scanner, v *CreateCPUConfig) {
-	if !s.Object() {
-		return
-	}
-	var seen uint64
-	for s.Member() {
-		switch string(s.Name()) {
-		case "id":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check19); ok {
-					v.ID = x
-				}
-			}
-		case "vcpuCount":
-			if s.Once(&seen, 1) {
-				if x, ok := s.Int(check30); ok {
-					v.VcpuCount = CreateCPUConfigVcpuCount(x)
-				}
-			}
-		default:
-			s.Unknown()
-		}
-	}
-	s.Require(seen, 0x3, membersOfCreateCPUConfig)
-}
+var checkCreateEndpointGpuConfig_AllowedCudaVersions_Items = &validate.Text{Pattern: validate.MustPattern(`^\d+\.\d+$`)}
 
-func readTemplateMounts(s *validate.Scanner, v *TemplateMounts) {
-	if !s.Object() {
-		return
-	}
-	var seen uint64
-	for s.Member() {
-		switch string(s.Name()) {
-		case "persistent":
-			if s.Once(&seen, 0) {
-				var to PersistentMount
-				readPersistentMount(s, &to)
-				v.Persistent = &to
-			}
-		default:
-			s.Unknown()
-		}
-	}
-}
+var checkCreateEndpointGpuConfig_MinCudaVersion = &validate.Text{Pattern: validate.MustPattern(`^\d+\.\d+$`)}
 
-func readClusterCompute(s *validate.Scanner, v *ClusterCompute) {
-	if !s.Object() {
-		return
-	}
-	var seen uint64
-	for s.Member() {
-		switch string(s.Name()) {
-		case "gpuTypeId":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check19); ok {
-					v.GpuTypeID = x
-				}
-			}
-		case "gpuCountPerPod":
-			if s.Once(&seen, 1) {
-				if x, ok := s.Int(check6); ok {
-					v.GpuCountPerPod = x
-				}
-			}
-		case "podCount":
-			if s.Once(&seen, 2) {
-				if x, ok := s.Int(check31); ok {
-					v.PodCount = x
-				}
-			}
-		default:
-			s.Unknown()
-		}
-	}
-	s.Require(seen, 0x7, membersOfClusterCompute)
-}
+var membersOfCreateEndpointGpuConfig = []string{"pools", "excludedTypes", "count", "allowedCudaVersions", "minCudaVersion"}
 
 func readCreateEndpointGpuConfig(s *validate.Scanner, v *CreateEndpointGpuConfig) {
+	const ( // the bits of seen
+		bitPools = iota
+		bitExcludedTypes
+		bitCount
+		bitAllowedCudaVersions
+		bitMinCudaVersion
+	)
 	if !s.Object() {
 		return
 	}
@@ -2045,7 +2426,7 @@ func readCreateEndpointGpuConfig(s *validate.Scanner, v *CreateEndpointGpuConfig
 	for s.Member() {
 		switch string(s.Name()) {
 		case "pools":
-			if s.Once(&seen, 0) {
+			if s.Once(&seen, bitPools) {
 				if s.Array() {
 					items := make([]string, 0, 4)
 					for s.Item() {
@@ -2060,13 +2441,13 @@ func readCreateEndpointGpuConfig(s *validate.Scanner, v *CreateEndpointGpuConfig
 				}
 			}
 		case "excludedTypes":
-			if s.Once(&seen, 1) {
+			if s.Once(&seen, bitExcludedTypes) {
 				if s.Array() {
 					faults := s.Faults()
 					items := make([]string, 0, 4)
 					for s.Item() {
 						var item string
-						if x, ok := s.String(check32); ok {
+						if x, ok := s.String(checkCreateEndpointGpuConfig_ExcludedTypes_Items); ok {
 							item = x
 						}
 						items = append(items, item)
@@ -2076,19 +2457,19 @@ func readCreateEndpointGpuConfig(s *validate.Scanner, v *CreateEndpointGpuConfig
 				}
 			}
 		case "count":
-			if s.Once(&seen, 2) {
-				if x, ok := s.Int(check6); ok {
+			if s.Once(&seen, bitCount) {
+				if x, ok := s.Int(checkCreateEndpointGpuConfig_Count); ok {
 					optional.Count = x
 					v.Count = &optional.Count
 				}
 			}
 		case "allowedCudaVersions":
-			if s.Once(&seen, 3) {
+			if s.Once(&seen, bitAllowedCudaVersions) {
 				if s.Array() {
 					items := make([]string, 0, 4)
 					for s.Item() {
 						var item string
-						if x, ok := s.String(check9); ok {
+						if x, ok := s.String(checkCreateEndpointGpuConfig_AllowedCudaVersions_Items); ok {
 							item = x
 						}
 						items = append(items, item)
@@ -2097,8 +2478,8 @@ func readCreateEndpointGpuConfig(s *validate.Scanner, v *CreateEndpointGpuConfig
 				}
 			}
 		case "minCudaVersion":
-			if s.Once(&seen, 4) {
-				if x, ok := s.String(check9); ok {
+			if s.Once(&seen, bitMinCudaVersion) {
+				if x, ok := s.String(checkCreateEndpointGpuConfig_MinCudaVersion); ok {
 					optional.MinCudaVersion = x
 					v.MinCudaVersion = &optional.MinCudaVersion
 				}
@@ -2107,10 +2488,121 @@ func readCreateEndpointGpuConfig(s *validate.Scanner, v *CreateEndpointGpuConfig
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x1, membersOfCreateEndpointGpuConfig)
+	s.Require(seen, 1<<bitPools, membersOfCreateEndpointGpuConfig)
 }
 
+var checkUpdateEndpointGpuConfig_ExcludedTypes_Items = &validate.Text{Pattern: validate.MustPattern(`^\s*[^-\s]`)}
+
+var checkUpdateEndpointGpuConfig_Count = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
+var checkUpdateEndpointGpuConfig_AllowedCudaVersions_Items = &validate.Text{Pattern: validate.MustPattern(`^\d+\.\d+$`)}
+
+var checkUpdateEndpointGpuConfig_MinCudaVersion = &validate.Text{Pattern: validate.MustPattern(`^$|^\d+\.\d+$`)}
+
+var membersOfUpdateEndpointGpuConfig = []string{"pools", "excludedTypes", "count", "allowedCudaVersions", "minCudaVersion"}
+
+func readUpdateEndpointGpuConfig(s *validate.Scanner, v *UpdateEndpointGpuConfig) {
+	const ( // the bits of seen
+		bitPools = iota
+		bitExcludedTypes
+		bitCount
+		bitAllowedCudaVersions
+		bitMinCudaVersion
+	)
+	if !s.Object() {
+		return
+	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Count          int64
+		MinCudaVersion string
+	})
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "pools":
+			if s.Once(&seen, bitPools) {
+				if s.Array() {
+					items := make([]string, 0, 4)
+					for s.Item() {
+						var item string
+						if x, ok := s.String(nil); ok {
+							item = x
+						}
+						items = append(items, item)
+					}
+					s.Items(len(items), 1, -1)
+					v.Pools = items
+				}
+			}
+		case "excludedTypes":
+			if s.Once(&seen, bitExcludedTypes) {
+				if s.Array() {
+					faults := s.Faults()
+					items := make([]string, 0, 4)
+					for s.Item() {
+						var item string
+						if x, ok := s.String(checkUpdateEndpointGpuConfig_ExcludedTypes_Items); ok {
+							item = x
+						}
+						items = append(items, item)
+					}
+					validate.Unique(s, items, faults)
+					v.ExcludedTypes = items
+				}
+			}
+		case "count":
+			if s.Once(&seen, bitCount) {
+				if x, ok := s.Int(checkUpdateEndpointGpuConfig_Count); ok {
+					optional.Count = x
+					v.Count = &optional.Count
+				}
+			}
+		case "allowedCudaVersions":
+			if s.Once(&seen, bitAllowedCudaVersions) {
+				if s.Array() {
+					items := make([]string, 0, 4)
+					for s.Item() {
+						var item string
+						if x, ok := s.String(checkUpdateEndpointGpuConfig_AllowedCudaVersions_Items); ok {
+							item = x
+						}
+						items = append(items, item)
+					}
+					v.AllowedCudaVersions = items
+				}
+			}
+		case "minCudaVersion":
+			if s.Once(&seen, bitMinCudaVersion) {
+				if x, ok := s.String(checkUpdateEndpointGpuConfig_MinCudaVersion); ok {
+					optional.MinCudaVersion = x
+					v.MinCudaVersion = &optional.MinCudaVersion
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	want := uint64(0)
+	if seen&(1<<bitExcludedTypes) != 0 {
+		want |= 1 << bitPools
+	}
+	s.Require(seen, want, membersOfUpdateEndpointGpuConfig)
+}
+
+var checkEndpointType = &validate.Text{Enum: []string{"QUEUE", "LOAD_BALANCER"}}
+
+var checkCreateEndpointWorkers_Min = &validate.Integer{Min: 0, Max: math.MaxInt64}
+
+var checkCreateEndpointWorkers_Max = &validate.Integer{Min: 0, Max: math.MaxInt64}
+
+var checkCreateEndpointWorkers_IdleTimeout = &validate.Integer{Min: 1, Max: 3600}
+
 func readCreateEndpointWorkers(s *validate.Scanner, v *CreateEndpointWorkers) {
+	const ( // the bits of seen
+		bitMin = iota
+		bitMax
+		bitIdleTimeout
+	)
 	if !s.Object() {
 		return
 	}
@@ -2123,22 +2615,72 @@ func readCreateEndpointWorkers(s *validate.Scanner, v *CreateEndpointWorkers) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "min":
-			if s.Once(&seen, 0) {
-				if x, ok := s.Int(check33); ok {
+			if s.Once(&seen, bitMin) {
+				if x, ok := s.Int(checkCreateEndpointWorkers_Min); ok {
 					optional.Min = x
 					v.Min = &optional.Min
 				}
 			}
 		case "max":
-			if s.Once(&seen, 1) {
-				if x, ok := s.Int(check33); ok {
+			if s.Once(&seen, bitMax) {
+				if x, ok := s.Int(checkCreateEndpointWorkers_Max); ok {
 					optional.Max = x
 					v.Max = &optional.Max
 				}
 			}
 		case "idleTimeout":
-			if s.Once(&seen, 2) {
-				if x, ok := s.Int(check34); ok {
+			if s.Once(&seen, bitIdleTimeout) {
+				if x, ok := s.Int(checkCreateEndpointWorkers_IdleTimeout); ok {
+					optional.IdleTimeout = x
+					v.IdleTimeout = &optional.IdleTimeout
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+}
+
+var checkEndpointWorkers_Min = &validate.Integer{Min: 0, Max: math.MaxInt64}
+
+var checkEndpointWorkers_Max = &validate.Integer{Min: 0, Max: math.MaxInt64}
+
+var checkEndpointWorkers_IdleTimeout = &validate.Integer{Min: 1, Max: 3600}
+
+func readEndpointWorkers(s *validate.Scanner, v *EndpointWorkers) {
+	const ( // the bits of seen
+		bitMin = iota
+		bitMax
+		bitIdleTimeout
+	)
+	if !s.Object() {
+		return
+	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Min         int64
+		Max         int64
+		IdleTimeout int64
+	})
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "min":
+			if s.Once(&seen, bitMin) {
+				if x, ok := s.Int(checkEndpointWorkers_Min); ok {
+					optional.Min = x
+					v.Min = &optional.Min
+				}
+			}
+		case "max":
+			if s.Once(&seen, bitMax) {
+				if x, ok := s.Int(checkEndpointWorkers_Max); ok {
+					optional.Max = x
+					v.Max = &optional.Max
+				}
+			}
+		case "idleTimeout":
+			if s.Once(&seen, bitIdleTimeout) {
+				if x, ok := s.Int(checkEndpointWorkers_IdleTimeout); ok {
 					optional.IdleTimeout = x
 					v.IdleTimeout = &optional.IdleTimeout
 				}
@@ -2160,179 +2702,17 @@ func readEndpointScaling(s *validate.Scanner, v *EndpointScaling) {
 	v.union = s.Since(start)
 }
 
-func readUpdateEndpointGpuConfig(s *validate.Scanner, v *UpdateEndpointGpuConfig) {
-	if !s.Object() {
-		return
-	}
-	optional := new(struct { // what the pointers of v point at, in one allocation
-		Count          int64
-		MinCudaVersion string
-	})
-	var seen uint64
-	for s.Member() {
-		switch string(s.Name()) {
-		case "pools":
-			if s.Once(&seen, 0) {
-				if s.Array() {
-					items := make([]string, 0, 4)
-					for s.Item() {
-						var item string
-						if x, ok := s.String(nil); ok {
-							item = x
-						}
-						items = append(items, item)
-					}
-					s.Items(len(items), 1, -1)
-					v.Pools = items
-				}
-			}
-		case "excludedTypes":
-			if s.Once(&seen, 1) {
-				if s.Array() {
-					faults := s.Faults()
-					items := make([]string, 0, 4)
-					for s.Item() {
-						var item string
-						if x, ok := s.String(check32); ok {
-							item = x
-						}
-						items = append(items, item)
-					}
-					validate.Unique(s, items, faults)
-					v.ExcludedTypes = items
-				}
-			}
-		case "count":
-			if s.Once(&seen, 2) {
-				if x, ok := s.Int(check6); ok {
-					optional.Count = x
-					v.Count = &optional.Count
-				}
-			}
-		case "allowedCudaVersions":
-			if s.Once(&seen, 3) {
-				if s.Array() {
-					items := make([]string, 0, 4)
-					for s.Item() {
-						var item string
-						if x, ok := s.String(check9); ok {
-							item = x
-						}
-						items = append(items, item)
-					}
-					v.AllowedCudaVersions = items
-				}
-			}
-		case "minCudaVersion":
-			if s.Once(&seen, 4) {
-				if x, ok := s.String(check35); ok {
-					optional.MinCudaVersion = x
-					v.MinCudaVersion = &optional.MinCudaVersion
-				}
-			}
-		default:
-			s.Unknown()
-		}
-	}
-	want := uint64(0x0)
-	if seen&0x2 != 0 { // excludedTypes
-		want |= 0x1
-	}
-	s.Require(seen, want, membersOfUpdateEndpointGpuConfig)
-}
+var checkQueueDelayScaling_Type = &validate.Text{Enum: []string{"QUEUE_DELAY"}}
 
-func readEndpointWorkers(s *validate.Scanner, v *EndpointWorkers) {
-	if !s.Object() {
-		return
-	}
-	optional := new(struct { // what the pointers of v point at, in one allocation
-		Min         int64
-		Max         int64
-		IdleTimeout int64
-	})
-	var seen uint64
-	for s.Member() {
-		switch string(s.Name()) {
-		case "min":
-			if s.Once(&seen, 0) {
-				if x, ok := s.Int(check33); ok {
-					optional.Min = x
-					v.Min = &optional.Min
-				}
-			}
-		case "max":
-			if s.Once(&seen, 1) {
-				if x, ok := s.Int(check33); ok {
-					optional.Max = x
-					v.Max = &optional.Max
-				}
-			}
-		case "idleTimeout":
-			if s.Once(&seen, 2) {
-				if x, ok := s.Int(check34); ok {
-					optional.IdleTimeout = x
-					v.IdleTimeout = &optional.IdleTimeout
-				}
-			}
-		default:
-			s.Unknown()
-		}
-	}
-}
+var checkQueueDelayScaling_QueueDelay = &validate.Number{Min: validate.Bound("0.5")}
 
-func readPersistentMount(s *validate.Scanner, v *PersistentMount) {
-	if !s.Object() {
-		return
-	}
-	var seen uint64
-	for s.Member() {
-		switch string(s.Name()) {
-		case "size":
-			if s.Once(&seen, 0) {
-				if x, ok := s.Int(check36); ok {
-					v.Size = x
-				}
-			}
-		case "path":
-			if s.Once(&seen, 1) {
-				if x, ok := s.String(check37); ok {
-					v.Path = MountPath(x)
-				}
-			}
-		default:
-			s.Unknown()
-		}
-	}
-	s.Require(seen, 0x3, membersOfPersistentMount)
-}
-
-func readNetworkMount(s *validate.Scanner, v *NetworkMount) {
-	if !s.Object() {
-		return
-	}
-	var seen uint64
-	for s.Member() {
-		switch string(s.Name()) {
-		case "volumeId":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(nil); ok {
-					v.VolumeID = x
-				}
-			}
-		case "path":
-			if s.Once(&seen, 1) {
-				if x, ok := s.String(check37); ok {
-					v.Path = MountPath(x)
-				}
-			}
-		default:
-			s.Unknown()
-		}
-	}
-	s.Require(seen, 0x3, membersOfNetworkMount)
-}
+var membersOfQueueDelayScaling = []string{"type", "queueDelay"}
 
 func readQueueDelayScaling(s *validate.Scanner, v *QueueDelayScaling) {
+	const ( // the bits of seen
+		bitType = iota
+		bitQueueDelay
+	)
 	if !s.Object() {
 		return
 	}
@@ -2340,14 +2720,14 @@ func readQueueDelayScaling(s *validate.Scanner, v *QueueDelayScaling) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "type":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check38); ok {
+			if s.Once(&seen, bitType) {
+				if x, ok := s.String(checkQueueDelayScaling_Type); ok {
 					v.Type = QueueDelayScalingType(x)
 				}
 			}
 		case "queueDelay":
-			if s.Once(&seen, 1) {
-				if x, ok := s.Float(check39); ok {
+			if s.Once(&seen, bitQueueDelay) {
+				if x, ok := s.Float(checkQueueDelayScaling_QueueDelay); ok {
 					v.QueueDelay = x
 				}
 			}
@@ -2355,10 +2735,20 @@ func readQueueDelayScaling(s *validate.Scanner, v *QueueDelayScaling) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x3, membersOfQueueDelayScaling)
+	s.Require(seen, 1<<bitType|1<<bitQueueDelay, membersOfQueueDelayScaling)
 }
 
+var checkRequestCountScaling_Type = &validate.Text{Enum: []string{"REQUEST_COUNT"}}
+
+var checkRequestCountScaling_RequestCount = &validate.Integer{Min: 1, Max: 1000000000}
+
+var membersOfRequestCountScaling = []string{"type", "requestCount"}
+
 func readRequestCountScaling(s *validate.Scanner, v *RequestCountScaling) {
+	const ( // the bits of seen
+		bitType = iota
+		bitRequestCount
+	)
 	if !s.Object() {
 		return
 	}
@@ -2366,14 +2756,14 @@ func readRequestCountScaling(s *validate.Scanner, v *RequestCountScaling) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "type":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check40); ok {
+			if s.Once(&seen, bitType) {
+				if x, ok := s.String(checkRequestCountScaling_Type); ok {
 					v.Type = RequestCountScalingType(x)
 				}
 			}
 		case "requestCount":
-			if s.Once(&seen, 1) {
-				if x, ok := s.Int(check41); ok {
+			if s.Once(&seen, bitRequestCount) {
+				if x, ok := s.Int(checkRequestCountScaling_RequestCount); ok {
 					v.RequestCount = x
 				}
 			}
@@ -2381,5 +2771,9 @@ func readRequestCountScaling(s *validate.Scanner, v *RequestCountScaling) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x3, membersOfRequestCountScaling)
+	s.Require(seen, 1<<bitType|1<<bitRequestCount, membersOfRequestCountScaling)
 }
+
+var checkFlashBoot = &validate.Text{Enum: []string{"OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"}}
+
+var checkBillingBucketSize = &validate.Text{Enum: []string{"hour", "day", "week", "month", "year"}}

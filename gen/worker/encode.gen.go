@@ -5,41 +5,6 @@ package worker
 import "github.com/berthdev/berth/impl/encode"
 
 // AppendJSON appends it to dst.
-func (v TakenJob) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = append(dst, `"id":`...)
-	dst = encode.String(dst, v.ID)
-	dst = append(dst, ',')
-	dst = append(dst, `"input":`...)
-	dst = encode.Raw(dst, v.Input)
-	dst = append(dst, ',')
-	if v.Policy != nil {
-		dst = append(dst, `"policy":`...)
-		if p1 := v.Policy; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = p1.AppendJSON(dst)
-		}
-		dst = append(dst, ',')
-	}
-	if len(v.S3Config) > 0 {
-		dst = append(dst, `"s3Config":`...)
-		dst = encode.Raw(dst, v.S3Config)
-		dst = append(dst, ',')
-	}
-	if v.Webhook != nil {
-		dst = append(dst, `"webhook":`...)
-		if p1 := v.Webhook; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.String(dst, (*p1))
-		}
-		dst = append(dst, ',')
-	}
-	return encode.End(dst, '}')
-}
-
-// AppendJSON appends it to dst.
 func (v Problem) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"detail":`...)
@@ -83,6 +48,41 @@ func (v StopJobs) AppendJSON(dst []byte) []byte {
 		dst = encode.End(dst, ']')
 	}
 	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v TakenJob) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	dst = append(dst, `"input":`...)
+	dst = encode.Raw(dst, v.Input)
+	dst = append(dst, ',')
+	if v.Policy != nil {
+		dst = append(dst, `"policy":`...)
+		if p1 := v.Policy; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = p1.AppendJSON(dst)
+		}
+		dst = append(dst, ',')
+	}
+	if len(v.S3Config) > 0 {
+		dst = append(dst, `"s3Config":`...)
+		dst = encode.Raw(dst, v.S3Config)
+		dst = append(dst, ',')
+	}
+	if v.Webhook != nil {
+		dst = append(dst, `"webhook":`...)
+		if p1 := v.Webhook; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
 	return encode.End(dst, '}')
 }
 

@@ -6,45 +6,56 @@ import (
 	"github.com/berthdev/berth/impl/validate"
 )
 
-var (
-	check1          = &validate.Text{Min: 1}
-	paramsOfTakeJob = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-		{In: "path", Name: "workerId", Required: true, Text: check1},
-		{In: "query", Name: "job_in_progress", Required: false},
-	}
-	check2           = &validate.Integer{Min: 1, Max: 1000}
-	paramsOfTakeJobs = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-		{In: "path", Name: "workerId", Required: true, Text: check1},
-		{In: "query", Name: "job_in_progress", Required: false},
-		{In: "query", Name: "batch_size", Required: false, Kind: validate.IntegerParam, Integer: check2},
-	}
-	paramsOfStopJobs = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-		{In: "path", Name: "workerId", Required: true, Text: check1},
-	}
-	paramsOfFinishJob = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-		{In: "path", Name: "workerId", Required: true, Text: check1},
-		{In: "path", Name: "jobId", Required: true, Text: check1},
-		{In: "query", Name: "isStream", Required: false},
-	}
-	paramsOfStreamJob = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-		{In: "path", Name: "workerId", Required: true, Text: check1},
-		{In: "path", Name: "jobId", Required: true, Text: check1},
-		{In: "query", Name: "isStream", Required: false},
-	}
-	paramsOfPing = []validate.Param{
-		{In: "path", Name: "endpointId", Required: true, Text: check1},
-		{In: "path", Name: "workerId", Required: true, Text: check1},
-		{In: "query", Name: "job_id", Required: false},
-		{In: "query", Name: "status", Required: false},
-		{In: "query", Name: "check", Required: false},
-		{In: "query", Name: "reason", Required: false},
-	}
-)
+var parameterEndpointId = validate.Param{In: "path", Name: "endpointId", Required: true, Text: &validate.Text{Min: 1}}
+
+var parameterWorkerId = validate.Param{In: "path", Name: "workerId", Required: true, Text: &validate.Text{Min: 1}}
+
+var parameterJobId = validate.Param{In: "path", Name: "jobId", Required: true, Text: &validate.Text{Min: 1}}
+
+var parameterJobInProgress = validate.Param{In: "query", Name: "job_in_progress", Required: false}
+
+var parameterIsStream = validate.Param{In: "query", Name: "isStream", Required: false}
+
+var paramsOfTakeJob = []validate.Param{
+	parameterEndpointId,
+	parameterWorkerId,
+	parameterJobInProgress,
+}
+
+var paramsOfTakeJobs = []validate.Param{
+	parameterEndpointId,
+	parameterWorkerId,
+	parameterJobInProgress,
+	{In: "query", Name: "batch_size", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: 1000}},
+}
+
+var paramsOfStopJobs = []validate.Param{
+	parameterEndpointId,
+	parameterWorkerId,
+}
+
+var paramsOfFinishJob = []validate.Param{
+	parameterEndpointId,
+	parameterWorkerId,
+	parameterJobId,
+	parameterIsStream,
+}
+
+var paramsOfStreamJob = []validate.Param{
+	parameterEndpointId,
+	parameterWorkerId,
+	parameterJobId,
+	parameterIsStream,
+}
+
+var paramsOfPing = []validate.Param{
+	parameterEndpointId,
+	parameterWorkerId,
+	{In: "query", Name: "job_id", Required: false},
+	{In: "query", Name: "status", Required: false},
+	{In: "query", Name: "check", Required: false},
+	{In: "query", Name: "reason", Required: false},
+}
 
 // Ops has the checks of every operation by its id.
 var Ops = map[string]validate.Op{
@@ -101,6 +112,12 @@ var Ops = map[string]validate.Op{
 }
 
 func readReport(s *validate.Scanner, v *Report) {
+	const ( // the bits of seen
+		bitStatus = iota
+		bitOutput
+		bitError
+		bitStopPod
+	)
 	if !s.Object() {
 		return
 	}
@@ -112,22 +129,22 @@ func readReport(s *validate.Scanner, v *Report) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "status":
-			if s.Once(&seen, 0) {
+			if s.Once(&seen, bitStatus) {
 				if x, ok := s.String(nil); ok {
 					optional.Status = x
 					v.Status = &optional.Status
 				}
 			}
 		case "output":
-			if s.Once(&seen, 1) {
+			if s.Once(&seen, bitOutput) {
 				v.Output = s.Any()
 			}
 		case "error":
-			if s.Once(&seen, 2) {
+			if s.Once(&seen, bitError) {
 				v.Error = s.Any()
 			}
 		case "stopPod":
-			if s.Once(&seen, 3) {
+			if s.Once(&seen, bitStopPod) {
 				if x, ok := s.Bool(); ok {
 					optional.StopPod = x
 					v.StopPod = &optional.StopPod
@@ -140,6 +157,10 @@ func readReport(s *validate.Scanner, v *Report) {
 }
 
 func readChunk(s *validate.Scanner, v *Chunk) {
+	const ( // the bits of seen
+		bitOutput = iota
+		bitMetrics
+	)
 	if !s.Object() {
 		return
 	}
@@ -147,11 +168,11 @@ func readChunk(s *validate.Scanner, v *Chunk) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "output":
-			if s.Once(&seen, 0) {
+			if s.Once(&seen, bitOutput) {
 				v.Output = s.Any()
 			}
 		case "metrics":
-			if s.Once(&seen, 1) {
+			if s.Once(&seen, bitMetrics) {
 				v.Metrics = s.Any()
 			}
 		default:

@@ -11,54 +11,20 @@ import (
 	"github.com/berthdev/berth/impl/validate"
 )
 
-var (
-	check1            = &validate.Text{Enum: []string{"red", "green", "bleu clair", "3"}}
-	check2            = &validate.Integer{Min: 1, Max: 9}
-	check3            = &validate.Integer{Min: 1, Max: 100}
-	check4            = &validate.Number{Min: validate.Bound("0.1")}
-	check5            = &validate.Text{DateTime: true}
-	check6            = &validate.Integer{Min: 1, Max: math.MaxInt64}
-	check7            = &validate.Text{URI: true}
-	check8            = &validate.Text{Pattern: validate.MustPattern(`^[0-9a-f]{4}$`)}
-	paramsOfMakeThing = []validate.Param{
-		{In: "path", Name: "kind", Required: true, Text: check1},
-		{In: "path", Name: "number", Required: true, Kind: validate.IntegerParam, Integer: check2},
-		{In: "query", Name: "limit", Required: false, Kind: validate.IntegerParam, Integer: check3},
-		{In: "query", Name: "price", Required: false, Kind: validate.NumberParam, Number: check4},
-		{In: "query", Name: "deep", Required: false, Kind: validate.BooleanParam},
-		{In: "query", Name: "sure", Required: false, Kind: validate.BooleanParam, Only: validate.Bool(true)},
-		{In: "query", Name: "since", Required: false, Text: check5},
-		{In: "query", Name: "colors", Required: false, Items: &validate.Items{Min: 1, Max: 2, Unique: true, Commas: false}, Text: check1},
-		{In: "query", Name: "sizes", Required: false, Items: &validate.Items{Min: 0, Max: -1, Unique: false, Commas: false}, Kind: validate.IntegerParam, Integer: check6},
-		{In: "query", Name: "labels", Required: false, Items: &validate.Items{Min: 0, Max: 2, Unique: false, Commas: true}, Text: check1},
-		{In: "header", Name: "X-Callback", Required: false, Text: check7},
-		{In: "header", Name: "X-Trace", Required: false, Text: check8},
-	}
-	check9          = &validate.Text{Min: 2, Max: 5}
-	check10         = &validate.Text{Enum: []string{"v1"}}
-	check11         = &validate.Integer{Min: math.MinInt64, Max: math.MaxInt64, Enum: []int64{7}}
-	check12         = &validate.Number{Enum: []validate.Decimal{validate.Dec("0.5")}}
-	check13         = &validate.Number{Enum: []validate.Decimal{validate.Dec("0.1"), validate.Dec("1"), validate.Dec("2.50")}}
-	check14         = &validate.Integer{Min: math.MinInt64, Max: math.MaxInt64, Enum: []int64{1, 2, 4}}
-	check15         = &validate.Number{Min: validate.Bound("0.1"), Max: validate.Bound("100")}
-	check16         = &validate.Number{Above: validate.Bound("0.1"), Below: validate.Bound("1e2")}
-	check17         = &validate.Integer{Min: -9007199254740993, Max: 9007199254740993}
-	check18         = &validate.Text{Pattern: validate.MustPattern(`^[A-Z]{2}-\d+$`)}
-	check19         = &validate.Text{Pattern: validate.MustPattern(`a.c`)}
-	check20         = &validate.Text{Pattern: validate.MustPattern(`\bok\b`)}
-	check21         = &validate.Text{Max: 3}
-	check22         = &validate.Integer{Min: 0, Max: math.MaxInt64}
-	check23         = &validate.Text{Min: 1}
-	check24         = &validate.Text{Enum: []string{"good", "bad"}}
-	check25         = &validate.Integer{Min: math.MinInt64, Max: math.MaxInt64, Enum: []int64{1, 2}}
-	membersOfThing  = []string{"name", "color", "version", "revision", "agreed", "ratio", "step", "power", "exact", "open", "whole", "inside", "code", "loose", "word", "at", "link", "tags", "counts", "flags", "grid", "labels", "limits", "parts", "note", "mood", "level", "due", "maybe", "spots", "blank", "shape", "shapes", "part", "carried", "document", "user", "password", "token", "realm"}
-	membersOfPart   = []string{"id", "parts", "inner"}
-	check26         = &validate.Text{Enum: []string{"circle"}}
-	check27         = &validate.Number{Above: validate.Bound("0")}
-	membersOfCircle = []string{"kind", "radius"}
-	check28         = &validate.Text{Enum: []string{"square"}}
-	membersOfSquare = []string{"kind", "side", "inside"}
-)
+var paramsOfMakeThing = []validate.Param{
+	{In: "path", Name: "kind", Required: true, Text: checkColor},
+	{In: "path", Name: "number", Required: true, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: 9}},
+	{In: "query", Name: "limit", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: 100}},
+	{In: "query", Name: "price", Required: false, Kind: validate.NumberParam, Number: &validate.Number{Min: validate.Bound("0.1")}},
+	{In: "query", Name: "deep", Required: false, Kind: validate.BooleanParam},
+	{In: "query", Name: "sure", Required: false, Kind: validate.BooleanParam, Only: validate.Bool(true)},
+	{In: "query", Name: "since", Required: false, Text: &validate.Text{DateTime: true}},
+	{In: "query", Name: "colors", Required: false, Items: &validate.Items{Min: 1, Max: 2, Unique: true, Commas: false}, Text: checkColor},
+	{In: "query", Name: "sizes", Required: false, Items: &validate.Items{Min: 0, Max: -1, Unique: false, Commas: false}, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: math.MaxInt64}},
+	{In: "query", Name: "labels", Required: false, Items: &validate.Items{Min: 0, Max: 2, Unique: false, Commas: true}, Text: checkColor},
+	{In: "header", Name: "X-Callback", Required: false, Text: &validate.Text{URI: true}},
+	{In: "header", Name: "X-Trace", Required: false, Text: &validate.Text{Pattern: validate.MustPattern(`^[0-9a-f]{4}$`)}},
+}
 
 // Ops has the checks of every operation by its id.
 var Ops = map[string]validate.Op{
@@ -116,7 +82,97 @@ var Ops = map[string]validate.Op{
 	},
 }
 
+var checkColor = &validate.Text{Enum: []string{"red", "green", "bleu clair", "3"}}
+
+var checkThing_Name = &validate.Text{Min: 2, Max: 5}
+
+var checkThing_Version = &validate.Text{Enum: []string{"v1"}}
+
+var checkThing_Revision = &validate.Integer{Min: math.MinInt64, Max: math.MaxInt64, Enum: []int64{7}}
+
+var checkThing_Ratio = &validate.Number{Enum: []validate.Decimal{validate.Dec("0.5")}}
+
+var checkThing_Step = &validate.Number{Enum: []validate.Decimal{validate.Dec("0.1"), validate.Dec("1"), validate.Dec("2.50")}}
+
+var checkThing_Power = &validate.Integer{Min: math.MinInt64, Max: math.MaxInt64, Enum: []int64{1, 2, 4}}
+
+var checkThing_Exact = &validate.Number{Min: validate.Bound("0.1"), Max: validate.Bound("100")}
+
+var checkThing_Open = &validate.Number{Above: validate.Bound("0.1"), Below: validate.Bound("1e2")}
+
+var checkThing_Whole = &validate.Integer{Min: -9007199254740993, Max: 9007199254740993}
+
+var checkThing_Inside = &validate.Integer{Min: 1, Max: 9}
+
+var checkThing_Code = &validate.Text{Pattern: validate.MustPattern(`^[A-Z]{2}-\d+$`)}
+
+var checkThing_Loose = &validate.Text{Pattern: validate.MustPattern(`a.c`)}
+
+var checkThing_Word = &validate.Text{Pattern: validate.MustPattern(`\bok\b`)}
+
+var checkThing_At = &validate.Text{DateTime: true}
+
+var checkThing_Link = &validate.Text{URI: true}
+
+var checkThing_Tags_Items = &validate.Text{Max: 3}
+
+var checkThing_Counts_Items = &validate.Integer{Min: 0, Max: math.MaxInt64}
+
+var checkThing_Limits_Entries = &validate.Integer{Min: 0, Max: math.MaxInt64}
+
+var checkThing_Note = &validate.Text{Min: 1}
+
+var checkThing_Mood = &validate.Text{Enum: []string{"good", "bad"}}
+
+var checkThing_Level = &validate.Integer{Min: math.MinInt64, Max: math.MaxInt64, Enum: []int64{1, 2}}
+
+var checkThing_Due = &validate.Text{DateTime: true}
+
+var membersOfThing = []string{"name", "color", "version", "revision", "agreed", "ratio", "step", "power", "exact", "open", "whole", "inside", "code", "loose", "word", "at", "link", "tags", "counts", "flags", "grid", "labels", "limits", "parts", "note", "mood", "level", "due", "maybe", "spots", "blank", "shape", "shapes", "part", "carried", "document", "user", "password", "token", "realm"}
+
 func readThing(s *validate.Scanner, v *Thing) {
+	const ( // the bits of seen
+		bitName = iota
+		bitColor
+		bitVersion
+		bitRevision
+		bitAgreed
+		bitRatio
+		bitStep
+		bitPower
+		bitExact
+		bitOpen
+		bitWhole
+		bitInside
+		bitCode
+		bitLoose
+		bitWord
+		bitAt
+		bitLink
+		bitTags
+		bitCounts
+		bitFlags
+		bitGrid
+		bitLabels
+		bitLimits
+		bitParts
+		bitNote
+		bitMood
+		bitLevel
+		bitDue
+		bitMaybe
+		bitSpots
+		bitBlank
+		bitShape
+		bitShapes
+		bitPart
+		bitCarried
+		bitDocument
+		bitUser
+		bitPassword
+		bitToken
+		bitRealm
+	)
 	if !s.Object() {
 		return
 	}
@@ -150,130 +206,130 @@ func readThing(s *validate.Scanner, v *Thing) {
 		n++
 		switch string(s.Name()) {
 		case "name":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check9); ok {
+			if s.Once(&seen, bitName) {
+				if x, ok := s.String(checkThing_Name); ok {
 					v.Name = x
 				}
 			}
 		case "color":
-			if s.Once(&seen, 1) {
-				if x, ok := s.String(check1); ok {
+			if s.Once(&seen, bitColor) {
+				if x, ok := s.String(checkColor); ok {
 					v.Color = Color(x)
 				}
 			}
 		case "version":
-			if s.Once(&seen, 2) {
-				if x, ok := s.String(check10); ok {
+			if s.Once(&seen, bitVersion) {
+				if x, ok := s.String(checkThing_Version); ok {
 					optional.Version = ThingVersion(x)
 					v.Version = &optional.Version
 				}
 			}
 		case "revision":
-			if s.Once(&seen, 3) {
-				if x, ok := s.Int(check11); ok {
+			if s.Once(&seen, bitRevision) {
+				if x, ok := s.Int(checkThing_Revision); ok {
 					optional.Revision = ThingRevision(x)
 					v.Revision = &optional.Revision
 				}
 			}
 		case "agreed":
-			if s.Once(&seen, 4) {
+			if s.Once(&seen, bitAgreed) {
 				if x, ok := s.Only(true); ok {
 					optional.Agreed = ThingAgreed(x)
 					v.Agreed = &optional.Agreed
 				}
 			}
 		case "ratio":
-			if s.Once(&seen, 5) {
-				if x, ok := s.Float(check12); ok {
+			if s.Once(&seen, bitRatio) {
+				if x, ok := s.Float(checkThing_Ratio); ok {
 					optional.Ratio = ThingRatio(x)
 					v.Ratio = &optional.Ratio
 				}
 			}
 		case "step":
-			if s.Once(&seen, 6) {
-				if x, ok := s.Float(check13); ok {
+			if s.Once(&seen, bitStep) {
+				if x, ok := s.Float(checkThing_Step); ok {
 					optional.Step = ThingStep(x)
 					v.Step = &optional.Step
 				}
 			}
 		case "power":
-			if s.Once(&seen, 7) {
-				if x, ok := s.Int(check14); ok {
+			if s.Once(&seen, bitPower) {
+				if x, ok := s.Int(checkThing_Power); ok {
 					optional.Power = ThingPower(x)
 					v.Power = &optional.Power
 				}
 			}
 		case "exact":
-			if s.Once(&seen, 8) {
-				if x, ok := s.Float(check15); ok {
+			if s.Once(&seen, bitExact) {
+				if x, ok := s.Float(checkThing_Exact); ok {
 					optional.Exact = x
 					v.Exact = &optional.Exact
 				}
 			}
 		case "open":
-			if s.Once(&seen, 9) {
-				if x, ok := s.Float(check16); ok {
+			if s.Once(&seen, bitOpen) {
+				if x, ok := s.Float(checkThing_Open); ok {
 					optional.Open = x
 					v.Open = &optional.Open
 				}
 			}
 		case "whole":
-			if s.Once(&seen, 10) {
-				if x, ok := s.Int(check17); ok {
+			if s.Once(&seen, bitWhole) {
+				if x, ok := s.Int(checkThing_Whole); ok {
 					optional.Whole = x
 					v.Whole = &optional.Whole
 				}
 			}
 		case "inside":
-			if s.Once(&seen, 11) {
-				if x, ok := s.Int(check2); ok {
+			if s.Once(&seen, bitInside) {
+				if x, ok := s.Int(checkThing_Inside); ok {
 					optional.Inside = x
 					v.Inside = &optional.Inside
 				}
 			}
 		case "code":
-			if s.Once(&seen, 12) {
-				if x, ok := s.String(check18); ok {
+			if s.Once(&seen, bitCode) {
+				if x, ok := s.String(checkThing_Code); ok {
 					optional.Code = x
 					v.Code = &optional.Code
 				}
 			}
 		case "loose":
-			if s.Once(&seen, 13) {
-				if x, ok := s.String(check19); ok {
+			if s.Once(&seen, bitLoose) {
+				if x, ok := s.String(checkThing_Loose); ok {
 					optional.Loose = x
 					v.Loose = &optional.Loose
 				}
 			}
 		case "word":
-			if s.Once(&seen, 14) {
-				if x, ok := s.String(check20); ok {
+			if s.Once(&seen, bitWord) {
+				if x, ok := s.String(checkThing_Word); ok {
 					optional.Word = x
 					v.Word = &optional.Word
 				}
 			}
 		case "at":
-			if s.Once(&seen, 15) {
-				if x, ok := s.Time(check5); ok {
+			if s.Once(&seen, bitAt) {
+				if x, ok := s.Time(checkThing_At); ok {
 					optional.At = x
 					v.At = &optional.At
 				}
 			}
 		case "link":
-			if s.Once(&seen, 16) {
-				if x, ok := s.String(check7); ok {
+			if s.Once(&seen, bitLink) {
+				if x, ok := s.String(checkThing_Link); ok {
 					optional.Link = x
 					v.Link = &optional.Link
 				}
 			}
 		case "tags":
-			if s.Once(&seen, 17) {
+			if s.Once(&seen, bitTags) {
 				if s.Array() {
 					faults := s.Faults()
 					items := make([]string, 0, 3)
 					for s.Item() {
 						var item string
-						if x, ok := s.String(check21); ok {
+						if x, ok := s.String(checkThing_Tags_Items); ok {
 							item = x
 						}
 						items = append(items, item)
@@ -284,13 +340,13 @@ func readThing(s *validate.Scanner, v *Thing) {
 				}
 			}
 		case "counts":
-			if s.Once(&seen, 18) {
+			if s.Once(&seen, bitCounts) {
 				if s.Array() {
 					faults := s.Faults()
 					items := make([]int64, 0, 4)
 					for s.Item() {
 						var item int64
-						if x, ok := s.Int(check22); ok {
+						if x, ok := s.Int(checkThing_Counts_Items); ok {
 							item = x
 						}
 						items = append(items, item)
@@ -300,7 +356,7 @@ func readThing(s *validate.Scanner, v *Thing) {
 				}
 			}
 		case "flags":
-			if s.Once(&seen, 19) {
+			if s.Once(&seen, bitFlags) {
 				if s.Array() {
 					faults := s.Faults()
 					items := make([]bool, 0, 4)
@@ -316,7 +372,7 @@ func readThing(s *validate.Scanner, v *Thing) {
 				}
 			}
 		case "grid":
-			if s.Once(&seen, 20) {
+			if s.Once(&seen, bitGrid) {
 				if s.Array() {
 					items := make([][]float64, 0, 4)
 					for s.Item() {
@@ -339,13 +395,13 @@ func readThing(s *validate.Scanner, v *Thing) {
 				}
 			}
 		case "labels":
-			if s.Once(&seen, 21) {
+			if s.Once(&seen, bitLabels) {
 				if s.Object() {
 					entries := map[string]string{}
 					for n := 1; s.Member(); n++ {
 						name := s.NewName()
 						var entry string
-						if x, ok := s.String(check23); ok {
+						if x, ok := s.String(checkLabels_Entries); ok {
 							entry = x
 						}
 						entries[name] = entry
@@ -360,13 +416,13 @@ func readThing(s *validate.Scanner, v *Thing) {
 				}
 			}
 		case "limits":
-			if s.Once(&seen, 22) {
+			if s.Once(&seen, bitLimits) {
 				if s.Object() {
 					entries := map[string]int64{}
 					for n := 1; s.Member(); n++ {
 						name := s.NewName()
 						var entry int64
-						if x, ok := s.Int(check22); ok {
+						if x, ok := s.Int(checkThing_Limits_Entries); ok {
 							entry = x
 						}
 						entries[name] = entry
@@ -380,7 +436,7 @@ func readThing(s *validate.Scanner, v *Thing) {
 				}
 			}
 		case "parts":
-			if s.Once(&seen, 23) {
+			if s.Once(&seen, bitParts) {
 				if s.Object() {
 					entries := map[string]Part{}
 					for n := 1; s.Member(); n++ {
@@ -397,53 +453,53 @@ func readThing(s *validate.Scanner, v *Thing) {
 				}
 			}
 		case "note":
-			if s.Once(&seen, 24) {
+			if s.Once(&seen, bitNote) {
 				if s.Null() {
 					v.Note.SetNull()
 				} else {
 					var value string
-					if x, ok := s.String(check23); ok {
+					if x, ok := s.String(checkThing_Note); ok {
 						value = x
 					}
 					v.Note.Set(value)
 				}
 			}
 		case "mood":
-			if s.Once(&seen, 25) {
+			if s.Once(&seen, bitMood) {
 				if s.Null() {
 					v.Mood.SetNull()
 				} else {
 					var value ThingMood
-					if x, ok := s.String(check24); ok {
+					if x, ok := s.String(checkThing_Mood); ok {
 						value = ThingMood(x)
 					}
 					v.Mood.Set(value)
 				}
 			}
 		case "level":
-			if s.Once(&seen, 26) {
+			if s.Once(&seen, bitLevel) {
 				if !s.RefuseNull() {
 					var value ThingLevel
-					if x, ok := s.Int(check25); ok {
+					if x, ok := s.Int(checkThing_Level); ok {
 						value = ThingLevel(x)
 					}
 					v.Level.Set(value)
 				}
 			}
 		case "due":
-			if s.Once(&seen, 27) {
+			if s.Once(&seen, bitDue) {
 				if s.Null() {
 					v.Due.SetNull()
 				} else {
 					var value time.Time
-					if x, ok := s.Time(check5); ok {
+					if x, ok := s.Time(checkThing_Due); ok {
 						value = x
 					}
 					v.Due.Set(value)
 				}
 			}
 		case "maybe":
-			if s.Once(&seen, 28) {
+			if s.Once(&seen, bitMaybe) {
 				if s.Null() {
 					v.Maybe.SetNull()
 				} else {
@@ -453,7 +509,7 @@ func readThing(s *validate.Scanner, v *Thing) {
 				}
 			}
 		case "spots":
-			if s.Once(&seen, 29) {
+			if s.Once(&seen, bitSpots) {
 				if s.Array() {
 					items := make([]nullable.Nullable[int64], 0, 4)
 					for s.Item() {
@@ -473,7 +529,7 @@ func readThing(s *validate.Scanner, v *Thing) {
 				}
 			}
 		case "blank":
-			if s.Once(&seen, 30) {
+			if s.Once(&seen, bitBlank) {
 				if s.Null() {
 					v.Blank.SetNull()
 				} else {
@@ -493,12 +549,12 @@ func readThing(s *validate.Scanner, v *Thing) {
 				}
 			}
 		case "shape":
-			if s.Once(&seen, 31) {
+			if s.Once(&seen, bitShape) {
 				readShape(s, &optional.Shape)
 				v.Shape = &optional.Shape
 			}
 		case "shapes":
-			if s.Once(&seen, 32) {
+			if s.Once(&seen, bitShapes) {
 				if s.Array() {
 					items := make([]Shape, 0, 4)
 					for s.Item() {
@@ -510,41 +566,41 @@ func readThing(s *validate.Scanner, v *Thing) {
 				}
 			}
 		case "part":
-			if s.Once(&seen, 33) {
+			if s.Once(&seen, bitPart) {
 				readPart(s, &optional.Part)
 				v.Part = &optional.Part
 			}
 		case "carried":
-			if s.Once(&seen, 34) {
+			if s.Once(&seen, bitCarried) {
 				v.Carried = s.Any()
 			}
 		case "document":
-			if s.Once(&seen, 35) {
+			if s.Once(&seen, bitDocument) {
 				v.Document = s.RawObject()
 			}
 		case "user":
-			if s.Once(&seen, 36) {
+			if s.Once(&seen, bitUser) {
 				if x, ok := s.String(nil); ok {
 					optional.User = x
 					v.User = &optional.User
 				}
 			}
 		case "password":
-			if s.Once(&seen, 37) {
+			if s.Once(&seen, bitPassword) {
 				if x, ok := s.String(nil); ok {
 					optional.Password = x
 					v.Password = &optional.Password
 				}
 			}
 		case "token":
-			if s.Once(&seen, 38) {
+			if s.Once(&seen, bitToken) {
 				if x, ok := s.String(nil); ok {
 					optional.Token = x
 					v.Token = &optional.Token
 				}
 			}
 		case "realm":
-			if s.Once(&seen, 39) {
+			if s.Once(&seen, bitRealm) {
 				if x, ok := s.String(nil); ok {
 					optional.Realm = x
 					v.Realm = &optional.Realm
@@ -555,26 +611,17 @@ func readThing(s *validate.Scanner, v *Thing) {
 		}
 	}
 	s.Members(n, 2, 12)
-	want := uint64(0x3)
-	if seen&0x1000000000 != 0 { // user
-		want |= 0x2000000000
+	want := uint64(1<<bitName | 1<<bitColor)
+	if seen&(1<<bitUser) != 0 {
+		want |= 1 << bitPassword
 	}
-	if seen&0x4000000000 != 0 { // token
-		want |= 0x9000000000
+	if seen&(1<<bitToken) != 0 {
+		want |= 1<<bitUser | 1<<bitRealm
 	}
 	s.Require(seen, want, membersOfThing)
 }
 
-func readShape(s *validate.Scanner, v *Shape) {
-	start := s.Start()
-	switch s.Branch("kind", "circle", "square") {
-	case "circle":
-		readCircle(s, new(Circle))
-	case "square":
-		readSquare(s, new(Square))
-	}
-	v.union = s.Since(start)
-}
+var checkLabels_Entries = &validate.Text{Min: 1}
 
 func readLabels(s *validate.Scanner, v *Labels) {
 	if s.Object() {
@@ -582,7 +629,7 @@ func readLabels(s *validate.Scanner, v *Labels) {
 		for n := 1; s.Member(); n++ {
 			name := s.NewName()
 			var entry string
-			if x, ok := s.String(check23); ok {
+			if x, ok := s.String(checkLabels_Entries); ok {
 				entry = x
 			}
 			entries[name] = entry
@@ -609,7 +656,16 @@ func readRows(s *validate.Scanner, v *Rows) {
 	}
 }
 
+var checkPart_ID = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
+var membersOfPart = []string{"id", "parts", "inner"}
+
 func readPart(s *validate.Scanner, v *Part) {
+	const ( // the bits of seen
+		bitID = iota
+		bitParts
+		bitInner
+	)
 	if !s.Object() {
 		return
 	}
@@ -617,13 +673,13 @@ func readPart(s *validate.Scanner, v *Part) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "id":
-			if s.Once(&seen, 0) {
-				if x, ok := s.Int(check6); ok {
+			if s.Once(&seen, bitID) {
+				if x, ok := s.Int(checkPart_ID); ok {
 					v.ID = x
 				}
 			}
 		case "parts":
-			if s.Once(&seen, 1) {
+			if s.Once(&seen, bitParts) {
 				if s.Array() {
 					items := make([]Part, 0, 4)
 					for s.Item() {
@@ -635,7 +691,7 @@ func readPart(s *validate.Scanner, v *Part) {
 				}
 			}
 		case "inner":
-			if s.Once(&seen, 2) {
+			if s.Once(&seen, bitInner) {
 				var to Part
 				readPart(s, &to)
 				v.Inner = &to
@@ -644,10 +700,31 @@ func readPart(s *validate.Scanner, v *Part) {
 			s.Skip()
 		}
 	}
-	s.Require(seen, 0x1, membersOfPart)
+	s.Require(seen, 1<<bitID, membersOfPart)
 }
 
+func readShape(s *validate.Scanner, v *Shape) {
+	start := s.Start()
+	switch s.Branch("kind", "circle", "square") {
+	case "circle":
+		readCircle(s, new(Circle))
+	case "square":
+		readSquare(s, new(Square))
+	}
+	v.union = s.Since(start)
+}
+
+var checkCircle_Kind = &validate.Text{Enum: []string{"circle"}}
+
+var checkCircle_Radius = &validate.Number{Above: validate.Bound("0")}
+
+var membersOfCircle = []string{"kind", "radius"}
+
 func readCircle(s *validate.Scanner, v *Circle) {
+	const ( // the bits of seen
+		bitKind = iota
+		bitRadius
+	)
 	if !s.Object() {
 		return
 	}
@@ -655,14 +732,14 @@ func readCircle(s *validate.Scanner, v *Circle) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "kind":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check26); ok {
+			if s.Once(&seen, bitKind) {
+				if x, ok := s.String(checkCircle_Kind); ok {
 					v.Kind = CircleKind(x)
 				}
 			}
 		case "radius":
-			if s.Once(&seen, 1) {
-				if x, ok := s.Float(check27); ok {
+			if s.Once(&seen, bitRadius) {
+				if x, ok := s.Float(checkCircle_Radius); ok {
 					v.Radius = x
 				}
 			}
@@ -670,10 +747,21 @@ func readCircle(s *validate.Scanner, v *Circle) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x3, membersOfCircle)
+	s.Require(seen, 1<<bitKind|1<<bitRadius, membersOfCircle)
 }
 
+var checkSquare_Kind = &validate.Text{Enum: []string{"square"}}
+
+var checkSquare_Side = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
+var membersOfSquare = []string{"kind", "side", "inside"}
+
 func readSquare(s *validate.Scanner, v *Square) {
+	const ( // the bits of seen
+		bitKind = iota
+		bitSide
+		bitInside
+	)
 	if !s.Object() {
 		return
 	}
@@ -681,19 +769,19 @@ func readSquare(s *validate.Scanner, v *Square) {
 	for s.Member() {
 		switch string(s.Name()) {
 		case "kind":
-			if s.Once(&seen, 0) {
-				if x, ok := s.String(check28); ok {
+			if s.Once(&seen, bitKind) {
+				if x, ok := s.String(checkSquare_Kind); ok {
 					v.Kind = SquareKind(x)
 				}
 			}
 		case "side":
-			if s.Once(&seen, 1) {
-				if x, ok := s.Int(check6); ok {
+			if s.Once(&seen, bitSide) {
+				if x, ok := s.Int(checkSquare_Side); ok {
 					v.Side = x
 				}
 			}
 		case "inside":
-			if s.Once(&seen, 2) {
+			if s.Once(&seen, bitInside) {
 				var to Shape
 				readShape(s, &to)
 				v.Inside = &to
@@ -702,5 +790,5 @@ func readSquare(s *validate.Scanner, v *Square) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 0x3, membersOfSquare)
+	s.Require(seen, 1<<bitKind|1<<bitSide, membersOfSquare)
 }
