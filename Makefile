@@ -63,8 +63,9 @@ check-spec: ## lint the documents, and fail at a change that breaks clients and 
 	spec/check.sh
 
 .PHONY: rules
-rules: ## write RULES.md, the pictures of statuses and rooms and the schema of new databases from their sources
+rules: ## write RULES.md, the page and the options of settings, the pictures of statuses and rooms and the schema of new databases from their sources
 	BERTH_GOLDEN=write go test -count=1 -run 'RULES' ./conformance
+	BERTH_GOLDEN=write go test -count=1 -run 'TheSettings' ./impl/app
 	BERTH_GOLDEN=write go test -count=1 -run 'Pictures' ./impl/compute .
 	BERTH_GOLDEN=write go test -count=1 -run 'TheSchemaIs' ./store/sqlite
 

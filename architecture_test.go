@@ -62,11 +62,13 @@ var rooms = map[string]struct {
 	"impl/control":                   {may: []string{"impl/args", "impl/compute", "store"}},
 	"impl/limit":                     {may: []string{"impl/compute"}, uses: []string{http}},
 	"impl/queue":                     {may: []string{"impl/compute", "store"}},
-	"impl/runtime":                   {may: []string{"impl/compute"}},
-	"impl/runtime/sim":               {may: []string{"impl/args", "impl/compute", "impl/runtime"}},
-	"impl/runtime/docker":            {may: []string{"impl/args", "impl/compute", "impl/runtime"}, uses: []string{moby}},
+	"impl/setting":                   {},
+	"impl/runtime":                   {may: []string{"impl/compute", "impl/setting"}},
+	"impl/runtimes":                  {may: []string{"impl/runtime/docker", "impl/runtime/process", "impl/runtime/sim"}}, // and nobody else: they register themselves
+	"impl/runtime/sim":               {may: []string{"impl/args", "impl/compute", "impl/runtime", "impl/setting"}},
+	"impl/runtime/docker":            {may: []string{"impl/args", "impl/compute", "impl/runtime", "impl/setting"}, uses: []string{moby}},
 	"impl/runtime/docker/dockertest": {uses: []string{moby, http}}, // a registry to pull from
-	"impl/runtime/process":           {may: []string{"impl/args", "impl/compute", "impl/runtime"}},
+	"impl/runtime/process":           {may: []string{"impl/args", "impl/compute", "impl/runtime", "impl/setting"}},
 	"impl/runtime/runtimetest":       {may: []string{"impl/compute", "impl/runtime"}},
 	"impl/runtime/runtimetest/play":  {},
 	"impl/loop":                      {may: []string{"impl/compute", "impl/control", "impl/queue", "impl/runtime", "store"}},
@@ -83,16 +85,16 @@ var rooms = map[string]struct {
 		uses: []string{http},
 	},
 	"impl/app": {
-		may:  []string{"graphql", "impl/atomicfile", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/limit", "impl/loop", "impl/observe", "impl/problem", "impl/queue", "impl/reference", "impl/runtime", "impl/runtime/docker", "impl/runtime/process", "impl/runtime/sim", "impl/webhook", "store", "store/sqlite"},
+		may:  []string{"graphql", "impl/atomicfile", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/limit", "impl/loop", "impl/observe", "impl/problem", "impl/queue", "impl/reference", "impl/runtime", "impl/runtimes", "impl/setting", "impl/webhook", "store", "store/sqlite"},
 		uses: []string{http},
 	},
 	"conformance":        {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "impl/app"}, uses: []string{http}},
 	"conformance/mutate": {},
 	"conformance/abuse":  {uses: []string{http}},
 	"conformance/crash":  {uses: []string{http}},
-	"cmd/berth":          {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/worker", "gen/rest", "gen/restclient", "gen/queue", "gen/queueclient", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
+	"cmd/berth":          {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/setting", "impl/worker", "gen/rest", "gen/restclient", "gen/queue", "gen/queueclient", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
 	"cmd/validgen":       {},
-	"":                   {may: []string{"impl/app", "impl/worker"}}, // what embedders import
+	"":                   {may: []string{"impl/app", "impl/setting", "impl/worker"}}, // what embedders import
 	"berthtest":          {may: []string{""}},
 }
 

@@ -17,44 +17,19 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"reflect"
 	"sync"
 
 	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/setting"
 )
 
 // The runtimes of Options.Runtime.
 const (
-	RuntimeSim     = app.RuntimeSim
-	RuntimeProcess = app.RuntimeProcess
-	RuntimeDocker  = app.RuntimeDocker
+	RuntimeSim     = "sim"     // nothing is run, and time can be set
+	RuntimeProcess = "process" // processes of this machine
+	RuntimeDocker  = "docker"  // containers of a Docker Engine
 )
-
-// Options are what a server is started with. The zero value is a server for one test.
-type Options struct {
-	// Dir is the data directory; it is made if it is missing, and what an earlier server left in it is there again. Empty: a
-	// temporary one that Close removes. What is thrown away so soon does not wait for the disk: after a failure of power, but
-	// only then, it may have lost writes that were acknowledged. With a Dir no acknowledged write is ever lost.
-	Dir string
-	// Listen is the address of all interfaces; empty: 127.0.0.1, and a port that is free.
-	Listen string
-	// Endpoints are there from the start. Further ones are created over REST or GraphQL.
-	Endpoints []Endpoint
-	// Runtime is what pods, and the workers of endpoints that are created later, run on: RuntimeSim, which is the default, where
-	// nothing is run and time can be set, RuntimeProcess or RuntimeDocker.
-	Runtime string
-	// ProcessEnv names variables of this program's environment that the processes of endpoints get besides PATH, HOME, LANG, PYTHON* and
-	// what else every program needs.
-	ProcessEnv []string
-	// ProcessAccept is what pods and endpoints that are created over REST or GraphQL may set of processes, with RuntimeProcess: args,
-	// env for every variable, env:NAME for one; empty: nothing.
-	ProcessAccept []string
-	// Catalog is a file with the GPU types, CPU flavors, data centers and prices; empty: the built-in one.
-	Catalog string
-	// Fleet is a file with the hosts that pods are placed on, or the word machine for this one; empty: plenty of everything.
-	Fleet string
-	// Log gets what the server logs; nil: nothing does.
-	Log *slog.Logger
-}
 
 // Server is a running server. It is safe for concurrent use.
 type Server struct {
@@ -77,12 +52,12 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 		}
 	}()
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	config := app.Config{
-		Data: o.Dir, Listen: cmp.Or(o.Listen, "127.0.0.1:0"), Runtime: cmp.Or(o.Runtime, RuntimeSim), Catalog: o.Catalog, Fleet: o.Fleet, Log: o.Log,
-		ProcessEnv: o.ProcessEnv, ProcessAccept: o.ProcessAccept,
-		PrivateWebhooks: true, GraphQL: app.GraphQL{Introspection: true},
+	config, err := app.NewConfig(o.values())
+	if err != nil {
+		return nil, err
 	}
-	config.TestControls = config.Runtime == RuntimeSim // real processes live in real time
+	config.Data, config.Log, config.PrivateWebhooks, config.GraphQL.Introspection = o.Dir, o.Log, true, true
+	config.TestControls = app.Simulates(o.Runtime) // what really runs lives in real time
 	for _, e := range o.Endpoints {
 		if err := e.check(); err != nil {
 			return nil, err
@@ -112,6 +87,25 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 		}
 	}
 	return s, nil
+}
+
+// values gives what the options set, as settings.
+func (o Options) values() setting.Values {
+	values, options := setting.Values{}, reflect.ValueOf(o)
+	for _, s := range app.Settings() {
+		if s.Option == "" {
+			continue
+		}
+		switch field := options.FieldByName(s.Option); {
+		case field.Kind() == reflect.Slice:
+			values[s.Name] = field.Interface().([]string)
+		case field.Kind() == reflect.Bool || !field.IsZero():
+			values[s.Name] = []string{fmt.Sprint(field.Interface())}
+		case s.OptionDefault != "":
+			values[s.Name] = []string{s.OptionDefault}
+		}
+	}
+	return values
 }
 
 func (s *Server) later(f func() error) { s.cleanUp = append(s.cleanUp, f) }

@@ -211,7 +211,7 @@ func TestWhatMakesNoSenseIsNamed(t *testing.T) {
 		"both":              {Endpoints: []berth.Endpoint{{Name: "e", Handler: echo, Command: []string{"true"}}}},
 		"Workers is -1":     {Endpoints: []berth.Endpoint{{Name: "e", Workers: -1}}},
 		"nowhere.json":      {Catalog: "nowhere.json"},
-		`not "moon"`:        {Runtime: "moon"},
+		`runtime "moon"`:    {Runtime: "moon"},
 		"missing port":      {Listen: "127.0.0.1"},
 		"not a directory":   {Dir: filepath.Join(os.Args[0], "x")},
 		"fleet-nowhere.jso": {Fleet: "fleet-nowhere.json"},

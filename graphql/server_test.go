@@ -24,6 +24,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/limit"
+	pods "github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 	"github.com/berthdev/berth/store/sqlite"
 )
@@ -46,13 +47,13 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 	t.Cleanup(func() { _ = db.Close() })
 	e.db = &watched{Store: db}
 	ids := compute.NewIDs(rand.Reader, clock)
-	keyring, err := control.NewKeyring(t.Context(), db, ids, clock)
+	keyring, err := control.NewKeyring(t.Context(), db, ids, clock, nil)
 	require.NoError(t, err)
 	_, e.token, err = keyring.Create(t.Context(), control.NewKey{UserID: "u", Scopes: []compute.Scope{compute.ScopeAll}})
 	require.NoError(t, err)
 	catalog, err := control.BuiltInCatalog()
 	require.NoError(t, err)
-	placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog))
+	placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog), control.PlacementOptions{Place: pods.Pack})
 	require.NoError(t, err)
 	secrets, err := control.NewSecrets([]byte("a key that has thirty-two bytes."))
 	require.NoError(t, err)
@@ -62,9 +63,9 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 	require.NoError(t, err)
 	s := graphql.Services{
 		Bodies: bodies, Answers: limit.NewAnswers(time.Minute),
-		Registries: registries, Endpoints: control.NewEndpoints(e.db, ids, placement, noQueue{}),
+		Registries: registries, Endpoints: control.NewEndpoints(e.db, ids, placement, noQueue{}, control.Runtime{Can: compute.AllCapabilities}),
 		Live:    func(compute.PodID) compute.PodRuntime { return compute.PodRuntime{} },
-		Control: control.New(e.db, ids, placement, control.Hints{Pod: func(compute.PodID) {}}), Keyring: keyring, Clock: clock,
+		Control: control.New(e.db, ids, placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{Pod: func(compute.PodID) {}}), Keyring: keyring, Clock: clock,
 		Log: slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	if set != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/berthdev/berth/graphql/scalar"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 )
 
@@ -74,9 +75,9 @@ func TestAPodIsShownWhole(t *testing.T) {
 func emptyServices(t *testing.T) Services {
 	catalog, err := control.BuiltInCatalog()
 	require.NoError(t, err)
-	placement, err := control.NewPlacement(t.Context(), empty{}, catalog, nil)
+	placement, err := control.NewPlacement(t.Context(), empty{}, catalog, nil, control.PlacementOptions{Place: runtime.Pack})
 	require.NoError(t, err)
-	return Services{Control: control.New(empty{}, nil, placement, control.Hints{}), Clock: compute.SystemClock{}}
+	return Services{Control: control.New(empty{}, nil, placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{}), Clock: compute.SystemClock{}}
 }
 
 func TestTemplatesAndEndpointsAreShownWhole(t *testing.T) {

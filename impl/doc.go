@@ -5,7 +5,9 @@
 //	control   what an operator asks for, and where pods are placed
 //	queue     a job's life
 //	loop      what happens unasked
-//	runtime   what pods and workers run on: sim, process, docker
+//	runtime   what pods and workers run on: each kind is a package below it, and registers itself
+//	runtimes  the list of those kinds
+//	setting   what a setting is; the table of them is in app
 //	atomicfile files of which a crash leaves all or nothing
 //	problem   error code to HTTP status
 //	fault     what operations do wrong because a test asked for it

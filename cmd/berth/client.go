@@ -18,6 +18,7 @@ import (
 	"github.com/berthdev/berth/gen/queueclient"
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/gen/restclient"
+	"github.com/berthdev/berth/impl/setting"
 )
 
 // requestTime is how long an answer may take, beyond what the server was asked to wait.
@@ -25,11 +26,7 @@ const requestTime = 30 * time.Second
 
 // addConnection adds the flags that say where the server is.
 func addConnection(cmd *cobra.Command) {
-	flags := cmd.PersistentFlags()
-	flags.String("server", "http://127.0.0.1:8765", "base address of the server")
-	flags.String("queue-server", "", "base address of its queue, if it is another one")
-	flags.String("key", "", "API key; better given as BERTH_KEY, since others see command lines")
-	asSettings(flags, "server", "queue-server", "key")
+	addSettings(cmd, cmd.PersistentFlags(), settingsFor(setting.Client))
 }
 
 // connection speaks to a server, with the generated clients: their paths and parameters are those of the documents.

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/berthdev/berth/impl/app"
 )
 
 func newConfigCommand() *cobra.Command {
@@ -71,9 +73,7 @@ shown, only whether it is set. Other flags may be given, to see what they change
 			}, settings)
 		},
 	}
-	addConnection(cmd)
-	addServerSettings(cmd)
-	cmd.PersistentFlags().VisitAll(func(f *pflag.Flag) { f.Hidden = true })
+	addSettings(cmd, cmd.Flags(), app.Settings())
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = true })
 	return cmd
 }

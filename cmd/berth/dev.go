@@ -14,13 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/setting"
 )
 
 // devEndpoint is the name of the endpoint of berth dev.
 const devEndpoint = "dev"
 
 func newDevCommand() *cobra.Command {
-	flags := serverFlags{private: true, graphql: app.GraphQL{Introspection: true, Playground: true}}
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "dev HANDLER.py | dev -- COMMAND [ARG...]",
@@ -40,12 +40,13 @@ The key is kept in the data directory, in dev.key, for its owner alone, and is t
 			if err != nil {
 				return misuse(err, "see berth dev --help")
 			}
-			config, err := flags.config(cmd)
+			config, lines, err := setUp(cmd)
 			if err != nil {
 				return err
 			}
-			defer flags.flush()
-			config.WorkerOutput = flags.lines // beside the log, and as little waited for
+			defer flush(lines)
+			config.WorkerOutput = lines // beside the log, and as little waited for
+			config.GraphQL.Playground = true
 			config.Endpoints = []app.Endpoint{{Name: devEndpoint, Command: w.command, WorkersMin: 1, WorkersMax: 1}}
 			return serve(cmd.Context(), config, func(s *app.Server) error {
 				key, err := s.DevKey(cmd.Context())
@@ -63,9 +64,20 @@ The key is kept in the data directory, in dev.key, for its owner alone, and is t
 			})
 		},
 	}
-	addServerFlags(cmd, &flags)
+	addSettings(cmd, cmd.Flags(), devSettings())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON (url, queueUrl, key, endpoints) when ready")
 	return cmd
+}
+
+// devSettings are those of a server. What helps who develops is on, if it is not turned off.
+func devSettings() []setting.Setting {
+	all := settingsFor(setting.Server)
+	for i, s := range all {
+		if s.Name == "private-webhooks" || s.Name == "graphql-introspection" {
+			all[i].Default = "true"
+		}
+	}
+	return all
 }
 
 // devProgram is what the worker of berth dev is.

@@ -17,17 +17,18 @@ func newDoctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Tell which runtimes and GPUs this machine has, or why not",
 		Long: `Tell which runtimes this machine has for pods (berth serve --runtime), what they cannot do, and which GPUs there are.
-It changes nothing, and it is no failure if something is missing.`,
+The settings of the runtimes count as they do for berth serve. It changes nothing, and it is no failure if something is missing.`,
 		Example: "  berth doctor",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			findings := app.Examine(cmd.Context())
+			findings := app.Examine(cmd.Context(), valuesOf(cmd))
 			if asJSON {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(findings)
 			}
 			return printFindings(cmd.OutOrStdout(), findings)
 		},
 	}
+	addSettings(cmd, cmd.Flags(), app.RuntimeSettings())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array of {name, available, detail, warnings}")
 	return cmd
 }

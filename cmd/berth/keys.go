@@ -12,7 +12,6 @@ import (
 )
 
 func newKeysCommand() *cobra.Command {
-	var data string
 	cmd := &cobra.Command{
 		Use:   "keys",
 		Short: "Create, list and revoke API keys",
@@ -20,14 +19,14 @@ func newKeysCommand() *cobra.Command {
 new key at once, and that one was revoked within a second. One that is older than this program and has a database of an
 earlier version must be stopped first.`,
 	}
-	cmd.PersistentFlags().StringVar(&data, "data", "berth-data", "directory of the database")
-	asSettings(cmd.PersistentFlags(), "data")
-	cmd.AddCommand(newKeysCreateCommand(&data), newKeysListCommand(&data), newKeysRevokeCommand(&data))
+	addSettings(cmd, cmd.PersistentFlags(), settingsNamed("data"))
+	cmd.AddCommand(newKeysCreateCommand(), newKeysListCommand(), newKeysRevokeCommand())
 	return cmd
 }
 
 // withKeys opens the keys for f.
-func withKeys(cmd *cobra.Command, data string, f func(*app.Keys) error) error {
+func withKeys(cmd *cobra.Command, f func(*app.Keys) error) error {
+	data, _ := cmd.Flags().GetString("data")
 	keys, err := app.OpenKeys(cmd.Context(), data)
 	if err != nil {
 		return err
@@ -35,7 +34,7 @@ func withKeys(cmd *cobra.Command, data string, f func(*app.Keys) error) error {
 	return errors.Join(f(keys), keys.Close())
 }
 
-func newKeysCreateCommand(data *string) *cobra.Command {
+func newKeysCreateCommand() *cobra.Command {
 	var name string
 	var scopes []string
 	var exempt bool
@@ -55,7 +54,7 @@ func newKeysCreateCommand(data *string) *cobra.Command {
 			if expiry < 0 {
 				return misuse(errors.New("--expires-in must not be negative"), "")
 			}
-			return withKeys(cmd, *data, func(keys *app.Keys) error {
+			return withKeys(cmd, func(keys *app.Keys) error {
 				key, token, err := keys.Create(cmd.Context(), app.NewKey(name, scopes, exempt, expiry))
 				if err != nil {
 					return err
@@ -75,14 +74,14 @@ func newKeysCreateCommand(data *string) *cobra.Command {
 	return cmd
 }
 
-func newKeysListCommand(data *string) *cobra.Command {
+func newKeysListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
 		Short:   "List the keys, without their secrets",
 		Example: "  berth keys list --data /var/lib/berth --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withKeys(cmd, *data, func(keys *app.Keys) error {
+			return withKeys(cmd, func(keys *app.Keys) error {
 				shown := []shownKey{}
 				for _, k := range keys.Keys(false) {
 					shown = append(shown, shownKey{k.ID, k.Name, k.Scopes, k.Exempt, moment(k.CreatedAt), moment(k.ExpiresAt), moment(k.RevokedAt)})
@@ -96,14 +95,14 @@ func newKeysListCommand(data *string) *cobra.Command {
 	}
 }
 
-func newKeysRevokeCommand(data *string) *cobra.Command {
+func newKeysRevokeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "revoke ID",
 		Short:   "Make a key invalid for good",
 		Example: "  berth keys revoke gbeykwuu82",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withKeys(cmd, *data, func(keys *app.Keys) error {
+			return withKeys(cmd, func(keys *app.Keys) error {
 				if err := keys.Revoke(cmd.Context(), compute.KeyID(args[0])); err != nil {
 					return err
 				}

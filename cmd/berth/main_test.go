@@ -32,10 +32,10 @@ func TestAWrongCallIsRefusedWithAHint(t *testing.T) {
 		"help srve":                      "berth: there is no command berth srve\nhint: did you mean serve?\n",
 		"help pods crate":                "berth: there is no command berth pods crate\nhint: did you mean create?\n",
 		"serve --lisen x":                "berth: unknown flag: --lisen\nusage: berth serve [flags]\nhint: did you mean --listen?\n",
-		"serve --runtime dokcer":         "berth: --runtime: \"dokcer\" is none of sim, process, docker\n",
-		"serve --listen 8765":            "berth: --listen: address 8765: missing port in address\nhint: it must be HOST:PORT, such as 127.0.0.1:8765; port 0 picks one\n",
-		"serve --queue-listen x:99999":   "berth: --queue-listen: address 99999: invalid port\nhint: it must be HOST:PORT, such as 127.0.0.1:8765; port 0 picks one\n",
-		"serve --lease 1s":               "berth: --lease 1s: it must be at least 3s\n",
+		"serve --runtime dokcer":         "berth: --runtime \"dokcer\": it must be sim, docker or process\n",
+		"serve --listen 8765":            "berth: --listen \"8765\": missing port in address: it must be HOST:PORT, such as 127.0.0.1:8765; port 0 picks one\n",
+		"serve --queue-listen x:99999":   "berth: --queue-listen \"x:99999\": invalid port: it must be HOST:PORT, such as 127.0.0.1:8765; port 0 picks one\n",
+		"serve --lease 1s":               "berth: --lease \"1s\": it must be at least 3s\n",
 		"nonsense":                       "berth: there is no command berth nonsense\nhint: see berth --help\n",
 		"pods create --foo":              "berth: unknown flag: --foo\nusage: berth pods create [flags]\nhint: see berth pods create --help\n",
 		"pods get":                       "berth: accepts 1 arg(s), received 0\nusage: berth pods get ID [flags]\nhint: see berth pods get --help\n",
@@ -45,7 +45,7 @@ func TestAWrongCallIsRefusedWithAHint(t *testing.T) {
 		"spec show x":                    "berth: invalid argument \"x\" for \"berth spec show\"\nusage: berth spec show rest|queue|worker|controls [flags]\nhint: see berth spec show --help\n",
 		"keys create --scope x":          "",
 		"serve --endpoint x":             "berth: --endpoint \"x\": it must be NAME=COMMAND\n",
-		"serve --pod-retention 0":        "berth: --pod-retention 0s: it must be longer than 0\n",
+		"serve --pod-retention 0":        "berth: --pod-retention \"0s\": it must be longer than 0\n",
 		"dev":                            "berth: name a handler file, or a command after --\nhint: see berth dev --help\n",
 		"conformance --target x --key y": "berth: --target: \"x\" is not an http or https URL\n",
 		"conformance --target http://x":  "berth: --target needs --key\n",
@@ -244,7 +244,7 @@ func TestAShellIsOfferedWhatTheServerHas(t *testing.T) {
 	require.Equal(t, ":4\n", offered("pods", "get", "--server", s.server.URL(), "--key", s.server.FirstKey(), id, ""))
 	require.Equal(t, endpoint+"\tone\n:4\n", offered("jobs", "run", "--server", s.server.URL(), "--key", s.server.FirstKey(), ""))
 	require.Contains(t, offered("pods", "create", "--server", s.server.URL(), "--key", s.server.FirstKey(), "--gpu", ""), "NVIDIA L4\t24 GB\n")
-	require.Equal(t, "sim\nprocess\ndocker\n:4\n", offered("serve", "--runtime", ""))
+	require.Equal(t, "sim\ndocker\nprocess\n:4\n", offered("serve", "--runtime", ""))
 	require.Equal(t, "yaml\nyml\n:8\n", offered("pods", "list", "--config", ""))
 	require.Equal(t, "SECURE\nCOMMUNITY\n:4\n", offered("pods", "create", "--cloud", ""))
 	require.Equal(t, ":4\n", offered("pods", "get", "--server", "http://127.0.0.1:1", ""))

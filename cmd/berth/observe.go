@@ -8,68 +8,38 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/berthdev/berth/impl/app"
 	"github.com/berthdev/berth/impl/observe"
+	"github.com/berthdev/berth/impl/setting"
 )
-
-// observeFlags are the flags for what an operator sees of a server.
-type observeFlags struct {
-	verbose     bool
-	logFormat   string
-	logLevel    string
-	metrics     string
-	traces      string
-	drainNotice time.Duration
-}
-
-func (f *observeFlags) add(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "log every request: --log-level debug")
-	cmd.Flags().StringVar(&f.logFormat, "log-format", "text", "how the log is written: text or json")
-	cmd.Flags().StringVar(&f.logLevel, "log-level", "info", "what is logged at least: debug, which has every request, info, warn or error")
-	cmd.Flags().StringVar(&f.metrics, "metrics-listen", "", "address of /metrics for Prometheus, which asks for no key; without it nothing is measured")
-	cmd.Flags().StringVar(&f.traces, "traces-endpoint", "", "URL of a receiver of OpenTelemetry traces by OTLP over HTTP; without it OTEL_EXPORTER_OTLP_ENDPOINT")
-	cmd.Flags().DurationVar(&f.drainNotice, "drain-notice", 0, "how long /readyz says at shutdown that the server leaves before it stops to listen")
-}
 
 // flushTime is how long the end waits for the last lines of the log to be read.
 const flushTime = time.Second
 
-// log makes the log of a server, which never waits for who reads it.
-func (f *observeFlags) log(to io.Writer) (*slog.Logger, *observe.Log, error) {
-	var log *slog.Logger
-	lines := observe.NewLog(to, func(n int64) { log.Warn("lines of the log were dropped: nobody read it", "lines", n) })
-	log, err := f.logger(lines)
-	return log, lines, err
+// newLog makes the log of a server, which never waits for who reads it.
+func newLog(to io.Writer, v setting.Values) (log *slog.Logger, lines *observe.Log) {
+	lines = observe.NewLog(to, func(n int64) { log.Warn("lines of the log were dropped: nobody read it", "lines", n) })
+	log = newLogger(lines, v)
+	return log, lines
 }
 
-// logger makes a log that is written to a writer, or says which flag has no such value.
-func (f *observeFlags) logger(to io.Writer) (*slog.Logger, error) {
+// newLogger makes a log that is written to a writer, as the settings, which have been validated, say.
+func newLogger(to io.Writer, v setting.Values) *slog.Logger {
 	var level slog.Level
-	switch f.logLevel {
-	case "debug", "info", "warn", "error":
-		_ = level.UnmarshalText([]byte(f.logLevel)) // it knows these
-	default:
-		return nil, fmt.Errorf("--log-level %q: it must be debug, info, warn or error", f.logLevel)
-	}
-	if f.verbose {
+	_ = level.UnmarshalText([]byte(v.Text("log-level")))
+	if v.On("verbose") {
 		level = slog.LevelDebug
 	}
 	options := &slog.HandlerOptions{Level: level}
-	switch f.logFormat {
-	case "text":
-		return slog.New(slog.NewTextHandler(to, options)), nil
-	case "json":
-		return slog.New(slog.NewJSONHandler(to, options)), nil
+	if v.Text("log-format") == "json" {
+		return slog.New(slog.NewJSONHandler(to, options))
 	}
-	return nil, fmt.Errorf("--log-format %q: it must be text or json", f.logFormat)
+	return slog.New(slog.NewTextHandler(to, options))
 }
 
-// config adds the settings of the flags and, for traces, of OpenTelemetry's own environment.
-func (f *observeFlags) config(c *app.Config, getenv func(string) string) (err error) {
-	c.MetricsListen, c.DrainNotice, c.Version = f.metrics, f.drainNotice, version
-	if c.TracesEndpoint = f.traces; c.TracesEndpoint == "" {
+// addTraces adds what OpenTelemetry's own environment says of traces, where the settings say nothing.
+func addTraces(c *app.Config, getenv func(string) string) (err error) {
+	if c.TracesEndpoint == "" {
 		c.TracesEndpoint = tracesEndpoint(getenv)
 	}
 	if c.TracesEndpoint == "" {

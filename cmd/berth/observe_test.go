@@ -8,27 +8,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/setting"
 )
 
 func TestTheLogIsWrittenAsTheFlagsSay(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	log, err := (&observeFlags{logFormat: "json", logLevel: "warn"}).logger(&out)
-	require.NoError(t, err)
+	log := newLogger(&out, setting.Values{"log-format": {"json"}, "log-level": {"warn"}})
 	log.Info("unseen")
 	log.Warn("seen", "pod", "p")
 	var line map[string]any
 	require.NoError(t, json.Unmarshal(out.Bytes(), &line), out.String())
 	require.Equal(t, "p", line["pod"])
 	out.Reset()
-	log, err = (&observeFlags{logFormat: "text", logLevel: "error", verbose: true}).logger(&out)
-	require.NoError(t, err)
+	log = newLogger(&out, setting.Values{"log-format": {"text"}, "log-level": {"error"}, "verbose": {"true"}})
 	log.Debug("seen", "pod", "p")
 	require.Contains(t, out.String(), "msg=seen pod=p")
-	_, err = (&observeFlags{logFormat: "xml", logLevel: "info"}).logger(&out)
-	require.EqualError(t, err, `--log-format "xml": it must be text or json`)
-	_, err = (&observeFlags{logFormat: "text", logLevel: "loud"}).logger(&out)
-	require.EqualError(t, err, `--log-level "loud": it must be debug, info, warn or error`)
 }
 
 func TestTracesGoWhereTheFlagOrTheEnvironmentOfOpenTelemetrySays(t *testing.T) {
@@ -47,19 +42,19 @@ func TestTracesGoWhereTheFlagOrTheEnvironmentOfOpenTelemetrySays(t *testing.T) {
 		"traces are off":        {"", map[string]string{base: "http://b", "OTEL_TRACES_EXPORTER": "none"}, ""},
 		"the protocol is known": {"", map[string]string{own: "http://t/in", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"}, "http://t/in"},
 	} {
-		var config app.Config
-		require.NoError(t, (&observeFlags{traces: c.flag}).config(&config, func(n string) string { return c.env[n] }), name)
+		config := app.Config{TracesEndpoint: c.flag}
+		require.NoError(t, addTraces(&config, func(n string) string { return c.env[n] }), name)
 		require.Equal(t, c.want, config.TracesEndpoint, name)
 	}
 	env := map[string]string{own: "http://t", "OTEL_EXPORTER_OTLP_HEADERS": "x-key=a%20b, other = c=d ,"}
 	getenv := func(n string) string { return env[n] }
 	var config app.Config
-	require.NoError(t, (&observeFlags{}).config(&config, getenv))
+	require.NoError(t, addTraces(&config, getenv))
 	require.Equal(t, map[string]string{"x-key": "a b", "other": "c=d"}, config.TracesHeaders)
 	env["OTEL_EXPORTER_OTLP_TRACES_HEADERS"] = "ok=1,secret"
-	err := (&observeFlags{}).config(&config, getenv)
+	err := addTraces(&config, getenv)
 	require.EqualError(t, err, "OTEL_EXPORTER_OTLP_TRACES_HEADERS: header 2 is not NAME=VALUE")
 	env["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"] = "grpc"
-	err = (&observeFlags{}).config(&config, getenv)
+	err = addTraces(&config, getenv)
 	require.EqualError(t, err, "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=grpc: traces are sent by http/protobuf only")
 }

@@ -119,7 +119,7 @@ berth: 422 Unprocessable Entity: the request breaks its schema in 4 places
 
 func TestAPodThatEndsIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
-	s := serving(t, app.Config{Runtime: app.RuntimeProcess, Endpoints: []app.Endpoint{{Name: "false", Command: []string{"false"}}}})
+	s := serving(t, app.Config{Runtime: "process", Endpoints: []app.Endpoint{{Name: "false", Command: []string{"false"}}}})
 	r := s.run("pods", "create", "--name", "a", "--image", "false", "--cpu", "cpu3g", "--vcpus", "2", "--wait")
 	require.Equal(t, exitEnded, r.code)
 	require.Contains(t, r.out, "status        ERROR\n")

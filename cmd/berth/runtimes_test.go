@@ -11,6 +11,7 @@ import (
 	"github.com/berthdev/berth/impl/app"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime/docker/dockertest"
+	"github.com/berthdev/berth/impl/setting"
 	"github.com/berthdev/berth/store/sqlite"
 )
 
@@ -42,14 +43,14 @@ func requireJobIsFollowed(s *served, endpoint string) {
 
 func TestAPodIsWaitedForAndAJobFollowedOnTheSimulatedFleet(t *testing.T) {
 	t.Parallel()
-	s := serving(t, app.Config{Runtime: app.RuntimeSim}, "stream")
+	s := serving(t, app.Config{Runtime: "sim"}, "stream")
 	requirePodIsWaitedFor(s, "ubuntu:24.04", "", "sim: up")
 	requireJobIsFollowed(s, "stream")
 }
 
 func TestAPodIsWaitedForAndAJobFollowedOnProcesses(t *testing.T) {
 	t.Parallel()
-	s := serving(t, app.Config{Runtime: app.RuntimeProcess, Endpoints: []app.Endpoint{{Name: "shell", Command: []string{"sh", "-c"}}}, ProcessAccept: []string{"args"}}, "stream")
+	s := serving(t, app.Config{Runtime: "process", Endpoints: []app.Endpoint{{Name: "shell", Command: []string{"sh", "-c"}}}, RuntimeSettings: setting.Values{"process-accept": {"args"}}}, "stream")
 	requirePodIsWaitedFor(s, "shell", "'echo ready; exec sleep 1000'", "ready")
 	requireJobIsFollowed(s, "stream")
 }
@@ -64,7 +65,7 @@ func TestAPodIsWaitedForAndAJobFollowedOnContainers(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "runtime-owner"), []byte(owner), 0o600))
-	s := serving(t, app.Config{Data: dir, Runtime: app.RuntimeDocker, QueueListen: "0.0.0.0:0"})
+	s := serving(t, app.Config{Data: dir, Runtime: "docker", QueueListen: "0.0.0.0:0"})
 	requirePodIsWaitedFor(s, dockertest.Image(), "'say ready' stay", "ready")
 	made := s.document("endpoints", "create", "--name", "words", "--image", image, "--args", "worker --handler stream",
 		"--cpu", "cpu3c:2", "--disk", "1", "--workers-min", "1", "--workers-max", "1", "--wait", "--timeout", "3m")

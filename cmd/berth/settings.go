@@ -7,18 +7,21 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/setting"
 )
 
-// A setting is a flag that may be set elsewhere too: by the environment, or in the configuration file, under the same name.
-// Flags that say what one call is to do are no settings. This is by hand over pflag and yaml, since libraries for it (viper,
-// koanf) neither say where a value came from nor refuse a name that means nothing.
+// A setting is a flag that may be set elsewhere too: by the environment, or in the configuration file, under the same name. The table
+// of them is in package app. Flags that say what one call is to do are no settings. The file and the environment are read by hand, over
+// pflag and yaml, since libraries for it (viper, koanf) neither say where a value came from nor refuse a name that means nothing.
 
 // Annotations of flags.
 const (
@@ -27,40 +30,84 @@ const (
 	sourceMark  = "berth_source"  // where the value came from, if not from the flag
 )
 
-// choices are what a shell offers for settings that are one of few words.
-var choices = map[string][]string{
-	"runtime":     {app.RuntimeSim, app.RuntimeProcess, app.RuntimeDocker},
-	"pull":        {"if-absent", "always", "never"},
-	"queue-rates": {"none", "published"},
+// settingsFor gives the settings of the uses.
+func settingsFor(uses ...setting.Use) []setting.Setting {
+	return slices.DeleteFunc(app.Settings(), func(s setting.Setting) bool { return !slices.Contains(uses, s.Use) })
 }
 
-// addServerFlags adds the flags of the server, which are settings all, with what a shell offers for them.
-func addServerFlags(cmd *cobra.Command, flags *serverFlags) {
-	flags.add(cmd)
-	asSettings(cmd.Flags(), namesOf(cmd.Flags())...)
-	for name, all := range choices {
-		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp))
+// settingsNamed gives the settings of those names.
+func settingsNamed(names ...string) []setting.Setting {
+	return slices.DeleteFunc(app.Settings(), func(s setting.Setting) bool { return !slices.Contains(names, s.Name) })
+}
+
+// addSettings adds the flags of settings, with what a shell offers for them.
+func addSettings(cmd *cobra.Command, flags *pflag.FlagSet, settings []setting.Setting) {
+	for _, s := range settings {
+		switch s.Kind {
+		case setting.Text:
+			flags.StringP(s.Name, s.Short, s.Default, s.Help)
+		case setting.List:
+			flags.StringArrayP(s.Name, s.Short, nil, s.Help)
+		case setting.Switch:
+			flags.BoolP(s.Name, s.Short, s.Default == "true", s.Help)
+		case setting.Number:
+			n, _ := strconv.ParseInt(s.Default, 10, 64)
+			flags.Int64P(s.Name, s.Short, n, s.Help)
+		case setting.Duration:
+			d, _ := time.ParseDuration(s.Default)
+			flags.DurationP(s.Name, s.Short, d, s.Help)
+		}
+		asSetting(flags, s)
+		if s.Choices != nil {
+			_ = cmd.RegisterFlagCompletionFunc(s.Name, cobra.FixedCompletions(s.Choices, cobra.ShellCompDirectiveNoFileComp))
+		}
 	}
 }
 
-// secret tells by its name whether a setting is never shown.
-func secret(name string) bool {
-	last := name[strings.LastIndexByte(name, '-')+1:]
-	return slices.Contains([]string{"key", "token", "secret", "password"}, last)
-}
-
-// asSettings makes settings of flags.
+// asSettings has flags be the settings of their names.
 func asSettings(flags *pflag.FlagSet, names ...string) {
-	for _, name := range names {
-		f := flags.Lookup(name)
-		if f.Annotations == nil {
-			f.Annotations = map[string][]string{}
-		}
-		f.Annotations[settingMark] = nil
-		if secret(name) {
-			f.Annotations[secretMark] = nil
-		}
+	for _, s := range settingsNamed(names...) {
+		asSetting(flags, s)
 	}
+}
+
+func asSetting(flags *pflag.FlagSet, s setting.Setting) {
+	f := flags.Lookup(s.Name)
+	if f.Annotations == nil {
+		f.Annotations = map[string][]string{}
+	}
+	f.Annotations[settingMark] = nil
+	if s.Secret() {
+		f.Annotations[secretMark] = nil
+	}
+}
+
+// valuesOf gives what the settings of a command are set to.
+func valuesOf(cmd *cobra.Command) setting.Values {
+	values := setting.Values{}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !marked(f, settingMark) {
+			return
+		}
+		values[f.Name] = []string{f.Value.String()}
+		if list, is := f.Value.(pflag.SliceValue); is {
+			values[f.Name] = list.GetSlice()
+		}
+	})
+	return values
+}
+
+// wrongValue is the misuse of a setting whose value makes no sense. It says where the value is from.
+func wrongValue(cmd *cobra.Command, err error) error {
+	var wrong *setting.Error
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	from := "--" + wrong.Name
+	if f := cmd.Flags().Lookup(wrong.Name); f != nil && len(f.Annotations[sourceMark]) > 0 {
+		from = f.Annotations[sourceMark][0] + ": " + wrong.Name
+	}
+	return misuse(fmt.Errorf("%s %q: %w", from, wrong.Value, wrong.Cause), "")
 }
 
 // namesOf gives the names of all flags.
@@ -72,11 +119,6 @@ func namesOf(flags *pflag.FlagSet) (names []string) {
 func marked(f *pflag.Flag, mark string) bool {
 	_, is := f.Annotations[mark]
 	return is
-}
-
-// variable is what a setting is called in the environment.
-func variable(name string) string {
-	return "BERTH_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
 // resolve gives the settings of a command that no flag set their values from the environment, else from the file.
@@ -98,7 +140,7 @@ func resolve(cmd *cobra.Command) error {
 		if f.Changed {
 			continue
 		}
-		source, values := variable(f.Name), []string(nil)
+		source, values := setting.Setting{Name: f.Name}.Variable(), []string(nil)
 		if text := os.Getenv(source); text != "" {
 			values = []string{text}
 			if _, list := f.Value.(pflag.SliceValue); list {
@@ -171,12 +213,12 @@ func loadConfig(path string, must bool) (map[string]configEntry, error) {
 	if root.Kind != yaml.MappingNode {
 		return nil, fmt.Errorf("%s:%d: it must be lines of SETTING: VALUE", path, root.Line)
 	}
-	known := namesOf(allSettings())
+	known := app.Settings()
 	entries := map[string]configEntry{}
 	for i := 0; i < len(root.Content); i += 2 {
 		name, value := root.Content[i].Value, root.Content[i+1]
 		entry := configEntry{at: fmt.Sprintf("%s:%d", path, root.Content[i].Line)}
-		if !slices.Contains(known, name) {
+		if !slices.ContainsFunc(known, func(s setting.Setting) bool { return s.Name == name }) {
 			return nil, fmt.Errorf("%s: there is no setting %q", entry.at, name)
 		}
 		if _, twice := entries[name]; twice {
@@ -195,21 +237,4 @@ func loadConfig(path string, must bool) (map[string]configEntry, error) {
 		entries[name] = entry
 	}
 	return entries, nil
-}
-
-// allSettings are the settings of all commands, as flags that nothing has set.
-func allSettings() *pflag.FlagSet {
-	cmd := &cobra.Command{}
-	addConnection(cmd)
-	addServerSettings(cmd)
-	cmd.Flags().AddFlagSet(cmd.PersistentFlags())
-	return cmd.Flags()
-}
-
-// addServerSettings adds the settings of berth serve.
-func addServerSettings(cmd *cobra.Command) {
-	var flags serverFlags
-	addServerFlags(cmd, &flags)
-	var endpoints []string
-	addEndpoints(cmd, &endpoints)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/setting"
 )
 
 // configured writes a configuration file.
@@ -154,14 +155,22 @@ func TestServeTakesItsSettingsFromTheFile(t *testing.T) {
 	require.Contains(t, r.out, "first key")
 }
 
-func TestEverySettingOfACommandIsShownByConfigShow(t *testing.T) {
-	known := namesOf(allSettings())
+func TestFlagsAndHelpAreThoseOfTheTableOfSettings(t *testing.T) {
+	t.Parallel()
+	table := map[string]setting.Setting{}
+	for _, s := range app.Settings() {
+		table[s.Name] = s
+	}
+	of := map[string]string{} // a command that has the setting
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
 			flags.VisitAll(func(f *pflag.Flag) {
 				if marked(f, settingMark) {
-					require.Contains(t, known, f.Name, cmd.CommandPath())
+					s, known := table[f.Name]
+					require.True(t, known, "%s has a setting %s that is not in the table", cmd.CommandPath(), f.Name)
+					require.Equal(t, s.Secret(), marked(f, secretMark), f.Name)
+					of[f.Name] = cmd.CommandPath()
 				}
 			})
 		}
@@ -170,6 +179,15 @@ func TestEverySettingOfACommandIsShownByConfigShow(t *testing.T) {
 		}
 	}
 	walk(newCommand())
+	help := strings.Join(strings.Fields(call(t.Context(), "", "serve", "--help").out), " ")
+	for name, s := range table {
+		require.NotEmpty(t, of[name], "no command has the setting %s", name)
+		if s.Use != setting.Client {
+			require.Contains(t, help, "--"+name+" ")
+			require.Contains(t, help, strings.Join(strings.Fields(s.Help), " "))
+		}
+	}
+
 	serve, _, err := newCommand().Find([]string{"serve"})
 	require.NoError(t, err)
 	serve.Flags().VisitAll(func(f *pflag.Flag) {
@@ -179,9 +197,39 @@ func TestEverySettingOfACommandIsShownByConfigShow(t *testing.T) {
 	})
 }
 
-func TestASettingIsSecretByItsName(t *testing.T) {
+func TestServeHasTheDefaultsOfTheTableAndDevHelpsWhoDevelops(t *testing.T) {
 	t.Parallel()
-	for name, is := range map[string]bool{"key": true, "otlp-token": true, "a-b-password": true, "keys": false, "server": false, "key-file": false, "monkey": false} {
-		require.Equal(t, is, secret(name), name)
+	config := func(command string) app.Config {
+		cmd, _, err := newCommand().Find([]string{command})
+		require.NoError(t, err)
+		c, err := app.NewConfig(valuesOf(cmd))
+		require.NoError(t, err)
+		return c
 	}
+	bare, err := app.NewConfig(nil)
+	require.NoError(t, err)
+	serve, dev := config("serve"), config("dev")
+	for _, c := range []*app.Config{&bare, &serve, &dev} { // no value and an empty list are the same
+		c.AllowedHosts, c.TrustedProxies = nil, nil
+		for name, values := range c.RuntimeSettings {
+			if len(strings.Join(values, "")) == 0 || values[0] == "false" {
+				delete(c.RuntimeSettings, name)
+			}
+		}
+	}
+	require.Equal(t, bare, serve)
+	require.True(t, dev.PrivateWebhooks)
+	require.True(t, dev.GraphQL.Introspection)
+	dev.PrivateWebhooks, dev.GraphQL.Introspection = false, false
+	require.Equal(t, serve, dev)
+}
+
+func TestWhereAWrongValueIsFromIsTold(t *testing.T) {
+	path := configured(t, "pull: often")
+	r := call(t.Context(), "", "serve", "--config", path)
+	require.Equal(t, exitUsage, r.code)
+	require.Equal(t, "berth: "+path+":1: pull \"often\": it must be if-absent, always or never\n", r.err)
+	t.Setenv("BERTH_LEASE", "1s")
+	r = call(t.Context(), "", "serve")
+	require.Equal(t, "berth: BERTH_LEASE: lease \"1s\": it must be at least 3s\n", r.err)
 }

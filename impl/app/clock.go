@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -11,33 +13,64 @@ import (
 // lookTick is how often the clock is looked at, so that it tells a pause of the server from time in which nothing happened.
 const lookTick = compute.MostBetweenLooks / 4
 
-// startClock has the time that decides go on from where the run before left it.
-func (s *Server) startClock(ctx context.Context) error {
-	return s.store.Read(ctx, func(tx store.Tx) (err error) {
-		s.lag, err = tx.Lag()
-		s.running.SetLag(s.lag)
+// clocks are those of a server.
+type clocks struct {
+	compute.Clock                        // the one that everything goes by
+	running       *compute.RunningClock  // what it runs with
+	settable      *compute.SettableClock // the same clock if tests may set it; else nil
+}
+
+func newClocks(c Config) clocks {
+	running := compute.NewRunningClock()
+	switch {
+	case c.TestControls:
+		settable := compute.NewSettableClock(running)
+		return clocks{settable, running, settable}
+	case c.clock != nil:
+		return clocks{c.clock, running, nil}
+	}
+	return clocks{running, running, nil}
+}
+
+// timekeeper keeps the time of a server over steps of the machine's clock and restarts.
+type timekeeper struct {
+	running *compute.RunningClock
+	store   store.Store
+	log     *slog.Logger
+
+	keeping sync.Mutex    // held over a keep
+	lag     time.Duration // of the clock, as it is stored
+}
+
+// newTimekeeper has the time that decides go on from where the run before left it.
+func newTimekeeper(ctx context.Context, running *compute.RunningClock, s store.Store, log *slog.Logger) (*timekeeper, error) {
+	t := &timekeeper{running: running, store: s, log: log}
+	return t, s.Read(ctx, func(tx store.Tx) (err error) {
+		t.lag, err = tx.Lag()
+		running.SetLag(t.lag)
 		return err
 	})
 }
 
 // look looks at the clock. It waits for nobody.
-func (s *Server) look(context.Context) error {
-	s.running.Look()
+func (t *timekeeper) look(context.Context) error {
+	t.running.Look()
 	return nil
 }
 
-// keepTime has the time of day follow a step of the machine's, which nothing is billed for, and keeps the lag for the next start.
-func (s *Server) keepTime(ctx context.Context) error {
-	s.keeping.Lock()
-	defer s.keeping.Unlock()
-	step := s.running.Stepped()
-	lag := s.running.Lag() + step
-	change := lag - s.lag
+// keep has the time of day follow a step of the machine's, which nothing is billed for, and keeps the lag for the next start.
+func (t *timekeeper) keep(ctx context.Context) error {
+	t.keeping.Lock()
+	defer t.keeping.Unlock()
+	step := t.running.Stepped()
+	lag := t.running.Lag() + step
+	change := lag - t.lag
 	if step == 0 && change.Abs() < compute.LeastStep {
 		return nil
 	}
+
 	adjusted := false
-	err := s.store.Write(ctx, func(tx store.Tx) error {
+	err := t.store.Write(ctx, func(tx store.Tx) error {
 		if step != 0 {
 			if err := tx.StepCharges(step); err != nil {
 				return err
@@ -47,22 +80,23 @@ func (s *Server) keepTime(ctx context.Context) error {
 			return err
 		}
 		// Here, where no other transaction is between the charges and the clock that theirs are stamped from.
-		s.running.Adjust(step)
+		t.running.Adjust(step)
 		adjusted = true
 		return nil
 	})
 	if err != nil {
 		if adjusted {
-			s.running.Adjust(-step)
+			t.running.Adjust(-step)
 		}
 		return err
 	}
-	s.lag = lag
+
+	t.lag = lag
 	if step != 0 {
-		s.config.Log.Warn("the clock of the machine stepped: nothing falls due by that", "by", step.Round(time.Millisecond))
+		t.log.Warn("the clock of the machine stepped: nothing falls due by that", "by", step.Round(time.Millisecond))
 	}
 	if paused := (change - step).Round(time.Millisecond); paused > 0 {
-		s.config.Log.Warn("the server was paused: nothing falls due by that", "for", paused)
+		t.log.Warn("the server was paused: nothing falls due by that", "for", paused)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func (f failing) Write(ctx context.Context, do func(store.Tx) error) error {
 }
 
 func serveFrom(t *testing.T, dir string) *Server {
-	s, err := Start(t.Context(), Config{Data: dir, Listen: "127.0.0.1:0"})
+	s, err := Start(t.Context(), Config{Data: dir, Listen: "127.0.0.1:0", TestControls: true})
 	require.NoError(t, err)
 	return s
 }
@@ -29,33 +29,36 @@ func TestAStepOfTheClockOutlivesARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := serveFrom(t, dir)
-	require.Zero(t, s.running.Lag())
-	s.running.Step(time.Hour)
-	require.NoError(t, s.keepTime(t.Context()))
-	require.InDelta(t, time.Hour, s.running.Lag(), float64(time.Second))
+	running := s.controls.keeper.running
+	require.Zero(t, running.Lag())
+	require.NoError(t, s.controls.Step(t.Context(), time.Hour))
+	require.InDelta(t, time.Hour, running.Lag(), float64(time.Second))
 	require.NoError(t, s.Close())
+
 	s = serveFrom(t, dir)
-	require.InDelta(t, time.Hour, s.running.Lag(), float64(time.Second), "what is due is due as it was")
-	require.InDelta(t, time.Hour, compute.Lag(s.config.clock), float64(time.Second))
+	require.InDelta(t, time.Hour, s.controls.keeper.running.Lag(), float64(time.Second), "what is due is due as it was")
+	require.InDelta(t, time.Hour, compute.Lag(s.Clock()), float64(time.Second))
 	require.NoError(t, s.Close())
 }
 
 func TestAStepThatCannotBeStoredIsOneStill(t *testing.T) {
 	t.Parallel()
 	s := serveFrom(t, t.TempDir())
-	s.keeping.Lock() // the loop waits
-	works := s.store
-	s.running.Step(-time.Hour)
-	s.store = failing{works}
-	s.keeping.Unlock()
-	require.Error(t, s.keepTime(t.Context()))
-	require.Zero(t, s.running.Lag())
-	require.InDelta(t, -time.Hour, s.running.Stepped(), float64(time.Second))
-	s.keeping.Lock()
-	s.store = works
-	s.keeping.Unlock()
-	require.NoError(t, s.keepTime(t.Context()))
-	require.InDelta(t, -time.Hour, s.running.Lag(), float64(time.Second))
-	require.Zero(t, s.running.Stepped())
+	k := s.controls.keeper
+	k.keeping.Lock() // the loop waits
+	works := k.store
+	k.running.Step(-time.Hour)
+	k.store = failing{works}
+	k.keeping.Unlock()
+	require.Error(t, k.keep(t.Context()))
+	require.Zero(t, k.running.Lag())
+	require.InDelta(t, -time.Hour, k.running.Stepped(), float64(time.Second))
+
+	k.keeping.Lock()
+	k.store = works
+	k.keeping.Unlock()
+	require.NoError(t, k.keep(t.Context()))
+	require.InDelta(t, -time.Hour, k.running.Lag(), float64(time.Second))
+	require.Zero(t, k.running.Stepped())
 	require.NoError(t, s.Close())
 }

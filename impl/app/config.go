@@ -7,42 +7,38 @@ import (
 
 	"github.com/berthdev/berth/graphql"
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/setting"
 )
 
-// Config is what a server is started with. The zero value of a field is its default.
+// Config is what a server is started with. The zero value of a field is its default, which stands in the table of settings.
 type Config struct {
-	Data               string              // directory of the database and of what belongs to it; required
-	Ephemeral          bool                // the directory is thrown away afterwards: no write waits for the disk
-	Listen             string              // address of all interfaces; 127.0.0.1:0 picks a port
-	QueueListen        string              // a second address, for the queue and the workers; empty: none
-	Endpoints          []Endpoint          // declared at the start; jobs of others are kept
-	Drain              time.Duration       // how long requests may take to end at shutdown; 10 s
-	MaxConnections     int                 // over all addresses; 0: 4096, or three quarters of the files that the process may have open
-	StallTimeout       time.Duration       // in which a client that is waited for must send, or take, 64 KB; 20 s
-	AllowedHosts       []string            // names under which pages are shown that ask for no key, besides those that can only be meant; see limit.Hosts
-	PublicURL          string              // base under which clients reach the server, such as https://pods.example.com; empty: what a trusted proxy says, or the address
-	TrustedProxies     []string            // addresses and networks of proxies whose X-Forwarded-Proto and X-Forwarded-Host are believed; none: nobody's
-	PodRetention       time.Duration       // how long the row of a terminated pod is kept; 24 h
-	Quotas             Quotas              // of REST requests for each user
-	QueueRates         compute.QueuePreset // limits on requests of the queue; empty: none
-	Catalog            string              // file of the catalog; empty: the built-in one
-	Fleet              string              // file of the hosts that pods are placed on, or FleetMachine; empty: a simulated fleet that has plenty of everything
-	TestControls       bool                // serve /_berth/ and run on a clock that it can set
-	PrivateWebhooks    bool                // permit webhooks on loopback and private addresses
-	GraphQL            GraphQL             // bounds of documents, and what helps in developing
-	Docs               bool                // serve pages at /docs to read the documents and to send requests from
-	Runtime            string              // what pods run on: RuntimeSim, which is the default, RuntimeProcess or RuntimeDocker
-	DockerHost         string              // address of the engine; empty: DOCKER_HOST, or the usual socket
-	Pull               string              // when images are pulled: if-absent, which is the default, always or never
-	WorkerURL          string              // base of the queue as workers reach it that are not processes of this machine; empty: worked out
-	ProcessEnv         []string            // names of variables of berth's own environment that processes get besides those that every program needs
-	ProcessAccept      []string            // what pods and endpoints made over an API may set of processes: args, env for every variable, env:NAME for one; empty: nothing
-	AllowNewPrivileges bool                // programs in containers may gain privileges, by sudo and the like
-	PublishOn          string              // address of this host that the ports of containers are published on; 127.0.0.1
-	WorkerOutput       io.Writer           // gets what workers print; nil: kept for their logs only
-	Lease              time.Duration       // how long a job may go unheard of before another worker gets it; 30 s, at least 3 s
-	Log                *slog.Logger        // nil: silent
-	LogDropped         func() int64        // how many lines of the log were dropped; nil: none is
+	Data            string              // directory of the database and of what belongs to it; required
+	Ephemeral       bool                // the directory is thrown away afterwards: no write waits for the disk
+	Listen          string              // address of all interfaces; 127.0.0.1:0 picks a port
+	QueueListen     string              // a second address, for the queue and the workers; empty: none
+	Endpoints       []Endpoint          // declared at the start; jobs of others are kept
+	Drain           time.Duration       // how long requests may take to end at shutdown; 10 s
+	MaxConnections  int                 // over all addresses; 0: 4096, or three quarters of the files that the process may have open
+	StallTimeout    time.Duration       // in which a client that is waited for must send, or take, 64 KB; 20 s
+	AllowedHosts    []string            // names under which pages are shown that ask for no key, besides those that can only be meant; see limit.Hosts
+	PublicURL       string              // base under which clients reach the server, such as https://pods.example.com; empty: what a trusted proxy says, or the address
+	TrustedProxies  []string            // addresses and networks of proxies whose X-Forwarded-Proto and X-Forwarded-Host are believed; none: nobody's
+	PodRetention    time.Duration       // how long the row of a terminated pod is kept; 24 h
+	Quotas          Quotas              // of REST requests for each user
+	QueueRates      compute.QueuePreset // limits on requests of the queue; empty: none
+	Catalog         string              // file of the catalog; empty: the built-in one
+	Fleet           string              // file of the hosts that pods are placed on, or FleetMachine; empty: a simulated fleet that has plenty of everything
+	TestControls    bool                // serve /_berth/ and run on a clock that it can set
+	PrivateWebhooks bool                // permit webhooks on loopback and private addresses
+	GraphQL         GraphQL             // bounds of documents, and what helps in developing
+	Docs            bool                // serve pages at /docs to read the documents and to send requests from
+	Runtime         string              // name of what pods run on, see package runtime; empty: the default one
+	RuntimeSettings setting.Values      // of all kinds of runtimes
+	WorkerURL       string              // base of the queue as workers reach it that are not processes of this machine; empty: worked out
+	WorkerOutput    io.Writer           // gets what workers print; nil: kept for their logs only
+	Lease           time.Duration       // how long a job may go unheard of before another worker gets it; 30 s, at least 3 s
+	Log             *slog.Logger        // nil: silent
+	LogDropped      func() int64        // how many lines of the log were dropped; nil: none is
 
 	MetricsListen  string            // address of /metrics, which asks for no key; empty: nothing is measured
 	TracesEndpoint string            // URL of a receiver of OTLP over HTTP; without a path its /v1/traces; empty: nothing is traced
@@ -51,6 +47,7 @@ type Config struct {
 	Version        string            // of the program, for metrics, traces and who finds the directory in use; empty: dev
 
 	clock compute.Clock // nil: the machine's, or with TestControls one that can be set
+	probe probe         // what tests see of the start
 }
 
 // Endpoint is a serverless endpoint whose workers are processes on this machine.
@@ -73,3 +70,9 @@ type GraphQL struct {
 	Introspection bool // clients may read the schema; they always may with TestControls
 	Playground    bool // GET /graphql answers a page to try queries on
 }
+
+// What a declared endpoint has that says nothing else.
+const (
+	defaultWorkersMax  = 3
+	defaultIdleTimeout = 10 * time.Second
+)

@@ -7,30 +7,48 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/loop"
-	"github.com/berthdev/berth/impl/runtime/sim"
+	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 )
 
 // controls carry out what the test controls ask for, over all rooms.
 type controls struct {
-	server *Server
-	clock  *compute.SettableClock
-	work   []loop.Due // what the clock brings, in the order in which it is done
+	key         string // of those who may use them
+	config      Config
+	clock       *compute.SettableClock
+	keeper      *timekeeper
+	db          database
+	rates       counts
+	use         *useCases
+	simulations []runtime.Simulation
+	work        []loop.Due // what the clock brings, in the order in which it is done
 }
 
-// newControls makes the controls' key, in place of that of an earlier run, and the controls.
-func (s *Server) newControls(ctx context.Context, clock *compute.SettableClock, work []loop.Due) (*controls, error) {
-	for _, k := range s.keyring.Keys(false) {
+// openControls makes the controls, with a key in place of that of an earlier run; nil if there are to be none.
+func openControls(
+	ctx context.Context, c Config, clocks clocks, db database, keeper *timekeeper, who identity, n counts, runs *runtimes, use *useCases, w *work, u *undo,
+) (*controls, error) {
+	if !c.TestControls {
+		return nil, nil
+	}
+	for _, k := range who.keyring.Keys(false) {
 		if k.Allows(compute.ScopeControls) {
-			if err := s.keyring.Delete(ctx, k.ID); err != nil {
+			if err := who.keyring.Delete(ctx, k.ID); err != nil {
 				return nil, err
 			}
 		}
 	}
-	n := control.NewKey{UserID: owner, Name: "test controls", Scopes: []compute.Scope{compute.ScopeControls}, Exempt: true}
-	var err error
-	_, s.controlsKey, err = s.keyring.Create(ctx, n)
-	return &controls{server: s, clock: clock, work: work}, err
+	fresh := control.NewKey{UserID: owner, Name: "test controls", Scopes: []compute.Scope{compute.ScopeControls}, Exempt: true}
+	made, token, err := who.keyring.Create(ctx, fresh)
+	if err != nil {
+		return nil, err
+	}
+	// Or the next start would take the directory for one that has a key.
+	u.pushOnFailure("key of the test controls", func() error { return who.keyring.Delete(context.WithoutCancel(ctx), made.ID) })
+	simulations := runs.simulations()
+	return &controls{
+		key: token, config: c, clock: clocks.settable, keeper: keeper, db: db, rates: n, use: use, simulations: simulations, work: w.due(simulations),
+	}, nil
 }
 
 // Clock is the clock that tests set; nil without the test controls.
@@ -53,38 +71,38 @@ func (c *controls) Advance(ctx context.Context, d time.Duration) error {
 }
 
 func (c *controls) Step(ctx context.Context, by time.Duration) error {
-	c.server.running.Step(by)
-	return c.server.keepTime(ctx)
+	c.keeper.running.Step(by)
+	return c.keeper.keep(ctx)
 }
 
 func (c *controls) Reset(ctx context.Context) error {
 	if err := c.removeEndpoints(ctx); err != nil {
 		return err
 	}
-	if err := c.server.store.Write(ctx, func(tx store.Tx) error { return tx.Clear() }); err != nil {
+	if err := c.db.store.Write(ctx, func(tx store.Tx) error { return tx.Clear() }); err != nil {
 		return err
 	}
-	c.server.queue.Clear()
-	c.server.workings.webhooks.Clear()
-	c.server.fleet.Clear()
-	c.server.workerSim.Clear()
-	c.server.placement.Clear()
-	c.SetBoot(sim.DefaultBoot)
-	q := c.server.config.Quotas
+	c.use.queue.Clear()
+	c.use.webhooks.Clear()
+	for _, s := range c.simulations {
+		s.Reset()
+	}
+	c.use.placement.Clear()
+	q := c.config.Quotas
 	c.SetQuotas(q.Minute, q.Hour, q.Day)
-	return c.SetQueueRates(c.server.config.QueueRates)
+	return c.SetQueueRates(c.config.QueueRates)
 }
 
 // removeEndpoints has the endpoints forgotten that are not declared, with their workers.
 func (c *controls) removeEndpoints(ctx context.Context) error {
 	var all []compute.Endpoint
-	err := c.server.store.Read(ctx, func(tx store.Tx) (err error) {
+	err := c.db.store.Read(ctx, func(tx store.Tx) (err error) {
 		all, err = tx.ListEndpoints()
 		return err
 	})
 	for _, e := range all {
 		if err == nil && !e.Declared {
-			err = c.server.queue.RemoveEndpoint(ctx, e.ID)
+			err = c.use.queue.RemoveEndpoint(ctx, e.ID)
 		}
 	}
 	return err
@@ -94,7 +112,7 @@ func (c *controls) removeEndpoints(ctx context.Context) error {
 const webhookLog = 1000
 
 func (c *controls) Webhooks(ctx context.Context) (log []compute.Webhook, err error) {
-	err = c.server.store.Read(ctx, func(tx store.Tx) error {
+	err = c.db.store.Read(ctx, func(tx store.Tx) error {
 		log, err = tx.ListWebhooks(webhookLog)
 		return err
 	})
@@ -102,24 +120,25 @@ func (c *controls) Webhooks(ctx context.Context) (log []compute.Webhook, err err
 }
 
 func (c *controls) SetQuotas(minute, hour, day int64) {
-	c.server.rates.SetQuotas(compute.Windows(minute, hour, day))
+	c.rates.rest.SetQuotas(compute.Windows(minute, hour, day))
 }
 
 func (c *controls) SetQueueRates(p compute.QueuePreset) error {
 	quotas, err := compute.QueueQuotas(p)
 	if err == nil {
-		c.server.queueRates.SetQuotas(quotas)
+		c.rates.queue.SetQuotas(quotas)
 	}
 	return err
 }
 
-func (c *controls) SetStorage(state string) { c.server.storage.set(store.Trouble(state)) }
+func (c *controls) SetStorage(state string) { c.db.scripts.set(store.Trouble(state)) }
 
 func (c *controls) SetBoot(d time.Duration) {
-	c.server.fleet.SetBoot(d)
-	c.server.workerSim.SetBoot(d)
+	for _, s := range c.simulations {
+		s.SetBoot(d)
+	}
 }
 
 func (c *controls) SetCapacity(capacity []control.Capacity) error {
-	return c.server.placement.SetCapacity(capacity)
+	return c.use.placement.SetCapacity(capacity)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/berthdev/berth/impl/atomicfile"
+	"github.com/berthdev/berth/impl/runtime"
 )
 
 // What berth keeps in a data directory.
@@ -20,8 +21,6 @@ const (
 	devKeyFile   = "dev.key"       // the key that berth dev shows at every start, which is good for everything
 	lockFile     = "lock"          // held while a server runs
 	ownerFile    = "runtime-owner" // the name that the directory's containers are found by
-	processDir   = "process"       // of the processes of endpoints
-	podsDir      = "pods"          // of pods that are processes
 	bodiesDir    = "bodies"        // of large bodies while they come
 )
 
@@ -93,8 +92,11 @@ func closeToOthers(dir string, log *slog.Logger) error {
 
 // isOurs tells whether a name in a data directory is one that berth or its database gives.
 func isOurs(name string) bool {
-	return slices.Contains([]string{devKeyFile, lockFile, ownerFile, processDir, podsDir, bodiesDir, lostAndFound}, strings.TrimSuffix(name, ".new")) ||
-		strings.HasPrefix(name, databaseFile) || strings.HasPrefix(name, secretFile)
+	ours := []string{devKeyFile, lockFile, ownerFile, bodiesDir, lostAndFound}
+	for _, k := range runtime.Kinds() {
+		ours = append(ours, k.Folders...)
+	}
+	return slices.Contains(ours, strings.TrimSuffix(name, ".new")) || strings.HasPrefix(name, databaseFile) || strings.HasPrefix(name, secretFile)
 }
 
 // checkFiles looks at the files that matter: each is its owner's alone and nobody else's, and the database is there if anything is.

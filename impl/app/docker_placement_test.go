@@ -32,7 +32,7 @@ func TestOfTwoHundredRealContainersThatWantAHundredAndSixtyGPUsTheRestIsRefused(
 	}
 	fleet, err := json.Marshal(map[string]any{"hosts": hosts})
 	require.NoError(t, err)
-	c := app.Config{Data: t.TempDir(), Runtime: app.RuntimeDocker, Fleet: filepath.Join(t.TempDir(), "fleet.json")}
+	c := app.Config{Data: t.TempDir(), Runtime: "docker", Fleet: filepath.Join(t.TempDir(), "fleet.json")}
 	require.NoError(t, os.WriteFile(c.Fleet, fleet, 0o600))
 	own(t, c.Data, owner)
 	server := start(t, c)

@@ -22,6 +22,7 @@ import (
 	"github.com/berthdev/berth/impl/app"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime/docker/dockertest"
+	"github.com/berthdev/berth/impl/setting"
 	"github.com/berthdev/berth/store/sqlite"
 )
 
@@ -30,7 +31,7 @@ const role = "BERTH_TEST_DATA"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(role); dir != "" {
-		s, err := app.Start(context.Background(), app.Config{Data: dir, Listen: "127.0.0.1:0", Runtime: app.RuntimeDocker})
+		s, err := app.Start(context.Background(), app.Config{Data: dir, Listen: "127.0.0.1:0", Runtime: "docker"})
 		if err != nil {
 			fmt.Println(err)
 			os.Exit(1)
@@ -338,7 +339,7 @@ func stayingPod() string {
 func TestAPodThatWasDeletedOrStoppedHasNoContainerThatIsUpWhenBerthStopsAtOnce(t *testing.T) {
 	t.Parallel()
 	engine, owner := dockertest.Need(t)
-	c := app.Config{Data: t.TempDir(), Runtime: app.RuntimeDocker}
+	c := app.Config{Data: t.TempDir(), Runtime: "docker"}
 	own(t, c.Data, owner)
 	s := &shore{T: t, engine: engine, owner: owner}
 	for range 4 {
@@ -390,7 +391,7 @@ func TestWhatAKilledBerthWasAboutToStartOrToRemoveIsFoundByTheNext(t *testing.T)
 func TestContainersOfAnotherRuntimeAreNotForgotten(t *testing.T) {
 	t.Parallel()
 	engine, owner := dockertest.Need(t)
-	c := app.Config{Data: t.TempDir(), Runtime: app.RuntimeDocker}
+	c := app.Config{Data: t.TempDir(), Runtime: "docker"}
 	own(t, c.Data, owner)
 	s := &shore{T: t, engine: engine, owner: owner}
 	server := start(t, c)
@@ -404,7 +405,7 @@ func TestContainersOfAnotherRuntimeAreNotForgotten(t *testing.T) {
 	before, _ := kept.container()
 	require.NoError(t, server.Close())
 
-	c.Runtime = app.RuntimeSim
+	c.Runtime = "sim"
 	server = start(t, c)
 	status, _ := call(t, "DELETE", server.URL()+deleted.path, s.key, "")
 	require.Equal(t, 204, status)
@@ -416,7 +417,7 @@ func TestContainersOfAnotherRuntimeAreNotForgotten(t *testing.T) {
 	require.True(t, running, "its pod lasts")
 	require.NoError(t, server.Close())
 
-	c.Runtime = app.RuntimeDocker
+	c.Runtime = "docker"
 	server = start(t, c)
 	kept.url = server.URL()
 	kept.await("RUNNING")
@@ -431,7 +432,7 @@ func TestContainersOfAnotherRuntimeAreNotForgotten(t *testing.T) {
 func TestAGPUPodSaysWhyItCannotRunWhereThereIsNoGPU(t *testing.T) {
 	t.Parallel()
 	engine, owner := dockertest.Need(t)
-	c := app.Config{Data: t.TempDir(), Runtime: app.RuntimeDocker}
+	c := app.Config{Data: t.TempDir(), Runtime: "docker"}
 	own(t, c.Data, owner)
 	server := start(t, c)
 	s := &shore{T: t, engine: engine, owner: owner, url: server.URL(), key: server.FirstKey()}
@@ -452,11 +453,11 @@ func TestAGPUPodSaysWhyItCannotRunWhereThereIsNoGPU(t *testing.T) {
 func TestARuntimeThatIsNoneIsAClearError(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]app.Config{
-		`runtime must be sim, process or docker, and not "podman"`:           {Runtime: "podman"},
-		`docker: pull must be if-absent, always or never, and not "often"`:   {Runtime: app.RuntimeDocker, Pull: "often"},
-		`what processes accept must be args, env or env:NAME, and not "all"`: {ProcessAccept: []string{"args", "all"}},
-		`the test controls need the simulated fleet: runtime must be sim`:    {Runtime: app.RuntimeProcess, TestControls: true},
-		`address to publish ports on: ParseAddr("here"): unable to parse IP`: {Runtime: app.RuntimeDocker, PublishOn: "here"},
+		`runtime "podman": it must be sim, docker or process`:                  {Runtime: "podman"},
+		`pull "often": it must be if-absent, always or never`:                  {Runtime: "docker", RuntimeSettings: setting.Values{"pull": {"often"}}},
+		`process-accept "all": it must be args, env or env:NAME`:               {RuntimeSettings: setting.Values{"process-accept": {"args", "all"}}},
+		`the test controls need a runtime that simulates: runtime must be sim`: {Runtime: "process", TestControls: true},
+		`publish-on "here": ParseAddr("here"): unable to parse IP`:             {Runtime: "docker", RuntimeSettings: setting.Values{"publish-on": {"here"}}},
 	} {
 		c.Data, c.Listen = t.TempDir(), "127.0.0.1:0"
 		_, err := app.Start(t.Context(), c)
@@ -467,7 +468,7 @@ func TestARuntimeThatIsNoneIsAClearError(t *testing.T) {
 func TestAPodMayBeAProcessOfAnEndpointsCommand(t *testing.T) {
 	t.Parallel()
 	s := start(t, app.Config{
-		Data: t.TempDir(), Runtime: app.RuntimeProcess, Endpoints: []app.Endpoint{{Name: "sleeper", Command: []string{"sleep"}}}, ProcessAccept: []string{"args"},
+		Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{{Name: "sleeper", Command: []string{"sleep"}}}, RuntimeSettings: setting.Values{"process-accept": {"args"}},
 	})
 	key := s.FirstKey()
 	for args, want := range map[string]string{"1000": "RUNNING", "0": "EXITED", "nonsense": "ERROR"} {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/berthdev/berth/impl/runtime/docker"
-	"github.com/berthdev/berth/impl/runtime/process"
+	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/impl/setting"
 )
 
 // Finding is what a machine has, or why it has not.
@@ -20,40 +20,20 @@ type Finding struct {
 	Warnings  []string `json:"warnings"`
 }
 
-// examineTime is how long each part of an examination may take.
+// examineTime is how long the examination of GPUs may take.
 const examineTime = 10 * time.Second
 
-// Examine tells which runtimes this machine has for pods, and which GPUs, or why not.
-func Examine(ctx context.Context) []Finding {
-	return []Finding{
-		{Name: RuntimeSim, Available: true, Detail: "a simulated fleet: nothing runs", Warnings: []string{}},
-		examineProcess(),
-		examineDocker(ctx),
-		examineGPUs(ctx),
+// Examine tells which runtimes there are for pods, as the settings of them have it, and which GPUs, or why not.
+func Examine(ctx context.Context, v setting.Values) (all []Finding) {
+	for _, k := range runtime.Kinds() {
+		r := k.Doctor(ctx, v)
+		f := Finding{Name: k.Name, Available: r.Available, Detail: r.Detail, Warnings: r.Warnings}
+		if f.Warnings == nil {
+			f.Warnings = []string{}
+		}
+		all = append(all, f)
 	}
-}
-
-func examineProcess() Finding {
-	f := Finding{Name: RuntimeProcess, Detail: "processes of this machine", Warnings: []string{"limits nothing, mounts nothing"}}
-	err := process.Supported()
-	f.Available = err == nil
-	if err != nil {
-		f.Detail, f.Warnings = err.Error(), []string{}
-	}
-	return f
-}
-
-func examineDocker(ctx context.Context) Finding {
-	ctx, cancel := context.WithTimeout(ctx, examineTime)
-	defer cancel()
-	e, err := docker.Examine(ctx, "")
-	if err != nil {
-		return Finding{Name: RuntimeDocker, Detail: err.Error(), Warnings: []string{}}
-	}
-	return Finding{
-		Name: RuntimeDocker, Available: true, Warnings: e.Limits,
-		Detail: fmt.Sprintf("engine %s, API %s, at %s: %s, %d CPUs, %.1f GB, %s", e.Version, e.APIVersion, e.Host, e.System, e.CPUs, float64(e.Memory)/1e9, e.Driver),
-	}
+	return append(all, examineGPUs(ctx))
 }
 
 // examineGPUs asks the vendor's own tool.

@@ -10,11 +10,12 @@ import (
 
 	"github.com/berthdev/berth/impl/app"
 	"github.com/berthdev/berth/impl/runtime/docker/dockertest"
+	"github.com/berthdev/berth/impl/setting"
 )
 
 // finding gives what the examination says of the name.
 func finding(t *testing.T, name string) app.Finding {
-	for _, f := range app.Examine(t.Context()) {
+	for _, f := range app.Examine(t.Context(), nil) {
 		if f.Name == name {
 			return f
 		}
@@ -38,6 +39,18 @@ func TestTheExaminationListsTheGPUs(t *testing.T) {
 	require.Equal(t, "none found: nvidia-smi: exit status 9", finding(t, "gpu").Detail)
 	tool(`echo No devices were found`)
 	require.False(t, finding(t, "gpu").Available)
+}
+
+func TestTheExaminationIsOfTheEngineOfTheSettings(t *testing.T) {
+	t.Parallel()
+	for _, f := range app.Examine(t.Context(), setting.Values{"docker-host": {"tcp://127.0.0.1:1"}}) {
+		if f.Name == "docker" {
+			require.False(t, f.Available)
+			require.Contains(t, f.Detail, "127.0.0.1:1")
+			return
+		}
+	}
+	require.Fail(t, "nothing is said of the engine")
 }
 
 func TestTheExaminationNamesTheEngineAndWhatItCannotDo(t *testing.T) {

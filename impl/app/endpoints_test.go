@@ -10,6 +10,7 @@ import (
 
 	"github.com/berthdev/berth/impl/app"
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/setting"
 	"github.com/berthdev/berth/store"
 	"github.com/berthdev/berth/store/sqlite"
 )
@@ -87,7 +88,7 @@ func TestADeletionThatAStopBrokeOffIsEndedAtTheNextStart(t *testing.T) {
 func TestTheWorkersOfAnEndpointMayBeProcessesOfADeclaredCommand(t *testing.T) {
 	t.Parallel()
 	s := start(t, app.Config{
-		Data: t.TempDir(), Runtime: app.RuntimeProcess, Endpoints: []app.Endpoint{{Name: "sleeper", Command: []string{"sleep"}}}, ProcessAccept: []string{"args"},
+		Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{{Name: "sleeper", Command: []string{"sleep"}}}, RuntimeSettings: setting.Values{"process-accept": {"args"}},
 	})
 	key := s.FirstKey()
 	_, made := call(t, "POST", s.URL()+"/v2/serverless", key, endpointBody)

@@ -2,34 +2,19 @@ package app
 
 import (
 	"context"
-	"errors"
 
 	"github.com/berthdev/berth/impl/control"
 )
 
-// files are what a start reads besides the database.
-type files struct {
-	placement *control.Placement // by the catalog and the fleet, not open
-	secret    []byte             // key of what is stored encrypted
-	made      bool               // the secret is a new one
-	err       error
-}
-
-// readFiles reads them beside what else a start does: each of the two takes milliseconds. The data directory must exist.
-func readFiles(ctx context.Context, c Config) <-chan files {
-	read := make(chan files, 1)
-	go func() {
-		defer close(read)
-		var f files
-		var noSecret error
-		catalog, fleet, noFleet := catalogAndFleet(ctx, c)
-		f.secret, f.made, noSecret = secretKey(c.Data)
-		if f.err = errors.Join(noFleet, noSecret); f.err == nil {
-			f.placement = control.PreparePlacement(catalog, fleet)
+// prepareFleet reads the catalog and the hosts beside what else a start does: it takes milliseconds. The data directory must exist.
+func prepareFleet(ctx context.Context, c Config) *beside[control.PreparedFleet] {
+	return makeBeside(func() (control.PreparedFleet, error) {
+		catalog, fleet, err := catalogAndFleet(ctx, c)
+		if err != nil {
+			return control.PreparedFleet{}, err
 		}
-		read <- f
-	}()
-	return read
+		return control.PrepareFleet(catalog, fleet), nil
+	})
 }
 
 func catalogAndFleet(ctx context.Context, c Config) (catalog control.Catalog, fleet []control.Host, err error) {

@@ -50,11 +50,10 @@ func TestAnAddressIsFreeOnceItIsClosedThoughProcessesAreForked(t *testing.T) {
 	fork(t)
 	address := "127.0.0.1:0"
 	for range 300 {
-		s := &Server{}
-		url, err := s.open(address)
+		l, url, err := openAddress(address)
 		require.NoError(t, err)
 		address = strings.TrimPrefix(url, "http://") // the same one again
-		require.NoError(t, s.listeners[0].Close())
+		require.NoError(t, l.Close())
 	}
 }
 

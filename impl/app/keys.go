@@ -56,7 +56,7 @@ func OpenKeys(ctx context.Context, data string) (*Keys, error) {
 	if err != nil {
 		return nil, err
 	}
-	keyring, err := control.NewKeyring(ctx, s, compute.NewIDs(rand.Reader, clock), clock)
+	keyring, err := control.NewKeyring(ctx, s, compute.NewIDs(rand.Reader, clock), clock, nil)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -81,19 +81,26 @@ func lockToMigrate(data string, from, to int) (unlock func() error, err error) {
 // Close closes the database.
 func (k *Keys) Close() error { return k.store.Close() }
 
-// makeFirstKey makes the key of a data directory that has none, beside what else a start does: most of the time is the disk's.
-func (s *Server) makeFirstKey(ctx context.Context) <-chan error {
-	made := make(chan error, 1)
-	go func() {
-		defer close(made)
-		if len(s.keyring.Keys(false)) > 0 {
-			return
+// makeFirstKey makes the key of a data directory that has none, beside what else a start does: most of the time is the disk's. Its
+// token is empty if there is one.
+func makeFirstKey(ctx context.Context, keyring *control.Keyring) *beside[string] {
+	return makeBeside(func() (string, error) {
+		if len(keyring.Keys(false)) > 0 {
+			return "", nil
 		}
-		_, token, err := s.keyring.Create(ctx, NewKey("first key", []string{string(compute.ScopeAll)}, false, 0))
-		s.firstKey = token
-		made <- err
-	}()
-	return made
+		_, token, err := keyring.Create(ctx, NewKey("first key", []string{string(compute.ScopeAll)}, false, 0))
+		return token, err
+	})
+}
+
+// takeBackFirstKey deletes it, if it was made: nobody has seen it, and the next start makes none if there is one.
+func takeBackFirstKey(ctx context.Context, keyring *control.Keyring, first *beside[string]) error {
+	token, err := first.wait()
+	if token == "" || err != nil {
+		return nil // who waits for it has the error
+	}
+	id, _ := compute.ParseToken(token)
+	return keyring.Delete(ctx, id)
 }
 
 // DevKey gives the key that the data directory keeps, in a file for its owner alone, so that it can be shown at every start. It is

@@ -36,13 +36,12 @@ func machine(ctx context.Context, dir string, c control.Catalog) (control.Host, 
 	if err != nil {
 		return h, nil
 	}
-	withGPUs(&h, string(names), string(summary), c)
-	return h, nil
+	return withGPUs(h, string(names), string(summary), c), nil
 }
 
 // withGPUs gives the host the GPUs of the list, each a line with its id and its name. A host has one type: the first one that
 // the catalog knows.
-func withGPUs(h *control.Host, list, summary string, c control.Catalog) {
+func withGPUs(h control.Host, list, summary string, c control.Catalog) control.Host {
 	for line := range strings.Lines(list) {
 		id, name, _ := strings.Cut(strings.TrimSpace(line), ", ")
 		if _, known := c.GPU(name); known && (h.GPU == "" || h.GPU == name) {
@@ -55,4 +54,5 @@ func withGPUs(h *control.Host, list, summary string, c control.Catalog) {
 	if match := cudaInSummary.FindStringSubmatch(summary); match != nil && h.GPU != "" {
 		h.CUDAVersion = match[1]
 	}
+	return h
 }

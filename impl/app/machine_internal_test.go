@@ -31,8 +31,6 @@ func TestTheGPUsOfThisMachineAreThoseThatTheCatalogKnows(t *testing.T) {
 		"GPU-a, NVIDIA T1000\n": {},
 		"":                      {},
 	} {
-		var h control.Host
-		withGPUs(&h, names, summary, c)
-		require.Equal(t, want, h, names)
+		require.Equal(t, want, withGPUs(control.Host{}, names, summary, c), names)
 	}
 }

@@ -3,18 +3,17 @@ package app
 import (
 	"context"
 	"net/http"
-	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/httpapi"
-	"github.com/berthdev/berth/impl/loop"
+	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/observe"
 	"github.com/berthdev/berth/impl/problem"
 	"github.com/berthdev/berth/impl/queue"
-	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
-	"github.com/berthdev/berth/store/sqlite"
 )
 
 const (
@@ -24,108 +23,86 @@ const (
 	flushTimeout = 5 * time.Second
 )
 
-// MetricsURL is where the metrics are served; empty if they are not.
-func (s *Server) MetricsURL() string { return s.metricsURL }
-
-// openStore opens the store, and the metrics and traces with it if they are asked for.
-func (s *Server) openStore(ctx context.Context, c Config) (err error) {
-	if c.TracesEndpoint != "" {
-		to := observe.TraceSettings{Endpoint: c.TracesEndpoint, Headers: c.TracesHeaders, Version: c.Version}
-		if s.tracing, err = observe.NewTracing(ctx, to, c.Log); err != nil {
-			return err
-		}
-	}
-	open := sqlite.Open
-	if c.Ephemeral {
-		open = sqlite.OpenUnsynced
-	}
-	db, err := open(ctx, filepath.Join(c.Data, databaseFile), c.clock)
-	if err != nil {
-		return err
-	}
-	s.store = db
-	s.tellDamage(db.Damage())
-	db.Watch(s.watchStorage)
-	if c.MetricsListen != "" {
-		s.metrics = observe.NewMetrics(c.Version)
-		db.Observe(s.metrics.Committed)
-	}
-	if s.tracing != nil {
-		s.store = s.tracing.Store(db)
-	}
-	if c.TestControls {
-		s.storage = &storage{Store: s.store}
-		s.store = s.storage
-	}
-	return nil
+// observers see what a server does. Each may be nil: then nobody measures, or traces.
+type observers struct {
+	metrics *observe.Metrics
+	tracing *observe.Tracing
 }
 
-// observedQueue adds to the hooks of the queue what observes it.
-func (s *Server) observedQueue(h queue.Hooks) queue.Hooks {
-	if s.metrics != nil {
-		h.Meter = func(id compute.EndpointID) queue.Meter { return s.metrics.Endpoint(id) }
+func newObservers(ctx context.Context, c Config, u *undo) (o observers, err error) {
+	if c.MetricsListen != "" {
+		o.metrics = observe.NewMetrics(c.Version)
 	}
-	if s.tracing != nil {
-		h.Trace = s.tracing
+	if c.TracesEndpoint == "" {
+		return o, nil
+	}
+	to := observe.TraceSettings{Endpoint: c.TracesEndpoint, Headers: c.TracesHeaders, Version: c.Version}
+	if o.tracing, err = observe.NewTracing(ctx, to, c.Log); err != nil {
+		return o, err
+	}
+	u.push("traces", func() error { // the last spans are sent
+		ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
+		defer cancel()
+		if err := o.tracing.Close(ctx); err != nil {
+			c.Log.Warn("the last traces are lost", "error", err)
+		}
+		return nil
+	})
+	return o, nil
+}
+
+// queueHooks adds what observes the queue.
+func (o observers) queueHooks(h queue.Hooks) queue.Hooks {
+	if o.metrics != nil {
+		h.Meter = func(id compute.EndpointID) queue.Meter { return o.metrics.Endpoint(id) }
+	}
+	if o.tracing != nil {
+		h.Trace = o.tracing
 	}
 	return h
 }
 
-// observe gives the edge what observes it, and the metrics what they tell of.
-func (s *Server) observe(services *httpapi.Services, webhooks *loop.Webhooks) {
-	services.Reachable, services.Leaving = s.reachable, s.leaving.Load
-	if s.tracing != nil {
-		services.Trace = s.tracing
-	}
-	if s.metrics == nil {
-		return
-	}
-	services.Meter = func(operation string) httpapi.Meter { return s.metrics.Operation(operation) }
-	webhooks.Posted = s.metrics.Posted
-	s.placement.Looked = s.metrics.Placed
-	s.metrics.Watch(observe.Sources{
-		Trouble: s.store.Trouble, Dropped: s.config.LogDropped,
-		Dispatchers: s.queue.Dispatchers, Held: s.queue.Holding, Supply: s.placement.Supplies, Clock: s.config.clock, Log: s.config.Log,
-		Pods: func(ctx context.Context) (counts map[compute.PodStatus]int64, err error) {
-			err = s.store.Read(ctx, func(tx store.Tx) error {
-				counts, err = tx.CountPods()
-				return err
-			})
-			return counts, err
-		},
-	})
-}
-
-// reachable tells whether what pods and workers run on answers: the engine, where there is one.
-func (s *Server) reachable(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
-	defer cancel()
-	for _, r := range []runtime.Runtime{s.pods, s.workers} {
-		if remote, ok := r.(interface{ Ping(context.Context) error }); ok {
-			return remote.Ping(ctx) // both are of one engine
-		}
-	}
-	return nil
-}
-
-// listenMetrics opens the address of the metrics, which is another one than that of the interfaces: clients see no path that is
-// not documented, and who may read the metrics is decided by who reaches the address.
-func (s *Server) listenMetrics() error {
-	if s.config.MetricsListen == "" {
+// posted is told of each try of a webhook; nil: nobody is.
+func (o observers) posted() func(bool) {
+	if o.metrics == nil {
 		return nil
 	}
-	base, err := s.open(s.config.MetricsListen)
-	if err == nil {
-		s.metricsURL = base + "/metrics"
-	}
-	return err
+	return o.metrics.Posted
 }
 
-func (s *Server) metricsHandler() http.Handler {
+// placed is told of each look for room; nil: nobody is.
+func (o observers) placed() func(string, control.Outcome) {
+	if o.metrics == nil {
+		return nil
+	}
+	return o.metrics.Placed
+}
+
+// operations makes the meters of the edge's operations; nil: nobody counts.
+func (o observers) operations() func(string) httpapi.Meter {
+	if o.metrics == nil {
+		return nil
+	}
+	return func(operation string) httpapi.Meter { return o.metrics.Operation(operation) }
+}
+
+// requests follows the edge's requests; nil: nobody does.
+func (o observers) requests() httpapi.Trace {
+	if o.tracing == nil {
+		return nil
+	}
+	return o.tracing
+}
+
+// metricsHandler answers with the metrics; nil: nothing is measured.
+func (o observers) metricsHandler(s observe.Sources, hosts *limit.Hosts, proxies *limit.Proxies) http.Handler {
+	if o.metrics == nil {
+		return nil
+	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", s.metrics.Handler())
+	mux.Handle("GET /metrics", o.metrics.Handler(s))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := s.hosts.Check(s.proxies.Host(r)); err != nil {
+		if err := hosts.Check(proxies.Host(r)); err != nil {
 			http.Error(w, problem.Of(err).Detail, problem.Of(err).Status)
 			return
 		}
@@ -133,23 +110,25 @@ func (s *Server) metricsHandler() http.Handler {
 	})
 }
 
-// giveNotice has /readyz say that the server leaves, and goes on as before for as long as the settings ask for, so that who
-// spreads requests over servers sends no more when the address closes.
-func (s *Server) giveNotice() {
-	if !s.leaving.Swap(true) && s.config.DrainNotice > 0 {
-		over, _ := compute.SystemClock{}.After(s.config.DrainNotice)
-		<-over
+// podCounts counts the pods by their statuses.
+func podCounts(s store.Store) func(context.Context) (map[compute.PodStatus]int64, error) {
+	return func(ctx context.Context) (counts map[compute.PodStatus]int64, err error) {
+		err = s.Read(ctx, func(tx store.Tx) error {
+			counts, err = tx.CountPods()
+			return err
+		})
+		return counts, err
 	}
 }
 
-// closeTracing sends the last spans.
-func (s *Server) closeTracing() {
-	if s.tracing == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
-	defer cancel()
-	if err := s.tracing.Close(ctx); err != nil {
-		s.config.Log.Warn("the last traces are lost", "error", err)
+// leaving is whether the server is about to stop.
+type leaving struct{ atomic.Bool }
+
+// giveNotice has /readyz say that the server leaves, and goes on as before for as long as the settings ask for, so that who
+// spreads requests over servers sends no more when the address closes.
+func (l *leaving) giveNotice(notice time.Duration) {
+	if !l.Swap(true) && notice > 0 {
+		over, _ := compute.SystemClock{}.After(notice)
+		<-over
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/setting"
 )
 
 // receiver takes spans by OTLP over HTTP.
@@ -190,7 +191,7 @@ func TestReadinessEndsWithTheNoticeAndBeforeTheAddressCloses(t *testing.T) {
 
 func TestAServerWhoseEngineDoesNotAnswerIsHealthyAndNotReady(t *testing.T) {
 	t.Parallel()
-	s := start(t, app.Config{Data: t.TempDir(), Runtime: app.RuntimeDocker, DockerHost: "tcp://127.0.0.1:1"})
+	s := start(t, app.Config{Data: t.TempDir(), Runtime: "docker", RuntimeSettings: setting.Values{"docker-host": {"tcp://127.0.0.1:1"}}})
 	status, _ := call(t, "GET", s.URL()+"/healthz", "", "")
 	require.Equal(t, 200, status)
 	status, problem := call(t, "GET", s.URL()+"/readyz", "", "")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/berthdev/berth/impl/app"
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/setting"
 	"github.com/berthdev/berth/store"
 	"github.com/berthdev/berth/store/sqlite"
 )
@@ -58,7 +59,7 @@ func variables(t *testing.T, s *app.Server, key, pod string, earlier int) map[st
 
 func TestAPodHasAKeyThatIsGoodForItAloneAndForItsPresentRun(t *testing.T) {
 	t.Parallel()
-	c := app.Config{Data: t.TempDir(), Runtime: app.RuntimeProcess, Endpoints: []app.Endpoint{told}}
+	c := app.Config{Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{told}}
 	s := start(t, c)
 	all := s.FirstKey()
 	_, made := call(t, "POST", s.URL()+"/v2/pods", all, toldPod)
@@ -106,7 +107,7 @@ func TestAPodHasAKeyThatIsGoodForItAloneAndForItsPresentRun(t *testing.T) {
 
 func TestTheKeysOfPodsEndWithTheSecretThatMadeThem(t *testing.T) {
 	t.Parallel()
-	s := start(t, app.Config{Data: t.TempDir(), Runtime: app.RuntimeProcess, Endpoints: []app.Endpoint{told}})
+	s := start(t, app.Config{Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{told}})
 	_, made := call(t, "POST", s.URL()+"/v2/pods", s.FirstKey(), toldPod)
 	key := variables(t, s, s.FirstKey(), made["id"].(string), 0)["RUNPOD_API_KEY"]
 	another := start(t, app.Config{Data: t.TempDir()})
@@ -120,7 +121,7 @@ func TestTheKeysOfPodsEndWithTheSecretThatMadeThem(t *testing.T) {
 func TestWhatHasAKeyAndNoMoreSetsNothingOfAProcess(t *testing.T) {
 	t.Parallel()
 	s := start(t, app.Config{
-		Data: t.TempDir(), Runtime: app.RuntimeProcess, Endpoints: []app.Endpoint{told, {Name: "own"}}, ProcessAccept: []string{"env:LEVEL"},
+		Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{told, {Name: "own"}}, RuntimeSettings: setting.Values{"process-accept": {"env:LEVEL"}},
 	})
 	key := s.FirstKey()
 	refused := func(method, path, body, words string) {

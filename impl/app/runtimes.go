@@ -5,182 +5,160 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"net"
-	"net/netip"
-	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/berthdev/berth/impl/atomicfile"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
-	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/runtime"
-	"github.com/berthdev/berth/impl/runtime/docker"
-	"github.com/berthdev/berth/impl/runtime/process"
-	"github.com/berthdev/berth/impl/runtime/sim"
+	_ "github.com/berthdev/berth/impl/runtimes" // registers those that there are
+	"github.com/berthdev/berth/impl/setting"
 )
 
-// The runtimes that pods can run on.
-const (
-	RuntimeSim     = "sim"     // a simulated fleet: nothing runs
-	RuntimeProcess = "process" // processes of this machine; an image is the name of an endpoint, whose command it means
-	RuntimeDocker  = "docker"  // containers of a Docker Engine
-)
+// kindOf finds the kind of runtime that the settings ask for.
+func kindOf(c Config) (*runtime.Kind, error) {
+	kind, err := runtime.Find(c.Runtime)
+	if err != nil {
+		return nil, err
+	}
+	if c.TestControls && !kind.Can.Simulates {
+		return nil, fmt.Errorf("the test controls need a runtime that simulates: runtime must be %s", setting.Or(simulating()))
+	}
+	return kind, nil
+}
 
-// startRuntimes makes the runtime of the pods, and local processes for workers.
-func (s *Server) startRuntimes(c Config, ids *compute.IDs) (err error) {
+// simulating gives the names of the kinds that simulate.
+func simulating() (names []string) {
+	for _, k := range runtime.Kinds() {
+		if k.Can.Simulates {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+// Runtimes gives the kinds of runtimes, the default one first.
+func Runtimes() []*runtime.Kind { return runtime.Kinds() }
+
+// Simulates tells whether nothing really runs on the runtime of that name, so that time can be set; empty: the default one.
+func Simulates(name string) bool {
+	kind, err := runtime.Find(cmp.Or(name, runtime.Names()[0]))
+	return err == nil && kind.Can.Simulates
+}
+
+// runtimes are what a server runs things on.
+type runtimes struct {
+	kind  *runtime.Kind
+	local runtime.Runtime // the workers of declared endpoints
+	runtime.Opened
+	config runtime.Config // what they were made of
+}
+
+// openRuntimes makes the runtime of local workers, ends what pods left on others, and makes those of pods and other workers.
+func openRuntimes(ctx context.Context, c Config, kind *runtime.Kind, clock compute.Clock, owner owned, u *undo) (*runtimes, error) {
+	r := &runtimes{kind: kind, config: runtime.Config{
+		Data: c.Data, Values: c.RuntimeSettings, Commands: c.commands(), Output: c.WorkerOutput, Clock: clock, Log: c.Log, Owner: owner.make,
+	}}
+	localKind := runtime.Local()
+	if localKind == nil {
+		return nil, errors.New("this berth is built without a runtime for the workers of declared endpoints")
+	}
+	var err error
+	if r.local, err = localKind.OpenLocal(r.config); err != nil {
+		return nil, err
+	}
+	u.push("local runtime", r.local.Close)
+
+	for _, other := range runtime.Kinds() {
+		if other != kind && other.End != nil {
+			if err := other.End(r.config); err != nil {
+				return nil, err
+			}
+		}
+	}
+
+	r.config.Local = r.local
+	if r.Opened, err = kind.Open(ctx, r.config); err != nil {
+		return nil, err
+	}
+	u.push("runtime of pods", r.Pods.Close)
+	u.push("runtime of workers", r.Workers.Close)
+	return r, nil
+}
+
+// commands are those of the declared endpoints, by their names.
+func (c Config) commands() map[string][]string {
 	commands := map[string][]string{}
 	for _, e := range c.Endpoints {
 		if len(e.Command) > 0 {
 			commands[e.Name] = e.Command
 		}
 	}
-	here, err := os.Getwd() // a command may name files relative to where berth was started
-	if err != nil {
-		return err
-	}
-	rules, err := processRules(c.ProcessAccept)
-	if err != nil {
-		return err
-	}
-	local := process.Config{Dir: filepath.Join(c.Data, processDir), WorkDir: here, Commands: commands, Inherit: c.ProcessEnv, Rules: rules, Output: c.WorkerOutput}
-	if s.process, err = process.New(local); err != nil {
-		return err
-	}
-	if c.Runtime != RuntimeSim && c.TestControls {
-		return errors.New("the test controls need the simulated fleet: runtime must be " + RuntimeSim)
-	}
-	if err = s.endEarlierProcesses(c); err != nil {
-		return err
-	}
-	switch c.Runtime {
-	case RuntimeSim:
-		s.fleet, s.workerSim = sim.New(c.clock), sim.New(c.clock)
-		s.pods, s.workers = s.fleet, s.workerSim
-		return nil
-	case RuntimeProcess:
-		s.workers = s.process
-		s.processes = &control.Processes{Images: slices.Sorted(maps.Keys(commands)), Rules: rules}
-		local.Dir, local.Output = podProcesses(c), nil
-		s.pods, err = keep(process.New(local))
-		return err
-	case RuntimeDocker:
-		owner, err := s.runtimeOwner(ids)
-		if err != nil {
-			return err
-		}
-		var publish netip.Addr
-		if c.PublishOn != "" {
-			if publish, err = netip.ParseAddr(c.PublishOn); err != nil {
-				return fmt.Errorf("address to publish ports on: %w", err)
-			}
-		}
-		// The engine does not live on a clock that a test has set.
-		s.pods, s.workers, err = containers(docker.Config{
-			Owner: owner, Host: c.DockerHost, Publish: publish, Pull: docker.PullPolicy(c.Pull), Clock: compute.SystemClock{}, Log: c.Log,
-			AllowNewPrivileges: c.AllowNewPrivileges, ReachHost: true,
-		})
-		return err
-	}
-	return fmt.Errorf("runtime must be %s, %s or %s, and not %q", RuntimeSim, RuntimeProcess, RuntimeDocker, c.Runtime)
+	return commands
 }
 
-// processRules reads what pods and endpoints may set of processes: args, env for every variable, or env:NAME for one.
-func processRules(accept []string) (r compute.ProcessRules, err error) {
-	for _, word := range accept {
-		name, one := strings.CutPrefix(word, "env:")
-		switch {
-		case word == "args":
-			r.Args = true
-		case word == "env":
-			r.AnyEnv = true
-		case one && name != "":
-			r.Env = append(r.Env, name)
-		default:
-			return r, fmt.Errorf("what processes accept must be args, env or env:NAME, and not %q", word)
+// forRules is what the rules know of the runtime.
+func (r *runtimes) forRules() control.Runtime {
+	return control.Runtime{Can: r.kind.Can, Check: r.Check}
+}
+
+// simulations are the runtimes that simulate; none unless the kind does.
+func (r *runtimes) simulations() (all []runtime.Simulation) {
+	for _, one := range []runtime.Runtime{r.Pods, r.Workers} {
+		if s, ok := one.(runtime.Simulation); ok {
+			all = append(all, s)
 		}
 	}
-	return r, nil
+	return all
 }
 
-// workerOwner ends the name of the owner of the workers' containers, which are not to be taken for pods.
-const workerOwner = "-workers"
-
-// pingsInALease is how often a worker that berth starts pings in a lease.
-const pingsInALease = 3
-
-// containers makes the runtimes of pods and of workers over one engine.
-func containers(c docker.Config) (pods, workers runtime.Runtime, err error) {
-	if pods, err = keep(docker.New(c)); err != nil {
-		return nil, nil, err
+// reachable tells whether what pods and workers run on answers, where it is something that may not.
+func (r *runtimes) reachable(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
+	defer cancel()
+	for _, one := range []runtime.Runtime{r.Pods, r.Workers} {
+		if remote, ok := one.(interface{ Ping(context.Context) error }); ok {
+			return remote.Ping(ctx) // both are at one place
+		}
 	}
-	c.Owner, c.ReachHost = c.Owner+workerOwner, true
-	if workers, err = keep(docker.New(c)); err != nil {
-		return nil, nil, errors.Join(err, pods.Close())
-	}
-	return pods, workers, nil
+	return nil
 }
 
-// podProcesses is the directory of the runtime whose processes are pods.
-func podProcesses(c Config) string { return filepath.Join(c.Data, podsDir) }
-
-// workerFleet is what the workers loop works with.
-func (s *Server) workerFleet(ids *compute.IDs, login func(context.Context, compute.RegistryID) (compute.Login, error)) loop.Fleet {
-	f := loop.Fleet{
-		Store: s.store, Placement: s.placement, Queue: s.queue, Keyring: s.keyring, Processes: s.process, Runtime: s.workers, Simulated: s.workerSim != nil, IDs: ids,
-		Clock: s.config.clock, Log: s.config.Log, URL: s.QueueURL, OuterURL: s.workerURL, Login: login,
-		Ping: s.config.Lease / pingsInALease, Undeclared: func(id compute.EndpointID) bool { return !s.declares(id) },
-	}
-	return f
+// owned is the name by which what outlives the server is found again, also when the data directory was moved.
+type owned struct {
+	file string
+	ids  *compute.IDs
+	sync bool // a new one is on disk before it is used
 }
 
-// workerURL is the base of the queue for pods, and for workers that are no processes of this machine: a container reaches the machine
-// by the name that the engine gives it, unless the queue listens on an address of its own or there is a public one. All interfaces are
-// there.
-func (s *Server) workerURL() string {
-	if base := cmp.Or(s.config.WorkerURL, s.config.PublicURL); base != "" {
-		return strings.TrimRight(base, "/")
-	}
-	address, err := url.Parse(s.queueURL)
-	if err != nil || s.config.Runtime != RuntimeDocker {
-		return s.queueURL
-	}
-	if ip, err := netip.ParseAddr(address.Hostname()); err == nil && ip.IsLoopback() {
-		address.Host = net.JoinHostPort(docker.HostName, address.Port())
-	}
-	return address.String()
+func newOwned(c Config, ids *compute.IDs) owned {
+	return owned{filepath.Join(c.Data, ownerFile), ids, !c.Ephemeral}
 }
 
-// keep makes an interface of what was made, and nil of nothing.
-func keep[R runtime.Runtime](made R, err error) (runtime.Runtime, error) {
-	if err != nil {
-		return nil, err
-	}
-	return made, nil
-}
-
-// runtimeOwner gives the name by which the data directory's containers are found again, also when it was moved.
-func (s *Server) runtimeOwner(ids *compute.IDs) (string, error) {
-	owner, err := s.readOwner()
+// make gives the name, a new one if there is none.
+func (o owned) make() (string, error) {
+	name, err := o.read()
 	if errors.Is(err, os.ErrNotExist) {
-		owner = ids.Word(12)
-		err = atomicfile.Write(s.ownerFile(), []byte(owner), !s.config.Ephemeral)
+		name = o.ids.Word(12)
+		err = atomicfile.Write(o.file, []byte(name), o.sync)
 	}
-	return owner, err
+	return name, err
 }
 
-func (s *Server) ownerFile() string { return filepath.Join(s.config.Data, ownerFile) }
-
-// readOwner gives the name that a start before has made.
-func (s *Server) readOwner() (string, error) {
-	text, err := os.ReadFile(s.ownerFile())
-	owner := strings.TrimSpace(string(text))
-	if err == nil && owner == "" {
-		err = fmt.Errorf("%s is empty", s.ownerFile())
+// read gives the name that a start before has made.
+func (o owned) read() (string, error) {
+	text, err := os.ReadFile(o.file)
+	name := strings.TrimSpace(string(text))
+	if err == nil && name == "" {
+		err = fmt.Errorf("%s is empty", o.file)
 	}
-	return owner, err
+	return name, err
+}
+
+// exists tells whether there ever was something that outlives the server.
+func (o owned) exists() bool {
+	_, err := os.Stat(o.file)
+	return err == nil
 }

@@ -4,109 +4,111 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"os"
 	"slices"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/loop"
-	"github.com/berthdev/berth/impl/runtime/docker"
-	"github.com/berthdev/berth/impl/runtime/process"
+	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 )
 
-// endEarlierProcesses kills what is left of pods that were processes, if they are something else now: their runtime does so when it
-// is opened.
-func (s *Server) endEarlierProcesses(c Config) error {
-	if c.Runtime == RuntimeProcess {
-		return nil
-	}
-	if _, err := os.Stat(podProcesses(c)); err != nil {
-		return nil // there never were any
-	}
-	r, err := process.New(process.Config{Dir: podProcesses(c)})
-	if err != nil {
-		return err
-	}
-	return r.Close()
+// earlier sees to what an earlier server left on runtimes whose allocations outlive it.
+type earlier struct {
+	store store.Store
+	owner owned
+	kind  *runtime.Kind // of this server
+	log   *slog.Logger
+	all   []compute.RuntimeAt // where there may be something
 }
 
-// noteRuntimes stores where this server has containers, before it has any, and gives the places where an earlier one may have left
+// noteRuntimes stores where this server has what outlives it, before it has any, and finds out where an earlier one may have left
 // some.
-func (s *Server) noteRuntimes(ctx context.Context) (all []compute.RuntimeAt, err error) {
-	err = s.store.Read(ctx, func(tx store.Tx) (err error) {
-		all, err = tx.ListRuntimes()
-		return err
-	})
+func noteRuntimes(ctx context.Context, s store.Store, r *runtimes, owner owned, log *slog.Logger) (*earlier, error) {
+	e := &earlier{store: s, owner: owner, kind: r.kind, log: log}
+	all, err := e.list(ctx)
 	if err != nil {
 		return nil, err
 	}
-	containers := s.config.Runtime == RuntimeDocker
-	if containers || len(all) == 0 && s.hasOwner() { // the latter of a berth that did not store it
-		here := compute.RuntimeAt{Name: RuntimeDocker}
-		if here.Address, err = docker.Address(s.config.DockerHost); err != nil {
+
+	unnoted := len(all) == 0 && owner.exists() // left by a berth that did not store it
+	for _, k := range runtime.Kinds() {
+		ours := k == r.kind
+		if k.Address == nil || !ours && !unnoted {
+			continue
+		}
+		here := compute.RuntimeAt{Name: k.Name}
+		if here.Address, err = k.Address(r.config.Values); err != nil {
 			return nil, err
 		}
 		if !slices.Contains(all, here) {
 			all = append(all, here)
-			err = s.store.Write(ctx, func(tx store.Tx) error { return tx.InsertRuntime(here) })
+			if err = s.Write(ctx, func(tx store.Tx) error { return tx.InsertRuntime(here) }); err != nil {
+				return nil, err
+			}
 		}
-		if containers {
+		if ours {
 			all = slices.DeleteFunc(all, func(one compute.RuntimeAt) bool { return one == here })
 		}
 	}
+	e.all = all
+	return e, nil
+}
+
+func (e *earlier) list(ctx context.Context) (all []compute.RuntimeAt, err error) {
+	err = e.store.Read(ctx, func(tx store.Tx) (err error) {
+		all, err = tx.ListRuntimes()
+		return err
+	})
 	return all, err
 }
 
-// hasOwner tells whether there ever were containers of the data directory.
-func (s *Server) hasOwner() bool {
-	_, err := os.Stat(s.ownerFile())
-	return err == nil
-}
-
-// endEarlierContainers sees to what an earlier server left in an engine, until ctx ends.
-func (s *Server) endEarlierContainers(ctx context.Context, at compute.RuntimeAt) {
-	log := s.config.Log.With("address", at.Address)
-	if s.config.Runtime == RuntimeDocker {
-		// It may be the same engine by another name: what is there could be what this server runs.
-		log.Warn("an earlier start had containers at another engine: what is left there is seen to by a start with its address")
+// end sees to what is left at one place, until ctx ends.
+func (e *earlier) end(ctx context.Context, at compute.RuntimeAt, c runtime.Config) {
+	log := e.log.With("runtime", at.Name, "address", at.Address)
+	kind, err := runtime.Find(at.Name)
+	switch {
+	case err != nil || kind.OpenEarlier == nil:
+		log.Warn("an earlier start used a runtime that this berth is built without: what is left there is not seen to")
+		return
+	case kind == e.kind:
+		// It may be the same place by another name: what is there could be what this server runs.
+		log.Warn("an earlier start had allocations at another address: what is left there is seen to by a start with that one")
 		return
 	}
-	err := s.seeToContainers(ctx, at)
-	if err != nil && ctx.Err() == nil {
-		log.Error("what an earlier start left in an engine cannot be seen to", "error", err)
+	if err := e.endAt(ctx, at, kind, c); err != nil && ctx.Err() == nil {
+		log.Error("what an earlier start left there cannot be seen to", "error", err)
 	}
 }
 
-func (s *Server) seeToContainers(ctx context.Context, at compute.RuntimeAt) error {
-	owner, err := s.readOwner()
+func (e *earlier) endAt(ctx context.Context, at compute.RuntimeAt, kind *runtime.Kind, c runtime.Config) error {
+	_, err := e.owner.read()
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // which no container has
+		return nil // which nothing has
 	}
 	if err != nil {
 		return err
 	}
-	pods, workers, err := containers(docker.Config{Owner: owner, Host: at.Address, Clock: compute.SystemClock{}, Log: s.config.Log})
+	c.Owner = e.owner.read
+	opened, err := kind.OpenEarlier(c, at.Address)
 	if err != nil {
 		return err
 	}
-	l := loop.Earlier{Store: s.store, At: at, Pods: pods, Workers: workers, Clock: compute.SystemClock{}, Log: s.config.Log}
+	l := loop.Earlier{Store: e.store, At: at, Pods: opened.Pods, Workers: opened.Workers, Clock: compute.SystemClock{}, Log: e.log}
 	nothingLeft := l.Run(ctx)
-	err = errors.Join(pods.Close(), workers.Close())
+	err = errors.Join(opened.Pods.Close(), opened.Workers.Close())
 	if nothingLeft {
-		err = errors.Join(err, s.forgetOwner(ctx))
+		err = errors.Join(err, e.forgetOwner(ctx))
 	}
 	return err
 }
 
-// forgetOwner removes the name of the containers, if there may be none anywhere.
-func (s *Server) forgetOwner(ctx context.Context) error {
-	var left []compute.RuntimeAt
-	err := s.store.Read(ctx, func(tx store.Tx) (err error) {
-		left, err = tx.ListRuntimes()
-		return err
-	})
+// forgetOwner removes the name of what outlives the server, if there may be nothing of that anywhere.
+func (e *earlier) forgetOwner(ctx context.Context) error {
+	left, err := e.list(ctx)
 	if err != nil || len(left) > 0 {
 		return err
 	}
-	return os.Remove(s.ownerFile())
+	return os.Remove(e.owner.file)
 }

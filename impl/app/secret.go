@@ -28,26 +28,38 @@ func secretKey(dir string) (key []byte, made bool, err error) {
 	return key, true, err
 }
 
-// keepSecret writes the key if it was made, beside what else a start does. The database, which is there, has nothing that another
-// one sealed.
-func keepSecret(c Config, f files) <-chan error {
-	kept := make(chan error, 1)
-	go func() {
-		defer close(kept)
-		if f.made {
-			kept <- atomicfile.Write(filepath.Join(c.Data, secretFile), f.secret, !c.Ephemeral)
-		}
-	}()
-	return kept
+// secrets are what the key of the data directory makes.
+type secrets struct {
+	*control.Secrets
+	key  []byte
+	made bool // the key is a new one
 }
 
-// explainSecret says what to do when the key does not open what is stored.
-func explainSecret(c Config, f files, err error) error {
+func readSecrets(dir string) (s secrets, err error) {
+	if s.key, s.made, err = secretKey(dir); err == nil {
+		s.Secrets, err = control.NewSecrets(s.key)
+	}
+	return s, err
+}
+
+// keep writes the key if it was made, beside what else a start does. The database, which is there, has nothing that another one
+// sealed.
+func (s secrets) keep(c Config) *beside[struct{}] {
+	return makeBeside(func() (none struct{}, err error) {
+		if s.made {
+			err = atomicfile.Write(filepath.Join(c.Data, secretFile), s.key, !c.Ephemeral)
+		}
+		return none, err
+	})
+}
+
+// explain says what to do when the key does not open what is stored.
+func (s secrets) explain(c Config, err error) error {
 	if !errors.Is(err, control.ErrSecretKey) {
 		return err
 	}
 	what := "is not the one of this database"
-	if f.made {
+	if s.made {
 		what = "is missing, and the database has registry credentials that it sealed"
 	}
 	return fmt.Errorf("%s %s: put it back from a backup, or see docs/operating.md for how to go on without the credentials: %w",

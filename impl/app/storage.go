@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync/atomic"
 
 	"github.com/berthdev/berth/store"
@@ -86,21 +87,23 @@ func (s *storage) EndJob(ctx context.Context, e store.JobEnd) error {
 }
 
 // tellDamage has the log tell what of the log of the database could not be read.
-func (s *Server) tellDamage(d *sqlite.Damage) {
+func tellDamage(log *slog.Logger, d *sqlite.Damage) {
 	switch {
 	case d == nil:
 	case d.Certain():
-		s.config.Log.Error("writes that were acknowledged are lost; restore a backup if you need them", "error", d)
+		log.Error("writes that were acknowledged are lost; restore a backup if you need them", "error", d)
 	default:
-		s.config.Log.Warn("the last write is lost; if the power failed while it was made, nobody was told that it was stored", "error", d)
+		log.Warn("the last write is lost; if the power failed while it was made, nobody was told that it was stored", "error", d)
 	}
 }
 
-// watchStorage has the log tell once that writes begin to fail, and once that they succeed again.
-func (s *Server) watchStorage(trouble error, failed int) {
-	if trouble != nil {
-		s.config.Log.Error("the storage takes no writes; they are refused until it does", "error", trouble)
-		return
+// tellTrouble has the log tell once that writes begin to fail, and once that they succeed again.
+func tellTrouble(log *slog.Logger) func(trouble error, failed int) {
+	return func(trouble error, failed int) {
+		if trouble != nil {
+			log.Error("the storage takes no writes; they are refused until it does", "error", trouble)
+			return
+		}
+		log.Warn("the storage takes writes again", "refused", failed)
 	}
-	s.config.Log.Warn("the storage takes writes again", "refused", failed)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 	"github.com/berthdev/berth/store/sqlite"
 )
@@ -46,9 +47,9 @@ func (m *metered) open() {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	m.db = db
-	m.placement, err = control.NewPlacement(t.Context(), db, m.catalog, control.SimulatedFleet(m.catalog))
+	m.placement, err = control.NewPlacement(t.Context(), db, m.catalog, control.SimulatedFleet(m.catalog), control.PlacementOptions{Place: runtime.Pack})
 	require.NoError(t, err)
-	m.ctl = control.New(db, compute.NewIDs(rand.Reader, m.clock), m.placement, control.Hints{Pod: func(compute.PodID) {}})
+	m.ctl = control.New(db, compute.NewIDs(rand.Reader, m.clock), m.placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{Pod: func(compute.PodID) {}})
 }
 
 // kill leaves the files as they are, copies them as a killed process leaves them, and opens the copy after a while.

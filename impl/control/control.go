@@ -13,8 +13,7 @@ type Control struct {
 	catalog   Catalog
 	podHint   func(compute.PodID)
 	deleted   func() // a volume
-	// Processes is set before the first use case if pods are processes of this machine.
-	Processes *Processes
+	runtime   Runtime
 }
 
 // Hints are told, after the commit, what the loops should look at.
@@ -23,10 +22,10 @@ type Hints struct {
 	Volumes func() // one was deleted; nil: nobody is told
 }
 
-// New makes a Control over the placement's catalog.
-func New(s store.Store, ids *compute.IDs, p *Placement, hints Hints) *Control {
+// New makes a Control over the placement's catalog and what pods run on.
+func New(s store.Store, ids *compute.IDs, p *Placement, r Runtime, hints Hints) *Control {
 	if hints.Volumes == nil {
 		hints.Volumes = func() {}
 	}
-	return &Control{store: s, ids: ids, placement: p, catalog: p.catalog, podHint: hints.Pod, deleted: hints.Volumes}
+	return &Control{store: s, ids: ids, placement: p, catalog: p.catalog, podHint: hints.Pod, deleted: hints.Volumes, runtime: r}
 }

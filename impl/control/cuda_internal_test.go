@@ -29,7 +29,7 @@ func TestASimulatedHostHasEveryVersionOfCUDAAndTakesThePlaceOfThoseThatHadOneEac
 	t.Parallel()
 	catalog, err := BuiltInCatalog()
 	require.NoError(t, err)
-	p := PreparePlacement(catalog, SimulatedFleet(catalog))
+	p := PrepareFleet(catalog, SimulatedFleet(catalog)).placement
 	const id = "EU-RO-1/SECURE/NVIDIA L4"
 	h := p.host(id)
 	require.NotNil(t, h)

@@ -27,14 +27,13 @@ type Endpoints struct {
 	ids      *compute.IDs
 	catalog  Catalog
 	queue    EndpointQueue
+	runtime  Runtime
 	changing sync.Mutex // held from a change until the queue knows it: the queue learns changes in their order
-	// Processes is set before the first use case if the workers of endpoints are processes of this machine.
-	Processes *Processes
 }
 
-// NewEndpoints makes Endpoints over the placement's catalog.
-func NewEndpoints(s store.Store, ids *compute.IDs, p *Placement, q EndpointQueue) *Endpoints {
-	return &Endpoints{store: s, ids: ids, catalog: p.catalog, queue: q}
+// NewEndpoints makes Endpoints over the placement's catalog and what the workers of those run on that are not declared.
+func NewEndpoints(s store.Store, ids *compute.IDs, p *Placement, q EndpointQueue, r Runtime) *Endpoints {
+	return &Endpoints{store: s, ids: ids, catalog: p.catalog, queue: q, runtime: r}
 }
 
 // EndpointChange is what createEndpoint sets and updateEndpoint changes. Nil is the default, or unchanged.
@@ -104,7 +103,7 @@ func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind comput
 		if err := n.change(tx, &e, change); err != nil {
 			return err
 		}
-		if err := n.Processes.checkEndpoint(e); err != nil {
+		if err := n.runtime.checkEndpoint(e); err != nil {
 			return err
 		}
 		if err := tx.InsertEndpoint(e); err != nil {
@@ -176,7 +175,7 @@ func (n *Endpoints) Update(ctx context.Context, user compute.UserID, id compute.
 			return err
 		}
 		if diff := makingDiff(before, e); len(diff) > 0 {
-			if err := n.Processes.checkEndpoint(e); err != nil {
+			if err := n.runtime.checkEndpoint(e); err != nil {
 				return err
 			}
 			e.Version++

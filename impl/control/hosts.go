@@ -163,22 +163,25 @@ func (h *host) fits(w *want, free amount) bool {
 	return free.covers(h.share(w)) && w.PersistentGB <= free.diskGB-w.DiskGB && w.LeastDiskGB <= free.diskGB
 }
 
-// best gives the host: in the first data center by preference in which there is room, that with the least left, so that
-// large pods find large gaps. Nil if there is no room. The caller has the lock.
+// best has the runtime choose among the hosts with room. Nil if there is none. The caller has the lock.
 func (p *Placement) best(w *want) *host {
-	var best *host
-	bestRank := 0
-	for _, h := range p.kinds[kind{w.GPU, w.CPU}] {
-		if !h.suits(w) || !h.fits(w, h.free) {
-			continue
+	hosts := p.kinds[kind{w.GPU, w.CPU}]
+	chosen, ok := p.options.Place(func(yield func(compute.HostRoom) bool) {
+		for i, h := range hosts {
+			if !h.suits(w) || !h.fits(w, h.free) {
+				continue
+			}
+			rank := h.rank
+			if len(w.DataCenterIDs) > 0 {
+				rank = slices.Index(w.DataCenterIDs, h.DataCenterID)
+			}
+			if !yield(compute.HostRoom{Number: i, HostID: h.ID, Rank: rank, GPUs: h.free.gpus, VCPUs: h.free.vcpus}) {
+				return
+			}
 		}
-		rank := h.rank
-		if len(w.DataCenterIDs) > 0 {
-			rank = slices.Index(w.DataCenterIDs, h.DataCenterID)
-		}
-		if best == nil || rank < bestRank || rank == bestRank && (h.free.gpus < best.free.gpus || h.free.gpus == best.free.gpus && h.free.vcpus < best.free.vcpus) {
-			best, bestRank = h, rank
-		}
+	})
+	if !ok {
+		return nil
 	}
-	return best
+	return hosts[chosen.Number]
 }

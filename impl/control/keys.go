@@ -19,26 +19,19 @@ type Keyring struct {
 	store store.Store
 	ids   *compute.IDs
 	clock compute.Clock
+	pods  *compute.PodKeys // nil: no pod's key is known
 
 	changing sync.Mutex // held over the store's part of a change or a look, so that neither loses one
 	looking  sync.Mutex // held while a look waits for changing: who changes waits for one look at most
 
 	mu   sync.RWMutex
 	keys map[compute.KeyID]compute.Key
-	pods *compute.PodKeys // nil: no pod's key is known
 }
 
-// NewKeyring loads the keys.
-func NewKeyring(ctx context.Context, s store.Store, ids *compute.IDs, clock compute.Clock) (*Keyring, error) {
-	r := &Keyring{store: s, ids: ids, clock: clock}
+// NewKeyring loads the keys. Without those of pods no pod's key is known.
+func NewKeyring(ctx context.Context, s store.Store, ids *compute.IDs, clock compute.Clock, pods *compute.PodKeys) (*Keyring, error) {
+	r := &Keyring{store: s, ids: ids, clock: clock, pods: pods}
 	return r, r.Refresh(ctx)
-}
-
-// SetPodKeys lets the keys of pods in.
-func (r *Keyring) SetPodKeys(k compute.PodKeys) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.pods = &k
 }
 
 // Refresh loads the keys again: another process, such as berth keys, may have changed them.
@@ -226,13 +219,10 @@ func (r *Keyring) Find(ctx context.Context, token string) (compute.Key, error) {
 // findPod gives the key of a pod, which is good for that pod alone, and as long as the run that it was made for: until the pod is
 // started anew or terminated (rule auth.scopes.pod). What the secret did not make costs no read of the store.
 func (r *Keyring) findPod(ctx context.Context, token string) (compute.Key, error) {
-	r.mu.RLock()
-	pods := r.pods
-	r.mu.RUnlock()
-	if pods == nil {
+	if r.pods == nil {
 		return compute.Key{}, errInvalidKey()
 	}
-	id, run, ok := pods.Parse(token)
+	id, run, ok := r.pods.Parse(token)
 	if !ok {
 		return compute.Key{}, errInvalidKey()
 	}

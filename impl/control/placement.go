@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"sync"
 
@@ -22,10 +23,7 @@ import (
 type Placement struct {
 	store   store.Store
 	catalog Catalog
-
-	// Looked is told of each look for a host, for a pod or a worker, and how it came out; it must be quick. Nil: nobody counts.
-	// It is set before the first look.
-	Looked func(who string, o Outcome)
+	options PlacementOptions
 
 	// flight is held for reading from a choice, or a release, until memory knows how its transaction came out, and for writing while
 	// memory is read anew: so no transaction is counted twice or not at all.
@@ -45,23 +43,34 @@ type Placement struct {
 // kind is what a host is looked for by: a GPU type or a CPU flavor.
 type kind struct{ gpu, cpu string }
 
-// NewPlacement makes a Placement over the claims in the store.
-func NewPlacement(ctx context.Context, s store.Store, c Catalog, fleet []Host) (*Placement, error) {
-	p := PreparePlacement(c, fleet)
-	return p, p.Open(ctx, s)
+// PlacementOptions are what a placement works with.
+type PlacementOptions struct {
+	// Place chooses among the hosts that have room: that of the runtime.
+	Place func(rooms iter.Seq[compute.HostRoom]) (compute.HostRoom, bool)
+	// Looked is told of each look for a host, for a pod or a worker, and how it came out; it must be quick. Nil: nobody counts.
+	Looked func(who string, o Outcome)
 }
 
-// PreparePlacement is the part of NewPlacement that needs no store, and takes longest. Nothing may be placed before Open.
-func PreparePlacement(c Catalog, fleet []Host) *Placement {
+// NewPlacement makes a Placement over the claims in the store.
+func NewPlacement(ctx context.Context, s store.Store, c Catalog, fleet []Host, o PlacementOptions) (*Placement, error) {
+	return PrepareFleet(c, fleet).Open(ctx, s, o)
+}
+
+// PreparedFleet is a fleet in memory on which nothing is placed yet.
+type PreparedFleet struct{ placement *Placement }
+
+// PrepareFleet is the part of NewPlacement that needs no store, and takes longest.
+func PrepareFleet(c Catalog, fleet []Host) PreparedFleet {
 	p := &Placement{catalog: c, fleet: fleet, draining: map[string]bool{}, left: map[string]bool{}}
 	p.setHosts(fleet)
-	return p
+	return PreparedFleet{p}
 }
 
-// Open reads what is claimed in a store, and places pods and workers there from then on.
-func (p *Placement) Open(ctx context.Context, s store.Store) error {
-	p.store = s
-	return p.read(ctx)
+// Open reads what is claimed in a store, and gives the placement of pods and workers there. It may be called once.
+func (f PreparedFleet) Open(ctx context.Context, s store.Store, o PlacementOptions) (*Placement, error) {
+	p := f.placement
+	p.store, p.options = s, o
+	return p, p.read(ctx)
 }
 
 // read reads what is free of each host from the rows. Nothing is in flight.
@@ -262,8 +271,8 @@ func (p *Placement) behind(ctx context.Context, wants []want) (bool, error) {
 // looked tells that a look for room came out so, for so many.
 func (p *Placement) looked(who string, o Outcome, times int) {
 	for range times {
-		if p.Looked != nil {
-			p.Looked(who, o)
+		if p.options.Looked != nil {
+			p.options.Looked(who, o)
 		}
 	}
 }

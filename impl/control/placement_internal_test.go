@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 	"github.com/berthdev/berth/store/sqlite"
 )
@@ -62,12 +63,15 @@ func openStore(t testing.TB) store.Store {
 // builtIn reads the catalog once for all tests of this file.
 var builtIn = sync.OnceValues(BuiltInCatalog)
 
+// packed places as the runtimes do that have no scheduler of their own.
+var packed = PlacementOptions{Place: runtime.Pack}
+
 func openControl(t testing.TB, s store.Store, fleet []Host) *Control {
 	catalog, err := builtIn()
 	require.NoError(t, err)
-	p, err := NewPlacement(t.Context(), s, catalog, fleet)
+	p, err := NewPlacement(t.Context(), s, catalog, fleet, packed)
 	require.NoError(t, err)
-	return New(s, compute.NewIDs(rand.Reader, compute.SystemClock{}), p, Hints{Pod: func(compute.PodID) {}})
+	return New(s, compute.NewIDs(rand.Reader, compute.SystemClock{}), p, Runtime{Can: compute.AllCapabilities}, Hints{Pod: func(compute.PodID) {}})
 }
 
 // freeNow is what memory has.
@@ -220,7 +224,7 @@ func TestNoHostIsEverGivenAwayTwiceWhateverHappensAtTheSameTime(t *testing.T) {
 	left, err := audit(t.Context(), s, fleet)
 	require.NoError(t, err)
 	require.Equal(t, left, c.placement.freeNow(), "memory has what the rows have")
-	again, err := NewPlacement(t.Context(), s, c.catalog, fleet)
+	again, err := NewPlacement(t.Context(), s, c.catalog, fleet, packed)
 	require.NoError(t, err)
 	require.Equal(t, left, again.freeNow(), "and so after a restart")
 	require.NoError(t, auditClaims(t.Context(), s))
@@ -236,7 +240,7 @@ func TestAnotherFleetKeepsWhatPodsHoldOfTheHostsThatStay(t *testing.T) {
 	}
 	fewer := small()[:1]
 	fewer[0].GPUCount = 3
-	p, err := NewPlacement(t.Context(), s, c.catalog, fewer)
+	p, err := NewPlacement(t.Context(), s, c.catalog, fewer, packed)
 	require.NoError(t, err)
 	require.EqualValues(t, -1, p.freeNow()["a"].gpus)
 	require.Zero(t, p.places(want{GPU: "NVIDIA L4", Count: 1}).all)
@@ -245,7 +249,7 @@ func TestAnotherFleetKeepsWhatPodsHoldOfTheHostsThatStay(t *testing.T) {
 func BenchmarkPlaceInTheSimulatedFleet(b *testing.B) {
 	catalog, err := BuiltInCatalog()
 	require.NoError(b, err)
-	p, err := NewPlacement(b.Context(), openStore(b), catalog, SimulatedFleet(catalog))
+	p, err := NewPlacement(b.Context(), openStore(b), catalog, SimulatedFleet(catalog), packed)
 	require.NoError(b, err)
 	for b.Loop() {
 		choices := p.choose(1, []want{{GPU: "NVIDIA GeForce RTX 4090", Count: 1, Cloud: compute.Secure, DiskGB: 20}})

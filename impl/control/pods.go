@@ -113,7 +113,7 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 		p.Network = &n.Network[0]
 	}
 	p.ID = c.ids.Pod()
-	return p, c.Processes.checkPod(p)
+	return p, c.runtime.checkPod(p)
 }
 
 // wantOfNew applies the rules that need the store, and gives what the new pod needs of a host. Most pods name nothing that is stored,
@@ -159,7 +159,7 @@ func (c *Control) insertPod(tx store.Tx, p compute.Pod, n NewPod, at *choice) (c
 	if err := connect(tx, &p); err != nil {
 		return p, err
 	}
-	if n.StartSSH != nil && *n.StartSSH && c.Processes == nil { // nobody logs in to a process
+	if n.StartSSH != nil && *n.StartSSH && c.runtime.Can.Login {
 		p.Env = maps.Clone(p.Env)
 		if err := addPublicKeys(tx, &p); err != nil {
 			return p, err
@@ -302,7 +302,7 @@ func (c *Control) change(tx store.Tx, p *compute.Pod, n PodChange) error {
 		p.GlobalNetworking = *n.GlobalNetworking
 	}
 	if n.Image != nil || n.Args != nil || n.Env != nil || n.RegistryID != nil || n.GlobalNetworking != nil {
-		if err := c.Processes.checkPod(*p); err != nil {
+		if err := c.runtime.checkPod(*p); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,7 @@ func TestEachLookForRoomIsToldWithItsOutcome(t *testing.T) {
 	t.Parallel()
 	c := openControl(t, openStore(t), small())
 	var looks []string
-	c.placement.Looked = func(who string, o Outcome) { looks = append(looks, who+" "+string(o)) }
+	c.placement.options.Looked = func(who string, o Outcome) { looks = append(looks, who+" "+string(o)) }
 	create := func(gpu string, count int64) {
 		_, _ = c.CreatePod(t.Context(), "u", NewPod{Name: "a", Image: "i", GPU: &compute.GPU{ID: gpu, Count: count}, DiskGB: 1})
 	}

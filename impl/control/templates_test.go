@@ -7,15 +7,16 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 )
 
 func TestATemplateThatAPodWasMadeFromIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	db, ids := open(t)
-	placement, err := control.NewPlacement(t.Context(), db, control.Catalog{}, nil)
+	placement, err := control.NewPlacement(t.Context(), db, control.Catalog{}, nil, control.PlacementOptions{Place: runtime.Pack})
 	require.NoError(t, err)
-	ctl := control.New(db, ids, placement, control.Hints{Pod: func(compute.PodID) {}})
+	ctl := control.New(db, ids, placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{Pod: func(compute.PodID) {}})
 	name := "n"
 	template, err := ctl.CreateTemplate(t.Context(), "u", control.TemplateChange{Name: &name, Image: &name})
 	require.NoError(t, err)

@@ -24,6 +24,7 @@ import (
 	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/queue"
+	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 	"github.com/berthdev/berth/store/sqlite"
 )
@@ -49,16 +50,16 @@ func openWith(t testing.TB, change func(*httpapi.Services)) *edge {
 	e.db = db
 	t.Cleanup(func() { _ = db.Close() })
 	ids := compute.NewIDs(rand.Reader, e.clock)
-	e.keyring, err = control.NewKeyring(t.Context(), db, ids, e.clock)
+	e.keyring, err = control.NewKeyring(t.Context(), db, ids, e.clock, nil)
 	require.NoError(t, err)
 	q, err := queue.New(t.Context(), db, e.clock, ids, queue.DefaultSettings(), queue.Hooks{})
 	require.NoError(t, err)
 	catalog, err := control.BuiltInCatalog()
 	require.NoError(t, err)
-	placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog))
+	placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog), control.PlacementOptions{Place: runtime.Pack})
 	require.NoError(t, err)
-	ctl := control.New(db, ids, placement, control.Hints{Pod: func(compute.PodID) {}})
-	endpoints := control.NewEndpoints(db, ids, placement, q)
+	ctl := control.New(db, ids, placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{Pod: func(compute.PodID) {}})
+	endpoints := control.NewEndpoints(db, ids, placement, q, control.Runtime{Can: compute.AllCapabilities})
 	made, err := endpoints.Declare(t.Context(), "u", control.NewEndpoint{Name: "one", Image: "one"})
 	require.NoError(t, err)
 	e.endpoint = made.ID
@@ -75,7 +76,7 @@ func openWith(t testing.TB, change func(*httpapi.Services)) *edge {
 	services := httpapi.Services{
 		Bodies: bodies, Answers: limit.NewAnswers(time.Minute), Hosts: hosts,
 		Control: ctl, Endpoints: endpoints, QueueURL: func(*http.Request) string { return "http://queue" }, Registries: registries, Queue: q, Keyring: e.keyring, Rates: rates,
-		Pods: loop.NewPods(db, placement, nil, e.clock, nil), Draining: context.Background(),
+		Pods: loop.NewPods(loop.PodFleet{Store: db, Placement: placement, Clock: e.clock}), Draining: context.Background(),
 		QueueRates: control.NewQueueRates(e.clock, nil), IDs: ids, Clock: e.clock,
 		Log:   slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Ready: func(context.Context) error { return errors.New("the secret reason") },

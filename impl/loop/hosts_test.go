@@ -103,8 +103,8 @@ func (g *giving) Start(ctx context.Context, a runtime.Allocation) error {
 		g.given[a.ID] = a
 	}
 	for id, other := range g.given {
-		for _, d := range a.GPUs {
-			if id != a.ID && up(id) && slices.Contains(other.GPUs, d) {
+		for _, d := range a.GPUs.Devices {
+			if id != a.ID && up(id) && slices.Contains(other.GPUs.Devices, d) {
 				g.twice = append(g.twice, d)
 			}
 		}
@@ -147,7 +147,7 @@ func TestAfterARestartADeviceIsNotGivenAwayWhileAContainerOfAnEarlierRunHasIt(t 
 	y.host.slow = ""
 	y.host.away.Store(false)
 	restart() // berth died meanwhile, and the container of the first run is still up
-	require.Equal(t, []string{"GPU-a"}, g.given[string(first.ID)].GPUs)
+	require.Equal(t, []string{"GPU-a"}, g.given[string(first.ID)].GPUs.Devices)
 	state, err := g.Inspect(t.Context(), string(first.ID))
 	require.NoError(t, err)
 	require.Equal(t, runtime.Up, state.Phase)
@@ -216,7 +216,7 @@ func (y *yard) containersHaveTheirClaims(g *giving) (compared int) {
 		}
 		i := slices.IndexFunc(claims, func(c compute.Claim) bool { return c.HolderID == id && !c.Kept })
 		require.GreaterOrEqual(y, i, 0, "a container is up whose pod has no claim")
-		require.Equal(y, claims[i].Devices, g.given[id].GPUs)
+		require.Equal(y, claims[i].Devices, g.given[id].GPUs.Devices)
 		require.Equal(y, claims[i].DiskGB, g.given[id].DiskGB)
 		compared++
 	}

@@ -110,7 +110,7 @@ func TestTheLogOfAWorkerIsReadWhereItRunsAndEndsWithIt(t *testing.T) {
 	jobs, err := queue.New(t.Context(), db, clock, compute.NewIDs(rand.Reader, clock), queue.DefaultSettings(), queue.Hooks{})
 	require.NoError(t, err)
 	workers := loop.NewWorkers(loop.Fleet{
-		Store: db, Queue: jobs, Clock: clock, Processes: named{sim.New(clock), "processes"}, Runtime: named{sim.New(clock), "containers"},
+		Store: db, Queue: jobs, Clock: clock, Local: named{sim.New(clock), "processes"}, Runtime: named{sim.New(clock), "containers"},
 	})
 	for declared, want := range map[bool]string{true: "processes", false: "containers"} {
 		var lines []string

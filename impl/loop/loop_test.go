@@ -36,11 +36,10 @@ func TestAPodGoesFromProvisioningToRunningAndEndsAsItsContainerDoes(t *testing.T
 	db, clock := openStore(t)
 	catalog, err := control.BuiltInCatalog()
 	require.NoError(t, err)
-	placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog))
+	placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog), packed)
 	require.NoError(t, err)
-	pods := loop.NewPods(db, placement, sim.New(clock), clock, slog.New(slog.DiscardHandler))
-	pods.Simulated = true
-	ctl := control.New(db, compute.NewIDs(rand.Reader, clock), placement, control.Hints{Pod: pods.Hint})
+	pods := loop.NewPods(loop.PodFleet{Store: db, Placement: placement, Runtime: sim.New(clock), Clock: clock, Log: slog.New(slog.DiscardHandler), Simulated: true})
+	ctl := control.New(db, compute.NewIDs(rand.Reader, clock), placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{Pod: pods.Hint})
 	create := func(env map[string]string) compute.PodID {
 		p, err := ctl.CreatePod(t.Context(), "u", control.NewPod{Name: "a", Image: "i", Env: env, CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 2}})
 		require.NoError(t, err)
@@ -71,6 +70,7 @@ func TestAPodGoesFromProvisioningToRunningAndEndsAsItsContainerDoes(t *testing.T
 
 // fleet is a runtime that only notes what it was told.
 type fleet struct {
+	runtime.Runtime
 	mu    sync.Mutex
 	up    map[string]runtime.Allocation
 	fails error
@@ -129,14 +129,14 @@ func scaled(t *testing.T, f *fleet, most int) (*loop.Workers, *compute.SettableC
 	ids := compute.NewIDs(rand.Reader, clock)
 	q, err := queue.New(t.Context(), db, clock, ids, queue.DefaultSettings(), queue.Hooks{})
 	require.NoError(t, err)
-	keyring, err := control.NewKeyring(t.Context(), db, ids, clock)
+	keyring, err := control.NewKeyring(t.Context(), db, ids, clock, nil)
 	require.NoError(t, err)
-	placement, err := control.NewPlacement(t.Context(), db, control.Catalog{}, nil)
+	placement, err := control.NewPlacement(t.Context(), db, control.Catalog{}, nil, packed)
 	require.NoError(t, err)
-	e, err := control.NewEndpoints(db, ids, placement, q).Declare(t.Context(), "u", control.NewEndpoint{Name: "one", Image: "one", WorkersMax: most, IdleTimeout: 10 * time.Second})
+	e, err := control.NewEndpoints(db, ids, placement, q, control.Runtime{Can: compute.AllCapabilities}).Declare(t.Context(), "u", control.NewEndpoint{Name: "one", Image: "one", WorkersMax: most, IdleTimeout: 10 * time.Second})
 	require.NoError(t, err)
 	return loop.NewWorkers(loop.Fleet{
-		Store: db, Placement: placement, Queue: q, Keyring: keyring, Processes: f, Runtime: sim.New(clock), IDs: ids, Clock: clock,
+		Store: db, Placement: placement, Queue: q, Keyring: keyring, Local: f, Runtime: sim.New(clock), IDs: ids, Clock: clock,
 		Log: slog.New(slog.DiscardHandler),
 		URL: func() string { return "http://127.0.0.1:1" },
 	}), clock, e

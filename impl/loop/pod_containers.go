@@ -271,7 +271,7 @@ func allocation(p compute.Pod) runtime.Allocation {
 	a := runtime.Allocation{
 		ID: string(p.ID), Generation: p.Generation(), Image: p.Image, Args: p.Args, Env: p.Env, Ports: p.Ports,
 		DiskGB: p.DiskGB, Pids: podPids, Persistent: p.Persistent, Network: p.Network,
-		Labels: map[string]string{labelName: p.Name}, StartedAt: p.StartedAt, GPUs: p.Devices,
+		Labels: map[string]string{labelName: p.Name}, StartedAt: p.StartedAt, HostID: p.HostID, GPUs: gpus(p.GPU, p.Devices),
 	}
 	if p.Address != 0 {
 		a.Link = &runtime.Link{Subnet: p.Address.Subnet(), Address: p.Address.IP(), Name: p.ID.InternalDNS()}
@@ -280,6 +280,14 @@ func allocation(p compute.Pod) runtime.Allocation {
 		a.VCPUs, a.MemoryBytes = p.CPU.VCPUCount, p.CPU.MemoryGB<<30
 	}
 	return a
+}
+
+// gpus are those that a pod or worker gets, as its placement has it.
+func gpus(g *compute.GPU, devices []string) runtime.GPUs {
+	if g == nil {
+		return runtime.GPUs{}
+	}
+	return runtime.GPUs{Count: g.Count, Devices: devices}
 }
 
 func (l *Pods) list(ctx context.Context, statuses ...compute.PodStatus) (pods []compute.Pod, err error) {

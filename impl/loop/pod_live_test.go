@@ -111,7 +111,7 @@ func TestADeviceGoesToTheNextPodOnlyWhenTheContainerBeforeHasEnded(t *testing.T)
 	y.step(0)
 	y.step(time.Second)
 	require.Equal(t, compute.PodStarting, y.pod(next.ID).Status)
-	require.Equal(t, next.Devices, y.host.last.Load().GPUs)
+	require.Equal(t, runtime.GPUs{Count: 1, Devices: next.Devices}, y.host.last.Load().GPUs)
 	state, err := y.host.Inspect(t.Context(), string(first.ID))
 	require.NoError(t, err)
 	require.Equal(t, runtime.Ended, state.Phase)
@@ -121,11 +121,12 @@ func TestTheLoginOfARegistryIsOpenedOnlyWhenTheRuntimeAsks(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	opened := 0
-	y.pods.Login = func(_ context.Context, id compute.RegistryID) (compute.Login, error) {
+	y.login = func(_ context.Context, id compute.RegistryID) (compute.Login, error) {
 		opened++
 		require.Equal(t, compute.RegistryID("r"), id)
 		return compute.Login{Username: "user", Password: "s3cret"}, nil
 	}
+	y.restart()
 	require.NoError(t, y.store.Write(t.Context(), func(tx tx) error {
 		return tx.InsertRegistry(compute.Registry{ID: "r", UserID: "u", Name: "r", Login: []byte("sealed")})
 	}))

@@ -250,6 +250,6 @@ func (l *Pods) settle(ctx context.Context, one *look) {
 		l.watched[id] = one.sight()
 	}
 	if l.hinted[id] { // also while it was looked at, when nobody else could
-		l.rouse()
+		l.wake.Give()
 	}
 }

@@ -17,7 +17,8 @@ import (
 func TestAPodThatIsRunningIsNoMoreThanTwoObjects(t *testing.T) {
 	const pods = 2000
 	y := newYard(t)
-	y.pods.Simulated = true
+	y.simulated = true
+	y.restart()
 	objects := func() int {
 		var m runtime.MemStats
 		runtime.GC()

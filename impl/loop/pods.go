@@ -31,8 +31,8 @@ const leaveTime = stopGrace + 5*time.Second
 // call of a berth that was killed.
 const reviewTick = time.Minute
 
-// Pods moves pods along: PROVISIONING → STARTING → RUNNING → EXITED or ERROR.
-type Pods struct {
+// PodFleet is what the pods loop works with.
+type PodFleet struct {
 	Store     store.Store
 	Placement *control.Placement
 	Runtime   runtime.Runtime
@@ -43,12 +43,16 @@ type Pods struct {
 	URL       func() string                                                    // base of all interfaces, as what Runtime runs reaches it
 	// Simulated says that containers have nothing that another one could be in want of, and hear nothing: Key and URL may be nil.
 	Simulated bool
+}
 
+// Pods moves pods along: PROVISIONING → STARTING → RUNNING → EXITED or ERROR.
+type Pods struct {
+	PodFleet
 	adopting sync.Mutex
 	adopted  bool // what was there before was taken up
 	reviewed time.Time
 	looks    sync.WaitGroup // of Run
-	wake     chan struct{}
+	wake     Hint
 
 	live    live
 	shared  shared
@@ -64,9 +68,9 @@ type Pods struct {
 }
 
 // NewPods makes the loop.
-func NewPods(s store.Store, p *control.Placement, r runtime.Runtime, clock compute.Clock, log *slog.Logger) *Pods {
+func NewPods(f PodFleet) *Pods {
 	l := &Pods{
-		Store: s, Placement: p, Runtime: r, Clock: clock, Log: log, wake: make(chan struct{}, 1),
+		PodFleet: f, wake: NewHint(),
 		busy: map[compute.PodID]bool{}, hinted: map[compute.PodID]bool{},
 		pending: map[compute.PodID]*look{}, watched: map[compute.PodID]sight{}, troubled: map[compute.PodID]bool{},
 		live:   live{pods: map[compute.PodID]lively{}},
@@ -80,15 +84,7 @@ func NewPods(s store.Store, p *control.Placement, r runtime.Runtime, clock compu
 // Hint asks for a look at the pod, soon.
 func (l *Pods) Hint(id compute.PodID) {
 	l.hint(id)
-	l.rouse()
-}
-
-// rouse has Run look at what is hinted now.
-func (l *Pods) rouse() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
+	l.wake.Give()
 }
 
 func (l *Pods) hint(id compute.PodID) {

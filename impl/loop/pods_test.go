@@ -125,7 +125,13 @@ type yard struct {
 	pods  *loop.Pods
 	ctl   *control.Control
 	fleet []control.Host // nil: the simulated one
+
+	simulated bool // what pods run on is taken for one that simulates
+	login     func(context.Context, compute.RegistryID) (compute.Login, error)
 }
+
+// packed places as the runtimes do that have no scheduler of their own.
+var packed = control.PlacementOptions{Place: runtime.Pack}
 
 type tx = store.Tx
 
@@ -143,11 +149,13 @@ func (y *yard) restart() {
 	if y.fleet == nil {
 		y.fleet = control.SimulatedFleet(catalog)
 	}
-	placement, err := control.NewPlacement(y.Context(), y.store, catalog, y.fleet)
+	placement, err := control.NewPlacement(y.Context(), y.store, catalog, y.fleet, packed)
 	require.NoError(y, err)
-	y.pods = loop.NewPods(y.store, placement, y.host, y.clock, slog.New(slog.DiscardHandler))
-	y.pods.Key, y.pods.URL = compute.NewPodKeys([]byte("secret")).Token, func() string { return "http://outer" }
-	y.ctl = control.New(y.store, compute.NewIDs(rand.Reader, y.clock), placement, control.Hints{Pod: y.pods.Hint, Volumes: y.pods.HintVolumes})
+	y.pods = loop.NewPods(loop.PodFleet{
+		Store: y.store, Placement: placement, Runtime: y.host, Clock: y.clock, Log: slog.New(slog.DiscardHandler), Simulated: y.simulated,
+		Key: compute.NewPodKeys([]byte("secret")).Token, URL: func() string { return "http://outer" }, Login: y.login,
+	})
+	y.ctl = control.New(y.store, compute.NewIDs(rand.Reader, y.clock), placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{Pod: y.pods.Hint, Volumes: y.pods.HintVolumes})
 }
 
 func (y *yard) create(env map[string]string) compute.PodID {
@@ -446,9 +454,8 @@ func TestSimulatedPodsAreReadOnceAndMovedTogether(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	all := &counted{Store: y.store}
-	y.store = all
+	y.store, y.simulated = all, true
 	y.restart()
-	y.pods.Simulated = true
 	var ids []compute.PodID
 	for range 40 {
 		ids = append(ids, y.create(nil))
@@ -470,7 +477,8 @@ func TestSimulatedPodsAreReadOnceAndMovedTogether(t *testing.T) {
 func TestAPodThatSomebodyMovedMeanwhileIsLookedAtAnew(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
-	y.pods.Simulated = true
+	y.simulated = true
+	y.restart()
 	id, other := y.create(nil), y.create(nil)
 	y.step(0)
 	y.clock.Advance(sim.DefaultBoot)

@@ -30,10 +30,10 @@ func TestAStepOfTheClockMovesNoTryOfAWebhook(t *testing.T) {
 	for i, step := range slices.Concat(steps, steps) {
 		db, clock := openStore(t)
 		posts := 0
-		hooks := loop.NewWebhooks(db, func(context.Context, string, io.Reader, int64) (int, error) {
+		hooks := loop.NewWebhooks(loop.Delivery{Store: db, Post: func(context.Context, string, io.Reader, int64) (int, error) {
 			posts++
 			return 500, errors.New("the receiver answered 500")
-		}, clock, slog.New(slog.DiscardHandler))
+		}, Clock: clock, Log: slog.New(slog.DiscardHandler)})
 		require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {
 			return tx.InsertWebhook(compute.Webhook{JobID: "j", URL: "http://bad/", Body: []byte(`{}`), NextAt: tx.Now(), CreatedAt: tx.Wall()})
 		}))
@@ -89,11 +89,13 @@ func TestAStepOfTheClockHoldsUpNoPod(t *testing.T) {
 		db, clock := openStore(t)
 		catalog, err := control.BuiltInCatalog()
 		require.NoError(t, err)
-		placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog))
+		placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog), packed)
 		require.NoError(t, err)
-		pods := loop.NewPods(db, placement, sim.New(clock), clock, slog.New(slog.DiscardHandler))
-		pods.Key, pods.URL = compute.NewPodKeys([]byte("secret")).Token, func() string { return "http://outer" }
-		ctl := control.New(db, compute.NewIDs(rand.Reader, clock), placement, control.Hints{Pod: pods.Hint})
+		pods := loop.NewPods(loop.PodFleet{
+			Store: db, Placement: placement, Runtime: sim.New(clock), Clock: clock, Log: slog.New(slog.DiscardHandler),
+			Key: compute.NewPodKeys([]byte("secret")).Token, URL: func() string { return "http://outer" },
+		})
+		ctl := control.New(db, compute.NewIDs(rand.Reader, clock), placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{Pod: pods.Hint})
 		made, err := ctl.CreatePod(t.Context(), "u", control.NewPod{Name: "a", Image: "i", CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 2}})
 		require.NoError(t, err)
 		look := func(status compute.PodStatus) compute.Pod {

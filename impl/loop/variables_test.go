@@ -48,7 +48,7 @@ func TestAPodThatIsStartedAnewHasAnotherKeyAndOneThatIsTakenUpAgainTheSame(t *te
 		return y.host.last.Load().Told["RUNPOD_API_KEY"]
 	}
 	first := key()
-	y.host.Clear() // a simulated container does not outlive its fleet
+	y.host.Reset() // a simulated container does not outlive its fleet
 	y.restart()
 	require.Equal(t, first, key())
 	y.clock.Advance(time.Minute)

@@ -11,7 +11,7 @@ import (
 // HintVolumes asks for a look at the network volumes, soon: one was deleted.
 func (l *Pods) HintVolumes() {
 	l.volumes.Store(true)
-	l.rouse()
+	l.wake.Give()
 }
 
 // sweepVolumes has the runtime delete the data of network volumes that are no more. What cannot be deleted yet, because a

@@ -34,18 +34,22 @@ const (
 // webhookPatience is how long a try may make no progress when others wait for its place.
 const webhookPatience = time.Second
 
-// Webhooks delivers the documents of ended jobs. Each receiver has its own line and its own pauses, see receiver: one that does
-// not answer makes nobody wait but those who want to go there, too. A delivery that was not recorded, because the server ended in
-// the middle, is made again: receivers tell a repetition by the job's id.
-type Webhooks struct {
+// Delivery is what the webhooks loop works with.
+type Delivery struct {
 	Store store.Store
 	Post  func(ctx context.Context, url string, body io.Reader, size int64) (status int, err error)
 	Clock compute.Clock
 	Log   *slog.Logger
 	// Posted is told of each try, and whether the receiver took it; nil: nobody counts.
 	Posted func(delivered bool)
+}
 
-	wake    chan struct{}
+// Webhooks delivers the documents of ended jobs. Each receiver has its own line and its own pauses, see receiver: one that does
+// not answer makes nobody wait but those who want to go there, too. A delivery that was not recorded, because the server ended in
+// the middle, is made again: receivers tell a repetition by the job's id.
+type Webhooks struct {
+	Delivery
+	wake    Hint
 	loading sync.Mutex // held over a look for new deliveries
 	last    int64      // Seq of the last one that was found
 
@@ -60,9 +64,9 @@ type Webhooks struct {
 }
 
 // NewWebhooks makes the loop.
-func NewWebhooks(s store.Store, post func(context.Context, string, io.Reader, int64) (int, error), clock compute.Clock, log *slog.Logger) *Webhooks {
+func NewWebhooks(d Delivery) *Webhooks {
 	l := &Webhooks{
-		Store: s, Post: post, Clock: clock, Log: log, wake: make(chan struct{}, 1), receivers: map[string]*receiver{}, tries: map[*try]bool{},
+		Delivery: d, wake: NewHint(), receivers: map[string]*receiver{}, tries: map[*try]bool{},
 		room: webhookRoom,
 	}
 	l.changed.L = &l.mu
@@ -70,12 +74,7 @@ func NewWebhooks(s store.Store, post func(context.Context, string, io.Reader, in
 }
 
 // Hint tells that there is something to deliver.
-func (l *Webhooks) Hint() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
-}
+func (l *Webhooks) Hint() { l.wake.Give() }
 
 // Run works until ctx ends. What is under way then is made again after the next start.
 func (l *Webhooks) Run(ctx context.Context) {

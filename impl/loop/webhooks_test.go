@@ -25,7 +25,7 @@ func TestAWebhookIsTriedThreeTimesTenSecondsApartAndLogged(t *testing.T) {
 	db, clock := openStore(t)
 	var mu sync.Mutex
 	posts := map[string]int{}
-	hooks := loop.NewWebhooks(db, func(_ context.Context, url string, body io.Reader, size int64) (int, error) {
+	hooks := loop.NewWebhooks(loop.Delivery{Store: db, Post: func(_ context.Context, url string, body io.Reader, size int64) (int, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		document, err := io.ReadAll(body)
@@ -37,7 +37,7 @@ func TestAWebhookIsTriedThreeTimesTenSecondsApartAndLogged(t *testing.T) {
 			return 204, nil
 		}
 		return 500, errors.New("the receiver answered 500")
-	}, clock, slog.New(slog.DiscardHandler))
+	}, Clock: clock, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {
 		for _, url := range []string{"http://good/", "http://late/", "http://bad/"} {
 			w := compute.Webhook{JobID: "j", URL: url, Body: []byte(`{"id":"j"}`), NextAt: tx.Now(), CreatedAt: tx.Now()}
@@ -103,7 +103,7 @@ func newPost(t *testing.T, answers func(url string) int) *post {
 
 // run delivers until the function that it gives is called.
 func (p *post) run() (stop func()) {
-	p.hooks = loop.NewWebhooks(p.db, p.take, compute.SystemClock{}, slog.New(slog.DiscardHandler))
+	p.hooks = loop.NewWebhooks(loop.Delivery{Store: p.db, Post: p.take, Clock: compute.SystemClock{}, Log: slog.New(slog.DiscardHandler)})
 	if p.room > 0 {
 		p.hooks.SetRoom(p.room)
 	}

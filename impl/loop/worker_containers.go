@@ -22,7 +22,7 @@ var errHeld = &compute.Error{Code: compute.Rejected, Detail: "the container of a
 // runtimeOf gives what the endpoint's workers run on.
 func (l *Workers) runtimeOf(e compute.Endpoint) runtime.Runtime {
 	if e.Declared {
-		return l.Processes
+		return l.Local
 	}
 	return l.Runtime
 }
@@ -67,7 +67,7 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 	told, own := l.environment(e, w, token)
 	a := runtime.Allocation{
 		ID: string(w.ID), Image: e.Image, Args: e.Args, Hostname: string(w.ID), Env: own, Told: told, Ports: e.Ports, DiskGB: e.DiskGB,
-		Pids: workerPids, Network: mount, Labels: map[string]string{labelName: e.Name}, GPUs: w.Devices,
+		Pids: workerPids, Network: mount, Labels: map[string]string{labelName: e.Name}, HostID: w.HostID, GPUs: gpus(w.GPU, w.Devices),
 	}
 	if w.CPU != nil {
 		a.VCPUs, a.MemoryBytes = w.CPU.VCPUCount, w.CPU.MemoryGB<<30

@@ -40,7 +40,7 @@ type Fleet struct {
 	Placement *control.Placement
 	Queue     *queue.Queue
 	Keyring   *control.Keyring
-	Processes runtime.Runtime // what the workers of declared endpoints run on
+	Local     runtime.Runtime // what the workers of declared endpoints run on
 	Runtime   runtime.Runtime // what all others run on
 	Simulated bool            // nothing runs on Runtime: its workers are ready when they are up, and take no jobs
 	IDs       *compute.IDs
@@ -56,12 +56,13 @@ type Fleet struct {
 	Held func(hostID string, devices []string) bool
 	// Login opens the credential for a private image.
 	Login func(context.Context, compute.RegistryID) (compute.Login, error)
+	// Demand is the hint that an endpoint may need more or fewer workers; nil: the loop's own, see Workers.Hint.
+	Demand Hint
 }
 
 // Workers starts workers for waiting jobs and stops idle ones. It alone decides.
 type Workers struct {
 	Fleet
-	wake     chan struct{}
 	deciding sync.Mutex    // held over a Step: two at once would start a worker each for the same job
 	adopted  map[bool]bool // whether the workers of before were taken up: of declared endpoints, and of others
 	watched  time.Time     // when the runtimes were last asked about every worker
@@ -96,19 +97,17 @@ type pause struct {
 
 // NewWorkers makes the loop.
 func NewWorkers(f Fleet) *Workers {
+	if f.Demand == nil {
+		f.Demand = NewHint()
+	}
 	return &Workers{
-		Fleet: f, wake: make(chan struct{}, 1), adopted: map[bool]bool{}, workers: map[compute.WorkerID]worker{},
+		Fleet: f, adopted: map[bool]bool{}, workers: map[compute.WorkerID]worker{},
 		pauses: map[compute.EndpointID]pause{}, missing: map[compute.EndpointID][]compute.WorkerID{},
 	}
 }
 
 // Hint asks for a new decision, soon.
-func (l *Workers) Hint() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
-}
+func (l *Workers) Hint() { l.Demand.Give() }
 
 // Run works until ctx ends, then stops every worker.
 func (l *Workers) Run(ctx context.Context) {
@@ -121,11 +120,11 @@ func (l *Workers) Run(ctx context.Context) {
 			l.stopAll()
 			return
 		case <-tick:
-		case id := <-l.Processes.Ended():
+		case id := <-l.Local.Ended():
 			l.inspect(ctx, compute.WorkerID(id))
 		case id := <-l.Runtime.Ended():
 			l.inspect(ctx, compute.WorkerID(id))
-		case <-l.wake:
+		case <-l.Demand:
 		}
 		stop()
 	}

@@ -55,18 +55,18 @@ func (s *service) begin() {
 	var err error
 	s.queue, err = queue.New(s.Context(), s.db, s.clock, ids, queue.DefaultSettings(), queue.Hooks{})
 	require.NoError(s, err)
-	s.keyring, err = control.NewKeyring(s.Context(), s.db, ids, s.clock)
+	s.keyring, err = control.NewKeyring(s.Context(), s.db, ids, s.clock, nil)
 	require.NoError(s, err)
 	catalog, err := control.BuiltInCatalog()
 	require.NoError(s, err)
 	placement, err := control.NewPlacement(s.Context(), s.db, catalog, []control.Host{{
 		ID: "h", DataCenterID: "EU-RO-1", Cloud: compute.Secure, CPUs: []string{"cpu3g"}, VCPUs: 4, MemoryGB: 100, DiskGB: 100,
-	}})
+	}}, packed)
 	require.NoError(s, err)
-	s.ctl = control.New(s.db, ids, placement, control.Hints{Pod: func(compute.PodID) {}})
-	s.endpoints = control.NewEndpoints(s.db, ids, placement, s.queue)
+	s.ctl = control.New(s.db, ids, placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{Pod: func(compute.PodID) {}})
+	s.endpoints = control.NewEndpoints(s.db, ids, placement, s.queue, control.Runtime{Can: compute.AllCapabilities})
 	s.workers = loop.NewWorkers(loop.Fleet{
-		Store: s.db, Placement: placement, Queue: s.queue, Keyring: s.keyring, Processes: sim.New(s.clock), Runtime: s.containers, IDs: ids,
+		Store: s.db, Placement: placement, Queue: s.queue, Keyring: s.keyring, Local: sim.New(s.clock), Runtime: s.containers, IDs: ids,
 		Clock: s.clock, Log: slog.New(slog.DiscardHandler),
 		URL: func() string { return "http://inner" }, OuterURL: func() string { return "http://outer" },
 	})

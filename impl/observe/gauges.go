@@ -55,9 +55,6 @@ var (
 	linesDropped = gauge("berth_log_lines_dropped_total", "Lines of the log that were dropped, since nobody read it.")
 )
 
-// Watch has the metrics tell, at each scrape, how the sources stand.
-func (m *Metrics) Watch(s Sources) { m.registry.MustRegister(gauges{s}) }
-
 // Describe is for the registry.
 func (gauges) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{jobsGauge, oldestGauge, workersGauge, heldGauge, podsGauge, gpusGauge, gpusFree, vcpusGauge, vcpusFree, writable, linesDropped} {

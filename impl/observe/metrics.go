@@ -87,8 +87,9 @@ func NewMetrics(version string) *Metrics {
 	return m
 }
 
-// Handler answers with all metrics.
-func (m *Metrics) Handler() http.Handler {
+// Handler answers with all metrics. With those that count they tell, at each scrape, how the sources stand. It may be called once.
+func (m *Metrics) Handler(s Sources) http.Handler {
+	m.registry.MustRegister(gauges{s})
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"slices"
@@ -24,8 +25,8 @@ import (
 
 var start = time.UnixMilli(1_700_000_000_000).UTC()
 
-// used gives metrics all of whose series have been counted.
-func used(t *testing.T, pods error) *observe.Metrics {
+// used answers with metrics all of whose series have been counted.
+func used(t *testing.T, pods error) http.Handler {
 	m := observe.NewMetrics("v1")
 	m.Operation("run").Answered(200, time.Millisecond)
 	e := m.Endpoint("one")
@@ -39,7 +40,7 @@ func used(t *testing.T, pods error) *observe.Metrics {
 	m.Placed("pod", control.Full)
 	m.Posted(true)
 	m.Posted(false)
-	m.Watch(observe.Sources{
+	return m.Handler(observe.Sources{
 		Dispatchers: func() []queue.DispatcherView {
 			return []queue.DispatcherView{
 				{Endpoint: "one", Waiting: 5, InProgress: 2, Oldest: start.Add(-3 * time.Second), Workers: map[compute.WorkerStatus]int64{compute.WorkerIdle: 4}},
@@ -56,13 +57,12 @@ func used(t *testing.T, pods error) *observe.Metrics {
 		},
 		Clock: compute.NewFrozenClock(start), Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
-	return m
 }
 
 // scrape gives the lines that a scraper gets.
-func scrape(t *testing.T, m *observe.Metrics) []string {
+func scrape(t *testing.T, metrics http.Handler) []string {
 	answer := httptest.NewRecorder()
-	m.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
+	metrics.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
 	require.Equal(t, 200, answer.Code)
 	return strings.Split(answer.Body.String(), "\n")
 }
@@ -182,7 +182,10 @@ func TestADeletedEndpointHasNoSeriesAnyMore(t *testing.T) {
 	other.Submitted()
 	e.Forget()
 	e.Forget()
-	text := strings.Join(scrape(t, m), "\n")
+	text := strings.Join(scrape(t, m.Handler(observe.Sources{
+		Trouble: func() error { return nil }, Dispatchers: func() []queue.DispatcherView { return nil }, Held: func() int { return 0 }, Supply: func() []control.Supply { return nil },
+		Pods: func(context.Context) (map[compute.PodStatus]int64, error) { return nil, nil }, Clock: compute.SystemClock{},
+	})), "\n")
 	require.NotContains(t, text, `"gone"`)
 	require.Contains(t, text, `berth_jobs_submitted_total{endpoint="stays"} 1`)
 }

@@ -5,6 +5,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"iter"
 	"net/netip"
 	"time"
 
@@ -28,6 +29,10 @@ var (
 
 // Runtime starts and stops allocations. It is safe for concurrent use. Every call may give ErrUnavailable.
 type Runtime interface {
+	// Place chooses the host of what is to run, among those that have room for it now; ok is false if it is to run on none of them.
+	// It is asked within the transaction that stores what is held of the host: it decides by what it is given, asks nobody, and may
+	// be asked again.
+	Place(rooms iter.Seq[compute.HostRoom]) (chosen compute.HostRoom, ok bool)
 	// Start begins to start the allocation and returns without waiting for it to be up. Starting one that is up or
 	// starting changes nothing; starting one that has ended runs it again, as it is asked for now, on an empty container
 	// disk and with the data of its mounts. What shows only later, such as an image that cannot be had, ends the allocation
@@ -69,6 +74,7 @@ type Runtime interface {
 type Allocation struct {
 	ID          string // unique among all pods and workers
 	Generation  int64  // which of the runs of this id it is; State gives it back
+	HostID      string // where Place put it; empty: it holds no host, as the worker of a declared endpoint
 	Image       string
 	Args        string            // arguments of the image's entrypoint, see package args; empty: the image's own
 	Hostname    string            // what it is called inside, where it has a name of its own; empty: the runtime chooses
@@ -85,10 +91,22 @@ type Allocation struct {
 	// Credential gives the login for the image's registry. It is called when the image is to be pulled, so that nobody holds a
 	// password for longer; nil: none is needed.
 	Credential func(context.Context) (Credential, error)
-	GPUs       []string // device ids, as the vendor's tools give them
+	GPUs       GPUs
 	Labels     map[string]string
 	StartedAt  time.Time // set when it was up before a restart of berth: the simulated fleet takes it as up since then
 }
+
+// GPUs are those that an allocation gets: the devices where somebody chose them, else so many as the runtime chooses.
+type GPUs struct {
+	Count   int64
+	Devices []string // ids, as the vendor's tools give them; empty: the runtime chooses, else Count of them
+}
+
+// None tells whether the allocation gets none.
+func (g GPUs) None() bool { return g.Count == 0 && len(g.Devices) == 0 }
+
+// Number is how many it gets.
+func (g GPUs) Number() int { return max(int(g.Count), len(g.Devices)) }
 
 // Link is an allocation's place in a network. Those of one subnet reach each other, by name too.
 type Link struct {

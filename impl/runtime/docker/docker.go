@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"log/slog"
 	"net/netip"
 	"sync"
@@ -160,6 +161,11 @@ func dial(host string) (*client.Client, error) {
 		return nil, fmt.Errorf("docker: %w", err)
 	}
 	return engine, nil
+}
+
+// Place packs.
+func (h *Runtime) Place(rooms iter.Seq[compute.HostRoom]) (compute.HostRoom, bool) {
+	return runtime.Pack(rooms)
 }
 
 // Ended delivers the ids of allocations whose container ended without Stop or Remove, or could not be started.

@@ -212,7 +212,7 @@ func TestAGPUThatTheEngineCannotGiveIsAClearError(t *testing.T) {
 	}
 	host := open(t, docker.Config{Owner: owner})
 	a := playing("a", "stay")
-	a.GPUs = []string{"0"}
+	a.GPUs = runtime.GPUs{Devices: []string{"0"}}
 	err = host.Start(t.Context(), a)
 	require.ErrorIs(t, err, runtime.ErrNoGPU)
 	require.EqualError(t, err, `there is no GPU runtime on this host: the engine has no runtime "nvidia"`)

@@ -54,7 +54,7 @@ func (h *Runtime) plan(a runtime.Allocation, info system.Info) (plan, error) {
 	if _, err := reference.ParseNormalizedNamed(a.Image); err != nil {
 		return plan{}, fmt.Errorf("image %q: %w", a.Image, err)
 	}
-	if _, has := info.Runtimes[nvidia]; len(a.GPUs) > 0 && !has {
+	if _, has := info.Runtimes[nvidia]; !a.GPUs.None() && !has {
 		return plan{}, fmt.Errorf("%w: the engine has no runtime %q", runtime.ErrNoGPU, nvidia)
 	}
 	exposed, bound, err := publish(a.Ports, h.config.Publish)
@@ -107,7 +107,7 @@ func (h *Runtime) volumeName(id string) string { return "berth-" + h.config.Owne
 func environment(a runtime.Allocation, ip string, ports []compute.PublishedPort) []string {
 	env := maps.Clone(a.Env)
 	delete(env, envGPUs)
-	if len(a.GPUs) == 0 {
+	if a.GPUs.None() {
 		if env == nil {
 			env = map[string]string{}
 		}
@@ -123,8 +123,12 @@ func resources(a runtime.Allocation, info system.Info) container.Resources {
 	if a.Pids > 0 {
 		r.PidsLimit = &a.Pids
 	}
-	if len(a.GPUs) > 0 {
-		r.DeviceRequests = []container.DeviceRequest{{DeviceIDs: a.GPUs, Capabilities: [][]string{{"gpu"}}}}
+	if !a.GPUs.None() {
+		gpus := container.DeviceRequest{DeviceIDs: a.GPUs.Devices, Capabilities: [][]string{{"gpu"}}}
+		if len(a.GPUs.Devices) == 0 {
+			gpus.Count = a.GPUs.Number()
+		}
+		r.DeviceRequests = []container.DeviceRequest{gpus}
 	}
 	return r
 }

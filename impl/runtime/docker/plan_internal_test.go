@@ -17,12 +17,14 @@ func TestAContainerGetsTheDevicesOfItsAllocationAndNoOthers(t *testing.T) {
 	t.Parallel()
 	h := &Runtime{config: Config{Owner: "o", Publish: netip.MustParseAddr("127.0.0.1")}}
 	engine := system.Info{NCPU: 4, Runtimes: map[string]system.RuntimeWithStatus{nvidia: {}}}
-	a := runtime.Allocation{ID: "a", Image: "i", GPUs: []string{"GPU-b", "GPU-d"}, Env: map[string]string{envGPUs: "all", "A": "1"}}
+	a := runtime.Allocation{ID: "a", Image: "i", GPUs: runtime.GPUs{Count: 2, Devices: []string{"GPU-b", "GPU-d"}}, Env: map[string]string{envGPUs: "all", "A": "1"}}
 	p, err := h.plan(a, engine)
 	require.NoError(t, err)
 	require.Equal(t, []container.DeviceRequest{{DeviceIDs: []string{"GPU-b", "GPU-d"}, Capabilities: [][]string{{"gpu"}}}}, p.container.HostConfig.DeviceRequests)
 	require.Equal(t, []string{"A=1"}, environment(a, "", nil), "what the user says of devices is not heeded")
-	a.GPUs = nil
+	a.GPUs = runtime.GPUs{Count: 2}
+	require.Equal(t, []container.DeviceRequest{{Count: 2, Capabilities: [][]string{{"gpu"}}}}, resources(a, system.Info{NCPU: 4}).DeviceRequests, "the engine chooses")
+	a.GPUs = runtime.GPUs{}
 	p, err = h.plan(a, engine)
 	require.NoError(t, err)
 	require.Empty(t, p.container.HostConfig.DeviceRequests)
@@ -59,7 +61,7 @@ func TestAContainerIsToldThePortsOfTheHostThatAreItsOwn(t *testing.T) {
 	t.Parallel()
 	local := netip.MustParseAddr("127.0.0.1")
 	h := &Runtime{config: Config{Owner: "o", Publish: local}}
-	a := runtime.Allocation{ID: "a", Image: "i", Ports: []string{"22/tcp", "8080/http", "53/udp", "80/tcp"}, Env: map[string]string{"A": "1"}, GPUs: []string{"0"}}
+	a := runtime.Allocation{ID: "a", Image: "i", Ports: []string{"22/tcp", "8080/http", "53/udp", "80/tcp"}, Env: map[string]string{"A": "1"}, GPUs: runtime.GPUs{Count: 1, Devices: []string{"0"}}}
 	p, err := h.plan(a, system.Info{NCPU: 4, Runtimes: map[string]system.RuntimeWithStatus{nvidia: {}}})
 	require.NoError(t, err)
 	ports := reserve(a.Ports, local)

@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -184,7 +185,7 @@ func (h *Runtime) tryStart(a runtime.Allocation) (stopping <-chan struct{}, err 
 		return nil, runtime.ErrNoMounts
 	case a.Link != nil:
 		return nil, runtime.ErrNoNetworks
-	case len(a.GPUs) > 0:
+	case !a.GPUs.None():
 		return nil, runtime.ErrNoGPU
 	}
 	if !h.marked {
@@ -284,6 +285,11 @@ func (h *Runtime) List(ctx context.Context) ([]string, error) {
 
 // Sweep has nothing to remove.
 func (h *Runtime) Sweep(ctx context.Context) error { return ctx.Err() }
+
+// Place packs.
+func (h *Runtime) Place(rooms iter.Seq[compute.HostRoom]) (compute.HostRoom, bool) {
+	return runtime.Pack(rooms)
+}
 
 // Ended delivers the ids of allocations whose process ended without Stop, Remove or Close.
 func (h *Runtime) Ended() <-chan string { return h.ends.Out() }

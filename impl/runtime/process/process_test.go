@@ -197,12 +197,12 @@ func TestWhatAProcessCannotHaveIsRefused(t *testing.T) {
 	require.ErrorIs(t, host.Start(t.Context(), a), runtime.ErrNoMounts)
 	a.Persistent, a.Network = nil, &compute.NetworkMount{VolumeID: "v", Path: "/data"}
 	require.ErrorIs(t, host.Start(t.Context(), a), runtime.ErrNoMounts)
-	a.Network, a.GPUs = nil, []string{"0"}
+	a.Network, a.GPUs = nil, runtime.GPUs{Count: 1}
 	require.ErrorIs(t, host.Start(t.Context(), a), runtime.ErrNoGPU)
 	a.Link = &runtime.Link{}
 	require.ErrorIs(t, host.Start(t.Context(), a), runtime.ErrNoNetworks)
 	a.Link = nil
-	a.GPUs, a.Ports = nil, []string{"8080/http"}
+	a.GPUs, a.Ports = runtime.GPUs{}, []string{"8080/http"}
 	require.NoError(t, host.Start(t.Context(), a))
 	state, err := host.Inspect(t.Context(), "a")
 	require.NoError(t, err)

@@ -3,6 +3,7 @@ package runtimetest
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 )
 
@@ -98,11 +100,23 @@ func Run(t *testing.T, f func(t *testing.T) Fixture) {
 		"processes are limited":                                           limitsProcesses,
 		"what an allocation uses is measured":                             measures,
 		"ports are published, anew at each start":                         publishes,
+		"an allocation is placed where there is room, or nowhere":         places,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, f(t))
 		})
+	}
+}
+
+func places(t *testing.T, f Fixture) {
+	_, ok := f.Runtime.Place(slices.Values([]compute.HostRoom{}))
+	require.False(t, ok)
+	rooms := []compute.HostRoom{{Number: 3, HostID: "a", Rank: 1, GPUs: 1}, {Number: 5, HostID: "b", GPUs: 4}, {Number: 7, HostID: "c", GPUs: 2}}
+	for range 2 { // it may be asked again
+		chosen, ok := f.Runtime.Place(slices.Values(rooms))
+		require.True(t, ok)
+		require.Contains(t, rooms, chosen)
 	}
 }
 

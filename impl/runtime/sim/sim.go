@@ -23,6 +23,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -145,7 +146,7 @@ func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 	}
 	r := run{
 		image: unique.Make(a.Image), generation: a.Generation, startAt: now.UnixNano(), upAt: now.Add(f.boot), lag: compute.Lag(f.clock),
-		extras: &extras{args: a.Args, ports: a.Ports, gpus: len(a.GPUs), link: a.Link},
+		extras: &extras{args: a.Args, ports: a.Ports, gpus: a.GPUs.Number(), link: a.Link},
 	}
 	if !known && !a.StartedAt.IsZero() {
 		r.upAt = a.StartedAt.Add(-r.lag)
@@ -300,10 +301,11 @@ func (f *Fleet) SetBoot(d time.Duration) {
 	f.boot = d
 }
 
-// Clear forgets every allocation.
-func (f *Fleet) Clear() {
+// Reset forgets every allocation, and what SetBoot said.
+func (f *Fleet) Reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.boot = DefaultBoot
 	clear(f.allocations)
 	clear(f.disks)
 	f.numbers = numbers{}
@@ -333,6 +335,11 @@ func (f *Fleet) List(ctx context.Context) ([]string, error) {
 
 // Sweep has nothing to remove.
 func (f *Fleet) Sweep(ctx context.Context) error { return ctx.Err() }
+
+// Place packs.
+func (f *Fleet) Place(rooms iter.Seq[compute.HostRoom]) (compute.HostRoom, bool) {
+	return runtime.Pack(rooms)
+}
 
 // Ended gives a channel that stays silent: see the package's comment.
 func (f *Fleet) Ended() <-chan string { return f.ended }

@@ -1,0 +1,124 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/berthdev/berth/impl/limit"
+	"github.com/berthdev/berth/impl/reference"
+)
+
+// addresses are where a server listens and how it is reached.
+type addresses struct {
+	listeners            []net.Listener // who connects waits until they are served; that of the metrics is the last one
+	url, queueURL        string         // bases without a slash at the end
+	metricsURL, pagesURL string         // empty: they are not served
+	publicURL, workerURL string         // as they are configured
+	hostName             string         // by which what pods and workers run on reaches this machine; empty: as processes of it do
+	proxies              *limit.Proxies
+}
+
+// listen opens the addresses: one for everything, and if the settings say so a second one for the queue and one for the metrics, which
+// is another one: clients see no path that is not documented, and who may read the metrics is decided by who reaches the address.
+func listen(c Config, hostName string, proxies *limit.Proxies) (_ *addresses, err error) {
+	a := &addresses{publicURL: strings.TrimRight(c.PublicURL, "/"), workerURL: strings.TrimRight(c.WorkerURL, "/"), hostName: hostName, proxies: proxies}
+	defer func() {
+		if err != nil {
+			_ = a.close()
+		}
+	}()
+	open := func(address string) (base string) {
+		if err != nil {
+			return ""
+		}
+		var l net.Listener
+		if l, base, err = openAddress(address); err == nil {
+			a.listeners = append(a.listeners, l)
+		}
+		return base
+	}
+	a.url = open(c.Listen)
+	a.queueURL = a.url
+	if c.QueueListen != "" {
+		a.queueURL = open(c.QueueListen)
+	}
+	if c.MetricsListen != "" {
+		a.metricsURL = open(c.MetricsListen) + "/metrics"
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.Docs {
+		a.pagesURL = cmp.Or(a.publicURL, a.url) + reference.Root
+	}
+	return a, nil
+}
+
+// openAddress opens an address and gives its base.
+func openAddress(address string) (net.Listener, string, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, "", err
+	}
+	return listener{l.(*net.TCPListener)}, "http://" + reachable(l.Addr()), nil
+}
+
+// close closes those that are open still: a server that served one has closed it.
+func (a *addresses) close() error {
+	var errs []error
+	for _, l := range a.listeners {
+		if err := l.Close(); !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// ofMetrics tells whether the listener of that number is that of the metrics.
+func (a *addresses) ofMetrics(i int) bool { return a.metricsURL != "" && i == len(a.listeners)-1 }
+
+// reachable gives an address that this machine can connect to: an unspecified one listens on all.
+func reachable(a net.Addr) string {
+	if tcp, ok := a.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", fmt.Sprint(tcp.Port))
+	}
+	return a.String()
+}
+
+// queue is the base of the queue, for processes of this machine.
+func (a *addresses) queue() string { return a.queueURL }
+
+// outer is the base of the queue for pods, and for workers that are no processes of this machine: a container reaches the machine
+// by the name that the runtime gives it, unless the queue listens on an address of its own or there is a public one. All interfaces
+// are there.
+func (a *addresses) outer() string {
+	if base := cmp.Or(a.workerURL, a.publicURL); base != "" {
+		return base
+	}
+	address, err := url.Parse(a.queueURL)
+	if err != nil || a.hostName == "" {
+		return a.queueURL
+	}
+	if ip, err := netip.ParseAddr(address.Hostname()); err == nil && ip.IsLoopback() {
+		address.Host = net.JoinHostPort(a.hostName, address.Port())
+	}
+	return address.String()
+}
+
+// public is the base of all interfaces for who sent the request: the configured one, that which a trusted proxy names, or the
+// address of the queue.
+func (a *addresses) public(r *http.Request) string {
+	if a.publicURL != "" {
+		return a.publicURL
+	}
+	if base, ok := a.proxies.Base(r); ok {
+		return base
+	}
+	return a.queueURL
+}

@@ -1,0 +1,327 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/limit"
+	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/impl/setting"
+)
+
+// LeastLease has room for three pings of whole seconds, which is how often an unmodified worker can ping.
+const LeastLease = 3 * time.Second
+
+// row is a setting, and where a Config has it.
+type row struct {
+	setting.Setting
+	field func(*Config) any // a *string, *[]string, *bool, *int64 or *time.Duration; nil: who starts the server deals with it
+}
+
+// table has every setting but those of runtimes, which these bring along. Flags, variables, the configuration file, the help, the page
+// docs/settings.md and berth.Options are made from it.
+var table = []row{
+	{setting.Setting{Name: "data", Default: "berth-data", Help: "directory of the database; a server makes it if it does not exist"}, func(c *Config) any { return &c.Data }},
+	{setting.Setting{
+		Name: "listen", Default: "127.0.0.1:8765", Option: "Listen", OptionDefault: "127.0.0.1:0", Check: address,
+		Help: "address of all interfaces; port 0 picks one",
+	}, func(c *Config) any { return &c.Listen }},
+	{setting.Setting{
+		Name: "queue-listen", Option: "QueueListen", Check: address,
+		Help: "a second address, for clients of the queue and workers",
+	}, func(c *Config) any { return &c.QueueListen }},
+	{setting.Setting{
+		Name: "public-url", Option: "PublicURL",
+		Help: "base under which clients reach the server, such as https://pods.example.com of a proxy before it: it is in every URL that the server gives out, and its host is allowed",
+	}, func(c *Config) any { return &c.PublicURL }},
+	{setting.Setting{
+		Name: "worker-url", Option: "WorkerURL",
+		Help: "base of the queue as workers in containers reach it; without it the queue's own address, or the name of this machine inside of them where that is a loopback one",
+	}, func(c *Config) any { return &c.WorkerURL }},
+	{setting.Setting{
+		Name: "allowed-host", Kind: setting.List, Option: "AllowedHosts",
+		Help: "a host name of the server, such as that of a proxy before it: pages that ask for no key are shown under such names alone; .example.com for all below, * for any; repeatable",
+	}, func(c *Config) any { return &c.AllowedHosts }},
+	{setting.Setting{
+		Name: "trusted-proxies", Kind: setting.List, Option: "TrustedProxies",
+		Help: "addresses or networks, such as 10.0.0.0/8, of proxies whose X-Forwarded-Proto and X-Forwarded-Host are believed; repeatable; nobody's without it",
+	}, func(c *Config) any { return &c.TrustedProxies }},
+	{setting.Setting{
+		Name: "max-connections", Kind: setting.Number, Default: "0", Option: "MaxConnections",
+		Help: "how many connections there may be; 0: 4096, or three quarters of the files that the process may have open if that is less",
+	}, func(c *Config) any { return &c.MaxConnections }},
+	{setting.Setting{
+		Name: "stall-timeout", Kind: setting.Duration, Default: limit.DefaultSpan.String(), Option: "StallTimeout",
+		Help: "how long a client that is waited for may take for each 64 KB that it sends or reads",
+	}, func(c *Config) any { return &c.StallTimeout }},
+	{setting.Setting{
+		Name: "docs", Kind: setting.Switch, Default: "true", Option: "Docs",
+		Help: "serve pages at /docs to read the documents and to send requests from",
+	}, func(c *Config) any { return &c.Docs }},
+
+	{setting.Setting{Use: setting.Serve, Name: "endpoint", Kind: setting.List, Help: "NAME=COMMAND: an endpoint whose workers are processes of the command, or workers of your own if it is empty; repeatable"}, nil},
+	{setting.Setting{
+		Name: runtimeRow, Option: "Runtime", Help: "what pods and workers run on: %s; see berth doctor",
+	}, func(c *Config) any { return &c.Runtime }},
+	{setting.Setting{
+		Name: "catalog", Option: "Catalog",
+		Help: "file with the GPU types, CPU flavors, data centers and public templates; without it the built-in one",
+	}, func(c *Config) any { return &c.Catalog }},
+	{setting.Setting{
+		Name: "fleet", Option: "Fleet",
+		Help: "file with the hosts that pods are placed on, or the word machine for this one; without it a simulated fleet with plenty of everything",
+	}, func(c *Config) any { return &c.Fleet }},
+
+	{setting.Setting{
+		Name: "lease", Kind: setting.Duration, Default: "30s", Option: "Lease", Check: longEnough,
+		Help: "how long a job may go unheard of before another worker gets it; at least " + LeastLease.String(),
+	}, func(c *Config) any { return &c.Lease }},
+	{setting.Setting{
+		Name: "pod-retention", Kind: setting.Duration, Default: "24h", Option: "PodRetention", Check: positive,
+		Help: "how long the row of a terminated pod is kept; its environment, arguments and log go at once",
+	}, func(c *Config) any { return &c.PodRetention }},
+	{setting.Setting{
+		Name: "drain", Kind: setting.Duration, Default: "10s", Option: "Drain", Help: "how long requests may take to end at shutdown",
+	}, func(c *Config) any { return &c.Drain }},
+	{setting.Setting{
+		Name: "drain-notice", Kind: setting.Duration, Default: "0s", Option: "DrainNotice",
+		Help: "how long /readyz says at shutdown that the server leaves before it stops to listen",
+	}, func(c *Config) any { return &c.DrainNotice }},
+	{setting.Setting{Name: "private-webhooks", Kind: setting.Switch, Help: "permit webhooks on loopback and private addresses"}, func(c *Config) any { return &c.PrivateWebhooks }},
+
+	{setting.Setting{
+		Name: "quota-minute", Kind: setting.Number, Default: "1000", Option: "QuotaMinute", Help: "REST requests that a user may make in a minute",
+	}, func(c *Config) any { return &c.Quotas.Minute }},
+	{setting.Setting{
+		Name: "quota-hour", Kind: setting.Number, Default: "30000", Option: "QuotaHour", Help: "REST requests that a user may make in an hour",
+	}, func(c *Config) any { return &c.Quotas.Hour }},
+	{setting.Setting{
+		Name: "quota-day", Kind: setting.Number, Default: "500000", Option: "QuotaDay", Help: "REST requests that a user may make in a day",
+	}, func(c *Config) any { return &c.Quotas.Day }},
+	{setting.Setting{
+		Name: "queue-rates", Default: string(compute.QueueUnlimited), Choices: []string{string(compute.QueueUnlimited), string(compute.QueuePublished)}, Option: "QueueRates",
+		Help: "limits on the requests of queues: none, or published for the published numbers in 10 s",
+	}, func(c *Config) any { return (*string)(&c.QueueRates) }},
+	{setting.Setting{
+		Name: "graphql-depth", Kind: setting.Number, Default: "20", Option: "GraphQLDepth", Help: "how deep the fields of a GraphQL document may nest",
+	}, func(c *Config) any { return &c.GraphQL.Limits.Depth }},
+	{setting.Setting{
+		Name: "graphql-fields", Kind: setting.Number, Default: "500", Option: "GraphQLFields", Help: "how many fields a GraphQL document may ask for",
+	}, func(c *Config) any { return &c.GraphQL.Limits.Fields }},
+	{setting.Setting{
+		Name: "graphql-aliases", Kind: setting.Number, Default: "50", Option: "GraphQLAliases", Help: "how many aliases a GraphQL document may have",
+	}, func(c *Config) any { return &c.GraphQL.Limits.Aliases }},
+	{setting.Setting{Name: "graphql-introspection", Kind: setting.Switch, Help: "let clients of GraphQL read the schema"}, func(c *Config) any { return &c.GraphQL.Introspection }},
+
+	{setting.Setting{
+		Name: "log-level", Default: "info", Choices: []string{"debug", "info", "warn", "error"},
+		Help: "what is logged at least: debug, which has every request, info, warn or error",
+	}, nil},
+	{setting.Setting{Name: "log-format", Default: "text", Choices: []string{"text", "json"}, Help: "how the log is written: text or json"}, nil},
+	{setting.Setting{Name: "verbose", Short: "v", Kind: setting.Switch, Help: "log every request: --log-level debug"}, nil},
+	{setting.Setting{
+		Name: "metrics-listen", Option: "MetricsListen", Check: address,
+		Help: "address of /metrics for Prometheus, which asks for no key; without it nothing is measured",
+	}, func(c *Config) any { return &c.MetricsListen }},
+	{setting.Setting{
+		Name: "traces-endpoint", Option: "TracesEndpoint",
+		Help: "URL of a receiver of OpenTelemetry traces by OTLP over HTTP; without it OTEL_EXPORTER_OTLP_ENDPOINT",
+	}, func(c *Config) any { return &c.TracesEndpoint }},
+	{setting.Setting{Name: "test-controls", Kind: setting.Switch, Help: "serve /_berth/ for tests: the clock, reset, keys, quotas, faults; its key is printed"}, func(c *Config) any { return &c.TestControls }},
+
+	{setting.Setting{Use: setting.Client, Name: "server", Default: "http://127.0.0.1:8765", Help: "base address of the server"}, nil},
+	{setting.Setting{Use: setting.Client, Name: "queue-server", Help: "base address of its queue, if it is another one"}, nil},
+	{setting.Setting{Use: setting.Client, Name: "key", Help: "API key; better given as BERTH_KEY, since others see command lines"}, nil},
+}
+
+// runtimeRow names the setting of the kind of runtime.
+const runtimeRow = "runtime"
+
+// rows gives the table with the names of the kinds of runtimes in it.
+func rows() []row {
+	all := slices.Clone(table)
+	at := slices.IndexFunc(all, func(r row) bool { return r.Name == runtimeRow })
+	names := runtime.Names()
+	all[at].Default, all[at].Choices, all[at].Help = names[0], names, fmt.Sprintf(all[at].Help, setting.Or(names))
+	return all
+}
+
+// RuntimeSettings gives the settings of all kinds of runtimes.
+func RuntimeSettings() (all []setting.Setting) {
+	for _, k := range runtime.Kinds() {
+		all = append(all, k.Settings...)
+	}
+	return all
+}
+
+// Settings gives all settings, those of runtimes too.
+func Settings() (all []setting.Setting) {
+	for _, r := range rows() {
+		all = append(all, r.Setting)
+		if r.Name == runtimeRow {
+			all = append(all, RuntimeSettings()...)
+		}
+	}
+	return all
+}
+
+// NewConfig makes a Config of values. What has no value has its default, and a name that is no setting is passed over. The error is a
+// *setting.Error.
+func NewConfig(v setting.Values) (c Config, err error) {
+	for _, r := range rows() {
+		values, err := valuesOf(r.Setting, v)
+		if err != nil {
+			return c, err
+		}
+		if r.field != nil {
+			assign(r.field(&c), values)
+		}
+	}
+	c.RuntimeSettings = setting.Values{}
+	for _, s := range RuntimeSettings() {
+		if c.RuntimeSettings[s.Name], err = valuesOf(s, v); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// valuesOf gives the values of a setting, or its default.
+func valuesOf(s setting.Setting, v setting.Values) ([]string, error) {
+	values, given := v[s.Name]
+	if !given && s.Default != "" {
+		return []string{s.Default}, nil
+	}
+	return values, check(s, values)
+}
+
+// check refuses values that make no sense. An empty text is none.
+func check(s setting.Setting, values []string) error {
+	if len(values) == 1 && values[0] == "" && s.Choices == nil {
+		return nil
+	}
+	return s.Validate(values)
+}
+
+// withDefaults puts the default in place of each zero, but of a switch: one that is not set is off.
+func (c Config) withDefaults() Config {
+	for _, r := range rows() {
+		if r.field == nil || r.Option == "" || r.Kind == setting.Switch || r.Default == "" {
+			continue
+		}
+		if to := r.field(&c); isZero(to) {
+			assign(to, []string{r.Default})
+		}
+	}
+	c.Version = cmp.Or(c.Version, "dev")
+	c.GraphQL.Limits = c.GraphQL.Limits.WithDefaults()
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// validate refuses values that make no sense with a *setting.Error.
+func (c Config) validate() error {
+	for _, r := range rows() {
+		if r.field == nil {
+			continue
+		}
+		if err := check(r.Setting, texts(r.field(&c))); err != nil {
+			return err
+		}
+	}
+	for _, s := range RuntimeSettings() {
+		if err := check(s, c.RuntimeSettings[s.Name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// assign sets a field to values that were validated.
+func assign(to any, values []string) {
+	text := setting.Values{"": values}.Text("")
+	switch to := to.(type) {
+	case *string:
+		*to = text
+	case *[]string:
+		*to = values
+	case *bool:
+		*to = text == "true"
+	case *int:
+		n, _ := strconv.ParseInt(text, 10, 0)
+		*to = int(n)
+	case *int64:
+		*to, _ = strconv.ParseInt(text, 10, 64)
+	case *time.Duration:
+		*to, _ = time.ParseDuration(text)
+	}
+}
+
+// texts gives the values of a field as they would be written.
+func texts(of any) []string {
+	switch of := of.(type) {
+	case *string:
+		return []string{*of}
+	case *[]string:
+		return *of
+	case *bool:
+		return []string{strconv.FormatBool(*of)}
+	case *int:
+		return []string{strconv.Itoa(*of)}
+	case *int64:
+		return []string{strconv.FormatInt(*of, 10)}
+	case *time.Duration:
+		return []string{of.String()}
+	}
+	return nil
+}
+
+func isZero(field any) bool {
+	switch field := field.(type) {
+	case *string:
+		return *field == ""
+	case *int:
+		return *field == 0
+	case *int64:
+		return *field == 0
+	case *time.Duration:
+		return *field == 0
+	}
+	return false
+}
+
+// address refuses what is no address to listen on.
+func address(text string) error {
+	_, port, err := net.SplitHostPort(text)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	var wrong *net.AddrError
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("%s: it must be HOST:PORT, such as 127.0.0.1:8765; port 0 picks one", wrong.Err)
+	}
+	return err
+}
+
+func longEnough(lease string) error {
+	if d, err := time.ParseDuration(lease); err == nil && d < LeastLease {
+		return fmt.Errorf("it must be at least %s", LeastLease)
+	}
+	return nil
+}
+
+func positive(text string) error {
+	if d, err := time.ParseDuration(text); err == nil && d <= 0 {
+		return errors.New("it must be longer than 0")
+	}
+	return nil
+}

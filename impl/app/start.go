@@ -1,0 +1,255 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/berthdev/berth/impl/atomicfile"
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/limit"
+	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/sqlite"
+)
+
+// Start starts a server, which is ready when Start returns.
+func Start(ctx context.Context, c Config) (*Server, error) {
+	u := &undo{told: c.probe.undone}
+	c = c.withDefaults()
+	s, err := start(ctx, c, u)
+	if err != nil {
+		if undoing := u.all(true); undoing != nil {
+			c.Log.Error("what a failed start had made could not all be undone", "error", undoing)
+		}
+		return nil, err
+	}
+	return s, nil
+}
+
+// start goes through the phases of a start. Each is given what it needs of those before, gives what it made, and pushes how that is
+// undone: nothing is set later. What takes its time, and is needed later only, is made beside the others.
+func start(ctx context.Context, c Config, u *undo) (*Server, error) {
+	clocks := newClocks(c)
+	b, err := readBounds(c)
+	if err := c.passed("settings", err); err != nil {
+		return nil, err
+	}
+
+	dir, err := openData(c, u)
+	if err := c.passed("data directory", err); err != nil {
+		return nil, err
+	}
+	at, err := openAddresses(c, b, u) // before anything is made: an address that is taken must not cost the first key
+	if err := c.passed("addresses", err); err != nil {
+		return nil, err
+	}
+
+	fleet := prepareFleet(ctx, c)
+	u.push("fleet", fleet.over)
+	seen, err := newObservers(ctx, c, u)
+	if err := c.passed("observers", err); err != nil {
+		return nil, err
+	}
+	db, err := openStore(ctx, c, clocks, seen, u)
+	if err := c.passed("store", err); err != nil {
+		return nil, err
+	}
+
+	keeper, err := newTimekeeper(ctx, clocks.running, db.store, c.Log)
+	if err := c.passed("clock", err); err != nil {
+		return nil, err
+	}
+	keys, err := openIdentity(ctx, c, clocks, db.store, dir, u)
+	if err := c.passed("keys", err); err != nil {
+		return nil, err
+	}
+	rates, err := openRates(ctx, c, clocks, db.store, b, u)
+	if err := c.passed("rates", err); err != nil {
+		return nil, err
+	}
+
+	runs, err := openRuntimes(ctx, c, b.kind, clocks, newOwned(c, keys.ids), u)
+	if err := c.passed("runtimes", err); err != nil {
+		return nil, err
+	}
+	before, err := noteRuntimes(ctx, db.store, runs, newOwned(c, keys.ids), c.Log)
+	if err := c.passed("earlier runtimes", err); err != nil {
+		return nil, err
+	}
+
+	use, err := openUseCases(ctx, useCasesConfig{c, clocks, db.store, keys, runs, at, seen, fleet}, u)
+	if err := c.passed("use cases", err); err != nil {
+		return nil, err
+	}
+	err = settleFiles(c, dir, keys, use)
+	if err := c.passed("files", err); err != nil {
+		return nil, err
+	}
+
+	work := newWork(ctx, c, clocks, db.store, keys, rates, use, u)
+	controls, err := openControls(ctx, c, clocks, db, keeper, keys, rates, runs, use, work, u)
+	if err := c.passed("test controls", err); err != nil {
+		return nil, err
+	}
+
+	s := newServer(c, at, keys, controls, use, u)
+	handlers, err := newHandlers(edge{c, b, clocks, db, keys, rates, runs, at, seen, use, controls, s.leaving, work.loops.ctx})
+	if err := c.passed("handlers", err); err != nil {
+		return nil, err
+	}
+
+	clocks.running.Look()
+	work.runPods(u)
+	s.serve(handlers, b.connections, u)
+	work.run(keeper, before, runs.config, u)
+	return s, c.passed("loops", nil)
+}
+
+// probe is what tests see of a start.
+type probe struct {
+	passed func(phase string) error // is told of each phase that has succeeded, and may make it fail
+	undone func(step string)        // is told of each step that is undone
+}
+
+// passed gives the error of a phase, or what a test makes of its success.
+func (c Config) passed(phase string, err error) error {
+	if err == nil && c.probe.passed != nil {
+		err = c.probe.passed(phase)
+	}
+	return err
+}
+
+// bounds are what of the settings is read before anything is made.
+type bounds struct {
+	kind        *runtime.Kind
+	hosts       *limit.Hosts
+	proxies     *limit.Proxies
+	connections *limit.Connections
+	queueQuotas map[string]int64
+}
+
+func readBounds(c Config) (b bounds, err error) {
+	if err = c.validate(); err != nil {
+		return b, err
+	}
+	if b.hosts, err = hostsOf(c); err != nil {
+		return b, err
+	}
+	if b.proxies, err = limit.NewProxies(c.TrustedProxies); err != nil {
+		return b, fmt.Errorf("trusted proxies: %w", err)
+	}
+	if b.queueQuotas, err = compute.QueueQuotas(c.QueueRates); err != nil {
+		return b, err
+	}
+	if b.kind, err = kindOf(c); err != nil {
+		return b, err
+	}
+	b.connections = limit.NewConnections(c.MaxConnections, c.StallTimeout)
+	return b, nil
+}
+
+// dataDirectory is the data directory of this process.
+type dataDirectory struct {
+	madeIn  []string // directories in which one was made: the names are not on disk yet
+	secrets secrets
+}
+
+func openData(c Config, u *undo) (d dataDirectory, err error) {
+	var unlock func() error
+	if d.madeIn, unlock, err = openDirectory(c.Data, c.Version, c.Log); err != nil {
+		return d, err
+	}
+	u.push("data directory", unlock)
+	d.secrets, err = readSecrets(c.Data)
+	return d, err
+}
+
+func openAddresses(c Config, b bounds, u *undo) (*addresses, error) {
+	at, err := listen(c, b.kind.Can.HostName, b.proxies)
+	if err == nil {
+		u.push("addresses", at.close)
+	}
+	return at, err
+}
+
+// database is the store.
+type database struct {
+	store   store.Store
+	scripts *storage // what the test controls set of it; nil without them
+}
+
+// openStore opens the store, under what observes it and what tests set of it.
+func openStore(ctx context.Context, c Config, clock compute.Clock, seen observers, u *undo) (d database, err error) {
+	open := sqlite.Open
+	if c.Ephemeral {
+		open = sqlite.OpenUnsynced
+	}
+	db, err := open(ctx, filepath.Join(c.Data, databaseFile), clock)
+	if err != nil {
+		return d, err
+	}
+	u.push("store", db.Close)
+	tellDamage(c.Log, db.Damage())
+	db.Watch(tellTrouble(c.Log))
+	if seen.metrics != nil {
+		db.Observe(seen.metrics.Committed)
+	}
+	d.store = db
+	if seen.tracing != nil {
+		d.store = seen.tracing.Store(db)
+	}
+	if c.TestControls {
+		d.scripts = &storage{Store: d.store}
+		d.store = d.scripts
+	}
+	return d, nil
+}
+
+// identity is who is who.
+type identity struct {
+	ids     *compute.IDs
+	secrets secrets
+	keyring *control.Keyring
+	first   *beside[string] // token of the key that was made because there was none
+}
+
+func openIdentity(ctx context.Context, c Config, clock compute.Clock, s store.Store, dir dataDirectory, u *undo) (i identity, err error) {
+	i.ids, i.secrets = compute.NewIDs(rand.Reader, clock), dir.secrets
+	podKeys := dir.secrets.PodKeys()
+	if i.keyring, err = control.NewKeyring(ctx, s, i.ids, clock, &podKeys); err != nil {
+		return i, err
+	}
+	i.first = makeFirstKey(ctx, i.keyring)
+	u.pushOnFailure("first key", func() error { return takeBackFirstKey(context.WithoutCancel(ctx), i.keyring, i.first) })
+	return i, nil
+}
+
+// counts are the counts of requests.
+type counts struct {
+	rest  *control.Rates
+	queue *control.QueueRates
+}
+
+func openRates(ctx context.Context, c Config, clock compute.Clock, s store.Store, b bounds, u *undo) (n counts, err error) {
+	n.queue = control.NewQueueRates(clock, b.queueQuotas)
+	if n.rest, err = control.NewRates(ctx, s, clock, compute.Windows(c.Quotas.Minute, c.Quotas.Hour, c.Quotas.Day)); err != nil {
+		return n, err
+	}
+	u.push("request counts", func() error { return n.rest.Save(context.Background()) })
+	return n, nil
+}
+
+// settleFiles waits for what was made beside, and has the names of the files on disk that were made: at once, since the disk has most
+// of them by now.
+func settleFiles(c Config, dir dataDirectory, who identity, use *useCases) error {
+	_, err := use.kept.wait()
+	_, keyErr := who.first.wait()
+	if err = errors.Join(err, keyErr); err != nil || c.Ephemeral {
+		return err
+	}
+	return atomicfile.SyncDir(append(dir.madeIn, c.Data)...)
+}

@@ -1,0 +1,133 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/httpapi"
+	"github.com/berthdev/berth/impl/loop"
+	"github.com/berthdev/berth/impl/queue"
+	"github.com/berthdev/berth/impl/webhook"
+	"github.com/berthdev/berth/store"
+)
+
+// pingsInALease is how often a worker that berth starts pings in a lease.
+const pingsInALease = 3
+
+// useCases are what is asked of a server, and what works unasked.
+type useCases struct {
+	placement  *control.Placement
+	registries *control.Registries
+	control    *control.Control
+	endpoints  *control.Endpoints
+	queue      *queue.Queue
+	pods       *loop.Pods
+	workers    *loop.Workers
+	webhooks   *loop.Webhooks
+
+	declared map[string]compute.EndpointID // the declared endpoints, by name
+	kept     *beside[struct{}]             // the secret, on disk
+}
+
+// useCasesConfig is what they are made of.
+type useCasesConfig struct {
+	Config
+	clock compute.Clock
+	store store.Store
+	who   identity
+	runs  *runtimes
+	at    *addresses
+	seen  observers
+	fleet *beside[control.PreparedFleet]
+}
+
+// openUseCases makes them in the order in which one needs another. The queue, which workers need, has a need of workers too: its hint
+// is made before both.
+func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases, err error) {
+	use = &useCases{}
+	fleet, err := c.fleet.wait()
+	if err != nil {
+		return nil, err
+	}
+	if use.placement, err = fleet.Open(ctx, c.store, control.PlacementOptions{Place: c.runs.Pods.Place, Looked: c.seen.placed()}); err != nil {
+		return nil, err
+	}
+	if use.registries, err = control.NewRegistries(ctx, c.store, c.who.ids, c.who.secrets.Secrets); err != nil {
+		return nil, c.who.secrets.explain(c.Config, err)
+	}
+	use.kept = c.who.secrets.keep(c.Config)
+	u.push("secret", use.kept.over)
+
+	poster := webhook.New(c.PrivateWebhooks)
+	u.push("connections of webhooks", func() error {
+		poster.Close()
+		return nil
+	})
+	use.webhooks = loop.NewWebhooks(loop.Delivery{Store: c.store, Post: poster.Post, Clock: c.clock, Log: c.Log, Posted: c.seen.posted()})
+	demand := loop.NewHint()
+	settings := queue.DefaultSettings()
+	settings.Lease = c.Lease
+	if use.queue, err = queue.New(ctx, c.store, c.clock, c.who.ids, settings, c.seen.queueHooks(queue.Hooks{
+		Demand: demand.Give, Document: httpapi.JobDocument, Delivery: use.webhooks.Hint,
+	})); err != nil {
+		return nil, err
+	}
+
+	use.pods = loop.NewPods(loop.PodFleet{
+		Store: c.store, Placement: use.placement, Runtime: c.runs.Pods, Clock: c.clock, Log: c.Log, Simulated: c.runs.kind.Can.Simulates,
+		Login: use.registries.Login, Key: c.who.secrets.PodKeys().Token, URL: c.at.outer,
+	})
+	use.control = control.New(c.store, c.who.ids, use.placement, c.runs.forRules(), control.Hints{Pod: use.pods.Hint, Volumes: use.pods.HintVolumes})
+	use.endpoints = control.NewEndpoints(c.store, c.who.ids, use.placement, use.queue, c.runs.forRules())
+	if err = use.endpoints.Resume(ctx); err != nil {
+		return nil, err
+	}
+	if use.declared, err = declare(ctx, c.Endpoints, use.endpoints); err != nil {
+		return nil, err
+	}
+	use.workers = loop.NewWorkers(loop.Fleet{
+		Store: c.store, Placement: use.placement, Queue: use.queue, Keyring: c.who.keyring, Local: c.runs.local, Runtime: c.runs.Workers,
+		Simulated: c.runs.kind.Can.Simulates, IDs: c.who.ids, Clock: c.clock, Log: c.Log, URL: c.at.queue, OuterURL: c.at.outer,
+		Ping: c.Lease / pingsInALease, Undeclared: func(id compute.EndpointID) bool { return !use.declares(id) },
+		Held: use.pods.Has, Login: use.registries.Login, Demand: demand,
+	})
+	return use, nil
+}
+
+// declares tells whether the settings of this start declare the endpoint.
+func (use *useCases) declares(id compute.EndpointID) bool {
+	for _, one := range use.declared {
+		if one == id {
+			return true
+		}
+	}
+	return false
+}
+
+// declare makes the endpoints of the settings, or gives them their new settings, and gives their ids by name.
+func declare(ctx context.Context, all []Endpoint, endpoints *control.Endpoints) (map[string]compute.EndpointID, error) {
+	ids := map[string]compute.EndpointID{}
+	for _, e := range all {
+		n := control.NewEndpoint{
+			Name: e.Name, Image: e.Name, WorkersMin: e.WorkersMin, WorkersMax: e.WorkersMax, IdleTimeout: e.IdleTimeout,
+			Scaler: e.Scaler, ScalerValue: float64(e.ScalerValue),
+		}
+		switch {
+		case len(e.Command) == 0:
+			n.WorkersMin, n.WorkersMax = 0, 0
+		case n.WorkersMax == 0:
+			n.WorkersMax = defaultWorkersMax
+		}
+		if n.IdleTimeout == 0 {
+			n.IdleTimeout = defaultIdleTimeout
+		}
+		made, err := endpoints.Declare(ctx, owner, n)
+		if err != nil {
+			return nil, fmt.Errorf("endpoint %s: %w", e.Name, err)
+		}
+		ids[e.Name] = made.ID
+	}
+	return ids, nil
+}

@@ -1,0 +1,121 @@
+package app
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/loop"
+	"github.com/berthdev/berth/impl/runtime"
+	"github.com/berthdev/berth/store"
+)
+
+// group are goroutines that end together.
+type group struct {
+	ctx     context.Context
+	stop    context.CancelFunc
+	running sync.WaitGroup
+}
+
+// newGroup makes one that does not end with ctx, which is that of the start.
+func newGroup(ctx context.Context) *group {
+	g := &group{}
+	g.ctx, g.stop = context.WithCancel(context.WithoutCancel(ctx))
+	return g
+}
+
+// end has them end, and waits until they have.
+func (g *group) end() error {
+	g.stop()
+	g.running.Wait()
+	return nil
+}
+
+// work is what is done unasked.
+type work struct {
+	config    Config
+	clock     compute.Clock
+	who       identity
+	rates     counts
+	use       *useCases
+	retention *loop.Retention
+	loops     *group
+	pods      *group // ends after the others: requests may end pods until none is answered any more
+}
+
+func newWork(ctx context.Context, c Config, clock compute.Clock, s store.Store, who identity, n counts, use *useCases, u *undo) *work {
+	w := &work{config: c, clock: clock, who: who, rates: n, use: use, loops: newGroup(ctx), pods: newGroup(ctx)}
+	w.retention = &loop.Retention{Store: s, Clock: clock, Rates: n.rest, Keyring: who.keyring, Endpoints: use.endpoints, Pods: c.PodRetention}
+	u.push("contexts", func() error {
+		w.loops.stop()
+		w.pods.stop()
+		return nil
+	})
+	return w
+}
+
+// due is what the clock brings, in the order in which it is done.
+func (w *work) due(simulations []runtime.Simulation) []loop.Due {
+	var next []func() time.Time
+	for _, s := range simulations {
+		next = append(next, s.Next)
+	}
+	return []loop.Due{
+		{Next: soonest(), Do: w.retention.Step}, // nobody sees when
+		{Next: soonest(next...), Do: done(w.use.pods.Step)},
+		{Next: w.use.queue.Next, Do: w.use.queue.Sweep},
+		{Next: soonest(append(next, w.use.workers.Next)...), Do: done(w.use.workers.Step)},
+		{Next: w.use.webhooks.Next, Do: w.use.webhooks.Step},
+	}
+}
+
+// soonest gives the first of the times that are not zero.
+func soonest(all ...func() time.Time) func(context.Context) (time.Time, error) {
+	return func(context.Context) (first time.Time, _ error) {
+		for _, next := range all {
+			if t := next(); first.IsZero() || !t.IsZero() && t.Before(first) {
+				first = t
+			}
+		}
+		return first, nil
+	}
+}
+
+func done(step func(context.Context)) func(context.Context) error {
+	return func(ctx context.Context) error {
+		step(ctx)
+		return ctx.Err()
+	}
+}
+
+// runPods has pods moved along until the end of the server, which it sees to that those end whose end was acknowledged.
+func (w *work) runPods(u *undo) {
+	w.pods.running.Go(func() { w.use.pods.Run(w.pods.ctx) })
+	u.push("pods", w.pods.end)
+}
+
+// run has all else done that is done unasked.
+func (w *work) run(keeper *timekeeper, before *earlier, c runtime.Config, u *undo) {
+	u.push("loops", func() error {
+		w.loops.stop()
+		w.use.queue.Close() // workers finish or give back what they hold, held requests are answered with what is known
+		return w.loops.end()
+	})
+	w.loops.running.Go(func() { w.use.workers.Run(w.loops.ctx) })
+	w.loops.running.Go(func() { w.use.webhooks.Run(w.loops.ctx) })
+	for _, at := range before.all {
+		w.loops.running.Go(func() { before.end(w.loops.ctx, at, c) })
+	}
+	every := func(clock compute.Clock, length time.Duration, name string, do func(context.Context) error) {
+		w.loops.running.Go(func() { loop.Every(w.loops.ctx, length, clock, w.config.Log, name, do) })
+	}
+	every(w.clock, loop.SweepTick, "sweep", w.use.queue.Sweep)
+	every(w.clock, loop.RetentionTick, "retention", w.retention.Step)
+	// Other processes and restarts do not live on a clock that a test has frozen.
+	every(compute.SystemClock{}, loop.KeepTick, "keys", w.who.keyring.Refresh)
+	every(compute.SystemClock{}, loop.KeepTick, "request counts", w.rates.rest.Save)
+	every(compute.SystemClock{}, loop.KeepTick, "meter", w.use.workers.See)
+	every(compute.SystemClock{}, loop.KeepTick, "clock", keeper.keep)
+	every(compute.SystemClock{}, lookTick, "clock", keeper.look)
+}

@@ -1,0 +1,39 @@
+package runtime_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/runtime"
+)
+
+// Not parallel: the kinds are those of the whole process.
+func TestAKindIsRegisteredOnceAndTheDefaultComesFirst(t *testing.T) {
+	for _, k := range []runtime.Kind{{Name: "rack"}, {Name: "yard", Default: true}, {Name: "attic"}} {
+		runtime.Register(k)
+	}
+	require.Equal(t, []string{"yard", "attic", "rack"}, runtime.Names())
+	require.Panics(t, func() { runtime.Register(runtime.Kind{Name: "rack"}) }, "the name is taken")
+	require.Panics(t, func() { runtime.Register(runtime.Kind{Name: "shed", Default: true}) }, "there is a default")
+	k, err := runtime.Find("attic")
+	require.NoError(t, err)
+	require.Equal(t, "attic", k.Name)
+	_, err = runtime.Find("shed")
+	require.EqualError(t, err, `runtime "shed": it must be yard, attic or rack`)
+	require.Nil(t, runtime.Local(), "none of them runs commands")
+}
+
+func TestAPackedHostIsTheFullestOfThePreferredDataCenter(t *testing.T) {
+	t.Parallel()
+	rooms := []compute.HostRoom{
+		{Number: 0, Rank: 1, GPUs: 1}, {Number: 1, GPUs: 4, VCPUs: 8}, {Number: 2, GPUs: 2, VCPUs: 9}, {Number: 3, GPUs: 2, VCPUs: 8}, {Number: 4, GPUs: 2, VCPUs: 8},
+	}
+	chosen, ok := runtime.Pack(slices.Values(rooms))
+	require.True(t, ok)
+	require.Equal(t, 3, chosen.Number)
+	_, ok = runtime.Pack(slices.Values(rooms[:0]))
+	require.False(t, ok)
+}
