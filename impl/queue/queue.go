@@ -173,6 +173,8 @@ func (q *Queue) replace(m memory) {
 			next.meter = d.meter
 		}
 	}
+	q.recent.forgetAll()
+	m.recent = q.recent
 	q.memory, q.lag = m, compute.Lag(q.clock)
 }
 

@@ -35,6 +35,13 @@ func (r *recent) forget(id compute.JobID) {
 	}
 }
 
+// forgetAll has every job read from disk, also one that somebody is about to change: what is known of its end may come in late.
+func (r *recent) forgetAll() {
+	for id := range r.jobs {
+		r.jobs[id] = compute.Job{}
+	}
+}
+
 // drop lets go of a job that was deleted.
 func (r *recent) drop(id compute.JobID) { delete(r.jobs, id) }
 
