@@ -26,10 +26,11 @@ import (
 )
 
 const (
-	histories = 50 // BERTH_SEEDS sets another number, a twentieth of it; BERTH_SEED runs one seed alone, again and again
-	clients   = 8
-	calls     = 60 // of a client in a history
-	jobs      = 24 // of a history: few, so that many calls are of the same
+	histories    = 50 // BERTH_SEEDS sets another number, a twentieth of it; BERTH_SEED runs one seed alone, again and again
+	fewHistories = 15 // with BERTH_FAULTS=few
+	clients      = 8
+	calls        = 60 // of a client in a history
+	jobs         = 24 // of a history: few, so that many calls are of the same
 )
 
 // histories are held for a moment only, so that takes end all the time, and jobs get as many attempts as it takes.
@@ -46,6 +47,9 @@ const tooLong = 10 * time.Second
 func TestHistoriesOfEveryJobAreThoseOfOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	first, seeds := uint64(1), uint64(histories)
+	if os.Getenv("BERTH_FAULTS") == "few" {
+		seeds = fewHistories
+	}
 	if n := environment(t, "BERTH_SEEDS"); n > 0 {
 		seeds = max(seeds, n/20)
 	}
@@ -66,6 +70,9 @@ func TestHistoriesOfEveryJobAreThoseOfOneAfterTheOther(t *testing.T) {
 func TestHistoriesOfAQueueWhoseStoreFailsAndWhoseMemoryIsLost(t *testing.T) {
 	t.Parallel()
 	first, seeds := uint64(1), uint64(histories)
+	if os.Getenv("BERTH_FAULTS") == "few" {
+		seeds = fewHistories
+	}
 	if n := environment(t, "BERTH_SEEDS"); n > 0 {
 		seeds = max(seeds, n/20)
 	}
