@@ -114,7 +114,7 @@ func (o *openAICall) answer() error {
 	case err != nil:
 		return err
 	case !j.Status.Ended():
-		return o.unheard()
+		return o.noAnswer()
 	}
 	o.ended = true
 	if j.Status != compute.JobCompleted {
@@ -180,8 +180,8 @@ func (o *openAICall) streamed() (answer json.RawMessage, ok bool, leave func(), 
 	}
 }
 
-// unheard is the failure of a wait that brought nothing: it is over, or the server is stopping.
-func (o *openAICall) unheard() error {
+// noAnswer is the failure of a wait that brought nothing: it is over, or the server is stopping.
+func (o *openAICall) noAnswer() error {
 	if o.Queue.Closed() {
 		return compute.Errorf(compute.Unavailable, "the server is stopping")
 	}

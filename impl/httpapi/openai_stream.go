@@ -39,7 +39,7 @@ func (o *openAICall) forward() error {
 		}
 		o.ended = j.Status.Ended()
 		if !o.ended && len(chunks) == 0 {
-			return o.unheard()
+			return o.noAnswer()
 		}
 		outputs := outputsOf(chunks)
 		if j.Status == compute.JobCompleted && len(chunks) == 0 && !o.c.Response().Committed {

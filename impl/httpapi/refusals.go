@@ -30,8 +30,8 @@ func (r *refusals) add(path string, now time.Time) bool {
 	return r.takes[path] > quickRefusals
 }
 
-// braked holds back refusals of takes where they come too fast (rule queue.take.refused).
-func (s *Services) braked(next handler) handler {
+// limited holds back refusals of takes where they come too fast (rule queue.take.refused).
+func (s *Services) limited(next handler) handler {
 	return func(r *request) error {
 		err := next(r)
 		if err == nil || !isTake(r.Path()) || !s.refusals.add(r.Request().URL.Path, s.Clock.Now()) {

@@ -92,7 +92,7 @@ func New(s Services) (*echo.Echo, error) {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.JSONSerializer = serializer{}
-	front := s.logged(s.recovered(s.braked(s.authenticated(s.counted(routed)))))
+	front := s.logged(s.recovered(s.limited(s.authenticated(s.counted(routed)))))
 	e.Use(func(echo.HandlerFunc) echo.HandlerFunc { return front }) // made once: echo calls a middleware for each request
 	documents(e)
 	for path, page := range s.Docs {

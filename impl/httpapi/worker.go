@@ -118,7 +118,7 @@ func (h workerHandlers) FinishJob(c echo.Context, e worker.EndpointID, w worker.
 		}
 		err = h.Queue.Finish(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(j), report)
 	}
-	return heard(c, err)
+	return acknowledged(c, err)
 }
 
 // StreamJob is POST /v2/{endpointId}/job-stream/{workerId}/{jobId}.
@@ -128,7 +128,7 @@ func (h workerHandlers) StreamJob(c echo.Context, e worker.EndpointID, w worker.
 		return err
 	}
 	chunk := bodyOf[worker.Chunk](c)
-	return heard(c, h.Queue.StreamJob(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(j), compute.Chunk{Output: chunk.Output, Metrics: chunk.Metrics}))
+	return acknowledged(c, h.Queue.StreamJob(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(j), compute.Chunk{Output: chunk.Output, Metrics: chunk.Metrics}))
 }
 
 // Ping is GET /v2/{endpointId}/ping/{workerId}.
@@ -140,13 +140,13 @@ func (h workerHandlers) Ping(c echo.Context, e worker.EndpointID, w worker.Worke
 	if value(p.Status) == "unhealthy" {
 		reason := strings.TrimSpace(value(p.Check) + ": " + value(p.Reason))
 		h.Log.Warn("worker is unhealthy", "endpoint", e, "worker", id, "reason", reason)
-		return heard(c, h.Queue.Unhealthy(user, compute.EndpointID(e), id, reason))
+		return acknowledged(c, h.Queue.Unhealthy(user, compute.EndpointID(e), id, reason))
 	}
 	var ids []compute.JobID
 	for name := range strings.SplitSeq(value(p.JobID), ",") {
 		ids = append(ids, compute.JobID(name))
 	}
-	return heard(c, h.Queue.Ping(user, compute.EndpointID(e), id, ids))
+	return acknowledged(c, h.Queue.Ping(user, compute.EndpointID(e), id, ids))
 }
 
 // hearNow answers before the request is over.
@@ -157,7 +157,7 @@ func hearNow(c echo.Context) {
 	c.Response().Flush()
 }
 
-func heard(c echo.Context, err error) error {
+func acknowledged(c echo.Context, err error) error {
 	if err != nil || c.Response().Committed {
 		return err
 	}

@@ -21,22 +21,22 @@ type logs struct {
 	clock   compute.Clock
 	id      string
 	query   compute.LogQuery
-	// said gives what berth itself said after a position, and whether there will be no more lines.
-	said func(ctx context.Context, after int64) (lines []compute.LogLine, over bool, err error)
+	// systemLines gives what berth itself said after a position, and whether there will be no more lines.
+	systemLines func(ctx context.Context, after int64) (lines []compute.LogLine, over bool, err error)
 	// kept gives the lines of a container that the runtime does not know any more; nil: none are kept.
 	kept func(ctx context.Context) ([]runtime.Line, error)
 
-	emit    compute.EmitLog
-	heard   int64 // position of the last line of the container
-	told    int64 // position of the last line of berth
-	pending []compute.LogLine
-	over    bool
+	emit        compute.EmitLog
+	containerAt int64 // position of the last line of the container
+	systemAt    int64 // position of the last line of berth
+	pending     []compute.LogLine
+	over        bool
 }
 
 // open finds where the query begins.
 func (l *logs) open(ctx context.Context) (compute.ReadLog, error) {
 	after, err := l.start(ctx)
-	l.heard, l.told = after, after
+	l.containerAt, l.systemAt = after, after
 	return l.read, err
 }
 
@@ -73,7 +73,7 @@ func (l *logs) start(ctx context.Context) (int64, error) {
 			return 0, err
 		}
 	}
-	said, _, err := l.said(ctx, 0)
+	said, _, err := l.systemLines(ctx, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -114,7 +114,7 @@ func (l *logs) catchUp(ctx context.Context) error {
 		return err
 	}
 	if l.query.Wants(compute.LogContainer) {
-		if err := l.container(ctx, runtime.LogQuery{After: l.heard}, l.pass); err != nil {
+		if err := l.container(ctx, runtime.LogQuery{After: l.containerAt}, l.pass); err != nil {
 			return err
 		}
 	}
@@ -123,13 +123,13 @@ func (l *logs) catchUp(ctx context.Context) error {
 
 // listen takes in what berth said.
 func (l *logs) listen(ctx context.Context) error {
-	said, over, err := l.said(ctx, l.told)
+	said, over, err := l.systemLines(ctx, l.systemAt)
 	if err != nil {
 		return err
 	}
 	l.over = over
 	for _, line := range said {
-		l.told = line.Position
+		l.systemAt = line.Position
 		if l.query.Wants(line.Source) {
 			l.pending = append(l.pending, line)
 		}
@@ -153,7 +153,7 @@ func (l *logs) pass(line runtime.Line) error {
 	if err := l.tell(line.Position); err != nil {
 		return err
 	}
-	l.heard = line.Position
+	l.containerAt = line.Position
 	return l.emit(compute.LogLine{Source: compute.LogContainer, Position: line.Position, Text: line.Text})
 }
 
@@ -161,7 +161,7 @@ func (l *logs) pass(line runtime.Line) error {
 func (l *logs) follow(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	lines, ended := make(chan runtime.Line), make(chan error, 1)
-	after := l.heard
+	after := l.containerAt
 	defer func() {
 		cancel()
 		if ended != nil {
@@ -213,7 +213,7 @@ func (l *logs) follow(ctx context.Context) error {
 // OpenLog gives what reads the pod's log once, over all its runs, until the pod is terminated.
 func (l *Pods) OpenLog(ctx context.Context, id compute.PodID, q compute.LogQuery) (compute.ReadLog, error) {
 	one := logs{runtime: l.Runtime, clock: l.Clock, id: string(id), query: q}
-	one.said = func(ctx context.Context, after int64) (lines []compute.LogLine, over bool, err error) {
+	one.systemLines = func(ctx context.Context, after int64) (lines []compute.LogLine, over bool, err error) {
 		err = l.Store.Read(ctx, func(tx store.Tx) error {
 			p, err := tx.Pod(id)
 			if compute.CodeOf(err) == compute.NotFound || err == nil && p.Status == compute.PodTerminated {
@@ -234,7 +234,7 @@ func (l *Pods) OpenLog(ctx context.Context, id compute.PodID, q compute.LogQuery
 // is the end of what it was.
 func (l *Workers) OpenLog(ctx context.Context, e compute.Endpoint, id compute.WorkerID, q compute.LogQuery) (compute.ReadLog, error) {
 	one := logs{runtime: l.runtimeOf(e), clock: l.Clock, id: string(id), query: q}
-	one.said = func(ctx context.Context, after int64) (lines []compute.LogLine, over bool, err error) {
+	one.systemLines = func(ctx context.Context, after int64) (lines []compute.LogLine, over bool, err error) {
 		err = l.Store.Read(ctx, func(tx store.Tx) error {
 			_, err := tx.Worker(id)
 			if over = compute.CodeOf(err) == compute.NotFound; over {

@@ -17,11 +17,11 @@ const statsTick = 5 * time.Second
 // live is what is known of the pods that are up. Whoever lists ten thousand pods reads it and asks no runtime.
 type live struct {
 	mu   sync.RWMutex
-	pods map[compute.PodID]lively
+	pods map[compute.PodID]usage
 }
 
-// lively is what is known of one pod. It is no object of its own, of which there would be thousands.
-type lively struct {
+// usage is what is known of one pod. It is no object of its own, of which there would be thousands.
+type usage struct {
 	ports       []compute.PublishedPort
 	gpus        []compute.GPUUse
 	cpu, memory float64
@@ -50,7 +50,7 @@ func (l *Pods) note(ctx context.Context, p compute.Pod, s runtime.State) {
 		l.forget(p.ID)
 		return
 	}
-	next := lively{ports: s.Ports, startedAt: s.StartedAt.UnixMilli(), measuredAt: l.Clock.Now().UnixMilli()}
+	next := usage{ports: s.Ports, startedAt: s.StartedAt.UnixMilli(), measuredAt: l.Clock.Now().UnixMilli()}
 	l.live.mu.RLock()
 	last, known := l.live.pods[p.ID]
 	l.live.mu.RUnlock()
@@ -74,7 +74,7 @@ func (l *Pods) note(ctx context.Context, p compute.Pod, s runtime.State) {
 	l.keep(p.ID, next)
 }
 
-func (l *Pods) keep(id compute.PodID, one lively) {
+func (l *Pods) keep(id compute.PodID, one usage) {
 	l.live.mu.Lock()
 	defer l.live.mu.Unlock()
 	l.live.pods[id] = one

@@ -19,7 +19,7 @@ const together = 32
 // watching thousands that do well takes no read of the store.
 type look struct {
 	id    compute.PodID
-	pod   compute.Pod // zero: its row is to be read; what a sight keeps of it, if it is watched
+	pod   compute.Pod // zero: its row is to be read; what a podState keeps of it, if it is watched
 	until time.Time   // nothing is to be seen before
 
 	done  bool              // nothing is left to find out
@@ -29,25 +29,25 @@ type look struct {
 	err   error
 }
 
-// sight is what is kept of a RUNNING pod from one look to the next: what tells whether it is still as it was. A look that finds
+// podState is what is kept of a RUNNING pod from one look to the next: what tells whether it is still as it was. A look that finds
 // it otherwise reads its row. There are thousands of them, and rows would be ten objects each for the garbage collector. The zero
-// sight knows nothing.
-type sight struct {
+// podState knows nothing.
+type podState struct {
 	startedAt, restartAt int64 // milliseconds since 1970; no restartAt: 0
 	until                time.Time
 }
 
-// sight keeps what a look found.
-func (one *look) sight() sight {
+// lastState keeps what a look found.
+func (one *look) lastState() podState {
 	if one.err != nil || one.pod.Status != compute.PodRunning {
-		return sight{}
+		return podState{}
 	}
-	return sight{one.pod.StartedAt.UnixMilli(), one.pod.Generation(), one.until}
+	return podState{one.pod.StartedAt.UnixMilli(), one.pod.Generation(), one.until}
 }
 
 // look begins a look with it.
-func (s sight) look(id compute.PodID) *look {
-	if s == (sight{}) {
+func (s podState) look(id compute.PodID) *look {
+	if s == (podState{}) {
 		return &look{id: id}
 	}
 	p := compute.Pod{ID: id, Status: compute.PodRunning, StartedAt: time.UnixMilli(s.startedAt)}
@@ -71,7 +71,7 @@ const (
 // no container any more is seen to also when ctx has ended, as long as ends has not.
 func (l *Pods) look(ctx, ends context.Context, all []*look) {
 	for _, one := range all {
-		l.glance(ctx, one)
+		l.inspectQuickly(ctx, one)
 	}
 	l.read(ends, all)
 	for _, one := range all {
@@ -83,14 +83,14 @@ func (l *Pods) look(ctx, ends context.Context, all []*look) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, one := range all {
-		l.settle(ctx, one)
+		l.schedule(ctx, one)
 	}
 	l.free.Broadcast()
 }
 
-// glance is all that it takes for a pod that does as expected: it is STARTING still, came up, or is RUNNING. A move is guarded:
+// inspectQuickly is all that it takes for a pod that does as expected: it is STARTING still, came up, or is RUNNING. A move is guarded:
 // that somebody moved the pod in this moment shows when it is stored.
-func (l *Pods) glance(ctx context.Context, one *look) {
+func (l *Pods) inspectQuickly(ctx context.Context, one *look) {
 	p := &one.pod
 	if p.Status != compute.PodStarting && p.Status != compute.PodRunning {
 		return
@@ -115,7 +115,7 @@ func (l *Pods) glance(ctx context.Context, one *look) {
 	}
 }
 
-// read reads the rows of those that a glance was not enough for.
+// read reads the rows of those that a quick look was not enough for.
 func (l *Pods) read(ctx context.Context, all []*look) {
 	left := false
 	for _, one := range all {
@@ -221,8 +221,8 @@ func (l *Pods) write(ctx context.Context, all []*look) {
 	}
 }
 
-// settle notes when to look again. The caller has the lock.
-func (l *Pods) settle(ctx context.Context, one *look) {
+// schedule notes when to look again. The caller has the lock.
+func (l *Pods) schedule(ctx context.Context, one *look) {
 	id := one.id
 	delete(l.busy, id)
 	switch {
@@ -247,7 +247,7 @@ func (l *Pods) settle(ctx context.Context, one *look) {
 	case soon:
 		l.pending[id] = &look{id: id, pod: one.pod, until: one.until}
 	case later:
-		l.watched[id] = one.sight()
+		l.watched[id] = one.lastState()
 	}
 	if l.hinted[id] { // also while it was looked at, when nobody else could
 		l.wake.Give()

@@ -59,12 +59,12 @@ type Pods struct {
 	volumes atomic.Bool // one may be no more
 
 	mu       sync.Mutex
-	free     sync.Cond               // a pod is not busy any more
-	busy     map[compute.PodID]bool  // somebody looks at it
-	hinted   map[compute.PodID]bool  // to be looked at now
-	pending  map[compute.PodID]*look // to be looked at with the next tick, as they were seen last
-	watched  map[compute.PodID]sight // to be looked at from time to time, as they were seen last
-	troubled map[compute.PodID]bool  // its last look failed
+	free     sync.Cond                  // a pod is not busy any more
+	busy     map[compute.PodID]bool     // somebody looks at it
+	hinted   map[compute.PodID]bool     // to be looked at now
+	pending  map[compute.PodID]*look    // to be looked at with the next tick, as they were seen last
+	watched  map[compute.PodID]podState // to be looked at from time to time, as they were seen last
+	troubled map[compute.PodID]bool     // its last look failed
 }
 
 // NewPods makes the loop.
@@ -72,8 +72,8 @@ func NewPods(f PodFleet) *Pods {
 	l := &Pods{
 		PodFleet: f, wake: NewHint(),
 		busy: map[compute.PodID]bool{}, hinted: map[compute.PodID]bool{},
-		pending: map[compute.PodID]*look{}, watched: map[compute.PodID]sight{}, troubled: map[compute.PodID]bool{},
-		live:   live{pods: map[compute.PodID]lively{}},
+		pending: map[compute.PodID]*look{}, watched: map[compute.PodID]podState{}, troubled: map[compute.PodID]bool{},
+		live:   live{pods: map[compute.PodID]usage{}},
 		shared: shared{holder: map[string]compute.PodID{}, held: map[compute.PodID][]string{}},
 	}
 	l.free.L = &l.mu
@@ -117,7 +117,7 @@ func (l *Pods) Run(ctx context.Context) {
 				l.looks.Go(func() { l.sweepVolumes(ctx) })
 			}
 		}
-		l.attend(ctx, ends, &l.looks, l.claim(now, moving, running))
+		l.lookAt(ctx, ends, &l.looks, l.claim(now, moving, running))
 		tick, stop := l.Clock.After(podTick)
 		select {
 		case <-ctx.Done():
@@ -157,7 +157,7 @@ func (l *Pods) leave(ctx, ends context.Context, cancel func()) {
 	l.mu.Unlock()
 	hinted := func() []*look { return l.claim(l.Clock.Now(), false, false) }
 	for claimed := hinted(); ; {
-		l.attend(ctx, ends, &l.looks, claimed)
+		l.lookAt(ctx, ends, &l.looks, claimed)
 		l.looks.Wait()
 		if claimed = hinted(); len(claimed) == 0 { // also none while it was looked at
 			return
@@ -175,16 +175,16 @@ func (l *Pods) Step(ctx context.Context) {
 	}
 	l.mu.Unlock()
 	var looks sync.WaitGroup
-	l.attend(ctx, ctx, &looks, l.claim(time.Time{}, true, true))
+	l.lookAt(ctx, ctx, &looks, l.claim(time.Time{}, true, true))
 	looks.Wait()
 	if l.volumes.Swap(false) {
 		l.sweepVolumes(ctx)
 	}
 }
 
-// attend looks at what was claimed: at simulated pods at once, at each of the others on its own. What is to end, ends as long as
+// lookAt looks at what was claimed: at simulated pods at once, at each of the others on its own. What is to end, ends as long as
 // the second context lasts.
-func (l *Pods) attend(ctx, ends context.Context, looks *sync.WaitGroup, claimed []*look) {
+func (l *Pods) lookAt(ctx, ends context.Context, looks *sync.WaitGroup, claimed []*look) {
 	if l.Simulated {
 		for some := range slices.Chunk(claimed, together) {
 			l.look(ctx, ends, some)

@@ -51,8 +51,8 @@ func receiverOf(address string) string {
 	return u.Scheme + "://" + u.Hostname() + ":" + port
 }
 
-// heard notes how the receiver answered a try: with a status, or not at all if that is 0.
-func (r *receiver) heard(status int, now time.Time) {
+// answered notes how the receiver answered a try: with a status, or not at all if that is 0.
+func (r *receiver) answered(status int, now time.Time) {
 	if status != 0 && status != busy && status < troubled {
 		r.most, r.pause, r.until = min(2*r.most, receiverMost), 0, time.Time{}
 		return

@@ -95,7 +95,7 @@ func (l *Webhooks) carryOut(ctx context.Context, t *try) (again time.Time) {
 		}
 	}
 	l.mu.Lock()
-	t.receiver.heard(status, now)
+	t.receiver.answered(status, now)
 	l.mu.Unlock()
 	if l.Posted != nil {
 		l.Posted(err == nil)
