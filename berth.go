@@ -64,6 +64,7 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 		}
 		config.Endpoints = append(config.Endpoints, app.Endpoint{Name: e.Name, Command: e.Command, WorkersMax: e.Workers})
 	}
+
 	if o.Dir == "" {
 		config.Ephemeral = true
 		if config.Data, err = os.MkdirTemp("", "berth-"); err != nil {
@@ -75,6 +76,7 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 		return nil, err
 	}
 	s.later(s.app.Close)
+
 	for name, id := range s.app.Endpoints() {
 		s.endpoints[name] = string(id)
 	}

@@ -59,10 +59,12 @@ shown, only whether it is set. Other flags may be given, to see what they change
 					settings = append(settings, show(f))
 				}
 			})
+
 			path, _ := configPath(cmd)
 			if _, err := os.Stat(path); err != nil {
 				path = ""
 			}
+
 			if asJSON(cmd) {
 				return printJSON(cmd, map[string]any{"file": path, "settings": settings})
 			}

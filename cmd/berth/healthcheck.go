@@ -27,6 +27,7 @@ key and no shell: it is the health check of the container image.`,
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
+
 			// /healthz is in no document, so that no generated client knows it: it asks for no key, and answers without the API.
 			req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/healthz", nil)
 			if err != nil {
@@ -37,6 +38,7 @@ key and no shell: it is the health check of the container image.`,
 				return err
 			}
 			defer func() { _ = res.Body.Close() }()
+
 			if res.StatusCode != http.StatusOK {
 				return fmt.Errorf("%s/healthz answers %s", base, res.Status)
 			}

@@ -124,6 +124,7 @@ more than 90 seconds.`,
 				return err
 			}
 			j.listen(&w, false)
+
 			hold := 300 * time.Second
 			if w.timeout > 0 {
 				hold = min(hold, max(shortestHold, w.timeout))
@@ -138,6 +139,7 @@ more than 90 seconds.`,
 			if err != nil {
 				return err
 			}
+
 			if w.timeout > 0 { // what is left of it
 				w.timeout = max(time.Millisecond, w.timeout-time.Since(begun))
 			}

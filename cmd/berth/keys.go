@@ -54,6 +54,7 @@ func newKeysCreateCommand() *cobra.Command {
 			if expiry < 0 {
 				return misuse(errors.New("--expires-in must not be negative"), "")
 			}
+
 			return withKeys(cmd, func(keys *app.Keys) error {
 				key, token, err := keys.Create(cmd.Context(), app.NewKey(name, scopes, exempt, expiry))
 				if err != nil {
@@ -67,6 +68,7 @@ func newKeysCreateCommand() *cobra.Command {
 			})
 		},
 	}
+
 	cmd.Flags().StringVar(&name, "name", "", "what the key is for")
 	cmd.Flags().StringArrayVar(&scopes, "scope", []string{string(compute.ScopeAll)}, "a permission; repeatable: "+app.ScopeWords)
 	cmd.Flags().BoolVar(&exempt, "exempt", false, "from rate limits")

@@ -70,6 +70,7 @@ func (q *logQuery) print(cmd *cobra.Command, c *connection, open logRequest) err
 	if err != nil {
 		return err
 	}
+
 	var last string // the id of the last line
 	heard := time.Now()
 	for ended := false; ; {
@@ -83,6 +84,7 @@ func (q *logQuery) print(cmd *cobra.Command, c *connection, open logRequest) err
 				return nil
 			})
 		})
+
 		switch {
 		case !q.follow || cmd.Context().Err() != nil:
 			return err

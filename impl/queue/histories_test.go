@@ -46,30 +46,20 @@ const tooLong = 10 * time.Second
 // calls are chance; a seed gives what each client asks for.
 func TestHistoriesOfEveryJobAreThoseOfOneAfterTheOther(t *testing.T) {
 	t.Parallel()
-	first, seeds := uint64(1), uint64(histories)
-	if os.Getenv("BERTH_FAULTS") == "few" {
-		seeds = fewHistories
-	}
-	if n := environment(t, "BERTH_SEEDS"); n > 0 {
-		seeds = max(seeds, n/20)
-	}
-	one := environment(t, "BERTH_SEED")
-	if one > 0 {
-		seeds = 200
-	}
 	s := openHistories(t, nil)
-	for seed := first; seed < first+seeds; seed++ {
-		if h := s.history(cmp.Or(one, seed)); h != "" {
-			t.Fatalf("BERTH_SEED=%d: %s", cmp.Or(one, seed), h)
-		}
-	}
+	everyHistory(t, func(uint64) *recorder { return s })
 }
 
 // TestHistoriesOfAQueueWhoseStoreFailsAndWhoseMemoryIsLost is the same while writes fail or run twice, and all memory is lost at
 // random: a call that failed changed nothing, unless the outcome is unknown.
 func TestHistoriesOfAQueueWhoseStoreFailsAndWhoseMemoryIsLost(t *testing.T) {
 	t.Parallel()
-	first, seeds := uint64(1), uint64(histories)
+	everyHistory(t, func(seed uint64) *recorder { return openHistories(t, rand.New(rand.NewPCG(seed, 1))) })
+}
+
+// everyHistory checks the histories of all seeds that are asked for.
+func everyHistory(t *testing.T, open func(seed uint64) *recorder) {
+	seeds := uint64(histories)
 	if os.Getenv("BERTH_FAULTS") == "few" {
 		seeds = fewHistories
 	}
@@ -80,10 +70,11 @@ func TestHistoriesOfAQueueWhoseStoreFailsAndWhoseMemoryIsLost(t *testing.T) {
 	if one > 0 {
 		seeds = 200
 	}
-	for seed := first; seed < first+seeds; seed++ {
-		s := openHistories(t, rand.New(rand.NewPCG(cmp.Or(one, seed), 1)))
-		if h := s.history(cmp.Or(one, seed)); h != "" {
-			t.Fatalf("BERTH_SEED=%d: %s", cmp.Or(one, seed), h)
+
+	for n := range seeds {
+		seed := cmp.Or(one, n+1)
+		if h := open(seed).history(seed); h != "" {
+			t.Fatalf("BERTH_SEED=%d: %s", seed, h)
 		}
 	}
 }
