@@ -39,6 +39,13 @@ func TestMain(m *testing.M) {
 		fmt.Println(s.URL(), s.FirstKey())
 		select {}
 	}
+	if dir := os.Getenv(asOther); dir != "" {
+		if err := startAsOther(dir); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
