@@ -84,12 +84,13 @@ type shore struct {
 	pod, path string
 }
 
+// await waits until the pod has the status. An engine that makes hundreds of containers for other tests takes minutes.
 func (s *shore) await(status string) (pod map[string]any) {
 	s.Helper()
 	require.Eventually(s, func() bool {
 		_, pod = call(s.T, "GET", s.url+s.path, s.key, "")
 		return pod["status"] == status
-	}, 60*time.Second, 50*time.Millisecond)
+	}, 5*time.Minute, 50*time.Millisecond)
 	return pod
 }
 
@@ -266,7 +267,7 @@ func own(t *testing.T, dir, owner string) {
 // nothingLeft waits until the engine has nothing of the owner any more.
 func (s *shore) nothingLeft() {
 	s.Helper()
-	require.Eventually(s, func() bool { return len(s.left()) == 0 }, 30*time.Second, 100*time.Millisecond, "nothing is left behind")
+	require.Eventually(s, func() bool { return len(s.left()) == 0 }, 5*time.Minute, 100*time.Millisecond, "nothing is left behind")
 }
 
 // live creates the pod, with what the body says of its hardware and of what it keeps at /kept, and leads it through its life.
