@@ -71,7 +71,8 @@ var rooms = map[string]struct {
 	"impl/runtime/process":           {may: []string{"impl/args", "impl/compute", "impl/runtime", "impl/setting"}},
 	"impl/runtime/runtimetest":       {may: []string{"impl/compute", "impl/runtime"}},
 	"impl/runtime/runtimetest/play":  {},
-	"impl/loop":                      {may: []string{"impl/compute", "impl/control", "impl/queue", "impl/runtime", "store"}},
+	"impl/loop":                      {may: []string{"impl/compute", "impl/control", "impl/loop/reconcile", "impl/queue", "impl/runtime", "store"}},
+	"impl/loop/reconcile":            {may: []string{"impl/compute"}},
 	"impl/webhook":                   {uses: []string{http}},
 	"impl/reference":                 {uses: []string{http}},
 	"impl/observe":                   {may: []string{"impl/compute", "impl/control", "impl/queue", "store"}, uses: []string{http, prom, otel}},
@@ -85,7 +86,7 @@ var rooms = map[string]struct {
 		uses: []string{http},
 	},
 	"impl/app": {
-		may:  []string{"graphql", "impl/atomicfile", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/limit", "impl/loop", "impl/observe", "impl/problem", "impl/queue", "impl/reference", "impl/runtime", "impl/runtimes", "impl/setting", "impl/webhook", "store", "store/sqlite"},
+		may:  []string{"graphql", "impl/atomicfile", "impl/compute", "impl/control", "impl/fault", "impl/httpapi", "impl/limit", "impl/loop", "impl/loop/reconcile", "impl/observe", "impl/problem", "impl/queue", "impl/reference", "impl/runtime", "impl/runtimes", "impl/setting", "impl/webhook", "store", "store/sqlite"},
 		uses: []string{http},
 	},
 	"conformance":        {may: []string{"spec", "gen/rest", "gen/queue", "gen/worker", "gen/controls", "gen/graphclient", "impl/app"}, uses: []string{http}},
