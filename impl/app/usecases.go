@@ -79,7 +79,7 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 		Store: c.store, Placement: use.placement, Runtime: c.runs.Pods, Clock: c.clock, Log: c.Log, Simulated: c.runs.kind.Can.Simulates,
 		Login: use.registries.Login, Key: c.who.secrets.PodKeys().Token, URL: c.at.outer,
 	})
-	use.control = control.New(c.store, c.who.ids, use.placement, c.runs.forRules(), control.Hints{Pod: use.pods.Hint, Volumes: use.pods.HintVolumes})
+	use.control = control.New(c.store, c.who.ids, use.placement, c.runs.forRules(), control.Hints{Pod: use.pods.Hint, Volume: use.pods.HintVolume})
 	use.endpoints = control.NewEndpoints(c.store, c.who.ids, use.placement, use.queue, c.runs.forRules())
 	if err = use.endpoints.Resume(ctx); err != nil {
 		return nil, err

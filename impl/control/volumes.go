@@ -104,7 +104,7 @@ func (c *Control) DeleteVolume(ctx context.Context, user compute.UserID, id comp
 		return tx.CloseCharge(string(id))
 	})
 	if err == nil {
-		c.deleted()
+		c.deleted(id)
 	}
 	return err
 }

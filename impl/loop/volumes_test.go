@@ -22,7 +22,7 @@ func TestTheDataOfANetworkVolumeGoesWithTheVolumeAndNoSooner(t *testing.T) {
 	require.NoError(t, err)
 	y.step(0)
 	y.act(p.ID, compute.PodTerminate)
-	y.pods.HintVolumes()
+	y.pods.HintVolume(v.ID)
 	y.step(0)
 	kept, err := y.host.Volumes(t.Context())
 	require.NoError(t, err)

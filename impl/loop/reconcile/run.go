@@ -34,6 +34,9 @@ func (r *Reconciler[K, M]) Run(ctx context.Context) {
 		stop := func() {}
 		if !next.IsZero() {
 			tick, stop = r.Clock.After(next.Sub(r.Clock.Now()))
+			if !r.Clock.Now().Before(next) { // it was set forward between the two
+				r.signal()
+			}
 		}
 		select {
 		case <-ctx.Done():
