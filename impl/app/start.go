@@ -90,7 +90,7 @@ func start(ctx context.Context, c Config, u *undo) (*Server, error) {
 		return nil, err
 	}
 
-	work := newWork(ctx, c, clocks, db.store, keys, rates, use, u)
+	work := newWork(ctx, c, clocks, db.store, keeper, keys, rates, use, u)
 	controls, err := openControls(ctx, c, clocks, db, keeper, keys, rates, runs, use, work, u)
 	if err := c.passed("test controls", err); err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func start(ctx context.Context, c Config, u *undo) (*Server, error) {
 	clocks.running.Look()
 	work.runPods(u)
 	s.serve(handlers, b.connections, u)
-	work.run(keeper, before, runs.config, u)
+	work.run(before, runs.config, u)
 	return s, c.passed("loops", nil)
 }
 

@@ -3,6 +3,7 @@ package loop_test
 import (
 	"crypto/rand"
 	"fmt"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ func TestWhatIsKeptForAWhileIsDeletedAfterIt(t *testing.T) {
 	ids := compute.NewIDs(rand.Reader, s.clock)
 	rates, err := control.NewRates(t.Context(), s.db, s.clock, compute.Windows(1, 1, 1))
 	require.NoError(t, err)
-	r := loop.Retention{Store: s.db, Clock: s.clock, Rates: rates, Keyring: s.keyring, Endpoints: s.endpoints, Pods: time.Hour}
+	r := loop.Retention{Store: s.db, Clock: s.clock, Log: slog.New(slog.DiscardHandler), Rates: rates, Keyring: s.keyring, Endpoints: s.endpoints, Pods: time.Hour}.Sweeps()
 	write := func(f func(store.Tx) error) { require.NoError(t, s.db.Write(t.Context(), f)) }
 	const many = 250 // more than a transaction deletes
 	var made []compute.PodID
@@ -76,7 +77,7 @@ func TestWhatIsKeptForAWhileIsDeletedAfterIt(t *testing.T) {
 		return tx.UpdateEndpoint(e)
 	})
 
-	require.NoError(t, r.Sweep(t.Context()))
+	require.NoError(t, r.StepAll(t.Context()))
 	require.Equal(t, many+1, webhooks())
 	require.Equal(t, many, pods())
 	require.Len(t, s.keyring.Keys(false), 3)
@@ -88,13 +89,13 @@ func TestWhatIsKeptForAWhileIsDeletedAfterIt(t *testing.T) {
 	}))
 
 	s.clock.Advance(24*time.Hour + time.Millisecond)
-	require.NoError(t, r.Sweep(t.Context()))
+	require.NoError(t, r.StepAll(t.Context()))
 	require.Equal(t, 1, webhooks(), "what is pending stays")
 	require.Zero(t, pods())
 	require.Zero(t, counts())
 	require.Len(t, s.keyring.Keys(false), 3)
 	s.clock.Advance(30 * 24 * time.Hour)
-	require.NoError(t, r.Sweep(t.Context()))
+	require.NoError(t, r.StepAll(t.Context()))
 	require.Len(t, s.keyring.Keys(false), 1)
 	rates.Count("u")
 	require.NoError(t, rates.Save(t.Context()))

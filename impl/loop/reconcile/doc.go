@@ -15,7 +15,7 @@
 //
 //   - Objects of which each takes its own time (containers, endpoints, workers) have a key each, see Each.
 //   - Objects whose looks are so short that a transaction costs most of them, such as simulated pods, are looked at Together.
-//   - A periodic sweep over rows is an object of its own, the only one of its Reconciler, see NewSweep.
+//   - A periodic sweep over rows (leases, retention, charges that were seen) is an object with a key, its name, see NewSweeps.
 //
 // Time is that of the injected clock. A server calls Run; a test that sets the clock calls Step, which does what is due, in
 // order, and Next, which tells when something falls due.

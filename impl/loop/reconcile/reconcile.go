@@ -55,6 +55,8 @@ type Config[K cmp.Ordered, M any] struct {
 
 	// The backoff of an object whose looks fail doubles from the first to the last; 0: DefaultBackoff and DefaultBackoffMost.
 	Backoff, BackoffMost time.Duration
+	// BackoffOf gives these two of one object. Nil: all have the same.
+	BackoffOf func(key K) (first, most time.Duration)
 
 	// Leave is how long Run goes on after its ctx has ended, with what was hinted and with what is behind; 0: it waits only for
 	// the looks that are under way.
@@ -82,7 +84,8 @@ type Reconciler[K cmp.Ordered, M any] struct {
 	underWay map[K]*underWay[M]
 	running  int // calls of Reconcile
 	troubles map[K]trouble
-	leaving  bool // only what is hinted is looked at
+	steps    map[*[]error]bool // the errors of looks that ended during each Step
+	leaving  bool              // only what is hinted is looked at
 	lists    lists
 }
 
@@ -92,6 +95,7 @@ func New[K cmp.Ordered, M any](c Config[K, M]) *Reconciler[K, M] {
 	c.Backoff, c.BackoffMost = cmp.Or(c.Backoff, DefaultBackoff), cmp.Or(c.BackoffMost, DefaultBackoffMost)
 	r := &Reconciler[K, M]{
 		Config: c, wake: make(chan struct{}, 1), entries: map[K]entry[M]{}, underWay: map[K]*underWay[M]{}, troubles: map[K]trouble{},
+		steps: map[*[]error]bool{},
 	}
 	r.changed.L = &r.mu
 	return r

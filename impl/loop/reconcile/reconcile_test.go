@@ -520,14 +520,15 @@ func TestReconciler_Run(t *testing.T) {
 	})
 }
 
-func TestSweep(t *testing.T) {
+func TestSweeps(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		var text bytes.Buffer
 		var times []time.Duration
+		minutes := 0
 		began := time.Now()
-		r := reconcile.NewSweep("sweep", compute.SystemClock{}, slog.New(slog.NewTextHandler(&text, nil)), time.Second, func(context.Context) error {
+		r := reconcile.NewSweeps(compute.SystemClock{}, slog.New(slog.NewTextHandler(&text, nil)), 2, reconcile.Sweep{Name: "keys", Tick: time.Second, Do: func(context.Context) error {
 			times = append(times, time.Since(began))
 			switch {
 			case len(times)%10 == 0:
@@ -536,20 +537,25 @@ func TestSweep(t *testing.T) {
 				stop()
 			}
 			return errors.New("full")
-		})
+		}}, reconcile.Sweep{Name: "minutes", Tick: time.Minute, Do: func(context.Context) error {
+			minutes++
+			return nil
+		}})
 		r.Run(ctx)
+		require.Zero(t, minutes, "each has its own tick")
 		require.Len(t, times, 25)
 		require.Equal(t, time.Second, times[0], "not before a tick has passed")
 		require.Equal(t, 25*time.Second, times[24], "a failure makes it neither sooner nor later")
 		require.Equal(t, 3, strings.Count(text.String(), `msg="sweep is behind`), text.String())
-		require.Equal(t, 2, strings.Count(text.String(), `msg="sweep is not behind any more" sweep=sweep failures=9`), text.String())
+		require.Equal(t, 2, strings.Count(text.String(), `msg="sweep is not behind any more" sweep=keys failures=9`), text.String())
 
 		swept := len(times)
 		require.Error(t, r.StepAll(t.Context()))
 		require.Len(t, times, swept+1, "at once when it is told to")
+		require.Equal(t, 1, minutes)
 		r.Drop()
 		require.NoError(t, r.Step(t.Context()))
 		require.Len(t, times, swept+1, "without memory it has its tick still")
-		require.Equal(t, []string{"sweep"}, r.Keys())
+		require.Equal(t, []string{"keys", "minutes"}, r.Keys())
 	})
 }

@@ -26,7 +26,7 @@ func (r *Reconciler[K, M]) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		r.listInTime(ctx)
 		r.mu.Lock()
-		r.begin(ctx, ends, nil)
+		r.begin(ctx, ends)
 		next := r.idle()
 		r.mu.Unlock()
 
@@ -75,7 +75,7 @@ func (r *Reconciler[K, M]) leave(ctx, ends context.Context, cancel func()) {
 	}
 	for {
 		if r.leaving {
-			r.begin(ctx, ends, nil)
+			r.begin(ctx, ends)
 		}
 		if r.running == 0 && !r.lists.running {
 			return
@@ -85,15 +85,17 @@ func (r *Reconciler[K, M]) leave(ctx, ends context.Context, cancel func()) {
 }
 
 // Step looks at all objects that are due, one after the other as far as AtOnce says so, until none is due and no look is
-// under way. It gives the errors of the looks that failed; their objects are looked at again after the backoff.
+// under way. It gives the errors of the looks that failed meanwhile; their objects are looked at again after the backoff.
 func (r *Reconciler[K, M]) Step(ctx context.Context) error {
 	r.listInTime(ctx)
 	var errs []error
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.steps[&errs] = true
+	defer delete(r.steps, &errs)
 	for {
 		if ctx.Err() == nil {
-			r.begin(ctx, ctx, &errs)
+			r.begin(ctx, ctx)
 		}
 		if r.running == 0 && !r.lists.running {
 			return errors.Join(append(errs, ctx.Err())...)
@@ -121,7 +123,7 @@ func (r *Reconciler[K, M]) StepAll(ctx context.Context) error {
 }
 
 // begin begins as many looks as are due and may be under way. The caller has the lock.
-func (r *Reconciler[K, M]) begin(ctx, ends context.Context, errs *[]error) {
+func (r *Reconciler[K, M]) begin(ctx, ends context.Context) {
 	switch {
 	case r.leaving:
 	case r.listsFirst():
@@ -135,12 +137,12 @@ func (r *Reconciler[K, M]) begin(ctx, ends context.Context, errs *[]error) {
 			return
 		}
 		r.running++
-		go r.look(ctx, ends, looks, errs)
+		go r.look(ctx, ends, looks)
 	}
 }
 
-// look makes looks. Their errors are added to errs unless that is nil.
-func (r *Reconciler[K, M]) look(ctx, ends context.Context, looks []*Look[K, M], errs *[]error) {
+// look makes looks.
+func (r *Reconciler[K, M]) look(ctx, ends context.Context, looks []*Look[K, M]) {
 	r.Reconcile(ctx, ends, looks)
 
 	type change struct {
@@ -162,7 +164,7 @@ func (r *Reconciler[K, M]) look(ctx, ends context.Context, looks []*Look[K, M], 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, one := range looks {
-		if errs != nil && one.Err != nil {
+		for errs := range r.steps {
 			*errs = append(*errs, one.Err)
 		}
 		r.finish(ctx, one)

@@ -191,7 +191,11 @@ func (r *Reconciler[K, M]) judge(ctx context.Context, one *Look[K, M]) (reason s
 	case one.Err == nil:
 		return "", false
 	}
-	now := trouble{reason: one.Err.Error(), times: before.times + 1, length: min(max(r.Backoff, 2*before.length), r.BackoffMost)}
+	first, most := r.Backoff, r.BackoffMost
+	if r.BackoffOf != nil {
+		first, most = r.BackoffOf(one.Key)
+	}
+	now := trouble{reason: one.Err.Error(), times: before.times + 1, length: min(max(first, 2*before.length), most)}
 	r.troubles[one.Key] = now
 	if behind {
 		return "", false
