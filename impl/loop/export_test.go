@@ -5,3 +5,9 @@ func (l *Webhooks) SetRoom(bytes int) { l.room = bytes }
 
 // Drop forgets all that the loop remembers.
 func (l *Pods) Drop() { l.reconciler.Drop() }
+
+// Drop forgets all that the loop remembers.
+func (l *Workers) Drop() {
+	l.endpoints.Drop()
+	l.containers.Drop()
+}

@@ -281,3 +281,35 @@ func TestAWorkerThatComesUpAsItIsDeletedLeavesNoLine(t *testing.T) {
 		return err
 	}))
 }
+
+// All that the loop remembers may be lost at any time: workers go on with their jobs, and none is started twice.
+func TestWorkers_Drop(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 2, nil)
+	s.step(0)
+	s.step(sim.DefaultBoot)
+	_, before := s.seen()
+	j, err := s.queue.Run(t.Context(), "u", s.e.ID, queue.Submission{Input: []byte(`{}`)})
+	require.NoError(t, err)
+	_, err = s.queue.Take(t.Context(), "u", s.e.ID, before[0], 1)
+	require.NoError(t, err)
+	for range 3 {
+		s.workers.Drop()
+		s.step(time.Second)
+		_, now := s.seen()
+		require.ElementsMatch(t, before, now)
+	}
+	require.Len(t, s.keyring.Keys(true), 2)
+	require.NoError(t, s.queue.Finish(t.Context(), "u", s.e.ID, before[0], j.ID, queue.Report{}))
+
+	s.workers.Drop()
+	require.NoError(t, s.endpoints.Delete(t.Context(), "u", s.e.ID))
+	for range 2 {
+		s.step(time.Second)
+	}
+	require.Empty(t, s.rows())
+	require.Empty(t, s.keyring.Keys(true))
+	there, err := s.containers.List(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, there)
+}
