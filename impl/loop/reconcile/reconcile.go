@@ -25,6 +25,9 @@ func At(t time.Time) Next { return Next{at: t} }
 // AtOnce asks for a look as soon as others had theirs.
 func AtOnce() Next { return Next{atOnce: true} }
 
+// OnHint asks for no look, but has what is remembered of the object kept.
+func OnHint() Next { return Next{at: latest} }
+
 // Look is a look at one object.
 type Look[K cmp.Ordered, M any] struct {
 	Key    K
@@ -133,7 +136,8 @@ func (r *Reconciler[K, M]) At(key K, t time.Time) {
 }
 
 // Update changes what is remembered of the object and asks for a look at it. A look that is under way does not see the change, and
-// does not undo it.
+// does not undo it. f may be called more than once, on copies: it writes to nothing that its argument points at which a look or a
+// reader may use.
 func (r *Reconciler[K, M]) Update(key K, f func(*M)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -167,6 +171,14 @@ func (r *Reconciler[K, M]) Keys() []K {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Sorted(maps.Keys(r.entries))
+}
+
+// Waiting tells how many objects are due and not under way, since as many looks are under way as may be.
+func (r *Reconciler[K, M]) Waiting() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.promote(r.Clock.Now())
+	return len(r.ready)
 }
 
 // Reason tells people why the object is behind: why its last look failed. Empty: it did not.
