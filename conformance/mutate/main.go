@@ -33,6 +33,7 @@ func main() {
 	c := campaign{out: os.Stdout}
 	flag.Uint64Var(&c.seed, "seed", 1, "chooses the mutants")
 	flag.IntVar(&c.count, "mutants", 200, "how many mutants to test")
+	flag.IntVar(&c.from, "from", 0, "leave out those before this place in the order, to go on where an earlier run ended")
 	flag.DurationVar(&c.time, "timeout", 5*time.Minute, "how long the tests of a mutant may take, each of the two kinds")
 	flag.Float64Var(&c.least, "least", 0, "fail if fewer of a hundred are killed")
 	flag.StringVar(&c.root, "root", ".", "the root of the module")
@@ -55,6 +56,7 @@ type campaign struct {
 	rooms []string
 	seed  uint64
 	count int
+	from  int // the first place in the order
 	time  time.Duration
 	then  string
 	least float64 // percent
@@ -81,7 +83,10 @@ func (c *campaign) run(ctx context.Context) error {
 	fmt.Fprintf(c.out, "%d places can change in %s; seed %d\n", len(all), strings.Join(c.rooms, ", "), c.seed)
 	tested, killed, same := 0, 0, 0
 	var survivors []mutant
-	for _, m := range all {
+	for place, m := range all {
+		if place < c.from {
+			continue
+		}
 		if tested == c.count {
 			break
 		}
@@ -98,7 +103,7 @@ func (c *campaign) run(ctx context.Context) error {
 			continue // the compiler sees it: it is no mutant
 		}
 		tested++
-		fmt.Fprintf(c.out, "%3d %-24s %4.0f s  %s:%d: %s\n", tested, verdict, time.Since(start).Seconds(), m.file, m.line, m.change())
+		fmt.Fprintf(c.out, "%3d %-24s %4.0f s  %s:%d: %s\n", place, verdict, time.Since(start).Seconds(), m.file, m.line, m.change())
 		if verdict == survived {
 			survivors = append(survivors, m)
 		} else {

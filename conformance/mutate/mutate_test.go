@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -126,6 +127,48 @@ func TestMutantsAreKilledBySomeTestOrSurvive(t *testing.T) {
 	after, err := os.ReadFile(filepath.Join(dir, "a/a.go"))
 	require.NoError(t, err)
 	require.Equal(t, string(before), string(after), "the tree is not touched")
+}
+
+func TestATestThatFailsOnceKillsNoMutant(t *testing.T) {
+	t.Parallel()
+	dir := module(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a/a_test.go"), []byte(`package a
+
+import (
+	"os"
+	"testing"
+)
+
+func TestFirstTime(t *testing.T) {
+	if os.Mkdir("first", 0o700) == nil {
+		t.Fatal("it fails the first time")
+	}
+}
+`), 0o600))
+	var out bytes.Buffer
+	c := campaign{root: dir, rooms: []string{"a"}, seed: 1, count: 1, time: time.Minute, out: &out}
+	require.NoError(t, c.run(t.Context()))
+	require.Contains(t, out.String(), "0 of 1 killed")
+	require.DirExists(t, filepath.Join(dir, "a/first"))
+}
+
+func TestARunGoesOnWhereAnotherEnded(t *testing.T) {
+	t.Parallel()
+	dir := module(t)
+	places := func(from int) (places []string) {
+		var out bytes.Buffer
+		c := campaign{root: dir, rooms: []string{"a"}, seed: 1, count: 2, from: from, time: time.Minute, out: &out}
+		require.NoError(t, c.run(t.Context()))
+		for _, line := range regexp.MustCompile(`(?m)^ *(\d+) \S+.*  a/a.go:.*$`).FindAllStringSubmatch(out.String(), -1) {
+			places = append(places, line[1])
+		}
+		return places
+	}
+	whole := places(0)
+	require.Len(t, whole, 2)
+	second, err := strconv.Atoi(whole[1])
+	require.NoError(t, err)
+	require.Equal(t, whole[1], places(second)[0])
 }
 
 func TestTooFewThatAreKilledFail(t *testing.T) {
