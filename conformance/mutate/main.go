@@ -41,6 +41,7 @@ func main() {
 	folders := flag.String("rooms", rooms, "where to plant mutants: folders, with commas between them")
 	flag.Parse()
 	c.rooms = strings.Split(*folders, ",")
+
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := c.run(ctx); err != nil {
@@ -73,11 +74,13 @@ func (c *campaign) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	rand.New(rand.NewPCG(c.seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] }) //nolint:gosec // G404: an order, which must be the same again with the same seed
 	tests, err := newTests(c.root, c.then, c.time)
 	if err != nil {
 		return err
 	}
+
 	defer tests.close()
 
 	fmt.Fprintf(c.out, "%d places can change in %s; seed %d\n", len(all), strings.Join(c.rooms, ", "), c.seed)
@@ -94,6 +97,7 @@ func (c *campaign) run(ctx context.Context) error {
 			same++
 			continue
 		}
+
 		start := time.Now()
 		verdict, err := tests.try(ctx, m)
 		if err != nil {
@@ -102,6 +106,7 @@ func (c *campaign) run(ctx context.Context) error {
 		if verdict == unbuilt {
 			continue // the compiler sees it: it is no mutant
 		}
+
 		tested++
 		fmt.Fprintf(c.out, "%3d %-24s %4.0f s  %s:%d: %s\n", place, verdict, time.Since(start).Seconds(), m.file, m.line, m.change())
 		if verdict == survived {
@@ -110,6 +115,7 @@ func (c *campaign) run(ctx context.Context) error {
 			killed++
 		}
 	}
+
 	return c.report(tested, killed, same, survivors)
 }
 

@@ -38,6 +38,7 @@ func f(n int, ok bool) (err error) {
 	return err
 }
 `
+
 	mutants, err := mutantsIn("a.go", []byte(source))
 	require.NoError(t, err)
 	var changes []string
@@ -47,6 +48,7 @@ func f(n int, ok bool) (err error) {
 		require.NotEqual(t, source, changed)
 		changes = append(changes, m.change())
 	}
+
 	require.ElementsMatch(t, []string{
 		"10 → 11", "10 → 9", "* → /", "2 → 3", "2 → 1", // the constant
 		"n < limit && !ok → (n < limit && !ok) && false", "n < limit && !ok → (n < limit && !ok) || true", "< → <=", "< → >=", "&& → ||", "! → nothing",
@@ -104,6 +106,7 @@ func TestNothing(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
+
 	return dir
 }
 
@@ -112,11 +115,13 @@ func TestMutantsAreKilledBySomeTestOrSurvive(t *testing.T) {
 	dir := module(t)
 	before, err := os.ReadFile(filepath.Join(dir, "a/a.go"))
 	require.NoError(t, err)
+
 	var out bytes.Buffer
 	c := campaign{root: dir, rooms: []string{"a"}, seed: 1, count: 100, time: 5 * time.Second, then: "./b", out: &out}
 	require.NoError(t, c.run(t.Context()))
 	said := regexp.MustCompile(`(?m)^ *\d+ | +\d+ s`).ReplaceAllString(out.String(), "")
 	require.NotContains(t, said, "a.gen.go")
+
 	for _, want := range []string{
 		"killed by its package  a/a.go:7: += → -=", "killed by its package  a/a.go:5: 0 → 1", "SURVIVED  a/a.go:6: > → >=", "SURVIVED  a/a.go:6: 0 → 1",
 		"killed: it does not end  a/a.go:5: i++ → nothing", "SURVIVED  a/a.go:6: list[i] > 0 → (list[i] > 0) || true",
@@ -124,6 +129,7 @@ func TestMutantsAreKilledBySomeTestOrSurvive(t *testing.T) {
 	} {
 		require.Contains(t, strings.Join(strings.Fields(said), " "), strings.Join(strings.Fields(want), " "))
 	}
+
 	after, err := os.ReadFile(filepath.Join(dir, "a/a.go"))
 	require.NoError(t, err)
 	require.Equal(t, string(before), string(after), "the tree is not touched")
@@ -145,6 +151,7 @@ func TestFirstTime(t *testing.T) {
 	}
 }
 `), 0o600))
+
 	var out bytes.Buffer
 	c := campaign{root: dir, rooms: []string{"a"}, seed: 1, count: 1, time: time.Minute, out: &out}
 	require.NoError(t, c.run(t.Context()))
@@ -164,6 +171,7 @@ func TestARunGoesOnWhereAnotherEnded(t *testing.T) {
 		}
 		return places
 	}
+
 	whole := places(0)
 	require.Len(t, whole, 2)
 	second, err := strconv.Atoi(whole[1])
@@ -184,6 +192,7 @@ func TestMutantsThatChangeNothingAreListedWithTheReason(t *testing.T) {
 	dir := t.TempDir()
 	list := filepath.Join(dir, filepath.FromSlash(equivalentIn))
 	require.NoError(t, os.MkdirAll(filepath.Dir(list), 0o700))
+
 	m := mutant{file: "a/a.go", context: "if n > 0 {", old: ">", new: ">="}
 	for text, want := range map[string]map[string]bool{
 		"# known\n\n" + m.key() + " | adding 0 changes nothing\n": {m.key(): true},
@@ -197,10 +206,12 @@ func TestMutantsThatChangeNothingAreListedWithTheReason(t *testing.T) {
 			require.ErrorContains(t, err, "reason")
 		}
 	}
+
 	known, err := readEquivalent("../..")
 	require.NoError(t, err)
 	all, err := mutantsOf("../..", strings.Split(rooms, ","))
 	require.NoError(t, err)
+
 	keys := map[string]bool{}
 	for _, m := range all {
 		keys[m.key()] = true

@@ -58,6 +58,7 @@ func (t *tests) try(ctx context.Context, m mutant) (verdict, error) {
 	if strings.HasPrefix(m.file, "store/") {
 		own = append(own, "./store/sqlite") // where the suite of every engine runs
 	}
+
 	// Vet refuses some changes that the compiler takes, and would hide what the tests say.
 	if built, err := t.command(ctx, "build", overlay, "-o", os.DevNull, own[0]); err != nil || !built.passed {
 		return unbuilt, err
@@ -70,6 +71,7 @@ func (t *tests) try(ctx context.Context, m mutant) (verdict, error) {
 		if stage.packages[0] == "" {
 			continue
 		}
+
 		result, err := t.stage(ctx, overlay, stage.packages)
 		switch {
 		case err != nil:
@@ -80,6 +82,7 @@ func (t *tests) try(ctx context.Context, m mutant) (verdict, error) {
 			return stage.killed, nil
 		}
 	}
+
 	return survived, nil
 }
 
@@ -101,11 +104,13 @@ func (t *tests) stage(ctx context.Context, overlay string, packages []string) (r
 		if named == nil {
 			return r, nil
 		}
+
 		again, err := run("-run=^" + named[1] + "$")
 		if err != nil || !again.passed {
 			return again, err
 		}
 	}
+
 	return r, nil
 }
 
@@ -150,6 +155,7 @@ func (t *tests) command(ctx context.Context, what, overlay string, args ...strin
 	if err := ctx.Err(); err != nil {
 		return result{}, err
 	}
+
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
 		return result{}, err
@@ -172,6 +178,7 @@ func readEquivalent(root string) (map[string]bool, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	known := map[string]bool{}
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
@@ -183,5 +190,6 @@ func readEquivalent(root string) (map[string]bool, error) {
 		}
 		known[line[:bar]] = true
 	}
+
 	return known, nil
 }
