@@ -85,8 +85,8 @@ judge: build ## berth conformance beside a default server, a mock of the documen
 	conformance/target.sh
 
 .PHONY: mutate
-mutate: ## plant MUTANTS=200 random changes in what people wrote, by SEED=1, and see which no test notices (hours; ROOMS=impl/queue for some)
-	go run ./conformance/mutate -mutants $(or $(MUTANTS),200) -seed $(or $(SEED),1) $(if $(ROOMS),-rooms $(ROOMS))
+mutate: ## plant MUTANTS=200 random changes in what people wrote, by SEED=1, and see which no test notices (hours; FROM=place to go on, ROOMS=impl/queue for some)
+	go run ./conformance/mutate -mutants $(or $(MUTANTS),200) -seed $(or $(SEED),1) $(if $(FROM),-from $(FROM)) $(if $(ROOMS),-rooms $(ROOMS))
 
 .PHONY: newcomer
 newcomer: build ## the second step of somebody new: a handler that crashes, berth dev twice, an edit, a browser (needs Python with venv)
