@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/loop/reconcile"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 )
@@ -31,18 +32,19 @@ const emptyLooks = 2
 
 // Run looks from time to time until ctx ends or nothing is left; it tells which.
 func (l *Earlier) Run(ctx context.Context) (nothingLeft bool) {
-	for {
-		if l.Step(ctx) {
-			return true
-		}
-		tick, stop := l.Clock.After(reviewTick)
-		select {
-		case <-ctx.Done():
-			stop()
-			return false
-		case <-tick:
-		}
-	}
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	at := l.At.Name
+	reconcile.New(reconcile.Config[string, struct{}]{
+		Name: "earlier runtime", Clock: l.Clock, Log: l.Log, List: func(context.Context, bool) ([]string, error) { return []string{at}, nil },
+		Reconcile: reconcile.Each(func(ctx context.Context, _ *reconcile.Look[string, struct{}]) (reconcile.Next, error) {
+			if nothingLeft = l.Step(ctx); nothingLeft {
+				end()
+			}
+			return reconcile.At(l.Clock.Now().Add(reviewTick)), nil
+		}),
+	}).Run(ctx)
+	return nothingLeft
 }
 
 // Step looks once. It tells whether nothing is left, and forgets the runtime then.
