@@ -105,8 +105,17 @@ func NewWorkers(f Fleet) *Workers {
 	})
 	l.containers = reconcile.New(reconcile.Config[compute.WorkerID, worker]{
 		Name: "worker", Clock: f.Clock, Log: f.Log, Reconcile: l.look, List: l.list, Tick: reviewTick, AtOnce: workersAtOnce, Leave: endTime,
+		Behind: l.behind,
 	})
 	return l
+}
+
+// behind tells the user in the worker's log why the worker is behind.
+func (l *Workers) behind(ctx context.Context, id compute.WorkerID, reason string) {
+	sayBehind(ctx, l.Store, l.Log, "worker", string(id), reason, func(tx store.Tx) (bool, error) {
+		_, err := tx.Worker(id)
+		return true, err
+	})
 }
 
 // Hint asks for a new decision, soon.

@@ -234,6 +234,11 @@ func TestAWorkerThatCannotBeRemovedNowIsRemovedLater(t *testing.T) {
 		s.step(time.Second)
 	}
 	require.Len(t, s.rows(), 1)
+	require.NoError(t, s.db.Read(t.Context(), func(tx store.Tx) error {
+		lines, err := tx.SystemLines(string(s.rows()[0].ID), 0)
+		require.Contains(t, lines[len(lines)-1].Text, "the worker is behind, and is tried again: ", "its log says why it is there still")
+		return err
+	}))
 	h.away.Store(false)
 	require.Eventually(t, func() bool {
 		s.step(time.Second)

@@ -179,7 +179,7 @@ func (r *Reconciler[K, M]) judge(ctx context.Context, one *Look[K, M]) (reason s
 	switch {
 	case ctx.Err() != nil:
 		if one.Err != nil && !errors.Is(one.Err, context.Canceled) {
-			r.Log.Warn(r.Name+" is seen to after the next start", r.Name, one.Key, "error", one.Err)
+			r.Log.Warn(r.Name+" is seen to later", r.Name, one.Key, "error", one.Err)
 		}
 		return "", false
 	case r.underWay[one.Key].forgotten:
