@@ -235,7 +235,7 @@ func (r *Reconciler[K, M]) finish(ctx context.Context, one *Look[K, M]) {
 		r.entries[one.Key] = e
 	case r.leaving:
 		delete(r.entries, one.Key)
-	case ctx.Err() != nil || one.Err == nil && one.Next.atOnce: // who asked for it has gone: somebody else will
+	case one.Err != nil && ctx.Err() != nil, one.Err == nil && one.Next.atOnce: // who began it has gone: it is for somebody else
 		r.entries[one.Key] = e
 		r.hint(one.Key)
 	case next.IsZero():
