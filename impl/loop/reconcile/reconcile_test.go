@@ -122,8 +122,12 @@ func TestReconciler_Step(t *testing.T) {
 		require.True(t, known)
 		require.Equal(t, 3, memory)
 	})
+}
 
-	t.Run("with all looks also at what is planned for later", func(t *testing.T) {
+func TestReconciler_StepAll(t *testing.T) {
+	t.Parallel()
+
+	t.Run("looks also at what is planned for later", func(t *testing.T) {
 		t.Parallel()
 		r, _, d := open(config{}, func(context.Context, *look) (reconcile.Next, error) {
 			return reconcile.At(time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)), nil // farther than a planned time can say
@@ -393,6 +397,10 @@ func TestReconciler_AtOnce(t *testing.T) {
 			run.Wait()
 		})
 	})
+}
+
+func TestReconciler_Together(t *testing.T) {
+	t.Parallel()
 
 	t.Run("several are looked at together, no more than the bound", func(t *testing.T) {
 		t.Parallel()

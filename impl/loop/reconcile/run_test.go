@@ -39,6 +39,10 @@ func TestReconciler_Run(t *testing.T) {
 			run.Wait()
 		})
 	})
+}
+
+func TestReconciler_Leave(t *testing.T) {
+	t.Parallel()
 
 	t.Run("goes on after its end with what was hinted and what is behind, as long as it may", func(t *testing.T) {
 		t.Parallel()
@@ -85,6 +89,10 @@ func TestReconciler_Run(t *testing.T) {
 			require.Equal(t, 15*time.Second, time.Since(begun), "and no longer")
 		})
 	})
+}
+
+func TestReconciler_RunAndStep(t *testing.T) {
+	t.Parallel()
 
 	t.Run("and Step together look at each object once at a time", func(t *testing.T) {
 		t.Parallel()
