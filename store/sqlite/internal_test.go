@@ -23,7 +23,7 @@ func pragma(t *testing.T, c *sqldb.Conn, name string) (value string) {
 	rows, err := c.Query("PRAGMA " + name)
 	require.NoError(t, err)
 	require.True(t, rows.Next())
-	require.NoError(t, rows.Scan(&value))
+	value = fmt.Sprint(rows.Row()[0])
 	require.NoError(t, rows.Close())
 	return value
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"sync"
 	"time"
 
@@ -201,8 +202,17 @@ func notADatabase(err error) error {
 	return err
 }
 
-// dialect tells SQLite's errors apart.
+// dialect is SQLite's.
 type dialect struct{}
+
+// listed are the columns that a statement of package sqldb lists.
+var listed = regexp.MustCompile(`(\w+\.)?"(\w+)"`)
+
+// Statement makes expressions of the listed columns, which have neither a name nor a type: the driver asks for both of every column
+// of each answer, which takes a tenth of the time of reading a pod.
+func (dialect) Statement(query string) string { return listed.ReplaceAllString(query, `+$1$2 AS ""`) }
+
+// IsUnique tells by SQLite's code whether a unique value is taken.
 
 func (dialect) IsUnique(err error) bool {
 	var e *sqlite.Error
