@@ -298,7 +298,7 @@ func (d *DB) SubmitJob(ctx context.Context, s store.Submission) error {
 
 // TakeJobs takes those of the jobs that are IN_QUEUE.
 func (d *DB) TakeJobs(ctx context.Context, t store.Take) error {
-	return d.Write(ctx, t.In)
+	return d.Write(ctx, func(tx store.Tx) error { return t.In(tx) })
 }
 
 // EndJob ends a job that is still as its caller knows it.
