@@ -26,6 +26,7 @@ type document struct {
 	name      string
 	paths     map[string]any
 	responses map[string]any // of its components
+	schemas   map[string]any // of its components
 	answers   *jsonschema.Resolved
 }
 
@@ -47,7 +48,8 @@ func LoadDocuments() (*Documents, error) {
 		doc := document{name: name, paths: whole["paths"].(map[string]any)}
 		components := whole["components"].(map[string]any)
 		doc.responses = components["responses"].(map[string]any)
-		if doc.answers, err = doc.resolve(components["schemas"].(map[string]any)); err != nil {
+		doc.schemas = components["schemas"].(map[string]any)
+		if doc.answers, err = doc.resolve(doc.schemas); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 
@@ -55,6 +57,18 @@ func LoadDocuments() (*Documents, error) {
 	}
 
 	return d, nil
+}
+
+// plain gives the properties of a schema of the REST document that are of a single type and bound by nothing else, with it.
+func (d *Documents) plain(schema string) map[string]string {
+	types := map[string]string{}
+	for name, property := range d.documents[0].schemas[schema].(map[string]any)["properties"].(map[string]any) {
+		p := property.(map[string]any)
+		if kind, single := p["type"].(string); single && p["enum"] == nil && p["pattern"] == nil && p["format"] != "date-time" {
+			types[name] = kind
+		}
+	}
+	return types
 }
 
 // Seen tells whether an answer of that status to the operation was seen.

@@ -1,6 +1,10 @@
 package conformance
 
-import "github.com/stretchr/testify/require"
+import (
+	"encoding/json"
+
+	"github.com/stretchr/testify/require"
+)
 
 var _ = area(func() {
 	create := []string{"createPod"}
@@ -25,6 +29,22 @@ var _ = area(func() {
 		pod := c.createPod(`{"name":"a","image":"i","disk":1,"gpu":{"id":"NVIDIA L4","count":1},"mounts":{"persistent":{"size":10,"path":"/d"}}}`)
 		require.EqualValues(c, 1, pod["disk"])
 		c.createPod(withCPU(`{"id":"cpu3g","vcpuCount":2}`))
+	})
+
+	add("pods.create.as-sent", create, func(c *Check) {
+		answered := c.Spec.plain("Pod")
+		for name, kind := range c.Spec.plain("CreatePodRequest") {
+			value, known := map[string]any{"string": "as sent", "boolean": true, "integer": 37.0}[kind]
+			if !known || answered[name] != kind {
+				continue
+			}
+			var body map[string]any
+			require.NoError(c, json.Unmarshal([]byte(gpuPod), &body))
+			body[name] = value
+			text, err := json.Marshal(body)
+			require.NoError(c, err)
+			require.Equal(c, value, c.getPod(c.createPod(string(text))["id"].(string))[name], name)
+		}
 	})
 
 	add("pods.create.name", create, func(c *Check) {

@@ -69,7 +69,7 @@ type JobEnd struct {
 }
 
 // In stores the job in a transaction, taken by the worker unless that is empty, and gives it as it is stored.
-func (s Submission) In(tx Tx, w compute.WorkerID) (compute.Job, error) {
+func (s Submission) In(tx Queue, w compute.WorkerID) (compute.Job, error) {
 	j := s.Job
 	j.CreatedAt, j.QueuedAt, j.ExpiresAt = tx.Wall(), tx.Now(), tx.Now().Add(j.TTL)
 	if w != "" {
@@ -83,7 +83,7 @@ func (s Submission) In(tx Tx, w compute.WorkerID) (compute.Job, error) {
 }
 
 // In takes those of the jobs in a transaction that are IN_QUEUE.
-func (t Take) In(tx Tx) error {
+func (t Take) In(tx Queue) error {
 	taken := make([]TakenJob, 0, len(t.Jobs))
 	for _, id := range t.Jobs {
 		j, input, size, ok, err := tx.TakeJob(id, t.Worker)
@@ -100,7 +100,7 @@ func (t Take) In(tx Tx) error {
 }
 
 // In ends the job in a transaction, if it is still as it was, and stores with it what is to be delivered to its webhook.
-func (e JobEnd) In(tx Tx) (ended bool, err error) {
+func (e JobEnd) In(tx Queue) (ended bool, err error) {
 	j := e.Job
 	if j.Webhook != "" && j.Output == nil && j.OutputSize > 0 { // it was told before the end, and is long
 		if j.Output, err = tx.JobPieces(j, compute.JobOutput, 0, compute.Pieces(j.OutputSize)); err != nil {

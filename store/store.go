@@ -28,40 +28,80 @@ type Store interface {
 	Close() error
 }
 
-// Tx is one transaction. It must not be used after its function returned, nor from another goroutine.
+// Tx is one transaction. It must not be used after its function returned, nor from another goroutine. Who needs a part of it asks
+// for that part alone.
 type Tx interface {
-	// Now is the time of the transaction by which things fall due: one value, stamped from the injected clock in UTC, whole
-	// milliseconds.
+	Stamp
+	Effects
+	Containers
+	Serverless
+	Queue
+	Resources
+	Access
+	Runtimes
+	Times
+	// Clear removes everything but declared endpoints, their workers, keys, the lag, and where runtimes are.
+	Clear() error
+}
+
+// Stamp is the time of a transaction: one value, stamped from the injected clock in UTC, whole milliseconds.
+type Stamp interface {
+	// Now is the time of the transaction by which things fall due.
 	Now() time.Time
 	// Wall is the time of day at Now, likewise: what people read.
 	Wall() time.Time
+}
+
+// Effects are what happens after a transaction.
+type Effects interface {
 	// AfterCommit has f called once the transaction is on disk, or never: after what was left by the commits before it, and before
 	// Write returns. f is quick and does not write. A reading transaction calls none.
 	AfterCommit(f func())
+}
+
+// Containers stores what runs, or may: pods and workers, what they hold of hosts, what is said of them and what they cost.
+type Containers interface {
+	Stamp
 	Pods
-	Endpoints
-	Releases
+	Clusters
 	Workers
 	EndedWorkers
 	Claims
+	SystemLines
+	Charges
+}
+
+// Serverless stores what workers are made of.
+type Serverless interface {
+	Stamp
+	Endpoints
+	Releases
+}
+
+// Queue stores jobs and what belongs to them.
+type Queue interface {
+	Stamp
+	Effects
 	Jobs
 	JobPieces
 	JobExpiry
 	Chunks
 	Webhooks
-	Keys
-	RequestCounts
-	Runtimes
+}
+
+// Resources stores what pods and endpoints are made with.
+type Resources interface {
+	Stamp
 	Volumes
 	Registries
 	Templates
 	SSHKeys
-	Clusters
-	SystemLines
-	Charges
-	Times
-	// Clear removes everything but declared endpoints, their workers, keys, the lag, and where runtimes are.
-	Clear() error
+}
+
+// Access stores who may make requests, and how many.
+type Access interface {
+	Keys
+	RequestCounts
 }
 
 // Pods stores pods.

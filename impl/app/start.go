@@ -188,16 +188,16 @@ func openStore(ctx context.Context, c Config, clock compute.Clock, seen observer
 	if c.Ephemeral {
 		open = sqlite.OpenUnsynced
 	}
-	db, err := open(ctx, filepath.Join(c.Data, databaseFile), clock)
+	with := []sqlite.Option{sqlite.Watch(tellTrouble(c.Log))}
+	if seen.metrics != nil {
+		with = append(with, sqlite.Observe(seen.metrics.Committed))
+	}
+	db, err := open(ctx, filepath.Join(c.Data, databaseFile), clock, with...)
 	if err != nil {
 		return d, err
 	}
 	u.push("store", db.Close)
 	tellDamage(c.Log, db.Damage())
-	db.Watch(tellTrouble(c.Log))
-	if seen.metrics != nil {
-		db.Observe(seen.metrics.Committed)
-	}
 	d.store = db
 	if seen.tracing != nil {
 		d.store = seen.tracing.Store(db)

@@ -72,7 +72,7 @@ func (s *storage) TakeJobs(ctx context.Context, t store.Take) error {
 	if s.trouble.Load() == nil {
 		return s.Store.TakeJobs(ctx, t)
 	}
-	return s.Write(ctx, t.In)
+	return s.Write(ctx, func(tx store.Tx) error { return t.In(tx) })
 }
 
 // EndJob is that of the store; see Write.

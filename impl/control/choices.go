@@ -67,7 +67,7 @@ func (p *Placement) count(choices []choice, times int64) {
 }
 
 // claim stores the choice as the claims of its holder. errTaken if the rows say that it is not free; then nothing has changed.
-func (c *choice) claim(tx store.Tx, holderID string) error {
+func (c *choice) claim(tx store.Claims, holderID string) error {
 	claim := compute.Claim{HolderID: holderID, HostID: c.host.ID, Devices: c.deviceNames(), DiskGB: c.want.DiskGB}
 	if c.want.GPU == "" {
 		claim.VCPUs, claim.MemoryGB = c.amount.vcpus, c.amount.memoryGB

@@ -50,7 +50,7 @@ func (p *Placement) release(claims []compute.Claim) {
 }
 
 // Move moves the pod from a status as store.Tx does, releases what it does not hold in its new one and has it metered.
-func (c *Claims) Move(tx store.Tx, from compute.PodStatus, pod compute.Pod) (bool, error) {
+func (c *Claims) Move(tx store.Containers, from compute.PodStatus, pod compute.Pod) (bool, error) {
 	moved, err := tx.MovePod(pod)
 	if err != nil || !moved {
 		return moved, err
@@ -67,14 +67,14 @@ func (c *Claims) Move(tx store.Tx, from compute.PodStatus, pod compute.Pod) (boo
 }
 
 // give releases what the holder has: all of it if kept is set, else what a stopped pod does not hold.
-func (c *Claims) give(tx store.Tx, holderID string, kept bool) error {
+func (c *Claims) give(tx store.Claims, holderID string, kept bool) error {
 	released, err := tx.ReleaseClaims(holderID, kept)
 	c.released = append(c.released, released...)
 	return err
 }
 
 // say adds the pod's status to its log; with the pod its log goes (rules pods.logs.system, pods.logs.terminated).
-func say(tx store.Tx, pod compute.Pod) error {
+func say(tx store.SystemLines, pod compute.Pod) error {
 	if pod.Status == compute.PodTerminated {
 		return tx.DeleteSystemLines(string(pod.ID))
 	}
@@ -94,7 +94,7 @@ func statusLine(pod compute.Pod) string {
 }
 
 // resize brings what the pod holds of its host's disk from before to after. Rejected when the disk has no room.
-func (c *Claims) resize(tx store.Tx, before, after compute.Pod) error {
+func (c *Claims) resize(tx store.Claims, before, after compute.Pod) error {
 	disk := int64(0)
 	if after.Status.HoldsHost() { // else its container disk is gone
 		disk = after.DiskGB - before.DiskGB

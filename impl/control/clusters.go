@@ -155,7 +155,7 @@ func (c *Control) hintPods(pods []compute.Pod) {
 }
 
 // ownCluster hides from a user what is not theirs.
-func ownCluster(tx store.Tx, user compute.UserID, id compute.ClusterID) (Cluster, error) {
+func ownCluster(tx store.Clusters, user compute.UserID, id compute.ClusterID) (Cluster, error) {
 	one, err := tx.Cluster(id)
 	if err == nil && one.UserID != user {
 		err = compute.Errorf(compute.NotFound, "cluster %q does not exist", id)

@@ -118,7 +118,7 @@ func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind comput
 }
 
 // insertRelease stores a release of the endpoint's version. Its id was chosen before the transaction, which may run again.
-func insertRelease(tx store.Tx, id compute.ReleaseID, e compute.Endpoint, by compute.UserID, diff []compute.FieldChange) error {
+func insertRelease(tx store.Serverless, id compute.ReleaseID, e compute.Endpoint, by compute.UserID, diff []compute.FieldChange) error {
 	return tx.InsertRelease(compute.Release{
 		ID: id, EndpointID: e.ID, Version: e.Version, CreatedBy: by, Diff: diff, CreatedAt: tx.Wall(),
 	})
@@ -234,7 +234,7 @@ func (n *Endpoints) Resume(ctx context.Context) error {
 }
 
 // ownEndpoint hides from a user what is not theirs or is no more.
-func ownEndpoint(tx store.Tx, user compute.UserID, id compute.EndpointID) (compute.Endpoint, error) {
+func ownEndpoint(tx store.Endpoints, user compute.UserID, id compute.EndpointID) (compute.Endpoint, error) {
 	e, err := tx.Endpoint(id)
 	if err == nil && (e.UserID != user || !e.DeletedAt.IsZero()) {
 		err = compute.Errorf(compute.NotFound, "endpoint %q does not exist", id)

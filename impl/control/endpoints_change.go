@@ -14,7 +14,7 @@ import (
 const maxWorkers = 1000
 
 // change applies the change to an endpoint, new or not, and checks what comes out.
-func (n *Endpoints) change(tx store.Tx, e *compute.Endpoint, x EndpointChange) error {
+func (n *Endpoints) change(tx store.Resources, e *compute.Endpoint, x EndpointChange) error {
 	if err := n.changeMaking(tx, e, &x); err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (n *Endpoints) change(tx store.Tx, e *compute.Endpoint, x EndpointChange) e
 }
 
 // changeMaking copies the template, then what is asked for besides (rules serverless.template.*).
-func (n *Endpoints) changeMaking(tx store.Tx, e *compute.Endpoint, x *EndpointChange) error {
+func (n *Endpoints) changeMaking(tx store.Resources, e *compute.Endpoint, x *EndpointChange) error {
 	if e.Declared {
 		if err := checkDeclared(*e, *x); err != nil {
 			return err
@@ -96,7 +96,7 @@ func (g *EndpointGPUChange) withCUDA(versions []string) *EndpointGPUChange {
 }
 
 // saveTemplate changes the template of the endpoint if it is the user's, and else makes one.
-func (n *Endpoints) saveTemplate(tx store.Tx, e compute.Endpoint, x TemplateChange) (compute.TemplateID, error) {
+func (n *Endpoints) saveTemplate(tx store.Resources, e compute.Endpoint, x TemplateChange) (compute.TemplateID, error) {
 	t, err := ownTemplate(tx, e.UserID, e.TemplateID)
 	switch compute.CodeOf(err) {
 	case "":
@@ -116,7 +116,7 @@ func (n *Endpoints) saveTemplate(tx store.Tx, e compute.Endpoint, x TemplateChan
 
 // template gives the settings to copy: of a template that the user may read, or of the catalog's. Its credential is for its
 // owner's containers alone. NotFound for an unknown one, Invalid for one that is for pods.
-func (n *Endpoints) template(tx store.Tx, user compute.UserID, id compute.TemplateID) (compute.Template, error) {
+func (n *Endpoints) template(tx store.Templates, user compute.UserID, id compute.TemplateID) (compute.Template, error) {
 	t, err := readableTemplate(tx, user, id)
 	if compute.CodeOf(err) == compute.NotFound {
 		if public, ok := n.catalog.Template(id); ok {
@@ -209,7 +209,7 @@ func (n *Endpoints) changeCPUs(e *compute.Endpoint, cpus []compute.CPU) error {
 }
 
 // changePlaces applies the data centers and the network volumes, of which each must be in one of those.
-func (n *Endpoints) changePlaces(tx store.Tx, e *compute.Endpoint, x EndpointChange) error {
+func (n *Endpoints) changePlaces(tx store.Volumes, e *compute.Endpoint, x EndpointChange) error {
 	if x.DataCenterIDs != nil {
 		e.DataCenterIDs = x.DataCenterIDs
 	}

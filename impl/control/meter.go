@@ -7,7 +7,7 @@ import (
 
 // meterPod opens the pod's charge when it becomes RUNNING and closes it when it ceases to be, in the transaction of the move:
 // what is billed is as durable as the status (rule billing.pods.running). Its disk and network are in its price, as cost says.
-func meterPod(tx store.Tx, from compute.PodStatus, p compute.Pod) error {
+func meterPod(tx store.Charges, from compute.PodStatus, p compute.Pod) error {
 	switch {
 	case p.Status == compute.PodRunning: // opened below
 	case from == compute.PodRunning:
@@ -28,7 +28,7 @@ func meterPod(tx store.Tx, from compute.PodStatus, p compute.Pod) error {
 }
 
 // meterVolume opens a charge for the volume at its size now, after closing the one at the size before.
-func (c Catalog) meterVolume(tx store.Tx, v compute.Volume) error {
+func (c Catalog) meterVolume(tx store.Charges, v compute.Volume) error {
 	if err := tx.CloseCharge(string(v.ID)); err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (c Catalog) meterVolume(tx store.Tx, v compute.Volume) error {
 // meterWorker opens the charge of a worker, in the transaction that stores it. A container may outlive berth or not, so
 // what runs is seen every second: one that is gone after a crash is billed up to then. Where the endpoint says nothing of
 // its hardware, a worker is billed as a CPU worker of the smallest size (rule billing.serverless).
-func (c Catalog) meterWorker(tx store.Tx, w compute.Worker, user compute.UserID) error {
+func (c Catalog) meterWorker(tx store.Containers, w compute.Worker, user compute.UserID) error {
 	item, price := compute.ServerlessCPU, w.CostPerHour
 	switch {
 	case w.GPU != nil:

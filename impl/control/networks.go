@@ -8,7 +8,7 @@ import (
 // connect gives a pod that is about to start its address in the global network of its account, or takes it away, as was asked
 // (rules pods.global-networking.ip, pods.patch.global-networking). A pod keeps its address while it is stopped. Rejected when
 // there is none left.
-func connect(tx store.Tx, p *compute.Pod) error {
+func connect(tx store.Pods, p *compute.Pod) error {
 	switch {
 	case !p.GlobalNetworking:
 		p.Address = 0

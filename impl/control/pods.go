@@ -138,7 +138,7 @@ func (c *Control) wantOfNew(ctx context.Context, p compute.Pod, n NewPod) (w wan
 }
 
 // checkNamed checks that what the pod names is there, and gives the data centers in which it may be placed.
-func (c *Control) checkNamed(tx store.Tx, user compute.UserID, n NewPod) ([]string, error) {
+func (c *Control) checkNamed(tx store.Resources, user compute.UserID, n NewPod) ([]string, error) {
 	dataCenters, err := dataCentersFor(tx, user, n)
 	if err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func (c *Control) DeletePod(ctx context.Context, user compute.UserID, id compute
 }
 
 // ownPod hides from a user what is not theirs or is no more.
-func ownPod(tx store.Tx, user compute.UserID, id compute.PodID) (compute.Pod, error) {
+func ownPod(tx store.Pods, user compute.UserID, id compute.PodID) (compute.Pod, error) {
 	pod, err := tx.Pod(id)
 	if err == nil && (pod.UserID != user || pod.Status == compute.PodTerminated) {
 		err = compute.Errorf(compute.NotFound, "pod %q does not exist", id)
@@ -269,7 +269,7 @@ func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute
 }
 
 // change applies the change to the pod, in the order of its members.
-func (c *Control) change(tx store.Tx, p *compute.Pod, n PodChange) error {
+func (c *Control) change(tx store.Registries, p *compute.Pod, n PodChange) error {
 	set(&p.Name, n.Name)
 	set(&p.Image, n.Image)
 	set(&p.Args, n.Args)

@@ -47,7 +47,7 @@ func checkUnlocked(p compute.Pod) error {
 
 // move moves the pod by an action for which it stays where it is. A container that is up from before a restart is then not the one that
 // was asked for.
-func move(tx store.Tx, claims *Claims, p *compute.Pod, action compute.PodEvent) (err error) {
+func move(tx store.Containers, claims *Claims, p *compute.Pod, action compute.PodEvent) (err error) {
 	from := p.Status
 	if p.Status, err = compute.PodMachine.Next(from, action); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (c *Control) startable(ctx context.Context, user compute.UserID, id compute
 }
 
 // start moves the pod to where it was placed, with its claims there.
-func start(tx store.Tx, p *compute.Pod, at *choice) (err error) {
+func start(tx store.Containers, p *compute.Pod, at *choice) (err error) {
 	from := p.Status
 	if p.Status, err = compute.PodMachine.Next(from, compute.PodStart); err != nil {
 		return err

@@ -132,7 +132,7 @@ func (r *Registries) login(one compute.Registry) (l compute.Login, err error) {
 }
 
 // ownRegistry hides from a user what is not theirs.
-func ownRegistry(tx store.Tx, user compute.UserID, id compute.RegistryID) (compute.Registry, error) {
+func ownRegistry(tx store.Registries, user compute.UserID, id compute.RegistryID) (compute.Registry, error) {
 	one, err := tx.Registry(id)
 	if err == nil && one.UserID != user {
 		err = noRegistry(id)
@@ -155,7 +155,7 @@ func RegistryNamed(text string) (compute.RegistryID, error) {
 
 // checkRegistry gives NotFound for a credential that is not the user's; the empty id is none (rule
 // registries.use.ownership).
-func checkRegistry(tx store.Tx, user compute.UserID, id compute.RegistryID) error {
+func checkRegistry(tx store.Registries, user compute.UserID, id compute.RegistryID) error {
 	if id == "" {
 		return nil
 	}

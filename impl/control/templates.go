@@ -124,12 +124,18 @@ func (c *Control) DeleteTemplateByName(ctx context.Context, user compute.UserID,
 	})
 }
 
-func templatesNamed(tx store.Tx, user compute.UserID, name string) ([]compute.Template, error) {
+func templatesNamed(tx store.Templates, user compute.UserID, name string) ([]compute.Template, error) {
 	all, err := tx.ListTemplates(user)
 	return slices.DeleteFunc(all, func(t compute.Template) bool { return t.Name != name }), err
 }
 
-func deleteTemplate(tx store.Tx, id compute.TemplateID) error {
+// templatesAndEndpoints is what the end of a template needs.
+type templatesAndEndpoints interface {
+	store.Templates
+	store.Endpoints
+}
+
+func deleteTemplate(tx templatesAndEndpoints, id compute.TemplateID) error {
 	pods, err := tx.TemplatePods(id)
 	if err != nil {
 		return err
@@ -144,7 +150,7 @@ func deleteTemplate(tx store.Tx, id compute.TemplateID) error {
 }
 
 // unused refuses what an endpoint names; the two ids that are not meant are empty.
-func unused(tx store.Tx, text string, t compute.TemplateID, r compute.RegistryID, v compute.VolumeID) error {
+func unused(tx store.Endpoints, text string, t compute.TemplateID, r compute.RegistryID, v compute.VolumeID) error {
 	endpoints, err := tx.EndpointsWith(t, r, v)
 	if err == nil && len(endpoints) > 0 {
 		err = compute.Errorf(compute.Rejected, "%s endpoint %q", text, endpoints[0])
@@ -153,7 +159,7 @@ func unused(tx store.Tx, text string, t compute.TemplateID, r compute.RegistryID
 }
 
 // changeTemplate applies the change to the template, in the order of its members.
-func changeTemplate(tx store.Tx, t *compute.Template, n TemplateChange) error {
+func changeTemplate(tx store.Resources, t *compute.Template, n TemplateChange) error {
 	set(&t.Name, n.Name)
 	set(&t.Image, n.Image)
 	set(&t.Args, n.Args)
@@ -223,7 +229,7 @@ func namePorts(t *compute.Template, names map[string]string) error {
 }
 
 // readableTemplate hides from a user what is neither theirs nor public.
-func readableTemplate(tx store.Tx, user compute.UserID, id compute.TemplateID) (compute.Template, error) {
+func readableTemplate(tx store.Templates, user compute.UserID, id compute.TemplateID) (compute.Template, error) {
 	t, err := tx.Template(id)
 	if err == nil && t.UserID != user && !t.Public {
 		err = compute.Errorf(compute.NotFound, "template %q does not exist", id)
@@ -232,7 +238,7 @@ func readableTemplate(tx store.Tx, user compute.UserID, id compute.TemplateID) (
 }
 
 // ownTemplate hides from a user what is not theirs to change.
-func ownTemplate(tx store.Tx, user compute.UserID, id compute.TemplateID) (compute.Template, error) {
+func ownTemplate(tx store.Templates, user compute.UserID, id compute.TemplateID) (compute.Template, error) {
 	t, err := tx.Template(id)
 	if err == nil && t.UserID != user {
 		err = compute.Errorf(compute.NotFound, "template %q does not exist", id)

@@ -42,7 +42,7 @@ func (c *Control) FromTemplate(ctx context.Context, user compute.UserID, n NewPo
 }
 
 // checkTemplate gives NotFound for a template that the user cannot read; the empty id is none.
-func (c *Control) checkTemplate(tx store.Tx, user compute.UserID, id compute.TemplateID) error {
+func (c *Control) checkTemplate(tx store.Templates, user compute.UserID, id compute.TemplateID) error {
 	if _, public := c.catalog.Template(id); public || id == "" {
 		return nil
 	}

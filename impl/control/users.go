@@ -29,7 +29,7 @@ func (c *Control) SetPublicKeys(ctx context.Context, user compute.UserID, text s
 const envPublicKey = "PUBLIC_KEY"
 
 // addPublicKeys gives the pod the user's SSH keys, unless its own environment says what they are.
-func addPublicKeys(tx store.Tx, p *compute.Pod) error {
+func addPublicKeys(tx store.SSHKeys, p *compute.Pod) error {
 	if _, own := p.Env[envPublicKey]; own {
 		return nil
 	}

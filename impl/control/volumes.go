@@ -110,7 +110,7 @@ func (c *Control) DeleteVolume(ctx context.Context, user compute.UserID, id comp
 }
 
 // ownVolume hides from a user what is not theirs.
-func ownVolume(tx store.Tx, user compute.UserID, id compute.VolumeID) (compute.Volume, error) {
+func ownVolume(tx store.Volumes, user compute.UserID, id compute.VolumeID) (compute.Volume, error) {
 	v, err := tx.Volume(id)
 	if err == nil && v.UserID != user {
 		err = compute.Errorf(compute.NotFound, "network volume %q does not exist", id)
@@ -120,7 +120,7 @@ func ownVolume(tx store.Tx, user compute.UserID, id compute.VolumeID) (compute.V
 
 // dataCentersFor gives the data centers in which the pod may be placed, none for all: that of its network volume, or those
 // that it asks for. NotFound for a volume that is not the user's, Rejected for one elsewhere (rule volumes.data-center).
-func dataCentersFor(tx store.Tx, user compute.UserID, n NewPod) ([]string, error) {
+func dataCentersFor(tx store.Volumes, user compute.UserID, n NewPod) ([]string, error) {
 	if len(n.Network) == 0 {
 		return n.DataCenterIDs, nil
 	}

@@ -73,7 +73,7 @@ func (p *Placement) put(w *compute.Worker, at *choice) {
 }
 
 // insertWorker stores the worker, begins its log (rule serverless.workers.logs.system) and begins to bill it.
-func (p *Placement) insertWorker(tx store.Tx, w compute.Worker, user compute.UserID) error {
+func (p *Placement) insertWorker(tx store.Containers, w compute.Worker, user compute.UserID) error {
 	if err := tx.InsertWorker(w); err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (c *Claims) EndWorker(tx store.Tx, end compute.EndedWorker) error {
 }
 
 // DeleteWorker removes the worker and its log, releases what it held and ends its bill.
-func (c *Claims) DeleteWorker(tx store.Tx, id compute.WorkerID) error {
+func (c *Claims) DeleteWorker(tx store.Containers, id compute.WorkerID) error {
 	if err := tx.DeleteWorker(id); err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (c *Claims) DeleteWorker(tx store.Tx, id compute.WorkerID) error {
 }
 
 // workerPlaces gives the data centers in which a worker may be placed, none for all, and what it mounts there.
-func workerPlaces(tx store.Tx, e compute.Endpoint) ([]string, map[string]*compute.NetworkMount, error) {
+func workerPlaces(tx store.Volumes, e compute.Endpoint) ([]string, map[string]*compute.NetworkMount, error) {
 	if len(e.VolumeIDs) == 0 {
 		return e.DataCenterIDs, nil, nil
 	}

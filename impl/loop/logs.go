@@ -266,7 +266,7 @@ func (l *Workers) OpenLog(ctx context.Context, e compute.Endpoint, id compute.Wo
 }
 
 // endedLines gives the lines of a source after a position in what is kept of a worker that has ended.
-func endedLines(tx store.Tx, id compute.WorkerID, source compute.LogSource, after int64) (lines []compute.LogLine, err error) {
+func endedLines(tx store.EndedWorkers, id compute.WorkerID, source compute.LogSource, after int64) (lines []compute.LogLine, err error) {
 	w, err := tx.EndedWorker(id)
 	if compute.CodeOf(err) == compute.NotFound {
 		return nil, nil

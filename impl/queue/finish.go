@@ -150,7 +150,7 @@ type ending struct {
 }
 
 // move moves the job, which is as it was just read. It touches nothing else: memory follows after the commit.
-func (o *ending) move(q *Queue, tx store.Tx, j compute.Job) (err error) {
+func (o *ending) move(q *Queue, tx store.Queue, j compute.Job) (err error) {
 	o.job, o.visible = j, visible(j, o.endpoint, tx.Now())
 	if j.EndpointID != o.endpoint || o.holder != anyHolder && j.WorkerID != o.holder || j.Status.Ended() {
 		return nil

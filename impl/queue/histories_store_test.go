@@ -67,7 +67,7 @@ func (f *failing) SubmitJob(ctx context.Context, s store.Submission) error {
 }
 
 func (f *failing) TakeJobs(ctx context.Context, t store.Take) error {
-	return f.write(ctx, true, t.In, func() error { return f.Store.TakeJobs(ctx, t) })
+	return f.write(ctx, true, func(tx store.Tx) error { return t.In(tx) }, func() error { return f.Store.TakeJobs(ctx, t) })
 }
 
 func (f *failing) EndJob(ctx context.Context, e store.JobEnd) error {

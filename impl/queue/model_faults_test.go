@@ -80,7 +80,7 @@ func (f *faulty) SubmitJob(ctx context.Context, s store.Submission) error {
 }
 
 func (f *faulty) TakeJobs(ctx context.Context, t store.Take) error {
-	return f.write(ctx, t.In, func() error { return f.db.TakeJobs(ctx, t) })
+	return f.write(ctx, func(tx store.Tx) error { return t.In(tx) }, func() error { return f.db.TakeJobs(ctx, t) })
 }
 
 func (f *faulty) EndJob(ctx context.Context, e store.JobEnd) error {

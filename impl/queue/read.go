@@ -64,7 +64,7 @@ func (q *Queue) forget(id compute.JobID) {
 }
 
 // ownJob hides a job of another endpoint and one whose retention is over but which was not swept yet.
-func ownJob(tx store.Tx, e compute.EndpointID, id compute.JobID) (compute.Job, error) {
+func ownJob(tx store.Queue, e compute.EndpointID, id compute.JobID) (compute.Job, error) {
 	j, err := tx.Job(id)
 	if err == nil && !visible(j, e, tx.Now()) {
 		err = unknownJob(id)

@@ -53,7 +53,9 @@ func (s *broken) SubmitJob(ctx context.Context, one store.Submission) error {
 	})
 }
 
-func (s *broken) TakeJobs(ctx context.Context, t store.Take) error { return s.Write(ctx, t.In) }
+func (s *broken) TakeJobs(ctx context.Context, t store.Take) error {
+	return s.Write(ctx, func(tx store.Tx) error { return t.In(tx) })
+}
 
 func (s *broken) EndJob(ctx context.Context, e store.JobEnd) error {
 	return s.Write(ctx, func(tx store.Tx) error {

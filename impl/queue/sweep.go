@@ -205,7 +205,7 @@ func (q *Queue) expire(ctx context.Context, now time.Time) (more bool, err error
 }
 
 // expireOne ends a job whose time to live is over.
-func (q *Queue) expireOne(tx store.Tx, j compute.Job) (*ending, error) {
+func (q *Queue) expireOne(tx store.Queue, j compute.Job) (*ending, error) {
 	one := &ending{endpoint: j.EndpointID, holder: anyHolder, decide: func(j *compute.Job) compute.JobEvent {
 		j.Error = fmt.Sprintf("ttl of %d ms exceeded", j.TTL.Milliseconds())
 		return compute.JobExpire

@@ -246,7 +246,7 @@ func (q *Queue) gone(e compute.EndpointID, id compute.JobID, w compute.WorkerID)
 }
 
 // backToQueue moves a job in progress back to the queue, changed. It tells whether it did: it may have ended.
-func backToQueue(tx store.Tx, j *compute.Job, change func(*compute.Job)) (bool, error) {
+func backToQueue(tx store.Jobs, j *compute.Job, change func(*compute.Job)) (bool, error) {
 	next := *j
 	var err error
 	if next.Status, err = compute.JobMachine.Next(j.Status, compute.JobLeaseLost); err != nil {

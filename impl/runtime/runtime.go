@@ -55,10 +55,7 @@ type Runtime interface {
 	// List gives the ids of all allocations that it knows, those of an earlier run of berth too, and of those of which there
 	// is only a persistent mount left, for Remove.
 	List(ctx context.Context) ([]string, error)
-	// Volumes gives the network volumes of which it has data.
-	Volumes(ctx context.Context) ([]compute.VolumeID, error)
-	// RemoveVolume deletes the data of a network volume, which no allocation may use any more; an unknown id is no error.
-	RemoveVolume(ctx context.Context, id compute.VolumeID) error
+	NetworkVolumes
 	// Sweep removes what it made for allocations beside their disks and that none of them has any more, such as a network of which
 	// the last one was removed in the moment in which berth was killed.
 	Sweep(ctx context.Context) error
@@ -68,6 +65,14 @@ type Runtime interface {
 	// Close lets go of everything. What can live without berth, stays up and is known to the next runtime of the same owner;
 	// everything else is killed.
 	Close() error
+}
+
+// NetworkVolumes are the network volumes that a runtime has.
+type NetworkVolumes interface {
+	// Volumes gives the network volumes of which it has data.
+	Volumes(ctx context.Context) ([]compute.VolumeID, error)
+	// RemoveVolume deletes the data of a network volume, which no allocation may use any more; an unknown id is no error.
+	RemoveVolume(ctx context.Context, id compute.VolumeID) error
 }
 
 // Allocation is what is to run. In numbers, zero is no bound.

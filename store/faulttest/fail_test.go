@@ -11,6 +11,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
 	"github.com/berthdev/berth/store/faulttest"
+	"github.com/berthdev/berth/store/sqlite"
 )
 
 const jobs = 12
@@ -172,15 +173,14 @@ func TestATroubleIsOverByItselfOnceThereIsRoom(t *testing.T) {
 			t.Parallel()
 			dir := scratch(t)
 			disk := faulttest.New(t, dir)
-			db, err := open(in(dir))
-			require.NoError(t, err)
-			t.Cleanup(func() { require.NoError(t, db.Close()) })
 			said := make(chan error, 10)
 			refused := 0
-			db.Watch(func(trouble error, failed int) {
+			db, err := open(in(dir), sqlite.Watch(func(trouble error, failed int) {
 				refused = failed
 				said <- trouble
-			})
+			}))
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, db.Close()) })
 			l := newLedger()
 			live(db, l, 0, 900)
 			require.NoError(t, db.Trouble())

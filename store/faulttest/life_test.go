@@ -163,8 +163,8 @@ func live(db store.Store, l *ledger, i, size int) {
 }
 
 // open opens the store as a server does.
-func open(path string) (*sqlite.DB, error) {
-	return sqlite.Open(context.Background(), path, compute.NewFrozenClock(start))
+func open(path string, with ...sqlite.Option) (*sqlite.DB, error) {
+	return sqlite.Open(context.Background(), path, compute.NewFrozenClock(start), with...)
 }
 
 // run opens the store, has n jobs live in it and closes it. What fails is in the ledger.

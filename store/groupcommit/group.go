@@ -10,6 +10,7 @@
 package groupcommit
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync"
@@ -64,7 +65,20 @@ type Call struct {
 	Early func() (patient bool)
 }
 
-// Limits of a Group.
+// Options are what may be said of a Group; the zero value is what is usual.
+type Options struct {
+	// Most is how many calls may share a commit; 0: Most.
+	Most int
+	// Moment is how long a commit that nobody waits for waits for company; 0: Moment.
+	Moment time.Duration
+	// Observe, unless it is nil, is told of each commit: how many writes shared it and how long it took. It must be quick.
+	Observe func(writes int, took time.Duration)
+	// Watch, unless it is nil, is told why writes begin to fail, and with nil that they succeed again, with how many failed. It must
+	// be quick.
+	Watch func(trouble error, failed int)
+}
+
+// What is usual of a Group.
 const (
 	// Most is how many calls may share a commit: 16 are slower by a quarter, more than 256 gain nothing.
 	Most = 256
@@ -91,8 +105,7 @@ type call struct {
 // Group is safe for concurrent use.
 type Group struct {
 	engine  Engine
-	limit   int
-	moment  time.Duration // that a commit which nobody waits for waits for company
+	options Options
 	calls   chan *call
 	turn    chan struct{} // holds one while somebody uses the engine
 	untidy  chan struct{} // a caller left work for Tidy
@@ -116,30 +129,22 @@ type Group struct {
 	working bool // it has the turn
 	over    bool
 
-	trouble  atomic.Pointer[error] // nil: none
-	ill      chan struct{}         // a trouble began
-	tried    chan struct{}         // closed when nobody tries to write any more
-	observed func(writes int, took time.Duration)
-	watched  func(trouble error, failed int)
+	trouble atomic.Pointer[error] // nil: none
+	ill     chan struct{}         // a trouble began
+	tried   chan struct{}         // closed when nobody tries to write any more
 }
 
-// New makes a Group of at most so many calls a commit. The engine is the Group's from then on.
-func New(e Engine, most int) *Group {
+// New makes a Group. The engine is the Group's from then on.
+func New(e Engine, o Options) *Group {
+	o.Most, o.Moment = cmp.Or(o.Most, Most), cmp.Or(o.Moment, Moment)
 	g := &Group{
-		engine: e, limit: most, moment: Moment, calls: make(chan *call, most), turn: make(chan struct{}, 1), quit: make(chan struct{}),
+		engine: e, options: o, calls: make(chan *call, o.Most), turn: make(chan struct{}, 1), quit: make(chan struct{}),
 		untidy: make(chan struct{}, 1), left: make(chan struct{}), stopped: make(chan struct{}), ill: make(chan struct{}, 1), tried: make(chan struct{}),
 	}
 	go g.loop()
 	go g.tryAgain()
 	return g
 }
-
-// SetMoment sets how long a commit that nobody waits for waits for company. It is called before the first write.
-func (g *Group) SetMoment(d time.Duration) { g.moment = d }
-
-// Observe has f told of each commit: how many writes shared it and how long it took. f must be quick, and is set before the
-// first write.
-func (g *Group) Observe(f func(writes int, took time.Duration)) { g.observed = f }
 
 // Do runs a write and returns once it is on disk, with its error as it is. A panic in it is raised again here. A ctx that ends
 // before it began withdraws it: Do returns the error of ctx, and it never runs. Unavailable once the group is closed.
@@ -305,9 +310,9 @@ func (g *Group) linger() {
 	if !g.begun || g.urgent {
 		return
 	}
-	passed, stop := compute.SystemClock{}.After(g.moment)
+	passed, stop := compute.SystemClock{}.After(g.options.Moment)
 	defer stop()
-	for g.begun && !g.urgent && len(g.group) < g.limit {
+	for g.begun && !g.urgent && len(g.group) < g.options.Most {
 		select {
 		case c, ok := <-g.calls:
 			if !ok {
@@ -322,7 +327,7 @@ func (g *Group) linger() {
 
 // fill runs what waits, for the same commit.
 func (g *Group) fill() {
-	for len(g.group) > 0 && len(g.group) < g.limit && !g.full {
+	for len(g.group) > 0 && len(g.group) < g.options.Most && !g.full {
 		select {
 		case c, ok := <-g.calls:
 			if !ok {

@@ -174,13 +174,13 @@ func (g *Group) commit() {
 // commitEngine commits, and tells who looks how many writes that were and how long it took: by the machine's clock, since no
 // file is written on one that a test has set.
 func (g *Group) commitEngine() error {
-	if g.observed == nil {
+	if g.options.Observe == nil {
 		return g.engine.Commit()
 	}
 	start := compute.SystemClock{}.Now()
 	err := g.engine.Commit()
 	if err == nil {
-		g.observed(g.kept, compute.SystemClock{}.Now().Sub(start))
+		g.options.Observe(g.kept, compute.SystemClock{}.Now().Sub(start))
 	}
 	return err
 }

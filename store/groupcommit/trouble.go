@@ -20,10 +20,6 @@ func (g *Group) Trouble() error {
 	return nil
 }
 
-// Watch has f told why writes begin to fail, and with nil that they succeed again, with how many failed. f must be quick, and is
-// set before the first write.
-func (g *Group) Watch(f func(trouble error, failed int)) { g.watched = f }
-
 // failed gives the error of a call that fails as its caller gets it, and notes the trouble that it is about. The caller has the
 // turn.
 func (g *Group) failed(err error) error {
@@ -41,8 +37,8 @@ func (g *Group) failed(err error) error {
 	if g.trouble.Swap(&err) != nil {
 		return err
 	}
-	if g.watched != nil {
-		g.watched(err, 0)
+	if g.options.Watch != nil {
+		g.options.Watch(err, 0)
 	}
 	select {
 	case g.ill <- struct{}{}:
@@ -57,8 +53,8 @@ func (g *Group) succeeded() {
 		return
 	}
 	g.trouble.Store(nil)
-	if g.watched != nil {
-		g.watched(nil, g.refused)
+	if g.options.Watch != nil {
+		g.options.Watch(nil, g.refused)
 	}
 	g.refused = 0
 }

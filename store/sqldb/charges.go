@@ -8,28 +8,41 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-const chargeColumns = `user_id, item, resource_id, holder_id, rate, began_at, seen_at, ended_at`
+var (
+	chargeFields = columns[compute.Charge]{
+		text("user_id", func(c *compute.Charge) *compute.UserID { return &c.UserID }),
+		text("item", func(c *compute.Charge) *compute.Item { return &c.Item }),
+		text("resource_id", func(c *compute.Charge) *string { return &c.ResourceID }),
+		text("holder_id", func(c *compute.Charge) *string { return &c.HolderID }),
+		whole("rate", func(c *compute.Charge) *compute.NanoUSD { return &c.Rate }),
+		instant("began_at", func(c *compute.Charge) *time.Time { return &c.BeganAt }),
+		instant("seen_at", func(c *compute.Charge) *time.Time { return &c.SeenAt }),
+	}
+	chargeColumns = all(chargeFields, columns[compute.Charge]{
+		instant("ended_at", func(c *compute.Charge) *time.Time { return &c.EndedAt }),
+	})
+
+	openCharge   = chargeColumns.insert("charges") + ` ON CONFLICT (holder_id) WHERE ended_at IS NULL DO NOTHING`
+	splitCharges = `INSERT INTO charges (` + chargeColumns.names() + `)
+SELECT ` + chargeFields.names() + `, ?1 FROM charges WHERE ended_at IS NULL AND began_at < ?1`
+	chargesOf   = `SELECT ` + chargeColumns.list() + ` FROM charges WHERE user_id = ? AND item = ? AND began_at < ? AND resource_id = coalesce(?, resource_id) AND `
+	listCharges = chargesOf + `ended_at IS NULL UNION ALL ` + chargesOf + `ended_at > ?` // each part reads its range of the index
+)
 
 const (
-	openCharge = `INSERT INTO charges (` + chargeColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, NULL)
-ON CONFLICT (holder_id) WHERE ended_at IS NULL DO NOTHING`
-	closeCharge  = `UPDATE charges SET ended_at = ? WHERE holder_id = ? AND ended_at IS NULL`
-	seeCharges   = `UPDATE charges SET seen_at = ? WHERE ended_at IS NULL AND seen_at IS NOT NULL`
-	splitCharges = `INSERT INTO charges (` + chargeColumns + `)
-SELECT user_id, item, resource_id, holder_id, rate, began_at, seen_at, ?1 FROM charges WHERE ended_at IS NULL AND began_at < ?1`
+	closeCharge = `UPDATE charges SET ended_at = ? WHERE holder_id = ? AND ended_at IS NULL`
+	seeCharges  = `UPDATE charges SET seen_at = ? WHERE ended_at IS NULL AND seen_at IS NOT NULL`
 	stepCharges = `UPDATE charges SET began_at = max(began_at, ?1) + ?2, seen_at = seen_at + ?2 WHERE ended_at IS NULL`
 	closeUnseen = `UPDATE charges SET ended_at = seen_at WHERE holder_id = ? AND ended_at IS NULL AND seen_at IS NOT NULL`
-	chargesOf   = `SELECT ` + chargeColumns + ` FROM charges WHERE user_id = ? AND item = ? AND began_at < ? AND resource_id = coalesce(?, resource_id) AND `
-	listCharges = chargesOf + `ended_at IS NULL UNION ALL ` + chargesOf + `ended_at > ?` // each part reads its range of the index
 )
 
 // OpenCharge begins a charge now, unless its holder has an open one.
 func (tx *Tx) OpenCharge(c compute.Charge) error {
-	var seen any
+	c.BeganAt, c.EndedAt = tx.wall, time.Time{}
 	if !c.SeenAt.IsZero() {
-		seen = millis(tx.wall)
+		c.SeenAt = tx.wall
 	}
-	_, err := tx.exec("open charge of "+c.HolderID, openCharge, string(c.UserID), string(c.Item), c.ResourceID, c.HolderID, int64(c.Rate), millis(tx.wall), seen)
+	_, err := tx.exec("open charge of "+c.HolderID, openCharge, chargeColumns.values(tx.args(), &c)...)
 	return err
 }
 
@@ -60,16 +73,11 @@ func (tx *Tx) CloseUnseen(holder string) error {
 	return err
 }
 
-func scanCharge(row scanner) (c compute.Charge, err error) {
-	err = row.Scan(&c.UserID, &c.Item, &c.ResourceID, &c.HolderID, &c.Rate, instant{&c.BeganAt}, instant{&c.SeenAt}, instant{&c.EndedAt})
-	return c, err
-}
-
 // ListCharges gives the user's charges of the items between the times. It asks for each item alone, which the index serves.
 func (tx *Tx) ListCharges(user compute.UserID, items []compute.Item, resource *string, from, to time.Time) ([]compute.Charge, error) {
 	var all []compute.Charge
 	for _, item := range items {
-		some, err := list(tx, "list charges", scanCharge, listCharges, string(user), string(item), to.UnixMilli(), resource,
+		some, err := list(tx, "list charges", chargeColumns, listCharges, string(user), string(item), to.UnixMilli(), resource,
 			string(user), string(item), to.UnixMilli(), resource, from.UnixMilli())
 		if err != nil {
 			return nil, err

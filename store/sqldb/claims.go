@@ -2,36 +2,64 @@ package sqldb
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/berthdev/berth/impl/compute"
 )
 
-const (
-	// Of all claims on the host, with these, no more may be held than it has: the last six say how much the others may hold, and what
-	// comes with each of their GPUs.
-	guardClaims = addClaims + ` WHERE gpus <= ?6 AND vcpus + gpus * ?10 <= ?7 AND memory_gb + gpus * ?11 <= ?8 AND disk_gb <= ?9`
-	addClaims   = `INSERT INTO claim_sums (host_id, gpus, vcpus, memory_gb, disk_gb) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (host_id) DO UPDATE SET
-gpus = gpus + excluded.gpus, vcpus = vcpus + excluded.vcpus, memory_gb = memory_gb + excluded.memory_gb, disk_gb = disk_gb + excluded.disk_gb`
-	insertClaim     = `INSERT INTO claims (holder_id, kept, part, host_id, vcpus, memory_gb, disk_gb) VALUES (?, ?, 0, ?, ?, ?, ?)`
-	insertOneDevice = `INSERT INTO claims (holder_id, kept, part, host_id, device, vcpus, memory_gb, disk_gb)
-VALUES (?1, ?2, 0, ?3, NULL, ?4, ?5, ?6), (?1, ?2, 1, ?3, ?7, 0, 0, 0)`
-	// Each row is a list: kept, part, device, vCPUs, memory, disk.
-	insertClaims = `INSERT INTO claims (holder_id, kept, part, host_id, device, vcpus, memory_gb, disk_gb)
-SELECT ?1, value ->> 0, value ->> 1, ?2, value ->> 2, value ->> 3, value ->> 4, value ->> 5 FROM json_each(?3)`
-	resizeClaim = `UPDATE claims SET disk_gb = disk_gb + ?1 WHERE holder_id = ?2 AND kept = ?3 AND part = 0
-AND (?1 <= 0 OR coalesce((SELECT disk_gb FROM claim_sums WHERE claim_sums.host_id = claims.host_id), 0) + ?1 <= ?4) RETURNING host_id`
+// claimRow is a row of a claim: part 0 has the amounts, and each further part a device.
+type claimRow struct {
+	compute.Claim
+	part   int
+	device *string
+}
 
+// claimSum is what all claims on a host hold together.
+type claimSum struct {
+	host string
+	compute.Claimed
+}
+
+var (
+	claimColumns = all(columns[claimRow]{
+		text("holder_id", func(c *claimRow) *string { return &c.HolderID }),
+		flag("kept", func(c *claimRow) *bool { return &c.Kept }),
+		whole("part", func(c *claimRow) *int { return &c.part }),
+		text("host_id", func(c *claimRow) *string { return &c.HostID }),
+		whole("vcpus", func(c *claimRow) *int64 { return &c.VCPUs }),
+		whole("memory_gb", func(c *claimRow) *int64 { return &c.MemoryGB }),
+		whole("disk_gb", func(c *claimRow) *int64 { return &c.DiskGB }),
+	}, optional(func(c *claimRow) **string { return &c.device }, columns[string]{text("device", itself[string])}))
+	claimHost   = claimColumns.only("host_id")
+	claimDevice = claimColumns.only("host_id", "device")
+
+	amountColumns = columns[compute.Claimed]{
+		whole("gpus", func(c *compute.Claimed) *int64 { return &c.GPUs }),
+		whole("vcpus", func(c *compute.Claimed) *int64 { return &c.VCPUs }),
+		whole("memory_gb", func(c *compute.Claimed) *int64 { return &c.MemoryGB }),
+		whole("disk_gb", func(c *compute.Claimed) *int64 { return &c.DiskGB }),
+	}
+	sumColumns = all(columns[claimSum]{text("host_id", func(s *claimSum) *string { return &s.host })},
+		embedded(func(s *claimSum) *compute.Claimed { return &s.Claimed }, amountColumns))
+
+	addClaims = sumColumns.insert("claim_sums") + ` ON CONFLICT (host_id) DO UPDATE SET ` +
+		amountColumns.format("%s = claim_sums.%s + excluded.%s")
+	// Of all claims on the host, with these, no more may be held than it has: the arguments say how much the others may hold, and what
+	// comes with each of their GPUs.
+	guardClaims = addClaims + ` WHERE claim_sums.gpus <= ? AND claim_sums.vcpus + claim_sums.gpus * ? <= ?
+AND claim_sums.memory_gb + claim_sums.gpus * ? <= ? AND claim_sums.disk_gb <= ?`
 	forgetSums = `DELETE FROM claim_sums WHERE host_id = ? AND gpus = 0 AND vcpus = 0 AND memory_gb = 0 AND disk_gb = 0`
 
-	claimColumns    = `holder_id, kept, part, host_id, coalesce(device, ''), vcpus, memory_gb, disk_gb`
-	releaseClaims   = `DELETE FROM claims WHERE holder_id = ? AND kept <= ? RETURNING ` + claimColumns
-	selectClaims    = `SELECT ` + claimColumns + ` FROM claims ORDER BY holder_id, kept, part`
-	selectClaimsOn  = `SELECT ` + claimColumns + ` FROM claims WHERE host_id = ? ORDER BY holder_id, kept, part`
-	selectClaimSums = `SELECT host_id, gpus, vcpus, memory_gb, disk_gb FROM claim_sums`
-	selectDevices   = `SELECT host_id, device FROM claims WHERE device IS NOT NULL`
+	insertClaim = claimColumns.insert("claims")
+	resizeClaim = `UPDATE claims SET disk_gb = disk_gb + ?1 WHERE holder_id = ?2 AND kept = ?3 AND part = 0
+AND (?1 <= 0 OR coalesce((SELECT disk_gb FROM claim_sums WHERE claim_sums.host_id = claims.host_id), 0) + ?1 <= ?4) RETURNING ` + claimHost.list()
+	releaseClaims   = `DELETE FROM claims WHERE holder_id = ? AND kept <= ? RETURNING ` + claimColumns.list()
+	selectClaims    = `SELECT ` + claimColumns.list() + ` FROM claims ORDER BY holder_id, kept, part`
+	selectClaimsOn  = `SELECT ` + claimColumns.list() + ` FROM claims WHERE host_id = ? ORDER BY holder_id, kept, part`
+	selectClaimSums = `SELECT ` + sumColumns.list() + ` FROM claim_sums`
+	selectDevices   = `SELECT ` + claimDevice.list() + ` FROM claims WHERE device IS NOT NULL`
 )
 
 // InsertClaims stores the claims of one holder on one host, all or none of them. Conflict if a device is another's, or the host has
@@ -41,13 +69,13 @@ func (tx *Tx) InsertClaims(size compute.HostSize, claims ...compute.Claim) error
 	for _, c := range claims {
 		sum = sum.Plus(c.Claimed())
 	}
-	host, holder := claims[0].HostID, claims[0].HolderID
+	host := claims[0].HostID
 	left, altered := size.Free(sum), tx.altered
 	if min(left.GPUs, left.VCPUs, left.MemoryGB, left.DiskGB) < 0 {
 		return overfull(host)
 	}
-	n, err := tx.affected("sum claims", guardClaims, host, sum.GPUs, sum.VCPUs, sum.MemoryGB, sum.DiskGB,
-		left.GPUs, left.VCPUs, left.MemoryGB, left.DiskGB, size.VCPUsPerGPU, size.MemoryGBPerGPU)
+	n, err := tx.affected("sum claims", guardClaims, sumColumns.values(tx.args(), &claimSum{host, sum},
+		left.GPUs, size.VCPUsPerGPU, left.VCPUs, size.MemoryGBPerGPU, left.MemoryGB, left.DiskGB)...)
 	if err == nil && n == 0 {
 		tx.altered = altered
 		return overfull(host)
@@ -56,15 +84,7 @@ func (tx *Tx) InsertClaims(size compute.HostSize, claims ...compute.Claim) error
 		return err
 	}
 
-	one := claims[0]
-	switch { // most pods have no GPU, or one
-	case len(claims) == 1 && len(one.Devices) == 0:
-		_, err = tx.exec("insert claim", insertClaim, holder, one.Kept, host, one.VCPUs, one.MemoryGB, one.DiskGB)
-	case len(claims) == 1 && len(one.Devices) == 1:
-		_, err = tx.exec("insert claim", insertOneDevice, holder, one.Kept, host, one.VCPUs, one.MemoryGB, one.DiskGB, one.Devices[0])
-	default:
-		_, err = tx.exec("insert claims", insertClaims, holder, host, claimRows(claims))
-	}
+	err = tx.insertClaimRows(claims)
 	if compute.CodeOf(err) == compute.Conflict { // the statement undid itself, and the sums are taken back
 		if err := tx.subtractClaims(host, sum); err != nil {
 			return err
@@ -78,28 +98,27 @@ func overfull(hostID string) error {
 	return compute.Errorf(compute.Conflict, "claim host %s: it has not so much left", hostID)
 }
 
-// claimRows gives the rows of claims as JSON.
-func claimRows(claims []compute.Claim) string {
-	var rows [][]any
+// insertClaimRows stores the rows in one statement: if one is refused, none of them is there.
+func (tx *Tx) insertClaimRows(claims []compute.Claim) error {
+	args := tx.args()
+	rows := 0
+	add := func(r claimRow) {
+		args = claimColumns.values(args, &r)
+		rows++
+	}
 	for _, c := range claims {
-		kept := 0
-		if c.Kept {
-			kept = 1
-		}
-		rows = append(rows, []any{kept, 0, nil, c.VCPUs, c.MemoryGB, c.DiskGB})
-		for i, device := range c.Devices {
-			rows = append(rows, []any{kept, i + 1, device, 0, 0, 0})
+		add(claimRow{Claim: c})
+		for i := range c.Devices {
+			add(claimRow{compute.Claim{HolderID: c.HolderID, HostID: c.HostID, Kept: c.Kept}, i + 1, &c.Devices[i]})
 		}
 	}
-	b, err := json.Marshal(rows)
-	if err != nil {
-		panic("sqldb: numbers and strings are always JSON: " + err.Error())
-	}
-	return string(b)
+	// There are no more forms of it than a host has devices.
+	_, err := tx.exec("insert claims", insertClaim+strings.Repeat(", ("+claimColumns.marks()+")", rows-1), args...)
+	return err
 }
 
 func (tx *Tx) addClaims(hostID string, c compute.Claimed) error {
-	_, err := tx.exec("sum claims", addClaims, hostID, c.GPUs, c.VCPUs, c.MemoryGB, c.DiskGB)
+	_, err := tx.exec("sum claims", addClaims, sumColumns.values(tx.args(), &claimSum{hostID, c})...)
 	return err
 }
 
@@ -115,12 +134,11 @@ func (tx *Tx) subtractClaims(hostID string, c compute.Claimed) error {
 // ResizeClaim adds so much disk to a claim, or takes it away; it tells whether there is such a claim and its host, which has mostGB in
 // all, has so much left.
 func (tx *Tx) ResizeClaim(holderID string, kept bool, byGB, mostGB int64) (bool, error) {
-	var host string
-	found, err := tx.gave("resize claim of "+holderID, func(row scanner) error { return row.Scan(&host) }, resizeClaim, byGB, holderID, kept, mostGB)
+	c, found, err := gave(tx, "resize claim of "+holderID, claimHost, resizeClaim, byGB, holderID, kept, mostGB)
 	if err != nil || !found {
 		return false, err
 	}
-	return true, tx.addClaims(host, compute.Claimed{DiskGB: byGB})
+	return true, tx.addClaims(c.HostID, compute.Claimed{DiskGB: byGB})
 }
 
 // ReleaseClaims removes what the holder has, without kept only what a stopped pod does not hold, and gives it.
@@ -150,22 +168,11 @@ func (tx *Tx) ClaimsOn(hostID string) ([]compute.Claim, error) {
 	return tx.claims("list claims on "+hostID, selectClaimsOn, hostID)
 }
 
-// claimRow is one row of a claim.
-type claimRow struct {
-	compute.Claim
-	kept, part int
-	device     string
-}
-
 // claims makes claims of their rows, in the order of their holders: a statement that deletes gives them in any.
 func (tx *Tx) claims(what, query string, args ...any) (all []compute.Claim, err error) {
-	rows, err := list(tx, what, func(row scanner) (r claimRow, err error) {
-		err = row.Scan(&r.HolderID, &r.kept, &r.part, &r.HostID, &r.device, &r.VCPUs, &r.MemoryGB, &r.DiskGB)
-		r.Kept = r.kept == 1
-		return r, err
-	}, query, args...)
+	rows, err := list(tx, what, claimColumns, query, args...)
 	slices.SortFunc(rows, func(a, b claimRow) int {
-		return cmp.Or(cmp.Compare(a.HolderID, b.HolderID), cmp.Compare(a.kept, b.kept), cmp.Compare(a.part, b.part))
+		return cmp.Or(cmp.Compare(a.HolderID, b.HolderID), cmp.Compare(bit(a.Kept), bit(b.Kept)), cmp.Compare(a.part, b.part))
 	})
 
 	for _, r := range rows {
@@ -174,29 +181,29 @@ func (tx *Tx) claims(what, query string, args ...any) (all []compute.Claim, err 
 			continue
 		}
 		claim := &all[len(all)-1]
-		claim.Devices = append(claim.Devices, r.device)
+		claim.Devices = append(claim.Devices, *r.device)
 	}
 	return all, err
 }
 
 // ClaimSums gives what the claims on each host hold together. It looks at no claim.
 func (tx *Tx) ClaimSums() (map[string]compute.Claimed, error) {
-	sums := map[string]compute.Claimed{}
-	return sums, tx.each("sum claims", func(row scanner) error {
-		var host string
-		var c compute.Claimed
-		err := row.Scan(&host, &c.GPUs, &c.VCPUs, &c.MemoryGB, &c.DiskGB)
-		sums[host] = c
-		return err
-	}, selectClaimSums)
+	rows, err := list(tx, "sum claims", sumColumns, selectClaimSums)
+	sums := make(map[string]compute.Claimed, len(rows))
+	for _, r := range rows {
+		sums[r.host] = r.Claimed
+	}
+	return sums, err
 }
 
 // ClaimedDevices gives to each the devices that are claimed, with their hosts.
 func (tx *Tx) ClaimedDevices(each func(hostID, device string)) error {
-	return tx.each("list claimed devices", func(row scanner) error {
-		var host, device string
-		err := row.Scan(&host, &device)
-		each(host, device)
+	return tx.each("list claimed devices", func(r row) error {
+		var c claimRow
+		err := claimDevice.scan(r, &c)
+		if err == nil {
+			each(c.HostID, *c.device)
+		}
 		return err
 	}, selectDevices)
 }

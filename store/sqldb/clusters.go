@@ -1,38 +1,41 @@
 package sqldb
 
 import (
+	"time"
+
 	"github.com/berthdev/berth/impl/compute"
 )
 
-const clusterColumns = `id, user_id, name, type, gpu_id, gpu_count, pod_count, data_center_id, created_at`
+var (
+	clusterColumns = all(columns[compute.Cluster]{
+		text("id", func(c *compute.Cluster) *compute.ClusterID { return &c.ID }),
+		text("user_id", func(c *compute.Cluster) *compute.UserID { return &c.UserID }),
+		text("name", func(c *compute.Cluster) *string { return &c.Name }),
+		text("type", func(c *compute.Cluster) *compute.ClusterType { return &c.Type }),
+		whole("pod_count", func(c *compute.Cluster) *int64 { return &c.PodCount }),
+		text("data_center_id", func(c *compute.Cluster) *string { return &c.DataCenterID }),
+		instant("created_at", func(c *compute.Cluster) *time.Time { return &c.CreatedAt }),
+	}, embedded(func(c *compute.Cluster) *compute.GPU { return &c.GPU }, gpuColumns))
+	clusterName = clusterColumns.only("name")
 
-const (
-	insertCluster     = `INSERT INTO clusters (` + clusterColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	selectCluster     = `SELECT ` + clusterColumns + ` FROM clusters WHERE id = ?`
-	selectClusters    = `SELECT ` + clusterColumns + ` FROM clusters WHERE user_id = ? ORDER BY created_at DESC, seq DESC`
-	renameCluster     = `UPDATE clusters SET name = ? WHERE id = ?`
-	deleteCluster     = `DELETE FROM clusters WHERE id = ?`
-	selectClusterPods = `SELECT ` + podFields + ` FROM pods WHERE cluster_id = ? AND cluster_id <> '' AND gone = 0 ORDER BY seq`
+	insertCluster     = clusterColumns.insert("clusters")
+	selectCluster     = `SELECT ` + clusterColumns.list() + ` FROM clusters WHERE id = ?`
+	selectClusters    = `SELECT ` + clusterColumns.list() + ` FROM clusters WHERE user_id = ? ORDER BY created_at DESC, seq DESC`
+	renameCluster     = `UPDATE clusters SET ` + clusterName.set() + ` WHERE id = ?`
+	selectClusterPods = selectPods + `cluster_id = ? AND cluster_id <> '' AND gone = 0 ORDER BY seq`
 )
+
+const deleteCluster = `DELETE FROM clusters WHERE id = ?`
 
 // InsertCluster stores a new cluster. Conflict when the id is taken.
 func (tx *Tx) InsertCluster(c compute.Cluster) error {
-	_, err := tx.exec("insert cluster "+string(c.ID), insertCluster, string(c.ID), string(c.UserID), c.Name, string(c.Type), c.GPU.ID,
-		c.GPU.Count, c.PodCount, c.DataCenterID, millis(c.CreatedAt))
+	_, err := tx.exec("insert cluster "+string(c.ID), insertCluster, clusterColumns.values(tx.args(), &c)...)
 	return err
 }
 
-func scanCluster(row scanner) (c compute.Cluster, err error) {
-	err = row.Scan(&c.ID, &c.UserID, &c.Name, &c.Type, &c.GPU.ID, &c.GPU.Count, &c.PodCount, &c.DataCenterID, instant{&c.CreatedAt})
-	return c, err
-}
-
 // Cluster gives one cluster. NotFound for an unknown id.
-func (tx *Tx) Cluster(id compute.ClusterID) (c compute.Cluster, err error) {
-	found, err := tx.one("read cluster "+string(id), func(row scanner) (err error) {
-		c, err = scanCluster(row)
-		return err
-	}, selectCluster, string(id))
+func (tx *Tx) Cluster(id compute.ClusterID) (compute.Cluster, error) {
+	c, found, err := get(tx, "read cluster "+string(id), clusterColumns, selectCluster, string(id))
 	if err == nil && !found {
 		err = compute.Errorf(compute.NotFound, "cluster %q does not exist", id)
 	}
@@ -41,7 +44,7 @@ func (tx *Tx) Cluster(id compute.ClusterID) (c compute.Cluster, err error) {
 
 // ListClusters gives the user's clusters, newest first.
 func (tx *Tx) ListClusters(user compute.UserID) ([]compute.Cluster, error) {
-	return list(tx, "list clusters", scanCluster, selectClusters, string(user))
+	return list(tx, "list clusters", clusterColumns, selectClusters, string(user))
 }
 
 // RenameCluster gives the cluster another name. NotFound for an unknown id.
@@ -61,5 +64,5 @@ func (tx *Tx) DeleteCluster(id compute.ClusterID) error {
 
 // ClusterPods gives the cluster's pods that are not TERMINATED, in the order of their insertion.
 func (tx *Tx) ClusterPods(id compute.ClusterID) ([]compute.Pod, error) {
-	return list(tx, "list pods of cluster "+string(id), scanPod, selectClusterPods, string(id))
+	return list(tx, "list pods of cluster "+string(id), podColumns, selectClusterPods, string(id))
 }

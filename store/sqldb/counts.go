@@ -8,14 +8,21 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-const (
-	selectCounts = `SELECT in_queue, in_progress, completed, failed, retried FROM job_counts WHERE endpoint_id = ?`
-	insertCounts = `INSERT INTO job_counts (endpoint_id, in_queue, in_progress, completed, failed, retried) VALUES (?, 0, 0, 0, 0, 0)`
+var (
+	countColumns = columns[compute.JobCounts]{
+		whole("in_queue", func(c *compute.JobCounts) *int64 { return &c.InQueue }),
+		whole("in_progress", func(c *compute.JobCounts) *int64 { return &c.InProgress }),
+		whole("completed", func(c *compute.JobCounts) *int64 { return &c.Completed }),
+		whole("failed", func(c *compute.JobCounts) *int64 { return &c.Failed }),
+		whole("retried", func(c *compute.JobCounts) *int64 { return &c.Retried }),
+	}
+	selectCounts = `SELECT ` + countColumns.list() + ` FROM job_counts WHERE endpoint_id = ?`
+	insertCounts = `INSERT INTO job_counts (endpoint_id, ` + countColumns.names() + `) VALUES (?, ` + countColumns.marks() + `)`
 	// Of a deleted endpoint, whose last jobs may end after it, there is nothing to be counted.
-	addCounts = `UPDATE job_counts SET in_queue = in_queue + ?, in_progress = in_progress + ?, completed = completed + ?,
-failed = failed + ?, retried = retried + ? WHERE endpoint_id = ?`
-	deleteCounts = `DELETE FROM job_counts WHERE endpoint_id = ?`
+	addCounts = `UPDATE job_counts SET ` + countColumns.format("%s = %s + ?") + ` WHERE endpoint_id = ?`
 )
+
+const deleteCounts = `DELETE FROM job_counts WHERE endpoint_id = ?`
 
 // Counts are the changes of the job counts that a database transaction has made and not yet written: one row for each
 // endpoint is written once for all callers who share the commit.
@@ -67,7 +74,7 @@ func (c Counts) Flush(conn *Conn) error {
 		if n == (compute.JobCounts{}) {
 			continue
 		}
-		if _, err := conn.Exec(addCounts, n.InQueue, n.InProgress, n.Completed, n.Failed, n.Retried, string(e)); err != nil {
+		if _, err := conn.Exec(addCounts, countColumns.values(conn.values[:0], &n, string(e))...); err != nil {
 			return fmt.Errorf("count jobs: %w", err)
 		}
 	}
@@ -77,10 +84,7 @@ func (c Counts) Flush(conn *Conn) error {
 
 // CountJobs gives the counts of an endpoint, those of this transaction included. An unknown endpoint has none.
 func (tx *Tx) CountJobs(e compute.EndpointID) (compute.JobCounts, error) {
-	var n compute.JobCounts
-	_, err := tx.one("count jobs", func(row scanner) error {
-		return row.Scan(&n.InQueue, &n.InProgress, &n.Completed, &n.Failed, &n.Retried)
-	}, selectCounts, string(e))
+	n, _, err := get(tx, "count jobs", countColumns, selectCounts, string(e))
 	if err != nil {
 		return compute.JobCounts{}, err
 	}

@@ -4,89 +4,85 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 )
 
-const endpointColumns = `id, user_id, name, type, declared, image, args, disk_gb, ports, env, registry_id, gpu_pools, gpu_excluded,
-gpu_count, cuda_versions, least_cuda, cpus, data_center_ids, compliance, volume_ids, template_id, workers_min, workers_max, idle_timeout, scaler,
-scaler_value, timeout, flashboot, version, created_at, deleted_at`
+// The columns of an endpoint: InsertEndpoint writes all, UpdateEndpoint the settings.
+var (
+	endpointFixed = columns[compute.Endpoint]{
+		text("id", func(e *compute.Endpoint) *compute.EndpointID { return &e.ID }),
+		text("user_id", func(e *compute.Endpoint) *compute.UserID { return &e.UserID }),
+		text("type", func(e *compute.Endpoint) *compute.EndpointType { return &e.Type }),
+		flag("declared", func(e *compute.Endpoint) *bool { return &e.Declared }),
+		instant("created_at", func(e *compute.Endpoint) *time.Time { return &e.CreatedAt }),
+	}
+	endpointSettings = all(columns[compute.Endpoint]{
+		text("name", func(e *compute.Endpoint) *string { return &e.Name }),
+		text("image", func(e *compute.Endpoint) *string { return &e.Image }),
+		text("args", func(e *compute.Endpoint) *string { return &e.Args }),
+		whole("disk_gb", func(e *compute.Endpoint) *int64 { return &e.DiskGB }),
+		words("ports", func(e *compute.Endpoint) *[]string { return &e.Ports }),
+		wordMap("env", func(e *compute.Endpoint) *map[string]string { return &e.Env }),
+		text("registry_id", func(e *compute.Endpoint) *compute.RegistryID { return &e.RegistryID }),
+		custom("cpus", func(e *compute.Endpoint) string { return wordsText(cpuWords(e.CPUs)) }, readCPUs),
+		words("data_center_ids", func(e *compute.Endpoint) *[]string { return &e.DataCenterIDs }),
+		words("compliance", func(e *compute.Endpoint) *[]string { return &e.Compliance }),
+		words("volume_ids", func(e *compute.Endpoint) *[]compute.VolumeID { return &e.VolumeIDs }),
+		text("template_id", func(e *compute.Endpoint) *compute.TemplateID { return &e.TemplateID }),
+		whole("workers_min", func(e *compute.Endpoint) *int { return &e.WorkersMin }),
+		whole("workers_max", func(e *compute.Endpoint) *int { return &e.WorkersMax }),
+		span("idle_timeout", func(e *compute.Endpoint) *time.Duration { return &e.IdleTimeout }),
+		text("scaler", func(e *compute.Endpoint) *compute.Scaler { return &e.Scaler }),
+		real("scaler_value", func(e *compute.Endpoint) *float64 { return &e.ScalerValue }),
+		span("timeout", func(e *compute.Endpoint) *time.Duration { return &e.Timeout }),
+		text("flashboot", func(e *compute.Endpoint) *compute.FlashBoot { return &e.FlashBoot }),
+		whole("version", func(e *compute.Endpoint) *int64 { return &e.Version }),
+		instant("deleted_at", func(e *compute.Endpoint) *time.Time { return &e.DeletedAt }),
+	}, optional(func(e *compute.Endpoint) **compute.EndpointGPU { return &e.GPU }, columns[compute.EndpointGPU]{
+		words("gpu_pools", func(g *compute.EndpointGPU) *[]string { return &g.Pools }),
+		words("gpu_excluded", func(g *compute.EndpointGPU) *[]string { return &g.Excluded }),
+		whole("gpu_count", func(g *compute.EndpointGPU) *int64 { return &g.Count }),
+		words("cuda_versions", func(g *compute.EndpointGPU) *[]string { return &g.CUDAVersions }),
+		text("least_cuda", func(g *compute.EndpointGPU) *string { return &g.LeastCUDA }),
+	}))
+	endpointColumns  = all(endpointFixed, endpointSettings)
+	endpointIDColumn = columns[compute.EndpointID]{text("id", itself[compute.EndpointID])}
+)
 
-const (
-	insertEndpoint = `INSERT INTO endpoints (` + endpointColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	selectEndpoint         = `SELECT ` + endpointColumns + ` FROM endpoints WHERE id = ?`
-	selectDeclaredEndpoint = `SELECT ` + endpointColumns + ` FROM endpoints WHERE declared AND user_id = ? AND name = ?`
-	selectEndpoints        = `SELECT ` + endpointColumns + ` FROM endpoints ORDER BY created_at, seq`
-	selectEndpointsOf      = `SELECT ` + endpointColumns + ` FROM endpoints WHERE user_id = ? AND deleted_at IS NULL ORDER BY created_at DESC, seq DESC`
-	updateEndpoint         = `UPDATE endpoints SET name = ?, image = ?, args = ?, disk_gb = ?, ports = ?, env = ?, registry_id = ?, gpu_pools = ?,
-gpu_excluded = ?, gpu_count = ?, cuda_versions = ?, least_cuda = ?, cpus = ?, data_center_ids = ?, compliance = ?, volume_ids = ?, template_id = ?,
-workers_min = ?, workers_max = ?, idle_timeout = ?, scaler = ?, scaler_value = ?, timeout = ?, flashboot = ?, version = ?, deleted_at = ?
-WHERE id = ?`
-	deleteEndpoint      = `DELETE FROM endpoints WHERE id = ?`
-	deleteReleases      = `DELETE FROM releases WHERE endpoint_id = ?`
-	selectEndpointsWith = `SELECT id FROM endpoints WHERE deleted_at IS NULL AND (template_id = ? AND template_id <> '' OR
+var (
+	insertEndpoint         = endpointColumns.insert("endpoints")
+	selectFromEndpoints    = `SELECT ` + endpointColumns.list() + ` FROM endpoints `
+	selectEndpoint         = selectFromEndpoints + `WHERE id = ?`
+	selectDeclaredEndpoint = selectFromEndpoints + `WHERE declared AND user_id = ? AND name = ?`
+	selectEndpoints        = selectFromEndpoints + `ORDER BY created_at, seq`
+	selectEndpointsOf      = selectFromEndpoints + `WHERE user_id = ? AND deleted_at IS NULL ORDER BY created_at DESC, seq DESC`
+	updateEndpoint         = `UPDATE endpoints SET ` + endpointSettings.set() + ` WHERE id = ?`
+	selectEndpointsWith    = `SELECT ` + endpointIDColumn.list() + ` FROM endpoints WHERE deleted_at IS NULL AND (template_id = ? AND template_id <> '' OR
 registry_id = ? AND registry_id <> '' OR EXISTS (SELECT 1 FROM json_each(volume_ids) WHERE value = ?)) ORDER BY seq`
 )
 
-// endpointMaking are the values of what the workers are made of, in the order of the columns.
-func endpointMaking(e compute.Endpoint) []any {
-	var pools, excluded, count, versions, least any
-	if g := e.GPU; g != nil {
-		pools, excluded, count, versions, least = text(g.Pools), text(g.Excluded), g.Count, text(g.CUDAVersions), g.LeastCUDA
-	}
-	return []any{
-		e.Image, e.Args, e.DiskGB, text(e.Ports), text(e.Env), string(e.RegistryID), pools, excluded, count, versions, least,
-		text(cpuWords(e.CPUs)), text(e.DataCenterIDs), text(e.Compliance), text(convert[string](e.VolumeIDs)), string(e.TemplateID),
-	}
-}
-
-// endpointBounds are the values of what acts at once, in the order of the columns.
-func endpointBounds(e compute.Endpoint) []any {
-	return []any{
-		e.WorkersMin, e.WorkersMax, e.IdleTimeout.Milliseconds(), string(e.Scaler), e.ScalerValue, e.Timeout.Milliseconds(),
-		string(e.FlashBoot), e.Version,
-	}
-}
+const (
+	deleteEndpoint = `DELETE FROM endpoints WHERE id = ?`
+	deleteReleases = `DELETE FROM releases WHERE endpoint_id = ?`
+)
 
 // InsertEndpoint stores a new endpoint. Conflict when the id is taken, or a declared name.
 func (tx *Tx) InsertEndpoint(e compute.Endpoint) error {
-	args := []any{string(e.ID), string(e.UserID), e.Name, string(e.Type), e.Declared}
-	args = append(append(args, endpointMaking(e)...), endpointBounds(e)...)
-	if _, err := tx.exec("insert endpoint "+e.Name, insertEndpoint, append(args, millis(e.CreatedAt), millis(e.DeletedAt))...); err != nil {
+	if _, err := tx.exec("insert endpoint "+e.Name, insertEndpoint, endpointColumns.values(tx.args(), &e)...); err != nil {
 		return err
 	}
-	_, err := tx.exec("insert counts of "+e.Name, insertCounts, string(e.ID))
+	_, err := tx.exec("insert counts of "+e.Name, insertCounts, countColumns.values(append(tx.args(), string(e.ID)), &compute.JobCounts{})...)
 	return err
 }
 
-func scanEndpoint(row scanner) (e compute.Endpoint, err error) {
-	var (
-		pools, excluded, versions, least optional[string]
-		count                            optional[int64]
-		cpus, volumes                    []string
-	)
-	err = row.Scan(&e.ID, &e.UserID, &e.Name, &e.Type, &e.Declared, &e.Image, &e.Args, &e.DiskGB, words[[]string]{&e.Ports},
-		words[map[string]string]{&e.Env}, &e.RegistryID, &pools, &excluded, &count, &versions, &least, words[[]string]{&cpus},
-		words[[]string]{&e.DataCenterIDs}, words[[]string]{&e.Compliance}, words[[]string]{&volumes}, &e.TemplateID, &e.WorkersMin, &e.WorkersMax, span{&e.IdleTimeout},
-		&e.Scaler, &e.ScalerValue, span{&e.Timeout}, &e.FlashBoot, &e.Version, instant{&e.CreatedAt}, instant{&e.DeletedAt})
-	if err != nil {
-		return e, err
+func readCPUs(e *compute.Endpoint, s string) error {
+	cpus, err := wordsOf[string](s)
+	if err == nil {
+		e.CPUs, err = cpusOf(cpus)
 	}
-	e.VolumeIDs = convert[compute.VolumeID](volumes)
-	if pools.Valid {
-		e.GPU = &compute.EndpointGPU{Count: count.V, LeastCUDA: least.V}
-		for _, column := range []struct {
-			text string
-			to   *[]string
-		}{{pools.V, &e.GPU.Pools}, {excluded.V, &e.GPU.Excluded}, {versions.V, &e.GPU.CUDAVersions}} {
-			if err := (words[[]string]{column.to}).Scan(column.text); err != nil {
-				return e, err
-			}
-		}
-	}
-	e.CPUs, err = cpusOf(cpus)
-	return e, err
+	return err
 }
 
 // cpuWords writes each CPU as "flavor vcpus memory".
@@ -119,22 +115,8 @@ func cutLast(s string) (before, after string) {
 	return s[:max(0, i)], s[i+1:]
 }
 
-// convert gives strings of another type; nil stays nil.
-func convert[To, From ~string](from []From) (to []To) {
-	if from != nil {
-		to = make([]To, len(from))
-	}
-	for i, s := range from {
-		to[i] = To(s)
-	}
-	return to
-}
-
-func (tx *Tx) endpoint(name, query string, args ...any) (e compute.Endpoint, err error) {
-	found, err := tx.one("read endpoint "+name, func(row scanner) (err error) {
-		e, err = scanEndpoint(row)
-		return err
-	}, query, args...)
+func (tx *Tx) endpoint(name, query string, args ...any) (compute.Endpoint, error) {
+	e, found, err := get(tx, "read endpoint "+name, endpointColumns, query, args...)
 	if err == nil && !found {
 		err = compute.Errorf(compute.NotFound, "endpoint %q does not exist", name)
 	}
@@ -154,8 +136,7 @@ func (tx *Tx) DeclaredEndpoint(user compute.UserID, name string) (compute.Endpoi
 // UpdateEndpoint writes all but the user, the type, whether it is declared and CreatedAt. NotFound for an unknown id,
 // Conflict for a declared name that is taken.
 func (tx *Tx) UpdateEndpoint(e compute.Endpoint) error {
-	args := append(append([]any{e.Name}, endpointMaking(e)...), endpointBounds(e)...)
-	ok, err := tx.changed("update endpoint "+string(e.ID), updateEndpoint, append(args, millis(e.DeletedAt), string(e.ID))...)
+	ok, err := tx.changed("update endpoint "+string(e.ID), updateEndpoint, endpointSettings.values(tx.args(), &e, string(e.ID))...)
 	if err == nil && !ok {
 		err = compute.Errorf(compute.NotFound, "endpoint %q does not exist", e.ID)
 	}
@@ -164,12 +145,12 @@ func (tx *Tx) UpdateEndpoint(e compute.Endpoint) error {
 
 // ListEndpoints gives all endpoints, oldest first.
 func (tx *Tx) ListEndpoints() ([]compute.Endpoint, error) {
-	return list(tx, "list endpoints", scanEndpoint, selectEndpoints)
+	return list(tx, "list endpoints", endpointColumns, selectEndpoints)
 }
 
 // ListEndpointsOf gives the user's endpoints that are not being deleted, newest first.
 func (tx *Tx) ListEndpointsOf(user compute.UserID) ([]compute.Endpoint, error) {
-	return list(tx, "list endpoints", scanEndpoint, selectEndpointsOf, string(user))
+	return list(tx, "list endpoints", endpointColumns, selectEndpointsOf, string(user))
 }
 
 // DeleteEndpoint removes the endpoint with its releases, its counts and what is kept of its workers that ended, known or not.
@@ -184,8 +165,5 @@ func (tx *Tx) DeleteEndpoint(id compute.EndpointID) error {
 
 // EndpointsWith gives the endpoints that last and name the template, the credential or the volume, oldest first.
 func (tx *Tx) EndpointsWith(t compute.TemplateID, r compute.RegistryID, v compute.VolumeID) ([]compute.EndpointID, error) {
-	return list(tx, "list endpoints with", func(row scanner) (id compute.EndpointID, err error) {
-		err = row.Scan(&id)
-		return id, err
-	}, selectEndpointsWith, string(t), string(r), string(v))
+	return list(tx, "list endpoints with", endpointIDColumn, selectEndpointsWith, string(t), string(r), string(v))
 }

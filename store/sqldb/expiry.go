@@ -6,20 +6,23 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-const (
-	selectNextExpiry = `SELECT MIN(expires_at) FROM jobs WHERE expires_at IS NOT NULL`
-	selectExpiring   = `SELECT ` + jobFields + ` FROM jobs WHERE expires_at <= ? ORDER BY expires_at, seq LIMIT ?`
-	deleteJob        = `DELETE FROM jobs WHERE seq = ? AND id = ? AND status NOT IN ('IN_QUEUE', 'IN_PROGRESS') AND expires_at <= ?`
+var (
+	nextExpiry = columns[time.Time]{computed("MIN(expires_at)", instant("expires_at", itself[time.Time]))}
+
+	selectNextExpiry = `SELECT ` + nextExpiry.list() + ` FROM jobs WHERE expires_at IS NOT NULL`
+	selectExpiring   = `SELECT ` + jobWithout.list() + ` FROM jobs WHERE expires_at <= ? ORDER BY expires_at, seq LIMIT ?`
 )
+
+const deleteJob = `DELETE FROM jobs WHERE seq = ? AND id = ? AND status NOT IN ('IN_QUEUE', 'IN_PROGRESS') AND expires_at <= ?`
 
 // ExpiringJobs gives at most limit jobs whose ExpiresAt is not after now, the longest due first, without their JSON.
 func (tx *Tx) ExpiringJobs(now time.Time, limit int) ([]compute.Job, error) {
-	return list(tx, "list expiring jobs", scanJobWithoutJSON, selectExpiring, now.UnixMilli(), limit)
+	return list(tx, "list expiring jobs", jobWithout, selectExpiring, now.UnixMilli(), limit)
 }
 
 // NextExpiry gives the earliest ExpiresAt of all jobs; zero if there is none.
 func (tx *Tx) NextExpiry() (next time.Time, err error) {
-	_, err = tx.one("find next expiry", func(row scanner) error { return row.Scan(instant{&next}) }, selectNextExpiry)
+	_, err = into(tx, "find next expiry", nextExpiry, &next, selectNextExpiry)
 	return next, err
 }
 

@@ -1,35 +1,63 @@
 package sqldb
 
 import (
-	"database/sql"
 	"encoding/json"
 
 	"github.com/berthdev/berth/impl/compute"
 )
 
-const (
-	insertPiece  = `INSERT INTO job_pieces (job_seq, of, n, body) VALUES (?, ?, ?, ?)`
-	selectPieces = `SELECT p.body FROM jobs j JOIN job_pieces p ON p.job_seq = j.seq
+// jobPiece is a piece of a long input or output.
+type jobPiece struct {
+	seq  int64
+	of   compute.JobText
+	n    int // from 0
+	body json.RawMessage
+}
+
+var (
+	pieceColumns = columns[jobPiece]{
+		whole("job_seq", func(p *jobPiece) *int64 { return &p.seq }),
+		text("of", func(p *jobPiece) *compute.JobText { return &p.of }),
+		whole("n", func(p *jobPiece) *int { return &p.n }),
+		blob("body", func(p *jobPiece) *json.RawMessage { return &p.body }),
+	}
+	pieceBody = pieceColumns.only("body").from("p")
+	uncutBody = columns[jobPiece]{computed("substr(output, ?, ?)", pieceColumns.only("body")[0])}
+
+	insertPiece  = pieceColumns.insert("job_pieces")
+	selectPieces = `SELECT ` + pieceBody.list() + ` FROM jobs j JOIN job_pieces p ON p.job_seq = j.seq
 WHERE j.seq = ? AND j.id = ? AND p.of = ? AND p.n >= ? AND p.n < ? AND (p.of = 'input' OR j.ended_at IS ?) ORDER BY p.n`
-	selectUncut  = `SELECT substr(output, ?, ?) FROM jobs WHERE seq = ? AND id = ? AND ended_at IS ? AND length(output) >= ?`
-	deletePieces = `DELETE FROM job_pieces WHERE job_seq = ? AND of = ?`
+	selectUncut = `SELECT ` + uncutBody.list() + ` FROM jobs WHERE seq = ? AND id = ? AND ended_at IS ? AND length(output) >= ?`
 )
 
-// keptInput gives what the row itself has of an input: all of it, or of a long one its size.
-func keptInput(input json.RawMessage) (kept any, size int) {
+const deletePieces = `DELETE FROM job_pieces WHERE job_seq = ? AND of = ?`
+
+// keptInput gives what the row of an input has: all of it, or of a long one its size.
+func keptInput(id compute.JobID, input json.RawMessage) jobInput {
 	if len(input) > compute.PieceSize {
-		return nil, len(input)
+		return jobInput{seq: seqOf(id), size: len(input)}
 	}
-	return blob(input), 0
+	return jobInput{seq: seqOf(id), body: input}
 }
 
-// keptOutput is keptInput for the output. That of a job that has not ended may be another one soon, and is never in pieces.
-func keptOutput(j *compute.Job) (kept any, size int) {
-	if !j.Status.Ended() {
-		return blob(j.Output), 0
+// keptOutput is what the row of a job has of its output. That of a job that has not ended may be another one soon, and is never in
+// pieces.
+func keptOutput(j *compute.Job) any {
+	if inPieces(j) {
+		return nil
 	}
-	return keptInput(j.Output)
+	return raw(j.Output)
 }
+
+// keptSize is what the row of a job has of the size of its output.
+func keptSize(j *compute.Job) any {
+	if inPieces(j) {
+		return int64(len(j.Output))
+	}
+	return int64(0)
+}
+
+func inPieces(j *compute.Job) bool { return j.Status.Ended() && len(j.Output) > compute.PieceSize }
 
 // keepsOutput tells whether the long output of a job, which was read without it, stays as it is.
 func keepsOutput(j *compute.Job) bool { return j.Output == nil && j.OutputSize > 0 }
@@ -53,11 +81,11 @@ func (tx *Tx) insertPieces(id compute.JobID, of compute.JobText, text json.RawMe
 		return nil
 	}
 	for n := 0; len(text) > 0; n++ {
-		piece := text[:min(len(text), compute.PieceSize)]
-		if _, err := tx.exec("insert job piece", insertPiece, seqOf(id), string(of), n, []byte(piece)); err != nil {
+		piece := jobPiece{seqOf(id), of, n, text[:min(len(text), compute.PieceSize)]}
+		if _, err := tx.exec("insert job piece", insertPiece, pieceColumns.values(tx.args(), &piece)...); err != nil {
 			return err
 		}
-		text = text[len(piece):]
+		text = text[len(piece.body):]
 	}
 	return nil
 }
@@ -66,17 +94,19 @@ func (tx *Tx) insertPieces(id compute.JobID, of compute.JobText, text json.RawMe
 func (tx *Tx) JobPieces(j compute.Job, of compute.JobText, first, count int) (json.RawMessage, error) {
 	text := make(json.RawMessage, 0, count*compute.PieceSize)
 	found := 0
-	add := func(row scanner) error {
-		var piece sql.RawBytes // the driver's
-		err := row.Scan(&piece)
-		text = append(text, piece...)
-		found++
-		return err
+	add := func(c columns[jobPiece]) func(row) error {
+		return func(r row) error {
+			var piece jobPiece
+			err := c.scan(r, &piece)
+			text = append(text, piece.body...)
+			found++
+			return err
+		}
 	}
-	err := tx.each("read job pieces", add, selectPieces, seqOf(j.ID), string(j.ID), string(of), first, first+count, millis(j.EndedAt))
+	err := tx.each("read job pieces", add(pieceBody), selectPieces, seqOf(j.ID), string(j.ID), string(of), first, first+count, millis(j.EndedAt))
 	if err == nil && found == 0 && of == compute.JobOutput {
 		start := first*compute.PieceSize + 1
-		err = tx.each("read job output", add, selectUncut, start, count*compute.PieceSize, seqOf(j.ID), string(j.ID), millis(j.EndedAt), start)
+		err = tx.each("read job output", add(uncutBody), selectUncut, start, count*compute.PieceSize, seqOf(j.ID), string(j.ID), millis(j.EndedAt), start)
 		found *= count
 	}
 	if err == nil && found < count {

@@ -1,66 +1,55 @@
 package sqldb
 
 import (
+	"database/sql/driver"
 	"fmt"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 )
 
-const keyColumns = `id, user_id, name, scopes, hash, worker_id, exempt, created_at, expires_at, revoked_at`
+var (
+	keyColumns = columns[compute.Key]{
+		text("id", func(k *compute.Key) *compute.KeyID { return &k.ID }),
+		text("user_id", func(k *compute.Key) *compute.UserID { return &k.UserID }),
+		text("name", func(k *compute.Key) *string { return &k.Name }),
+		words("scopes", func(k *compute.Key) *[]compute.Scope { return &k.Scopes }),
+		{name: "hash", write: func(k *compute.Key) any { return k.Hash[:] }, read: readHash},
+		text("worker_id", func(k *compute.Key) *compute.WorkerID { return &k.WorkerID }),
+		flag("exempt", func(k *compute.Key) *bool { return &k.Exempt }),
+		instant("created_at", func(k *compute.Key) *time.Time { return &k.CreatedAt }),
+		instant("expires_at", func(k *compute.Key) *time.Time { return &k.ExpiresAt }),
+		instant("revoked_at", func(k *compute.Key) *time.Time { return &k.RevokedAt }),
+	}
 
-const (
-	insertKey  = `INSERT INTO keys (` + keyColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	selectKey  = `SELECT ` + keyColumns + ` FROM keys WHERE id = ?`
-	selectKeys = `SELECT ` + keyColumns + ` FROM keys ORDER BY created_at, seq`
-	revokeKey  = `UPDATE keys SET revoked_at = ? WHERE id = ?`
-	deleteKey  = `DELETE FROM keys WHERE id = ?`
-	deleteOld  = `DELETE FROM keys WHERE revoked_at < ?1 OR expires_at < ?1`
+	insertKey  = keyColumns.insert("keys")
+	selectKey  = `SELECT ` + keyColumns.list() + ` FROM keys WHERE id = ?`
+	selectKeys = `SELECT ` + keyColumns.list() + ` FROM keys ORDER BY created_at, seq`
 )
 
-// InsertKey stores a new key. Conflict when the id is taken.
-func (tx *Tx) InsertKey(k compute.Key) error {
-	var scopes []string
-	if k.Scopes != nil {
-		scopes = make([]string, len(k.Scopes))
+const (
+	revokeKey = `UPDATE keys SET revoked_at = ? WHERE id = ?`
+	deleteKey = `DELETE FROM keys WHERE id = ?`
+	deleteOld = `DELETE FROM keys WHERE revoked_at < ?1 OR expires_at < ?1`
+)
+
+func readHash(k *compute.Key, v driver.Value) error {
+	hash, err := read[[]byte](v)
+	if err == nil && copy(k.Hash[:], hash) != len(k.Hash) {
+		err = fmt.Errorf("a hash of %d bytes", len(hash))
 	}
-	for i, s := range k.Scopes {
-		scopes[i] = string(s)
-	}
-	_, err := tx.exec("insert key "+string(k.ID), insertKey, string(k.ID), string(k.UserID), k.Name, text(scopes),
-		k.Hash[:], string(k.WorkerID), k.Exempt, millis(k.CreatedAt), millis(k.ExpiresAt), millis(k.RevokedAt))
 	return err
 }
 
-func scanKey(row scanner) (compute.Key, error) {
-	var (
-		k      compute.Key
-		scopes []string
-		hash   []byte
-	)
-	err := row.Scan(&k.ID, &k.UserID, &k.Name, words[[]string]{&scopes}, &hash, &k.WorkerID, &k.Exempt,
-		instant{&k.CreatedAt}, instant{&k.ExpiresAt}, instant{&k.RevokedAt})
-	if err != nil {
-		return k, err
-	}
-	if copy(k.Hash[:], hash) != len(k.Hash) {
-		return k, fmt.Errorf("key %s: a hash of %d bytes", k.ID, len(hash))
-	}
-	if scopes != nil {
-		k.Scopes = make([]compute.Scope, len(scopes))
-	}
-	for i, s := range scopes {
-		k.Scopes[i] = compute.Scope(s)
-	}
-	return k, nil
+// InsertKey stores a new key. Conflict when the id is taken.
+func (tx *Tx) InsertKey(k compute.Key) error {
+	_, err := tx.exec("insert key "+string(k.ID), insertKey, keyColumns.values(tx.args(), &k)...)
+	return err
 }
 
 // Key gives one key, revoked or not. NotFound for an unknown id.
-func (tx *Tx) Key(id compute.KeyID) (k compute.Key, err error) {
-	found, err := tx.one("key "+string(id), func(row scanner) (err error) {
-		k, err = scanKey(row)
-		return err
-	}, selectKey, string(id))
+func (tx *Tx) Key(id compute.KeyID) (compute.Key, error) {
+	k, found, err := get(tx, "key "+string(id), keyColumns, selectKey, string(id))
 	if err == nil && !found {
 		err = unknownKey(id)
 	}
@@ -72,7 +61,7 @@ func unknownKey(id compute.KeyID) error {
 }
 
 // ListKeys gives all keys, revoked ones too, oldest first.
-func (tx *Tx) ListKeys() ([]compute.Key, error) { return list(tx, "list keys", scanKey, selectKeys) }
+func (tx *Tx) ListKeys() ([]compute.Key, error) { return list(tx, "list keys", keyColumns, selectKeys) }
 
 // RevokeKey sets RevokedAt to Now. NotFound for an unknown id.
 func (tx *Tx) RevokeKey(id compute.KeyID) error {

@@ -1,50 +1,59 @@
 package sqldb
 
 import (
+	"time"
+
 	"github.com/berthdev/berth/impl/compute"
 )
 
-const (
-	registryColumns   = `id, user_id, name, login, created_at`
-	delegationColumns = `id, user_id, name, account, region, repository, tag, created_at`
+var (
+	registryColumns = columns[compute.Registry]{
+		text("id", func(r *compute.Registry) *compute.RegistryID { return &r.ID }),
+		text("user_id", func(r *compute.Registry) *compute.UserID { return &r.UserID }),
+		text("name", func(r *compute.Registry) *string { return &r.Name }),
+		blob("login", func(r *compute.Registry) *[]byte { return &r.Login }),
+		instant("created_at", func(r *compute.Registry) *time.Time { return &r.CreatedAt }),
+	}
+	registryLogin     = registryColumns.only("login")
+	delegationColumns = columns[compute.Delegation]{
+		text("id", func(d *compute.Delegation) *compute.DelegationID { return &d.ID }),
+		text("user_id", func(d *compute.Delegation) *compute.UserID { return &d.UserID }),
+		text("name", func(d *compute.Delegation) *string { return &d.Name }),
+		text("account", func(d *compute.Delegation) *string { return &d.Account }),
+		text("region", func(d *compute.Delegation) *string { return &d.Region }),
+		text("repository", func(d *compute.Delegation) *string { return &d.Repository }),
+		text("tag", func(d *compute.Delegation) *string { return &d.Tag }),
+		instant("created_at", func(d *compute.Delegation) *time.Time { return &d.CreatedAt }),
+	}
+)
+
+var (
+	insertRegistry       = registryColumns.insert("registries")
+	selectFromRegistries = `SELECT ` + registryColumns.list() + ` FROM registries `
+	selectRegistry       = selectFromRegistries + `WHERE id = ?`
+	selectNewestRegistry = selectFromRegistries + `ORDER BY seq DESC LIMIT 1`
+	selectRegistries     = selectFromRegistries + `WHERE user_id = ? ORDER BY created_at, seq`
+	updateRegistry       = `UPDATE registries SET ` + registryLogin.set() + ` WHERE id = ?`
+	selectRegistryPods   = `SELECT ` + podIDColumn.list() + ` FROM pods WHERE registry_id = ? AND registry_id <> '' AND gone = 0 ORDER BY seq`
+
+	insertDelegation  = delegationColumns.insert("delegations")
+	selectDelegations = `SELECT ` + delegationColumns.list() + ` FROM delegations WHERE user_id = ? ORDER BY created_at DESC, seq DESC`
 )
 
 const (
-	insertRegistry       = `INSERT INTO registries (` + registryColumns + `) VALUES (?, ?, ?, ?, ?)`
-	selectRegistry       = `SELECT ` + registryColumns + ` FROM registries WHERE id = ?`
-	selectNewestRegistry = `SELECT ` + registryColumns + ` FROM registries ORDER BY seq DESC LIMIT 1`
-	selectRegistries     = `SELECT ` + registryColumns + ` FROM registries WHERE user_id = ? ORDER BY created_at, seq`
-	updateRegistry       = `UPDATE registries SET login = ? WHERE id = ?`
-	deleteRegistry       = `DELETE FROM registries WHERE id = ?`
-	selectRegistryPods   = `SELECT id FROM pods WHERE registry_id = ? AND registry_id <> '' AND gone = 0 ORDER BY seq`
-
-	insertDelegation  = `INSERT INTO delegations (` + delegationColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
-	selectDelegations = `SELECT ` + delegationColumns + ` FROM delegations WHERE user_id = ? ORDER BY created_at DESC, seq DESC`
-	deleteDelegation  = `DELETE FROM delegations WHERE user_id = ? AND id = ?`
+	deleteRegistry   = `DELETE FROM registries WHERE id = ?`
+	deleteDelegation = `DELETE FROM delegations WHERE user_id = ? AND id = ?`
 )
 
 // InsertRegistry stores a new credential. Conflict when the id is taken.
 func (tx *Tx) InsertRegistry(r compute.Registry) error {
-	_, err := tx.exec("insert registry "+string(r.ID), insertRegistry, string(r.ID), string(r.UserID), r.Name, r.Login, millis(r.CreatedAt))
+	_, err := tx.exec("insert registry "+string(r.ID), insertRegistry, registryColumns.values(tx.args(), &r)...)
 	return err
-}
-
-func scanRegistry(row scanner) (r compute.Registry, err error) {
-	err = row.Scan(&r.ID, &r.UserID, &r.Name, &r.Login, instant{&r.CreatedAt})
-	return r, err
-}
-
-func (tx *Tx) registry(what, query string, args ...any) (r compute.Registry, found bool, err error) {
-	found, err = tx.one(what, func(row scanner) (err error) {
-		r, err = scanRegistry(row)
-		return err
-	}, query, args...)
-	return r, found, err
 }
 
 // Registry gives one credential. NotFound for an unknown id.
 func (tx *Tx) Registry(id compute.RegistryID) (compute.Registry, error) {
-	r, found, err := tx.registry("read registry "+string(id), selectRegistry, string(id))
+	r, found, err := get(tx, "read registry "+string(id), registryColumns, selectRegistry, string(id))
 	if err == nil && !found {
 		err = compute.Errorf(compute.NotFound, "registry: credential %q does not exist", id)
 	}
@@ -53,17 +62,17 @@ func (tx *Tx) Registry(id compute.RegistryID) (compute.Registry, error) {
 
 // NewestRegistry gives the credential that was stored last, of whatever user, and whether there is one.
 func (tx *Tx) NewestRegistry() (r compute.Registry, found bool, err error) {
-	return tx.registry("read newest registry", selectNewestRegistry)
+	return get(tx, "read newest registry", registryColumns, selectNewestRegistry)
 }
 
 // ListRegistries gives the user's credentials, oldest first.
 func (tx *Tx) ListRegistries(user compute.UserID) ([]compute.Registry, error) {
-	return list(tx, "list registries", scanRegistry, selectRegistries, string(user))
+	return list(tx, "list registries", registryColumns, selectRegistries, string(user))
 }
 
 // UpdateRegistry writes the login. NotFound for an unknown id.
 func (tx *Tx) UpdateRegistry(r compute.Registry) error {
-	ok, err := tx.changed("update registry "+string(r.ID), updateRegistry, r.Login, string(r.ID))
+	ok, err := tx.changed("update registry "+string(r.ID), updateRegistry, registryLogin.values(tx.args(), &r, string(r.ID))...)
 	if err == nil && !ok {
 		err = compute.Errorf(compute.NotFound, "registry: credential %q does not exist", r.ID)
 	}
@@ -78,24 +87,18 @@ func (tx *Tx) DeleteRegistry(id compute.RegistryID) error {
 
 // RegistryPods gives the pods that use the credential and are not TERMINATED, oldest first.
 func (tx *Tx) RegistryPods(id compute.RegistryID) ([]compute.PodID, error) {
-	return list(tx, "list pods of registry "+string(id), scanPodID, selectRegistryPods, string(id))
+	return tx.podIDs("list pods of registry "+string(id), selectRegistryPods, string(id))
 }
 
 // InsertDelegation stores a new delegation. Conflict when the id is taken.
 func (tx *Tx) InsertDelegation(d compute.Delegation) error {
-	_, err := tx.exec("insert delegation "+string(d.ID), insertDelegation, string(d.ID), string(d.UserID), d.Name, d.Account, d.Region,
-		d.Repository, d.Tag, millis(d.CreatedAt))
+	_, err := tx.exec("insert delegation "+string(d.ID), insertDelegation, delegationColumns.values(tx.args(), &d)...)
 	return err
-}
-
-func scanDelegation(row scanner) (d compute.Delegation, err error) {
-	err = row.Scan(&d.ID, &d.UserID, &d.Name, &d.Account, &d.Region, &d.Repository, &d.Tag, instant{&d.CreatedAt})
-	return d, err
 }
 
 // ListDelegations gives the user's delegations, newest first.
 func (tx *Tx) ListDelegations(user compute.UserID) ([]compute.Delegation, error) {
-	return list(tx, "list delegations", scanDelegation, selectDelegations, string(user))
+	return list(tx, "list delegations", delegationColumns, selectDelegations, string(user))
 }
 
 // DeleteDelegation removes the user's delegation and tells whether there was one.

@@ -3,42 +3,60 @@ package sqldb
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 )
 
-const releaseColumns = `id, endpoint_id, version, created_by, fields, old_values, new_values, created_at`
+var (
+	releaseColumns = columns[compute.Release]{
+		text("id", func(r *compute.Release) *compute.ReleaseID { return &r.ID }),
+		text("endpoint_id", func(r *compute.Release) *compute.EndpointID { return &r.EndpointID }),
+		whole("version", func(r *compute.Release) *int64 { return &r.Version }),
+		text("created_by", func(r *compute.Release) *compute.UserID { return &r.CreatedBy }),
+		diff("fields", func(d *compute.FieldChange) *string { return &d.Field }),
+		diff("old_values", func(d *compute.FieldChange) *json.RawMessage { return &d.Old }),
+		diff("new_values", func(d *compute.FieldChange) *json.RawMessage { return &d.New }),
+		instant("created_at", func(r *compute.Release) *time.Time { return &r.CreatedAt }),
+	}
 
-const (
-	insertRelease  = `INSERT INTO releases (` + releaseColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
-	selectReleases = `SELECT ` + releaseColumns + ` FROM releases WHERE endpoint_id = ? ORDER BY version DESC`
+	insertRelease  = releaseColumns.insert("releases")
+	selectReleases = `SELECT ` + releaseColumns.list() + ` FROM releases WHERE endpoint_id = ? ORDER BY version DESC`
 )
+
+// diff is a column of one thing about each change of a release.
+func diff[F ~string | ~[]byte](name string, field func(*compute.FieldChange) *F) column[compute.Release] {
+	return custom(name, func(r *compute.Release) string {
+		list := make([]string, len(r.Diff))
+		for i := range r.Diff {
+			list[i] = string(*field(&r.Diff[i]))
+		}
+		return wordsText(list)
+	}, func(r *compute.Release, s string) error {
+		list, err := wordsOf[string](s)
+		if err != nil {
+			return err
+		}
+		if r.Diff == nil && len(list) > 0 { // the first of the columns
+			r.Diff = make([]compute.FieldChange, len(list))
+		}
+		if len(list) != len(r.Diff) {
+			return fmt.Errorf("%d values for %d changes", len(list), len(r.Diff))
+		}
+		for i := range list {
+			*field(&r.Diff[i]) = F(list[i])
+		}
+		return nil
+	})
+}
 
 // InsertRelease stores a new release. Conflict when the id is taken, or the version of its endpoint.
 func (tx *Tx) InsertRelease(r compute.Release) error {
-	fields, old, now := []string{}, []string{}, []string{}
-	for _, d := range r.Diff {
-		fields, old, now = append(fields, d.Field), append(old, string(d.Old)), append(now, string(d.New))
-	}
-	_, err := tx.exec("insert release "+string(r.ID), insertRelease, string(r.ID), string(r.EndpointID), r.Version, string(r.CreatedBy),
-		text(fields), text(old), text(now), millis(r.CreatedAt))
+	_, err := tx.exec("insert release "+string(r.ID), insertRelease, releaseColumns.values(tx.args(), &r)...)
 	return err
-}
-
-func scanRelease(row scanner) (r compute.Release, err error) {
-	var fields, old, now []string
-	err = row.Scan(&r.ID, &r.EndpointID, &r.Version, &r.CreatedBy, words[[]string]{&fields}, words[[]string]{&old}, words[[]string]{&now},
-		instant{&r.CreatedAt})
-	if err == nil && (len(old) != len(fields) || len(now) != len(fields)) {
-		err = fmt.Errorf("release %s: %d fields with %d and %d values", r.ID, len(fields), len(old), len(now))
-	}
-	for i := 0; err == nil && i < len(fields); i++ {
-		r.Diff = append(r.Diff, compute.FieldChange{Field: fields[i], Old: json.RawMessage(old[i]), New: json.RawMessage(now[i])})
-	}
-	return r, err
 }
 
 // ListReleases gives the endpoint's releases, newest first.
 func (tx *Tx) ListReleases(id compute.EndpointID) ([]compute.Release, error) {
-	return list(tx, "list releases of "+string(id), scanRelease, selectReleases, string(id))
+	return list(tx, "list releases of "+string(id), releaseColumns, selectReleases, string(id))
 }

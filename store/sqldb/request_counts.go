@@ -1,17 +1,28 @@
 package sqldb
 
-import "github.com/berthdev/berth/impl/compute"
+import (
+	"time"
 
-const (
-	upsertRequestCount = `INSERT INTO request_counts (user_id, window_name, window_start, requests) VALUES (?, ?, ?, ?)
-ON CONFLICT (user_id, window_name) DO UPDATE SET window_start = excluded.window_start, requests = excluded.requests`
-	selectRequestCounts = `SELECT user_id, window_name, window_start, requests FROM request_counts ORDER BY user_id, window_name`
-	deleteRequestCount  = `DELETE FROM request_counts WHERE user_id = ? AND window_name = ? AND window_start <= ?`
+	"github.com/berthdev/berth/impl/compute"
 )
+
+var (
+	requestCountColumns = columns[compute.RequestCount]{
+		text("user_id", func(c *compute.RequestCount) *compute.UserID { return &c.UserID }),
+		text("window_name", func(c *compute.RequestCount) *string { return &c.Window }),
+		instant("window_start", func(c *compute.RequestCount) *time.Time { return &c.Start }),
+		whole("requests", func(c *compute.RequestCount) *int64 { return &c.Requests }),
+	}
+	upsertRequestCount = requestCountColumns.insert("request_counts") + `
+ON CONFLICT (user_id, window_name) DO UPDATE SET window_start = excluded.window_start, requests = excluded.requests`
+	selectRequestCounts = `SELECT ` + requestCountColumns.list() + ` FROM request_counts ORDER BY user_id, window_name`
+)
+
+const deleteRequestCount = `DELETE FROM request_counts WHERE user_id = ? AND window_name = ? AND window_start <= ?`
 
 // SetRequestCount replaces the user's count in the window of that name.
 func (tx *Tx) SetRequestCount(c compute.RequestCount) error {
-	_, err := tx.exec("set request count", upsertRequestCount, string(c.UserID), c.Window, millis(c.Start), c.Requests)
+	_, err := tx.exec("set request count", upsertRequestCount, requestCountColumns.values(tx.args(), &c)...)
 	return err
 }
 
@@ -23,7 +34,5 @@ func (tx *Tx) DeleteRequestCount(c compute.RequestCount) error {
 
 // RequestCounts gives all counts, by user and window.
 func (tx *Tx) RequestCounts() ([]compute.RequestCount, error) {
-	return list(tx, "list request counts", func(row scanner) (c compute.RequestCount, err error) {
-		return c, row.Scan(&c.UserID, &c.Window, instant{&c.Start}, &c.Requests)
-	}, selectRequestCounts)
+	return list(tx, "list request counts", requestCountColumns, selectRequestCounts)
 }

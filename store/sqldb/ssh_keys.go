@@ -4,18 +4,27 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-const (
-	selectSSHKeys = `SELECT lines FROM ssh_keys WHERE user_id = ?`
-	setSSHKeys    = `INSERT INTO ssh_keys (user_id, lines) VALUES (?, ?) ON CONFLICT (user_id) DO UPDATE SET lines = excluded.lines`
-	deleteSSHKeys = `DELETE FROM ssh_keys WHERE user_id = ?`
+// userKeys are the keys of a user.
+type userKeys struct {
+	user  compute.UserID
+	lines []string
+}
+
+var (
+	sshKeyColumns = columns[userKeys]{
+		text("user_id", func(k *userKeys) *compute.UserID { return &k.user }),
+		words("lines", func(k *userKeys) *[]string { return &k.lines }),
+	}
+	selectSSHKeys = `SELECT ` + sshKeyColumns.list() + ` FROM ssh_keys WHERE user_id = ?`
+	setSSHKeys    = sshKeyColumns.insert("ssh_keys") + ` ON CONFLICT (user_id) DO UPDATE SET lines = excluded.lines`
 )
 
+const deleteSSHKeys = `DELETE FROM ssh_keys WHERE user_id = ?`
+
 // SSHKeys gives the user's keys in their order.
-func (tx *Tx) SSHKeys(user compute.UserID) (lines []string, err error) {
-	_, err = tx.one("read SSH keys of "+string(user), func(row scanner) error {
-		return row.Scan(words[[]string]{&lines})
-	}, selectSSHKeys, string(user))
-	return lines, err
+func (tx *Tx) SSHKeys(user compute.UserID) ([]string, error) {
+	k, _, err := get(tx, "read SSH keys of "+string(user), sshKeyColumns, selectSSHKeys, string(user))
+	return k.lines, err
 }
 
 // SetSSHKeys replaces the user's keys. Who has none has no row.
@@ -24,6 +33,6 @@ func (tx *Tx) SetSSHKeys(user compute.UserID, lines []string) error {
 		_, err := tx.exec("delete SSH keys of "+string(user), deleteSSHKeys, string(user))
 		return err
 	}
-	_, err := tx.exec("set SSH keys of "+string(user), setSSHKeys, string(user), text(lines))
+	_, err := tx.exec("set SSH keys of "+string(user), setSSHKeys, sshKeyColumns.values(tx.args(), &userKeys{user, lines})...)
 	return err
 }

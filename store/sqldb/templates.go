@@ -1,62 +1,61 @@
 package sqldb
 
 import (
+	"time"
+
 	"github.com/berthdev/berth/impl/compute"
 )
 
-const templateColumns = `id, user_id, name, image, args, disk_gb, ports, port_names, env, registry_id, persistent_gb, persistent_path, category,
-public, serverless, start_ssh, start_jupyter, cuda_versions, readme, created_at`
-
-const (
-	insertTemplate = `INSERT INTO templates (` + templateColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	selectTemplate = `SELECT ` + templateColumns + ` FROM templates WHERE id = ?`
-	listTemplates  = `SELECT ` + templateColumns + ` FROM templates WHERE user_id = ? ORDER BY created_at DESC, seq DESC`
-	updateTemplate = `UPDATE templates SET name = ?, image = ?, args = ?, disk_gb = ?, ports = ?, port_names = ?, env = ?, registry_id = ?, persistent_gb = ?,
-persistent_path = ?, category = ?, public = ?, serverless = ?, start_ssh = ?, start_jupyter = ?, cuda_versions = ?, readme = ? WHERE id = ?`
-	deleteTemplate     = `DELETE FROM templates WHERE id = ?`
-	selectTemplatePods = `SELECT id FROM pods WHERE template_id = ? AND template_id <> '' AND gone = 0 ORDER BY seq`
-	forgetRegistry     = `UPDATE templates SET registry_id = '' WHERE registry_id = ? AND registry_id <> ''`
+// The columns of a template: InsertTemplate writes all, UpdateTemplate the settings.
+var (
+	templateFixed = columns[compute.Template]{
+		text("id", func(t *compute.Template) *compute.TemplateID { return &t.ID }),
+		text("user_id", func(t *compute.Template) *compute.UserID { return &t.UserID }),
+		instant("created_at", func(t *compute.Template) *time.Time { return &t.CreatedAt }),
+	}
+	templateSettings = all(columns[compute.Template]{
+		text("name", func(t *compute.Template) *string { return &t.Name }),
+		text("image", func(t *compute.Template) *string { return &t.Image }),
+		text("args", func(t *compute.Template) *string { return &t.Args }),
+		whole("disk_gb", func(t *compute.Template) *int64 { return &t.DiskGB }),
+		words("ports", func(t *compute.Template) *[]string { return &t.Ports }),
+		wordMap("port_names", func(t *compute.Template) *map[string]string { return &t.PortNames }),
+		wordMap("env", func(t *compute.Template) *map[string]string { return &t.Env }),
+		text("registry_id", func(t *compute.Template) *compute.RegistryID { return &t.RegistryID }),
+		text("category", func(t *compute.Template) *compute.TemplateCategory { return &t.Category }),
+		flag("public", func(t *compute.Template) *bool { return &t.Public }),
+		flag("serverless", func(t *compute.Template) *bool { return &t.Serverless }),
+		flag("start_ssh", func(t *compute.Template) *bool { return &t.StartSSH }),
+		flag("start_jupyter", func(t *compute.Template) *bool { return &t.StartJupyter }),
+		words("cuda_versions", func(t *compute.Template) *[]string { return &t.CUDAVersions }),
+		text("readme", func(t *compute.Template) *string { return &t.Readme }),
+	}, optional(func(t *compute.Template) **compute.PersistentMount { return &t.Persistent }, mountColumns))
+	templateColumns = all(templateFixed, templateSettings)
 )
 
-// templateSettings are the values of what can change, in the order of the columns.
-func templateSettings(t compute.Template) []any {
-	var gb, path any
-	if m := t.Persistent; m != nil {
-		gb, path = m.SizeGB, m.Path
-	}
-	return []any{
-		t.Name, t.Image, t.Args, t.DiskGB, text(t.Ports), text(t.PortNames), text(t.Env), string(t.RegistryID), gb, path, string(t.Category),
-		t.Public, t.Serverless, t.StartSSH, t.StartJupyter, text(t.CUDAVersions), t.Readme,
-	}
-}
+var (
+	insertTemplate      = templateColumns.insert("templates")
+	selectFromTemplates = `SELECT ` + templateColumns.list() + ` FROM templates `
+	selectTemplate      = selectFromTemplates + `WHERE id = ?`
+	listTemplates       = selectFromTemplates + `WHERE user_id = ? ORDER BY created_at DESC, seq DESC`
+	updateTemplate      = `UPDATE templates SET ` + templateSettings.set() + ` WHERE id = ?`
+	selectTemplatePods  = `SELECT ` + podIDColumn.list() + ` FROM pods WHERE template_id = ? AND template_id <> '' AND gone = 0 ORDER BY seq`
+)
+
+const (
+	deleteTemplate = `DELETE FROM templates WHERE id = ?`
+	forgetRegistry = `UPDATE templates SET registry_id = '' WHERE registry_id = ? AND registry_id <> ''`
+)
 
 // InsertTemplate stores a new template. Conflict when the id is taken.
 func (tx *Tx) InsertTemplate(t compute.Template) error {
-	args := append([]any{string(t.ID), string(t.UserID)}, templateSettings(t)...)
-	_, err := tx.exec("insert template "+string(t.ID), insertTemplate, append(args, millis(t.CreatedAt))...)
+	_, err := tx.exec("insert template "+string(t.ID), insertTemplate, templateColumns.values(tx.args(), &t)...)
 	return err
 }
 
-func scanTemplate(row scanner) (t compute.Template, err error) {
-	var (
-		gb   optional[int64]
-		path optional[string]
-	)
-	err = row.Scan(&t.ID, &t.UserID, &t.Name, &t.Image, &t.Args, &t.DiskGB, words[[]string]{&t.Ports}, words[map[string]string]{&t.PortNames}, words[map[string]string]{&t.Env},
-		&t.RegistryID, &gb, &path, &t.Category, &t.Public, &t.Serverless, &t.StartSSH, &t.StartJupyter,
-		words[[]string]{&t.CUDAVersions}, &t.Readme, instant{&t.CreatedAt})
-	if gb.Valid {
-		t.Persistent = &compute.PersistentMount{SizeGB: gb.V, Path: path.V}
-	}
-	return t, err
-}
-
 // Template gives one template. NotFound for an unknown id.
-func (tx *Tx) Template(id compute.TemplateID) (t compute.Template, err error) {
-	found, err := tx.one("read template "+string(id), func(row scanner) (err error) {
-		t, err = scanTemplate(row)
-		return err
-	}, selectTemplate, string(id))
+func (tx *Tx) Template(id compute.TemplateID) (compute.Template, error) {
+	t, found, err := get(tx, "read template "+string(id), templateColumns, selectTemplate, string(id))
 	if err == nil && !found {
 		err = compute.Errorf(compute.NotFound, "template %q does not exist", id)
 	}
@@ -65,12 +64,12 @@ func (tx *Tx) Template(id compute.TemplateID) (t compute.Template, err error) {
 
 // ListTemplates gives the user's templates, newest first.
 func (tx *Tx) ListTemplates(user compute.UserID) ([]compute.Template, error) {
-	return list(tx, "list templates", scanTemplate, listTemplates, string(user))
+	return list(tx, "list templates", templateColumns, listTemplates, string(user))
 }
 
 // UpdateTemplate writes all but the user and CreatedAt. NotFound for an unknown id.
 func (tx *Tx) UpdateTemplate(t compute.Template) error {
-	ok, err := tx.changed("update template "+string(t.ID), updateTemplate, append(templateSettings(t), string(t.ID))...)
+	ok, err := tx.changed("update template "+string(t.ID), updateTemplate, templateSettings.values(tx.args(), &t, string(t.ID))...)
 	if err == nil && !ok {
 		err = compute.Errorf(compute.NotFound, "template %q does not exist", t.ID)
 	}
@@ -85,7 +84,7 @@ func (tx *Tx) DeleteTemplate(id compute.TemplateID) error {
 
 // TemplatePods gives the pods that were made from the template and are not TERMINATED, oldest first.
 func (tx *Tx) TemplatePods(id compute.TemplateID) ([]compute.PodID, error) {
-	return list(tx, "list pods of template "+string(id), scanPodID, selectTemplatePods, string(id))
+	return tx.podIDs("list pods of template "+string(id), selectTemplatePods, string(id))
 }
 
 // ForgetRegistry takes the credential from every template that names it.

@@ -1,7 +1,9 @@
 package sqldb
 
 import (
+	"cmp"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
@@ -95,6 +97,9 @@ func (tx *Tx) refused(what string, err error) error {
 	return tx.fail(what, err)
 }
 
+// args is where the arguments of the next statement go, of which there is one at a time.
+func (tx *Tx) args() []any { return tx.conn.values[:0] }
+
 // changed runs a statement and tells whether it changed a row.
 func (tx *Tx) changed(what, query string, args ...any) (bool, error) {
 	n, err := tx.affected(what, query, args...)
@@ -114,14 +119,14 @@ func (tx *Tx) affected(what, query string, args ...any) (int, error) {
 	return int(n), nil
 }
 
-// scanner is a row.
-type scanner interface{ Scan(dest ...any) error }
+// row has the values of a row.
+type row = []driver.Value
 
 // errEnough as the error of a scan ends the reading, which has succeeded.
 var errEnough = errors.New("sqldb: the rest is not needed")
 
 // each calls scan for every row of a query that changes nothing, and stops at its error.
-func (tx *Tx) each(what string, scan func(scanner) error, query string, args ...any) error {
+func (tx *Tx) each(what string, scan func(row) error, query string, args ...any) error {
 	if tx.err != nil {
 		return tx.err
 	}
@@ -131,7 +136,7 @@ func (tx *Tx) each(what string, scan func(scanner) error, query string, args ...
 	}
 	defer func() { _ = rows.Close() }() // Err tells
 	for rows.Next() {
-		if err := scan(rows); err == errEnough { //nolint:errorlint // it is never wrapped
+		if err := scan(rows.Row()); err == errEnough { //nolint:errorlint // it is never wrapped
 			return nil
 		} else if err != nil {
 			return tx.fail(what, err)
@@ -143,32 +148,40 @@ func (tx *Tx) each(what string, scan func(scanner) error, query string, args ...
 	return nil
 }
 
-// one reads the only row of a query; it tells whether there was one.
-func (tx *Tx) one(what string, scan func(scanner) error, query string, args ...any) (bool, error) {
-	found := false
-	err := tx.each(what, func(row scanner) error {
+// into reads the first row of a query; it tells whether there was one.
+func into[T any](tx *Tx, what string, c columns[T], v *T, query string, args ...any) (found bool, err error) {
+	err = tx.each(what, func(r row) error {
 		found = true
-		return scan(row)
+		return cmp.Or(c.scan(r, v), errEnough) // to ask for another row takes as long as to read this one
 	}, query, args...)
 	return found, err
 }
 
-// gave is one, of a statement that changes the row.
-func (tx *Tx) gave(what string, scan func(scanner) error, query string, args ...any) (bool, error) {
+// get gives the first row of a query; it tells whether there was one.
+func get[T any](tx *Tx, what string, c columns[T], query string, args ...any) (v T, found bool, err error) {
+	found, err = into(tx, what, c, &v, query, args...)
+	return v, found, err
+}
+
+// gave gives the only row of a statement that changes it, which is run to its end; it tells whether there was one.
+func gave[T any](tx *Tx, what string, c columns[T], query string, args ...any) (v T, found bool, err error) {
 	tx.altered = true
-	return tx.one(what, scan, query, args...)
+	err = tx.each(what, func(r row) error {
+		found = true
+		return c.scan(r, &v)
+	}, query, args...)
+	return v, found, err
 }
 
 // list reads all rows of a query.
-func list[T any](tx *Tx, what string, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
+func list[T any](tx *Tx, what string, c columns[T], query string, args ...any) ([]T, error) {
 	var all []T
-	err := tx.each(what, func(row scanner) error {
-		v, err := scan(row)
+	err := tx.each(what, func(r row) error {
 		if len(all) == cap(all) { // append alone would go on by a quarter and copy a long list ten times
 			all = slices.Grow(all, max(len(all), 8))
 		}
-		all = append(all, v)
-		return err
+		all = all[:len(all)+1]
+		return c.scan(r, &all[len(all)-1])
 	}, query, args...)
 	if err != nil {
 		return nil, err

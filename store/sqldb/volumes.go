@@ -1,38 +1,41 @@
 package sqldb
 
 import (
+	"time"
+
 	"github.com/berthdev/berth/impl/compute"
 )
 
-const volumeColumns = `id, user_id, name, size_gb, data_center_id, type, created_at`
+var (
+	volumeColumns = columns[compute.Volume]{
+		text("id", func(v *compute.Volume) *compute.VolumeID { return &v.ID }),
+		text("user_id", func(v *compute.Volume) *compute.UserID { return &v.UserID }),
+		text("name", func(v *compute.Volume) *string { return &v.Name }),
+		whole("size_gb", func(v *compute.Volume) *int64 { return &v.SizeGB }),
+		text("data_center_id", func(v *compute.Volume) *string { return &v.DataCenterID }),
+		text("type", func(v *compute.Volume) *compute.VolumeType { return &v.Type }),
+		instant("created_at", func(v *compute.Volume) *time.Time { return &v.CreatedAt }),
+	}
+	volumeSettings = volumeColumns.only("name", "size_gb") // written by UpdateVolume
 
-const (
-	insertVolume     = `INSERT INTO volumes (` + volumeColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?)`
-	selectVolume     = `SELECT ` + volumeColumns + ` FROM volumes WHERE id = ?`
-	selectVolumes    = `SELECT ` + volumeColumns + ` FROM volumes WHERE user_id = ? ORDER BY created_at DESC, seq DESC`
-	updateVolume     = `UPDATE volumes SET name = ?, size_gb = ? WHERE id = ?`
-	deleteVolume     = `DELETE FROM volumes WHERE id = ?`
-	selectVolumePods = `SELECT id FROM pods WHERE network_volume_id = ? AND gone = 0 ORDER BY seq`
+	insertVolume     = volumeColumns.insert("volumes")
+	selectVolume     = `SELECT ` + volumeColumns.list() + ` FROM volumes WHERE id = ?`
+	selectVolumes    = `SELECT ` + volumeColumns.list() + ` FROM volumes WHERE user_id = ? ORDER BY created_at DESC, seq DESC`
+	updateVolume     = `UPDATE volumes SET ` + volumeSettings.set() + ` WHERE id = ?`
+	selectVolumePods = `SELECT ` + podIDColumn.list() + ` FROM pods WHERE network_volume_id = ? AND gone = 0 ORDER BY seq`
 )
+
+const deleteVolume = `DELETE FROM volumes WHERE id = ?`
 
 // InsertVolume stores a new volume. Conflict when the id is taken.
 func (tx *Tx) InsertVolume(v compute.Volume) error {
-	_, err := tx.exec("insert volume "+string(v.ID), insertVolume, string(v.ID), string(v.UserID), v.Name, v.SizeGB, v.DataCenterID,
-		string(v.Type), millis(v.CreatedAt))
+	_, err := tx.exec("insert volume "+string(v.ID), insertVolume, volumeColumns.values(tx.args(), &v)...)
 	return err
 }
 
-func scanVolume(row scanner) (v compute.Volume, err error) {
-	err = row.Scan(&v.ID, &v.UserID, &v.Name, &v.SizeGB, &v.DataCenterID, &v.Type, instant{&v.CreatedAt})
-	return v, err
-}
-
 // Volume gives one volume. NotFound for an unknown id.
-func (tx *Tx) Volume(id compute.VolumeID) (v compute.Volume, err error) {
-	found, err := tx.one("read volume "+string(id), func(row scanner) (err error) {
-		v, err = scanVolume(row)
-		return err
-	}, selectVolume, string(id))
+func (tx *Tx) Volume(id compute.VolumeID) (compute.Volume, error) {
+	v, found, err := get(tx, "read volume "+string(id), volumeColumns, selectVolume, string(id))
 	if err == nil && !found {
 		err = compute.Errorf(compute.NotFound, "network volume %q does not exist", id)
 	}
@@ -41,12 +44,12 @@ func (tx *Tx) Volume(id compute.VolumeID) (v compute.Volume, err error) {
 
 // ListVolumes gives the user's volumes, newest first.
 func (tx *Tx) ListVolumes(user compute.UserID) ([]compute.Volume, error) {
-	return list(tx, "list volumes", scanVolume, selectVolumes, string(user))
+	return list(tx, "list volumes", volumeColumns, selectVolumes, string(user))
 }
 
 // UpdateVolume writes name and size. NotFound for an unknown id.
 func (tx *Tx) UpdateVolume(v compute.Volume) error {
-	ok, err := tx.changed("update volume "+string(v.ID), updateVolume, v.Name, v.SizeGB, string(v.ID))
+	ok, err := tx.changed("update volume "+string(v.ID), updateVolume, volumeSettings.values(tx.args(), &v, string(v.ID))...)
 	if err == nil && !ok {
 		err = compute.Errorf(compute.NotFound, "network volume %q does not exist", v.ID)
 	}
@@ -61,10 +64,5 @@ func (tx *Tx) DeleteVolume(id compute.VolumeID) error {
 
 // VolumePods gives the pods that mount the volume and are not TERMINATED, oldest first.
 func (tx *Tx) VolumePods(id compute.VolumeID) ([]compute.PodID, error) {
-	return list(tx, "list pods of volume "+string(id), scanPodID, selectVolumePods, string(id))
-}
-
-func scanPodID(row scanner) (id compute.PodID, err error) {
-	err = row.Scan(&id)
-	return id, err
+	return tx.podIDs("list pods of volume "+string(id), selectVolumePods, string(id))
 }

@@ -1,52 +1,60 @@
 package sqldb
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 )
 
-const webhookFields = `seq, job_id, url, tries, next_at, status, error, created_at, coalesce(length(body), 0)`
+// The columns of a delivery: InsertWebhook writes all, SetWebhook those of a try.
+var (
+	webhookFixed = columns[compute.Webhook]{
+		text("job_id", func(w *compute.Webhook) *compute.JobID { return &w.JobID }),
+		text("url", func(w *compute.Webhook) *string { return &w.URL }),
+		instant("created_at", func(w *compute.Webhook) *time.Time { return &w.CreatedAt }),
+	}
+	webhookTry = columns[compute.Webhook]{
+		whole("tries", func(w *compute.Webhook) *int { return &w.Tries }),
+		instant("next_at", func(w *compute.Webhook) *time.Time { return &w.NextAt }),
+		whole("status", func(w *compute.Webhook) *int { return &w.Status }),
+		text("error", func(w *compute.Webhook) *string { return &w.Error }),
+	}
+	webhookBody    = columns[compute.Webhook]{blob("body", func(w *compute.Webhook) *json.RawMessage { return &w.Body })}
+	webhookColumns = all(webhookFixed, webhookTry, webhookBody)
+	webhookWithout = all(columns[compute.Webhook]{ // its body
+		whole("seq", func(w *compute.Webhook) *int64 { return &w.Seq }),
+		computed("coalesce(length(body), 0)", whole("size", func(w *compute.Webhook) *int { return &w.Size })),
+	}, webhookFixed, webhookTry)
+	webhookWhole = all(webhookWithout, webhookBody)
 
-const (
 	// The number follows from the time and is above all others: it is never given again, also when older ones are deleted.
-	insertWebhook = `INSERT INTO webhooks (seq, job_id, url, body, tries, next_at, status, error, created_at)
-SELECT max(?1, coalesce(max(seq), 0) + 1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM webhooks`
-	selectWebhook = `SELECT ` + webhookFields + `, body FROM webhooks WHERE seq = ?`
+	insertWebhook = `INSERT INTO webhooks (seq, ` + webhookColumns.names() + `)
+SELECT max(?, coalesce(max(seq), 0) + 1), ` + webhookColumns.marks() + ` FROM webhooks`
+	selectWebhook = `SELECT ` + webhookWhole.list() + ` FROM webhooks WHERE seq = ?`
 	// The log of what is over may be long: what is pending is found by its index, and what is new by its number.
-	selectPending    = `SELECT ` + webhookFields + ` FROM webhooks INDEXED BY webhooks_due WHERE next_at IS NOT NULL ORDER BY seq`
-	selectNewPending = `SELECT ` + webhookFields + ` FROM webhooks NOT INDEXED WHERE seq > ? AND next_at IS NOT NULL ORDER BY seq`
-	setWebhook       = `UPDATE webhooks SET tries = ?1, next_at = ?2, status = ?3, error = ?4, body = CASE WHEN ?2 IS NULL THEN NULL ELSE body END WHERE seq = ?5`
-	selectLog        = `SELECT ` + webhookFields + ` FROM webhooks ORDER BY seq DESC LIMIT ?`
-	deleteLog        = `DELETE FROM webhooks WHERE next_at IS NULL AND seq IN (SELECT seq FROM webhooks
-WHERE seq < coalesce((SELECT seq FROM webhooks WHERE created_at >= ? ORDER BY seq LIMIT 1), 1 << 62) AND next_at IS NULL ORDER BY seq LIMIT ?)`
+	selectFromWebhooks = `SELECT ` + webhookWithout.list() + ` FROM webhooks `
+	selectPending      = selectFromWebhooks + `INDEXED BY webhooks_due WHERE next_at IS NOT NULL ORDER BY seq`
+	selectNewPending   = selectFromWebhooks + `NOT INDEXED WHERE seq > ? AND next_at IS NOT NULL ORDER BY seq`
+	selectLog          = selectFromWebhooks + `ORDER BY seq DESC LIMIT ?`
+	setWebhook         = `UPDATE webhooks SET ` + webhookTry.set() + `, body = CASE WHEN ? = 1 THEN NULL ELSE body END WHERE seq = ?`
 )
+
+const deleteLog = `DELETE FROM webhooks WHERE next_at IS NULL AND seq IN (SELECT seq FROM webhooks
+WHERE seq < coalesce((SELECT seq FROM webhooks WHERE created_at >= ? ORDER BY seq LIMIT 1), 1 << 62) AND next_at IS NULL ORDER BY seq LIMIT ?)`
 
 // webhooksEachMilli is how many deliveries of one millisecond have numbers of their own before they take those of the next.
 const webhooksEachMilli = 1 << 10
 
 // InsertWebhook stores a delivery to be made; its Seq is given by the store.
 func (tx *Tx) InsertWebhook(w compute.Webhook) error {
-	_, err := tx.exec("insert webhook", insertWebhook, tx.now.UnixMilli()*webhooksEachMilli, string(w.JobID), w.URL, blob(w.Body), w.Tries,
-		millis(w.NextAt), w.Status, w.Error, millis(w.CreatedAt))
+	_, err := tx.exec("insert webhook", insertWebhook, webhookColumns.values(append(tx.args(), tx.now.UnixMilli()*webhooksEachMilli), &w)...)
 	return err
 }
 
-// webhookInto gives where webhookFields go.
-func webhookInto(w *compute.Webhook) []any {
-	return []any{&w.Seq, &w.JobID, &w.URL, &w.Tries, instant{&w.NextAt}, &w.Status, &w.Error, instant{&w.CreatedAt}, &w.Size}
-}
-
-func scanWebhook(row scanner) (w compute.Webhook, err error) {
-	err = row.Scan(webhookInto(&w)...)
-	return w, err
-}
-
 // Webhook gives one delivery. NotFound for an unknown one.
-func (tx *Tx) Webhook(seq int64) (w compute.Webhook, err error) {
-	found, err := tx.one("read webhook", func(row scanner) error {
-		return row.Scan(append(webhookInto(&w), (*[]byte)(&w.Body))...)
-	}, selectWebhook, seq)
+func (tx *Tx) Webhook(seq int64) (compute.Webhook, error) {
+	w, found, err := get(tx, "read webhook", webhookWhole, selectWebhook, seq)
 	if err == nil && !found {
 		err = compute.Errorf(compute.NotFound, "webhook %d does not exist", seq)
 	}
@@ -55,8 +63,9 @@ func (tx *Tx) Webhook(seq int64) (w compute.Webhook, err error) {
 
 // PendingWebhooks gives to each the deliveries that are to be made with a greater Seq, in its order, without their bodies.
 func (tx *Tx) PendingWebhooks(after int64, each func(compute.Webhook)) error {
-	scan := func(row scanner) error {
-		w, err := scanWebhook(row)
+	scan := func(r row) error {
+		var w compute.Webhook
+		err := webhookWithout.scan(r, &w)
 		each(w)
 		return err
 	}
@@ -68,13 +77,13 @@ func (tx *Tx) PendingWebhooks(after int64, each func(compute.Webhook)) error {
 
 // SetWebhook writes how a try went.
 func (tx *Tx) SetWebhook(w compute.Webhook) error {
-	_, err := tx.exec("set webhook", setWebhook, w.Tries, millis(w.NextAt), w.Status, w.Error, w.Seq)
+	_, err := tx.exec("set webhook", setWebhook, webhookTry.values(tx.args(), &w, w.NextAt.IsZero(), w.Seq)...)
 	return err
 }
 
 // ListWebhooks gives the log, newest first.
 func (tx *Tx) ListWebhooks(limit int) ([]compute.Webhook, error) {
-	return list(tx, "list webhooks", scanWebhook, selectLog, limit)
+	return list(tx, "list webhooks", webhookWithout, selectLog, limit)
 }
 
 // DeleteWebhooks removes at most limit of those that are over and older, and tells how many.

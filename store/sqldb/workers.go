@@ -6,54 +6,44 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-const workerColumns = `id, endpoint_id, version, image, gpu_id, gpu_count, cpu_id, cpu_vcpus, cpu_memory_gb, disk_gb, data_center_id, host_id,
-devices, cost_per_hour, created_at, started_at`
+var (
+	workerColumns = all(columns[compute.Worker]{
+		text("id", func(w *compute.Worker) *compute.WorkerID { return &w.ID }),
+		text("endpoint_id", func(w *compute.Worker) *compute.EndpointID { return &w.EndpointID }),
+		whole("version", func(w *compute.Worker) *int64 { return &w.Version }),
+		text("image", func(w *compute.Worker) *string { return &w.Image }),
+		whole("disk_gb", func(w *compute.Worker) *int64 { return &w.DiskGB }),
+		text("data_center_id", func(w *compute.Worker) *string { return &w.DataCenterID }),
+		text("host_id", func(w *compute.Worker) *string { return &w.HostID }),
+		words("devices", func(w *compute.Worker) *[]string { return &w.Devices }),
+		real("cost_per_hour", func(w *compute.Worker) *float64 { return &w.CostPerHour }),
+		instant("created_at", func(w *compute.Worker) *time.Time { return &w.CreatedAt }),
+		instant("started_at", func(w *compute.Worker) *time.Time { return &w.StartedAt }),
+	},
+		optional(func(w *compute.Worker) **compute.GPU { return &w.GPU }, gpuColumns),
+		optional(func(w *compute.Worker) **compute.CPU { return &w.CPU }, cpuColumns))
+
+	insertWorker      = workerColumns.insert("workers")
+	selectFromWorkers = `SELECT ` + workerColumns.list() + ` FROM workers `
+	selectWorkers     = selectFromWorkers + `ORDER BY seq`
+	selectWorker      = selectFromWorkers + `WHERE id = ?`
+	selectWorkersOf   = selectFromWorkers + `WHERE endpoint_id = ? ORDER BY seq`
+)
 
 const (
-	insertWorker    = `INSERT INTO workers (` + workerColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	selectWorkers   = `SELECT ` + workerColumns + ` FROM workers ORDER BY seq`
-	selectWorker    = `SELECT ` + workerColumns + ` FROM workers WHERE id = ?`
-	selectWorkersOf = `SELECT ` + workerColumns + ` FROM workers WHERE endpoint_id = ? ORDER BY seq`
-	startWorker     = `UPDATE workers SET started_at = ? WHERE id = ?`
-	deleteWorker    = `DELETE FROM workers WHERE id = ?`
+	startWorker  = `UPDATE workers SET started_at = ? WHERE id = ?`
+	deleteWorker = `DELETE FROM workers WHERE id = ?`
 )
 
 // InsertWorker stores a new worker. Conflict when the id is taken.
 func (tx *Tx) InsertWorker(w compute.Worker) error {
-	var gpuID, gpuCount, cpuID, vcpus, memory any
-	if g := w.GPU; g != nil {
-		gpuID, gpuCount = g.ID, g.Count
-	}
-	if c := w.CPU; c != nil {
-		cpuID, vcpus, memory = c.ID, c.VCPUCount, c.MemoryGB
-	}
-	_, err := tx.exec("insert worker "+string(w.ID), insertWorker, string(w.ID), string(w.EndpointID), w.Version, w.Image, gpuID, gpuCount,
-		cpuID, vcpus, memory, w.DiskGB, w.DataCenterID, w.HostID, text(w.Devices), w.CostPerHour, millis(w.CreatedAt), millis(w.StartedAt))
+	_, err := tx.exec("insert worker "+string(w.ID), insertWorker, workerColumns.values(tx.args(), &w)...)
 	return err
 }
 
-func scanWorker(row scanner) (w compute.Worker, err error) {
-	var (
-		gpu, cpu                optional[string]
-		gpuCount, vcpus, memory optional[int64]
-	)
-	err = row.Scan(&w.ID, &w.EndpointID, &w.Version, &w.Image, &gpu, &gpuCount, &cpu, &vcpus, &memory, &w.DiskGB, &w.DataCenterID, &w.HostID,
-		words[[]string]{&w.Devices}, &w.CostPerHour, instant{&w.CreatedAt}, instant{&w.StartedAt})
-	if gpu.Valid {
-		w.GPU = &compute.GPU{ID: gpu.V, Count: gpuCount.V}
-	}
-	if cpu.Valid {
-		w.CPU = &compute.CPU{ID: cpu.V, VCPUCount: vcpus.V, MemoryGB: memory.V}
-	}
-	return w, err
-}
-
 // Worker gives one worker. NotFound for an unknown id.
-func (tx *Tx) Worker(id compute.WorkerID) (w compute.Worker, err error) {
-	found, err := tx.one("read worker "+string(id), func(row scanner) (err error) {
-		w, err = scanWorker(row)
-		return err
-	}, selectWorker, string(id))
+func (tx *Tx) Worker(id compute.WorkerID) (compute.Worker, error) {
+	w, found, err := get(tx, "read worker "+string(id), workerColumns, selectWorker, string(id))
 	if err == nil && !found {
 		err = compute.Errorf(compute.NotFound, "worker %q does not exist", id)
 	}
@@ -62,12 +52,12 @@ func (tx *Tx) Worker(id compute.WorkerID) (w compute.Worker, err error) {
 
 // ListWorkers gives all workers, oldest first.
 func (tx *Tx) ListWorkers() ([]compute.Worker, error) {
-	return list(tx, "list workers", scanWorker, selectWorkers)
+	return list(tx, "list workers", workerColumns, selectWorkers)
 }
 
 // ListWorkersOf gives the endpoint's workers, oldest first.
 func (tx *Tx) ListWorkersOf(id compute.EndpointID) ([]compute.Worker, error) {
-	return list(tx, "list workers of "+string(id), scanWorker, selectWorkersOf, string(id))
+	return list(tx, "list workers of "+string(id), workerColumns, selectWorkersOf, string(id))
 }
 
 // SetWorkerStarted writes when the worker's container came up; it tells whether there is such a worker.

@@ -23,7 +23,7 @@ func pragma(t *testing.T, c *sqldb.Conn, name string) (value string) {
 	rows, err := c.Query("PRAGMA " + name)
 	require.NoError(t, err)
 	require.True(t, rows.Next())
-	require.NoError(t, rows.Scan(&value))
+	value = fmt.Sprint(rows.Row()[0])
 	require.NoError(t, rows.Close())
 	return value
 }
@@ -86,7 +86,7 @@ func BenchmarkInsertJob64(b *testing.B) {
 		limit int
 	}{{"group commit", groupcommit.Most}, {"one transaction per call", 1}} {
 		b.Run(c.name, func(b *testing.B) {
-			d, err := open(b.Context(), filepath.Join(b.TempDir(), "berth.db"), compute.SystemClock{}, full, c.limit, migrations())
+			d, err := open(b.Context(), filepath.Join(b.TempDir(), "berth.db"), compute.SystemClock{}, full, migrations(), func(o *groupcommit.Options) { o.Most = c.limit })
 			require.NoError(b, err)
 			ids := compute.NewIDs(rand.Reader, compute.SystemClock{})
 			b.ResetTimer()

@@ -11,21 +11,22 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/groupcommit"
 )
 
 // patient is a store in which a commit that may linger does so for a year. batches gives how many writes each commit was for.
 func patient(t *testing.T) (d *DB, batches func() []int) {
-	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, d.Close()) })
-	d.group.SetMoment(365 * 24 * time.Hour)
 	var mu sync.Mutex
 	var all []int
-	d.Observe(func(writes int, _ time.Duration) {
+	count := Observe(func(writes int, _ time.Duration) {
 		mu.Lock()
 		defer mu.Unlock()
 		all = append(all, writes)
 	})
+	aYear := func(o *groupcommit.Options) { o.Moment = 365 * 24 * time.Hour }
+	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{}, count, aYear)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	return d, func() []int {
 		mu.Lock()
 		defer mu.Unlock()

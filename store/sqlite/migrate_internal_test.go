@@ -16,7 +16,6 @@ import (
 	"database/sql/driver"
 
 	"github.com/berthdev/berth/impl/compute"
-	"github.com/berthdev/berth/store/groupcommit"
 )
 
 // invented gives migrations that come after those that there are. The first adds, the second makes the table anew that others
@@ -48,7 +47,7 @@ UPDATE pods SET note = 'seen' WHERE gone = 0;`
 // isThere opens the database as a program with these migrations would, and holds its rows against those of the first release.
 func isThere(t *testing.T, path string, all []migration) {
 	t.Helper()
-	s, err := open(t.Context(), path, compute.NewFrozenClock(at(20)), full, groupcommit.Most, all)
+	s, err := open(t.Context(), path, compute.NewFrozenClock(at(20)), full, all)
 	require.NoError(t, err)
 	want := upgraded(releasedRows(1))
 	found := readRows(t, s, want)
@@ -86,7 +85,7 @@ func TestFurtherMigrationsKeepEveryRow(t *testing.T) {
 	isThere(t, path, last)
 	require.Equal(t, stepwise, describe(t, path), "at once it is the same")
 
-	_, err := open(t.Context(), path, compute.SystemClock{}, full, groupcommit.Most, known)
+	_, err := open(t.Context(), path, compute.SystemClock{}, full, known)
 	require.ErrorContains(t, err, "a newer berth wrote it")
 }
 
@@ -103,7 +102,7 @@ func TestAMigrationThatFailsLeavesTheDatabaseAsItWas(t *testing.T) {
 			path := load(t, releases(t)[1])
 			isThere(t, path, known)
 			before := dump(t, path)
-			_, err := open(t.Context(), path, compute.SystemClock{}, full, groupcommit.Most, slices.Concat(known, next, []migration{broken}))
+			_, err := open(t.Context(), path, compute.SystemClock{}, full, slices.Concat(known, next, []migration{broken}))
 			require.ErrorContains(t, err, "migrate: ")
 			require.ErrorContains(t, err, broken.name)
 			require.Equal(t, before, dump(t, path))
@@ -152,7 +151,7 @@ func TestAProcessThatCrashesInAMigration(t *testing.T) {
 		return nil, nil
 	})
 	next, _ := crashing(invented(t))
-	_, err = open(t.Context(), path, compute.SystemClock{}, full, groupcommit.Most, slices.Concat(migrations(), next))
+	_, err = open(t.Context(), path, compute.SystemClock{}, full, slices.Concat(migrations(), next))
 	require.NoError(t, err)
 	os.Exit(0) // without closing
 }

@@ -16,16 +16,16 @@ import (
 
 func TestEachCommitIsToldWithTheWritesThatShareIt(t *testing.T) {
 	t.Parallel()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.NewFrozenClock(start))
-	require.NoError(t, err)
 	var mu sync.Mutex
 	var batches []int
-	db.Observe(func(writes int, took time.Duration) {
+	count := sqlite.Observe(func(writes int, took time.Duration) {
 		mu.Lock()
 		defer mu.Unlock()
 		require.Positive(t, took, "by a clock that runs")
 		batches = append(batches, writes)
 	})
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.NewFrozenClock(start), count)
+	require.NoError(t, err)
 	gate, entered := make(chan struct{}), make(chan struct{})
 	var writes sync.WaitGroup
 	writes.Go(func() {

@@ -45,7 +45,3 @@ func told(err error) error {
 
 // Trouble is that of the last write.
 func (d *DB) Trouble() error { return d.group.Trouble() }
-
-// Watch has f told why writes begin to fail, and with nil that they succeed again, with how many failed. f must be quick, and is
-// set before the first write.
-func (d *DB) Watch(f func(trouble error, failed int)) { d.group.Watch(f) }

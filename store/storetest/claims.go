@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -131,4 +132,30 @@ func claimsFit(t *testing.T, open Open) {
 	require.Equal(t, compute.Conflict, compute.CodeOf(s.Write(t.Context(), func(tx store.Tx) error {
 		return tx.InsertClaims(claimedHost, compute.Claim{HolderID: "c", HostID: "h", DiskGB: 1})
 	})))
+}
+
+// claimsRefused checks that what is refused, a device or room, leaves nothing that would have the others of its group run again.
+func claimsRefused(t *testing.T, open Open) {
+	synctest.Test(t, func(t *testing.T) {
+		s := beginCounted(t, open)
+		require.NoError(t, claim(t, s, compute.Claim{HolderID: "a", HostID: "h", Devices: []string{"0"}}))
+		runs := 0
+		refused := func(c compute.Claim) func(store.Tx) error {
+			return func(tx store.Tx) error { return tx.InsertClaims(claimedHost, c) }
+		}
+		got := group(t, s,
+			func(tx store.Tx) error {
+				runs++
+				return tx.InsertClaims(claimedHost, compute.Claim{HolderID: "b", HostID: "h", Devices: []string{"1"}})
+			},
+			refused(compute.Claim{HolderID: "c", HostID: "h", Devices: []string{"2", "0"}}),
+			refused(compute.Claim{HolderID: "c", HostID: "i", DiskGB: 101}),
+			insert("j"))
+		require.NoError(t, got[0].err)
+		require.Equal(t, compute.Conflict, compute.CodeOf(got[1].err))
+		require.Equal(t, compute.Conflict, compute.CodeOf(got[2].err))
+		require.NoError(t, got[3].err)
+		require.Equal(t, 1, runs)
+		require.Equal(t, map[string]compute.Claimed{"h": {GPUs: 2}}, read(t, s, claimSums))
+	})
 }

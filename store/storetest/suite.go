@@ -18,6 +18,9 @@ type Open func(t *testing.T, clock compute.Clock) store.Store
 func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, Open){
+		"every field comes back as it was stored":                       fieldsStored,
+		"every field is changed, but those that stay":                   fieldsChanged,
+		"claims that are refused have nobody run again":                 claimsRefused,
 		"a pod comes back as it was stored":                             podRoundTrip,
 		"pods are listed by user and by status, and counted":            podLists,
 		"a pod moves only from the version that was read":               podMove,

@@ -1,0 +1,23 @@
+package sqldb
+
+// Tables gives the names of the columns of each table, as the lists have them, for the test that holds them against the schema.
+func Tables() map[string][]string {
+	return map[string][]string{
+		"pods": names(podColumns), "endpoints": names(endpointColumns), "releases": names(releaseColumns), "workers": names(workerColumns),
+		"ended_workers": names(endedWithLog), "claims": names(claimColumns), "claim_sums": names(sumColumns), "jobs": names(jobColumns),
+		"job_inputs": names(inputColumns), "job_pieces": names(pieceColumns), "chunks": names(chunkColumns), "webhooks": names(webhookColumns),
+		"job_counts": names(countColumns), "keys": names(keyColumns), "request_counts": names(requestCountColumns), "volumes": names(volumeColumns),
+		"registries": names(registryColumns), "delegations": names(delegationColumns), "templates": names(templateColumns),
+		"ssh_keys": names(sshKeyColumns), "clusters": names(clusterColumns), "system_lines": names(lineColumns), "charges": names(chargeColumns),
+		"runtimes": names(runtimeColumns), "clock": names(lagColumn),
+	}
+}
+
+func names[T any](c columns[T]) (all []string) {
+	for _, one := range c {
+		if one.write != nil {
+			all = append(all, one.name)
+		}
+	}
+	return all
+}
