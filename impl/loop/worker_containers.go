@@ -64,6 +64,9 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 	one.key = key.ID
 	l.workers[w.ID] = one
 	l.mu.Unlock()
+	if e.Env, err = environmentOf(ctx, l.Store, l.Secrets, e.UserID, string(w.ID), e.Env); err != nil {
+		return err
+	}
 	told, own := l.environment(e, w, token)
 	a := runtime.Allocation{
 		ID: string(w.ID), Image: e.Image, Args: e.Args, Hostname: string(w.ID), Env: own, Told: told, Ports: e.Ports, DiskGB: e.DiskGB,
