@@ -46,7 +46,7 @@ func newHandlers(e edge) (h handlers, err error) {
 	}
 	answers, faults := limit.NewAnswers(c.StallTimeout), &fault.Script{}
 	services := httpapi.Services{
-		Control: use.control, Pods: use.pods, Endpoints: use.endpoints, Workers: use.workers, QueueURL: e.at.public, Registries: use.registries,
+		Control: use.control, Pods: use.pods, Endpoints: use.endpoints, Workers: use.workers, QueueURL: e.at.public, Registries: use.registries, Secrets: use.secrets,
 		Queue: use.queue, Keyring: e.who.keyring, Rates: e.rates.rest, QueueRates: e.rates.queue, IDs: e.who.ids, Clock: e.clock, Log: c.Log,
 		Draining: e.draining, Leaving: e.leaving.Load, Faults: faults, Hosts: e.bounds.hosts, Proxies: e.bounds.proxies, Bodies: bodies, Answers: answers,
 		Trouble: e.db.store.Trouble, Ready: e.db.answers, Reachable: e.runs.reachable, Meter: e.seen.operations(), Trace: e.seen.requests(),

@@ -92,6 +92,7 @@ func (l *life) pods() {
 func (l *life) account() {
 	l.ask(204, "DELETE", l.make("/v2/registries/delegations", `{"resource":"arn:aws:ecr:eu-west-1:123456789012:repository/a"}`), "")
 	l.ask(204, "DELETE", l.make("/v2/templates", `{"name":"t","image":"i"}`), "")
+	l.ask(204, "DELETE", l.make("/v2/account/secrets", `{"name":"n","value":"secret"}`), "")
 	l.ask(200, "PUT", "/v2/account/ssh-keys", `{"keys":["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ1Y1nCxWjnQKjQh4pDzzP4QEoE0iEMnRgeW1TzKf0Fb x"]}`)
 	l.ask(200, "PUT", "/v2/account/ssh-keys", `{"keys":[]}`)
 	for _, more := range []string{`,"expiresIn":3600000`, ``} {

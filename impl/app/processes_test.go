@@ -26,34 +26,45 @@ const toldPod = `{"name":"a","image":"told","cpu":{"id":"cpu3g","vcpuCount":2},"
 
 // variables waits until the run of the pod that comes after so many earlier ones has written its environment, and gives it.
 func variables(t *testing.T, s *app.Server, key, pod string, earlier int) map[string]string {
+	env := map[string]string{}
+	lines := logLines(t, s, key, "/v2/pods/"+pod+"/logs?source=container&tail=5000", "that is all", earlier)
+	for _, line := range lines[:len(lines)-1] {
+		if name, value, is := strings.Cut(line, "="); is {
+			env[name] = value
+		}
+		if line == "that is all" {
+			clear(env)
+		}
+	}
+	return env
+}
+
+// logLines reads a log up to a line that contains the text, and comes after so many earlier ones, and gives the lines.
+func logLines(t *testing.T, s *app.Server, key, path, until string, earlier int) (lines []string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL()+"/v2/pods/"+pod+"/logs?source=container&tail=5000", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL()+path, nil)
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer "+key)
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
 	defer func() { _ = res.Body.Close() }()
-	env := map[string]string{}
-	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
-		text, isData := strings.CutPrefix(lines.Text(), "data: ")
+
+	for read := bufio.NewScanner(res.Body); read.Scan(); {
+		text, isData := strings.CutPrefix(read.Text(), "data: ")
 		if !isData {
 			continue
 		}
 		var event struct{ Line string }
 		require.NoError(t, json.Unmarshal([]byte(text), &event))
-		if name, value, is := strings.Cut(event.Line, "="); is {
-			env[name] = value
-		}
-		if event.Line == "that is all" {
-			if earlier == 0 {
-				return env
+		if lines = append(lines, event.Line); strings.Contains(event.Line, until) {
+			if earlier--; earlier < 0 {
+				return lines
 			}
-			earlier--
-			clear(env)
 		}
 	}
-	require.Fail(t, "the pod did not write its environment")
+	require.Fail(t, "the log has no line with: "+until, strings.Join(lines, "\n"))
 	return nil
 }
 

@@ -20,6 +20,7 @@ const pingsInALease = 3
 type useCases struct {
 	placement  *control.Placement
 	registries *control.Registries
+	secrets    *control.Secrets
 	control    *control.Control
 	endpoints  *control.Endpoints
 	queue      *queue.Queue
@@ -54,7 +55,10 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 	if use.placement, err = fleet.Open(ctx, c.store, control.PlacementOptions{Place: c.runs.Pods.Place, Looked: c.seen.placed()}); err != nil {
 		return nil, err
 	}
-	if use.registries, err = control.NewRegistries(ctx, c.store, c.who.ids, c.who.secrets.Secrets); err != nil {
+	if use.registries, err = control.NewRegistries(ctx, c.store, c.who.ids, c.who.secrets.Sealer); err != nil {
+		return nil, c.who.secrets.explain(c.Config, err)
+	}
+	if use.secrets, err = control.NewSecrets(ctx, c.store, c.who.ids, c.who.secrets.Sealer); err != nil {
 		return nil, c.who.secrets.explain(c.Config, err)
 	}
 	use.kept = c.who.secrets.keep(c.Config)
@@ -77,7 +81,7 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 
 	use.pods = loop.NewPods(loop.PodFleet{
 		Store: c.store, Placement: use.placement, Runtime: c.runs.Pods, Clock: c.clock, Log: c.Log, Simulated: c.runs.kind.Can.Simulates,
-		Login: use.registries.Login, Key: c.who.secrets.PodKeys().Token, URL: c.at.outer,
+		Login: use.registries.Login, Secrets: use.secrets.Fill, Key: c.who.secrets.PodKeys().Token, URL: c.at.outer,
 	})
 	use.control = control.New(c.store, c.who.ids, use.placement, c.runs.forRules(), control.Hints{Pod: use.pods.Hint, Volume: use.pods.HintVolume})
 	use.endpoints = control.NewEndpoints(c.store, c.who.ids, use.placement, use.queue, c.runs.forRules())
@@ -91,7 +95,7 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 		Store: c.store, Placement: use.placement, Queue: use.queue, Keyring: c.who.keyring, Local: c.runs.local, Runtime: c.runs.Workers,
 		Simulated: c.runs.kind.Can.Simulates, IDs: c.who.ids, Clock: c.clock, Log: c.Log, URL: c.at.queue, OuterURL: c.at.outer,
 		Ping: c.Lease / pingsInALease, Undeclared: func(id compute.EndpointID) bool { return !use.declares(id) },
-		Held: use.pods.Has, Login: use.registries.Login, Demand: demand,
+		Held: use.pods.Has, Login: use.registries.Login, Secrets: use.secrets.Fill, Demand: demand,
 	})
 	return use, nil
 }

@@ -24,9 +24,9 @@ func open(t *testing.T) (store.Store, *compute.IDs) {
 }
 
 func newRegistries(t *testing.T, db store.Store, ids *compute.IDs) *control.Registries {
-	secrets, err := control.NewSecrets([]byte("a key that has thirty-two bytes."))
+	sealer, err := control.NewSealer([]byte("a key that has thirty-two bytes."))
 	require.NoError(t, err)
-	registries, err := control.NewRegistries(t.Context(), db, ids, secrets)
+	registries, err := control.NewRegistries(t.Context(), db, ids, sealer)
 	require.NoError(t, err)
 	return registries
 }

@@ -32,6 +32,7 @@ type Services struct {
 	Workers    Workers
 	QueueURL   func(*http.Request) string // base of the queue for who sent the request, without a slash at the end
 	Registries *control.Registries
+	Secrets    *control.Secrets
 	Queue      *jobs.Queue
 	Keyring    *control.Keyring
 	Rates      *control.Rates

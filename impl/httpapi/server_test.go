@@ -65,9 +65,9 @@ func openWith(t testing.TB, change func(*httpapi.Services)) *edge {
 	e.endpoint = made.ID
 	rates, err := control.NewRates(t.Context(), db, e.clock, compute.Windows(20, 30, 40))
 	require.NoError(t, err)
-	secrets, err := control.NewSecrets(make([]byte, control.SecretKeySize))
+	sealer, err := control.NewSealer(make([]byte, control.SecretKeySize))
 	require.NoError(t, err)
-	registries, err := control.NewRegistries(t.Context(), db, ids, secrets)
+	registries, err := control.NewRegistries(t.Context(), db, ids, sealer)
 	require.NoError(t, err)
 	bodies, err := limit.NewBodies(filepath.Join(t.TempDir(), "bodies"), time.Minute)
 	require.NoError(t, err)

@@ -237,7 +237,11 @@ func (l *Pods) remove(ctx context.Context, id compute.PodID) error {
 func (l *Pods) start(ctx context.Context, p compute.Pod) error {
 	a := allocation(p)
 	if !l.Simulated {
-		a.Hostname, a.Told = p.ID.Hostname(), l.told(p)
+		env, err := environmentOf(ctx, l.Store, l.Secrets, p.UserID, string(p.ID), p.Env)
+		if err != nil {
+			return err
+		}
+		a.Env, a.Hostname, a.Told = env, p.ID.Hostname(), l.told(p)
 	}
 	if p.RegistryID != "" {
 		a.Credential = func(ctx context.Context) (runtime.Credential, error) {

@@ -39,6 +39,7 @@ type PodFleet struct {
 	Clock     compute.Clock
 	Log       *slog.Logger
 	Login     func(context.Context, compute.RegistryID) (compute.Login, error) // opens the credential of a private image
+	Secrets   OpenSecrets                                                      // nil: there are none
 	Key       func(compute.Pod) string                                         // makes the pod's own key
 	URL       func() string                                                    // base of all interfaces, as what Runtime runs reaches it
 	// Simulated says that containers have nothing that another one could be in want of, and hear nothing: Key and URL may be nil.

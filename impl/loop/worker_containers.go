@@ -83,6 +83,10 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 		return "", err
 	}
 	l.containers.Update(w.ID, func(one *worker) { one.key = key.ID }) // or it would be that of an earlier worker
+	if e.Env, err = environmentOf(ctx, l.Store, l.Secrets, e.UserID, string(w.ID), e.Env); err != nil {
+		return key.ID, err
+	}
+
 	told, own := l.environment(e, w, token)
 	a := runtime.Allocation{
 		ID: string(w.ID), Image: e.Image, Args: e.Args, Hostname: string(w.ID), Env: own, Told: told, Ports: e.Ports, DiskGB: e.DiskGB,

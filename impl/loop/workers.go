@@ -58,6 +58,8 @@ type Fleet struct {
 	Held func(hostID string, devices []string) bool
 	// Login opens the credential for a private image.
 	Login func(context.Context, compute.RegistryID) (compute.Login, error)
+	// Secrets opens those that an endpoint's environment refers to; nil: there are none.
+	Secrets OpenSecrets
 	// Demand is the hint that an endpoint may need more or fewer workers; nil: the loop's own, see Workers.Hint.
 	Demand Hint
 }
