@@ -326,10 +326,20 @@ func TestCommandsSpeakThroughTheGeneratedClients(t *testing.T) {
 	})
 }
 
-func TestHandWrittenFilesStayShort(t *testing.T) {
+func TestWhatPeopleWriteStaysShort(t *testing.T) {
 	t.Parallel()
-	handWritten(t, func(path string, _ *ast.File, _ *token.FileSet, text []byte) {
+	handWritten(t, func(path string, file *ast.File, set *token.FileSet, text []byte) {
 		assert.LessOrEqual(t, bytes.Count(text, []byte("\n")), 500, "%s has over 500 lines", path)
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				lines := set.Position(n.End()).Line - set.Position(n.Pos()).Line + 1
+				assert.LessOrEqual(t, lines, 80, "%s: %s has over 80 lines", path, n.Name.Name)
+			case *ast.InterfaceType:
+				assert.LessOrEqual(t, n.Methods.NumFields(), 12, "%s has an interface of over 12 methods", set.Position(n.Pos()))
+			}
+			return true
+		})
 	})
 }
 

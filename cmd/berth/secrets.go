@@ -92,5 +92,6 @@ func fileText(path string) (any, error) {
 	case len(text) >= compute.SecretValueBytes:
 		return nil, fmt.Errorf("%s has more than the %d bytes that a secret may have", path, compute.SecretValueBytes-1)
 	}
+
 	return string(text), nil
 }

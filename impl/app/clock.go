@@ -74,14 +74,17 @@ func (t *timekeeper) keep(ctx context.Context) error {
 				return err
 			}
 		}
+
 		if err := tx.SetLag(lag); err != nil {
 			return err
 		}
+
 		// Here, where no other transaction is between the charges and the clock that theirs are stamped from.
 		t.running.Adjust(step)
 		adjusted = true
 		return nil
 	})
+
 	if err != nil {
 		if adjusted {
 			t.running.Adjust(-step)
@@ -96,5 +99,6 @@ func (t *timekeeper) keep(ctx context.Context) error {
 	if paused := (change - step).Round(time.Millisecond); paused > 0 {
 		t.log.Warn("the server was paused: nothing falls due by that", "for", paused)
 	}
+
 	return nil
 }

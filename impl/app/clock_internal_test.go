@@ -48,6 +48,7 @@ func TestAStepThatCannotBeStoredIsOneStill(t *testing.T) {
 	works := s.controls.db.store
 	k, err := newTimekeeper(t.Context(), compute.NewRunningClock(), works, slog.New(slog.DiscardHandler)) // beside that of the server
 	require.NoError(t, err)
+
 	k.running.Step(-time.Hour)
 	k.store = failing{works}
 	require.Error(t, k.keep(t.Context()))

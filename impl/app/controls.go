@@ -40,11 +40,13 @@ func openControls(
 			}
 		}
 	}
+
 	fresh := control.NewKey{UserID: owner, Name: "test controls", Scopes: []compute.Scope{compute.ScopeControls}, Exempt: true}
 	made, token, err := who.keyring.Create(ctx, fresh)
 	if err != nil {
 		return nil, err
 	}
+
 	// Or the next start would take the directory for one that has a key.
 	u.pushOnFailure("key of the test controls", func() error { return who.keyring.Delete(context.WithoutCancel(ctx), made.ID) })
 	simulations := runs.simulations()
@@ -85,6 +87,7 @@ func (c *controls) Reset(ctx context.Context) error {
 	if err := c.db.store.Write(ctx, func(tx store.Tx) error { return tx.Clear() }); err != nil {
 		return err
 	}
+
 	c.use.queue.Clear()
 	c.use.webhooks.Clear()
 	for _, s := range c.simulations {
@@ -93,6 +96,7 @@ func (c *controls) Reset(ctx context.Context) error {
 	c.use.placement.Clear()
 	q := c.config.Quotas
 	c.SetQuotas(q.Minute, q.Hour, q.Day)
+
 	return c.SetQueueRates(c.config.QueueRates)
 }
 

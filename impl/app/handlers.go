@@ -44,6 +44,7 @@ func newHandlers(e edge) (h handlers, err error) {
 	if err != nil {
 		return h, err
 	}
+
 	answers, faults := limit.NewAnswers(c.StallTimeout), &fault.Script{}
 	services := httpapi.Services{
 		Control: use.control, Pods: use.pods, Endpoints: use.endpoints, Workers: use.workers, QueueURL: e.at.public, Registries: use.registries, Secrets: use.secrets,
@@ -56,6 +57,7 @@ func newHandlers(e edge) (h handlers, err error) {
 			Introspection: c.GraphQL.Introspection || c.TestControls, Playground: c.GraphQL.Playground,
 		}),
 	}
+
 	if e.controls != nil {
 		services.Controls = e.controls
 	}
@@ -66,6 +68,7 @@ func newHandlers(e edge) (h handlers, err error) {
 	if h.all, err = httpapi.New(services); err != nil {
 		return h, err
 	}
+
 	h.metrics = e.seen.metricsHandler(observe.Sources{
 		Trouble: e.db.store.Trouble, Dropped: c.LogDropped, Dispatchers: use.queue.Dispatchers, Held: use.queue.Holding, Supply: use.placement.Supplies,
 		Clock: e.clock, Log: c.Log, Pods: podCounts(e.db.store),

@@ -19,6 +19,7 @@ func TestSecrets_InTheEnvironmentOfWhatStarts(t *testing.T) {
 		Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{told}, RuntimeSettings: setting.Values{"process-accept": {"env:LEVEL", "env:NONE"}},
 	}
 	s := start(t, c)
+
 	key := s.FirstKey()
 	do := func(status int, method, path, body string) map[string]any {
 		t.Helper()
@@ -26,6 +27,7 @@ func TestSecrets_InTheEnvironmentOfWhatStarts(t *testing.T) {
 		require.Equal(t, status, got, document)
 		return document
 	}
+
 	secret := "/v2/account/secrets/" + do(201, "POST", "/v2/account/secrets", `{"name":"level","value":"the-first-value"}`)["id"].(string)
 	pod := do(201, "POST", "/v2/pods", strings.TrimSuffix(toldPod, "}")+
 		`,"env":{"LEVEL":"<{{ RUNPOD_SECRET_level }}>","NONE":"{{ RUNPOD_SECRET_Level }}"}}`)["id"].(string)
@@ -41,6 +43,7 @@ func TestSecrets_InTheEnvironmentOfWhatStarts(t *testing.T) {
 	require.Equal(t, "<the-first-value>", variables(t, s, key, pod, 0)["LEVEL"], "what runs keeps its value")
 	restart()
 	require.Equal(t, "<the-second-value>", variables(t, s, key, pod, 1)["LEVEL"])
+
 	do(204, "DELETE", secret, "")
 	restart()
 	require.Equal(t, "<{{ RUNPOD_SECRET_level }}>", variables(t, s, key, pod, 2)["LEVEL"])
@@ -59,6 +62,7 @@ func TestSecrets_InTheEnvironmentOfWhatStarts(t *testing.T) {
 		if os.IsNotExist(err) {
 			return nil
 		}
+
 		if strings.HasPrefix(filepath.Base(path), "berth.db") {
 			require.NotContains(t, string(text), "the-second-value", path)
 		}
@@ -75,6 +79,7 @@ func TestSecrets_OfAnEndpointAreOpenedForItsWorkers(t *testing.T) {
 	key := s.FirstKey()
 	status, document := call(t, "POST", s.URL()+"/v2/account/secrets", key, `{"name":"level","value":"high"}`)
 	require.Equal(t, 201, status, document)
+
 	status, document = call(t, "POST", s.URL()+"/v2/serverless", key, `{"name":"e","type":"QUEUE","image":"told","env":{"LEVEL":"{{ RUNPOD_SECRET_level }}"},
 		"scaling":{"type":"QUEUE_DELAY","queueDelay":4},"workers":{"min":1,"max":1},"cpu":[{"id":"cpu3g","vcpuCount":2}]}`)
 	require.Equal(t, 201, status, document)
@@ -89,6 +94,7 @@ func TestSecrets_OfAnEndpointAreOpenedForItsWorkers(t *testing.T) {
 		}
 		return worker != ""
 	}, time.Minute, 10*time.Millisecond)
+
 	require.Contains(t, logLines(t, s, key, endpoint+"/workers/"+worker+"/logs?source=container&tail=500", "that is all", 0), "LEVEL=high", 0)
 	require.NoError(t, s.Close())
 }

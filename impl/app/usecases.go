@@ -61,6 +61,7 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 	if use.secrets, err = control.NewSecrets(ctx, c.store, c.who.ids, c.who.secrets.Sealer); err != nil {
 		return nil, c.who.secrets.explain(c.Config, err)
 	}
+
 	use.kept = c.who.secrets.keep(c.Config)
 	u.push("secret", use.kept.over)
 
@@ -73,6 +74,7 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 	demand := loop.NewHint()
 	settings := queue.DefaultSettings()
 	settings.Lease = c.Lease
+
 	if use.queue, err = queue.New(ctx, c.store, c.clock, c.who.ids, settings, c.seen.queueHooks(queue.Hooks{
 		Demand: demand.Give, Document: httpapi.JobDocument, Delivery: use.webhooks.Hint,
 	})); err != nil {
@@ -91,12 +93,14 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 	if use.declared, err = declare(ctx, c.Endpoints, use.endpoints); err != nil {
 		return nil, err
 	}
+
 	use.workers = loop.NewWorkers(loop.Fleet{
 		Store: c.store, Placement: use.placement, Queue: use.queue, Keyring: c.who.keyring, Local: c.runs.local, Runtime: c.runs.Workers,
 		Simulated: c.runs.kind.Can.Simulates, IDs: c.who.ids, Clock: c.clock, Log: c.Log, URL: c.at.queue, OuterURL: c.at.outer,
 		Ping: c.Lease / pingsInALease, Undeclared: func(id compute.EndpointID) bool { return !use.declares(id) },
 		Held: use.pods.Has, Login: use.registries.Login, Secrets: use.secrets.Fill, Demand: demand,
 	})
+
 	return use, nil
 }
 
@@ -124,6 +128,7 @@ func declare(ctx context.Context, all []Endpoint, endpoints *control.Endpoints) 
 		case n.WorkersMax == 0:
 			n.WorkersMax = defaultWorkersMax
 		}
+
 		if n.IdleTimeout == 0 {
 			n.IdleTimeout = defaultIdleTimeout
 		}
@@ -131,7 +136,9 @@ func declare(ctx context.Context, all []Endpoint, endpoints *control.Endpoints) 
 		if err != nil {
 			return nil, fmt.Errorf("endpoint %s: %w", e.Name, err)
 		}
+
 		ids[e.Name] = made.ID
 	}
+
 	return ids, nil
 }

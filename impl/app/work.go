@@ -59,12 +59,14 @@ func newWork(
 		{Name: clockSweep, Tick: loop.KeepTick, Do: keeper.keep},
 		{Name: "look at the clock", Tick: lookTick, Do: keeper.look},
 	}
+
 	w.kept = reconcile.NewSweeps(compute.SystemClock{}, c.Log, len(kept), kept...)
 	u.push("contexts", func() error {
 		w.loops.stop()
 		w.pods.stop()
 		return nil
 	})
+
 	return w
 }
 
@@ -115,6 +117,7 @@ func (w *work) run(before *earlier, c runtime.Config, u *undo) {
 		w.use.queue.Close() // workers finish or give back what they hold, held requests are answered with what is known
 		return w.loops.end()
 	})
+
 	w.loops.running.Go(func() { w.use.workers.Run(w.loops.ctx) })
 	w.loops.running.Go(func() { w.use.webhooks.Run(w.loops.ctx) })
 	for _, at := range before.all {

@@ -44,6 +44,7 @@ func SecretNames(env map[string]string) (names []string) {
 			}
 		}
 	}
+
 	return names
 }
 
@@ -62,5 +63,6 @@ func FillSecrets(env, values map[string]string) (map[string]string, error) {
 			return nil, Errorf(Rejected, "env: %s has %d bytes with the secrets that it names, and a program takes at most %d", name, now, VariableBytes)
 		}
 	}
+
 	return filled, nil
 }

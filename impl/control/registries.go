@@ -99,6 +99,7 @@ func (r *Registries) Delete(ctx context.Context, user compute.UserID, id compute
 		if err := tx.ForgetRegistry(id); err != nil {
 			return err
 		}
+
 		return tx.DeleteRegistry(id)
 	})
 }

@@ -63,6 +63,7 @@ func (k *Secrets) Create(ctx context.Context, user compute.UserID, n NewSecret) 
 		made.CreatedAt = tx.Wall()
 		return tx.InsertSecret(made, sealed)
 	})
+
 	return made, err
 }
 
@@ -121,12 +122,14 @@ func (k *Secrets) Update(ctx context.Context, user compute.UserID, id compute.Se
 				return err
 			}
 		}
+
 		if change.Description == nil {
 			return nil
 		}
 		one.Description = *change.Description
 		return tx.UpdateSecret(one)
 	})
+
 	return one, err
 }
 
@@ -160,12 +163,14 @@ func (k *Secrets) Fill(ctx context.Context, user compute.UserID, env map[string]
 				unknown = append(unknown, name)
 				continue
 			}
+
 			value, err := k.open(tx, one.ID)
 			if err != nil {
 				return err
 			}
 			values[name] = string(value)
 		}
+
 		return nil
 	})
 	if err != nil {

@@ -44,6 +44,7 @@ func (l *Earlier) Run(ctx context.Context) (nothingLeft bool) {
 			return reconcile.At(l.Clock.Now().Add(reviewTick)), nil
 		}),
 	}).Run(ctx)
+
 	return nothingLeft
 }
 
@@ -53,6 +54,7 @@ func (l *Earlier) Step(ctx context.Context) (nothingLeft bool) {
 	workers, workersErr := l.endWorkers(ctx)
 	volumes, volumesErr := sweepVolumes(ctx, l.Store, l.Pods)
 	err = cmp.Or(err, workersErr, volumesErr, l.Pods.Sweep(ctx))
+
 	switch {
 	case err != nil:
 		l.empty = 0
@@ -63,6 +65,7 @@ func (l *Earlier) Step(ctx context.Context) (nothingLeft bool) {
 		l.tell(ctx, "an earlier runtime has something that belongs to pods and volumes which last", "containers", pods, "volumes", volumes)
 		return false
 	}
+
 	if l.empty++; l.empty < emptyLooks {
 		return false
 	}
@@ -87,6 +90,7 @@ func (l *Earlier) endPods(ctx context.Context) (left int, err error) {
 			p, err = tx.Pod(compute.PodID(id))
 			return err
 		})
+
 		gone := compute.CodeOf(readErr) == compute.NotFound || p.Status == compute.PodTerminated
 		switch {
 		case gone:
@@ -99,8 +103,10 @@ func (l *Earlier) endPods(ctx context.Context) (left int, err error) {
 				err = cmp.Or(stopErr, err)
 			}
 		}
+
 		left++
 	}
+
 	return left, err
 }
 

@@ -25,6 +25,7 @@ func TestPods_Behind(t *testing.T) {
 		y.step(time.Minute)
 		y.step(sim.DefaultBoot)
 		require.Equal(t, compute.PodRunning, y.pod(id).Status)
+
 		var said []string
 		require.NoError(t, y.store.Read(t.Context(), func(tx tx) error {
 			lines, err := tx.SystemLines(string(id), 0)
@@ -33,6 +34,7 @@ func TestPods_Behind(t *testing.T) {
 			}
 			return err
 		}))
+
 		require.Len(t, said, 5, "and not at every look: %q", said)
 		require.Contains(t, said[1], "the pod is behind, and is tried again: ")
 		require.Contains(t, said[1], "runtime")
@@ -48,6 +50,7 @@ func TestPods_Behind(t *testing.T) {
 		y.step(0)
 		y.host.away.Store(false)
 		y.step(time.Minute)
+
 		require.NoError(t, y.store.Read(t.Context(), func(tx tx) error {
 			lines, err := tx.SystemLines(string(id), 0)
 			require.Empty(t, lines)
@@ -70,16 +73,19 @@ func TestPods_Drop(t *testing.T) {
 		comes := y.create(nil)
 		y.pods.Drop()
 		require.Zero(t, y.pods.Live(stays))
+
 		y.step(0)
 		require.NotZero(t, y.pods.Live(stays), "it was looked at anew")
 		y.pods.Drop()
 		y.step(sim.DefaultBoot)
 		require.Equal(t, compute.PodRunning, y.pod(comes).Status)
 		require.EqualValues(t, starts+2, y.host.starts.Load(), "nothing is started twice")
+
 		y.pods.Drop()
 		y.step(10 * time.Second)
 		require.Equal(t, compute.PodExited, y.pod(ends).Status)
 		require.Equal(t, compute.PodRunning, y.pod(stays).Status)
+
 		state, err := y.host.Inspect(t.Context(), string(stopped))
 		require.NoError(t, err)
 		require.NotEmpty(t, state.Phase)

@@ -43,12 +43,14 @@ func (l *Pods) adopt(ctx context.Context) (all []compute.PodID, err error) {
 	if err = cmp.Or(err, readErr); err != nil {
 		return all, err
 	}
+
 	for _, p := range pods {
 		if err := l.resume(ctx, p); err != nil {
 			return all, err
 		}
 		all = append(all, p.ID)
 	}
+
 	return all, nil
 }
 
@@ -100,6 +102,7 @@ func (l *Pods) reclaim(ctx context.Context, ids []string) error {
 			l.shared.take(p) // no two of them had the same
 		}
 	}
+
 	ends.Wait()
 	return errors.Join(errs...)
 }
@@ -125,6 +128,7 @@ func (l *Pods) resume(ctx context.Context, p compute.Pod) error {
 	if !errors.Is(err, runtime.ErrUnknown) {
 		return err
 	}
+
 	err = l.start(ctx, p)
 	if err != nil && !errors.Is(err, runtime.ErrUnavailable) {
 		l.Log.Error("pod could not be taken up again", "pod", p.ID, "error", err)
@@ -161,6 +165,7 @@ func (l *Pods) inspect(ctx context.Context, one *podLook) error {
 	if err == nil {
 		l.note(ctx, one, state)
 	}
+
 	switch {
 	case errors.Is(err, runtime.ErrUnknown):
 		one.Memory.usage = usage{}
@@ -182,6 +187,7 @@ func (l *Pods) inspect(ctx context.Context, one *podLook) error {
 		p.Reason = reason(state)
 		return one.move(compute.PodFailed)
 	}
+
 	return nil
 }
 
@@ -206,6 +212,7 @@ func (l *Pods) replace(ctx context.Context, one *podLook) error {
 	if !l.Simulated && !l.shared.take(one.pod) {
 		return nil
 	}
+
 	one.pod.StartedAt = time.Time{}
 	err := l.start(ctx, one.pod)
 	if err == nil || errors.Is(err, runtime.ErrUnavailable) || ctx.Err() != nil {
@@ -243,12 +250,14 @@ func (l *Pods) start(ctx context.Context, p compute.Pod) error {
 		}
 		a.Env, a.Hostname, a.Told = env, p.ID.Hostname(), l.told(p)
 	}
+
 	if p.RegistryID != "" {
 		a.Credential = func(ctx context.Context) (runtime.Credential, error) {
 			login, err := l.Login(ctx, p.RegistryID)
 			return runtime.Credential{User: login.Username, Password: login.Password}, err
 		}
 	}
+
 	return l.Runtime.Start(ctx, a)
 }
 

@@ -40,10 +40,12 @@ func (s *shared) take(p compute.Pod) bool {
 			}
 			return false
 		}
+
 		if !held {
 			taken = append(taken, thing)
 		}
 	}
+
 	return true
 }
 

@@ -43,6 +43,7 @@ func (l *Pods) note(ctx context.Context, one *podLook, s runtime.State) {
 		one.Memory.usage = usage{}
 		return
 	}
+
 	next := usage{ports: s.Ports, startedAt: s.StartedAt.UnixMilli(), measuredAt: l.Clock.Now().UnixMilli()}
 	if last.measuredAt != 0 && last.startedAt == next.startedAt {
 		next.cpu, next.memory, next.gpus, next.measured = last.cpu, last.memory, last.gpus, last.measured
@@ -62,5 +63,6 @@ func (l *Pods) note(ctx context.Context, one *podLook, s runtime.State) {
 	case !errors.Is(err, runtime.ErrNoStats) && ctx.Err() == nil:
 		l.Log.Debug("pod: it could not be measured", "pod", one.Key, "error", err)
 	}
+
 	one.Memory.usage = next
 }

@@ -59,6 +59,7 @@ func (one *podLook) end(now time.Time) {
 	case one.pod.Status == compute.PodRunning:
 		one.Memory.startedAt, one.Memory.restartAt = one.pod.StartedAt.UnixMilli(), one.pod.Generation()
 	}
+
 	switch one.next {
 	case atOnce:
 		one.Next = reconcile.AtOnce()
@@ -101,6 +102,7 @@ func (l *Pods) look(ctx, ends context.Context, looks []*reconcile.Look[compute.P
 		l.inspectQuickly(ctx, one)
 	}
 	l.read(ends, all)
+
 	for _, one := range all {
 		if !one.done {
 			one.Err = l.attempt(ctx, ends, one)
@@ -125,6 +127,7 @@ func (l *Pods) inspectQuickly(ctx context.Context, one *podLook) {
 	if err != nil || state.Generation != p.Generation() {
 		return
 	}
+
 	one.done = true
 	switch {
 	case p.Status == compute.PodStarting && state.Phase == runtime.Starting:
@@ -150,6 +153,7 @@ func (l *Pods) read(ctx context.Context, all []*podLook) {
 	if !left {
 		return
 	}
+
 	err := l.Store.Read(ctx, func(tx store.Tx) (err error) {
 		for _, one := range all {
 			if one.done {
@@ -162,10 +166,13 @@ func (l *Pods) read(ctx context.Context, all []*podLook) {
 			if err != nil {
 				return err
 			}
+
 			one.pod.ID = one.Key // of two texts, the one that does not keep that of the whole row
 		}
+
 		return nil
 	})
+
 	for _, one := range all {
 		if err != nil && !one.done {
 			one.done, one.Err = true, err
@@ -213,6 +220,7 @@ func (l *Pods) write(ctx context.Context, all []*podLook) {
 			moving = append(moving, one)
 		}
 	}
+
 	if len(moving) == 0 {
 		return
 	}
@@ -225,6 +233,7 @@ func (l *Pods) write(ctx context.Context, all []*podLook) {
 		}
 		return nil
 	})
+
 	if err != nil && len(moving) > 1 { // what is the matter with one shall not be with all
 		for _, one := range moving {
 			one.moved = true
@@ -232,6 +241,7 @@ func (l *Pods) write(ctx context.Context, all []*podLook) {
 		}
 		return
 	}
+
 	for _, one := range moving {
 		one.pod.Version++
 		switch {

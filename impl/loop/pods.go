@@ -123,6 +123,7 @@ func sayBehind(ctx context.Context, s store.Store, log *slog.Logger, kind, id, r
 	if reason != "" {
 		text = "the " + kind + " is behind, and is tried again: " + oneLine(reason)
 	}
+
 	err := s.Write(ctx, func(tx store.Tx) error {
 		is, err := there(tx)
 		if compute.CodeOf(err) == compute.NotFound || err == nil && !is {

@@ -43,6 +43,7 @@ func (r Retention) Sweeps() *reconcile.Sweeps {
 			return r.inBatches(ctx, func(tx store.Tx) (int, error) { return f(tx, now) })
 		}
 	}
+
 	return reconcile.NewSweeps(
 		r.Clock, r.Log, 1,
 		reconcile.Sweep{Name: "terminated pods", Tick: RetentionTick, Do: deleted(func(tx store.Tx, now time.Time) (int, error) {

@@ -23,6 +23,7 @@ func environmentOf(ctx context.Context, s store.Store, open OpenSecrets, user co
 	if open == nil {
 		return env, nil
 	}
+
 	filled, unknown, err := open(ctx, user, env)
 	if err == nil && len(unknown) > 0 {
 		slices.Sort(unknown)
@@ -38,5 +39,6 @@ func environmentOf(ctx context.Context, s store.Store, open OpenSecrets, user co
 	case refused != nil:
 		err = errors.New(refused.Detail) // it becomes a reason, which has no code
 	}
+
 	return filled, err
 }

@@ -50,12 +50,14 @@ func (l *Webhooks) deliver(ctx context.Context, one *reconcile.Look[int64, deliv
 		if t.posted {
 			r.answered(t.status, now)
 		}
+
 		if !again.IsZero() {
 			d := t.delivery
 			d.next = again
 			r.line.add(d)
 		}
 	})
+
 	return reconcile.Next{}, nil
 }
 
@@ -66,6 +68,7 @@ func (l *Webhooks) carryOut(ctx context.Context, t *try) (again time.Time) {
 		w, err = tx.Webhook(t.seq)
 		return err
 	})
+
 	now := l.Clock.Now()
 	switch {
 	case compute.CodeOf(err) == compute.NotFound || err == nil && w.NextAt.IsZero():
@@ -80,6 +83,7 @@ func (l *Webhooks) carryOut(ctx context.Context, t *try) (again time.Time) {
 		l.Log.Warn("webhook", "job", w.JobID, "error", w.Error)
 		return l.record(ctx, w)
 	}
+
 	status, err := l.post(ctx, t, &w)
 	if err != nil && ctx.Err() != nil && !t.cut.Load() {
 		return t.next // the server stops
@@ -90,12 +94,14 @@ func (l *Webhooks) carryOut(ctx context.Context, t *try) (again time.Time) {
 	now = l.Clock.Now()
 	w.Tries++
 	w.Status, w.Error, w.NextAt = status, "", time.Time{}
+
 	if err != nil {
 		w.Error = err.Error()
 		if w.Tries < webhookTries {
 			w.NextAt = now.Add(webhookPause)
 		}
 	}
+
 	t.status, t.posted = status, true
 	if l.Posted != nil {
 		l.Posted(err == nil)

@@ -87,6 +87,7 @@ func NewWebhooks(d Delivery) *Webhooks {
 		Name: "webhook", Clock: d.Clock, Log: d.Log, AtOnce: webhookPlaces, Reconcile: reconcile.Each(l.deliver),
 	})
 	l.hurries = reconcile.NewSweeps(compute.SystemClock{}, d.Log, 1, reconcile.Sweep{Name: "slow receivers", Tick: webhookTick, Do: l.hurry})
+
 	return l
 }
 
@@ -168,12 +169,14 @@ func (l *Webhooks) serve(_ context.Context, one *reconcile.Look[string, receiver
 		r.running++
 		l.deliveries.Update(d.seq, func(m *delivery) { *m = d })
 	}
+
 	if len(r.line) == 0 {
 		l.crowded.Delete(one.Key)
 	}
 	if len(r.line) == 0 && r.running == 0 {
 		return reconcile.Next{}, nil
 	}
+
 	return reconcile.OnHint(), nil
 }
 
@@ -236,6 +239,7 @@ func (l *Webhooks) hurry(context.Context) error {
 		}
 		return true
 	})
+
 	slices.SortFunc(slow, func(a, b *try) int { return a.lastMoved().Compare(b.lastMoved()) })
 	for _, t := range slow {
 		switch {
@@ -246,9 +250,11 @@ func (l *Webhooks) hurry(context.Context) error {
 		default:
 			continue
 		}
+
 		t.cut.Store(true)
 		t.cancel()
 	}
+
 	return nil
 }
 

@@ -30,6 +30,7 @@ func (l *Workers) list(ctx context.Context, first bool) (_ []compute.WorkerID, e
 			endpoints[d.Endpoint.ID] = d.Endpoint
 		}
 	}
+
 	for _, declared := range []bool{true, false} {
 		oneErr := l.adoptOn(ctx, declared, endpoints)
 		if oneErr == nil {
@@ -43,6 +44,7 @@ func (l *Workers) list(ctx context.Context, first bool) (_ []compute.WorkerID, e
 	if first {
 		l.hintEndpoints()
 	}
+
 	return nil, err
 }
 
@@ -68,6 +70,7 @@ func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[comp
 	if err != nil {
 		return err
 	}
+
 	there, err := r.List(ctx)
 	if err != nil {
 		return err
@@ -76,11 +79,13 @@ func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[comp
 	for _, k := range l.Keyring.Keys(true) {
 		keys[k.WorkerID] = k.ID
 	}
+
 	for _, w := range rows {
 		e, known := endpoints[w.EndpointID]
 		if e.Declared != declared || l.has(w.ID) {
 			continue
 		}
+
 		state, err := r.Inspect(ctx, string(w.ID))
 		switch {
 		case errors.Is(err, runtime.ErrUnavailable):
@@ -103,6 +108,7 @@ func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[comp
 			}
 		}
 	}
+
 	for _, id := range there {
 		if !l.has(compute.WorkerID(id)) {
 			if err := r.Remove(ctx, id); err != nil {
@@ -110,6 +116,7 @@ func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[comp
 			}
 		}
 	}
+
 	return nil
 }
 

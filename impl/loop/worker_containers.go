@@ -66,6 +66,7 @@ func (l *Workers) start(ctx context.Context, e compute.Endpoint, id compute.Work
 		l.Log.Info("worker started", "endpoint", e.ID, "worker", id, "release", w.Version, "host", w.HostID)
 		return nil
 	}
+
 	if eraseErr := l.erase(ctx, e.ID, id, key, nil); eraseErr != nil { // what did not start left no trace in the runtime
 		l.containers.Update(id, func(one *worker) { one.key, one.starting, one.ending, one.stopped = key, false, &ending{}, true })
 		return err
@@ -82,6 +83,7 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 	if err != nil {
 		return "", err
 	}
+
 	l.containers.Update(w.ID, func(one *worker) { one.key = key.ID }) // or it would be that of an earlier worker
 	if e.Env, err = environmentOf(ctx, l.Store, l.Secrets, e.UserID, string(w.ID), e.Env); err != nil {
 		return key.ID, err
@@ -95,12 +97,14 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 	if w.CPU != nil {
 		a.VCPUs, a.MemoryBytes = w.CPU.VCPUCount, w.CPU.MemoryGB<<30
 	}
+
 	if e.RegistryID != "" {
 		a.Credential = func(ctx context.Context) (runtime.Credential, error) {
 			login, err := l.Login(ctx, e.RegistryID)
 			return runtime.Credential{User: login.Username, Password: login.Password}, err
 		}
 	}
+
 	return key.ID, l.runtimeOf(e).Start(ctx, a)
 }
 
@@ -118,6 +122,7 @@ func (l *Workers) look(ctx, ends context.Context, looks []*reconcile.Look[comput
 		if w.ending == nil || one.Err != nil {
 			continue
 		}
+
 		if one.Err = l.carryOut(ends, one.Key, w); one.Err == nil {
 			w.gone = true
 			one.Next = reconcile.Next{}
@@ -132,6 +137,7 @@ func (l *Workers) inspect(ctx context.Context, id compute.WorkerID, w *worker) e
 		w.ending = &ending{why: control.LeftReason(w.host)}
 		return nil
 	}
+
 	state, err := w.runtime.Inspect(ctx, string(id))
 	switch {
 	case errors.Is(err, runtime.ErrUnknown):
@@ -142,6 +148,7 @@ func (l *Workers) inspect(ctx context.Context, id compute.WorkerID, w *worker) e
 	case err == nil && state.Phase == runtime.Up && !w.up:
 		return l.cameUp(ctx, id, w, state.StartedAt)
 	}
+
 	return err
 }
 
@@ -211,6 +218,7 @@ func (l *Workers) carryOut(ctx context.Context, id compute.WorkerID, w *worker) 
 		end := l.endedWorker(ctx, id, *w, *w.ending)
 		w.end, w.stopped = &end, true
 	}
+
 	if err := w.runtime.Remove(ctx, string(id)); err != nil {
 		return err
 	}
@@ -223,6 +231,7 @@ func (l *Workers) erase(ctx context.Context, e compute.EndpointID, id compute.Wo
 	if end != nil && end.ExitCode != nil {
 		why, _, _ = strings.Cut(end.Reason, "\n")
 	}
+
 	err := l.Keyring.Delete(ctx, key)
 	err = cmp.Or(err, l.Placement.Write(ctx, func(tx store.Tx, claims *control.Claims) error {
 		if end == nil {
@@ -230,6 +239,7 @@ func (l *Workers) erase(ctx context.Context, e compute.EndpointID, id compute.Wo
 		}
 		return claims.EndWorker(tx, *end)
 	}))
+
 	l.Queue.WorkerGone(ctx, e, id, why)
 	return err
 }

@@ -39,6 +39,7 @@ func endOf(s runtime.State) ending {
 	default:
 		e.why = "the worker ended with exit code " + strconv.Itoa(s.ExitCode)
 	}
+
 	if s.StartedAt.IsZero() {
 		return e
 	}
@@ -87,6 +88,7 @@ func (l *Workers) lastWords(ctx context.Context, id compute.WorkerID, r runtime.
 			spoken.add(line, lastLines, lastText)
 		}
 	}
+
 	if len(spoken.lines) == 0 {
 		spoken = last
 	}

@@ -95,6 +95,7 @@ func NewWorkers(f Fleet) *Workers {
 	if f.Demand == nil {
 		f.Demand = NewHint()
 	}
+
 	l := &Workers{Fleet: f}
 	l.endpoints = reconcile.New(reconcile.Config[compute.EndpointID, scaling]{
 		Name: "endpoint", Clock: f.Clock, Log: f.Log, Reconcile: l.scaleAll, Together: math.MaxInt, Tick: reviewTick,
@@ -105,6 +106,7 @@ func NewWorkers(f Fleet) *Workers {
 			return all, nil
 		},
 	})
+
 	l.containers = reconcile.New(reconcile.Config[compute.WorkerID, worker]{
 		Name: "worker", Clock: f.Clock, Log: f.Log, Reconcile: l.look, List: l.list, Tick: reviewTick, AtOnce: workersAtOnce, Leave: endTime,
 		Behind: l.behind,
@@ -148,6 +150,7 @@ func (l *Workers) Run(ctx context.Context) {
 			l.end(id, ending{why: "the server was stopped"})
 		}
 	}
+
 	end()
 	beside.Wait()
 }
@@ -171,18 +174,21 @@ func (l *Workers) Next() time.Time {
 			next = t
 		}
 	}
+
 	for _, d := range l.Queue.Demands() {
 		for _, w := range d.Workers {
 			if w.Status == compute.WorkerIdle {
 				note(w.IdleSince.Add(d.Endpoint.IdleTimeout))
 			}
 		}
+
 		if d.Waiting > 0 && d.Overdue == 0 && d.Endpoint.WorkersMax > 0 {
 			note(now.Add(workerTick)) // until the first one is overdue
 		}
 		one, _ := l.endpoints.Memory(d.Endpoint.ID)
 		note(one.pause.until)
 	}
+
 	for _, id := range l.containers.Keys() {
 		w, _ := l.containers.Memory(id)
 		note(w.started.Add(initLimit))
@@ -196,6 +202,7 @@ func (l *Workers) scaleAll(ctx, _ context.Context, looks []*reconcile.Look[compu
 	for _, one := range looks {
 		byID[one.Key] = one
 	}
+
 	for _, d := range l.Queue.Demands() {
 		one := byID[d.Endpoint.ID]
 		if one == nil {
@@ -224,6 +231,7 @@ func (l *Workers) scale(ctx context.Context, d queue.Demand, s *scaling) {
 	if len(ids) > 0 && e.Declared && l.Undeclared != nil && l.Undeclared(e.ID) {
 		s.rest(now)
 	}
+
 	for len(ids) > 0 && !now.Before(s.pause.until) {
 		err := l.start(ctx, e, ids[0])
 		switch {
@@ -236,6 +244,7 @@ func (l *Workers) scale(ctx context.Context, d queue.Demand, s *scaling) {
 			s.backOff(l.Clock.Now(), err.Error())
 		}
 	}
+
 	s.missing = ids
 	l.tellMissing(e.ID, s)
 }

@@ -15,6 +15,7 @@ func secrets(t *testing.T, open Open) {
 	list := func() []compute.Secret {
 		return read(t, s, func(tx store.Tx) ([]compute.Secret, error) { return tx.ListSecrets("u") })
 	}
+
 	newest := func() (id compute.SecretID) {
 		read(t, s, func(tx store.Tx) (bool, error) {
 			one, found, err := tx.NewestSecret()
@@ -24,6 +25,7 @@ func secrets(t *testing.T, open Open) {
 		})
 		return id
 	}
+
 	named := func(name string) (id compute.SecretID) {
 		read(t, s, func(tx store.Tx) (bool, error) {
 			one, found, err := tx.SecretNamed("u", name)
@@ -33,6 +35,7 @@ func secrets(t *testing.T, open Open) {
 		})
 		return id
 	}
+
 	value := func(id compute.SecretID) []byte {
 		return read(t, s, func(tx store.Tx) ([]byte, error) { return tx.SecretValue(id) })
 	}

@@ -191,8 +191,10 @@ func move(t *testing.T, s store.Store, id compute.JobID, change func(*compute.Jo
 		if err == nil && !moved {
 			err = compute.Errorf(compute.Internal, "the job did not move")
 		}
+
 		return err
 	})
+
 	return j
 }
 

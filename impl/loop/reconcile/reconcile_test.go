@@ -54,6 +54,7 @@ func open(c config, f func(ctx context.Context, one *look) (reconcile.Next, erro
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
+
 	if c.Reconcile == nil {
 		c.Reconcile = reconcile.Each(func(ctx context.Context, one *look) (reconcile.Next, error) {
 			d.add(one.Key)
@@ -61,6 +62,7 @@ func open(c config, f func(ctx context.Context, one *look) (reconcile.Next, erro
 			return f(ctx, one)
 		})
 	}
+
 	return reconcile.New(c), clock, d
 }
 
@@ -95,11 +97,13 @@ func TestReconciler_Step(t *testing.T) {
 		require.Equal(t, begin.Add(time.Millisecond), r.Next())
 		require.NoError(t, r.Step(t.Context()))
 		require.Empty(t, d.take())
+
 		clock.Advance(time.Second)
 		require.Equal(t, clock.Now(), r.Next())
 		require.NoError(t, r.Step(t.Context()))
 		require.Equal(t, []string{"b", "a"}, d.take())
 		require.Equal(t, begin.Add(2*time.Second), r.Next())
+
 		clock.Advance(time.Second)
 		require.NoError(t, r.Step(t.Context()))
 		require.Equal(t, []string{"later"}, d.take())
@@ -114,10 +118,12 @@ func TestReconciler_Step(t *testing.T) {
 			}
 			return reconcile.At(begin.Add(time.Hour)), nil
 		})
+
 		r.Hint("a")
 		r.Hint("b")
 		require.NoError(t, r.Step(t.Context()))
 		require.Equal(t, []string{"a", "b", "a", "a"}, d.take())
+
 		memory, known := r.Memory("a")
 		require.True(t, known)
 		require.Equal(t, 3, memory)
@@ -135,6 +141,7 @@ func TestReconciler_StepAll(t *testing.T) {
 		r.Hint("b")
 		r.Hint("a")
 		require.NoError(t, r.Step(t.Context()))
+
 		d.take()
 		require.Zero(t, r.Next())
 		require.Equal(t, []string{"a", "b"}, r.Keys())
@@ -152,6 +159,7 @@ func TestReconciler_StepAll(t *testing.T) {
 			}
 			return reconcile.At(begin.Add(time.Duration(len(hinted)) * time.Second)), nil
 		})
+
 		r.Hint("a")
 		require.NoError(t, r.Step(t.Context()))
 		clock.Advance(time.Second)
@@ -168,6 +176,7 @@ func TestReconciler_StepAll(t *testing.T) {
 			require.True(t, one.Hinted, "also when it is made again: nobody knows how far the first one came")
 			return reconcile.Next{}, ctx.Err()
 		})
+
 		r.Hint("a")
 		r.Hint("b")
 		require.ErrorIs(t, r.Step(ctx), context.Canceled)
@@ -182,6 +191,7 @@ func TestReconciler_Backoff(t *testing.T) {
 	t.Parallel()
 	fails := true
 	var log bytes.Buffer
+
 	var told []string
 	r, clock, d := open(config{
 		BackoffMost: 4 * time.Second, Log: slog.New(slog.NewTextHandler(&log, nil)),
@@ -192,6 +202,7 @@ func TestReconciler_Backoff(t *testing.T) {
 		}
 		return reconcile.At(begin.Add(time.Hour)), nil
 	})
+
 	r.Hint("a")
 	r.Hint("b")
 	require.ErrorContains(t, r.Step(t.Context()), "the runtime is away")
@@ -208,6 +219,7 @@ func TestReconciler_Backoff(t *testing.T) {
 		require.Error(t, r.Step(t.Context()))
 		require.Equal(t, []string{"a"}, d.take())
 	}
+
 	memory, _ := r.Memory("a")
 	require.Equal(t, 5, memory, "what failed looks remember is kept")
 
@@ -236,11 +248,13 @@ func TestReconciler_List(t *testing.T) {
 		}
 		return []string{"a", "b"}, nil
 	}}, never)
+
 	step := func(after time.Duration) []string {
 		clock.Advance(after)
 		require.NoError(t, r.Step(t.Context()))
 		return d.take()
 	}
+
 	require.Equal(t, []string{"a"}, step(0), "what is known of it")
 	require.Empty(t, step(time.Second-time.Millisecond), "it has a backoff, too")
 	require.Equal(t, []string{"a"}, step(time.Millisecond))
@@ -256,6 +270,7 @@ func TestReconciler_List(t *testing.T) {
 	fails = false
 	require.NoError(t, r.StepAll(t.Context()))
 	require.Empty(t, d.take(), "everything is known: the list has time")
+
 	r.Drop()
 	require.Equal(t, []string{"a", "b"}, step(0))
 	require.True(t, firsts[len(firsts)-1])
@@ -276,11 +291,13 @@ func TestReconciler_Memory(t *testing.T) {
 			}
 			return reconcile.At(begin.Add(time.Hour)), nil
 		})
+
 		r.Hint("a")
 		require.NoError(t, r.Step(t.Context()))
 		require.Equal(t, []string{"a", "a"}, d.take(), "one more look")
 		memory, _ := r.Memory("a")
 		require.Equal(t, 203, memory)
+
 		r.Update("b", func(n *int) { *n = 7 })
 		require.NoError(t, r.Step(t.Context()))
 		memory, _ = r.Memory("b")
@@ -303,6 +320,7 @@ func TestReconciler_Memory(t *testing.T) {
 				}
 				return reconcile.At(begin.Add(time.Hour)), errors.New("failed")
 			})
+
 			r.Hint("a")
 			require.Error(t, r.Step(t.Context()))
 			memory, known := r.Memory("a")
@@ -311,6 +329,7 @@ func TestReconciler_Memory(t *testing.T) {
 				require.Equal(t, 1, memory, "made anew")
 				continue
 			}
+
 			require.Equal(t, []string{"a", "b"}, d.take())
 			require.False(t, known)
 			require.Empty(t, r.Reason("a"))
@@ -347,14 +366,17 @@ func TestReconciler_AtOnce(t *testing.T) {
 				now[one.Key]++
 				all++
 				require.Equal(t, 1, now[one.Key])
+
 				most = max(most, len(now))
 				mu.Unlock()
 				<-time.After(time.Second)
 				mu.Lock()
 				defer mu.Unlock()
 				delete(now, one.Key)
+
 				return reconcile.Next{}, nil
 			})
+
 			ctx, stop := context.WithCancel(t.Context())
 			var run sync.WaitGroup
 			run.Go(func() { r.Run(ctx) })
@@ -382,6 +404,7 @@ func TestReconciler_AtOnce(t *testing.T) {
 				}
 				return reconcile.Next{}, nil
 			})
+
 			ctx, stop := context.WithCancel(t.Context())
 			var run sync.WaitGroup
 			run.Go(func() { r.Run(ctx) })
@@ -392,6 +415,7 @@ func TestReconciler_AtOnce(t *testing.T) {
 				synctest.Wait()
 			}
 			require.Equal(t, []string{"slow", "a", "b", "c"}, d.take())
+
 			close(goOn)
 			stop()
 			run.Wait()
@@ -414,6 +438,7 @@ func TestReconciler_Together(t *testing.T) {
 				}
 			}
 		}}, nil)
+
 		for i := range 70 {
 			r.Hint(string(rune('A' + i)))
 		}
@@ -421,6 +446,7 @@ func TestReconciler_Together(t *testing.T) {
 		require.Equal(t, []int{32, 32, 6}, sizes)
 		require.Equal(t, "that one", r.Reason("D"))
 		require.Empty(t, r.Reason("E"), "what is the matter with one is not with all")
+
 		clock.Advance(time.Second)
 		require.Error(t, r.Step(t.Context()))
 		require.Equal(t, []int{32, 32, 6, 32, 32, 6}, sizes)

@@ -38,13 +38,16 @@ func (r *Reconciler[K, M]) Run(ctx context.Context) {
 				r.signal()
 			}
 		}
+
 		select {
 		case <-ctx.Done():
 		case <-tick:
 		case <-r.wake:
 		}
+
 		stop()
 	}
+
 	r.leave(ctx, ends, cancel)
 }
 
@@ -55,6 +58,7 @@ func (r *Reconciler[K, M]) leave(ctx, ends context.Context, cancel func()) {
 		defer stop()
 		left := make(chan struct{})
 		defer close(left)
+
 		go func() {
 			select {
 			case <-late:
@@ -67,12 +71,14 @@ func (r *Reconciler[K, M]) leave(ctx, ends context.Context, cancel func()) {
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	if r.Leave > 0 {
 		r.leaving = true
 		for key := range r.troubles {
 			r.hint(key)
 		}
 	}
+
 	for {
 		if r.leaving {
 			r.begin(ctx, ends)
@@ -93,6 +99,7 @@ func (r *Reconciler[K, M]) Step(ctx context.Context) error {
 	defer r.mu.Unlock()
 	r.steps[&errs] = true
 	defer delete(r.steps, &errs)
+
 	for {
 		if ctx.Err() == nil {
 			r.begin(ctx, ctx)
@@ -131,6 +138,7 @@ func (r *Reconciler[K, M]) begin(ctx, ends context.Context) {
 	default:
 		r.promote(r.Clock.Now())
 	}
+
 	for r.running < r.AtOnce {
 		looks := r.claim()
 		if len(looks) == 0 {
@@ -156,6 +164,7 @@ func (r *Reconciler[K, M]) look(ctx, ends context.Context, looks []*Look[K, M]) 
 			changes = append(changes, change{one.Key, reason})
 		}
 	}
+
 	r.mu.Unlock()
 	for _, c := range changes {
 		r.Behind(ctx, c.key, c.reason)
@@ -169,6 +178,7 @@ func (r *Reconciler[K, M]) look(ctx, ends context.Context, looks []*Look[K, M]) 
 		}
 		r.finish(ctx, one)
 	}
+
 	r.running--
 	r.changed.Broadcast()
 	r.signal()
@@ -189,6 +199,7 @@ func (r *Reconciler[K, M]) idle() (next time.Time) {
 func (r *Reconciler[K, M]) listInTime(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	for r.listsFirst() {
 		r.changed.Wait()
 	}
@@ -206,6 +217,7 @@ func (r *Reconciler[K, M]) listInTime(ctx context.Context) {
 		defer r.mu.Unlock()
 		r.listed(ctx, keys, err, drops)
 	}
+
 	if !first {
 		go list()
 		return
@@ -225,6 +237,7 @@ func (r *Reconciler[K, M]) listed(ctx context.Context, keys []K, err error, drop
 	}
 	l := &r.lists
 	l.running = false
+
 	if now := r.Clock.Now(); l.drops == drops { // else it is the list of another time
 		switch {
 		case ctx.Err() != nil:
@@ -245,6 +258,7 @@ func (r *Reconciler[K, M]) listed(ctx context.Context, keys []K, err error, drop
 			}
 		}
 	}
+
 	r.changed.Broadcast()
 	r.signal()
 }

@@ -32,6 +32,7 @@ func TestReconciler_Run(t *testing.T) {
 			clock.Advance(time.Hour - time.Millisecond)
 			synctest.Wait()
 			require.Empty(t, d.take())
+
 			clock.Advance(time.Millisecond)
 			synctest.Wait()
 			require.Equal(t, []string{"a"}, d.take())
@@ -64,6 +65,7 @@ func TestReconciler_Leave(t *testing.T) {
 					<-time.After(time.Second)
 				}
 			}}, nil)
+
 			ctx, stop := context.WithCancel(t.Context())
 			left := make(chan struct{})
 			go func() {
@@ -81,6 +83,7 @@ func TestReconciler_Leave(t *testing.T) {
 			r.Hint("hinted")
 			synctest.Wait()
 			require.ElementsMatch(t, []string{"behind", "hinted"}, d.take())
+
 			stuck = true
 			r.Hint("late") // while the slow one is under way
 			begun := time.Now()
@@ -108,11 +111,13 @@ func TestReconciler_RunAndStep(t *testing.T) {
 			if twice {
 				return reconcile.Next{}, errors.New("twice")
 			}
+
 			mu.Lock()
 			delete(now, one.Key)
 			mu.Unlock()
 			return reconcile.At(begin.Add(time.Hour)), nil
 		})
+
 		ctx, stop := context.WithCancel(t.Context())
 		var run sync.WaitGroup
 		run.Go(func() { r.Run(ctx) })
@@ -123,6 +128,7 @@ func TestReconciler_RunAndStep(t *testing.T) {
 			}
 			require.NoError(t, r.StepAll(t.Context()))
 		}
+
 		stop()
 		run.Wait()
 	})
@@ -135,6 +141,7 @@ func TestSweeps(t *testing.T) {
 		var text bytes.Buffer
 		var times []time.Duration
 		minutes := 0
+
 		began := time.Now()
 		r := reconcile.NewSweeps(compute.SystemClock{}, slog.New(slog.NewTextHandler(&text, nil)), 2, reconcile.Sweep{Name: "keys", Tick: time.Second, Do: func(context.Context) error {
 			times = append(times, time.Since(began))
@@ -149,6 +156,7 @@ func TestSweeps(t *testing.T) {
 			minutes++
 			return nil
 		}})
+
 		r.Run(ctx)
 		require.Zero(t, minutes, "each has its own tick")
 		require.Len(t, times, 25)
@@ -161,6 +169,7 @@ func TestSweeps(t *testing.T) {
 		require.Error(t, r.StepAll(t.Context()))
 		require.Len(t, times, swept+1, "at once when it is told to")
 		require.Equal(t, 1, minutes)
+
 		r.Drop()
 		require.NoError(t, r.Step(t.Context()))
 		require.Len(t, times, swept+1, "without memory it has its tick still")

@@ -112,6 +112,7 @@ func (r *Reconciler[K, M]) plan(key K, e entry[M], t time.Time) {
 	if e.due == math.MaxInt64 {
 		return
 	}
+
 	if len(r.timed) > 2*len(r.entries)+spare {
 		r.timed = r.timed[:0]
 		for key, e := range r.entries {
@@ -122,6 +123,7 @@ func (r *Reconciler[K, M]) plan(key K, e entry[M], t time.Time) {
 		heap.Init(&r.timed)
 		return // with this one
 	}
+
 	heap.Push(&r.timed, timed[K]{e.due, key})
 }
 
@@ -154,11 +156,13 @@ func (r *Reconciler[K, M]) claim() (looks []*Look[K, M]) {
 		if !e.queued || r.underWay[key] != nil { // it was forgotten, and perhaps hinted again
 			continue
 		}
+
 		looks = append(looks, &Look[K, M]{Key: key, Hinted: e.hinted, Memory: e.memory})
 		e.queued, e.hinted = false, false
 		r.entries[key] = e
 		r.underWay[key] = &underWay[M]{}
 	}
+
 	if len(r.ready) == 0 {
 		r.ready = nil // with what it was appended to
 	}
@@ -191,6 +195,7 @@ func (r *Reconciler[K, M]) judge(ctx context.Context, one *Look[K, M]) (reason s
 	case one.Err == nil:
 		return "", false
 	}
+
 	first, most := r.Backoff, r.BackoffMost
 	if r.BackoffOf != nil {
 		first, most = r.BackoffOf(one.Key)
@@ -200,6 +205,7 @@ func (r *Reconciler[K, M]) judge(ctx context.Context, one *Look[K, M]) (reason s
 	if behind {
 		return "", false
 	}
+
 	r.Log.Error(r.Name+" is behind: it is tried again", r.Name, one.Key, "error", one.Err) // and not at every look
 	return now.reason, false
 }
@@ -230,6 +236,7 @@ func (r *Reconciler[K, M]) finish(ctx context.Context, one *Look[K, M]) {
 	if !was.at.IsZero() {
 		next = earlier(next, was.at)
 	}
+
 	switch {
 	case e.queued:
 		r.entries[one.Key] = e

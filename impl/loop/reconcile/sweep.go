@@ -26,6 +26,7 @@ func NewSweeps(clock compute.Clock, log *slog.Logger, atOnce int, sweeps ...Swee
 	for _, s := range sweeps {
 		byName[s.Name] = s
 	}
+
 	var r *Sweeps
 	r = New(Config[string, struct{}]{
 		Name: "sweep", Clock: clock, Log: log, AtOnce: atOnce,
@@ -41,5 +42,6 @@ func NewSweeps(clock compute.Clock, log *slog.Logger, atOnce int, sweeps ...Swee
 			return At(clock.Now().Add(s.Tick)), s.Do(ctx)
 		}),
 	})
+
 	return r
 }
