@@ -44,6 +44,15 @@ func (c *Check) advance(d time.Duration) {
 	require.Equal(c, 200, a.Status, "%s", a.Body)
 }
 
+// nothingHeld waits until the target has noticed that those have gone whose requests it held.
+func (c *Check) nothingHeld() {
+	deadline := time.Now().Add(c.suite.patience())
+	for c.control("GET", "clock", "").JSON["held"].(float64) > 0 {
+		require.True(c, time.Now().Before(deadline), "requests are held for longer than %s", c.suite.patience())
+		c.sleep(time.Millisecond)
+	}
+}
+
 // hold sends the request in the background and gives once the target holds it: only then its wait has begun.
 func (c *Check) hold(send func() Answer) chan Answer {
 	held := func() float64 { return c.control("GET", "clock", "").JSON["held"].(float64) }

@@ -41,6 +41,7 @@ var _ = area(func() {
 	add("queue.take.hold", []string{"takeJob"}, func(c *Check) { c.held("job-take/w?x=1") })
 	add("queue.take.gone", []string{"takeJob"}, func(c *Check) {
 		c.held("job-take/w?x=1")
+		c.nothingHeld()
 		id := c.submit(job)
 		c.takeJob("other", id)
 		c.done("other", id, `{}`)
