@@ -116,6 +116,7 @@ func TestImportsGoDownward(t *testing.T) {
 	list.Stderr = &stderr
 	out, err := list.Output()
 	require.NoError(t, err, stderr.String())
+
 	gone := maps.Clone(rooms)
 	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p struct {
@@ -126,6 +127,7 @@ func TestImportsGoDownward(t *testing.T) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
+
 		require.NoError(t, err)
 		name := strings.TrimSuffix(strings.TrimPrefix(p.ImportPath+"/", module), "/")
 		room, listed := rooms[name]
@@ -133,11 +135,13 @@ func TestImportsGoDownward(t *testing.T) {
 		if !assert.True(t, listed, "%s is not listed in architecture_test.go: say what it may import", name) {
 			continue
 		}
+
 		for _, file := range p.IgnoredGoFiles { // those of other systems
 			if !strings.HasSuffix(file, "_test.go") {
 				p.Imports = append(p.Imports, importsOf(t, filepath.Join(p.Dir, file))...)
 			}
 		}
+
 		for _, i := range p.Imports {
 			if ours, ok := strings.CutPrefix(i+"/", module); ok {
 				ours = strings.TrimSuffix(ours, "/") // "": the root
@@ -150,6 +154,7 @@ func TestImportsGoDownward(t *testing.T) {
 			}
 		}
 	}
+
 	assert.Empty(t, gone, "architecture_test.go lists packages that are gone")
 }
 
@@ -175,6 +180,7 @@ func handWritten(t *testing.T, f func(path string, file *ast.File, set *token.Fi
 		if filepath.Ext(path) != ".go" {
 			return nil
 		}
+
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return err
@@ -184,6 +190,7 @@ func handWritten(t *testing.T, f func(path string, file *ast.File, set *token.Fi
 		if err == nil && !ast.IsGenerated(file) {
 			f(path, file, set, text)
 		}
+
 		return err
 	}))
 }
@@ -221,6 +228,7 @@ func decisionsByText(file *ast.File) (found []token.Pos) {
 	for _, judge := range judges {
 		names[localName(file, judge)] = judge
 	}
+
 	for _, declaration := range file.Decls {
 		texts := map[string]bool{} // the variables of this function that hold the text of an error
 		var isText func(ast.Expr) bool
@@ -244,8 +252,10 @@ func decisionsByText(file *ast.File) (found []token.Pos) {
 					return (f.Name == "string" || f.Name == "len") && len(n.Args) == 1 && isText(n.Args[0])
 				}
 			}
+
 			return false
 		}
+
 		ast.Inspect(declaration, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.AssignStmt:
@@ -273,9 +283,11 @@ func decisionsByText(file *ast.File) (found []token.Pos) {
 					found = append(found, n.Pos())
 				}
 			}
+
 			return true
 		})
 	}
+
 	return found
 }
 
@@ -300,6 +312,7 @@ func TestCommandsSpeakThroughTheGeneratedClients(t *testing.T) {
 		if filepath.Dir(path) != "cmd/berth" || strings.HasSuffix(path, "_test.go") || path == "cmd/berth/healthcheck.go" { // its address is in no document
 			return
 		}
+
 		client := localName(file, http)
 		ast.Inspect(file, func(n ast.Node) bool {
 			if call, ok := n.(*ast.SelectorExpr); ok {
@@ -333,6 +346,7 @@ func TestOnlyTheClockReadsTheTime(t *testing.T) {
 			if !ok {
 				return true
 			}
+
 			if pkg, ok := selector.X.(*ast.Ident); ok && pkg.Name == clock {
 				forbidden := []string{"Now", "After", "Since", "NewTimer", "NewTicker", "AfterFunc", "Tick", "Sleep"}
 				switch {
@@ -343,6 +357,7 @@ func TestOnlyTheClockReadsTheTime(t *testing.T) {
 				}
 				assert.NotContains(t, forbidden, selector.Sel.Name, "%s reads the machine's clock or waits for it", set.Position(n.Pos()))
 			}
+
 			return true
 		})
 	})

@@ -51,11 +51,13 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
+
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	config, err := app.NewConfig(o.values())
 	if err != nil {
 		return nil, err
 	}
+
 	config.Data, config.Log, config.PrivateWebhooks, config.GraphQL.Introspection = o.Dir, o.Log, true, true
 	config.TestControls = app.Simulates(o.Runtime) // what really runs lives in real time
 	for _, e := range o.Endpoints {
@@ -72,6 +74,7 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 		}
 		s.later(func() error { return os.RemoveAll(config.Data) })
 	}
+
 	if s.app, err = app.Start(ctx, config); err != nil {
 		return nil, err
 	}
@@ -83,11 +86,13 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 	if err := s.takeKey(ctx); err != nil {
 		return nil, err
 	}
+
 	for _, e := range o.Endpoints {
 		if e.Handler != nil {
 			s.work(e, o.Log)
 		}
 	}
+
 	return s, nil
 }
 
@@ -107,6 +112,7 @@ func (o Options) values() setting.Values {
 			values[s.Name] = []string{s.OptionDefault}
 		}
 	}
+
 	return values
 }
 

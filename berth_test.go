@@ -29,10 +29,12 @@ func call(t testing.TB, method, url, key, body string) (int, map[string]any) {
 	transport := &http.Transport{DisableKeepAlives: true}
 	req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, url, strings.NewReader(body))
 	require.NoError(t, err)
+
 	req.Header.Set("Authorization", "Bearer "+key)
 	req.Header.Set("Content-Type", "application/json")
 	res, err := transport.RoundTrip(req)
 	require.NoError(t, err)
+
 	defer func() { require.NoError(t, res.Body.Close()) }()
 	text, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
@@ -68,6 +70,7 @@ func TestAHandlerWorksOnTheJobsOfItsEndpoint(t *testing.T) {
 		{Name: "fail", Handler: func(context.Context, json.RawMessage) (any, error) { return nil, errors.New("no luck") }},
 		{Name: "panic", Handler: func(context.Context, json.RawMessage) (any, error) { panic("dear me") }},
 	}})
+
 	document := run(t, s, "double", `{"n":21}`)
 	require.Equal(t, "COMPLETED", document["status"])
 	require.Equal(t, map[string]any{"n": 42.0}, document["output"])
@@ -86,6 +89,7 @@ func TestACancelledJobEndsTheContextOfItsHandler(t *testing.T) {
 		close(ended)
 		return nil, ctx.Err()
 	}}}})
+
 	at := s.QueueURL() + "/v2/" + s.Endpoint("wait")
 	_, job := call(t, "POST", at+"/run", s.Key(), `{"input":{}}`)
 	<-begun
@@ -104,6 +108,7 @@ func TestAJobAtWorkWhenTheServerClosesIsThereAgain(t *testing.T) {
 		return nil, ctx.Err()
 	}}}})
 	require.NoError(t, err)
+
 	_, job := call(t, "POST", first.QueueURL()+"/v2/"+first.Endpoint("slow")+"/run", first.Key(), `{"input":{"n":1}}`)
 	<-begun
 	require.NoError(t, first.Close())
@@ -112,6 +117,7 @@ func TestAJobAtWorkWhenTheServerClosesIsThereAgain(t *testing.T) {
 	require.NotEqual(t, first.Key(), second.Key())
 	second.Clock().Freeze()
 	require.NoError(t, second.Clock().Advance(t.Context(), time.Minute)) // over the lease
+
 	_, document := call(t, "GET", second.QueueURL()+"/v2/"+second.Endpoint("slow")+"/status-sync/"+job["id"].(string), second.Key(), "")
 	require.Equal(t, "COMPLETED", document["status"])
 	require.Equal(t, map[string]any{"n": 1.0}, document["output"])
@@ -184,6 +190,7 @@ func TestADirectoryIsKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	first, err := berth.Start(t.Context(), berth.Options{Dir: dir})
 	require.NoError(t, err)
+
 	id := pod(t, first)
 	require.NoError(t, first.Close())
 	require.NoError(t, first.Close(), "closing again does nothing")
@@ -192,6 +199,7 @@ func TestADirectoryIsKept(t *testing.T) {
 	require.NoError(t, err)
 	status, _ := call(t, "GET", second.URL()+"/v2/pods/"+id, second.Key(), "")
 	require.Equal(t, 200, status)
+
 	_, err = berth.Start(t.Context(), berth.Options{Dir: dir})
 	require.ErrorContains(t, err, "another berth")
 	passing := second.Key()
@@ -254,11 +262,13 @@ func TestAHundredServersLeaveNothing(t *testing.T) {
 		id := pod(t, s)
 		s.Clock().Freeze()
 		require.NoError(t, s.Clock().Advance(t.Context(), time.Minute))
+
 		_, document := call(t, "GET", s.URL()+"/v2/pods/"+id, s.Key(), "")
 		require.Equal(t, "RUNNING", document["status"])
 		require.Equal(t, "COMPLETED", run(t, s, "echo", `{"n":1}`)["status"])
 		require.NoError(t, s.Close())
 	}
+
 	use(t, berth.Options{}) // what is made once in a process
 	before, ignored := files(t), goleak.IgnoreCurrent()
 	t.Run("in parallel", func(t *testing.T) {
@@ -269,6 +279,7 @@ func TestAHundredServersLeaveNothing(t *testing.T) {
 			})
 		}
 	})
+
 	goleak.VerifyNone(t, ignored)
 	require.ElementsMatch(t, before, files(t))
 	require.Empty(t, leftovers(t, dir))

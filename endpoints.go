@@ -51,17 +51,20 @@ func (s *Server) work(e Endpoint, log *slog.Logger) {
 	base := s.QueueURL() + "/v2/" + s.Endpoint(e.Name)
 	pauses := worker.UsualPauses()
 	pauses.AfterPoll, pauses.AfterFail = time.Millisecond, 10*time.Millisecond // a clock that is advanced ends the polls, and nobody else is served
+
 	closing, end := context.WithCancel(context.Background())
 	w := worker.New(worker.Settings{
 		TakeURL: base + worker.TakePath + workerID + "?gpu=none", DoneURL: base + "/job-done/" + workerID + "/$ID?gpu=none",
 		StreamURL: base + "/job-stream/" + workerID + "/$ID?gpu=none", PingURL: base + "/ping/" + workerID + "?gpu=none",
 		PingInterval: 10 * time.Second, Key: s.key, Agent: "berth-embedded", Concurrency: cmp.Or(e.Workers, defaultWorkers), Pauses: pauses,
 	}, e.Handler.until(closing), log.With("endpoint", e.Name))
+
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		w.Run(closing)
 	}()
+
 	s.later(func() error {
 		end()
 		<-ended
@@ -80,6 +83,7 @@ func (h Handler) until(closing context.Context) worker.Handler {
 				err = fmt.Errorf("panic: %v", p)
 			}
 		}()
+
 		output, err := h(ctx, input)
 		if err != nil {
 			if errors.Is(context.Cause(ctx), worker.ErrGivenBack) {
@@ -87,6 +91,7 @@ func (h Handler) until(closing context.Context) worker.Handler {
 			}
 			return nil, err
 		}
+
 		return json.Marshal(output)
 	}
 }

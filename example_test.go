@@ -33,6 +33,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
+
 	defer func() { _ = server.Close() }()
 
 	jobs, err := queueclient.NewClient(server.QueueURL(), queueclient.WithRequestEditorFn(with(server.Key())))
@@ -43,6 +44,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
+
 	fmt.Println(job.Status, string(job.Output))
 	// Output: COMPLETED "AHOY"
 }
@@ -74,17 +76,20 @@ func ExampleClock() {
 	if err != nil {
 		log.Fatal(err)
 	}
+
 	defer func() { _ = server.Close() }()
 	pods, err := restclient.NewClient(server.URL(), restclient.WithRequestEditorFn(with(server.Key())))
 	if err != nil {
 		log.Fatal(err)
 	}
+
 	clock := server.Clock()
 	clock.Freeze()
 	pod, err := read[rest.Pod](pods.CreatePod(ctx, rest.CreatePodRequest{Name: "trainer", Image: "ubuntu:24.04", Gpu: &rest.GpuConfig{ID: "NVIDIA L4"}})) //nolint:bodyclose // read closes it
 	if err != nil {
 		log.Fatal(err)
 	}
+
 	fmt.Println(pod.Status)
 	if err := clock.Advance(ctx, 30*time.Minute); err != nil {
 		log.Fatal(err)
@@ -92,6 +97,7 @@ func ExampleClock() {
 	if pod, err = read[rest.Pod](pods.GetPod(ctx, pod.ID)); err != nil { //nolint:bodyclose // read closes it
 		log.Fatal(err)
 	}
+
 	fmt.Println(pod.Status)
 	// Output:
 	// PROVISIONING

@@ -60,6 +60,7 @@ var server = sync.OnceValues(func() (*program, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
 		var one listedPackage
 		err := decoder.Decode(&one)
@@ -71,6 +72,7 @@ var server = sync.OnceValues(func() (*program, error) {
 		}
 		p.listed[one.ImportPath] = one
 	}
+
 	p.others = importer.ForCompiler(p.set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(p.listed[path].Export) })
 	_, err = p.Import(module + "impl/app")
 	return p, err
@@ -84,10 +86,12 @@ func (p *program) Import(path string) (*types.Package, error) {
 	if !strings.HasPrefix(path, module) {
 		return p.others.Import(path)
 	}
+
 	one, ok := p.listed[path]
 	if !ok {
 		return nil, fmt.Errorf("%s is not listed", path)
 	}
+
 	var files []*ast.File
 	for _, name := range one.GoFiles {
 		file, err := parser.ParseFile(p.set, filepath.Join(one.Dir, name), nil, parser.SkipObjectResolution)
@@ -96,6 +100,7 @@ func (p *program) Import(path string) (*types.Package, error) {
 		}
 		files = append(files, file)
 	}
+
 	return p.check(path, files)
 }
 
@@ -120,6 +125,7 @@ func (p *program) fieldsRead(rooms ...string) map[*types.Var]bool {
 			p.readIn(file, read, flows)
 		}
 	}
+
 	for again := true; again; {
 		again = false
 		for from, targets := range flows {
@@ -130,6 +136,7 @@ func (p *program) fieldsRead(rooms ...string) map[*types.Var]bool {
 			}
 		}
 	}
+
 	return read
 }
 
@@ -158,6 +165,7 @@ func (p *program) readIn(file *ast.File, read map[*types.Var]bool, flows map[*ty
 				flow(p.info.Types[n.Args[0]].Type, target.Type, flows)
 			}
 		}
+
 		return true
 	})
 }
@@ -244,16 +252,19 @@ func f(o outer, p *outer) (n int) {
 	}
 	return n
 }`
+
 	p := newProgram()
 	file, err := parser.ParseFile(p.set, "a.go", source, parser.SkipObjectResolution)
 	require.NoError(t, err)
 	_, err = p.check(module+"a", []*ast.File{file})
 	require.NoError(t, err)
+
 	var names []string
 	for field := range p.fieldsRead("a") {
 		if !slices.Contains(names, field.Name()) {
 			names = append(names, field.Name())
 		}
 	}
+
 	require.ElementsMatch(t, []string{"inner", "read", "path", "converted", "taken", "compared"}, names)
 }

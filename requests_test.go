@@ -44,6 +44,7 @@ func TestEveryMemberOfARequestIsRead(t *testing.T) {
 	p, err := server()
 	require.NoError(t, err)
 	read := p.fieldsRead(edges...)
+
 	ignored := map[string]bool{}
 	for _, room := range models {
 		for name, field := range p.requestMembers(room) {
@@ -55,12 +56,14 @@ func TestEveryMemberOfARequestIsRead(t *testing.T) {
 			ignored[name] = true
 		}
 	}
+
 	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
 	for name, field := range p.inputMembers(t, schema) {
 		if !read[field] {
 			ignored[name] = true
 		}
 	}
+
 	for _, name := range p.ignoredArguments(t, schema) {
 		ignored[name] = true
 	}
@@ -101,16 +104,19 @@ func (p *program) addMembers(t types.Type, members map[string]*types.Var) {
 		if !strings.HasPrefix(t.Obj().Pkg().Path(), module+"gen/") {
 			return
 		}
+
 		s, isStruct := t.Underlying().(*types.Struct)
 		if !isStruct {
 			p.addMembers(t.Underlying(), members)
 			return
 		}
+
 		for i := range t.NumMethods() { // of a union: its kinds
 			if m := t.Method(i); strings.HasPrefix(m.Name(), "As") {
 				p.addMembers(m.Signature().Results().At(0).Type(), members)
 			}
 		}
+
 		for i := range s.NumFields() {
 			field := s.Field(i)
 			member := memberName(s.Tag(i))
@@ -139,6 +145,7 @@ func (p *program) inputMembers(t *testing.T, schema *gql.Schema) map[string]*typ
 		}
 		s := structOf(lookup(t, p.of("gen/graph").Scope(), name).Type())
 		require.NotNil(t, s, name)
+
 		byName := map[string]*types.Var{}
 		for i := range s.NumFields() {
 			byName[memberName(s.Tag(i))] = s.Field(i)
@@ -148,6 +155,7 @@ func (p *program) inputMembers(t *testing.T, schema *gql.Schema) map[string]*typ
 			members[name+"."+field.Name] = byName[field.Name]
 		}
 	}
+
 	return members
 }
 
@@ -164,6 +172,7 @@ func (p *program) ignoredArguments(t *testing.T, schema *gql.Schema) (names []st
 		if definition.Kind != gql.Object || strings.HasPrefix(definition.Name, "__") {
 			continue
 		}
+
 		arguments := map[string][]string{} // of the methods, in lower case
 		for _, field := range definition.Fields {
 			if strings.HasPrefix(field.Name, "__") {
@@ -174,10 +183,12 @@ func (p *program) ignoredArguments(t *testing.T, schema *gql.Schema) (names []st
 				arguments[key] = append(arguments[key], definition.Name+"."+field.Name+"("+a.Name+")")
 			}
 		}
+
 		if len(arguments) > 0 {
 			names = append(names, p.unusedOf(t, module+"gen/graph", definition.Name+"Resolver", arguments)...)
 		}
 	}
+
 	return names
 }
 
@@ -194,12 +205,14 @@ func (p *program) unusedOf(t *testing.T, path, name string, arguments map[string
 				if !ok || method.Recv == nil || !p.implements(method, asked) {
 					continue
 				}
+
 				names, parameters := arguments[strings.ToLower(method.Name.Name)], p.parametersOf(method)
 				if arguments == nil {
 					parameters = slices.DeleteFunc(parameters[1:], func(v *types.Var) bool { return structOf(v.Type()) != nil })
 				} else {
 					parameters = parameters[len(parameters)-len(names):]
 				}
+
 				seen[strings.ToLower(method.Name.Name)] = true
 				for i, parameter := range parameters {
 					switch {
@@ -213,12 +226,14 @@ func (p *program) unusedOf(t *testing.T, path, name string, arguments map[string
 			}
 		}
 	}
+
 	for i := range asked.NumMethods() {
 		require.True(t, seen[strings.ToLower(asked.Method(i).Name())], "nothing implements %s.%s", name, asked.Method(i).Name())
 	}
 	for field := range arguments {
 		require.True(t, seen[field], "%s has no method for the arguments of %s: let the generator make it one", name, field)
 	}
+
 	return unused
 }
 
@@ -260,6 +275,7 @@ func TestWhatTheEdgesHandOnIsRead(t *testing.T) {
 	for path := range p.files {
 		all = append(all, strings.TrimPrefix(path, module))
 	}
+
 	read := p.fieldsRead(all...)
 	for _, edge := range edges {
 		for field, owner := range p.fieldsSet(edge) {
@@ -276,6 +292,7 @@ func (p *program) fieldsSet(room string) map[*types.Var]string {
 			fields[field.Origin()] = types.TypeString(t, nil)
 		}
 	}
+
 	for _, file := range p.files[module+room] {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
@@ -299,8 +316,10 @@ func (p *program) fieldsSet(room string) map[*types.Var]string {
 					}
 				}
 			}
+
 			return true
 		})
 	}
+
 	return fields
 }

@@ -22,6 +22,7 @@ func TestArchitecturePictures(t *testing.T) {
 	const page = "docs/architecture.md"
 	before, err := os.ReadFile(page)
 	require.NoError(t, err)
+
 	after := string(before)
 	for name, draw := range map[string]func(io.Writer) error{"rooms": drawRooms, "pods": compute.PodMachine.WriteMermaid, "jobs": compute.JobMachine.WriteMermaid} {
 		var picture strings.Builder
@@ -30,6 +31,7 @@ func TestArchitecturePictures(t *testing.T) {
 		require.Regexp(t, place, after)
 		after = place.ReplaceAllString(after, "${1}```mermaid\n"+picture.String()+"```\n${2}")
 	}
+
 	if os.Getenv("BERTH_GOLDEN") == "write" {
 		require.NoError(t, os.WriteFile(page, []byte(after), 0o600))
 		return
@@ -47,6 +49,7 @@ func drawRooms(w io.Writer) error {
 		if strings.HasSuffix(name, "test") || strings.Contains(name, "test/") {
 			continue
 		}
+
 		may := rooms[name].may
 		for _, to := range slices.Sorted(slices.Values(may)) {
 			if slices.ContainsFunc(may, func(other string) bool { return leadsTo(other, to) }) {
@@ -57,6 +60,7 @@ func drawRooms(w io.Writer) error {
 			}
 		}
 	}
+
 	return nil
 }
 

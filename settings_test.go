@@ -31,6 +31,7 @@ func TestTheOptionsAreTheSettingsOfTheServer(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, c.Docs, "a switch that is not set is off")
 	require.Equal(t, RuntimeSim, c.Runtime)
+
 	_, err = app.NewConfig(Options{Lease: time.Second}.values())
 	require.EqualError(t, err, `lease "1s": it must be at least 3s`)
 }

@@ -42,11 +42,13 @@ func TestNobodyElseNamesARuntime(t *testing.T) {
 	for _, k := range app.Runtimes() {
 		names = append(names, k.Name)
 	}
+
 	handWritten(t, func(path string, file *ast.File, set *token.FileSet, _ []byte) {
 		slash := filepath.ToSlash(path)
 		if strings.HasSuffix(path, "_test.go") || slices.ContainsFunc(namers, func(at string) bool { return strings.HasPrefix(slash, at) }) {
 			return
 		}
+
 		ast.Inspect(file, func(n ast.Node) bool {
 			if literal, is := n.(*ast.BasicLit); is && literal.Kind == token.STRING {
 				text, err := strconv.Unquote(literal.Value)
@@ -72,8 +74,10 @@ func TestNobodyComparesNamesOfRuntimes(t *testing.T) {
 		case strings.HasSuffix(of, "impl/runtime.Kind"), strings.HasSuffix(of, "impl/compute.RuntimeAt"):
 			return field.Name() == "Name"
 		}
+
 		return strings.HasSuffix(of, "impl/app.Config") && field.Name() == "Runtime"
 	}
+
 	for path, files := range p.files {
 		if strings.HasPrefix(path, module+"impl/runtime") {
 			continue
@@ -102,6 +106,7 @@ func TestNoFieldIsSetAfterConstruction(t *testing.T) {
 	t.Parallel()
 	p, err := server()
 	require.NoError(t, err)
+
 	here := p.of("impl/app")
 	for _, file := range p.files[module+"impl/app"] {
 		for _, declaration := range file.Decls {
@@ -109,17 +114,20 @@ func TestNoFieldIsSetAfterConstruction(t *testing.T) {
 			if !is {
 				continue
 			}
+
 			var makes []string
 			if f.Type.Results != nil {
 				for _, r := range f.Type.Results.List {
 					makes = append(makes, nameOf(p.info.Types[r.Type].Type))
 				}
 			}
+
 			ast.Inspect(f, func(n ast.Node) bool {
 				assign, is := n.(*ast.AssignStmt)
 				if !is {
 					return true
 				}
+
 				for _, to := range assign.Lhs {
 					selector, is := to.(*ast.SelectorExpr)
 					if !is || p.info.Selections[selector] == nil {
@@ -130,6 +138,7 @@ func TestNoFieldIsSetAfterConstruction(t *testing.T) {
 					if !is {
 						continue
 					}
+
 					of, at, room := nameOf(pointer), p.set.Position(n.Pos()), selection.Obj().Pkg()
 					if !strings.HasPrefix(room.Path()+"/", module) || slices.Contains(states, of+"."+selection.Obj().Name()) {
 						continue
@@ -137,6 +146,7 @@ func TestNoFieldIsSetAfterConstruction(t *testing.T) {
 					assert.True(t, here == room, "%s sets %s of another room", at, selection.Obj().Name())
 					assert.Contains(t, makes, of, "%s sets %s of a %s that was made before", at, selection.Obj().Name(), of)
 				}
+
 				return true
 			})
 		}

@@ -24,6 +24,7 @@ func (d document) resolve(components map[string]any) (*jsonschema.Resolved, erro
 			}
 		}
 	}
+
 	text, err := json.Marshal(map[string]any{"$defs": plainSchema(components), "properties": answers, "additionalProperties": false})
 	if err != nil {
 		return nil, err
@@ -32,6 +33,7 @@ func (d document) resolve(components map[string]any) (*jsonschema.Resolved, erro
 	if err := json.Unmarshal(text, &schema); err != nil {
 		return nil, err
 	}
+
 	return schema.Resolve(nil)
 }
 
@@ -68,6 +70,7 @@ func plainSchema(schema any) any {
 			all, _ := made["allOf"].([]any)
 			made["allOf"] = append(all, map[string]any{"pattern": formats[format]})
 		}
+
 		return made
 	case []any:
 		made := make([]any, len(s))
@@ -76,5 +79,6 @@ func plainSchema(schema any) any {
 		}
 		return made
 	}
+
 	return schema
 }

@@ -38,6 +38,7 @@ var _ = area(func() {
 			c.Refused(c.Send(Request{Method: op.Method, URL: c.URL + op.Path, Key: "-"}), 401)
 		}
 	})
+
 	add("auth.malformed", one, func(c *Check) {
 		for _, header := range []string{"Bearer nonsense", "Bearer ", "Bearer", "Basic abc", "nonsense", "Bearer " + c.Key + " x"} {
 			for _, a := range c.withKey(header) {
@@ -45,20 +46,24 @@ var _ = area(func() {
 			}
 		}
 	})
+
 	add("auth.invalid", one, func(c *Check) {
 		for _, a := range c.withKey("Bearer " + wrong(c.Key)) {
 			c.Refused(a, 401)
 		}
 	})
+
 	add("auth.expired", one, func(c *Check) {
 		for _, a := range c.withKey(c.key("expired")) {
 			c.Refused(a, 401)
 		}
 	})
+
 	add("auth.bearer", one, func(c *Check) {
 		c.Refused(c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: c.Key}), 401)
 		require.Equal(c, 200, c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: "bearer " + c.Key}).Status)
 	})
+
 	add("auth.detail", one, func(c *Check) {
 		kinds := map[any]string{} // by what is told of them
 		for _, alike := range []struct {
@@ -75,6 +80,7 @@ var _ = area(func() {
 					details[a.JSON["detail"]] = true
 				}
 			}
+
 			require.Len(c, details, 1, "%s: the words are the same, whatever key was sent and to which interface", alike.kind)
 			for detail := range details {
 				require.Contains(c, []string{"", alike.kind}, kinds[detail], "%s", detail)
@@ -82,11 +88,13 @@ var _ = area(func() {
 			}
 		}
 	})
+
 	add("auth.detail.silent", one, func(c *Check) {
 		known := c.withKey("Bearer " + wrong(c.Key))[0]
 		unknown := c.withKey("Bearer " + changed(c.Key, 4, 14))[0]
 		require.Equal(c, known.JSON["detail"], unknown.JSON["detail"])
 	})
+
 	add("auth.scopes", []string{"listPods", "createPod", "deletePod", "run", "takeJob"}, func(c *Check) {
 		c.forbidden(c.key("read"), func(op Operation) bool { return op.Document == "rest" && op.Method == "GET" })
 	})
@@ -109,6 +117,7 @@ var _ = area(func() {
 	add("auth.scopes.admin", []string{"listPods", "createPod", "run"}, func(c *Check) {
 		c.forbidden(c.key("admin"), func(Operation) bool { return false })
 	})
+
 	add("auth.scopes.all", []string{"listPods", "createPod", "health", "ping"}, func(c *Check) {
 		require.Equal(c, 200, c.REST("GET", "/v2/pods", "").Status)
 		c.newPod(gpuPod)

@@ -23,6 +23,7 @@ var _ = area(func() {
 		_, key := c.newKey("", "queue:otherendpoint1:work")
 		c.forbidden("Bearer "+key, func(Operation) bool { return false })
 	})
+
 	add("auth.scopes.work.any", []string{"ping"}, func(c *Check) {
 		_, key := c.newKey("", "queue:*:work")
 		ping := func(endpoint string) Answer {
@@ -32,6 +33,7 @@ var _ = area(func() {
 		c.Refused(ping("otherendpoint1"), 404)
 		c.forbidden("Bearer "+key, func(op Operation) bool { return op.Document == "worker" })
 	})
+
 	add("auth.scopes.work.job", []string{"takeJob", "ping", "streamJob", "finishJob"}, func(c *Check) {
 		_, key := c.newKey("", "queue:"+c.Endpoint+":work")
 		work := func(method, operation, body string) Answer { // as an SDK does: the key without Bearer
@@ -39,6 +41,7 @@ var _ = area(func() {
 			require.Equal(c, 200, a.Status, "%s", a.Body)
 			return a
 		}
+
 		id := c.submit(job)
 		require.Equal(c, id, work("GET", "job-take/own?gpu=none", "").JSON["id"])
 		work("GET", "ping/own?gpu=none&job_id="+id, "")
@@ -46,6 +49,7 @@ var _ = area(func() {
 		work("POST", "job-done/own/"+id+"?gpu=none", `{"output":"done"}`)
 		require.Equal(c, "done", c.status(id)["output"])
 	})
+
 	add("auth.scopes.pod", []string{"getPod", "updatePod", "podAction", "deletePod", "getPodLogs", "listPods", "createPod", "run", "takeJob"}, func(c *Check) {
 		id := c.newPod(gpuPod)
 		_, token := c.newKey("", "pod:"+id)
@@ -60,6 +64,7 @@ var _ = area(func() {
 		require.Equal(c, 204, as("DELETE", "", "").Status)
 		c.Refused(as("GET", "/logs", ""), 404)
 	})
+
 	add("auth.scopes.pod.other", []string{"getPod", "updatePod", "podAction", "deletePod", "getPodLogs"}, func(c *Check) {
 		id := c.exited()
 		_, token := c.newKey("", "pod:"+c.newPod(gpuPod), "queue:*:invoke")
@@ -69,15 +74,18 @@ var _ = area(func() {
 		c.Refused(c.Send(Request{Method: "PATCH", URL: c.URL + "/v2/pods/" + id, Body: `{"disk":0}`, Key: "Bearer " + token}), 422)
 		require.Equal(c, "EXITED", c.getPod(id)["status"])
 	})
+
 	add("auth.scopes.malformed", []string{"createKey"}, func(c *Check) {
 		for _, scope := range []string{"", "everything", "queue:*:read", "queue::work", "queue:short:work", "pod:*", "pod:", "pod:short", "rest:work", "controls"} {
 			require.Len(c, c.Refused(c.control("POST", "keys", `{"scopes":["`+scope+`"]}`), 422), 1, scope)
 		}
 	})
+
 	add("graphql.scopes.pod", nil, func(c *Check) {
 		id, other := c.newPod(gpuPod), c.newPod(gpuPod)
 		_, token := c.newKey("", "pod:"+id)
 		as := func(document string) Answer { return c.graphQLAs("Bearer "+token, document, nil) }
+
 		pod := func(id string) string { return `{pod(input:{podId:"` + id + `"}){id env} __typename}` }
 		for _, document := range []string{
 			`{myself{id}}`, `{myself{pods{id}}}`, `{gpuTypes{id}}`, `{pod(input:{podId:"` + id + `"}){id} myself{id}}`,
@@ -88,11 +96,13 @@ var _ = area(func() {
 		} {
 			c.wrongly(as(document), 200, "FORBIDDEN")
 		}
+
 		require.Equal(c, id, c.data(as(pod(id)))["pod"].(map[string]any)["id"])
 		require.Nil(c, c.data(as(pod(other)))["pod"])
 		c.wrongly(as(`mutation{podStop(input:{podId:"`+other+`"}){id}}`), 200, "NOT_FOUND")
 		c.wrongly(as(`mutation{podTerminate(input:{podId:"`+other+`"})}`), 200, "NOT_FOUND")
 		require.NotEqual(c, "EXITED", c.getPod(other)["status"])
+
 		c.data(as(`mutation{podStop(input:{podId:"` + id + `"}){id}}`))
 		require.Equal(c, "EXITED", c.getPod(id)["status"])
 		c.data(as(`mutation{podTerminate(input:{podId:"` + id + `"})}`))

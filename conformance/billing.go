@@ -72,6 +72,7 @@ var _ = area(func() {
 			require.Contains(c, meta["totals"], "totalAmount")
 		}
 	})
+
 	add("billing.window.default", list, func(c *Check) {
 		c.frozen(func() {
 			from, to := c.window("")
@@ -79,11 +80,13 @@ var _ = area(func() {
 			require.Equal(c, midnight(c.now().Add(24*time.Hour-time.Nanosecond)), to)
 		})
 	})
+
 	add("billing.window.end", list, func(c *Check) {
 		from, to := c.window("endTime=2026-03-31T00:00:00Z")
 		require.Equal(c, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), from)
 		require.Equal(c, time.Date(2026, 3, 31, 0, 0, 0, 0, time.UTC), to)
 	})
+
 	add("billing.window.snapped", list, func(c *Check) {
 		for query, want := range map[string][2]string{
 			"startTime=2026-03-04T05:06:07Z&endTime=2026-03-05T06:07:08Z&bucketSize=hour":              {"2026-03-04T05:00:00Z", "2026-03-05T07:00:00Z"},
@@ -100,6 +103,7 @@ var _ = area(func() {
 			require.Equal(c, want[1], to.Format(time.RFC3339), query)
 		}
 	})
+
 	add("billing.window.order", every, func(c *Check) {
 		for of := range bills {
 			for _, query := range []string{"startTime=2026-03-04T00:00:00Z&endTime=2026-03-04T00:00:00Z", "startTime=9000-01-01T00:00:00Z"} {
@@ -109,12 +113,14 @@ var _ = area(func() {
 			}
 		}
 	})
+
 	add("billing.window.years", list, func(c *Check) {
 		for _, query := range []string{"startTime=1969-12-31T23:59:59Z", "endTime=9999-01-01T00:00:00Z", "startTime=0000-01-01T00:00:00Z"} {
 			c.Refused(c.REST("GET", "/v2/billing?"+query, ""), 400)
 		}
 		c.window("startTime=1970-01-01T00:00:00Z&endTime=9998-12-31T23:59:59Z&bucketSize=week")
 	})
+
 	add("billing.last-n", list, func(c *Check) {
 		c.frozen(func() {
 			for size, length := range map[string]time.Duration{"hour": time.Hour, "day": 24 * time.Hour, "week": 7 * 24 * time.Hour} {
@@ -122,6 +128,7 @@ var _ = area(func() {
 				require.Equal(c, 3*length, to.Sub(from), size)
 				require.True(c, to.After(c.now()) && !to.Add(-length).After(c.now()), size)
 			}
+
 			from, to := c.window("lastN=14&bucketSize=month")
 			require.Equal(c, from.AddDate(0, 14, 0), to)
 			require.Equal(c, 1, from.Day())
@@ -129,12 +136,14 @@ var _ = area(func() {
 			require.Equal(c, []int{c.now().Year() - 1, c.now().Year() + 1}, []int{from.Year(), to.Year()})
 		})
 	})
+
 	add("billing.last-n.most", list, func(c *Check) {
 		for _, size := range []string{"hour", "day", "month", "year"} {
 			from, _ := c.window("lastN=9223372036854775807&bucketSize=" + size)
 			require.Equal(c, time.Unix(0, 0).UTC(), from, size)
 		}
 	})
+
 	add("billing.last-n.alone", every, func(c *Check) {
 		for of := range bills {
 			for _, query := range []string{"startTime=2026-03-04T00:00:00Z", "endTime=2026-03-04T00:00:00Z"} {
@@ -144,6 +153,7 @@ var _ = area(func() {
 			}
 		}
 	})
+
 	add("billing.parameters", every, func(c *Check) {
 		for of := range bills {
 			for query, place := range map[string]string{
@@ -176,6 +186,7 @@ var _ = area(func() {
 			}
 		})
 	})
+
 	add("billing.pods.running", pods, func(c *Check) {
 		c.frozen(func() {
 			pod := c.createPod(gpuPod)
@@ -184,6 +195,7 @@ var _ = area(func() {
 			c.acted(id, "stop", "EXITED")
 			c.advance(time.Hour)
 			require.Zero(c, billed(), "it never ran")
+
 			c.acted(id, "start", "PROVISIONING")
 			for range 2 {
 				before, started := billed(), c.time(c.becomes(id, "RUNNING")["startedAt"])
@@ -193,6 +205,7 @@ var _ = area(func() {
 			}
 		})
 	})
+
 	add("billing.pods.disk", pods, func(c *Check) {
 		c.frozen(func() {
 			pod := c.runs(with(`"disk":100,"mounts":{"persistent":{"size":500,"path":"/d"}}`), time.Hour)
@@ -204,6 +217,7 @@ var _ = area(func() {
 			require.Equal(c, nano(pod["cost"]), amount(bill, "totalAmount"))
 		})
 	})
+
 	add("billing.pods.deleted", pods, func(c *Check) {
 		c.frozen(func() {
 			pod := c.runs(gpuPod, 30*time.Minute)
@@ -212,6 +226,7 @@ var _ = area(func() {
 			require.Equal(c, nano(pod["cost"]), 2*amount(c.bill("/pods?podId="+pod["id"].(string)), "totalAmount"))
 		})
 	})
+
 	add("billing.records", pods, func(c *Check) {
 		c.frozen(func() {
 			first := c.runs(gpuPod, 150*time.Minute)
@@ -222,6 +237,7 @@ var _ = area(func() {
 			bill := c.bill("/pods?bucketSize=hour&lastN=7")
 			from, to := c.window("bucketSize=hour&lastN=7")
 			sum, seen := int64(0), map[any]int{}
+
 			var last time.Time
 			for _, r := range records(bill) {
 				at := c.time(r["startTime"])
@@ -234,12 +250,14 @@ var _ = area(func() {
 				sum += nano(r["totalAmount"])
 				seen[r["podId"]]++
 			}
+
 			require.Equal(c, amount(bill, "totalAmount"), sum)
 			require.GreaterOrEqual(c, seen[first["id"]], 5)
 			require.LessOrEqual(c, seen[second["id"]], 4)
 			require.EqualValues(c, len(seen), bill["metadata"].(map[string]any)["uniquePodCount"])
 		})
 	})
+
 	add("billing.records.none", pods, func(c *Check) {
 		c.frozen(func() {
 			id := c.exited()
@@ -249,11 +267,13 @@ var _ = area(func() {
 			require.Zero(c, amount(bill, "totalAmount"))
 		})
 	})
+
 	add("billing.records.exact", pods, func(c *Check) {
 		c.frozen(func() {
 			pod := c.runs(with(`"cloud":"COMMUNITY"`), 7*time.Hour+1234567*time.Millisecond)
 			id := pod["id"].(string)
 			c.acted(id, "stop", "EXITED")
+
 			want := nano(pod["cost"]) * (7*3600*1000 + 1234567) / (3600 * 1000)
 			for _, size := range []string{"hour", "day", "week", "month", "year"} {
 				sum := int64(0)
@@ -264,6 +284,7 @@ var _ = area(func() {
 			}
 		})
 	})
+
 	add("billing.window.exclusive", pods, func(c *Check) {
 		c.frozen(func() {
 			c.advance(time.Hour - c.now().Sub(c.now().Truncate(time.Hour)))
@@ -274,6 +295,7 @@ var _ = area(func() {
 			require.Equal(c, nano(pod["cost"]), amount(bill, "totalAmount"))
 		})
 	})
+
 	add("billing.filter", []string{"listPodBilling", "listServerlessBilling", "listNetworkVolumeBilling", "listClusterBilling"}, func(c *Check) {
 		c.needsControls()
 		for of, name := range map[string]string{"/pods": "podId", "/serverless": "serverlessId", "/network-volumes": "networkVolumeId", "/clusters": "clusterId"} {
@@ -284,6 +306,7 @@ var _ = area(func() {
 			require.Nil(c, asked("")[name])
 			require.Empty(c, records(c.bill(of+"?"+name+"=nosuch")))
 		}
+
 		c.frozen(func() {
 			one, other := c.runs(gpuPod, time.Minute)["id"], c.runs(gpuPod, time.Minute)["id"]
 			for _, r := range records(c.bill("/pods?podId=" + one.(string))) {
@@ -291,6 +314,7 @@ var _ = area(func() {
 			}
 		})
 	})
+
 	add("billing.volumes", []string{"listNetworkVolumeBilling", "createNetworkVolume", "updateNetworkVolume"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.newVolume()
@@ -299,14 +323,17 @@ var _ = area(func() {
 			hour := total()
 			require.NotZero(c, hour)
 			require.Equal(c, 200, c.REST("PATCH", "/v2/network-volumes/"+id, `{"size":60}`).Status)
+
 			c.advance(time.Hour)
 			require.Equal(c, 4*hour, total(), "an hour of 20 GB and one of 60")
 			require.Equal(c, 200, c.REST("PATCH", "/v2/network-volumes/"+id, `{"name":"b"}`).Status)
 			require.Equal(c, 204, c.REST("DELETE", "/v2/network-volumes/"+id, "").Status)
+
 			c.advance(time.Hour)
 			require.Equal(c, 4*hour, total(), "and none after its end")
 		})
 	})
+
 	add("billing.volumes.type", []string{"listNetworkVolumeBilling", "createNetworkVolume"}, func(c *Check) {
 		c.frozen(func() {
 			for kind, name := range map[string]string{"STANDARD": "standardAmount", "HIGH_PERFORMANCE": "highPerformanceAmount"} {
@@ -318,6 +345,7 @@ var _ = area(func() {
 			}
 		})
 	})
+
 	add("billing.clusters", []string{"listClusterBilling", "listPodBilling", "createCluster"}, func(c *Check) {
 		c.frozen(func() {
 			at := c.newCluster(cluster)
@@ -330,28 +358,34 @@ var _ = area(func() {
 			}
 			before := amount(c.bill("/clusters?clusterId="+id), "gpuAmount")
 			c.advance(time.Hour)
+
 			bill := c.bill("/clusters?clusterId=" + id)
 			require.Equal(c, cost, amount(bill, "gpuAmount")-before)
 			require.Equal(c, amount(bill, "totalAmount"), amount(bill, "gpuAmount"))
 			require.EqualValues(c, 1, bill["metadata"].(map[string]any)["uniqueClusterCount"])
+
 			for _, pod := range members {
 				require.Empty(c, records(c.bill("/pods?podId="+pod["id"].(string))))
 			}
 			require.Equal(c, 204, c.REST("DELETE", at, "").Status)
+
 			c.advance(time.Hour)
 			require.Equal(c, amount(bill, "totalAmount"), amount(c.bill("/clusters?clusterId="+id), "totalAmount"))
 		})
 	})
+
 	add("billing.serverless", []string{"listServerlessBilling", "run", "listEndpointWorkers"}, func(c *Check) {
 		managed, at := c.managed()
 		settings := c.read(at)
 		if settings["disk"] != nil {
 			c.Skip("the endpoint whose workers the target starts is not of its settings: it says what hardware it has")
 		}
+
 		// A worker that is idle all the while does not end meanwhile.
 		while := time.Duration(settings["workers"].(map[string]any)["idleTimeout"].(float64)) * time.Second / 2
 		cheapest := c.catalog("cpus", "")[0]
 		price := nano(cheapest["price"].(map[string]any)["serverlessPerVcpu"]) * int64(cheapest["vcpu"].(map[string]any)["min"].(float64))
+
 		billed := func() int64 { return amount(c.bill("/serverless?serverlessId="+c.Managed), "cpuAmount") }
 		c.frozen(func() {
 			c.resting(at)
@@ -360,6 +394,7 @@ var _ = area(func() {
 			workers, before := int64(len(c.crew(at))), billed()
 			c.advance(while)
 			require.InDelta(c, workers*price*while.Milliseconds()/time.Hour.Milliseconds(), billed()-before, float64(workers), "what is less than a billionth is cut off of each worker")
+
 			bill := c.bill("/serverless?serverlessId=" + c.Managed)
 			require.Equal(c, amount(bill, "totalAmount"), amount(bill, "cpuAmount"))
 			require.EqualValues(c, 1, bill["metadata"].(map[string]any)["uniqueServerlessCount"])
@@ -369,16 +404,19 @@ var _ = area(func() {
 			require.Equal(c, before, billed(), "no worker, no bill")
 		})
 	})
+
 	add("billing.endpoints", []string{"listEndpointBilling"}, func(c *Check) {
 		bill := c.bill("/endpoints?lastN=400")
 		require.Empty(c, records(bill))
 		require.Zero(c, amount(bill, "totalAmount"))
 	})
+
 	add("billing.all", []string{"listBilling"}, func(c *Check) {
 		c.frozen(func() {
 			c.newVolume()
 			c.runs(gpuPod, time.Hour)
 			c.runs(cpuPod, time.Hour)
+
 			all, sum := c.bill("?lastN=2"), int64(0)
 			for name, part := range map[string][2]string{
 				"podGpuAmount": {"/pods", "gpuAmount"}, "podCpuAmount": {"/pods", "cpuAmount"}, "storageStandardAmount": {"/network-volumes", "standardAmount"},
@@ -388,11 +426,13 @@ var _ = area(func() {
 				require.Equal(c, amount(c.bill(part[0]+"?lastN=2"), part[1]), amount(all, name), name)
 				sum += amount(all, name)
 			}
+
 			require.Equal(c, sum, amount(all, "totalAmount"))
 			require.NotZero(c, amount(all, "podGpuAmount"))
 			require.LessOrEqual(c, len(records(all)), 2, "one for each bucket")
 		})
 	})
+
 	add("billing.ownership", []string{"listBilling", "listPodBilling"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.runs(gpuPod, time.Minute)["id"].(string)

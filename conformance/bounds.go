@@ -26,6 +26,7 @@ func (c *Check) dial() net.Conn {
 	if base.Scheme != "http" {
 		c.Skip("the target is behind TLS")
 	}
+
 	conn, err := new(net.Dialer).DialContext(c.context(), "tcp", base.Host)
 	require.NoError(c, err)
 	context.AfterFunc(c.context(), func() { _ = conn.Close() })
@@ -33,6 +34,7 @@ func (c *Check) dial() net.Conn {
 	c.conns = append(c.conns, conn)
 	c.mu.Unlock()
 	require.NoError(c, conn.SetDeadline(time.Now().Add(c.suite.patience())))
+
 	return conn
 }
 
@@ -130,8 +132,10 @@ var _ = area(func() {
 			}
 			all.Go(func() { require.Equal(c, 408, c.answered(conn), rest) })
 		}
+
 		all.Wait()
 	})
+
 	add("bounds.uploads.others", []string{"run"}, func(c *Check) {
 		_, bad := c.newKey("", "all")
 		var stalled []net.Conn
@@ -144,23 +148,28 @@ var _ = area(func() {
 			_, _ = stalled[0].Read(make([]byte, 1))
 		}()
 		c.submit(`{"input":{"text":"` + strings.Repeat("x", 2_000_000) + `"}}`)
+
 		select {
 		case <-ended:
 			require.Fail(c, "a request was answered only after those that stall were ended")
 		default:
 		}
+
 		_ = stalled[0].Close()
 		<-ended
 	})
+
 	add("bounds.refused", []string{"run"}, func(c *Check) {
 		start := time.Now()
 		require.Equal(c, 401, c.answered(c.sends(c.head("POST", "run", "", "Content-Length: 1000")+"{")))
 		require.Equal(c, 401, c.answered(c.sends(c.head("POST", "run", "", "Transfer-Encoding: chunked")+"1\r\n{\r\n")))
 		require.Less(c, time.Since(start), c.suite.patience()/2)
 	})
+
 	add("bounds.readers", []string{"status"}, func(c *Check) {
 		id, _ := c.largeOutput()
 		conn := c.unread(id, 1)[0]
+
 		// It shows in a write: to read would be progress.
 		for start := time.Now(); ; {
 			if _, err := io.WriteString(conn, "\n"); err != nil {
@@ -170,11 +179,13 @@ var _ = area(func() {
 			<-time.After(100 * time.Millisecond)
 		}
 	})
+
 	add("bounds.outputs", []string{"status", "stream"}, func(c *Check) {
 		id, output := c.largeOutput()
 		want := sha256.Sum256([]byte(output))
 		c.unread(id, 5)
 		var all sync.WaitGroup
+
 		sums := make([][32]byte, 5)
 		for i := range sums {
 			all.Go(func() {
@@ -184,23 +195,27 @@ var _ = area(func() {
 				}
 			})
 		}
+
 		all.Wait()
 		for _, got := range sums {
 			require.Equal(c, want, got)
 		}
 	})
+
 	add("bounds.inputs", []string{"takeJob", "takeJobs"}, func(c *Check) {
 		inputs := map[string]string{}
 		submit := func() {
 			input := `{"text":` + numbered(3_000_000) + `,"n":` + fmt.Sprint(len(inputs)) + `}`
 			inputs[c.submit(`{"input":`+input+`}`)] = input
 		}
+
 		has := func(id, body string) {
 			input := inputs[id]
 			require.NotEmpty(c, input)
 			require.True(c, strings.Contains(body, `"input":`+input+`,`), "the input of %s is another one", id)
 			delete(inputs, id)
 		}
+
 		for range 4 {
 			submit()
 		}
@@ -210,12 +225,14 @@ var _ = area(func() {
 		for id := range inputs {
 			has(id, string(batch.Body))
 		}
+
 		held := c.hold(func() Answer { return c.Queue("GET", "job-take/w?job_in_progress=0", "") })
 		submit()
 		last := <-held
 		has(last.JSON["id"].(string), string(last.Body))
 		require.Empty(c, inputs)
 	})
+
 	add("bounds.root", nil, func(c *Check) {
 		get := func(accept, host string) (int, string) {
 			req, err := http.NewRequestWithContext(c.context(), "GET", c.URL+"/", nil)
@@ -227,6 +244,7 @@ var _ = area(func() {
 			require.NoError(c, res.Body.Close())
 			return res.StatusCode, res.Header.Get("Location")
 		}
+
 		const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 		if status, _ := get(browser, ""); status == 401 {
 			c.Skip("the target serves no pages")
@@ -234,14 +252,17 @@ var _ = area(func() {
 		status, to := get(browser, "")
 		require.Equal(c, 302, status)
 		require.Equal(c, "/docs", to)
+
 		for _, accept := range []string{"*/*", "", "application/json", "text/html;q=0, */*"} {
 			status, to = get(accept, "")
 			require.Equal(c, 401, status, accept)
 			require.Empty(c, to)
 		}
+
 		require.Equal(c, 404, c.REST("GET", "/", "").Status)
 		require.Equal(c, 405, c.REST("POST", "/v2/openapi.json", "{}").Status)
 	})
+
 	add("bounds.hosts", nil, func(c *Check) {
 		get := func(path, host, key string) int {
 			req, err := http.NewRequestWithContext(c.context(), "GET", c.URL+path, nil)
@@ -251,20 +272,24 @@ var _ = area(func() {
 			}
 			res, err := client.Do(req)
 			require.NoError(c, err)
+
 			defer func() { _ = res.Body.Close() }()
 			body, err := io.ReadAll(res.Body)
 			require.NoError(c, err)
 			if res.StatusCode == 403 {
 				require.Contains(c, string(body), "host name")
 			}
+
 			return res.StatusCode
 		}
+
 		pages := []string{"/v2/openapi.json", "/openapi/queue.json", "/openapi/worker.json", "/healthz", "/readyz"}
 		for _, path := range []string{"/docs", "/docs/rest", graphqlPath} { // where they are served
 			if get(path, "127.0.0.1", "") == 200 {
 				pages = append(pages, path)
 			}
 		}
+
 		if get(pages[0], "rebound.example", "") == 200 && get(pages[0], "other.example:80", "") == 200 {
 			c.Skip("the target has any host name")
 		}
@@ -276,6 +301,7 @@ var _ = area(func() {
 				require.Equal(c, 200, get(path, host, ""), "%s at %s", path, host)
 			}
 		}
+
 		require.Equal(c, 200, get("/v2/pods", "rebound.example", c.Key), "what asks for a key")
 		require.Equal(c, 401, get("/v2/pods", "rebound.example", ""))
 	})

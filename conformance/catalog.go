@@ -88,6 +88,7 @@ var _ = area(func() {
 			c.Refused(c.REST("GET", "/v2/catalog/"+list+"/No%20Such%20One", ""), 404)
 		})
 	}
+
 	add("catalog.gpus", []string{"listGpuTypes", "createPod"}, func(c *Check) {
 		for _, t := range c.catalog("gpus", "") {
 			for member, cloud := range map[string]string{"secure": "SECURE", "community": "COMMUNITY"} {
@@ -100,6 +101,7 @@ var _ = area(func() {
 			}
 		}
 	})
+
 	add("catalog.gpus.offered", gpus, func(c *Check) {
 		for _, t := range c.catalog("gpus", "") {
 			price, most := t["price"].(map[string]any), t["maxCount"].(map[string]any)
@@ -109,17 +111,20 @@ var _ = area(func() {
 			}
 		}
 	})
+
 	add("catalog.gpus.max-count", []string{"listGpuTypes", "createPod"}, func(c *Check) {
 		most := int(c.row("gpus", l4, "")["maxCount"].(map[string]any)["secure"].(float64))
 		c.createPod(withGPU(fmt.Sprintf(`{"id":"%s","count":%d}`, l4, most)))
 		c.detailHas(withGPU(fmt.Sprintf(`{"id":"%s","count":%d}`, l4, most+1)), 400, "gpu.count")
 	})
+
 	add("catalog.cpus", []string{"listCpuTypes", "createPod"}, func(c *Check) {
 		for _, f := range c.catalog("cpus", "") {
 			size := f["vcpu"].(map[string]any)["min"]
 			require.Equal(c, f["id"], c.createPod(withCPU(fmt.Sprintf(`{"id":"%s","vcpuCount":%v}`, f["id"], size)))["cpu"].(map[string]any)["id"])
 		}
 	})
+
 	add("catalog.cpus.sizes", []string{"listCpuTypes", "createPod"}, func(c *Check) {
 		vcpu := c.catalog("cpus", "")[0]["vcpu"].(map[string]any)
 		id := c.catalog("cpus", "")[0]["id"]
@@ -132,21 +137,25 @@ var _ = area(func() {
 			}
 		}
 	})
+
 	add("catalog.cpus.memory", []string{"listCpuTypes", "createPod"}, func(c *Check) {
 		for _, f := range c.catalog("cpus", "") {
 			cpu := c.createPod(withCPU(fmt.Sprintf(`{"id":"%s","vcpuCount":4}`, f["id"])))["cpu"].(map[string]any)
 			require.InDelta(c, 4*f["ramGbPerVcpu"].(float64), cpu["memory"], 1e-9)
 		}
 	})
+
 	add("catalog.price", []string{"listGpuTypes", "createPod"}, func(c *Check) {
 		price := c.row("gpus", "NVIDIA GeForce RTX 4090", "")["price"].(map[string]any)
 		require.InDelta(c, price["secure"], c.createPod(gpuPod)["cost"], 1e-9)
 		require.InDelta(c, price["community"], c.createPod(with(`"cloud":"COMMUNITY"`))["cost"], 1e-9)
 	})
+
 	add("catalog.price.cpu", []string{"listCpuTypes", "createPod"}, func(c *Check) {
 		price := c.row("cpus", "cpu3g", "")["price"].(map[string]any)["securePerVcpu"].(float64)
 		require.InDelta(c, 4*price, c.createPod(cpuPod)["cost"], 1e-9)
 	})
+
 	add("catalog.availability.absent", append(gpus, cpus...), func(c *Check) {
 		for _, row := range append(c.catalog("gpus", ""), c.catalog("cpus", "")...) {
 			for _, member := range []string{"availability", "dataCenters", "cudaVersions"} {
@@ -154,24 +163,28 @@ var _ = area(func() {
 			}
 		}
 	})
+
 	add("catalog.availability", append(gpus, cpus...), func(c *Check) {
 		for _, t := range c.catalog("gpus", free) {
 			require.Contains(c, t, "availability")
 			require.Contains(c, t, "dataCenters")
 			require.Contains(c, t, "cudaVersions")
 		}
+
 		for _, f := range c.catalog("cpus", free) {
 			require.Contains(c, f, "availability")
 			require.Contains(c, f, "dataCenters")
 			require.NotContains(c, f, "cudaVersions")
 		}
 	})
+
 	add("catalog.availability.product", append(gpus, cpus...), func(c *Check) {
 		for _, list := range []string{"gpus", "cpus"} {
 			require.Contains(c, c.catalogRefused(list, "include=AVAILABILITY", 400), "product")
 			require.Contains(c, c.catalogRefused(list, "product=POD", 400), "product")
 		}
 	})
+
 	add("catalog.availability.filters", append(gpus, cpus...), func(c *Check) {
 		for _, filter := range []string{"count=2", "cloud=SECURE", "countryCodes=US", "cudaVersions=12.4", "minCudaVersion=12"} {
 			name, _, _ := strings.Cut(filter, "=")
@@ -181,6 +194,7 @@ var _ = area(func() {
 		require.Contains(c, c.catalogRefused("cpus", "vcpuCount=4", 400), "vcpuCount")
 		c.catalog("cpus", free+"&vcpuCount=4")
 	})
+
 	add("catalog.availability.cuda.one", gpus, func(c *Check) {
 		require.Contains(c, c.catalogRefused("gpus", free+"&cudaVersions=12.4&minCudaVersion=12.4", 400), "cudaVersions")
 	})
@@ -192,15 +206,18 @@ var _ = area(func() {
 			name, _, _ := strings.Cut(query, "=")
 			require.Contains(c, c.catalogRefused("gpus", query, 422), "query."+name+":")
 		}
+
 		for _, query := range []string{"include=X", "product=CLUSTER", "vcpuCount=1"} {
 			name, _, _ := strings.Cut(query, "=")
 			require.Contains(c, c.catalogRefused("cpus", query, 422), "query."+name+":")
 		}
 	})
+
 	add("catalog.availability.lists", gpus, func(c *Check) {
 		c.catalog("gpus", "include=AVAILABILITY&product=POD,SERVERLESS&cudaVersions=12.4,12.8&countryCodes=US%2CRO")
 		require.Contains(c, c.catalogRefused("gpus", free+"&cudaVersions=12.4&cudaVersions=12.8", 422), "query.cudaVersions:")
 	})
+
 	add("catalog.templates", []string{"listPublicTemplates"}, func(c *Check) {
 		rows := c.catalog("templates", "")
 		require.NotEmpty(c, rows)
@@ -210,6 +227,7 @@ var _ = area(func() {
 			require.Equal(c, true, t["public"])
 		}
 	})
+
 	add("catalog.templates.source", []string{"listPublicTemplates"}, func(c *Check) {
 		seen := map[string]string{}
 		for _, source := range []string{"official", "verified", "community"} {
@@ -229,6 +247,7 @@ var _ = area(func() {
 			require.Equal(c, id, c.createPod(cpuWith(`"dataCenterIds":["` + id + `"]`))["dataCenterId"])
 		}
 	})
+
 	add("catalog.datacenters.global-network", []string{"listDataCenters", "createPod"}, func(c *Check) {
 		for _, d := range c.catalog("datacenters", "") {
 			body := with(fmt.Sprintf(`"globalNetworking":true,"dataCenterIds":["%s"]`, d["id"]))
@@ -239,6 +258,7 @@ var _ = area(func() {
 			}
 		}
 	})
+
 	// matches asserts that the query gives just the data centers that satisfy is, which are some and not all.
 	matches := func(c *Check, query string, is func(map[string]any) bool) {
 		var want []string
@@ -248,10 +268,12 @@ var _ = area(func() {
 				want = append(want, d["id"].(string))
 			}
 		}
+
 		require.NotEmpty(c, want, query)
 		require.Less(c, len(want), len(all), query)
 		require.Equal(c, want, ids(c.catalog("datacenters", query)), query)
 	}
+
 	has := func(d map[string]any, member string, all ...string) bool {
 		for _, one := range all {
 			if !strings.Contains(fmt.Sprint(strs(d[member]), " "), one) {
@@ -260,31 +282,37 @@ var _ = area(func() {
 		}
 		return true
 	}
+
 	add("catalog.datacenters.regions", centers, func(c *Check) {
 		matches(c, "regions=EUROPE", func(d map[string]any) bool { return d["region"] == "EUROPE" })
 		matches(c, "regions=EUROPE,ASIA", func(d map[string]any) bool { return d["region"] == "EUROPE" || d["region"] == "ASIA" })
 		require.Empty(c, c.catalog("datacenters", "regions=ANTARCTICA"))
 	})
+
 	add("catalog.datacenters.volume-types", centers, func(c *Check) {
 		matches(c, "networkVolumeTypes=STANDARD", func(d map[string]any) bool { return has(d, "networkVolumeTypes", "STANDARD") })
 		matches(c, "networkVolumeTypes=STANDARD,HIGH_PERFORMANCE", func(d map[string]any) bool {
 			return has(d, "networkVolumeTypes", "STANDARD", "HIGH_PERFORMANCE")
 		})
 	})
+
 	add("catalog.datacenters.compliance", centers, func(c *Check) {
 		matches(c, "compliance=GDPR", func(d map[string]any) bool { return has(d, "compliance", "GDPR") })
 		matches(c, "compliance=GDPR,RENEWABLE", func(d map[string]any) bool { return has(d, "compliance", "GDPR", "RENEWABLE") })
 	})
+
 	add("catalog.datacenters.global-network.filter", centers, func(c *Check) {
 		for _, value := range []bool{true, false} {
 			matches(c, fmt.Sprint("globalNetwork=", value), func(d map[string]any) bool { return d["globalNetwork"] == value })
 		}
 	})
+
 	add("catalog.datacenters.all-filters", centers, func(c *Check) {
 		matches(c, "regions=EUROPE,ASIA&compliance=GDPR&networkVolumeTypes=STANDARD&globalNetwork=true", func(d map[string]any) bool {
 			return d["region"] == "EUROPE" && d["globalNetwork"] == true && has(d, "compliance", "GDPR") && has(d, "networkVolumeTypes", "STANDARD")
 		})
 	})
+
 	add("catalog.datacenters.malformed", centers, func(c *Check) {
 		for _, query := range []string{"include=AVAILABILITY", "regions=europe", "networkVolumeTypes=FAST", "compliance=GDPR,", "globalNetwork=1"} {
 			name, _, _ := strings.Cut(query, "=")
@@ -292,6 +320,7 @@ var _ = area(func() {
 		}
 		c.Refused(c.REST("GET", "/v2/catalog/datacenters/EU-RO-1?regions=EUROPE", ""), 422)
 	})
+
 	add("catalog.datacenters.include", []string{"listDataCenters", "getDataCenter"}, func(c *Check) {
 		types, flavors := ids(c.catalog("gpus", "")), ids(c.catalog("cpus", ""))
 		listed := func(list any) []string {
@@ -301,6 +330,7 @@ var _ = area(func() {
 			require.NoError(c, json.Unmarshal(text, &rows))
 			return ids(rows)
 		}
+
 		for include, want := range map[string][]bool{
 			"": {false, false}, "include=GPU_AVAILABILITY": {true, false}, "include=CPU_AVAILABILITY": {false, true},
 			"include=CPU_AVAILABILITY,GPU_AVAILABILITY": {true, true},

@@ -117,6 +117,7 @@ func (c *Check) key(name string) string {
 	case "expired":
 		more = `,"expiresIn":1`
 	}
+
 	_, key := c.newKey(more, scopes...)
 	if name == "expired" {
 		c.advance(time.Second)

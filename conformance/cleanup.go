@@ -109,6 +109,7 @@ func (c *Check) cleanUp() {
 	if c.suite.stopped() != nil {
 		return
 	}
+
 	for url := range jobs {
 		c.Send(Request{Method: "POST", URL: url})
 	}
@@ -117,6 +118,7 @@ func (c *Check) cleanUp() {
 		require.NoError(c, err)
 		c.REST("PUT", sshKeyPath, string(text))
 	}
+
 	c.deleteMade()
 	for _, id := range c.keys {
 		c.control("DELETE", "keys/"+id, "")
@@ -134,10 +136,12 @@ func (c *Check) deleteMade() {
 	for byGraphQL < len(made) && own(made[byGraphQL]) && kinds[kind(made[byGraphQL].path)].mutation != "" {
 		byGraphQL++
 	}
+
 	left := made[byGraphQL:]
 	for some := range slices.Chunk(made[:byGraphQL], 40) { // aliases in one document
 		left = append(c.deleteOverGraphQL(some), left...)
 	}
+
 	for _, one := range left {
 		a := c.Send(Request{Method: "DELETE", URL: one.base + one.path, Key: one.key})
 		if a.Status != http.StatusNoContent && a.Status != http.StatusNotFound {
@@ -155,6 +159,7 @@ func (c *Check) deleteOverGraphQL(made []resource) (left []resource) {
 	}
 	body, err := json.Marshal(map[string]string{"query": "mutation{" + mutation.String() + "}"})
 	require.NoError(c, err)
+
 	_, a := c.exchange(Request{Method: "POST", URL: c.URL + graphqlPath, Body: string(body)})
 	var answer struct {
 		Data   map[string]any
@@ -163,6 +168,7 @@ func (c *Check) deleteOverGraphQL(made []resource) (left []resource) {
 			Extensions struct{ Code string }
 		}
 	}
+
 	if a.Status != http.StatusOK || json.Unmarshal(a.Body, &answer) != nil {
 		return made // a target without GraphQL
 	}
@@ -174,9 +180,11 @@ func (c *Check) deleteOverGraphQL(made []resource) (left []resource) {
 				done = false
 			}
 		}
+
 		if !done {
 			left = append(left, one)
 		}
 	}
+
 	return left
 }

@@ -29,11 +29,13 @@ func (c *Check) exceeds(key, window string, length time.Duration, n int) {
 	a := c.listPods(key)
 	c.Refused(a, 429)
 	require.Contains(c, a.JSON["detail"], window)
+
 	seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
 	require.NoError(c, err)
 	wait := time.Duration(seconds) * time.Second
 	require.Positive(c, wait)
 	require.LessOrEqual(c, wait, length)
+
 	before := max(0, wait-2*time.Second) // the window may be about to end
 	c.advance(before)
 	c.Refused(c.listPods(key), 429)
@@ -55,6 +57,7 @@ var _ = area(func() {
 			c.quotas(w.minute, w.hour, w.day, func(key string) { c.exceeds(key, w.name, w.length, 3) })
 		}
 	})
+
 	add("auth.expiry", []string{"listPods"}, func(c *Check) {
 		c.frozen(func() {
 			_, key := c.newKey(`,"expiresIn":60000`, "all")
@@ -64,12 +67,14 @@ var _ = area(func() {
 			c.Refused(c.listPods(key), 401)
 		})
 	})
+
 	add("auth.revoked", []string{"listPods"}, func(c *Check) {
 		id, key := c.newKey("", "all")
 		require.Equal(c, 200, c.listPods(key).Status)
 		c.set("DELETE", "keys/"+id, "")
 		c.Refused(c.listPods(key), 401)
 	})
+
 	add("auth.ownership", []string{"getPod", "deletePod", "updatePod", "podAction", "health"}, func(c *Check) {
 		pod := c.newPod(gpuPod)
 		_, stranger := c.newKey(`,"user":"stranger"`, "all")
@@ -91,6 +96,7 @@ var _ = area(func() {
 			c.keptFor(id, 30*time.Minute)
 		})
 	})
+
 	add("queue.retention.runsync", []string{"status", "runSync"}, func(c *Check) {
 		c.syncKept("", time.Minute)
 		c.syncKept("?wait=90000", time.Minute)
@@ -98,6 +104,7 @@ var _ = area(func() {
 	add("queue.retention.runsync.long", []string{"status", "runSync"}, func(c *Check) {
 		c.syncKept("?wait=90001", 5*time.Minute)
 	})
+
 	add("queue.retention.timed-out", []string{"status", "run"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.submit(`{"input":{},"policy":{"ttl":10000}}`)
@@ -105,6 +112,7 @@ var _ = area(func() {
 			c.keptFor(id, 30*time.Minute)
 		})
 	})
+
 	add("queue.wait.default", []string{"runSync", "statusSync"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.submit(job)
@@ -117,6 +125,7 @@ var _ = area(func() {
 			}
 		})
 	})
+
 	add("queue.ttl", []string{"run", "status"}, func(c *Check) {
 		c.frozen(func() {
 			short, normal := c.submit(`{"input":{},"policy":{"ttl":10000}}`), c.submit(job)
@@ -130,6 +139,7 @@ var _ = area(func() {
 			require.Equal(c, "TIMED_OUT", c.status(normal)["status"], "a day by default")
 		})
 	})
+
 	add("queue.ttl.running", []string{"run", "status", "stopJobs"}, func(c *Check) {
 		c.frozen(func() {
 			id, worker := c.submit(`{"input":{},"policy":{"ttl":10000}}`), c.worker("late")
@@ -141,6 +151,7 @@ var _ = area(func() {
 			require.Equal(c, []any{id}, c.Queue("GET", "job-stop/"+worker, "").JSON["jobsToStop"])
 		})
 	})
+
 	add("queue.ttl.status", []string{"status"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.submit(job)
@@ -151,6 +162,7 @@ var _ = area(func() {
 			require.Equal(c, "TIMED_OUT", c.status(id)["status"])
 		})
 	})
+
 	add("queue.execution-timeout", []string{"run", "stopJobs"}, func(c *Check) {
 		c.frozen(func() {
 			short, normal := c.submit(`{"input":{},"policy":{"executionTimeout":5000}}`), c.submit(job)
@@ -158,6 +170,7 @@ var _ = area(func() {
 			c.takeJob("w", normal)
 			c.advance(4999 * time.Millisecond)
 			require.Equal(c, "IN_PROGRESS", c.status(short)["status"])
+
 			c.advance(time.Millisecond)
 			require.Equal(c, "TIMED_OUT", c.status(short)["status"])
 			require.Equal(c, []any{short}, c.Queue("GET", "job-stop/w", "").JSON["jobsToStop"])
@@ -166,10 +179,12 @@ var _ = area(func() {
 				c.advance(22 * time.Second)
 			}
 			require.Equal(c, "IN_PROGRESS", c.status(normal)["status"])
+
 			c.advance(time.Second)
 			require.Equal(c, "TIMED_OUT", c.status(normal)["status"], "600 s by default")
 		})
 	})
+
 	add("queue.lease", []string{"ping", "takeJob"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.submit(job)
@@ -177,15 +192,18 @@ var _ = area(func() {
 			c.takeJob(silent, id)
 			c.advance(30*time.Second - time.Millisecond)
 			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
+
 			c.advance(time.Millisecond)
 			require.Equal(c, "IN_QUEUE", c.status(id)["status"])
 			c.takeJob("other", id)
 			c.done(silent, id, `{"output":"late"}`)
 			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
+
 			c.done("other", id, `{"output":"right"}`)
 			require.Equal(c, "right", c.status(id)["output"])
 		})
 	})
+
 	add("queue.lease.unheard", []string{"takeJob"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.submit(job)
@@ -198,6 +216,7 @@ var _ = area(func() {
 			c.done("other", id, `{}`)
 		})
 	})
+
 	add("queue.lease.sign", []string{"finishJob", "streamJob", "stopJobs"}, func(c *Check) {
 		c.frozen(func() {
 			first, second := c.submit(job), c.submit(job)
@@ -208,24 +227,29 @@ var _ = area(func() {
 				require.Equal(c, "IN_PROGRESS", c.status(first)["status"])
 				say()
 			}
+
 			keeps(func() { c.done("quiet", second, `{"status":"IN_PROGRESS","output":"half"}`) })
 			keeps(func() {
 				require.Equal(c, 200, c.Queue("POST", "job-stream/quiet/"+second, `{"output":"part"}`).Status)
 			})
+
 			keeps(func() {
 				answers := c.hold(func() Answer { return c.Queue("GET", "job-stop/quiet", "") })
 				c.advance(25 * time.Second)
 				require.Equal(c, 204, (<-answers).Status)
 			})
+
 			c.advance(4 * time.Second)
 			require.Equal(c, "IN_PROGRESS", c.status(first)["status"])
 			c.advance(time.Second)
 			require.Equal(c, "IN_QUEUE", c.status(first)["status"], "it fell silent")
+
 			c.done("quiet", second, `{}`)
 			c.takeJob("other", first)
 			c.done("other", first, `{}`)
 		})
 	})
+
 	add("queue.lease.ping", []string{"ping", "takeJob"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.submit(job)
@@ -238,6 +262,7 @@ var _ = area(func() {
 			c.done("w", id, `{}`)
 		})
 	})
+
 	add("queue.lease.other", []string{"takeJob"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.submit(job)
@@ -245,6 +270,7 @@ var _ = area(func() {
 			require.Equal(c, 200, c.Queue("GET", "ping/silent", "").Status)
 			c.advance(30 * time.Second)
 			require.Equal(c, "IN_QUEUE", c.status(id)["status"])
+
 			answers := c.hold(func() Answer { return c.Queue("GET", "job-take/silent?x=1", "") })
 			require.Equal(c, 200, c.Queue("GET", "ping/silent?job_id="+id, "").Status) // it still runs it
 			require.Empty(c, answers)
@@ -254,6 +280,7 @@ var _ = area(func() {
 			c.done("other", id, `{}`)
 		})
 	})
+
 	add("queue.status.retries.counted", []string{"status", "takeJob"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.submit(job)
@@ -264,6 +291,7 @@ var _ = area(func() {
 			}
 		})
 	})
+
 	add("queue.health.retried", []string{"health", "takeJob"}, func(c *Check) {
 		c.frozen(func() {
 			retried := func() float64 { return c.Queue("GET", "health", "").JSON["jobs"].(map[string]any)["retried"].(float64) }
@@ -273,6 +301,7 @@ var _ = area(func() {
 			require.Equal(c, before+1, retried())
 		})
 	})
+
 	add("queue.order.low.scaling", []string{"run", "listEndpointWorkers"}, func(c *Check) {
 		managed, at := c.managed()
 		c.resting(at)
@@ -283,6 +312,7 @@ var _ = area(func() {
 		c.Eventually(func() bool { return len(c.crew(at)) == 1 }, "a worker is started for the other job")
 		c.resting(at)
 	})
+
 	add("queue.attempts", []string{"takeJob", "status"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.submit(job)
@@ -294,6 +324,7 @@ var _ = area(func() {
 			require.Contains(c, document["error"], "3 attempts")
 		})
 	})
+
 	add("queue.ping.unhealthy.lease", []string{"ping", "status"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.submit(job)
@@ -307,6 +338,7 @@ var _ = area(func() {
 			require.Equal(c, "IN_QUEUE", c.status(id)["status"])
 		})
 	})
+
 	add("queue.take.refused", []string{"takeJob", "takeJobs"}, func(c *Check) {
 		c.frozen(func() {
 			for _, operation := range []string{"job-take/refused?x=1", "job-take-batch/refused"} {
@@ -320,12 +352,14 @@ var _ = area(func() {
 				answers := c.hold(take)
 				c.advance(time.Second - time.Millisecond)
 				require.Empty(c, answers)
+
 				c.advance(time.Millisecond)
 				c.Refused(<-answers, 401)
 				c.Refused(take(), 401)
 			}
 		})
 	})
+
 	add("queue.take.busy", []string{"takeJob", "takeJobs"}, func(c *Check) {
 		c.frozen(func() {
 			for _, operation := range []string{"job-take/busy?gpu=x&job_in_progress=1", "job-take/busy&job_in_progress=1", "job-take-batch/busy?batch_size=2&job_in_progress=1"} {
@@ -337,6 +371,7 @@ var _ = area(func() {
 			}
 		})
 	})
+
 	add("queue.take.none", []string{"takeJob", "takeJobs", "stopJobs"}, func(c *Check) {
 		c.frozen(func() {
 			for _, operation := range []string{"job-take/idle?x=1", "job-take-batch/idle", "job-stop/idle"} {

@@ -48,6 +48,7 @@ var _ = area(func() {
 			require.Equal(c, want, made[member], member)
 		}
 	})
+
 	add("clusters.fields", create, func(c *Check) {
 		require.ElementsMatch(c, []string{"id", "name", "type", "compute", "dataCenterId", "pods", "primary", "createdAt"}, keys(c.make(clusters, cluster)))
 	})
@@ -58,6 +59,7 @@ var _ = area(func() {
 			require.True(c, strings.HasPrefix(errors[i], place), errors[i])
 		}
 	})
+
 	add("clusters.create.closed", create, func(c *Check) {
 		c.invalid("POST", clusters, clusterWith(`$:1`), "/", `"id"`, `"gpu"`, `"cpu"`, `"templateId"`)
 	})
@@ -67,22 +69,26 @@ var _ = area(func() {
 			require.Equal(c, kind, c.make(clusters, strings.Replace(cluster, "TRAINING", kind, 1))["type"])
 		}
 	})
+
 	add("clusters.create.compute", create, func(c *Check) {
 		c.invalid("POST", clusters, strings.Replace(cluster, `"NVIDIA L4"`, "$", 1), "/compute/gpuTypeId:", `""`, `7`, `null`)
 		c.invalid("POST", clusters, strings.Replace(cluster, `"gpuCountPerPod":2`, `"gpuCountPerPod":$`, 1), "/compute/gpuCountPerPod:", `0`, `1.5`, `"1"`)
 		c.invalid("POST", clusters, strings.Replace(cluster, `"podCount":3`, `"podCount":$`, 1), "/compute/podCount:", `1`, `251`, `2.5`, `"2"`)
 		c.invalid("POST", clusters, strings.Replace(cluster, `"podCount":3`, `"podCount":3,$:1`, 1), "/compute/", `"vcpuCount"`)
 	})
+
 	add("clusters.create.most", create, func(c *Check) {
 		at := c.newCluster(strings.Replace(strings.Replace(cluster, `"podCount":3`, `"podCount":250`, 1), `Pod":2`, `Pod":1`, 1))
 		require.Len(c, c.members(at), 250)
 	})
+
 	add("clusters.create.rules", create, func(c *Check) {
 		refused := func(body string, status int, words string) {
 			a := c.REST("POST", clusters, body)
 			c.Refused(a, status)
 			require.Contains(c, a.JSON["detail"], words)
 		}
+
 		refused(strings.Replace(cluster, "NVIDIA L4", "No Such GPU", 1), 400, "No Such GPU")
 		refused(strings.Replace(cluster, `Pod":2`, `Pod":999`, 1), 400, "999")
 		refused(clusterWith(`"ports":["80/http","80/tcp"]`), 400, "80")
@@ -90,6 +96,7 @@ var _ = area(func() {
 		refused(clusterWith(`"mounts":{"network":[{"volumeId":"novolume","path":"/n"}]}`), 404, "novolume")
 		refused(clusterWith(`"mounts":{"network":[{"volumeId":"`+c.newVolume()+`","path":"/n"}]},"dataCenterIds":["EU-RO-1"]`), 400, "US-KS-2")
 	})
+
 	add("clusters.create.ssh", []string{"createCluster", "listClusterPods", "updateSshKeys"}, func(c *Check) {
 		defer c.putKeys("")
 		require.Equal(c, 200, c.putKeys("", ed25519Key).Status)
@@ -98,17 +105,20 @@ var _ = area(func() {
 		require.Equal(c, map[string]any{"PUBLIC_KEY": "own"}, env(`"startSsh":true,"env":{"PUBLIC_KEY":"own"}`))
 		require.Equal(c, map[string]any{}, env(`"startSsh":false`))
 	})
+
 	add("clusters.create.jupyter", create, func(c *Check) {
 		a := c.REST("POST", clusters, clusterWith(`"startJupyter":true`))
 		c.Refused(a, 400)
 		require.Contains(c, a.JSON["detail"], "startJupyter")
 		c.newCluster(clusterWith(`"startJupyter":false`))
 	})
+
 	add("clusters.create.nothing", create, func(c *Check) {
 		before := c.everyPod()
 		c.Refused(c.REST("POST", clusters, clusterWith(`"mounts":{"network":[{"volumeId":"novolume","path":"/n"}]}`)), 404)
 		require.Equal(c, strings.Count(before, `"id"`), strings.Count(c.everyPod(), `"id"`))
 	})
+
 	add("clusters.together", pods, func(c *Check) {
 		at := c.newCluster(clusterWith(`"dataCenterIds":["US-TX-3"]`))
 		require.Equal(c, "US-TX-3", c.read(at)["dataCenterId"])
@@ -118,6 +128,7 @@ var _ = area(func() {
 		at = c.newCluster(clusterWith(`"mounts":{"network":[{"volumeId":"` + c.newVolume() + `","path":"/n"}]}`))
 		require.Equal(c, "US-KS-2", c.read(at)["dataCenterId"])
 	})
+
 	add("clusters.get", []string{"createCluster", "getCluster"}, func(c *Check) {
 		made := c.make(clusters, cluster)
 		got := c.read(clusters + "/" + made["id"].(string))
@@ -128,22 +139,26 @@ var _ = area(func() {
 		}
 		require.Equal(c, made, got)
 	})
+
 	add("clusters.unknown", []string{"getCluster", "updateCluster", "deleteCluster", "listClusterPods"}, func(c *Check) {
 		c.Refused(c.REST("GET", clusters+"/nosuchcluster", ""), 404)
 		c.Refused(c.REST("PATCH", clusters+"/nosuchcluster", `{"name":"b"}`), 404)
 		c.Refused(c.REST("DELETE", clusters+"/nosuchcluster", ""), 404)
 		c.Refused(c.REST("GET", clusters+"/nosuchcluster/pods", ""), 404)
 	})
+
 	add("clusters.list", []string{"listClusters"}, func(c *Check) {
 		first, second := c.make(clusters, cluster), c.make(clusters, cluster)
 		c.newestFirst(clusters, "clusters", first["id"].(string), second["id"].(string))
 	})
+
 	add("clusters.ownership", []string{"getCluster", "updateCluster", "deleteCluster", "listClusters", "listClusterPods"}, func(c *Check) {
 		at := c.newCluster(cluster)
 		c.strange(clusters, "clusters", at, `{"name":"b"}`)
 		_, stranger := c.newKey(`,"user":"stranger"`, "all")
 		c.Refused(c.Send(Request{Method: "GET", URL: c.URL + at + "/pods", Key: "Bearer " + stranger}), 404)
 	})
+
 	add("clusters.update", []string{"updateCluster", "getCluster"}, func(c *Check) {
 		at := c.newCluster(cluster)
 		got := c.changed(at, `{"name":"b"}`)
@@ -151,12 +166,14 @@ var _ = area(func() {
 		require.Equal(c, "TRAINING", got["type"])
 		require.Equal(c, "b", c.read(at)["name"])
 	})
+
 	add("clusters.update.closed", []string{"updateCluster"}, func(c *Check) {
 		at := c.newCluster(cluster)
 		c.invalid("PATCH", at, `{"name":$}`, "/name:", `""`, `7`, `null`)
 		c.invalid("PATCH", at, `{"name":"b",$:"RAY"}`, "/", `"type"`, `"compute"`, `"image"`)
 		require.Len(c, c.Refused(c.REST("PATCH", at, `{}`), 422), 1)
 	})
+
 	add("clusters.delete", []string{"deleteCluster", "getCluster", "listClusters"}, func(c *Check) {
 		c.deleted(c.newCluster(cluster))
 	})
@@ -187,23 +204,27 @@ var _ = area(func() {
 			}
 		}
 	})
+
 	add("clusters.pods.hidden", []string{"listPods", "listClusterPods"}, func(c *Check) {
 		at, alone := c.newCluster(cluster), c.newPod(gpuPod)
 		hidden, off, shown := string(c.REST("GET", "/v2/pods", "").Body), string(c.REST("GET", "/v2/pods?includeClusterPods=false", "").Body), c.everyPod()
 		for _, list := range []string{hidden, off, shown} {
 			require.Contains(c, list, alone)
 		}
+
 		for _, pod := range c.members(at) {
 			require.NotContains(c, hidden, pod["id"])
 			require.NotContains(c, off, pod["id"])
 			require.Contains(c, shown, pod["id"])
 		}
 	})
+
 	add("clusters.pods.get", []string{"getPod", "listClusterPods"}, func(c *Check) {
 		for _, pod := range c.members(c.newCluster(cluster)) {
 			require.Equal(c, pod["createdAt"], c.getPod(pod["id"].(string))["createdAt"])
 		}
 	})
+
 	add("clusters.pods.patch", []string{"updatePod", "listClusterPods"}, func(c *Check) {
 		pod := c.members(c.newCluster(cluster))[0]
 		for _, body := range []string{`{"name":"b"}`, `{}`} {
@@ -211,6 +232,7 @@ var _ = area(func() {
 		}
 		require.Equal(c, pod["name"], c.getPod(pod["id"].(string))["name"])
 	})
+
 	add("clusters.pods.delete", []string{"deletePod", "podAction", "listClusterPods"}, func(c *Check) {
 		at := c.newCluster(cluster)
 		id := c.members(at)[1]["id"].(string)
@@ -218,6 +240,7 @@ var _ = area(func() {
 		c.Refused(c.act(id, "terminate"), 409)
 		require.Len(c, c.members(at), 3)
 	})
+
 	add("clusters.summary", []string{"getCluster", "podAction", "listClusterPods"}, func(c *Check) {
 		at := c.newCluster(cluster)
 		first := c.members(at)[0]["id"].(string)
@@ -227,6 +250,7 @@ var _ = area(func() {
 		running := map[string]any{"total": 3.0, "byStatus": map[string]any{"RUNNING": 3.0}}
 		c.Eventually(func() bool { return len(counts().(map[string]any)["byStatus"].(map[string]any)) == 1 }, "all pods run")
 		require.Equal(c, running, counts())
+
 		c.acted(first, "stop", "EXITED")
 		require.Equal(c, map[string]any{"total": 3.0, "byStatus": map[string]any{"RUNNING": 2.0, "EXITED": 1.0}}, counts())
 		require.Equal(c, map[string]any{"podId": first, "status": "EXITED"}, c.read(at)["primary"])

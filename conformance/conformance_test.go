@@ -61,17 +61,20 @@ func TestEveryRuleHasATestAndEveryTestARule(t *testing.T) {
 	want, open := map[string]bool{}, map[string]bool{}
 	openIn := map[string]int{} // by area
 	areas := map[string]bool{} // that have begun
+
 	area := ""
 	for _, r := range documented {
 		require.False(t, want[r.ID] || open[r.ID], "%s stands twice", r.ID)
 		require.NotEmpty(t, r.Says, r.ID)
 		require.NotEmpty(t, r.Source, r.ID)
 		require.Contains(t, []string{"documented", "decided"}, r.Kind, r.ID)
+
 		if next, _, _ := strings.Cut(r.ID, "."); next != area {
 			require.False(t, areas[next], "%s stands apart from the other rules of its area", r.ID)
 			area = next
 			areas[area] = true
 		}
+
 		if r.Open {
 			open[r.ID] = true
 			openIn[area]++
@@ -79,12 +82,14 @@ func TestEveryRuleHasATestAndEveryTestARule(t *testing.T) {
 			want[r.ID] = true
 		}
 	}
+
 	have := map[string]bool{}
 	for _, r := range conformance.Rules() {
 		require.False(t, have[r.ID], "%s is tested twice", r.ID)
 		require.False(t, open[r.ID], "%s is tested but open", r.ID)
 		have[r.ID] = true
 	}
+
 	require.Equal(t, want, have)
 
 	// How many rules of each area are open may only shrink; nothing writes this file but who closes or opens a rule.

@@ -46,6 +46,7 @@ var _ = area(func() {
 			require.Equal(c, want, c.patched(id, `{"mounts":`+c.text(want)+`}`)["mounts"])
 		}
 	})
+
 	add("templates.create.mount-path", []string{"createTemplate", "updateTemplate"}, func(c *Check) {
 		c.invalid("POST", templates, template(`"mounts":{"persistent":{"size":20,"path":$}}`), "/mounts/persistent/path:", badPaths...)
 		c.invalid("PATCH", c.newTemplate(plainTemplate), `{"mounts":{"persistent":{"size":20,"path":$}}}`, "/mounts/persistent/path:", badPaths...)
@@ -53,6 +54,7 @@ var _ = area(func() {
 	add("clusters.create.mount-path", []string{"createCluster"}, func(c *Check) {
 		c.invalid("POST", clusters, clusterWith(`"mounts":{"network":[{"volumeId":"v","path":$}]}`), "/mounts/network/0/path:", badPaths...)
 	})
+
 	add("graphql.deploy.mount-path", []string{"createPod"}, func(c *Check) {
 		pod, mounted := c.newPod(gpuPod), c.newPod(with(`"mounts":{"persistent":{"size":20,"path":"/a"}}`))
 		for _, path := range badPaths[1:] { // empty text is as if it were absent
@@ -67,6 +69,7 @@ var _ = area(func() {
 				require.Contains(c, c.wrongly(a, 200, "INVALID"), "input.volumeMountPath: ", path)
 			}
 		}
+
 		for _, path := range goodPaths {
 			c.data(c.graphQL(`mutation{podEditJob(input:{podId:"` + mounted + `",volumeMountPath:` + graphText(path) + `}){id}}`))
 			require.Equal(c, path, c.getPod(mounted)["mounts"].(map[string]any)["persistent"].(map[string]any)["path"])
@@ -77,6 +80,7 @@ var _ = area(func() {
 		c.unreadable("POST", "/v2/pods", with(`"args":$`))
 		c.unreadable("PATCH", "/v2/pods/"+c.newPod(gpuPod), `{"args":$}`)
 	})
+
 	add("pods.create.env.names", []string{"createPod", "updatePod", "createTemplate", "createEndpoint"}, func(c *Check) {
 		pod, endpoint, template := c.newPod(gpuPod), c.newEndpoint(gpuEndpoint), c.newTemplate(plainTemplate)
 		for _, env := range []string{`{"":"1"}`, `{"A=B":"1"}`, `{"=":""}`, `{"A\u0000":"1"}`, `{"A":"\u0000"}`} {
@@ -89,13 +93,16 @@ var _ = area(func() {
 				require.Contains(c, a.JSON["detail"], "env: ", env)
 			}
 		}
+
 		require.Equal(c, map[string]any{"a.b-c d": "x=y", "É": ""}, c.createPod(with(`"env":{"a.b-c d":"x=y","É":""}`))["env"])
 	})
+
 	add("pods.create.args.json", []string{"createPod"}, func(c *Check) {
 		for _, args := range []string{`{"cmd":["-c","it's"],"entrypoint":["sh"]}`, ` {"cmd": []}`, `{"entrypoint":["a b"]}`} {
 			require.Equal(c, args, c.createPod(with(`"args":` + c.text(args)))["args"])
 		}
 	})
+
 	add("templates.create.args", []string{"createTemplate", "updateTemplate"}, func(c *Check) {
 		c.unreadable("POST", templates, template(`"args":$`))
 		c.unreadable("PATCH", c.newTemplate(plainTemplate), `{"args":$}`)
@@ -104,6 +111,7 @@ var _ = area(func() {
 		c.unreadable("POST", serverless, strings.Replace(gpuEndpoint, "{", `{"args":$,`, 1))
 		c.unreadable("PATCH", c.newEndpoint(gpuEndpoint), `{"args":$}`)
 	})
+
 	add("graphql.deploy.args.unreadable", []string{"createPod"}, func(c *Check) {
 		for _, args := range badArgs {
 			for _, a := range []Answer{c.deploying(`dockerArgs:` + graphText(args)), c.savingTemplate(`dockerArgs:` + graphText(args))} {

@@ -85,6 +85,7 @@ var _ = area(func() {
 		}
 		c.Refused(c.listPods(c.ControlsKey), 403)
 	})
+
 	add("controls.unlimited", []string{"getClock"}, func(c *Check) {
 		c.quotas(1, 1, 1, func(key string) {
 			require.Equal(c, 200, c.listPods(key).Status)
@@ -96,21 +97,25 @@ var _ = area(func() {
 			}
 		})
 	})
+
 	add("controls.clock", []string{"getClock", "freezeClock", "resumeClock", "advanceClock"}, func(c *Check) {
 		now := func(a Answer) time.Time {
 			t, err := time.Parse(time.RFC3339Nano, a.JSON["now"].(string))
 			require.NoError(c, err)
 			return t
 		}
+
 		c.frozen(func() {
 			a := c.control("GET", "clock", "")
 			require.Equal(c, true, a.JSON["frozen"])
 			require.Equal(c, now(a), now(c.control("GET", "clock", "")))
 			require.Equal(c, now(a).Add(time.Minute), now(c.control("POST", "clock/advance", `{"milliseconds":60000}`)))
 		})
+
 		require.Equal(c, false, c.control("GET", "clock", "").JSON["frozen"])
 		require.Len(c, c.Refused(c.control("POST", "clock/advance", `{"milliseconds":-1}`), 422), 1)
 	})
+
 	add("controls.advance.order", []string{"advanceClock"}, func(c *Check) {
 		c.frozen(func() {
 			pod := c.newPod(gpuPod)
@@ -124,6 +129,7 @@ var _ = area(func() {
 			c.Refused(c.Queue("GET", "status/"+first, ""), 404)
 		})
 	})
+
 	add("controls.reset", []string{"resetState"}, func(c *Check) {
 		c.needsControls()
 		c.keepSSHKeys()
@@ -136,6 +142,7 @@ var _ = area(func() {
 		c.newRegistry()
 		c.make(delegations, repository)
 		require.Equal(c, 200, c.putKeys("", ed25519Key).Status)
+
 		endpoint := c.newEndpoint(gpuEndpoint, `"workers":{"min":1}`)
 		c.awaitCrew(endpoint, "INITIALIZING")
 		c.set("POST", "reset", "")
@@ -147,10 +154,12 @@ var _ = area(func() {
 		c.Refused(c.Queue("GET", "status/"+id, ""), 404)
 		require.Equal(c, []any{}, c.REST("GET", "/v2/pods?includeClusterPods=true", "").JSON["pods"])
 		require.EqualValues(c, 0, c.Queue("GET", "health", "").JSON["jobs"].(map[string]any)["inQueue"])
+
 		again := c.submit(job)
 		c.takeJob("w", again)
 		c.done("w", again, "{}")
 	})
+
 	add("controls.keys", []string{"createKey", "revokeKey"}, func(c *Check) {
 		id, key := c.newKey(`,"name":"mine"`, "rest:read")
 		require.Equal(c, 200, c.listPods(key).Status)
@@ -159,16 +168,19 @@ var _ = area(func() {
 		c.Refused(c.control("DELETE", "keys/nosuchkey", ""), 404)
 		c.Refused(c.control("POST", "keys", `{"scopes":["controls"]}`), 422)
 	})
+
 	add("controls.faults", []string{"setFaults", "getFaults"}, func(c *Check) {
 		c.set("PUT", "faults", `{"faults":[{"operation":"listPods","after":1,"times":1,"status":503},{"operation":"deletePod","drop":true,"times":1}]}`)
 		require.Equal(c, 200, c.listPods(c.Key).Status)
 		c.Refused(c.listPods(c.Key), 503)
 		require.Equal(c, 200, c.listPods(c.Key).Status)
+
 		req, err := http.NewRequest("DELETE", c.URL+"/v2/pods/nosuchpod", nil)
 		require.NoError(c, err)
 		req.Header.Set("Authorization", "Bearer "+c.Key)
 		_, err = client.Do(req)
 		require.Error(c, err)
+
 		shown := c.control("GET", "faults", "").JSON["faults"].([]any)
 		require.EqualValues(c, 1, shown[0].(map[string]any)["shown"])
 		require.EqualValues(c, 3, shown[0].(map[string]any)["calls"])
@@ -183,10 +195,12 @@ var _ = area(func() {
 			c.advance(time.Minute)
 			require.Equal(c, 200, (<-answers).Status)
 		})
+
 		c.Refused(c.control("PUT", "faults", `{"faults":[{"operation":"nosuch","status":500}]}`), 400)
 		c.Refused(c.control("PUT", "faults", `{"faults":[{"operation":"listPods"}]}`), 400)
 		c.set("PUT", "faults", `{"faults":[]}`)
 	})
+
 	add("controls.faults.graphql", []string{"setFaults", "getFaults"}, func(c *Check) {
 		const mine, both = `{myself{id}}`, `{gpuTypes(input:{id:"a"}){id} myself{id}}`
 		c.set("PUT", "faults", `{"faults":[{"operation":"graphql.myself","after":1,"times":2,"status":503},{"operation":"graphql.podStop","drop":true},
@@ -196,16 +210,19 @@ var _ = area(func() {
 		require.Contains(c, c.wrongly(a, 503, "UNAVAILABLE"), "graphql.myself")
 		require.Equal(c, "1", a.Header.Get("Retry-After"))
 		require.Nil(c, a.JSON["data"])
+
 		c.wrongly(c.graphQL(both), 503, "UNAVAILABLE")
 		c.wrongly(c.graphQL(both), 418, "INTERNAL")
 		c.wrongly(c.graphQLAs("-", stopPod, nil), 401, "UNAUTHENTICATED")
 		body := strings.NewReader(`{"query":` + quoted(stopPod) + `}`)
 		req, err := http.NewRequest("POST", c.URL+graphqlPath, body)
 		require.NoError(c, err)
+
 		req.Header.Set("Authorization", "Bearer "+c.Key)
 		req.Header.Set("Content-Type", "application/json")
 		_, err = client.Do(req)
 		require.Error(c, err)
+
 		shown := c.control("GET", "faults", "").JSON["faults"].([]any)
 		require.EqualValues(c, 3, shown[0].(map[string]any)["calls"])
 		require.EqualValues(c, 2, shown[0].(map[string]any)["shown"])
@@ -218,6 +235,7 @@ var _ = area(func() {
 		}
 		c.set("PUT", "faults", `{"faults":[]}`)
 	})
+
 	add("controls.fleet", []string{"setFleet"}, func(c *Check) {
 		defer c.set("PUT", "fleet", `{"boot":2000}`)
 		c.set("PUT", "fleet", `{"boot":3600000}`)

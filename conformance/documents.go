@@ -44,6 +44,7 @@ func LoadDocuments() (*Documents, error) {
 		if err := json.Unmarshal(text, &whole); err != nil {
 			return nil, err
 		}
+
 		doc := document{name: name, paths: whole["paths"].(map[string]any)}
 		components := whole["components"].(map[string]any)
 		doc.responses = components["responses"].(map[string]any)
@@ -51,8 +52,10 @@ func LoadDocuments() (*Documents, error) {
 		if doc.answers, err = doc.resolve(doc.schemas); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+
 		d.documents = append(d.documents, doc)
 	}
+
 	return d, nil
 }
 
@@ -85,6 +88,7 @@ func (d *Documents) Pairs() map[string][]int {
 				if !ok {
 					continue
 				}
+
 				for status := range fields["responses"].(map[string]any) {
 					if code, err := strconv.Atoi(status); err == nil {
 						id := fields["operationId"].(string)
@@ -94,6 +98,7 @@ func (d *Documents) Pairs() map[string][]int {
 			}
 		}
 	}
+
 	return pairs
 }
 
@@ -125,6 +130,7 @@ func (d *Documents) Operations() []Operation {
 			}
 		}
 	}
+
 	return operations
 }
 
@@ -143,20 +149,24 @@ func (d *Documents) check(c require.TestingT, r *http.Request, a Answer, body an
 		checkGraphQL(c, a)
 		return
 	}
+
 	if op == nil {
 		if a.Status >= http.StatusBadRequest {
 			require.Equal(c, "application/problem+json", a.Header.Get("Content-Type"), "%s %s", r.Method, r.URL.Path)
 		}
 		return
 	}
+
 	id := op["operationId"].(string)
 	responses := op["responses"].(map[string]any)
 	key := strconv.Itoa(a.Status)
+
 	// What the router refuses, and failures of the server, have no status of their own in the documents.
 	if _, ok := responses[key]; !ok && (a.Status == http.StatusMethodNotAllowed || a.Status >= http.StatusInternalServerError) {
 		key = "default"
 	}
 	require.Contains(c, responses, key, "%s does not document %d", id, a.Status)
+
 	d.mu.Lock()
 	d.seen[id+" "+strconv.Itoa(a.Status)] = true
 	d.mu.Unlock()
@@ -165,15 +175,18 @@ func (d *Documents) check(c require.TestingT, r *http.Request, a Answer, body an
 		require.Empty(c, a.Body, "%s %d documents no body", id, a.Status)
 		return
 	}
+
 	kind, _, err := mime.ParseMediaType(a.Header.Get("Content-Type"))
 	require.NoError(c, err)
 	require.Contains(c, content, kind, "%s %d", id, a.Status)
+
 	decoded := body
 	if kind == eventStream { // text
 		decoded = string(a.Body)
 	} else {
 		require.NoError(c, notJSON, "%s", a.Body)
 	}
+
 	answer := map[string]any{answerName(id, key, kind): decoded}
 	require.NoError(c, doc.answers.Validate(answer), "%s %d: %s", id, a.Status, a.Body)
 }
@@ -204,6 +217,7 @@ func match(template, path string) int {
 	if len(want) != len(have) {
 		return -1
 	}
+
 	fixed := 0
 	for i := range want {
 		switch {
@@ -217,5 +231,6 @@ func match(template, path string) int {
 			return -1
 		}
 	}
+
 	return fixed
 }

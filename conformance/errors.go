@@ -40,16 +40,19 @@ var _ = area(func() {
 			require.NotEmpty(c, a.JSON["detail"])
 		}
 	})
+
 	add("errors.list", create, func(c *Check) {
 		require.Len(c, c.REST("POST", "/v2/pods", with(`"args":7`)).JSON["errors"], 1)
 		require.NotContains(c, c.REST("GET", "/v2/pods/nosuchpod", "").JSON, "errors")
 	})
+
 	add("errors.content-type", create, func(c *Check) {
 		for _, r := range c.refusals() {
 			r.URL = c.URL + r.URL
 			require.Equal(c, "application/problem+json", c.Send(r).Header.Get("Content-Type"))
 		}
 	})
+
 	add("errors.all-at-once", create, func(c *Check) {
 		c.createRefused(`{"name":7,"image":"i","args":7,"env":7,"gpu":{"id":7}}`, 422, "/name:", "/args:", "/env:", "/gpu/id:")
 	})
@@ -62,6 +65,7 @@ var _ = area(func() {
 	add("errors.pointer.escape", create, func(c *Check) {
 		c.createRefused(with(`"a/b~c":1`), 422, "/a~1b~0c:")
 	})
+
 	add("errors.malformed", create, func(c *Check) {
 		for _, body := range []string{`{"name":`, `{} {}`, `nope`, `{"name":"a",}`, `{'name':'a'}`} {
 			c.createRefused(body, 400)
@@ -72,6 +76,7 @@ var _ = area(func() {
 			}
 		}
 	})
+
 	add("errors.empty", create, func(c *Check) {
 		for _, op := range c.Operations() {
 			if op.Body {
@@ -79,10 +84,12 @@ var _ = area(func() {
 			}
 		}
 	})
+
 	add("errors.utf8", []string{"createPod", "run"}, func(c *Check) {
 		c.createRefused("{\"name\":\"\xff\",\"image\":\"i\",\"gpu\":{\"id\":\"NVIDIA L4\"}}", 400)
 		c.Refused(c.Queue("POST", "run", "{\"input\":{\"a\":\"\xff\"}}"), 400)
 	})
+
 	add("errors.parameters", nil, func(c *Check) {
 		for _, op := range c.Operations() {
 			if op.OpenQuery {
@@ -95,6 +102,7 @@ var _ = area(func() {
 			require.Contains(c, strings.Join(c.Refused(c.Send(r), 422), "\n"), "query.nosuch:")
 		}
 	})
+
 	add("errors.parameters.path", nil, func(c *Check) {
 		for _, op := range c.Operations() {
 			for _, segment := range strings.Split(op.Template, "/") {
@@ -111,6 +119,7 @@ var _ = area(func() {
 			}
 		}
 	})
+
 	add("errors.parameters.syntax", nil, func(c *Check) {
 		for _, op := range c.Operations() {
 			r := Request{Method: op.Method, URL: c.URL + op.Path + "?a=%zz"}
@@ -120,6 +129,7 @@ var _ = area(func() {
 			require.Contains(c, strings.Join(c.Refused(c.Send(r), 422), "\n"), "query.a:")
 		}
 	})
+
 	add("errors.size", create, func(c *Check) {
 		for _, op := range c.Operations() {
 			if !op.Body {
@@ -132,14 +142,17 @@ var _ = area(func() {
 			c.Refused(a, 413)
 			require.Contains(c, a.JSON["detail"], strconv.Itoa(limit))
 		}
+
 		name := strings.Repeat("x", 1<<20-len(withGPU(`{"id":"NVIDIA L4"}`))+1)
 		c.createPod(`{"name":"` + name + `","image":"i","gpu":{"id":"NVIDIA L4"}}`)
 	})
+
 	add("errors.duplicate-member", create, func(c *Check) {
 		c.createRefused(`{"name":"a","name":"b","image":"i","gpu":{"id":"NVIDIA L4"}}`, 422, "/name:")
 		c.createRefused(withGPU(`{"id":"NVIDIA L4","id":"NVIDIA L4"}`), 422, "/gpu/id:")
 		c.createRefused(with(`"env":{"A":"1","A":"1"}`), 422, "/env/A:")
 	})
+
 	add("errors.integers", create, func(c *Check) {
 		body := func(disk string) string {
 			return `{"name":"a","image":"i","gpu":{"id":"NVIDIA L4"},"disk":` + disk + `}`
@@ -151,6 +164,7 @@ var _ = area(func() {
 			require.Equal(c, disk, c.createPod(body(written))["disk"], written)
 		}
 	})
+
 	add("errors.media-type", create, func(c *Check) { c.mediaTypeRefused("text/plain", "application/problem+json", "json") })
 	add("errors.media-type.absent", create, func(c *Check) { c.mediaTypeRefused("") })
 	add("errors.media-type.parameters", create, func(c *Check) {
@@ -159,16 +173,19 @@ var _ = area(func() {
 			c.Refused(c.Send(Request{Method: "POST", URL: c.URL + "/v2/pods", Body: "{}", Header: map[string]string{"Content-Type": kind}}), 422)
 		}
 	})
+
 	add("errors.media-type.charset", create, func(c *Check) {
 		c.mediaTypeRefused("application/json; charset=iso-8859-1", `application/json; charset="utf-16"`, "application/json; charset=us-ascii")
 		a := c.Send(Request{Method: "POST", URL: c.URL + graphqlPath, Body: `{"query":"{myself{id}}"}`, Header: map[string]string{"Content-Type": "application/json; charset=latin1"}})
 		c.wrongly(a, 415, "REJECTED")
 	})
+
 	add("errors.unknown-path", nil, func(c *Check) {
 		for _, path := range []string{"/v2/nothing", "/v2", "/", "/v2/pods/a/b/c", "/v1/pods"} {
 			c.Refused(c.REST("GET", path, ""), 404)
 		}
 	})
+
 	add("errors.method", nil, func(c *Check) { c.methodsRefused("rest") })
 	add("errors.unread", nil, func(c *Check) {
 		for _, text := range []string{
@@ -200,6 +217,7 @@ func (c *Check) methodsRefused(document string) {
 			methods[op.Path] = append(methods[op.Path], op.Method)
 		}
 	}
+
 	for path, known := range methods {
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 			if slices.Contains(known, method) {
@@ -207,12 +225,14 @@ func (c *Check) methodsRefused(document string) {
 			}
 			a := c.Send(Request{Method: method, URL: c.URL + path})
 			require.Equal(c, 405, a.Status, "%s %s", method, path)
+
 			var allowed []string
 			for one := range strings.SplitSeq(a.Header.Get("Allow"), ",") {
 				if one = strings.TrimSpace(one); one != "OPTIONS" && one != "HEAD" {
 					allowed = append(allowed, one)
 				}
 			}
+
 			require.ElementsMatch(c, known, allowed, "%s %s", method, path)
 		}
 	}
@@ -227,6 +247,7 @@ var _ = area(func() {
 		}
 		require.Equal(c, 401, c.Send(Request{Method: "GET", URL: c.URL + "/v2/nothing", Key: "-"}).Status)
 	})
+
 	add("errors.order.scope", []string{"createPod", "deletePod"}, func(c *Check) {
 		reader := c.key("read")
 		for status, r := range c.refusals() {
@@ -237,12 +258,14 @@ var _ = area(func() {
 		}
 		c.Refused(c.Send(Request{Method: "DELETE", URL: c.URL + "/v2/pods/nosuchpod", Key: reader}), 403)
 	})
+
 	add("errors.order.scope-rate", []string{"createPod"}, func(c *Check) {
 		c.exhausted(func(send func(key, method, path, body string) Answer, key, reader string) {
 			c.Refused(send(reader, "POST", "/v2/pods", gpuPod), 403)
 			c.Refused(send(key, "POST", "/v2/pods", gpuPod), 429)
 		})
 	})
+
 	add("errors.order.rate", []string{"createPod", "getPod"}, func(c *Check) {
 		c.exhausted(func(send func(key, method, path, body string) Answer, key, _ string) {
 			for status, r := range c.refusals() {
@@ -251,6 +274,7 @@ var _ = area(func() {
 					require.Equal(c, 429, c.Send(r).Status, "instead of %d", status)
 				}
 			}
+
 			for _, op := range c.Operations() {
 				if op.Document == "rest" {
 					require.Equal(c, 429, send(key, op.Method, op.Path, "").Status, "%s %s", op.Method, op.Path)
@@ -258,11 +282,13 @@ var _ = area(func() {
 			}
 		})
 	})
+
 	add("errors.order.size", []string{"createPod"}, func(c *Check) {
 		c.createRefused(strings.TrimSuffix(tooLarge(), "}"), 413)
 		text := map[string]string{"Content-Type": "text/plain"}
 		c.Refused(c.Send(Request{Method: "POST", URL: c.URL + "/v2/pods", Body: "nope", Header: text}), 415)
 	})
+
 	add("errors.order.syntax", []string{"createPod"}, func(c *Check) {
 		c.Refused(c.REST("POST", "/v2/pods?nosuch=1", `{"name":7,"other":`), 400)
 	})
@@ -272,6 +298,7 @@ var _ = area(func() {
 		c.Refused(c.REST("POST", "/v2/pods/nosuchpod/action", `{}`), 422)
 		c.Refused(c.Queue("GET", "status/nosuchjob?ttl=0", ""), 422)
 	})
+
 	add("errors.order.existence", []string{"updatePod", "podAction"}, func(c *Check) {
 		c.Refused(c.patch("nosuchpod", `{"mounts":{"network":[]}}`), 404)
 		c.Refused(c.patch("nosuchpod", `{"ports":["1/tcp","1/udp"]}`), 404)

@@ -32,6 +32,7 @@ var _ = area(func() {
 			Method: "POST", URL: c.URL + graphqlPath, Body: `{"query":"{myself{id}}"}`, Header: map[string]string{"Content-Type": "application/json; charset=utf-8"},
 		}))
 	})
+
 	add("graphql.answer", nil, func(c *Check) {
 		require.Equal(c, []string{"data"}, keys(c.graphQL(`{myself{id}}`).JSON))
 	})
@@ -42,12 +43,14 @@ var _ = area(func() {
 		require.NotNil(c, c.data(c.graphQLAs("Bearer "+c.Key, `{myself{id}}`, nil))["myself"])
 		c.wrongly(c.graphQLAs(c.Key, `{myself{id}}`, nil), 401, "UNAUTHENTICATED")
 	})
+
 	add("graphql.key.both", nil, func(c *Check) {
 		r := Request{Method: "POST", URL: c.URL + graphqlPath + "?api_key=nonsense", Body: `{"query":"{myself{id}}"}`}
 		c.data(c.Send(r))
 		r.URL, r.Key = c.URL+graphqlPath+"?api_key="+c.Key, "Bearer nonsense"
 		c.wrongly(c.Send(r), 401, "UNAUTHENTICATED")
 	})
+
 	add("graphql.unauthenticated", nil, func(c *Check) {
 		for _, document := range []string{anyPod, stopPod, `{gpuTypes{id} pod(input:{podId:"a"}){id}}`} {
 			c.wrongly(c.graphQLAs("-", document, nil), 401, "UNAUTHENTICATED")
@@ -58,16 +61,19 @@ var _ = area(func() {
 				c.wrongly(c.byParameter(key, document), 401, "UNAUTHENTICATED")
 			}
 		}
+
 		a := c.graphQLAs(c.key("expired"), anyPod, nil)
 		c.wrongly(a, 401, "UNAUTHENTICATED")
 		require.Equal(c, "Bearer", a.Header.Get("WWW-Authenticate"))
 	})
+
 	add("graphql.anonymous.gpu-types", nil, func(c *Check) {
 		require.NotEmpty(c, c.data(c.graphQLAs("-", `{gpuTypes{id lowestPrice(input:{gpuCount:1}){stockStatus}}}`, nil))["gpuTypes"])
 	})
 	add("graphql.anonymous.myself", nil, func(c *Check) {
 		require.Equal(c, map[string]any{"myself": nil}, c.data(c.graphQLAs("-", `{myself{id pods{id}}}`, nil)))
 	})
+
 	add("graphql.scopes.read", nil, func(c *Check) {
 		_, write := c.newKey("", "graphql:write")
 		for _, key := range []string{"Bearer " + write, c.key("read"), c.key("invoke")} {
@@ -77,6 +83,7 @@ var _ = area(func() {
 		c.data(c.graphQLAs("Bearer "+read, anyPod, nil))
 		c.data(c.graphQLAs(c.key("graphql"), anyPod, nil))
 	})
+
 	add("graphql.scopes.write", nil, func(c *Check) {
 		_, read := c.newKey("", "graphql:read")
 		for _, key := range []string{"Bearer " + read, c.key("write"), c.key("invoke")} {
@@ -86,6 +93,7 @@ var _ = area(func() {
 		c.wrongly(c.graphQLAs("Bearer "+write, stopPod, nil), 200, "NOT_FOUND")
 		c.wrongly(c.graphQLAs(c.key("graphql"), stopPod, nil), 200, "NOT_FOUND")
 	})
+
 	add("graphql.errors", nil, func(c *Check) {
 		a := c.graphQL(stopPod)
 		require.Contains(c, c.wrongly(a, 200, "NOT_FOUND"), "nosuchpod")
@@ -96,12 +104,14 @@ var _ = area(func() {
 		id := c.exited()
 		c.wrongly(c.graphQL(`mutation{podStop(input:{podId:"`+id+`"}){id}}`), 200, "CONFLICT")
 	})
+
 	add("graphql.malformed", nil, func(c *Check) {
 		c.wrongly(c.graphQL(`{pod(input:`), 400, "REJECTED")
 		for _, body := range []string{`{"query":`, `null`, `[]`, `[{"query":"{myself{id}}"}]`, `{"query":7}`, `{"query":"{myself{id}}"}{}`, "{\"query\":\"{myself{id}}\xff\"}"} {
 			require.NotContains(c, c.wrongly(c.raw(body), 400, "REJECTED"), "myself", body)
 		}
 	})
+
 	add("graphql.invalid", nil, func(c *Check) {
 		for _, document := range []string{
 			`{nosuchfield}`, `{myself{id nosuchfield}}`, `{myself}`, `{pod(input:{podId:7}){id}}`, `{pod(input:{nosuch:"a"}){id}}`,
@@ -110,6 +120,7 @@ var _ = area(func() {
 			c.wrongly(c.graphQL(document), 400, "INVALID")
 		}
 	})
+
 	add("graphql.variables", nil, func(c *Check) {
 		const deploy = `mutation($i:PodFindAndDeployOnDemandInput!){podFindAndDeployOnDemand(input:$i){id}}`
 		for field, values := range map[string][]any{
@@ -122,15 +133,18 @@ var _ = area(func() {
 				c.wrongly(a, 400, "INVALID")
 			}
 		}
+
 		c.wrongly(c.graphQLAs("", `query($n:Int){gpuTypes{lowestPrice(input:{gpuCount:$n}){minVcpu}}}`, map[string]any{"n": "2"}), 400, "INVALID")
 		c.wrongly(c.graphQLAs("", `query($n:String!){pod(input:{podId:$n}){id}}`, nil), 400, "INVALID")
 		require.Contains(c, c.wrongly(c.deploying(`gpuCount:3000000000`), 400, "INVALID"), "input.gpuCount:")
 	})
+
 	add("graphql.variables.more", nil, func(c *Check) {
 		for _, variables := range []string{``, `,"variables":null`, `,"variables":{}`, `,"variables":{"stray":{"a":1}}`, `,"operationName":null,"extensions":{"a":1}`} {
 			c.data(c.raw(`{"query":"{myself{id}}"` + variables + `}`))
 		}
 	})
+
 	add("graphql.variables.twice", nil, func(c *Check) {
 		for _, body := range []string{
 			`{"query":"{myself{id}}","query":"{myself{id}}"}`, `{"query":"{myself{id}}","variables":{"a":[0,{"b":1,"c":{},"b":2}]}}`,
@@ -139,6 +153,7 @@ var _ = area(func() {
 		}
 		c.wrongly(c.raw(`{"Query":"{myself{id}}"}`), 400, "REJECTED")
 	})
+
 	add("graphql.depth", nil, func(c *Check) {
 		nested := func(n int) string {
 			return `{__type(name:"Pod"){` + strings.Repeat("ofType{", n) + "name" + strings.Repeat("}", n) + "}}"
@@ -146,11 +161,13 @@ var _ = area(func() {
 		require.Contains(c, c.wrongly(c.graphQL(nested(100)), 400, "REJECTED"), "deep")
 		c.data(c.graphQL(`{myself{pods{runtime{ports{ip}}}}}`))
 	})
+
 	add("graphql.complexity", nil, func(c *Check) {
 		c.wrongly(c.graphQL(`{gpuTypes{`+strings.Repeat("id ", 2_000)+`}}`), 400, "REJECTED")
 		// What is not executed takes time, too, until it is found to be valid.
 		apart := c.raw(`{"operationName":"a","query":"query a{gpuTypes{id}} query b{gpuTypes{` + strings.Repeat("id ", 2_000) + `}}"}`)
 		require.Contains(c, c.wrongly(apart, 400, "REJECTED"), "too many fields")
+
 		doubled := `{gpuTypes{...aa}} fragment ` + letters(50) + ` on GpuType{id}`
 		for i := range 50 {
 			doubled += ` fragment ` + letters(i) + ` on GpuType{...` + letters(i+1) + ` ...` + letters(i+1) + `}`
@@ -158,6 +175,7 @@ var _ = area(func() {
 		c.wrongly(c.graphQL(doubled), 400, "REJECTED")
 		c.wrongly(c.graphQL(`{gpuTypes(input:{ids:[`+strings.Repeat(`"a" `, 20_000)+`]}){id}}`), 400, "REJECTED")
 	})
+
 	add("graphql.aliases", nil, func(c *Check) {
 		aliased := `{`
 		for i := range 200 {
@@ -167,6 +185,7 @@ var _ = area(func() {
 		data := c.data(c.graphQL(`{a:gpuTypes(input:{id:"nosuch"}){id} b:myself{id}}`))
 		require.ElementsMatch(c, []string{"a", "b"}, keys(data))
 	})
+
 	add("graphql.size", nil, func(c *Check) {
 		c.wrongly(c.raw(`{"query":"{myself{id}}","variables":{"a":"`+strings.Repeat("x", 2<<20)+`"}}`), 413, "REJECTED")
 	})
@@ -178,16 +197,19 @@ var _ = area(func() {
 			allow = "POST"
 		}
 		require.Nil(c, a.JSON["data"])
+
 		for _, method := range []string{"PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "NOSUCH"} {
 			a := c.Send(Request{Method: method, URL: c.URL + graphqlPath, Body: `{"query":"{myself{id}}"}`})
 			c.wrongly(a, 405, "REJECTED")
 			require.Equal(c, allow, a.Header.Get("Allow"), method)
 		}
+
 		for _, kind := range []string{"text/plain", "application/graphql", ""} {
 			r := Request{Method: "POST", URL: c.URL + graphqlPath, Body: `{"query":"{myself{id}}"}`, Header: map[string]string{"Content-Type": kind}}
 			c.wrongly(c.Send(r), 415, "REJECTED")
 		}
 	})
+
 	add("graphql.playground", nil, func(c *Check) {
 		a := c.Send(Request{Method: "GET", URL: c.URL + graphqlPath, Key: "-"})
 		if a.Status == 405 || a.Status == 401 {
@@ -197,6 +219,7 @@ var _ = area(func() {
 		require.Contains(c, a.Header.Get("Content-Type"), "text/html")
 		require.NotContains(c, string(a.Body), "://", "it needs nothing from elsewhere")
 	})
+
 	add("graphql.introspection", nil, func(c *Check) {
 		a := c.graphQL(`{__schema{queryType{name}}}`)
 		if a.Status != 200 {
@@ -207,22 +230,26 @@ var _ = area(func() {
 		require.Equal(c, "Query", c.data(a)["__schema"].(map[string]any)["queryType"].(map[string]any)["name"])
 		require.Equal(c, map[string]any{"__typename": "Query"}, c.data(c.graphQLAs("-", `{__typename}`, nil)))
 	})
+
 	add("graphql.deprecated", nil, func(c *Check) {
 		a := c.graphQL(`{__type(name:"Pod"){fields(includeDeprecated:true){name isDeprecated deprecationReason}}}`)
 		if a.Status != 200 {
 			c.Skip("the target is not for developing: introspection is refused")
 		}
+
 		reasons := map[string]string{}
 		for _, f := range c.data(a)["__type"].(map[string]any)["fields"].([]any) {
 			if field := f.(map[string]any); field["isDeprecated"] == true {
 				reasons[field["name"].(string)] = field["deprecationReason"].(string)
 			}
 		}
+
 		require.Contains(c, reasons["volumeInGb"], "networkVolumeId")
 		require.Contains(c, reasons["uptimeSeconds"], "runtime.uptimeInSeconds")
 		id := c.data(c.deploying(`volumeInGb:20,cudaVersion:"12.8"`))["podFindAndDeployOnDemand"].(map[string]any)["id"].(string)
 		require.Equal(c, map[string]any{"volumeInGb": 20.0}, c.data(c.graphQL(`{pod(input:{podId:"` + id + `"}){volumeInGb}}`))["pod"], "they work all the same")
 	})
+
 	add("graphql.suggestions", nil, func(c *Check) {
 		require.NotContains(c, c.wrongly(c.graphQL(`{gpuType{id}}`), 400, "INVALID"), "gpuTypes")
 	})

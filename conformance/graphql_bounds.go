@@ -36,25 +36,30 @@ var _ = area(func() {
 				c.wrongly(a, 413, "REJECTED")
 			}
 		}
+
 		c.data(c.raw(body(900_000)))
 	})
+
 	add("graphql.anonymous.values", nil, func(c *Check) {
 		c.data(c.graphQLAs("-", heavy(), nil))
 		more := `{` + many(6, `a%d:dataCenters{gpuAvailability{id available stockStatus}}`) + `}`
 		require.Contains(c, c.wrongly(c.graphQLAs("-", more, nil), 400, "REJECTED"), "lists in lists")
 		c.data(c.graphQL(more))
 	})
+
 	add("graphql.anonymous.processor", nil, func(c *Check) {
 		c.limit = true
 		var mu sync.Mutex
 		var all sync.WaitGroup
 		statuses := map[int]int{}
+
 		var refused Answer
 		full := func() bool {
 			mu.Lock()
 			defer mu.Unlock()
 			return statuses[429] > 0
 		}
+
 		deadline := time.Now().Add(c.suite.patience())
 		for range 120 {
 			all.Go(func() { // again and again: a busy machine sends them slowly, and serves what it is sent
@@ -68,32 +73,39 @@ var _ = area(func() {
 				}
 			})
 		}
+
 		all.Wait()
 		require.NotZero(c, statuses[200])
 		require.NotZero(c, statuses[429], "%v", statuses)
 		require.Len(c, statuses, 2, "%v", statuses)
+
 		c.wrongly(refused, 429, "TOO_MANY")
 		require.NotEmpty(c, refused.Header.Get("Retry-After"))
 		c.data(c.graphQLAs("-", `{gpuTypes{id}}`, nil))
 		c.data(c.graphQL(heavy()))
 	})
+
 	add("graphql.size.values", nil, func(c *Check) {
 		body := func(n int) string {
 			return `{"query":"{myself{id}}","variables":{"a":[` + strings.Join(slices.Repeat([]string{"{}"}, n), ",") + `]}}`
 		}
 		c.data(c.raw(body(10_000)))
 		require.Contains(c, c.wrongly(c.raw(body(30_000)), 400, "REJECTED"), "values")
+
 		deep := strings.Repeat("[", 5_000) + strings.Repeat("]", 5_000)
 		c.wrongly(c.raw(`{"query":"{myself{id}}","variables":{"a":`+deep+`}}`), 400, "REJECTED")
+
 		// A path for each of many members below a long name would take gigabytes.
 		members := strings.ReplaceAll(many(15_000, `"%d":0`), " ", ",")
 		c.data(c.raw(`{"query":"{myself{id}}","variables":{"` + strings.Repeat("n", 500_000) + `":{` + members + `}}}`))
 	})
+
 	add("graphql.values", nil, func(c *Check) {
 		const field = `a%d:dataCenters{gpuAvailability{id available stockStatus gpuTypeId}}`
 		require.Contains(c, c.wrongly(c.graphQL(`{`+many(30, field)+`}`), 400, "REJECTED"), "lists in lists")
 		c.data(c.graphQL(`{` + many(3, field) + `}`))
 	})
+
 	add("graphql.repeats", nil, func(c *Check) {
 		for _, document := range []string{
 			`{` + strings.Repeat(`myself{id} `, 150) + `}`, `{myself{` + strings.Repeat(`id `, 150) + `}}`, `{...a} fragment a on Query{` + strings.Repeat(`...a `, 150) + `}`,

@@ -41,6 +41,7 @@ var _ = area(func() {
 			require.Len(c, d.Compliance, len(row["compliance"].([]any)))
 		}
 	})
+
 	add("graphql.data-centers.free", nil, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 2, `,"cudaVersion":"12.8"`))()
 		l4In := func(id string, in graphclient.GpuAvailabilityInput) []any {
@@ -53,6 +54,7 @@ var _ = area(func() {
 			}
 			return nil
 		}
+
 		require.Equal(c, []any{"Low", true}, l4In("EU-RO-1", graphclient.GpuAvailabilityInput{}))
 		require.Equal(c, []any{"None", false}, l4In("US-KS-2", graphclient.GpuAvailabilityInput{}))
 		for _, in := range []graphclient.GpuAvailabilityInput{
@@ -61,15 +63,18 @@ var _ = area(func() {
 		} {
 			require.Equal(c, []any{"None", false}, l4In("EU-RO-1", in))
 		}
+
 		unset := graphclient.GpuAvailabilityInput{GpuCount: to(2), MinMemoryInGb: to(0), MinVcpuCount: to(0), MinCudaVersion: to(""), AllowedCudaVersions: []*string{to("12.8")}}
 		require.Equal(c, []any{"Low", true}, l4In("EU-RO-1", unset))
 		c.wrongly(c.graphQL(`{dataCenters{gpuAvailability(input:{gpuCount:0}){id}}}`), 200, "INVALID")
 	})
+
 	add("graphql.countries", nil, func(c *Check) {
 		_, countries := c.centers(graphclient.GpuAvailabilityInput{})
 		require.Contains(c, countries, "RO")
 		require.Contains(c, countries, "US")
 		require.IsIncreasing(c, countries)
+
 		defer c.capacity(l4s("EU-RO-1", 2, ""))()
 		for country, stock := range map[string]string{"RO": "Low", "US": "None", "": "Low"} {
 			require.Equal(c, stock, *c.gpuType("NVIDIA L4", graphclient.GpuLowestPriceInput{CountryCode: &country}).LowestPrice.StockStatus)
@@ -80,6 +85,7 @@ var _ = area(func() {
 		require.Contains(c, c.wrongly(deploy("US"), 200, "REJECTED"), "country US")
 		c.data(deploy("RO"))
 	})
+
 	add("graphql.cpu-flavors", []string{"listCpus"}, func(c *Check) {
 		flavors := c.flavors(nil, graphclient.SpecificsInput{})
 		require.NotEmpty(c, flavors)
@@ -90,6 +96,7 @@ var _ = area(func() {
 			require.Equal(c, strings.ToLower(*f.GroupName), *f.GroupId)
 			require.NotEmpty(c, *f.DisplayName)
 		}
+
 		require.Equal(c, "cpu3g", *c.flavors(to("cpu3g"), graphclient.SpecificsInput{})[0].Id)
 		require.Empty(c, c.flavors(to("nosuch"), graphclient.SpecificsInput{}))
 		answer, err := graphclient.CPUFlavors(context.Background(), c, nil, nil)
@@ -97,6 +104,7 @@ var _ = area(func() {
 		require.Len(c, answer.CpuTypes, len(flavors))
 		require.Equal(c, *flavors[0].Id, *answer.CpuTypes[0].Id)
 	})
+
 	add("graphql.cpu-flavors.price", []string{"createPod"}, func(c *Check) {
 		price := func(size graphclient.SpecificsInput) float64 {
 			s := c.flavors(to("cpu3g"), size)[0].Specifics
@@ -108,6 +116,7 @@ var _ = area(func() {
 		require.InDelta(c, 2*smallest, price(graphclient.SpecificsInput{InstanceId: to("cpu3g-4-16")}), 1e-9)
 		require.InDelta(c, smallest, *c.deployCPU(graphclient.DeployCpuPodInput{InstanceId: to("cpu3g-2-8"), ImageName: to("i")}).CostPerHr, 1e-9)
 	})
+
 	add("graphql.cpu-flavors.none", nil, func(c *Check) {
 		defer c.capacity(cpu3gs("EU-RO-1", 4))()
 		for _, size := range []graphclient.SpecificsInput{
@@ -117,14 +126,17 @@ var _ = area(func() {
 			require.NotNil(c, s)
 			require.Equal(c, []any{(*string)(nil), (*float64)(nil), (*float64)(nil)}, []any{s.StockStatus, s.SecurePrice, s.SlsPrice})
 		}
+
 		for size, smallest := range map[graphclient.SpecificsInput]float64{{DataCenterId: to("US-KS-2")}: 1, {InstanceId: to("cpu3g-8-32")}: 4} {
 			s := c.flavors(to("cpu3g"), size)[0].Specifics
 			require.Nil(c, s.StockStatus)
 			require.InDelta(c, smallest*0.08, *s.SecurePrice, 1e-9)
 			require.InDelta(c, smallest*0.10, *s.SlsPrice, 1e-9)
 		}
+
 		require.NotNil(c, c.flavors(to("cpu3g"), graphclient.SpecificsInput{DataCenterId: to("US-KS-2,EU-RO-1")})[0].Specifics.StockStatus)
 	})
+
 	add("graphql.anonymous.catalog", nil, func(c *Check) {
 		c.data(c.graphQLAs("-", `{dataCenters{id gpuAvailability{gpuTypeId}} countryCodes cpuFlavors{id specifics{securePrice}} cpuTypes{id}}`, nil))
 		for _, document := range []string{`{podTemplates{id}}`, `{podTemplate(id:"a"){id}}`} {

@@ -26,15 +26,18 @@ func checkGraphQL(c require.TestingT, a Answer) {
 		return // the playground
 	}
 	require.Equal(c, "application/json", kind, "%s", a.Body)
+
 	var answer map[string]any
 	require.NoError(c, json.Unmarshal(a.Body, &answer), "%s", a.Body)
 	require.Subset(c, []string{"data", "errors"}, keys(answer), "%s", a.Body)
+
 	listed, failed := answer["errors"]
 	if !failed {
 		require.Equal(c, http.StatusOK, a.Status, "%s", a.Body)
 		require.NotNil(c, answer["data"], "%s", a.Body)
 		return
 	}
+
 	require.NotEmpty(c, listed, "%s", a.Body)
 	for _, e := range listed.([]any) {
 		fields := e.(map[string]any)

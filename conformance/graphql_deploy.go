@@ -22,6 +22,7 @@ var _ = area(func() {
 		require.Equal(c, "i", shown["image"])
 		require.Contains(c, c.listed(), pod.Id)
 	})
+
 	add("graphql.deploy.cloud-type", []string{"getPod"}, func(c *Check) {
 		for kind, cloud := range map[graphclient.CloudTypeEnum]string{graphclient.CloudTypeEnumSecure: "SECURE", graphclient.CloudTypeEnumCommunity: "COMMUNITY"} {
 			require.Equal(c, cloud, c.deployed(func(in *deployInput) { in.CloudType = &kind })["cloud"])
@@ -33,6 +34,7 @@ var _ = area(func() {
 		c.wrongly(c.deploying(`cloudType:"ALL"`), 400, "INVALID")
 		c.wrongly(c.deploying(`cloudType:EVERYWHERE`), 400, "INVALID")
 	})
+
 	add("graphql.deploy.gpu-count", []string{"getPod"}, func(c *Check) {
 		pod := c.deploy(func(in *deployInput) { in.GpuCount = to(3) })
 		require.Equal(c, 3, *pod.GpuCount)
@@ -43,11 +45,13 @@ var _ = area(func() {
 			require.Contains(c, c.wrongly(c.deploying(`gpuCount:`+n), 200, "INVALID"), "gpuCount")
 		}
 	})
+
 	add("graphql.deploy.gpu-type", []string{"getPod"}, func(c *Check) {
 		require.Equal(c, rtx4090, c.deployed(nil)["gpu"].(map[string]any)["id"])
 		require.Contains(c, c.wrongly(c.graphQL(`mutation{podFindAndDeployOnDemand(input:{imageName:"i",gpuTypeId:"no such GPU"}){id}}`), 200, "REJECTED"), "no such GPU")
 		require.Contains(c, c.wrongly(c.graphQL(`mutation{podFindAndDeployOnDemand(input:{imageName:"i"}){id}}`), 200, "INVALID"), "gpuTypeId")
 	})
+
 	add("graphql.deploy.gpu-types", []string{"getPod"}, func(c *Check) {
 		pod := c.deployed(func(in *deployInput) {
 			in.GpuTypeId, in.GpuTypeIdList, in.GpuCount = nil, []*string{to("no such GPU"), to("NVIDIA L4"), to(rtx4090)}, to(1)
@@ -58,6 +62,7 @@ var _ = area(func() {
 		defer c.capacity(l4s("EU-RO-1", 0, ""))()
 		require.Equal(c, rtx4090, c.deployed(second)["gpu"].(map[string]any)["id"])
 	})
+
 	add("graphql.deploy.volume", []string{"getPod"}, func(c *Check) {
 		pod := c.deploy(func(in *deployInput) { in.VolumeInGb, in.VolumeMountPath = to(20), to("/data") })
 		require.InDelta(c, 20, *pod.VolumeInGb, 0)
@@ -69,6 +74,7 @@ var _ = area(func() {
 		mounts = c.deployed(func(in *deployInput) { in.VolumeInGb, in.VolumeMountPath = to(0), to("/data") })["mounts"].(map[string]any)
 		require.Empty(c, mounts)
 	})
+
 	add("graphql.deploy.disk", []string{"getPod"}, func(c *Check) {
 		pod := c.deploy(func(in *deployInput) { in.ContainerDiskInGb = to(7) })
 		require.Equal(c, 7, *pod.ContainerDiskInGb)
@@ -76,30 +82,35 @@ var _ = area(func() {
 		require.EqualValues(c, 20, c.deployed(nil)["disk"])
 		c.wrongly(c.deploying(`containerDiskInGb:0`), 200, "INVALID")
 	})
+
 	add("graphql.deploy.minimum-vcpu", nil, func(c *Check) {
 		pod := c.deploy(func(in *deployInput) { in.MinVcpuCount = to(2) })
 		require.GreaterOrEqual(c, *pod.VcpuCount, 2.0)
 		require.Contains(c, c.wrongly(c.deploying(`minVcpuCount:100000`), 200, "REJECTED"), noCapacity)
 		c.wrongly(c.deploying(`minVcpuCount:2.5`), 400, "INVALID")
 	})
+
 	add("graphql.deploy.minimum-memory", nil, func(c *Check) {
 		pod := c.deploy(func(in *deployInput) { in.MinMemoryInGb = to(8) })
 		require.GreaterOrEqual(c, *pod.MemoryInGb, 8.0)
 		require.Contains(c, c.wrongly(c.deploying(`minMemoryInGb:100000`), 200, "REJECTED"), noCapacity)
 		c.wrongly(c.deploying(`minMemoryInGb:"8"`), 400, "INVALID")
 	})
+
 	add("graphql.deploy.name", []string{"getPod"}, func(c *Check) {
 		pod := c.deploy(func(in *deployInput) { in.Name = to("mine") })
 		require.Equal(c, "mine", *pod.Name)
 		require.Equal(c, "mine", c.getPod(pod.Id)["name"])
 		require.Equal(c, "i", c.deployed(nil)["name"])
 	})
+
 	add("graphql.deploy.image", []string{"getPod"}, func(c *Check) {
 		pod := c.deploy(func(in *deployInput) { in.ImageName = to("ubuntu:24.04") })
 		require.Equal(c, "ubuntu:24.04", *pod.ImageName)
 		require.Equal(c, "ubuntu:24.04", c.getPod(pod.Id)["image"])
 		require.Contains(c, c.wrongly(c.graphQL(`mutation{podFindAndDeployOnDemand(input:{gpuTypeId:"NVIDIA L4"}){id}}`), 200, "INVALID"), "imageName")
 	})
+
 	add("graphql.deploy.args", []string{"getPod"}, func(c *Check) {
 		const args = `{"cmd":["bash","-c","echo \"<a> & b\""]}`
 		pod := c.deploy(func(in *deployInput) { in.DockerArgs = to(args) })
@@ -108,6 +119,7 @@ var _ = area(func() {
 		inline := c.data(c.deploying(`dockerArgs:"{\"cmd\":[\"a\"]}"`))["podFindAndDeployOnDemand"].(map[string]any)["id"].(string)
 		require.Equal(c, `{"cmd":["a"]}`, c.getPod(inline)["args"])
 	})
+
 	add("graphql.deploy.ports", []string{"getPod"}, func(c *Check) {
 		pod := c.deploy(func(in *deployInput) { in.Ports = to("8888/http, 22/tcp") })
 		require.Equal(c, "8888/http,22/tcp", *pod.Ports)
@@ -117,6 +129,7 @@ var _ = area(func() {
 		}
 		c.wrongly(c.deploying(`ports:"22/tcp,22/udp"`), 200, "REJECTED")
 	})
+
 	add("graphql.deploy.env", []string{"getPod"}, func(c *Check) {
 		pod := c.deploy(func(in *deployInput) {
 			in.Env = []*graphclient.EnvironmentVariableInput{{Key: to("B"), Value: to("2=3")}, {Key: to("A"), Value: to("")}}
@@ -127,6 +140,7 @@ var _ = area(func() {
 		c.wrongly(c.deploying(`env:[{value:"1"}]`), 200, "INVALID")
 		c.data(c.deploying(`env:{key:"A",value:"1"}`))
 	})
+
 	add("graphql.deploy.cuda", nil, func(c *Check) {
 		c.deploy(func(in *deployInput) { in.AllowedCudaVersions = []*string{to("99.0"), to("12.8")} })
 		c.deploy(func(in *deployInput) { in.AllowedCudaVersions = []*string{} })
@@ -134,6 +148,7 @@ var _ = area(func() {
 			require.Contains(c, c.wrongly(c.deploying(fields), 200, "REJECTED"), noCapacity)
 		}
 	})
+
 	add("graphql.deploy.result", nil, func(c *Check) {
 		pod := c.deploy(func(in *deployInput) {
 			in.Env = []*graphclient.EnvironmentVariableInput{{Key: to("A"), Value: to("1")}}
@@ -144,23 +159,27 @@ var _ = area(func() {
 		require.Regexp(c, `^`+pod.Id+`-[0-9a-f]{8}$`, *pod.Machine.PodHostId)
 		require.Positive(c, *pod.CostPerHr)
 	})
+
 	add("graphql.deploy.capacity", nil, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 2, ""))()
 		l4 := func(count int) *graphclient.GPUTypesGpuTypesGpuTypeLowestPrice {
 			return c.gpuType("NVIDIA L4", graphclient.GpuLowestPriceInput{GpuCount: &count}).LowestPrice
 		}
 		require.Equal(c, []int{1, 2}, all(l4(1).AvailableGpuCounts))
+
 		pod := c.deploy(func(in *deployInput) { in.GpuTypeId, in.GpuCount = to("NVIDIA L4"), to(1) })
 		require.Equal(c, []int{1}, all(l4(1).AvailableGpuCounts))
 		require.Equal(c, []string{"Low", "None"}, []string{*l4(1).StockStatus, *l4(2).StockStatus})
 		two := `mutation{podFindAndDeployOnDemand(input:{gpuTypeId:"NVIDIA L4",imageName:"i",gpuCount:2}){id}}`
 		require.Contains(c, c.wrongly(c.graphQL(two), 200, "REJECTED"), noCapacity)
+
 		c.stop(pod.Id)
 		require.Equal(c, []int{1, 2}, all(l4(1).AvailableGpuCounts))
 		c.deploy(func(in *deployInput) { in.GpuTypeId, in.GpuCount = to("NVIDIA L4"), to(2) })
 		resume := c.graphQL(`mutation{podResume(input:{podId:"` + pod.Id + `"}){id}}`)
 		require.Contains(c, c.wrongly(resume, 200, "REJECTED"), "not enough free GPUs")
 	})
+
 	add("graphql.deploy.unset", []string{"getPod"}, func(c *Check) {
 		unset := `name:"",dockerArgs:"",ports:"",env:[],dataCenterId:"",networkVolumeId:"",templateId:"",containerRegistryAuthId:"",minCudaVersion:"",minVcpuCount:0,minMemoryInGb:0,volumeInGb:0`
 		for _, fields := range []string{unset, `dataCenterId:null,gpuCount:null,cloudType:null,env:null`} {
@@ -171,10 +190,12 @@ var _ = area(func() {
 			require.Empty(c, pod["mounts"])
 		}
 	})
+
 	add("graphql.deploy.cost", nil, func(c *Check) {
 		c.wrongly(c.deploying(`deployCost:0.01`), 200, "REJECTED")
 		c.data(c.deploying(`deployCost:100`))
 	})
+
 	add("graphql.deploy.unserved", nil, func(c *Check) {
 		for field, given := range map[string]string{
 			"stopAfter": `"2030-01-01T00:00:00Z"`, "terminateAfter": `"2030-01-01T00:00:00Z"`, "startJupyter": "true", "volumeKey": `"a"`,
@@ -184,12 +205,14 @@ var _ = area(func() {
 		}
 		c.data(c.deploying(`port:null,startJupyter:false,computeType:GPU,aiApiId:"",volumeKey:"",instanceIds:[]`))
 	})
+
 	add("graphql.deploy.missing", nil, func(c *Check) {
 		for _, fields := range []string{`networkVolumeId:"nosuch"`, `containerRegistryAuthId:"nosuch"`, `templateId:"nosuch"`} {
 			require.Contains(c, c.wrongly(c.deploying(fields), 200, "NOT_FOUND"), "nosuch")
 		}
 		require.Contains(c, c.wrongly(c.deploying(`dataCenterId:"NOWHERE-1"`), 200, "REJECTED"), "NOWHERE-1")
 	})
+
 	add("graphql.cpu", []string{"getPod"}, func(c *Check) {
 		pod := c.deployCPU(graphclient.DeployCpuPodInput{InstanceId: to("cpu3g-4-16"), ImageName: to("i"), Name: to("mine")})
 		require.InDelta(c, 16, *pod.MemoryInGb, 0)
@@ -197,6 +220,7 @@ var _ = area(func() {
 		require.Zero(c, *pod.GpuCount)
 		require.Equal(c, map[string]any{"id": "cpu3g", "vcpuCount": 4.0, "memory": 16.0}, c.getPod(pod.Id)["cpu"])
 	})
+
 	add("graphql.cpu.instance", []string{"getPod"}, func(c *Check) {
 		pod := c.deployCPU(graphclient.DeployCpuPodInput{ImageName: to("i")})
 		require.NotNil(c, c.getPod(pod.Id)["cpu"])
@@ -204,10 +228,12 @@ var _ = area(func() {
 			c.wrongly(c.graphQL(`mutation{deployCpuPod(input:{imageName:"i",instanceId:"`+id+`"}){id}}`), 200, code)
 		}
 	})
+
 	add("graphql.cpu.template", nil, func(c *Check) {
 		c.deployCPU(graphclient.DeployCpuPodInput{ImageName: to("i"), TemplateId: to("runpod-ubuntu")})
 		c.wrongly(c.graphQL(`mutation{deployCpuPod(input:{imageName:"i",templateId:"nosuch"}){id}}`), 200, "NOT_FOUND")
 	})
+
 	add("graphql.settings", nil, func(c *Check) {
 		defer c.setKeys("")
 		const text = ed25519Key + " a@b\n\n" + ed25519Key + " \"c\""
@@ -218,6 +244,7 @@ var _ = area(func() {
 		_, other := c.newKey(`,"user":"somebody"`, "all")
 		require.Nil(c, c.data(c.graphQLAs("Bearer "+other, `{myself{pubKey}}`, nil))["myself"].(map[string]any)["pubKey"])
 	})
+
 	add("graphql.deploy.ssh", []string{"getPod"}, func(c *Check) {
 		defer c.setKeys("")
 		ssh := func(in *deployInput) { in.StartSsh = to(true) }
@@ -225,6 +252,7 @@ var _ = area(func() {
 		c.setKeys(ed25519Key)
 		require.Equal(c, map[string]any{"PUBLIC_KEY": ed25519Key}, c.deployed(ssh)["env"])
 		require.Empty(c, c.deployed(nil)["env"])
+
 		own := c.deployed(func(in *deployInput) {
 			ssh(in)
 			in.Env = []*graphclient.EnvironmentVariableInput{{Key: to("PUBLIC_KEY"), Value: to("mine")}}

@@ -63,12 +63,14 @@ var _ = area(func() {
 			"workers":{"min":0,"max":3,"idleTimeout":10},"scaling":{"type":"QUEUE_DELAY","queueDelay":4},"flashboot":"OFF"}`).(map[string]any) {
 			require.Equal(c, want, rest[member], member)
 		}
+
 		require.Equal(c, &made, c.graphEndpoint(*made.Id))
 		require.Nil(c, c.graphEndpoint("nosuchendpoint"))
 		_, other := c.newKey(`,"user":"somebody"`, "all")
 		myself := c.data(c.graphQLAs("Bearer "+other, `{myself{endpoint(id:"`+*made.Id+`"){id} endpoints{id}}}`, nil))["myself"]
 		require.Equal(c, map[string]any{"endpoint": nil, "endpoints": []any{}}, myself)
 	})
+
 	add("graphql.endpoints.fields", []string{"getEndpoint"}, func(c *Check) {
 		template, volume := c.serverlessTemplate("whole"), c.saveVolume("v", 20, "EU-RO-1")
 		e := c.saveEndpoint(func(in *endpointInput) {
@@ -78,6 +80,7 @@ var _ = area(func() {
 			in.ExecutionTimeoutMs, in.AllowedCudaVersions, in.MinCudaVersion = to(60_000), to("12.8, 13.0"), to("12.8")
 			in.FlashBootType, in.Type = to(graphclient.FlashBootTypeFlashboot), to("QB")
 		})
+
 		require.Equal(c, []string{"ADA_24", "EU-RO-1", "QUEUE_DELAY", "12.8,13.0", "12.8", "QB"},
 			[]string{*e.GpuIds, *e.Locations, *e.ScalerType, *e.AllowedCudaVersions, *e.MinCudaVersion, *e.Type})
 		require.Equal(c, []int{2, 0, 2, 5, 7, 60_000, 1}, []int{*e.GpuCount, *e.WorkersMin, *e.WorkersMax, *e.IdleTimeout, *e.ScalerValue, *e.ExecutionTimeoutMs, *e.Version})
@@ -86,6 +89,7 @@ var _ = area(func() {
 		require.Equal(c, []string{*template, "A"}, []string{*e.TemplateId, *e.Env[0].Key})
 		require.Equal(c, graphclient.FlashBootTypeFlashboot, *e.FlashBootType)
 		require.Equal(c, graphclient.ComputeTypeGpu, *e.ComputeType)
+
 		rest := c.read(endpointPath + "/" + *e.Id)
 		require.Equal(c, []any{"FLASHBOOT", 60_000.0}, []any{rest["flashboot"], rest["timeout"]})
 		bare := c.newGraphEndpoint(template)
@@ -93,14 +97,17 @@ var _ = area(func() {
 		require.Nil(c, bare.NetworkVolume)
 		require.Nil(c, bare.MinCudaVersion)
 		require.Empty(c, *bare.AllowedCudaVersions)
+
 		var row map[string]any
 		for _, one := range c.data(c.graphQL(`{myself{id endpoints{id userId aiKey version workersStandby workersPFBTarget compliance modelReferences flashEnvironmentId}}}`))["myself"].(map[string]any)["endpoints"].([]any) {
 			if one.(map[string]any)["id"] == *bare.Id {
 				row = one.(map[string]any)
 			}
 		}
+
 		require.Equal(c, []any{nil, 1.0, 0.0, nil}, []any{row["aiKey"], row["version"], row["workersStandby"], row["flashEnvironmentId"]})
 	})
+
 	add("graphql.endpoints.cpu", []string{"getEndpoint"}, func(c *Check) {
 		template := c.serverlessTemplate("of CPUs")
 		e := c.saveEndpoint(func(in *endpointInput) {
@@ -110,6 +117,7 @@ var _ = area(func() {
 		require.Equal(c, graphclient.ComputeTypeCpu, *e.ComputeType)
 		require.Empty(c, *e.GpuIds)
 		require.Len(c, c.read(endpointPath + "/" + *e.Id)["cpu"], 2)
+
 		changed := c.saveEndpoint(func(in *endpointInput) { in.Id, in.AllowedCudaVersions, in.MinCudaVersion = e.Id, to(""), to("") })
 		require.Equal(c, e.InstanceIds, changed.InstanceIds)
 		named := `name:"a",templateId:"` + *template + `",`
@@ -118,6 +126,7 @@ var _ = area(func() {
 		c.wrongly(c.savingEndpoint(named+`instanceIds:["cpu3g-4-16"],gpuIds:"ADA_24"`), 200, "REJECTED")
 		c.wrongly(c.savingEndpoint(named), 200, "REJECTED")
 	})
+
 	add("graphql.endpoints.change", []string{"getEndpoint"}, func(c *Check) {
 		template := c.serverlessTemplate("changed")
 		before := c.saveEndpoint(func(in *endpointInput) {
@@ -126,6 +135,7 @@ var _ = area(func() {
 		})
 		after := c.saveEndpoint(func(in *endpointInput) { in.Id, in.Name = before.Id, to("after") })
 		require.Equal(c, []int{3, 10, 4}, []int{*after.WorkersMax, *after.IdleTimeout, *after.ScalerValue})
+
 		after.Pods, before.Pods = nil, nil
 		before.Name, before.WorkersMax, before.IdleTimeout, before.ScalerValue = after.Name, after.WorkersMax, after.IdleTimeout, after.ScalerValue
 		require.Equal(c, before, after)
@@ -140,6 +150,7 @@ var _ = area(func() {
 		require.Contains(c, c.wrongly(c.savingEndpoint(`id:"`+*before.Id+`",type:"LB"`), 200, "REJECTED"), "type")
 		c.wrongly(c.savingEndpoint(`id:"nosuchendpoint",name:"a"`), 200, "NOT_FOUND")
 	})
+
 	add("graphql.endpoints.values", nil, func(c *Check) {
 		good := map[string]string{"name": `"a"`, "templateId": `"` + *c.serverlessTemplate("good") + `"`, "gpuIds": `"ADA_24"`}
 		with := func(field, given string) Answer {
@@ -151,6 +162,7 @@ var _ = area(func() {
 			}
 			return c.savingEndpoint(fields)
 		}
+
 		for field, values := range map[string][]string{
 			"name": {`""`, `null`}, "templateId": {`""`, `null`}, "gpuCount": {`0`}, "idleTimeout": {`0`, `3601`}, "scalerType": {`"FAST"`}, "scalerValue": {`0`},
 			"workersMin": {`-1`}, "workersMax": {`-1`}, "executionTimeoutMs": {`-1`}, "type": {`"queue"`}, "allowedCudaVersions": {`"12"`}, "minCudaVersion": {`"x"`},
@@ -159,6 +171,7 @@ var _ = area(func() {
 				require.Contains(c, c.wrongly(with(field, given), 200, "INVALID"), "input."+field)
 			}
 		}
+
 		for field, given := range map[string]string{"hubReleaseId": `"a"`, "flashEnvironmentId": `"a"`, "modelReferences": `["a"]`, "workersPFBTarget": "1", "compliance": "[GDPR,ITAR]"} {
 			require.Contains(c, c.wrongly(with(field, given), 200, "REJECTED"), field)
 		}
@@ -171,6 +184,7 @@ var _ = area(func() {
 		require.Contains(c, c.wrongly(with("templateId", `"`+*c.saveTemplate("for pods", nil).Id+`"`), 200, "INVALID"), "for pods")
 		c.data(with("networkVolumeId", `"",networkVolumeIds:null,locations:"",allowedCudaVersions:"",minCudaVersion:"",hubReleaseId:"",modelReferences:[],workersPFBTarget:0,compliance:[]`))
 	})
+
 	add("graphql.endpoints.template", []string{"getTemplate", "getEndpoint"}, func(c *Check) {
 		own := func(in *endpointInput) {
 			in.Name, in.GpuIds = to("with its own"), to("ADA_24")
@@ -179,11 +193,13 @@ var _ = area(func() {
 				DockerArgs: to(""), Ports: to(""), StartScript: to(""), ContainerRegistryAuthId: to(""), AdvancedStart: to(false),
 			}
 		}
+
 		e := c.saveEndpoint(own)
 		at := templates + "/" + *e.TemplateId
 		c.owns(at, "")
 		require.Equal(c, []any{"brought along", "j", 64.0, true}, []any{c.read(at)["name"], c.read(at)["image"], c.read(at)["disk"], c.read(at)["serverless"]})
 		require.Equal(c, "j", c.read(endpointPath + "/" + *e.Id)["image"])
+
 		again := c.saveEndpoint(func(in *endpointInput) {
 			own(in)
 			in.Id, in.Template.ImageName = e.Id, to("k")
@@ -191,14 +207,17 @@ var _ = area(func() {
 		require.Equal(c, *e.TemplateId, *again.TemplateId)
 		require.Equal(c, *e.Version+1, *again.Version)
 		require.Equal(c, []any{"k", "k"}, []any{c.read(at)["image"], c.read(endpointPath + "/" + *e.Id)["image"]})
+
 		other := c.serverlessTemplate("named")
 		both := `id:"` + *e.Id + `",templateId:"` + *other + `",template:{imageName:"l"}`
 		require.Contains(c, c.wrongly(c.savingEndpoint(both), 200, "REJECTED"), "template beside templateId")
 		require.Equal(c, []any{"k", "k"}, []any{c.read(at)["image"], c.read(endpointPath + "/" + *e.Id)["image"]})
+
 		c.wrongly(c.savingEndpoint(`name:"a",gpuIds:"ADA_24",template:{name:"t",imageName:"i",config:{a:1}}`), 200, "REJECTED")
 		c.wrongly(c.savingEndpoint(`name:"a",gpuIds:"ADA_24",template:{name:"t"}`), 200, "INVALID")
 		c.wrongly(c.savingEndpoint(`name:"a",gpuIds:"ADA_24",template:{name:"t",imageName:"i",startScript:"x"}`), 200, "REJECTED")
 	})
+
 	add("graphql.endpoints.template.set", []string{"getEndpoint"}, func(c *Check) {
 		e, second := c.newGraphEndpoint(c.serverlessTemplate("one")), c.serverlessTemplate("two")
 		set := func(endpoint, template string) Answer {
@@ -208,11 +227,13 @@ var _ = area(func() {
 		require.NoError(c, err)
 		require.Equal(c, *second, *answer.UpdateEndpointTemplate.TemplateId)
 		require.Equal(c, []int{*e.WorkersMax, *e.IdleTimeout}, []int{*answer.UpdateEndpointTemplate.WorkersMax, *answer.UpdateEndpointTemplate.IdleTimeout})
+
 		c.wrongly(set(*e.Id, "nosuch"), 200, "NOT_FOUND")
 		c.wrongly(set("nosuch", *second), 200, "NOT_FOUND")
 		c.wrongly(set(*e.Id, ""), 200, "INVALID")
 		require.Contains(c, c.wrongly(c.graphQL(`mutation{deleteTemplate(templateName:"two")}`), 200, "REJECTED"), *e.Id)
 	})
+
 	add("graphql.endpoints.idle-timeout", []string{"getEndpoint", "updateEndpoint"}, func(c *Check) {
 		template := c.serverlessTemplate("idle")
 		e := c.saveEndpoint(func(in *endpointInput) {
@@ -221,10 +242,12 @@ var _ = area(func() {
 		at := endpointPath + "/" + *e.Id
 		require.Equal(c, []any{60, "REQUEST_COUNT"}, []any{*e.IdleTimeout, *e.ScalerType})
 		require.NotContains(c, c.read(at)["workers"], "idleTimeout")
+
 		c.Refused(c.REST("PATCH", at, `{"workers":{"idleTimeout":5}}`), 400)
 		byDelay := c.changed(at, `{"scaling":{"type":"QUEUE_DELAY","queueDelay":4}}`)
 		require.EqualValues(c, 60, byDelay["workers"].(map[string]any)["idleTimeout"])
 	})
+
 	add("graphql.endpoints.compliance", []string{"listEndpointReleases", "listEndpointWorkers"}, func(c *Check) {
 		template := c.serverlessTemplate("compliant")
 		e := c.saveEndpoint(func(in *endpointInput) {
@@ -232,6 +255,7 @@ var _ = area(func() {
 			in.Compliance = []*graphclient.Compliance{to(graphclient.ComplianceHipaa), to(graphclient.ComplianceGdpr)}
 		})
 		require.Equal(c, []graphclient.Compliance{graphclient.ComplianceHipaa, graphclient.ComplianceGdpr}, all(e.Compliance))
+
 		var worker map[string]any
 		c.Eventually(func() bool {
 			for _, w := range c.read(endpointPath + "/" + *e.Id + "/workers")["workers"].([]any) {
@@ -239,16 +263,19 @@ var _ = area(func() {
 			}
 			return worker["dataCenterId"] != nil
 		}, "a worker is placed")
+
 		require.Equal(c, "EU-FR-1", worker["dataCenterId"], "the one that meets both")
 		kept := c.saveEndpoint(func(in *endpointInput) { in.Id, in.WorkersMax = e.Id, to(1) })
 		require.Equal(c, e.Compliance, kept.Compliance)
 		require.Equal(c, 1, *kept.Version)
+
 		c.data(c.savingEndpoint(`id:"` + *e.Id + `",compliance:[]`))
 		require.Empty(c, c.graphEndpoint(*e.Id).Compliance)
 		require.Equal(c, 2, *c.graphEndpoint(*e.Id).Version)
 		refused := c.savingEndpoint(`id:"` + *e.Id + `",dataCenterIds:["US-TX-3"],compliance:[GDPR]`)
 		require.Contains(c, c.wrongly(refused, 200, "REJECTED"), "compliance")
 	})
+
 	add("graphql.endpoints.volumes", []string{"getEndpoint"}, func(c *Check) {
 		template, first, second := c.serverlessTemplate("of volumes"), *c.saveVolume("a", 20, "EU-RO-1").Id, *c.saveVolume("b", 20, "EU-CZ-1").Id
 		e := c.saveEndpoint(func(in *endpointInput) {
@@ -256,16 +283,19 @@ var _ = area(func() {
 			in.NetworkVolumeIds = []*graphclient.NetworkVolumeIdsInput{{NetworkVolumeId: &first}}
 			in.Volumes = []*graphclient.EndpointVolumeInput{{VolumeId: &second, VolumeType: to(graphclient.VolumeTypeNetworkVolume)}, {VolumeId: &first}}
 		})
+
 		at := endpointPath + "/" + *e.Id
 		require.Equal(c, []any{first, second}, c.read(at)["networkVolumes"])
 		c.data(c.savingEndpoint(`id:"` + *e.Id + `",volumes:[]`))
 		require.Len(c, c.read(at)["networkVolumes"], 2)
+
 		c.data(c.savingEndpoint(`id:"` + *e.Id + `",volumes:[],networkVolumeIds:[]`))
 		require.Empty(c, c.read(at)["networkVolumes"])
 		other := c.savingEndpoint(`id:"` + *e.Id + `",volumes:[{volumeId:"a",volumeType:OBJECT_STORE_VOLUME}]`)
 		require.Contains(c, c.wrongly(other, 200, "REJECTED"), "OBJECT_STORE_VOLUME")
 		c.wrongly(c.savingEndpoint(`id:"`+*e.Id+`",volumes:[{volumeId:"nosuch"}]`), 200, "NOT_FOUND")
 	})
+
 	add("graphql.endpoints.delete", []string{"getEndpoint"}, func(c *Check) {
 		e := c.newGraphEndpoint(c.serverlessTemplate("short-lived"))
 		remove := func() Answer { return c.graphQL(`mutation{deleteEndpoint(id:"` + *e.Id + `")}`) }
@@ -274,22 +304,26 @@ var _ = area(func() {
 		require.Nil(c, c.graphEndpoint(*e.Id))
 		c.wrongly(remove(), 200, "NOT_FOUND")
 	})
+
 	add("graphql.endpoints.list", []string{"createEndpoint", "updateEndpoint"}, func(c *Check) {
 		first := c.newGraphEndpoint(c.serverlessTemplate("listed"))
 		second := c.make(endpointPath, `{"name":"by REST","type":"QUEUE","image":"i","cpu":[{"id":"cpu3g","vcpuCount":2}],"scaling":{"type":"QUEUE_DELAY","queueDelay":0.5}}`)["id"].(string)
 		answer, err := graphclient.MyEndpoints(context.Background(), c)
 		require.NoError(c, err)
+
 		var order []string
 		for _, e := range answer.Myself.Endpoints {
 			order = append(order, *e.Id)
 		}
 		require.Less(c, indexOf(order, second), indexOf(order, *first.Id), "newest first")
+
 		byREST := answer.Myself.Endpoints[indexOf(order, second)]
 		require.Nil(c, byREST.TemplateId)
 		require.Equal(c, []int{1, 300_000}, []int{*byREST.ScalerValue, *byREST.ExecutionTimeoutMs})
 		c.changed(endpointPath+"/"+*first.Id, `{"name":"changed by REST"}`)
 		require.Equal(c, "changed by REST", *c.graphEndpoint(*first.Id).Name)
 	})
+
 	add("graphql.endpoints.settings", []string{"getEndpoint"}, func(c *Check) {
 		require.Nil(c, c.graphEndpoint(strings.TrimPrefix(c.declared(), serverless+"/")).ComputeType)
 	})
@@ -305,6 +339,7 @@ var _ = area(func() {
 		require.NotEmpty(c, worker.Id)
 		require.Nil(c, c.graphPod(worker.Id), "it is no pod of the user's")
 	})
+
 	add("graphql.pools", nil, func(c *Check) {
 		answer, err := graphclient.Pools(context.Background(), c)
 		require.NoError(c, err)

@@ -22,6 +22,7 @@ var _ = area(func() {
 		}
 		require.True(c, ids[rtx4090])
 	})
+
 	add("graphql.gpu-types.id", nil, func(c *Check) {
 		require.Equal(c, rtx4090, c.gpuType(rtx4090, graphclient.GpuLowestPriceInput{}).Id)
 		data := c.data(c.graphQL(`{gpuTypes(input:{id:"nosuch"}){id}}`))
@@ -29,6 +30,7 @@ var _ = area(func() {
 		data = c.data(c.graphQL(`{gpuTypes(input:{ids:["nosuch","NVIDIA L4"]}){id}}`))
 		require.Equal(c, []any{map[string]any{"id": "NVIDIA L4"}}, data["gpuTypes"])
 	})
+
 	add("graphql.gpu-types.fields", nil, func(c *Check) {
 		t := c.gpuType(rtx4090, graphclient.GpuLowestPriceInput{})
 		require.Equal(c, "RTX 4090", *t.DisplayName)
@@ -37,6 +39,7 @@ var _ = area(func() {
 		require.Equal(c, *t.CommunityPrice > 0, *t.CommunityCloud)
 		require.Positive(c, *t.MaxGpuCount)
 	})
+
 	add("graphql.gpu-types.selections", nil, func(c *Check) {
 		const whole = `query($price:GpuLowestPriceInput){gpuTypes(input:{id:"NVIDIA L4"}){
 			id displayName manufacturer memoryInGb cudaCores secureCloud communityCloud securePrice communityPrice secureSpotPrice communitySpotPrice
@@ -45,6 +48,7 @@ var _ = area(func() {
 			lowestPrice(input:$price){gpuName gpuTypeId minimumBidPrice uninterruptablePrice minMemory minVcpu rentalPercentage rentedCount totalCount
 			stockStatus minDownload minDisk minUpload countryCode supportPublicIp compliance maxGpuCount maxUnreservedGpuCount availableGpuCounts
 			gpuTypeCudaVersions{cudaVersion availability}}}}`
+
 		price := map[string]any{
 			"gpuCount": 1, "minDisk": nil, "minMemoryInGb": nil, "minVcpuCount": nil, "minCudaVersion": "12.8", "secureCloud": true, "dataCenterId": "EU-RO-1",
 			"compliance": []any{}, "allowedCudaVersions": []any{}, "includeAiApi": false, "supportPublicIp": false, "totalDisk": 0,
@@ -53,6 +57,7 @@ var _ = area(func() {
 		require.Equal(c, []any{}, row["nodeGroupDatacenters"])
 		require.Nil(c, row["lowestPrice"].(map[string]any)["countryCode"])
 	})
+
 	add("graphql.gpu-types.price", nil, func(c *Check) {
 		for _, secure := range []bool{true, false} {
 			t := c.gpuType(rtx4090, graphclient.GpuLowestPriceInput{GpuCount: to(2), SecureCloud: &secure})
@@ -62,10 +67,12 @@ var _ = area(func() {
 			}
 			require.InDelta(c, 2*each, *t.LowestPrice.UninterruptablePrice, 1e-9)
 		}
+
 		t := c.gpuType(rtx4090, graphclient.GpuLowestPriceInput{GpuCount: to(1)})
 		require.InDelta(c, min(*t.SecurePrice, *t.CommunityPrice), *t.LowestPrice.UninterruptablePrice, 1e-9)
 		c.wrongly(c.graphQL(`{gpuTypes{lowestPrice(input:{gpuCount:0}){minVcpu}}}`), 200, "INVALID")
 	})
+
 	add("graphql.gpu-types.stock", nil, func(c *Check) {
 		answer, err := graphclient.GPUTypes(context.Background(), c, nil, &graphclient.GpuLowestPriceInput{GpuCount: to(1)})
 		require.NoError(c, err)
@@ -75,6 +82,7 @@ var _ = area(func() {
 			require.Equal(c, status == "None", t.LowestPrice.UninterruptablePrice == nil, t.Id)
 		}
 	})
+
 	add("graphql.gpu-types.stock.none", nil, func(c *Check) {
 		for _, w := range []graphclient.GpuLowestPriceInput{
 			{GpuCount: to(1000)}, {GpuCount: to(1), MinVcpuCount: to(100_000)}, {GpuCount: to(1), MinMemoryInGb: to(100_000)},
@@ -87,6 +95,7 @@ var _ = area(func() {
 			require.Nil(c, price.MinMemory)
 		}
 	})
+
 	add("graphql.gpu-types.counts", nil, func(c *Check) {
 		t := c.gpuType(rtx4090, graphclient.GpuLowestPriceInput{GpuCount: to(1)})
 		counts := all(t.LowestPrice.AvailableGpuCounts)
@@ -98,6 +107,7 @@ var _ = area(func() {
 		}
 		require.Contains(c, string(c.graphQL(`{gpuTypes(input:{id:"nosuch"}){lowestPrice{availableGpuCounts}}}`).Body), `[]`)
 	})
+
 	add("graphql.numbers", nil, func(c *Check) {
 		c.frozen(func() {
 			id := c.deploy(func(in *graphclient.PodFindAndDeployOnDemandInput) { in.VolumeInGb = to(20); in.Ports = to("22/tcp") }).Id

@@ -43,6 +43,7 @@ var _ = area(func() {
 			require.Contains(c, refused, words)
 			require.Contains(c, c.wrongly(c.onCPUs(`instanceId:"cpu3g-2-8",`+field), 200, "REJECTED"), words)
 		}
+
 		require.Contains(c, c.wrongly(c.onL4(`minDisk:101`), 200, "REJECTED"), "101 GB of free disk")
 		c.data(c.onL4(satisfied + `,minDisk:100`))
 		c.data(c.onCPUs(`instanceId:"cpu3g-2-8",` + satisfied))
@@ -53,6 +54,7 @@ var _ = area(func() {
 		c.wrongly(c.onL4(`compliance:["GDPR"]`), 400, "INVALID")
 		c.wrongly(c.onCPUs(`minUpload:-1`), 200, "INVALID")
 	})
+
 	add("graphql.gpu-types.hosts", nil, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 4, small), l4s("AP-JP-1", 4, small))()
 		stock := func(fields string) any {
@@ -62,12 +64,14 @@ var _ = area(func() {
 		for field := range narrowing {
 			require.Equal(c, "None", stock(field), field)
 		}
+
 		for field, want := range map[string]string{
 			"gpuCount:1": "Medium", satisfied: "Low", "minDisk:100": "Medium", "minDisk:101": "None", "totalDisk:60": "Low", "totalDisk:101": "None",
 			"globalNetwork:true": "Low", `globalNetwork:true,dataCenterId:"AP-JP-1"`: "None", "globalNetwork:false,includeAiApi:true": "Medium",
 		} {
 			require.Equal(c, want, stock(field), field)
 		}
+
 		free := func(fields string) any {
 			for _, d := range c.data(c.graphQL(`{dataCenters{id gpuAvailability(input:{` + fields + `}){gpuTypeId stockStatus}}}`))["dataCenters"].([]any) {
 				for _, g := range d.(map[string]any)["gpuAvailability"].([]any) {
@@ -78,10 +82,12 @@ var _ = area(func() {
 			}
 			return nil
 		}
+
 		require.Equal(c, []any{"Low", "None"}, []any{free("minDisk:100"), free("minDisk:101")})
 		c.wrongly(c.graphQL(`{gpuTypes{lowestPrice(input:{totalDisk:-1}){minVcpu}}}`), 200, "INVALID")
 		c.wrongly(c.graphQL(`{dataCenters{gpuAvailability(input:{minDisk:-1}){id}}}`), 200, "INVALID")
 	})
+
 	add("graphql.gpu-types.cuda", nil, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 1, `,"cudaVersion":"12.2"`), l4s("EU-RO-1", 5, `,"cudaVersion":"12.11"`))()
 		versions := func(fields string) any {
@@ -95,6 +101,7 @@ var _ = area(func() {
 		require.Equal(c, []any{row("12.11", "AVAILABLE")}, versions(`minCudaVersion:"12.3"`))
 		require.Equal(c, []any{}, versions(`secureCloud:false`))
 	})
+
 	add("graphql.deploy.volume.least", []string{"getPod"}, func(c *Check) {
 		for _, gb := range []string{"1", "9", "10"} {
 			id := c.idOf(c.onL4(`volumeInGb:` + gb + `,volumeMountPath:"/runpod"`))
@@ -103,6 +110,7 @@ var _ = area(func() {
 		require.Contains(c, c.wrongly(c.onL4(`volumeInGb:-1`), 200, "INVALID"), "volumeInGb")
 		require.Equal(c, 10, *c.saveTemplate("least", func(in *templateInput) { in.VolumeInGb = 1 }).VolumeInGb)
 	})
+
 	add("graphql.deploy.mounts", []string{"getPod"}, func(c *Check) {
 		volume := *c.saveVolume("v", 20, "EU-CZ-1").Id
 		for _, deploy := range []func(string) Answer{c.onL4, c.onCPUs} {
@@ -114,6 +122,7 @@ var _ = area(func() {
 				mounts := c.getPod(c.idOf(deploy(fields)))["mounts"].(map[string]any)
 				require.Equal(c, []any{map[string]any{"volumeId": volume, "path": path}}, mounts["network"])
 			}
+
 			refused := `volumeMounts:[{volumeId:"a",volumeType:OBJECT_STORE_VOLUME,mountPath:"/m"}]`
 			require.Contains(c, c.wrongly(deploy(refused), 200, "REJECTED"), "OBJECT_STORE_VOLUME")
 			two := `networkVolumeId:"` + volume + `",volumeMounts:[{volumeId:"` + volume + `"}]`
@@ -122,6 +131,7 @@ var _ = area(func() {
 			require.Contains(c, c.wrongly(deploy(`volumeMounts:[{volumeId:"nosuch"}]`), 200, "NOT_FOUND"), "nosuch")
 		}
 	})
+
 	add("graphql.deploy.data-centers", []string{"getPod"}, func(c *Check) {
 		for _, deploy := range []func(string) Answer{c.onL4, c.onCPUs} {
 			for fields, want := range map[string]string{
@@ -133,12 +143,14 @@ var _ = area(func() {
 			require.Contains(c, c.wrongly(deploy(`dataCenterIds:["NOWHERE-1"]`), 200, "REJECTED"), "NOWHERE-1")
 		}
 	})
+
 	add("graphql.cpu.one", []string{"getPod", "listPods"}, func(c *Check) {
 		pod := c.deployCPU(graphclient.DeployCpuPodInput{InstanceId: to("cpu3c-1-2"), ImageName: to("i")})
 		require.Equal(c, []float64{1, 2}, []float64{*pod.VcpuCount, *pod.MemoryInGb})
 		require.Equal(c, map[string]any{"id": "cpu3c", "vcpuCount": 1.0, "memory": 2.0}, c.getPod(pod.Id)["cpu"])
 		two := c.deployCPU(graphclient.DeployCpuPodInput{InstanceId: to("cpu3c-2-4"), ImageName: to("i")})
 		require.InDelta(c, *two.CostPerHr, 2**pod.CostPerHr, 1e-9)
+
 		s := c.flavors(to("cpu3c"), graphclient.SpecificsInput{InstanceId: to("cpu3c-1-2")})[0].Specifics
 		require.Equal(c, *pod.CostPerHr, *s.SecurePrice)
 		require.NotNil(c, s.StockStatus)
@@ -148,6 +160,7 @@ var _ = area(func() {
 		require.Equal(c, []string{"cpu3g-1-4"}, all(e.InstanceIds))
 		c.createRefused(withCPU(`{"id":"cpu3c","vcpuCount":1}`), 422, "/cpu/vcpuCount:")
 	})
+
 	add("graphql.cpu.input-type", nil, func(c *Check) {
 		const document = `mutation deployCpuPod($input: deployCpuPodInput!) {deployCpuPod(input: $input) {id desiredStatus}}`
 		input := map[string]any{"imageName": "i", "instanceId": "cpu3c-1-2", "supportPublicIp": true, "dataCenterIds": []string{"EU-RO-1"}, "ports": "8080/http"}
@@ -156,6 +169,7 @@ var _ = area(func() {
 			require.Contains(c, c.wrongly(c.onCPUs(timer+`:"2030-01-01T00:00:00Z"`), 200, "REJECTED"), timer)
 		}
 	})
+
 	add("graphql.cpu-flavors.serverless", nil, func(c *Check) {
 		for _, worker := range []string{"true", "false", "null"} {
 			flavors := c.data(c.graphQL(`{cpuFlavors(input:{id:"cpu3c",isSls:` + worker + `}){id specifics(input:{instanceId:"cpu3c-1-2",dataCenterId:"EU-RO-1",isSls:` + worker + `}){stockStatus slsPrice}}}`))["cpuFlavors"].([]any)
@@ -166,6 +180,7 @@ var _ = area(func() {
 		}
 		c.wrongly(c.graphQL(`{cpuFlavors(input:{isSls:1}){id}}`), 400, "INVALID")
 	})
+
 	add("graphql.variables.empty", nil, func(c *Check) {
 		e := c.newGraphEndpoint(c.serverlessTemplate("empty"))
 		save := map[string]any{"input": map[string]any{"id": *e.Id, "name": "b", "flashBootType": "", "compliance": []any{""}, "scalerType": "", "minCudaVersion": "", "locations": ""}}
@@ -176,6 +191,7 @@ var _ = area(func() {
 		c.idOf(c.graphQLAs("", `mutation($c:CloudTypeEnum){podFindAndDeployOnDemand(input:{imageName:"i",gpuTypeId:"NVIDIA L4",cloudType:$c}){id}}`, map[string]any{"c": ""}))
 		c.wrongly(c.graphQLAs("", `mutation($c:CloudTypeEnum){podFindAndDeployOnDemand(input:{imageName:"i",gpuTypeId:"NVIDIA L4",cloudType:$c}){id}}`, map[string]any{"c": " "}), 400, "INVALID")
 	})
+
 	add("graphql.pod.runtime.ports.public", []string{"getPod"}, func(c *Check) {
 		ports := c.graphPod(c.running(with(`"ports":["22/tcp","80/http","53/udp"]`))).Runtime.Ports
 		require.Len(c, ports, 3)

@@ -51,6 +51,7 @@ var _ = area(func() {
 		c.wrongly(c.graphQL(`mutation{podResume(input:{podId:"`+id+`"}){id}}`), 200, "CONFLICT")
 		c.wrongly(c.graphQL(`mutation{podResume(input:{podId:"nosuchpod"}){id}}`), 200, "NOT_FOUND")
 	})
+
 	add("graphql.resume.input", nil, func(c *Check) {
 		id := c.exited()
 		require.Contains(c, c.wrongly(c.graphQL(`mutation{podResume(input:{podId:"`+id+`",gpuCount:2}){id}}`), 200, "REJECTED"), "gpuCount")
@@ -58,20 +59,24 @@ var _ = area(func() {
 		require.Contains(c, c.wrongly(refused, 200, "REJECTED"), "not enough free GPUs")
 		c.resume(graphclient.PodResumeInput{PodId: id, GpuCount: to(1), AllowedCudaVersions: []*string{to("12.8")}})
 	})
+
 	add("graphql.resume.unserved", []string{"getPod"}, func(c *Check) {
 		id := c.exited()
 		for fields, words := range map[string]string{`computeType:CPU`: "computeType", `syncMachine:true`: "syncMachine"} {
 			require.Contains(c, c.wrongly(c.graphQL(`mutation{podResume(input:{podId:"`+id+`",`+fields+`}){id}}`), 200, "REJECTED"), words)
 		}
 		require.Equal(c, "EXITED", c.getPod(id)["status"])
+
 		c.resume(graphclient.PodResumeInput{PodId: id, ComputeType: to(graphclient.ComputeTypeGpu), SyncMachine: to(false)})
 		cpu := c.running(cpuPod)
 		require.Contains(c, c.wrongly(c.graphQL(`mutation{podStop(input:{podId:"`+cpu+`",incrementVersion:true}){id}}`), 200, "REJECTED"), "incrementVersion")
 		require.Equal(c, "RUNNING", c.getPod(cpu)["status"])
+
 		c.stop(cpu)
 		c.wrongly(c.graphQL(`mutation{podResume(input:{podId:"`+cpu+`",computeType:GPU}){id}}`), 200, "REJECTED")
 		c.resume(graphclient.PodResumeInput{PodId: cpu, ComputeType: to(graphclient.ComputeTypeCpu)})
 	})
+
 	add("graphql.resume.result", nil, func(c *Check) {
 		id := c.exited()
 		pod := c.resume(graphclient.PodResumeInput{PodId: id})
@@ -80,12 +85,14 @@ var _ = area(func() {
 		require.Equal(c, graphclient.PodStatusRunning, *pod.DesiredStatus)
 		require.Positive(c, *pod.CostPerHr)
 	})
+
 	add("graphql.stop", []string{"getPod"}, func(c *Check) {
 		id := c.running(gpuPod)
 		require.Equal(c, graphclient.PodStatusExited, *c.stop(id).DesiredStatus)
 		require.Equal(c, "EXITED", c.getPod(id)["status"])
 		require.Equal(c, graphclient.PodStatusExited, *c.graphPod(id).DesiredStatus)
 	})
+
 	add("graphql.stop.released", []string{"getPod"}, func(c *Check) {
 		restore := c.capacityWhereItCanBeSet(l4s("EU-RO-1", 1, ""))
 		defer restore()
@@ -103,6 +110,7 @@ var _ = area(func() {
 		require.InDelta(c, 20, *pod.VolumeInGb, 0)
 		require.Equal(c, "/a", *pod.VolumeMountPath)
 		require.InDelta(c, 20, *c.resume(graphclient.PodResumeInput{PodId: id}).VolumeInGb, 0)
+
 		if c.ControlsKey != "" { // the simulated fleet tells what it finds
 			c.becomes(id, "RUNNING")
 			s := c.logs(id, "?source=container", "")
@@ -113,11 +121,13 @@ var _ = area(func() {
 			require.Equal(c, []string{"container disk has nothing", `persistent mount has "mark"`}, s.texts(2))
 		}
 	})
+
 	add("graphql.stop.result", nil, func(c *Check) {
 		id := c.newPod(gpuPod)
 		data := c.data(c.graphQL(`mutation{podStop(input:{podId:"` + id + `",incrementVersion:false}){id desiredStatus}}`))
 		require.Equal(c, map[string]any{"id": id, "desiredStatus": "EXITED"}, data["podStop"])
 	})
+
 	add("graphql.restart", []string{"getPod"}, func(c *Check) {
 		id := c.running(gpuPod)
 		data := c.data(c.graphQL(`mutation{podRestart(input:{podId:"` + id + `"}){id desiredStatus}}`))
@@ -126,6 +136,7 @@ var _ = area(func() {
 		c.stop(id)
 		c.wrongly(c.graphQL(`mutation{podRestart(input:{podId:"`+id+`"}){id}}`), 200, "CONFLICT")
 	})
+
 	add("graphql.terminate", []string{"getPod"}, func(c *Check) {
 		id := c.newPod(gpuPod)
 		require.Equal(c, map[string]any{"podTerminate": nil}, c.data(c.graphQL(`mutation{podTerminate(input:{podId:"`+id+`"})}`)))
@@ -134,15 +145,18 @@ var _ = area(func() {
 		pods, _ := c.myPods()
 		require.NotContains(c, pods, id)
 	})
+
 	add("graphql.terminate.unknown", nil, func(c *Check) {
 		a := c.graphQL(`mutation{podTerminate(input:{podId:"nosuchpod"})}`)
 		require.Equal(c, "pod not found to terminate", c.wrongly(a, 200, "NOT_FOUND"))
 	})
+
 	add("graphql.edit", []string{"getPod"}, func(c *Check) {
 		id := c.running(with(`"args":"x","env":{"A":"1"},"ports":["80/http"],"mounts":{"persistent":{"size":20,"path":"/a"}}`))
 		before := c.getPod(id)
 		c.edit(graphclient.PodEditJobInput{PodId: id})
 		require.Equal(c, before["args"], c.getPod(id)["args"])
+
 		c.edit(graphclient.PodEditJobInput{PodId: id, ImageName: to(""), ContainerRegistryAuthId: to(""), VolumeMountPath: to("")})
 		require.Equal(c, []any{before["image"], before["mounts"], "RUNNING"}, []any{c.getPod(id)["image"], c.getPod(id)["mounts"], c.getPod(id)["status"]})
 		pod := c.edit(graphclient.PodEditJobInput{
@@ -150,18 +164,21 @@ var _ = area(func() {
 			Env: []*graphclient.EnvironmentVariableInput{{Key: to("B"), Value: to("2")}},
 		})
 		require.Equal(c, "j", *pod.ImageName)
+
 		after := c.getPod(id)
 		require.Equal(c, map[string]any{"B": "2"}, after["env"])
 		require.Equal(c, []any{"22/tcp"}, after["ports"])
 		require.Empty(c, after["args"])
 		require.EqualValues(c, 30, after["disk"])
 		require.Equal(c, map[string]any{"size": 40.0, "path": "/a"}, after["mounts"].(map[string]any)["persistent"])
+
 		c.becomes(id, "RUNNING")
 		c.wrongly(c.graphQL(`mutation{podEditJob(input:{podId:"nosuchpod"}){id}}`), 200, "NOT_FOUND")
 		c.wrongly(c.graphQL(`mutation{podEditJob(input:{podId:"`+id+`",containerDiskInGb:0}){id}}`), 200, "INVALID")
 		c.wrongly(c.graphQL(`mutation{podEditJob(input:{podId:"`+id+`",volumeInGb:10}){id}}`), 200, "REJECTED")
 		c.wrongly(c.graphQL(`mutation{podEditJob(input:{podId:"`+id+`",containerRegistryAuthId:"nosuch"}){id}}`), 200, "NOT_FOUND")
 	})
+
 	add("graphql.edit.volume", []string{"getPod"}, func(c *Check) {
 		edit := func(id, fields string) Answer {
 			return c.graphQL(`mutation{podEditJob(input:{podId:"` + id + `",` + fields + `}){id}}`)
@@ -172,6 +189,7 @@ var _ = area(func() {
 			require.Equal(c, []any{"j", map[string]any{}}, []any{c.getPod(id)["image"], c.getPod(id)["mounts"]})
 			require.Contains(c, c.wrongly(edit(id, `volumeInGb:20`), 200, "REJECTED"), "created without one")
 		}
+
 		id := c.idOf(c.onL4(`volumeInGb:1,volumeMountPath:"/a"`))
 		for fields, want := range map[string]map[string]any{
 			`volumeInGb:1`: {"size": 10.0, "path": "/a"}, `volumeInGb:0`: {"size": 10.0, "path": "/a"}, `volumeInGb:null,volumeMountPath:""`: {"size": 10.0, "path": "/a"},
@@ -179,16 +197,19 @@ var _ = area(func() {
 			c.data(edit(id, fields))
 			require.Equal(c, want, c.getPod(id)["mounts"].(map[string]any)["persistent"], fields)
 		}
+
 		c.data(edit(id, `volumeInGb:20,volumeMountPath:"/b"`))
 		require.Equal(c, map[string]any{"size": 20.0, "path": "/b"}, c.getPod(id)["mounts"].(map[string]any)["persistent"])
 		c.wrongly(edit(id, `volumeInGb:1`), 200, "REJECTED")
 		c.wrongly(edit(id, `volumeInGb:-1`), 200, "INVALID")
 		require.Contains(c, c.wrongly(edit(id, `port:22`), 200, "REJECTED"), "port")
+
 		volume := *c.saveVolume("v", 20, "EU-RO-1").Id
 		mounted := c.idOf(c.onL4(`networkVolumeId:"` + volume + `",volumeMountPath:"/a"`))
 		c.data(edit(mounted, `volumeInGb:0,volumeMountPath:"/b"`))
 		require.Equal(c, []any{map[string]any{"volumeId": volume, "path": "/b"}}, c.getPod(mounted)["mounts"].(map[string]any)["network"])
 	})
+
 	add("graphql.myself", nil, func(c *Check) {
 		c.needsControls()
 		first, second := c.running(gpuPod), c.newPod(cpuPod)
@@ -196,23 +217,27 @@ var _ = area(func() {
 		require.Equal(c, "a", *pods[first].Name)
 		require.NotNil(c, pods[first].Runtime)
 		require.Less(c, indexOf(order, second), indexOf(order, first), "newest first")
+
 		_, other := c.newKey(`,"user":"somebody"`, "all")
 		myself := c.data(c.graphQLAs("Bearer "+other, `{myself{id pods{id}}}`, nil))["myself"].(map[string]any)
 		require.Empty(c, myself["pods"])
 		require.NotEmpty(c, myself["id"])
 	})
+
 	add("graphql.myself.stopped", nil, func(c *Check) {
 		id := c.exited()
 		pods, _ := c.myPods()
 		require.Contains(c, pods, id)
 		require.Nil(c, pods[id].Runtime)
 	})
+
 	add("graphql.myself.clusters", []string{"createCluster", "listClusterPods"}, func(c *Check) {
 		_, key := c.newKey(`,"user":"spender"`, "all")
 		c.Key = key // whose pods are none but these
 		members := c.members(c.newCluster(cluster))
 		pods, _ := c.myPods()
 		require.Len(c, pods, len(members))
+
 		sum := 0.0
 		for _, pod := range members {
 			require.Contains(c, pods, pod["id"])
@@ -222,6 +247,7 @@ var _ = area(func() {
 		require.Positive(c, sum)
 		require.InDelta(c, sum, spend, 1e-9)
 	})
+
 	add("graphql.myself.spend", nil, func(c *Check) {
 		_, key := c.newKey(`,"user":"spender"`, "all")
 		spend := func() float64 {
@@ -229,15 +255,18 @@ var _ = area(func() {
 			require.Nil(c, myself["clientBalance"])
 			return myself["currentSpendPerHr"].(float64)
 		}
+
 		require.Zero(c, spend())
 		price := c.gpuType(rtx4090, graphclient.GpuLowestPriceInput{GpuCount: to(2), SecureCloud: to(true)}).LowestPrice.UninterruptablePrice
 		deploy := `mutation{podFindAndDeployOnDemand(input:{imageName:"i",gpuCount:2,gpuTypeId:"` + rtx4090 + `"}){id}}`
 		id := c.data(c.graphQLAs("Bearer "+key, deploy, nil))["podFindAndDeployOnDemand"].(map[string]any)["id"].(string)
 		require.InDelta(c, *price, spend(), 1e-9)
+
 		c.data(c.graphQLAs("Bearer "+key, `mutation{podStop(input:{podId:"`+id+`"}){id}}`, nil))
 		require.Zero(c, spend())
 		c.data(c.graphQLAs("Bearer "+key, `mutation{podTerminate(input:{podId:"`+id+`"})}`, nil))
 	})
+
 	add("graphql.myself.spend.exact", nil, func(c *Check) {
 		_, key := c.newKey(`,"user":"adder"`, "all")
 		ask := func(document string) map[string]any { return c.data(c.graphQLAs("Bearer "+key, document, nil)) }
@@ -254,6 +283,7 @@ var _ = area(func() {
 		require.Regexp(c, `"currentSpendPerHr":[0-9]+(\.[0-9]{1,9})?[,}]`, string(a.Body))
 		require.Equal(c, sum, nano(c.data(a)["myself"].(map[string]any)["currentSpendPerHr"]))
 	})
+
 	add("graphql.pod", nil, func(c *Check) {
 		id := c.newPod(gpuPod)
 		require.Equal(c, id, c.graphPod(id).Id)
@@ -261,11 +291,13 @@ var _ = area(func() {
 		a := c.graphQLAs("Bearer "+other, `{pod(input:{podId:"`+id+`"}){id}}`, nil)
 		require.Equal(c, map[string]any{"pod": nil}, c.data(a))
 	})
+
 	add("graphql.pod.unknown", nil, func(c *Check) {
 		for _, document := range []string{anyPod, `{pod(input:{}){id}}`, `{pod{id}}`} {
 			require.Equal(c, map[string]any{"pod": nil}, c.data(c.graphQL(document)))
 		}
 	})
+
 	add("graphql.pod.fields", nil, func(c *Check) {
 		pod := c.graphPod(c.newPod(with(`"mounts":{"persistent":{"size":20,"path":"/a"}}`)))
 		require.Equal(c, []string{"a", "i"}, []string{*pod.Name, *pod.ImageName})
@@ -276,6 +308,7 @@ var _ = area(func() {
 		require.NotEmpty(c, *pod.LastStatusChange)
 		require.Equal(c, graphclient.PodTypeReserved, *pod.PodType)
 	})
+
 	add("graphql.pod.failed", nil, func(c *Check) {
 		id := c.failed()
 		pod := c.graphPod(id)
@@ -283,11 +316,13 @@ var _ = area(func() {
 		require.Equal(c, "exited", *pod.LatestTelemetry.State)
 		require.Contains(c, *pod.LastStatusChange, "as asked")
 	})
+
 	add("graphql.pod.env", nil, func(c *Check) {
 		pod := c.graphPod(c.newPod(with(`"env":{"B":"2","A":"1=1"}`)))
 		require.Equal(c, []string{"A=1=1", "B=2"}, all(pod.Env))
 		require.Empty(c, c.graphPod(c.newPod(gpuPod)).Env)
 	})
+
 	add("graphql.pod.runtime", nil, func(c *Check) {
 		c.frozen(func() {
 			id := c.newPod(gpuPod)
@@ -300,6 +335,7 @@ var _ = area(func() {
 			require.Equal(c, before+60, *pod.UptimeSeconds)
 		})
 	})
+
 	add("graphql.pod.runtime.ports", nil, func(c *Check) {
 		ports := c.graphPod(c.running(with(`"ports":["22/tcp","80/http"]`))).Runtime.Ports
 		require.Len(c, ports, 2)
@@ -313,6 +349,7 @@ var _ = area(func() {
 			require.False(c, *ports[i].IsIpPublic && ports[i].Ip == nil)
 		}
 	})
+
 	add("graphql.pod.runtime.gpus", nil, func(c *Check) {
 		gpus := c.graphPod(c.running(withGPU(`{"id":"` + rtx4090 + `","count":2}`))).Runtime.Gpus
 		require.Len(c, gpus, 2)
@@ -322,6 +359,7 @@ var _ = area(func() {
 			c.percent(g.MemoryUtilPercent)
 		}
 	})
+
 	add("graphql.pod.runtime.container", nil, func(c *Check) {
 		container := c.graphPod(c.running(cpuPod)).Runtime.Container
 		require.NotNil(c, container)

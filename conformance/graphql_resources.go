@@ -39,11 +39,13 @@ var _ = area(func() {
 			c.wrongly(c.graphQL(`mutation{saveRegistryAuth(input:{`+fields+`}){id}}`), 200, "INVALID")
 		}
 	})
+
 	add("graphql.registries.update", nil, func(c *Check) {
 		id := c.saveRegistry("kept")
 		answer, err := graphclient.UpdateRegistry(context.Background(), c, &graphclient.UpdateRegistryAuthInput{Id: id, Username: "v", Password: "q"})
 		require.NoError(c, err)
 		require.Equal(c, []string{id, "kept"}, []string{*answer.UpdateRegistryAuth.Id, *answer.UpdateRegistryAuth.Name})
+
 		update := func(key, id, password string) Answer {
 			return c.graphQLAs(key, `mutation{updateRegistryAuth(input:{id:"`+id+`",username:"v",password:"`+password+`"}){id}}`, nil)
 		}
@@ -52,6 +54,7 @@ var _ = area(func() {
 		_, other := c.newKey(`,"user":"somebody"`, "all")
 		c.wrongly(update("Bearer "+other, id, "p"), 200, "NOT_FOUND")
 	})
+
 	add("graphql.registries.delete", []string{"getRegistry"}, func(c *Check) {
 		id := c.saveRegistry("gone")
 		pod := c.deploy(func(in *deployInput) { in.ContainerRegistryAuthId = &id })
@@ -61,12 +64,14 @@ var _ = area(func() {
 		c.Refused(c.REST("GET", registries+"/"+id, ""), 404)
 		c.wrongly(deleteRegistry(c, id), 200, "NOT_FOUND")
 	})
+
 	add("graphql.registries.list", []string{"createRegistry"}, func(c *Check) {
 		first, second := c.saveRegistry("first"), c.newRegistry()
 		a := c.graphQL(`{myself{containerRegistryCreds{id name}}}`)
 		require.NotContains(c, string(a.Body), "secret")
 		answer, err := graphclient.MyRegistries(context.Background(), c)
 		require.NoError(c, err)
+
 		var order []string
 		for _, r := range answer.Myself.ContainerRegistryCreds {
 			order = append(order, *r.Id)
@@ -74,6 +79,7 @@ var _ = area(func() {
 		require.Greater(c, indexOf(order, second), indexOf(order, first), "oldest first")
 		require.NotEqual(c, -1, indexOf(order, first))
 	})
+
 	add("graphql.volumes.create", []string{"getNetworkVolume"}, func(c *Check) {
 		made := c.saveVolume("mine", 20, "EU-RO-1")
 		rest := c.read(volumePath + "/" + *made.Id)
@@ -83,6 +89,7 @@ var _ = area(func() {
 		pod := c.deployed(func(in *deployInput) { in.NetworkVolumeId, in.GpuTypeId = made.Id, to("NVIDIA L4") })
 		require.Equal(c, "EU-RO-1", pod["dataCenterId"])
 	})
+
 	add("graphql.volumes.values", nil, func(c *Check) {
 		for _, fields := range []string{`name:"",size:10,dataCenterId:"EU-RO-1"`, `name:"a",size:9,dataCenterId:"EU-RO-1"`, `name:"a",size:4097,dataCenterId:"EU-RO-1"`, `name:"a",size:10`, ``} {
 			c.wrongly(c.graphQL(`mutation{createNetworkVolume(input:{`+fields+`}){id}}`), 200, "INVALID")
@@ -90,6 +97,7 @@ var _ = area(func() {
 		refused := c.graphQL(`mutation{createNetworkVolume(input:{name:"a",size:10,dataCenterId:"NOWHERE-1"}){id}}`)
 		require.Contains(c, c.wrongly(refused, 200, "REJECTED"), "NOWHERE-1")
 	})
+
 	add("graphql.volumes.update", []string{"getNetworkVolume"}, func(c *Check) {
 		made := c.saveVolume("a", 20, "EU-RO-1")
 		update := func(name *string, size *int) graphclient.VolumeFields {
@@ -97,6 +105,7 @@ var _ = area(func() {
 			require.NoError(c, err)
 			return answer.UpdateNetworkVolume.VolumeFields
 		}
+
 		require.Equal(c, "b", *update(to("b"), nil).Name)
 		require.Equal(c, 30, *update(nil, to(30)).Size)
 		require.Equal(c, []any{"b", 30.0}, []any{c.read(volumePath + "/" + *made.Id)["name"], c.read(volumePath + "/" + *made.Id)["size"]})
@@ -105,6 +114,7 @@ var _ = area(func() {
 		}
 		c.wrongly(c.graphQL(`mutation{updateNetworkVolume(input:{id:"nosuch",name:"a"}){id}}`), 200, "NOT_FOUND")
 	})
+
 	deleteVolume := func(c *Check, id string) Answer {
 		return c.graphQL(`mutation{deleteNetworkVolume(input:{id:"` + id + `"})}`)
 	}
@@ -116,6 +126,7 @@ var _ = area(func() {
 		require.Equal(c, map[string]any{"deleteNetworkVolume": nil}, c.data(deleteVolume(c, id)))
 		c.Refused(c.REST("GET", volumePath+"/"+id, ""), 404)
 	})
+
 	add("graphql.volumes.delete.unknown", nil, func(c *Check) {
 		require.Contains(c, c.wrongly(deleteVolume(c, "nosuch"), 200, "NOT_FOUND"), "Tried to delete nonexistent network volume")
 	})
@@ -129,6 +140,7 @@ var _ = area(func() {
 		}
 		require.Less(c, indexOf(order, second), indexOf(order, first), "newest first")
 		require.NotEqual(c, -1, indexOf(order, second))
+
 		_, other := c.newKey(`,"user":"somebody"`, "all")
 		myself := c.data(c.graphQLAs("Bearer "+other, `{myself{networkVolumes{id} podTemplates{id} containerRegistryCreds{id}}}`, nil))["myself"]
 		require.Equal(c, map[string]any{"networkVolumes": []any{}, "podTemplates": []any{}, "containerRegistryCreds": []any{}}, myself)

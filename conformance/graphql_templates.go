@@ -50,6 +50,7 @@ var _ = area(func() {
 		in.Env = []*graphclient.EnvironmentVariableInput{variable("B", "2"), variable("A", "1")}
 		in.IsServerless, in.StartSsh, in.StartJupyter, in.Readme, in.Category = to(true), to(false), to(false), to("# a"), to("AMD")
 	}
+
 	add("graphql.templates.save", []string{"getTemplate"}, func(c *Check) {
 		made := c.saveTemplate("saved", full)
 		rest := c.read(templates + "/" + *made.Id)
@@ -57,6 +58,7 @@ var _ = area(func() {
 		require.Equal(c, c.parsed(strings.NewReplacer(`"name":"t"`, `"name":"saved"`, `"disk":30`, `"disk":10`, `["12.4","12.11"]`, `[]`, `{"A":"1"}`, `{"A":"1","B":"2"}`).Replace(fullTemplate)), any(rest))
 		require.Equal(c, &made, c.graphTemplate(*made.Id))
 	})
+
 	add("graphql.templates.fields", nil, func(c *Check) {
 		made := c.saveTemplate("fielded", full)
 		require.Equal(c, []*graphclient.TemplateFieldsEnvEnvironmentVariable{{Key: to("A"), Value: to("1")}, {Key: to("B"), Value: to("2")}}, made.Env)
@@ -65,6 +67,7 @@ var _ = area(func() {
 		require.Equal(c, []int{20, 10}, []int{*made.VolumeInGb, *made.ContainerDiskInGb})
 		require.Equal(c, []string{"i", "-x", "/d", "# a", "AMD"}, []string{*made.ImageName, *made.DockerArgs, *made.VolumeMountPath, *made.Readme, *made.Category})
 		require.Equal(c, []bool{true, false, false, false, false}, []bool{*made.IsServerless, *made.IsPublic, *made.IsRunpod, *made.StartSsh, *made.StartJupyter})
+
 		bare := c.saveTemplate("bare", nil)
 		require.Equal(c, "", *bare.Ports)
 		require.Empty(c, bare.Env)
@@ -72,6 +75,7 @@ var _ = area(func() {
 		require.Nil(c, bare.VolumeMountPath)
 		require.True(c, *bare.StartSsh)
 	})
+
 	add("graphql.templates.change", []string{"getTemplate"}, func(c *Check) {
 		made := c.saveTemplate("before", func(in *templateInput) {
 			full(in)
@@ -79,6 +83,7 @@ var _ = area(func() {
 		})
 		kept := c.saveTemplate("after", func(in *templateInput) { in.Id, in.ImageName, in.VolumeInGb = made.Id, nil, 30 })
 		require.Equal(c, "after", *kept.Name)
+
 		made.Name, made.VolumeInGb = kept.Name, kept.VolumeInGb
 		require.Equal(c, made, kept)
 		cleared := c.saveTemplate("after", func(in *templateInput) {
@@ -90,6 +95,7 @@ var _ = area(func() {
 		require.Nil(c, cleared.VolumeMountPath)
 		c.wrongly(c.savingTemplate(`id:"nosuchtemplate"`), 200, "NOT_FOUND")
 	})
+
 	add("graphql.templates.values", nil, func(c *Check) {
 		for _, fields := range []string{`volumeInGb:-1`, `containerDiskInGb:0`, `ports:"80"`, `name:""`, `imageName:""`, `category:"GPU"`, `env:[{key:"",value:"a"}]`} {
 			field, _, _ := strings.Cut(fields, ":")
@@ -101,6 +107,7 @@ var _ = area(func() {
 			}
 			require.Contains(c, c.wrongly(c.graphQL(document+`}){id}}`), 200, "INVALID"), "input."+field)
 		}
+
 		c.wrongly(c.graphQL(`mutation{saveTemplate{id}}`), 200, "INVALID")
 		require.Contains(c, c.wrongly(c.savingTemplate(`ports:"80/http,80/tcp"`), 200, "REJECTED"), "ports")
 		c.wrongly(c.savingTemplate(`containerRegistryAuthId:"nosuch"`), 200, "NOT_FOUND")
@@ -109,11 +116,13 @@ var _ = area(func() {
 		}
 		c.data(c.savingTemplate(`startScript:"",advancedStart:false,config:{},portsConfig:[],ports:"",readme:"",containerRegistryAuthId:"",volumeMountPath:""`))
 	})
+
 	add("graphql.templates.name", nil, func(c *Check) {
 		first := c.saveTemplate("taken", nil)
 		require.Contains(c, c.wrongly(c.graphQL(`mutation{saveTemplate(input:{name:"taken",imageName:"i",containerDiskInGb:10,volumeInGb:0}){id}}`), 200, "REJECTED"), "taken")
 		c.saveTemplate("taken", func(in *templateInput) { in.Id = first.Id })
 	})
+
 	add("graphql.templates.ports", []string{"updateTemplate"}, func(c *Check) {
 		named := func(list string) string { return `ports:"8888/http,22/tcp",portsConfig:` + list }
 		id := c.data(c.savingTemplate(named(`[{port:"8888",name:"Notebook"}]`)))["saveTemplate"].(map[string]any)["id"].(string)
@@ -126,22 +135,26 @@ var _ = area(func() {
 			}
 			return all
 		}
+
 		require.Equal(c, []string{"8888", "Notebook", "22"}, names())
 		c.data(c.savingTemplate(`id:"` + id + `"`))
 		require.Equal(c, []string{"8888", "Notebook", "22"}, names(), "null leaves them")
 		c.data(c.savingTemplate(`id:"` + id + `",portsConfig:[{port:"22/tcp",name:"SSH"},{port:"8888",name:"Page"}]`))
 		require.Equal(c, []string{"8888", "Page", "22", "SSH"}, names())
+
 		c.changed(templates+"/"+id, `{"ports":["22/tcp","80/http"]}`)
 		require.Equal(c, []string{"22", "SSH", "80"}, names(), "a port that is gone has no name")
 		c.data(c.savingTemplate(`id:"` + id + `",portsConfig:[]`))
 		require.Equal(c, []string{"22", "80"}, names())
 		require.Contains(c, c.wrongly(c.savingTemplate(named(`[{port:"80",name:"a"}]`)), 200, "REJECTED"), "80")
+
 		for _, list := range []string{`[{port:"22"}]`, `[{name:"a"}]`, `[{port:"22",name:""}]`, `[{port:"22",name:"a"},{port:"22/tcp",name:"b"}]`} {
 			require.Contains(c, c.wrongly(c.savingTemplate(named(list)), 200, "INVALID"), "portsConfig")
 		}
 		c.wrongly(c.savingTemplate(`config:{a:1}`), 200, "REJECTED")
 		c.data(c.savingTemplate(`id:"` + id + `",config:{}`))
 	})
+
 	add("graphql.templates.delete", []string{"getTemplate", "createTemplate"}, func(c *Check) {
 		remove := func(name string) Answer {
 			return c.graphQLAs("", `mutation($n:String){deleteTemplate(templateName:$n)}`, map[string]any{"n": name})
@@ -149,15 +162,18 @@ var _ = area(func() {
 		made := c.saveTemplate("doomed", nil)
 		pod := c.deploy(func(in *deployInput) { in.TemplateId = made.Id })
 		require.Contains(c, c.wrongly(remove("doomed"), 200, "REJECTED"), pod.Id)
+
 		c.data(c.graphQL(`mutation{podTerminate(input:{podId:"` + pod.Id + `"})}`))
 		require.Equal(c, map[string]any{"deleteTemplate": nil}, c.data(remove("doomed")))
 		c.Refused(c.REST("GET", templates+"/"+*made.Id, ""), 404)
 		require.Nil(c, c.graphTemplate(*made.Id))
+
 		c.wrongly(remove("doomed"), 200, "NOT_FOUND")
 		c.make(templates, `{"name":"twins","image":"i"}`)
 		c.make(templates, `{"name":"twins","image":"i"}`)
 		require.Contains(c, c.wrongly(remove("twins"), 200, "REJECTED"), "twins")
 	})
+
 	add("graphql.templates.list", []string{"createTemplate"}, func(c *Check) {
 		first, second := c.saveTemplate("first", nil), c.make(templates, plainTemplate)["id"].(string)
 		answer, err := graphclient.MyTemplates(context.Background(), c)
@@ -169,12 +185,14 @@ var _ = area(func() {
 		require.Less(c, indexOf(order, second), indexOf(order, *first.Id), "newest first")
 		require.NotEqual(c, -1, indexOf(order, second))
 	})
+
 	add("graphql.templates.public", []string{"createPod"}, func(c *Check) {
 		c.needsControls()
 		made := c.saveTemplate("published", func(in *templateInput) {
 			in.IsPublic, in.ContainerRegistryAuthId = to(true), to(c.newRegistry())
 		})
 		require.NotNil(c, made.ContainerRegistryAuthId)
+
 		hidden := c.saveTemplate("hidden", nil)
 		_, key := c.newKey(`,"user":"somebody"`, "all")
 		read := func(id string) any {
@@ -184,6 +202,7 @@ var _ = area(func() {
 		require.Nil(c, read(*hidden.Id))
 		require.Nil(c, read("nosuchtemplate"))
 	})
+
 	add("graphql.templates.catalog", []string{"getTemplate"}, func(c *Check) {
 		list := func(filter *bool) (ids []string) {
 			answer, err := graphclient.Templates(context.Background(), c, &graphclient.PodTemplateInput{IsRunpod: filter})
@@ -196,6 +215,7 @@ var _ = area(func() {
 			}
 			return ids
 		}
+
 		official, others := list(to(true)), list(to(false))
 		require.NotEmpty(c, official)
 		require.ElementsMatch(c, append(official, others...), list(nil))
@@ -203,17 +223,20 @@ var _ = area(func() {
 			require.NotContains(c, others, id)
 		}
 	})
+
 	add("graphql.templates.use", []string{"getPod"}, func(c *Check) {
 		registry := c.newRegistry()
 		made := c.saveTemplate("used", func(in *templateInput) {
 			full(in)
 			in.ContainerRegistryAuthId = &registry
 		})
+
 		of := func(fields string) map[string]any {
 			a := c.graphQL(`mutation{podFindAndDeployOnDemand(input:{gpuTypeId:"` + rtx4090 + `",templateId:"` + *made.Id + `",` + fields + `}){id}}`)
 			id := c.data(a)["podFindAndDeployOnDemand"].(map[string]any)["id"].(string)
 			return c.getPod(id)
 		}
+
 		pod := of(`imageName:"",dockerArgs:"",ports:"",volumeInGb:0,env:[]`)
 		for member, want := range c.parsed(`{"name":"i","image":"i","args":"-x","disk":10,"ports":["80/http","22/tcp"],"env":{"A":"1","B":"2"},
 			"mounts":{"persistent":{"size":20,"path":"/d"},"network":[]},"template":"` + *made.Id + `","registry":"` + registry + `"}`).(map[string]any) {
@@ -221,6 +244,7 @@ var _ = area(func() {
 				require.Equal(c, want, pod[member], member)
 			}
 		}
+
 		require.Equal(c, map[string]any{"size": 20.0, "path": "/d"}, pod["mounts"].(map[string]any)["persistent"])
 		own := of(`name:"n",imageName:"j",dockerArgs:"-y",ports:"443/http",volumeMountPath:"/e",containerDiskInGb:30,env:[{key:"A",value:"0"},{key:"C",value:"3"}]`)
 		for member, want := range c.parsed(`{"name":"n","image":"j","args":"-y","disk":30,"ports":["443/http"],"env":{"A":"0","B":"2","C":"3"}}`).(map[string]any) {
@@ -228,6 +252,7 @@ var _ = area(func() {
 		}
 		require.Equal(c, map[string]any{"size": 20.0, "path": "/e"}, own["mounts"].(map[string]any)["persistent"])
 		require.Contains(c, c.wrongly(c.graphQL(`mutation{podFindAndDeployOnDemand(input:{gpuTypeId:"`+rtx4090+`",templateId:"nosuch"}){id}}`), 200, "NOT_FOUND"), "templateId")
+
 		cpu := c.saveTemplate("cpu", nil)
 		require.Equal(c, "i", *c.deployCPU(graphclient.DeployCpuPodInput{TemplateId: cpu.Id}).ImageName)
 		require.Contains(c, c.wrongly(c.graphQL(`mutation{deployCpuPod(input:{instanceId:"cpu3g-2-8"}){id}}`), 200, "INVALID"), "imageName")

@@ -83,6 +83,7 @@ var _ = area(func() {
 		require.Equal(c, "IN_QUEUE", a.JSON["status"])
 		c.cancel(a.JSON["id"].(string))
 	})
+
 	add("queue.success", []string{"run", "runSync", "status", "statusSync", "cancel", "health"}, func(c *Check) {
 		id := c.submit(job)
 		require.Equal(c, 200, c.Queue("GET", "status/"+id, "").Status)
@@ -91,12 +92,14 @@ var _ = area(func() {
 		require.Equal(c, 200, c.Queue("GET", "status-sync/"+id, "").Status)
 		c.cancel(c.sync(job))
 	})
+
 	add("queue.methods", nil, func(c *Check) { c.methodsRefused("queue") })
 	add("queue.auth", []string{"health"}, func(c *Check) {
 		for _, key := range []string{c.Key, "Bearer " + c.Key, "bearer " + c.Key} {
 			require.Equal(c, 200, c.Send(Request{Method: "GET", URL: c.QueueURL + "/v2/" + c.Endpoint + "/health", Key: key}).Status)
 		}
 	})
+
 	add("queue.errors.body", []string{"status", "run"}, func(c *Check) {
 		for _, a := range []Answer{c.Queue("GET", "status/none", ""), c.Queue("POST", "run", `{}`)} {
 			require.Equal(c, "application/problem+json", a.Header.Get("Content-Type"))
@@ -105,6 +108,7 @@ var _ = area(func() {
 			require.Equal(c, a.JSON["detail"], a.JSON["error"])
 		}
 	})
+
 	add("queue.errors.status", []string{"status", "run", "health"}, func(c *Check) {
 		path := c.QueueURL + "/v2/" + c.Endpoint
 		for status, r := range map[int]Request{
@@ -121,18 +125,22 @@ var _ = area(func() {
 			require.Equal(c, status, a.Status)
 			require.NotContains(c, a.JSON, "status", "%d", status)
 		}
+
 		require.NotContains(c, c.Queue("GET", "nosuchoperation", "").JSON, "status")
 	})
+
 	add("queue.errors.list", run, func(c *Check) {
 		require.Len(c, c.Queue("POST", "run", `{"input":7,"other":1}`).JSON["errors"], 2)
 		require.NotContains(c, c.Queue("GET", "status/nosuchjob", "").JSON, "errors")
 	})
+
 	add("queue.input", run, func(c *Check) {
 		for _, body := range []string{`{}`, `{"input":[1]}`, `{"input":"text"}`, `{"input":7}`, `{"input":null}`} {
 			c.jobRefused(body, 422, "/input:")
 			c.Refused(c.Queue("POST", "runsync?wait=1000", body), 422)
 		}
 	})
+
 	add("queue.input.carried", []string{"run", "takeJob"}, func(c *Check) {
 		const input = `{"z":9007199254740993,"text":"<&>","a":[1.50,null,{"b":{}}]}`
 		id := c.submit(`{"input":` + input + `}`)
@@ -140,6 +148,7 @@ var _ = area(func() {
 		require.Contains(c, string(a.Body), `"input":`+input)
 		c.done("w", id, `{}`)
 	})
+
 	add("queue.input.twice", []string{"run", "takeJob"}, func(c *Check) {
 		const input = `{"a":1,"b":{"c":2,"c":3},"a":[{"d":4,"d":5}]}`
 		id := c.submit(`{"input":` + input + `,"s3Config":{"e":6,"e":7}}`)
@@ -149,10 +158,12 @@ var _ = area(func() {
 		c.done("w", id, `{}`)
 		c.jobRefused(`{"input":{},"input":{}}`, 422, "/input:")
 	})
+
 	add("queue.members", run, func(c *Check) {
 		c.jobRefused(`{"input":{},"other":1}`, 422, "/other:")
 		c.jobRefused(`{"input":{},"id":"x"}`, 422, "/id:")
 	})
+
 	add("queue.webhook.url", run, func(c *Check) {
 		for _, webhook := range []string{`"ftp://example.com/"`, `"nonsense"`, `""`, `7`, `null`} {
 			c.jobRefused(`{"input":{},"webhook":`+webhook+`}`, 422, "/webhook:")
@@ -164,6 +175,7 @@ var _ = area(func() {
 			c.cancel(c.submit(`{"input":{},"webhook":"` + webhook + `"}`))
 		}
 	})
+
 	add("queue.policy", run, func(c *Check) {
 		for _, policy := range []string{`7`, `[]`, `null`} {
 			c.jobRefused(`{"input":{},"policy":`+policy+`}`, 422, "/policy:")
@@ -171,6 +183,7 @@ var _ = area(func() {
 		c.jobRefused(`{"input":{},"policy":{"other":1}}`, 422, "/policy/other:")
 		c.cancel(c.submit(`{"input":{},"policy":{}}`))
 	})
+
 	add("queue.policy.execution-timeout", run, func(c *Check) {
 		c.policyRange("executionTimeout", []string{`4999`, `604800001`, `5000.5`, `"5000"`, `null`}, []string{`5000`, `604800000`})
 	})
@@ -180,11 +193,13 @@ var _ = area(func() {
 	add("queue.policy.low-priority", run, func(c *Check) {
 		c.policyRange("lowPriority", []string{`1`, `"true"`, `null`}, []string{`true`, `false`})
 	})
+
 	add("queue.policy.defaults", []string{"run", "takeJob"}, func(c *Check) {
 		id := c.submit(job)
 		require.Equal(c, map[string]any{"executionTimeout": 600_000.0, "ttl": 86_400_000.0, "lowPriority": false}, c.takeJob("w", id)["policy"])
 		c.done("w", id, `{}`)
 	})
+
 	add("queue.s3config", []string{"run", "takeJob", "status"}, func(c *Check) {
 		for _, config := range []string{`[]`, `"bucket"`, `null`} {
 			c.jobRefused(`{"input":{},"s3Config":`+config+`}`, 422, "/s3Config:")
@@ -194,6 +209,7 @@ var _ = area(func() {
 		require.NotContains(c, c.status(id), "s3Config")
 		c.done("w", id, `{}`)
 	})
+
 	add("queue.limits", run, func(c *Check) {
 		c.cancel(c.submit(input(10_000_000)))
 		c.Refused(c.Queue("POST", "run", input(10_000_001)), 413)
@@ -202,12 +218,14 @@ var _ = area(func() {
 		c.cancel(c.sync(input(20_000_000)))
 		c.Refused(c.Queue("POST", "runsync?wait=1000", input(20_000_001)), 413)
 	})
+
 	add("queue.limits.nothing-stored", []string{"run", "runSync", "health"}, func(c *Check) {
 		before := c.counts("jobs")
 		c.Refused(c.Queue("POST", "run", input(11_000_000)), 413)
 		c.Refused(c.Queue("POST", "runsync?wait=1000", input(21_000_000)), 413)
 		require.Equal(c, before, c.counts("jobs"))
 	})
+
 	add("queue.job.ids", []string{"run", "runSync"}, func(c *Check) {
 		id := c.submit(job)
 		require.Regexp(c, `^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, id)
@@ -216,6 +234,7 @@ var _ = area(func() {
 		require.Regexp(c, `^sync-[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, id)
 		c.cancel(id)
 	})
+
 	add("queue.job.ids.order", run, func(c *Check) {
 		last := ""
 		for range 5 {
@@ -241,12 +260,14 @@ var _ = area(func() {
 		require.Contains(c, a.JSON, "delayTime")
 		require.Contains(c, a.JSON, "executionTime")
 	})
+
 	add("queue.runsync.wait", []string{"runSync"}, func(c *Check) {
 		a := c.Queue("POST", "runsync?wait=1000", job)
 		require.Equal(c, 200, a.Status)
 		require.Equal(c, "IN_QUEUE", a.JSON["status"])
 		c.cancel(a.JSON["id"].(string))
 	})
+
 	add("queue.runsync.wait.running", []string{"runSync", "takeJob"}, func(c *Check) {
 		answers := c.later(func() Answer { return c.Queue("POST", "runsync?wait=2000", job) })
 		taken := c.Queue("GET", "job-take/w?x=1", "")
@@ -256,12 +277,14 @@ var _ = area(func() {
 		require.Equal(c, taken.JSON["id"], a.JSON["id"])
 		c.done("w", a.JSON["id"].(string), `{}`)
 	})
+
 	add("queue.runsync.wait.after", []string{"runSync", "takeJob", "finishJob", "status"}, func(c *Check) {
 		id := c.sync(job)
 		c.takeJob("w", id)
 		c.done("w", id, `{"output":5}`)
 		require.EqualValues(c, 5, c.status(id)["output"])
 	})
+
 	add("queue.wait.range", []string{"runSync"}, func(c *Check) { c.waitRefused("POST", "runsync", job) })
 	add("queue.unknown", nil, func(c *Check) {
 		for _, op := range c.Operations() {
@@ -275,6 +298,7 @@ var _ = area(func() {
 			c.Refused(c.Send(r), 404)
 		}
 	})
+
 	add("queue.unknown.job", []string{"status", "statusPost", "statusSync", "statusSyncPost", "cancel"}, func(c *Check) {
 		for _, op := range c.Operations() {
 			if path, ok := strings.CutSuffix(op.Path, "/jobId"); ok && op.Document == "queue" {

@@ -18,17 +18,20 @@ var _ = area(func() {
 			}
 		}
 	})
+
 	add("queue.status.waiting", read, func(c *Check) {
 		id := c.submit(job)
 		require.Equal(c, map[string]any{"id": id, "status": "IN_QUEUE"}, c.status(id))
 		c.cancel(id)
 	})
+
 	add("queue.status.running", read, func(c *Check) {
 		id := c.submit(job)
 		c.takeJob("w", id)
 		require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
 		c.done("w", id, `{}`)
 	})
+
 	add("queue.status.document", []string{"status", "cancel"}, func(c *Check) {
 		id := c.submit(job)
 		c.cancel(id)
@@ -39,6 +42,7 @@ var _ = area(func() {
 		}
 		require.Equal(c, "w", c.ended(`{}`)["workerId"])
 	})
+
 	add("queue.status.output", read, func(c *Check) {
 		for output, want := range map[string]any{
 			`"text"`: "text", `7.5`: 7.5, `false`: false, `[1,"a",null]`: []any{1.0, "a", nil}, `{"a":null}`: map[string]any{"a": nil}, `""`: "",
@@ -46,6 +50,7 @@ var _ = area(func() {
 			require.Equal(c, want, c.ended(`{"output":` + output + `}`)["output"])
 		}
 	})
+
 	add("queue.status.error", read, func(c *Check) {
 		require.Equal(c, "it broke", c.ended(`{"error":"it broke"}`)["error"])
 		require.NotContains(c, c.ended(`{"output":1}`), "error")
@@ -53,6 +58,7 @@ var _ = area(func() {
 	add("queue.status.retries", read, func(c *Check) {
 		require.NotContains(c, c.ended(`{"output":1}`), "retries")
 	})
+
 	add("queue.status.times", []string{"status", "statusSync", "takeJob"}, func(c *Check) {
 		var id string
 		hold := func() { c.Queue("GET", "status-sync/"+id+"?wait=1000", "") }
@@ -65,11 +71,13 @@ var _ = area(func() {
 			c.done("w", id, `{}`)
 			j = c.status(id)
 		}).Milliseconds()
+
 		for _, member := range []string{"delayTime", "executionTime"} {
 			require.GreaterOrEqual(c, j[member], 1000.0)
 			require.LessOrEqual(c, j[member], float64(whole))
 		}
 	})
+
 	add("queue.status.ttl", read, func(c *Check) {
 		for _, ttl := range []string{"0", "-1", "1.5", "x", ""} {
 			c.Refused(c.Queue("GET", "status/x?ttl="+ttl, ""), 422)
@@ -79,6 +87,7 @@ var _ = area(func() {
 		require.Equal(c, 200, c.Queue("GET", "status/"+id+"?ttl=60000", "").Status)
 		c.cancel(id)
 	})
+
 	add("queue.status-sync", []string{"statusSync"}, func(c *Check) {
 		id := c.submit(job)
 		c.takeJob("w", id)
@@ -88,6 +97,7 @@ var _ = area(func() {
 			c.done("w", id, `{"output":3}`)
 			require.Equal(c, "COMPLETED", (<-answers).JSON["status"])
 		}
+
 		if c.ControlsKey == "" {
 			asked := time.Now()
 			answers := c.later(wait)
@@ -96,8 +106,10 @@ var _ = area(func() {
 			require.Less(c, time.Since(asked), 30*time.Second, "as soon as the job ends")
 			return
 		}
+
 		c.frozen(func() { finish(c.hold(wait)) }) // its wait is never over
 	})
+
 	add("queue.status-sync.wait", []string{"statusSync"}, func(c *Check) {
 		id := c.submit(job)
 		var a Answer
@@ -106,6 +118,7 @@ var _ = area(func() {
 		require.Equal(c, "IN_QUEUE", a.JSON["status"])
 		c.cancel(id)
 	})
+
 	add("queue.status-sync.range", []string{"statusSync", "statusSyncPost"}, func(c *Check) {
 		c.waitRefused("GET", "status-sync/x", "")
 		c.waitRefused("POST", "status-sync/x", "")
@@ -121,6 +134,7 @@ var _ = area(func() {
 		c.takeJob("w", second)
 		c.done("w", second, `{}`)
 	})
+
 	add("queue.cancel.running", []string{"cancel", "stopJobs"}, func(c *Check) {
 		id := c.submit(job)
 		c.takeJob(c.worker("stopped"), id)
@@ -129,6 +143,7 @@ var _ = area(func() {
 		require.Equal(c, 200, a.Status)
 		require.Equal(c, []any{id}, a.JSON["jobsToStop"])
 	})
+
 	add("queue.cancel.late", []string{"cancel", "finishJob"}, func(c *Check) {
 		id := c.submit(job)
 		c.takeJob("late", id)
@@ -137,6 +152,7 @@ var _ = area(func() {
 		c.done("late", id, `{"output":1}`)
 		require.Equal(c, before, c.status(id))
 	})
+
 	add("queue.cancel.ended", []string{"cancel"}, func(c *Check) {
 		id := c.submit(job)
 		c.cancel(id)
@@ -144,6 +160,7 @@ var _ = area(func() {
 			require.Equal(c, j, c.cancel(j["id"].(string)))
 		}
 	})
+
 	add("queue.health", []string{"health"}, func(c *Check) {
 		before := c.counts("jobs")
 		require.ElementsMatch(c, []string{"completed", "failed", "inProgress", "inQueue", "retried"}, keys(c.Queue("GET", "health", "").JSON["jobs"].(map[string]any)))
@@ -158,11 +175,13 @@ var _ = area(func() {
 		c.done("w", taken, `{}`)
 		c.cancel(waiting)
 	})
+
 	add("queue.health.workers", []string{"health", "ping", "takeJob"}, func(c *Check) {
 		before := c.counts("workers")
 		c.Queue("GET", "ping/"+c.worker("counted")+"?gpu=x", "")
 		idle := c.counts("workers")
 		require.Equal(c, before["idle"]+1, idle["idle"])
+
 		id := c.submit(job)
 		c.takeJob(c.worker("counted"), id)
 		running := c.counts("workers")
@@ -170,6 +189,7 @@ var _ = area(func() {
 		require.Equal(c, before["idle"], running["idle"])
 		c.done(c.worker("counted"), id, `{}`)
 	})
+
 	add("queue.health.workers.more", []string{"health"}, func(c *Check) {
 		workers := c.counts("workers")
 		for _, name := range []string{"initializing", "ready", "throttled", "unhealthy"} {
@@ -178,6 +198,7 @@ var _ = area(func() {
 		c.Queue("GET", "ping/"+c.worker("ready")+"?gpu=x", "")
 		require.Equal(c, workers["ready"]+1, c.counts("workers")["ready"])
 	})
+
 	add("queue.metrics", []string{"metrics", "health"}, func(c *Check) {
 		ready := c.worker("ready")
 		c.Queue("GET", "ping/"+ready+"?gpu=x", "")
@@ -189,6 +210,7 @@ var _ = area(func() {
 		require.NotContains(c, c.Queue("GET", "metrics", "").JSON["readyWorkers"], ready, "it works")
 		c.done(ready, id, `{}`)
 	})
+
 	add("queue.rates.off", []string{"cancel"}, func(c *Check) {
 		for range 120 { // more than the 100 in 10 s of the preset
 			c.Refused(c.Queue("POST", "cancel/nosuchjob", ""), 404)

@@ -98,6 +98,7 @@ func (c *Check) call(r openAIRoute, authorization string) *events {
 	require.NoError(c, err)
 	req.Header.Set("Authorization", authorization)
 	req.Header.Set("Content-Type", "application/json")
+
 	e := &events{c: c, request: req, opened: make(chan *http.Response, 1), hangUp: cancel}
 	go func() {
 		defer close(e.opened)
@@ -105,6 +106,7 @@ func (c *Check) call(r openAIRoute, authorization string) *events {
 			e.opened <- response
 		}
 	}()
+
 	return e
 }
 
@@ -166,15 +168,18 @@ var _ = area(func() {
 			call := c.call(r, "Bearer "+c.Key)
 			j := c.takeAny()
 			require.Equal(c, r.path, j.input["openai_route"])
+
 			if r.body == "" {
 				require.NotContains(c, j.input, "openai_input")
 			} else {
 				require.Contains(c, j.raw, `"openai_input":`+r.body)
 			}
+
 			c.done(openAIWorker, j.id, `{"output":{"id":"x"}}`)
 			require.Equal(c, 200, call.answer().Status)
 		}
 	})
+
 	add("openai.routes", []string{"openAIRoute", "openAIRouteGet"}, func(c *Check) {
 		for path, route := range map[string]string{
 			"/v1/rerank": "/v1/rerank", "/v1/images/generations": "/v1/images/generations", "/v1/models/a%2Fb": "/v1/models/a/b", "/v1/files": "/v1/files",
@@ -189,6 +194,7 @@ var _ = area(func() {
 			}
 		}
 	})
+
 	add("openai.answer", openAIOps, func(c *Check) {
 		const want = `{"id":"x","big":9007199254740993,"error":null}`
 		text, err := json.Marshal(want)
@@ -201,6 +207,7 @@ var _ = area(func() {
 				require.Equal(c, want, string(a.Body))
 			}
 		}
+
 		for _, report := range []string{`{}`, `{"output":[]}`} {
 			a := c.openAI(openAIRoutes[0], func(id string) {
 				c.streamsChunk(id, want)
@@ -209,6 +216,7 @@ var _ = area(func() {
 			require.Equal(c, want, string(a.Body))
 		}
 	})
+
 	add("openai.answer.none", openAIOps, func(c *Check) {
 		for _, r := range openAIRoutes {
 			for _, report := range []string{`{"output":7}`, `{"output":["text"]}`, `{}`} {
@@ -217,6 +225,7 @@ var _ = area(func() {
 			}
 		}
 	})
+
 	add("openai.error", openAIOps[:1], func(c *Check) {
 		for output, status := range map[string]int{
 			`{"error":{"message":"no such model","type":"NotFoundError","code":404}}`:            404,
@@ -233,15 +242,18 @@ var _ = area(func() {
 			require.Equal(c, "NotFoundError", object["type"])
 			require.Equal(c, "no such model", a.JSON["detail"])
 		}
+
 		a := c.openAI(openAIRoutes[0], func(id string) {
 			c.done(openAIWorker, id, `{"error":{"message":"too long","type":"BadRequestError","code":400}}`)
 		})
 		require.Equal(c, "too long", c.openAIFails(a, 400)["message"])
+
 		response := `{"object":"response","status":"failed","error":{"code":"server_error","message":"it broke"}}`
 		a = c.openAI(openAIRoutes[2], func(id string) { c.done(openAIWorker, id, `{"output":`+response+`}`) })
 		require.Equal(c, 200, a.Status, "an error inside an object of another kind is that object's own affair")
 		require.Equal(c, response, string(a.Body))
 	})
+
 	add("openai.error.literal", openAIOps[:1], func(c *Check) {
 		for literal, status := range map[string]int{
 			`{'message': "The model ` + "`none`" + ` doesn't exist.", 'type': 'NotFoundError', 'param': None, 'code': 404}`: 404,
@@ -252,6 +264,7 @@ var _ = area(func() {
 			text, err := json.Marshal(literal)
 			require.NoError(c, err)
 			a := c.openAI(openAIRoutes[0], func(id string) { c.done(openAIWorker, id, `{"error":`+string(text)+`}`) })
+
 			object := c.openAIFails(a, status)
 			switch status {
 			case 404:
@@ -264,6 +277,7 @@ var _ = area(func() {
 			}
 		}
 	})
+
 	add("openai.failed", append([]string{"cancel"}, openAIOps...), func(c *Check) {
 		for _, r := range openAIRoutes {
 			object := c.openAIFails(c.openAI(r, func(id string) { c.done(openAIWorker, id, `{"error":"it broke"}`) }), 500)
@@ -274,10 +288,12 @@ var _ = area(func() {
 			require.Equal(c, "job_cancelled", c.openAIFails(a, 409)["code"])
 			require.Equal(c, "false", a.Header.Get("X-Should-Retry"))
 		}
+
 		raised := `{"error":"{\"error_type\":\"<class 'ValueError'>\",\"error_message\":\"asked to fail\",\"error_traceback\":\"...\"}"}`
 		a := c.openAI(openAIRoutes[0], func(id string) { c.done(openAIWorker, id, raised) })
 		require.Equal(c, "asked to fail", c.openAIFails(a, 500)["message"])
 	})
+
 	add("openai.timeout", append([]string{"status"}, openAIOps...), func(c *Check) {
 		c.frozen(func() {
 			for _, r := range openAIRoutes {
@@ -289,6 +305,7 @@ var _ = area(func() {
 			}
 		})
 	})
+
 	add("openai.wait", openAIOps[:1], func(c *Check) {
 		c.set("POST", "reset", "")
 		c.frozen(func() {
@@ -297,6 +314,7 @@ var _ = area(func() {
 				c.Eventually(func() bool { return c.counted("inQueue") == 1 }, "the call is a job")
 				c.advance(299 * time.Second)
 				require.Empty(c, call.opened, "it waits for 300 s")
+
 				c.Eventually(func() bool {
 					c.advance(time.Second)
 					return len(call.opened) > 0
@@ -306,6 +324,7 @@ var _ = area(func() {
 			}
 		})
 	})
+
 	add("openai.hangup", append([]string{"status"}, openAIOps[:1]...), func(c *Check) {
 		for _, body := range []string{`{}`, streaming} {
 			e := c.asStream(chat, body)
@@ -319,6 +338,7 @@ var _ = area(func() {
 			c.stopped(j.id)
 		}
 	})
+
 	add("openai.errors.body", openAIOps, func(c *Check) {
 		for _, r := range openAIRoutes {
 			url := c.QueueURL + "/v2/" + c.Endpoint + "/openai" + r.path
@@ -331,12 +351,14 @@ var _ = area(func() {
 			require.Equal(c, a.JSON["detail"], object["message"])
 			require.Contains(c, object, "param")
 		}
+
 		object := c.openAIFails(c.Queue("POST", "openai"+chat, `{"stream":"yes"}`), 422)
 		require.Contains(c, object["message"], "/stream:")
 		c.openAIFails(c.Queue("POST", "openai"+chat, `[]`), 422)
 		c.openAIFails(c.Queue("POST", "openai/nothing", `{}`), 404)
 		c.openAIFails(c.Queue("GET", "openai"+chat, ""), 405)
 	})
+
 	add("openai.auth", openAIOps, func(c *Check) {
 		_, key := c.newKey("", "queue:"+c.Endpoint+":invoke")
 		_, other := c.newKey("", "queue:aaaaaaaaaaaaaa:invoke")
@@ -349,6 +371,7 @@ var _ = area(func() {
 			c.openAIFails(c.call(r, other).answer(), 403)
 		}
 	})
+
 	add("openai.limits", openAIOps[:6], func(c *Check) {
 		body := func(n int) string { return `{"a":"` + strings.Repeat("x", n-8) + `"}` }
 		a := c.openAI(openAIRoute{"POST", chat + "?beta=true", body(20_000_000)}, func(id string) { c.done(openAIWorker, id, `{"output":{}}`) })

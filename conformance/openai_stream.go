@@ -17,6 +17,7 @@ var _ = area(func() {
 			require.Equal(c, map[string]any{"model": "m", "stream": true}, j.input["openai_input"])
 			c.streamsChunk(j.id, `"data: {\"n\":1}\n\ndata: {\"n\":2}\n\n"`)
 			require.Equal(c, "data: {\"n\":1}\n\ndata: {\"n\":2}\n\n", e.next(30), "while the job runs")
+
 			c.streamsChunk(j.id, `"event: x\r\ndata: é`+`"`)
 			require.Equal(c, "event: x\r\ndata: é", e.next(18), "an event in two chunks")
 			c.streamsChunk(j.id, `"\r\n\r\n"`)
@@ -25,6 +26,7 @@ var _ = area(func() {
 			require.Equal(c, "\r\n\r\n"+doneEvent, e.rest(), "no more than the chunks")
 		}
 	})
+
 	add("openai.stream.json", openAIOps[:1], func(c *Check) {
 		e := c.asStream(chat, streaming)
 		id := c.takeAny().id
@@ -33,6 +35,7 @@ var _ = area(func() {
 		c.done(openAIWorker, id, `{"output":[]}`)
 		require.Equal(c, "data: {\"a\":9007199254740993,\"b\":\"<&>\"}\n\ndata: [1,2]\n\n"+doneEvent, e.rest())
 	})
+
 	add("openai.stream.unstreamed", openAIOps[:1], func(c *Check) {
 		for output, want := range map[string]string{
 			`{"a":1}`:                 "data: {\"a\":1}\n\n",
@@ -43,6 +46,7 @@ var _ = area(func() {
 			require.Equal(c, want+doneEvent, e.rest())
 		}
 	})
+
 	add("openai.stream.done", openAIOps[:6], func(c *Check) {
 		for _, r := range openAIRoutes[:6] {
 			e := c.asStream(r.path, streaming)
@@ -56,6 +60,7 @@ var _ = area(func() {
 			require.Equal(c, want, e.rest())
 		}
 	})
+
 	add("openai.stream.failure", append([]string{"cancel"}, openAIOps[:1]...), func(c *Check) {
 		stream := openAIRoute{"POST", chat, streaming}
 		a := c.openAI(stream, func(id string) { c.done(openAIWorker, id, `{"error":{"message":"too long","code":400}}`) })
@@ -69,28 +74,33 @@ var _ = area(func() {
 		id := c.takeAny().id
 		c.streamsChunk(id, `"data: half"`)
 		require.Equal(c, "data: half", e.next(10))
+
 		c.cancel(id)
 		text := e.rest()
 		require.True(c, strings.HasPrefix(text, "\n\ndata: {\"error\":{"), text)
 		require.True(c, strings.HasSuffix(text, "}}\n\n"), text)
 		require.Contains(c, text, `"code":"job_cancelled"`)
 	})
+
 	add("openai.stream.wait", openAIOps[:1], func(c *Check) {
 		c.frozen(func() {
 			e := c.asStream(chat, streaming)
 			id := c.takeAny().id
 			c.streamsChunk(id, `"data: 1\n\n"`)
 			require.Equal(c, "data: 1\n\n", e.next(9))
+
 			ended := make(chan string, 1)
 			go func() {
 				defer close(ended)
 				ended <- e.rest()
 			}()
+
 			c.Eventually(func() bool {
 				c.Queue("GET", "ping/"+openAIWorker+"?x=1&job_id="+id, "") // or the job would go back to the queue
 				c.advance(10 * time.Second)
 				return len(ended) > 0
 			}, "the wait is over")
+
 			require.Contains(c, <-ended, `"code":"job_unheard"`)
 			require.Equal(c, "CANCELLED", c.status(id)["status"])
 			c.stopped(id)

@@ -32,6 +32,7 @@ var _ = area(func() {
 		require.Contains(c, detail, "asked for 3 GPUs of NVIDIA L4")
 		require.Contains(c, detail, "3 in all, at most 2")
 	})
+
 	add("placement.full.nothing", []string{"createPod", "listPods"}, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 1, ""))()
 		before := len(c.listed())
@@ -39,6 +40,7 @@ var _ = area(func() {
 		require.Len(c, c.listed(), before)
 		c.createPod(oneL4(""))
 	})
+
 	add("placement.one-host", create, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 2, ""), l4s("EU-RO-1", 2, ""))()
 		c.full(withGPU(`{"id":"NVIDIA L4","count":3}`))
@@ -46,11 +48,13 @@ var _ = area(func() {
 		c.createPod(withGPU(`{"id":"NVIDIA L4","count":2}`))
 		c.full(oneL4(""))
 	})
+
 	add("placement.gaps", create, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 2, ""), l4s("EU-RO-1", 1, ""))()
 		c.createPod(oneL4(""))
 		c.createPod(withGPU(`{"id":"NVIDIA L4","count":2}`))
 	})
+
 	add("placement.cpu", create, func(c *Check) {
 		defer c.capacity(cpu3gs("EU-RO-1", 6))()
 		c.createPod(cpuPod)
@@ -58,6 +62,7 @@ var _ = area(func() {
 		c.createPod(withCPU(`{"id":"cpu3g","vcpuCount":2}`))
 		c.full(withCPU(`{"id":"cpu3g","vcpuCount":2}`))
 	})
+
 	add("placement.disk", create, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 5, `,"disk":100`))()
 		c.createPod(oneL4(`,"disk":60`))
@@ -67,12 +72,14 @@ var _ = area(func() {
 		c.createPod(oneL4(`,"disk":20,"mounts":{"persistent":{"size":20,"path":"/d"}}`))
 		c.full(oneL4(`,"disk":1`))
 	})
+
 	add("placement.disk.patch", []string{"createPod", "updatePod"}, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 5, `,"disk":100`))()
 		id := c.newPod(oneL4(`,"disk":50,"mounts":{"persistent":{"size":10,"path":"/d"}}`))
 		c.Refused(c.patch(id, `{"disk":91}`), 400)
 		c.Refused(c.patch(id, `{"mounts":{"persistent":{"size":51,"path":"/d"}}}`), 400)
 		require.EqualValues(c, 50, c.getPod(id)["disk"])
+
 		c.patched(id, `{"disk":90}`)
 		c.full(oneL4(`,"disk":1`))
 		c.patched(id, `{"disk":10}`)
@@ -83,12 +90,14 @@ var _ = area(func() {
 		c.delete(other)
 		c.createPod(oneL4(`,"disk":100`))
 	})
+
 	add("placement.cloud", create, func(c *Check) {
 		host := `{"gpu":"NVIDIA GeForce RTX 4090","dataCenterId":"EU-RO-1","count":1,"cloud":"COMMUNITY"}`
 		defer c.capacity(host)()
 		require.Contains(c, c.full(gpuPod), "SECURE")
 		c.createPod(with(`"cloud":"COMMUNITY"`))
 	})
+
 	add("placement.data-centers", create, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 1, ""), l4s("AP-JP-1", 1, ""), l4s("US-KS-2", 1, ""))()
 		body := oneL4(`,"dataCenterIds":["US-KS-2","EU-RO-1"]`)
@@ -97,11 +106,13 @@ var _ = area(func() {
 		require.Contains(c, c.full(body), "US-KS-2 or EU-RO-1")
 		require.Equal(c, "AP-JP-1", c.createPod(oneL4(""))["dataCenterId"])
 	})
+
 	add("placement.global-networking", create, func(c *Check) {
 		defer c.capacity(l4s("AP-JP-1", 5, ""), l4s("EU-CZ-1", 1, ""))()
 		require.Equal(c, "EU-CZ-1", c.createPod(oneL4(`,"globalNetworking":true`))["dataCenterId"])
 		require.Contains(c, c.full(oneL4(`,"globalNetworking":true`)), "global networking")
 	})
+
 	add("placement.parallel", create, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 100, ""), l4s("AP-JP-1", 60, ""))()
 		answers := make([]Answer, 200)
@@ -110,6 +121,7 @@ var _ = area(func() {
 			group.Go(func() { answers[i] = c.REST("POST", "/v2/pods", oneL4("")) })
 		}
 		group.Wait()
+
 		made := 0
 		for _, a := range answers {
 			if a.Status == 201 {
@@ -118,8 +130,10 @@ var _ = area(func() {
 				c.Refused(a, 400)
 			}
 		}
+
 		require.Equal(c, 160, made)
 	})
+
 	add("placement.released", act, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 1, ""))()
 		id := c.newPod(oneL4(""))
@@ -127,6 +141,7 @@ var _ = area(func() {
 		c.acted(id, "stop", "EXITED")
 		c.createPod(oneL4(""))
 	})
+
 	add("placement.released.terminate", append(act, "deletePod"), func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 1, ""))()
 		id := c.newPod(oneL4(`,"mounts":{"persistent":{"size":20,"path":"/d"}}`))
@@ -135,6 +150,7 @@ var _ = area(func() {
 		c.delete(id)
 		c.createPod(oneL4(""))
 	})
+
 	add("placement.released.ended", create, func(c *Check) {
 		c.needsSim()
 		defer c.capacity(l4s("EU-RO-1", 1, ""))()
@@ -146,12 +162,14 @@ var _ = area(func() {
 			c.becomes(c.newPod(oneL4(`,"env":`+env)), status)
 		}
 	})
+
 	add("placement.restart", act, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 1, ""))()
 		id := c.running(oneL4(""))
 		c.acted(id, "restart", "STARTING")
 		c.full(oneL4(""))
 	})
+
 	add("placement.start.full", act, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 1, ""))()
 		id := c.newPod(oneL4(""))
@@ -161,10 +179,12 @@ var _ = area(func() {
 		c.Refused(a, 400)
 		require.Contains(c, a.JSON["detail"], "nothing can hold the pod now")
 		require.Equal(c, "EXITED", c.getPod(id)["status"])
+
 		c.delete(other)
 		c.acted(id, "start", "PROVISIONING")
 		c.full(oneL4(""))
 	})
+
 	add("placement.start.data-center", act, func(c *Check) {
 		defer c.capacity(l4s("AP-JP-1", 1, ""), l4s("EU-RO-1", 5, ""))()
 		id := c.newPod(oneL4(`,"dataCenterIds":["AP-JP-1"]`))
@@ -175,6 +195,7 @@ var _ = area(func() {
 		c.acted(id, "start", "PROVISIONING")
 		require.Equal(c, "AP-JP-1", c.getPod(id)["dataCenterId"])
 	})
+
 	// Two hosts of one data center have one GPU each. One of the two other pods has the pinned pod's host: only when that one
 	// goes the pinned pod can be started.
 	add("placement.pinned", act, func(c *Check) {
@@ -182,6 +203,7 @@ var _ = area(func() {
 		pinned := c.newPod(oneL4(`,"mounts":{"persistent":{"size":20,"path":"/d"}}`))
 		c.acted(pinned, "stop", "EXITED")
 		first, second := c.newPod(oneL4("")), c.newPod(oneL4(""))
+
 		starts := 0
 		for _, id := range []string{first, second} {
 			c.delete(id)
@@ -194,8 +216,10 @@ var _ = area(func() {
 			}
 			c.newPod(oneL4(""))
 		}
+
 		require.Equal(c, 1, starts)
 	})
+
 	add("placement.pinned.storage", act, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 1, `,"disk":100`))()
 		id := c.newPod(oneL4(`,"disk":10,"mounts":{"persistent":{"size":60,"path":"/d"}}`))
@@ -205,6 +229,7 @@ var _ = area(func() {
 		c.delete(id)
 		c.createPod(oneL4(`,"disk":100`))
 	})
+
 	add("placement.cuda", []string{"getPod"}, func(c *Check) {
 		defer c.capacity(l4s("EU-RO-1", 5, `,"cudaVersion":"12.4"`), l4s("AP-JP-1", 2, `,"cudaVersion":"12.8"`), l4s("US-KS-2", 5, `,"cudaVersion":"12.11"`))()
 		placed := func(versions ...*string) any {
@@ -214,9 +239,11 @@ var _ = area(func() {
 		require.Equal(c, "US-KS-2", placed(to("99.0"), to("12.11")))
 		require.Equal(c, "EU-RO-1", placed(to("12.4")))
 		require.Equal(c, "AP-JP-1", placed(to("12.8")))
+
 		a := c.graphQL(`mutation{podFindAndDeployOnDemand(input:{imageName:"i",gpuCount:1,gpuTypeId:"` + l4 + `",allowedCudaVersions:["12.8"]}){id}}`)
 		require.Contains(c, c.wrongly(a, 200, "REJECTED"), "CUDA 12.8")
 	})
+
 	add("pods.patch.global-networking.data-center", []string{"createPod", "updatePod"}, func(c *Check) {
 		id := c.newPod(with(`"dataCenterIds":["AP-JP-1"]`))
 		c.Refused(c.patch(id, `{"globalNetworking":true}`), 400)

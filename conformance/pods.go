@@ -155,6 +155,7 @@ func (c *Check) whileStarting(f func(pod map[string]any) (judge func())) {
 			return
 		}
 	}
+
 	require.Fail(c, "no pod was seen STARTING")
 }
 
@@ -176,6 +177,7 @@ var _ = area(func() {
 		}
 		require.Equal(c, made, pod)
 	})
+
 	add("pods.get.unknown", []string{"getPod"}, func(c *Check) {
 		c.Refused(c.REST("GET", "/v2/pods/nosuchpod", ""), 404)
 	})
@@ -185,22 +187,26 @@ var _ = area(func() {
 		require.Equal(c, []string{"pods"}, keys(list))
 		require.Contains(c, c.listed(), id)
 	})
+
 	add("pods.list.order", []string{"listPods"}, func(c *Check) {
 		first, second := c.newPod(gpuPod), c.newPod(cpuPod)
 		at := c.listed()
 		require.Less(c, at[second], at[first])
 	})
+
 	add("pods.list.query", []string{"listPods"}, func(c *Check) {
 		errors := c.Refused(c.REST("GET", "/v2/pods?includeClusterPods=maybe&other=1", ""), 422)
 		require.Len(c, errors, 2)
 		require.Contains(c, strings.Join(errors, "\n"), "query.includeClusterPods:")
 		require.Contains(c, strings.Join(errors, "\n"), "query.other:")
 	})
+
 	add("pods.delete", []string{"deletePod", "getPod", "listPods"}, func(c *Check) {
 		id := c.newPod(gpuPod)
 		require.Equal(c, 204, c.REST("DELETE", "/v2/pods/"+id, "").Status)
 		c.gone(id)
 	})
+
 	add("pods.delete.unknown", []string{"deletePod"}, func(c *Check) {
 		c.Refused(c.REST("DELETE", "/v2/pods/nosuchpod", ""), 404)
 	})
@@ -210,6 +216,7 @@ var _ = area(func() {
 	add("rest.ids.endpoint", nil, func(c *Check) {
 		require.Regexp(c, `^[a-z0-9]{14}$`, c.Endpoint)
 	})
+
 	add("rest.ids.reserved", []string{"createPod"}, func(c *Check) {
 		pod := c.newPod(gpuPod)
 		for _, op := range c.Operations() {

@@ -43,6 +43,7 @@ func (c *Check) follow(path, query, after string) *logStream {
 	}
 	response, err := client.Do(req) //nolint:bodyclose // by read
 	require.NoError(c, err)
+
 	c.Spec.Check(c, req, Answer{Status: response.StatusCode, Header: response.Header})
 	require.Equal(c, 200, response.StatusCode)
 	require.Equal(c, eventStream, response.Header.Get("Content-Type"))
@@ -51,6 +52,7 @@ func (c *Check) follow(path, query, after string) *logStream {
 		lines: make(chan logLine, 10_000), comments: make(chan string, 1000), ended: make(chan error, 1),
 	}
 	go s.read(response)
+
 	return s
 }
 
@@ -79,6 +81,7 @@ func (s *logStream) read(response *http.Response) {
 			}
 		}
 	}
+
 	s.ended <- scanner.Err()
 }
 
@@ -98,6 +101,7 @@ func (s *logStream) line(wait time.Duration) (l logLine, ok bool) {
 		return l, true
 	default:
 	}
+
 	select {
 	case l = <-s.lines:
 		return l, true
@@ -105,6 +109,7 @@ func (s *logStream) line(wait time.Duration) (l logLine, ok bool) {
 		require.Fail(s.c, "the log ended", "%v", err)
 	case <-time.After(wait):
 	}
+
 	return l, false
 }
 
@@ -209,6 +214,7 @@ var _ = area(func() {
 		c.time(l.ts)
 		require.Equal(c, "sim: up", s.next().line)
 	})
+
 	add("pods.logs.id", ops, func(c *Check) {
 		s := c.logs(c.running(gpuPod), "", "")
 		defer s.hangUp()
@@ -219,12 +225,14 @@ var _ = area(func() {
 			seen[l.source+l.id] = true
 		}
 	})
+
 	add("pods.logs.headers", ops, func(c *Check) {
 		s := c.logs(c.newPod(gpuPod), "", "")
 		defer s.hangUp()
 		require.Equal(c, "no-cache", s.header.Get("Cache-Control"))
 		require.Equal(c, "no", s.header.Get("X-Accel-Buffering"))
 	})
+
 	add("pods.logs.live", append(ops, "podAction"), func(c *Check) {
 		c.needsSim()
 		id := c.newPod(gpuPod)
@@ -236,6 +244,7 @@ var _ = area(func() {
 		require.Equal(c, 200, c.act(id, "start").Status)
 		require.Len(c, s.until("sim: up"), 2, "the next run: it starts and is up")
 	})
+
 	add("pods.logs.order", ops, func(c *Check) {
 		s := c.logs(c.running(gpuPod), "", "")
 		defer s.hangUp()
@@ -246,6 +255,7 @@ var _ = area(func() {
 		}
 		require.Len(c, sources, 2)
 	})
+
 	add("pods.logs.source", ops, func(c *Check) {
 		id := c.ticking(3)
 		for source, end := range map[string]string{"container": "tick 3", "system": "RUNNING"} {
@@ -256,6 +266,7 @@ var _ = area(func() {
 			s.hangUp()
 		}
 	})
+
 	add("pods.logs.system", append(ops, "podAction"), func(c *Check) {
 		c.needsSim()
 		id := c.running(gpuPod)
@@ -267,6 +278,7 @@ var _ = area(func() {
 		defer failed.hangUp()
 		require.Equal(c, []string{"pod is PROVISIONING", "pod is ERROR: as asked"}, failed.texts(2))
 	})
+
 	add("pods.logs.tail", ops, func(c *Check) {
 		c.frozen(func() {
 			id := c.ticking(200)
@@ -280,6 +292,7 @@ var _ = area(func() {
 			require.Len(c, all.until("tick 200"), 200+2+3, "with that it starts and is up, and the three statuses")
 		})
 	})
+
 	add("pods.logs.tail.live", ops, func(c *Check) {
 		c.frozen(func() {
 			s := c.logs(c.ticking(200), "?tail=0", "")
@@ -287,6 +300,7 @@ var _ = area(func() {
 			require.Equal(c, ticks(201, 203), s.texts(3))
 		})
 	})
+
 	add("pods.logs.tail.range", ops, func(c *Check) {
 		id := c.newPod(gpuPod)
 		for query, name := range map[string]string{
@@ -298,12 +312,14 @@ var _ = area(func() {
 			require.True(c, strings.HasPrefix(lines[0], name), lines[0])
 		}
 	})
+
 	add("errors.parameters.header", ops, func(c *Check) {
 		r := Request{Method: "GET", URL: c.URL + "/v2/pods/" + c.newPod(gpuPod) + "/logs", Header: map[string]string{lastEventID: "17"}}
 		lines := c.Refused(c.Send(r), 422)
 		require.Len(c, lines, 1)
 		require.True(c, strings.HasPrefix(lines[0], "header.Last-Event-ID:"), lines[0])
 	})
+
 	add("pods.logs.since", ops, func(c *Check) {
 		id := c.ticking(10)
 		up := c.time(c.getPod(id)["startedAt"])
@@ -314,6 +330,7 @@ var _ = area(func() {
 		defer later.hangUp()
 		require.Equal(c, ticks(13, 13), later.texts(1))
 	})
+
 	add("pods.logs.last-event-id", ops, func(c *Check) {
 		id := c.ticking(10)
 		first := c.logs(id, "?source=container&since=2000-01-01T00:00:00Z", "")
@@ -324,6 +341,7 @@ var _ = area(func() {
 		defer again.hangUp()
 		require.Equal(c, ticks(8, 12), again.texts(5), "none is lost, none comes twice")
 	})
+
 	add("pods.logs.heartbeat", ops, func(c *Check) {
 		c.frozen(func() {
 			s := c.logs(c.running(gpuPod), "?tail=0", "")
@@ -331,6 +349,7 @@ var _ = area(func() {
 			s.beats()
 			slow := c.logs(c.running(with(`"env":{"BERTH_SIM_LOG_EVERY":"20s"}`)), "?tail=0&source=container", "")
 			defer slow.hangUp()
+
 			for range 3 { // a line does not put the next comment off for longer
 				slow.until("tick")
 				for len(slow.comments) > 0 {
@@ -341,6 +360,7 @@ var _ = area(func() {
 			}
 		})
 	})
+
 	add("pods.logs.terminated", append(ops, "deletePod"), func(c *Check) {
 		id := c.running(gpuPod)
 		s := c.logs(id, "", "")
@@ -349,6 +369,7 @@ var _ = area(func() {
 		c.delete(id)
 		s.ends()
 	})
+
 	add("pods.logs.unknown", append(ops, "deletePod"), func(c *Check) {
 		id := c.newPod(gpuPod)
 		_, stranger := c.newKey(`,"user":"stranger"`, "all")

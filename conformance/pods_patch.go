@@ -19,6 +19,7 @@ var _ = area(func() {
 			require.True(c, strings.HasPrefix(errors[i], line), "%q does not begin with %q", errors[i], line)
 		}
 	}
+
 	steady := func(pod map[string]any) map[string]any {
 		for _, moving := range []string{"status", "actions", "runtime", "startedAt"} {
 			delete(pod, moving)
@@ -34,6 +35,7 @@ var _ = area(func() {
 		require.Equal(c, before, steady(c.patched(id, `{"name":"b"}`)))
 		require.Equal(c, before, steady(c.getPod(id)))
 	})
+
 	add("pods.patch.members", ops, func(c *Check) {
 		id, whole := c.newPod(with(`"env":{"A":"1"},"ports":["80/http"]`)), map[string]any{}
 		for member, values := range map[string][]string{
@@ -47,17 +49,20 @@ var _ = area(func() {
 				whole[member] = want
 			}
 		}
+
 		pod := c.getPod(id)
 		for member, want := range whole {
 			require.Equal(c, want, pod[member], member)
 		}
 	})
+
 	add("pods.patch.closed", ops, func(c *Check) {
 		id := c.newPod(gpuPod)
 		for member, value := range map[string]string{"gpu": `{"id":"NVIDIA L4"}`, "cpu": `{}`, "cloud": `"SECURE"`, "dataCenterIds": `[]`, "other": `1`} {
 			refused(c, id, `{"`+member+`":`+value+`}`, 422, "/"+member+":")
 		}
 	})
+
 	add("pods.patch.values", ops, func(c *Check) {
 		id := c.newPod(mounted)
 		for body, line := range map[string]string{
@@ -69,6 +74,7 @@ var _ = area(func() {
 			refused(c, id, body, 422, line)
 		}
 	})
+
 	add("pods.patch.ports", ops, func(c *Check) {
 		refused(c, c.newPod(gpuPod), `{"ports":["1/tcp","1/udp"]}`, 400)
 	})
@@ -78,20 +84,24 @@ var _ = area(func() {
 	add("pods.patch.unknown", ops, func(c *Check) {
 		refused(c, "nosuchpod", `{}`, 404)
 	})
+
 	add("pods.patch.restart", ops, func(c *Check) {
 		changes := []string{`{"image":"j"}`, `{"args":"x"}`, `{"env":{"A":"1"}}`, `{"ports":["80/http"]}`, `{"disk":33}`}
 		ids := make([]string, len(changes))
 		for i := range changes {
 			ids[i] = c.newPod(gpuPod)
 		}
+
 		for i, change := range changes {
 			c.becomes(ids[i], "RUNNING")
 			pod := c.patched(ids[i], change)
 			require.Equal(c, "STARTING", pod["status"], change)
 			require.Nil(c, pod["startedAt"], change)
 		}
+
 		c.becomes(ids[0], "RUNNING")
 	})
+
 	add("pods.patch.restart.not", ops, func(c *Check) {
 		id := c.running(with(`"disk":30,"args":"x","env":{"A":"1"},"ports":["80/http"],"mounts":{"persistent":{"size":20,"path":"/a"}}`))
 		started := c.getPod(id)["startedAt"]
@@ -103,6 +113,7 @@ var _ = area(func() {
 		}
 		require.Equal(c, started, c.getPod(id)["startedAt"])
 	})
+
 	add("pods.patch.restart.stopped", ops, func(c *Check) {
 		require.Equal(c, "EXITED", c.patched(c.exited(), `{"image":"j"}`)["status"])
 	})
@@ -114,18 +125,21 @@ var _ = area(func() {
 		require.Equal(c, unchanged, c.patched(id, `{"name":"b"}`)["mounts"])
 		require.Equal(c, map[string]any{}, c.patched(c.newPod(gpuPod), `{"mounts":{}}`)["mounts"])
 	})
+
 	add("pods.patch.mounts.path", ops, func(c *Check) {
 		id := c.newPod(mounted)
 		want := map[string]any{"persistent": map[string]any{"size": 20.0, "path": "/b"}}
 		require.Equal(c, want, c.patched(id, `{"mounts":{"persistent":{"size":20,"path":"/b"}}}`)["mounts"])
 		require.Equal(c, want, c.getPod(id)["mounts"])
 	})
+
 	add("pods.patch.mounts.size", ops, func(c *Check) {
 		id := c.newPod(mounted)
 		refused(c, id, `{"mounts":{"persistent":{"size":19,"path":"/a"}}}`, 400)
 		want := map[string]any{"persistent": map[string]any{"size": 30.0, "path": "/a"}}
 		require.Equal(c, want, c.patched(id, `{"mounts":{"persistent":{"size":30,"path":"/a"}}}`)["mounts"])
 	})
+
 	add("pods.patch.mounts.clear", ops, func(c *Check) {
 		refused(c, c.newPod(mounted), `{"mounts":{"network":[]}}`, 400)
 		refused(c, c.newPod(gpuPod), `{"mounts":{"network":[]}}`, 400)
@@ -133,12 +147,14 @@ var _ = area(func() {
 	add("pods.patch.mounts.kinds", ops, func(c *Check) {
 		refused(c, c.newPod(mounted), `{"mounts":{"persistent":{"size":20,"path":"/a"},"network":[{"volumeId":"v","path":"/n"}]}}`, 400)
 	})
+
 	add("pods.patch.mounts.introduce", ops, func(c *Check) {
 		refused(c, c.newPod(mounted), `{"mounts":{"network":[{"volumeId":"v","path":"/n"}]}}`, 400)
 		bare := c.newPod(gpuPod)
 		refused(c, bare, `{"mounts":{"network":[{"volumeId":"v","path":"/n"}]}}`, 400)
 		refused(c, bare, `{"mounts":{"persistent":{"size":20,"path":"/a"}}}`, 400)
 	})
+
 	add("pods.patch.mounts.complete", ops, func(c *Check) {
 		id := c.newPod(mounted)
 		refused(c, id, `{"mounts":{"persistent":{"size":20}}}`, 422, "/mounts/persistent/path:")

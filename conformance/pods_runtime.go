@@ -41,6 +41,7 @@ var _ = area(func() {
 			require.Fail(c, "the pod is not listed")
 		})
 	}
+
 	add("pods.runtime.gpus", read, func(c *Check) {
 		gpus := c.runtimeOf(c.running(withGPU(`{"id":"NVIDIA L4","count":3}`)))["gpus"].([]any)
 		require.Len(c, gpus, 3)
@@ -51,6 +52,7 @@ var _ = area(func() {
 		}
 		require.Equal(c, []any{}, c.runtimeOf(c.running(cpuPod))["gpus"])
 	})
+
 	add("pods.runtime.ports.own", read, func(c *Check) {
 		taken := map[string]string{}
 		const body = `"ports":["8888/http","22/tcp"]`
@@ -69,6 +71,7 @@ var _ = area(func() {
 			}
 		}
 	})
+
 	add("pods.runtime.ports", append(read, "podAction"), func(c *Check) {
 		id := c.running(cpuWith(`"ports":["8888/http","22/tcp","53/udp"]`))
 		check := func() {
@@ -80,25 +83,30 @@ var _ = area(func() {
 				require.Len(c, port, 4)
 				require.Equal(c, want["private"], port["private"])
 				require.Equal(c, want["type"], port["type"])
+
 				if port["public"] != nil {
 					require.Greater(c, port["public"], 0.0)
 					require.Less(c, port["public"], 65_536.0)
 					require.False(c, public[port["public"]])
 					public[port["public"]] = true
 				}
+
 				if port["ip"] != nil {
 					_, err := netip.ParseAddr(port["ip"].(string))
 					require.NoError(c, err)
 				}
 			}
 		}
+
 		check()
 		before := c.time(c.getPod(id)["startedAt"])
 		c.acted(id, "restart", "STARTING")
 		require.True(c, c.time(c.becomes(id, "RUNNING")["startedAt"]).After(before))
+
 		check()
 		require.Equal(c, []any{}, c.runtimeOf(c.running(cpuPod))["ports"])
 	})
+
 	add("pods.create.disk.wiped", []string{"createPod", "podAction", "getPodLogs"}, func(c *Check) {
 		c.needsSim()
 		id := c.running(with(`"env":{"BERTH_SIM_MARK":"mark"},"mounts":{"persistent":{"size":20,"path":"/d"}}`))
@@ -139,12 +147,14 @@ var _ = area(func() {
 		require.True(c, ip.IsPrivate())
 		require.Equal(c, off, c.network(c.newPod(gpuPod)))
 	})
+
 	add("pods.global-networking.reach", append(ops, "getPodLogs"), func(c *Check) {
 		c.needsSim()
 		to := c.network(c.running(networked("")))
 		name := to["internalDns"].(string)
 		require.Equal(c, "reaches "+name+" at "+to["ip"].(string), c.reaches(networked, name))
 	})
+
 	add("pods.global-networking.account", append(ops, "getPodLogs"), func(c *Check) {
 		c.needsSim()
 		first := c.network(c.running(networked("")))
@@ -156,6 +166,7 @@ var _ = area(func() {
 		require.NotEqual(c, first["ip"], c.network(other)["ip"])
 		require.Equal(c, "does not reach "+name, c.reaches(networked, name))
 	})
+
 	add("pods.global-networking.keep", ops, func(c *Check) {
 		id := c.running(networked(""))
 		before := c.network(id)
@@ -165,17 +176,20 @@ var _ = area(func() {
 		c.acted(id, "start", "PROVISIONING")
 		require.Equal(c, before, c.network(id))
 	})
+
 	add("pods.patch.global-networking", append(ops, "updatePod"), func(c *Check) {
 		c.needsControls()
 		id := c.running(with(`"dataCenterIds":["EU-RO-1"]`))
 		require.Equal(c, off, c.patched(id, `{"globalNetworking":true}`)["globalNetworking"])
 		c.advance(10 * time.Second)
 		require.Equal(c, off, c.network(id))
+
 		c.acted(id, "restart", "STARTING")
 		require.Equal(c, true, c.network(id)["enabled"])
 		require.NotEmpty(c, c.network(id)["ip"])
 		c.becomes(id, "RUNNING")
 		require.Equal(c, true, c.patched(id, `{"globalNetworking":false}`)["globalNetworking"].(map[string]any)["enabled"])
+
 		c.acted(id, "stop", "EXITED")
 		require.Equal(c, true, c.network(id)["enabled"])
 		c.acted(id, "start", "PROVISIONING")

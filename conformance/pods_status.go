@@ -9,6 +9,7 @@ var _ = area(func() {
 			return func() { require.Nil(c, pod["runtime"]) }
 		})
 	})
+
 	add("pods.status.healthy", read, func(c *Check) {
 		require.NotNil(c, c.becomes(c.newPod(gpuPod), "RUNNING")["runtime"])
 	})
@@ -27,11 +28,13 @@ var _ = area(func() {
 		require.Equal(c, "PROVISIONING", pod["status"])
 		require.Equal(c, []any{"stop", "terminate"}, pod["actions"])
 	})
+
 	add("pods.actions.starting", read, func(c *Check) {
 		c.whileStarting(func(pod map[string]any) func() {
 			return func() { require.Equal(c, []any{"stop", "terminate"}, pod["actions"]) }
 		})
 	})
+
 	add("pods.actions.running", read, func(c *Check) {
 		require.Equal(c, []any{"stop", "restart", "terminate"}, c.getPod(c.running(gpuPod))["actions"])
 	})
@@ -54,12 +57,14 @@ var _ = area(func() {
 			require.Len(c, c.Refused(c.REST("POST", "/v2/pods/"+id+"/action", body), 422), 1)
 		}
 	})
+
 	add("pods.action.unknown", ops, func(c *Check) {
 		c.Refused(c.act("nosuchpod", "stop"), 404)
 		c.Refused(c.act("nosuchpod", "terminate"), 404)
 	})
 	add("pods.action.provisioning.stop", ops, func(c *Check) { c.acted(c.newPod(gpuPod), "stop", "EXITED") })
 	add("pods.action.provisioning.terminate", ops, func(c *Check) { c.terminated(c.newPod(gpuPod)) })
+
 	add("pods.action.starting.stop", ops, func(c *Check) {
 		c.whileStarting(func(pod map[string]any) func() {
 			a := c.act(pod["id"].(string), "stop")
@@ -69,12 +74,14 @@ var _ = area(func() {
 			}
 		})
 	})
+
 	add("pods.action.starting.terminate", ops, func(c *Check) {
 		c.whileStarting(func(pod map[string]any) func() {
 			a := c.act(pod["id"].(string), "terminate")
 			return func() { require.Equal(c, 204, a.Status, "%s", a.Body) }
 		})
 	})
+
 	add("pods.action.running.stop", ops, func(c *Check) { c.acted(c.running(gpuPod), "stop", "EXITED") })
 	add("pods.action.running.restart", ops, func(c *Check) {
 		id := c.running(gpuPod)
@@ -82,12 +89,14 @@ var _ = area(func() {
 		c.acted(id, "restart", "STARTING")
 		require.True(c, c.time(c.becomes(id, "RUNNING")["startedAt"]).After(before))
 	})
+
 	add("pods.action.running.terminate", ops, func(c *Check) { c.terminated(c.running(gpuPod)) })
 	add("pods.action.exited.start", ops, func(c *Check) {
 		id := c.exited()
 		c.acted(id, "start", "PROVISIONING")
 		c.becomes(id, "RUNNING")
 	})
+
 	add("pods.action.exited.terminate", ops, func(c *Check) { c.terminated(c.exited()) })
 	add("pods.action.error.start", ops, func(c *Check) { c.acted(c.failed(), "start", "PROVISIONING") })
 	add("pods.action.error.terminate", ops, func(c *Check) { c.terminated(c.failed()) })
@@ -97,6 +106,7 @@ var _ = area(func() {
 			c.Refused(c.act(id, action), 409)
 		}
 	}
+
 	add("pods.action.conflict", ops, func(c *Check) { refused(c, c.newPod(gpuPod), "start", "restart") })
 	add("pods.action.conflict.starting", ops, func(c *Check) {
 		c.whileStarting(func(pod map[string]any) func() {
@@ -107,6 +117,7 @@ var _ = area(func() {
 			}
 		})
 	})
+
 	add("pods.action.conflict.running", ops, func(c *Check) { refused(c, c.running(gpuPod), "start") })
 	add("pods.action.conflict.exited", ops, func(c *Check) { refused(c, c.exited(), "stop", "restart") })
 	add("pods.action.conflict.error", ops, func(c *Check) { refused(c, c.failed(), "stop", "restart") })
@@ -125,11 +136,13 @@ var _ = area(func() {
 		require.Equal(c, true, c.patched(id, `{"locked":true}`)["locked"])
 		refused(c, id, "stop")
 	})
+
 	add("pods.locked.restart", lock, func(c *Check) {
 		id := c.running(gpuPod)
 		c.patched(id, `{"locked":true}`)
 		refused(c, id, "restart")
 	})
+
 	add("pods.locked.patch", lock, func(c *Check) {
 		id := c.running(with(`"disk":30`))
 		started := c.patched(id, `{"locked":true}`)["startedAt"]
@@ -141,6 +154,7 @@ var _ = area(func() {
 		require.Equal(c, []any{"a", "i", 30.0, "RUNNING", started}, []any{pod["name"], pod["image"], pod["disk"], pod["status"], pod["startedAt"]})
 		require.Equal(c, "b", c.patched(id, `{"name":"b"}`)["name"])
 		require.Equal(c, "STARTING", c.patched(id, `{"locked":false,"image":"j"}`)["status"])
+
 		c.becomes(id, "RUNNING")
 		require.Equal(c, "STARTING", c.patched(id, `{"locked":true,"image":"k"}`)["status"], "it was not locked before")
 		c.becomes(id, "RUNNING")
@@ -149,6 +163,7 @@ var _ = area(func() {
 		c.patched(id, `{"locked":true}`)
 		require.Equal(c, "l", c.patched(id, `{"image":"l"}`)["image"], "a stopped pod is not restarted")
 	})
+
 	add("pods.locked.off", lock, func(c *Check) {
 		id := c.newPod(gpuPod)
 		c.patched(id, `{"locked":true}`)

@@ -53,6 +53,7 @@ func (c *Check) overLimit(n int, r Request) int {
 			}
 		})
 	}
+
 	all.Wait()
 	close(refused)
 	count := 0
@@ -61,6 +62,7 @@ func (c *Check) overLimit(n int, r Request) int {
 			count++
 		}
 	}
+
 	return count
 }
 
@@ -89,6 +91,7 @@ var _ = area(func() {
 				require.Zero(c, c.overLimit(l.n, r), l.operation)
 				require.Equal(c, 8, c.overLimit(8, r), l.operation)
 			}
+
 			for _, op := range c.Operations() {
 				if op.Document != "queue" {
 					continue
@@ -102,11 +105,13 @@ var _ = area(func() {
 					c.Refused(a, 404)
 					continue
 				}
+
 				c.Refused(a, 429)
 				require.NotEmpty(c, a.Header.Get("Retry-After"))
 			}
 		})
 	})
+
 	add("queue.rates.exceeded", []string{"purgeQueue", "cancel"}, func(c *Check) {
 		c.queueRates(func() {
 			purge := func(key, endpoint string) Answer {
@@ -120,6 +125,7 @@ var _ = area(func() {
 			require.NotContains(c, a.JSON, "status")
 			require.Equal(c, a.JSON["detail"], a.JSON["error"])
 			require.Contains(c, a.JSON["detail"], "purge-queue")
+
 			c.Refused(c.Queue("POST", "cancel/nosuchjob", ""), 404)
 			c.Refused(purge(c.Key, "otherendpoint1"), 404)
 			_, other := c.newKey(`,"user":"other"`, "all")
@@ -132,11 +138,13 @@ var _ = area(func() {
 			require.NoError(c, err)
 			require.Positive(c, seconds)
 			require.LessOrEqual(c, seconds, 10)
+
 			if seconds > 2 {
 				c.advance(time.Duration(seconds-2) * time.Second)
 				c.Refused(purge(c.Key, c.Endpoint), 429)
 				seconds = 2
 			}
+
 			c.advance(time.Duration(seconds) * time.Second)
 			require.Equal(c, 200, purge(c.Key, c.Endpoint).Status)
 		})

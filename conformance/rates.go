@@ -61,6 +61,7 @@ var _ = area(func() {
 		c.rates(a)
 		c.rates(c.REST("DELETE", "/v2/pods/"+a.JSON["id"].(string), ""))
 	})
+
 	add("rates.headers.refused", []string{"listPods", "getPod", "createPod"}, func(c *Check) {
 		c.needsControls()
 		for status, r := range c.refusals() {
@@ -71,17 +72,20 @@ var _ = area(func() {
 		c.rates(c.REST("GET", "/v2/nothing", ""))
 		c.rates(c.Send(Request{Method: "DELETE", URL: c.URL + "/v2/pods/x", Key: c.key("read")}))
 	})
+
 	add("rates.headers.anonymous", list, func(c *Check) {
 		a := c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: "-"})
 		require.Empty(c, a.Header.Get("RateLimit"))
 		require.Empty(c, a.Header.Get("RateLimit-Policy"))
 	})
+
 	add("rates.format", list, func(c *Check) {
 		h := c.REST("GET", "/v2/pods", "").Header
 		require.Len(c, h.Values("RateLimit"), 1)
 		require.Regexp(c, rateLimit, h.Get("RateLimit"))
 		require.Regexp(c, policy, h.Get("RateLimit-Policy"))
 	})
+
 	add("rates.windows", list, func(c *Check) {
 		left := c.resets()
 		for i, length := range []int{60, 3600, 86400} {
@@ -89,11 +93,13 @@ var _ = area(func() {
 			require.Positive(c, left[i])
 		}
 	})
+
 	add("rates.fixed", list, func(c *Check) {
 		first := c.resets()
 		// The longest window is the least likely to be reset meanwhile.
 		c.Eventually(func() bool { return c.resets()[2] < first[2] }, "the time to reset shrinks")
 	})
+
 	add("rates.counted", []string{"getPod"}, func(c *Check) {
 		_, before := c.rates(c.REST("GET", "/v2/pods", ""))
 		for i, path := range []string{"/v2/pods", "/v2/pods/nosuchpod", "/v2/nothing", "/v2/pods?nosuch=1"} {
@@ -101,11 +107,13 @@ var _ = area(func() {
 			require.Equal(c, before-1-i, after, path)
 		}
 	})
+
 	add("rates.user", list, func(c *Check) {
 		_, before := c.rates(c.REST("GET", "/v2/pods", ""))
 		_, after := c.rates(c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: c.key("read")}))
 		require.Equal(c, before-1, after)
 	})
+
 	add("rates.exempt", list, func(c *Check) {
 		_, before := c.rates(c.REST("GET", "/v2/pods", ""))
 		a := c.Send(Request{Method: "GET", URL: c.URL + "/v2/pods", Key: c.key("exempt")})
@@ -115,22 +123,26 @@ var _ = area(func() {
 		_, after := c.rates(c.REST("GET", "/v2/pods", ""))
 		require.Equal(c, before-1, after)
 	})
+
 	add("rates.queue", []string{"health"}, func(c *Check) {
 		_, before := c.rates(c.REST("GET", "/v2/pods", ""))
 		require.Empty(c, c.Queue("GET", "health", "").Header.Get("RateLimit"))
 		_, after := c.rates(c.REST("GET", "/v2/pods", ""))
 		require.Equal(c, before-1, after)
 	})
+
 	add("rates.quotas", list, func(c *Check) {
 		c.set("POST", "reset", "")
 		policy := c.REST("GET", "/v2/pods", "").Header.Get("RateLimit-Policy")
 		require.Equal(c, `"minute";q=1000;w=60, "hour";q=30000;w=3600, "day";q=500000;w=86400`, policy)
 	})
+
 	add("rates.settings", list, func(c *Check) {
 		c.limited(func(send func(key, method, path, body string) Answer, key, _ string) {
 			require.Contains(c, send(key, "GET", "/v2/pods", "").Header.Get("RateLimit-Policy"), `"hour";q=5;w=3600`)
 		})
 	})
+
 	add("rates.exceeded", list, func(c *Check) {
 		c.exhausted(func(send func(key, method, path, body string) Answer, key, _ string) {
 			a := send(key, "GET", "/v2/pods", "")
@@ -138,6 +150,7 @@ var _ = area(func() {
 			require.Contains(c, a.JSON["detail"], "hour")
 		})
 	})
+
 	add("rates.retry-after", list, func(c *Check) {
 		c.exhausted(func(send func(key, method, path, body string) Answer, key, _ string) {
 			a := send(key, "GET", "/v2/pods", "")
@@ -149,6 +162,7 @@ var _ = area(func() {
 			require.Positive(c, wait)
 		})
 	})
+
 	add("rates.exceeded.headers", []string{"listPods", "createPod", "getPod", "deletePod"}, func(c *Check) {
 		c.exhausted(func(send func(key, method, path, body string) Answer, key, _ string) {
 			for _, op := range c.Operations() {

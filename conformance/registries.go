@@ -26,6 +26,7 @@ var _ = area(func() {
 		require.Equal(c, id, c.getPod(pod["id"].(string))["registry"])
 		require.Equal(c, id, c.createPod(cpuWith(`"registry":"` + id + `"`))["registry"])
 	})
+
 	add("registries.use.patch", use, func(c *Check) {
 		first, second := c.newRegistry(), c.newRegistry()
 		pod := c.newPod(gpuPod)
@@ -38,6 +39,7 @@ var _ = area(func() {
 		require.Nil(c, c.patched(pod, `{"registry":null}`)["registry"])
 		require.Nil(c, c.getPod(pod)["registry"])
 	})
+
 	add("registries.use.ownership", use, func(c *Check) {
 		id := c.newRegistry()
 		_, stranger := c.newKey(`,"user":"stranger"`, "all")
@@ -47,10 +49,12 @@ var _ = area(func() {
 		c.Refused(send("POST", "/v2/pods", with(`"registry":"`+id+`"`)), 404)
 		pod := send("POST", "/v2/pods", gpuPod)
 		require.Equal(c, 201, pod.Status)
+
 		at := "/v2/pods/" + pod.JSON["id"].(string)
 		c.Refused(send("PATCH", at, `{"registry":"`+id+`"}`), 404)
 		require.Equal(c, 204, send("DELETE", at, "").Status)
 	})
+
 	add("registries.use.empty", []string{"createPod", "updatePod", "createTemplate", "updateTemplate", "createEndpoint", "updateEndpoint"}, func(c *Check) {
 		const empty = `"registry":""`
 		for path, body := range map[string]string{
@@ -60,6 +64,7 @@ var _ = area(func() {
 			c.Refused(a, 404)
 			require.Contains(c, a.JSON["detail"], "registry")
 		}
+
 		id := c.newRegistry()
 		held := `"registry":"` + id + `"`
 		pod := c.newPod(with(held))
@@ -70,6 +75,7 @@ var _ = area(func() {
 			require.Equal(c, id, c.read(path)["registry"], "a refusal changes nothing")
 		}
 	})
+
 	add("registries.ownership", []string{"getRegistry", "deleteRegistry", "listRegistries"}, func(c *Check) {
 		c.strange(registries, "registries", registries+"/"+c.newRegistry(), "")
 	})
@@ -77,22 +83,26 @@ var _ = area(func() {
 		first, second := c.newRegistry(), c.newRegistry()
 		c.newestFirst(registries, "registries", second, first) // oldest first
 	})
+
 	add("registries.create", create, func(c *Check) {
 		made := c.make(registries, `{"name":"a b","username":"u","password":"p"}`)
 		require.ElementsMatch(c, []string{"id", "name"}, keys(made))
 		require.NotEmpty(c, made["id"])
 		require.Equal(c, "a b", made["name"])
 	})
+
 	add("registries.create.required", create, func(c *Check) {
 		c.invalid("POST", registries, `{"username":"u","password":$}`, "/name:", `"p"`)
 		c.invalid("POST", registries, `{"name":"a","password":$}`, "/username:", `"p"`)
 		c.invalid("POST", registries, `{"name":"a","username":$}`, "/password:", `"u"`)
 	})
+
 	add("registries.create.values", create, func(c *Check) {
 		c.invalid("POST", registries, `{"name":$,"username":"u","password":"p"}`, "/name:", `""`, `7`, `null`)
 		c.invalid("POST", registries, `{"name":"a","username":$,"password":"p"}`, "/username:", `""`, `7`, `null`)
 		c.invalid("POST", registries, `{"name":"a","username":"u","password":$}`, "/password:", `""`, `7`, `null`)
 	})
+
 	add("registries.create.closed", create, func(c *Check) {
 		c.invalid("POST", registries, `{"name":"a","username":"u","password":"p",$:"x"}`, "/", `"id"`, `"url"`)
 	})
@@ -109,6 +119,7 @@ var _ = area(func() {
 			require.NotContains(c, string(a.Body), password)
 		}
 	})
+
 	add("registries.get", []string{"createRegistry", "getRegistry"}, func(c *Check) {
 		made := c.make(registries, `{"name":"a","username":"u","password":"p"}`)
 		require.Equal(c, made, c.read(registries+"/"+made["id"].(string)))
@@ -120,6 +131,7 @@ var _ = area(func() {
 	add("registries.delete", []string{"deleteRegistry", "getRegistry", "listRegistries"}, func(c *Check) {
 		c.deleted(registries + "/" + c.newRegistry())
 	})
+
 	add("registries.delete.used", []string{"deleteRegistry", "createPod"}, func(c *Check) {
 		id := c.newRegistry()
 		pod := c.newPod(with(`"registry":"` + id + `"`))
@@ -128,6 +140,7 @@ var _ = area(func() {
 		require.Contains(c, a.JSON["detail"], pod)
 		c.read(registries + "/" + id)
 	})
+
 	add("registries.delete.freed", []string{"deleteRegistry", "deletePod", "updatePod"}, func(c *Check) {
 		id := c.newRegistry()
 		first, second := c.newPod(with(`"registry":"`+id+`"`)), c.newPod(with(`"registry":"`+id+`"`))
@@ -144,6 +157,7 @@ var _ = area(func() {
 		require.NotEmpty(c, made["id"])
 		require.NotEmpty(c, made["delegatorUserId"])
 		c.time(made["createdAt"])
+
 		for member, want := range map[string]string{
 			"awsUser": "123456789012", "awsRegion": "eu-west-1", "repository": "team/image", "tag": "1.0",
 			"dockerRegistryUri": "123456789012.dkr.ecr.eu-west-1.amazonaws.com",
@@ -151,6 +165,7 @@ var _ = area(func() {
 			require.Equal(c, want, made[member], member)
 		}
 	})
+
 	add("delegations.create.tag", create, func(c *Check) {
 		require.Equal(c, "latest", c.make(delegations, strings.Replace(repository, ":1.0", "", 1))["tag"])
 	})
@@ -164,11 +179,13 @@ var _ = area(func() {
 			require.Nil(c, made["name"])
 		}
 	})
+
 	add("delegations.create.resource", create, func(c *Check) {
 		c.invalid("POST", delegations, `{"name":$}`, "/resource:", `"a"`)
 		c.invalid("POST", delegations, `{"resource":$}`, "/resource:", `""`, `7`, `null`, `"team/image"`, `"arn:aws:s3:eu-west-1:123456789012:repository/a"`,
 			`"arn:aws:ecr:eu-west-1:123:repository/a"`, `"arn:aws:ecr:eu-west-1:123456789012:repository/"`, `"arn:aws:ecr:eu-west-1:123456789012:repository/a:"`)
 	})
+
 	add("delegations.create.closed", create, func(c *Check) {
 		c.invalid("POST", delegations, strings.TrimSuffix(repository, "}")+`,$:"x"}`, "/", `"tag"`, `"id"`)
 	})
@@ -177,6 +194,7 @@ var _ = area(func() {
 		c.newestFirst(delegations, "delegations", first["id"].(string), second["id"].(string))
 		require.Contains(c, c.read(delegations)["delegations"], first)
 	})
+
 	add("delegations.ownership", []string{"listDelegations", "revokeDelegation"}, func(c *Check) {
 		made := c.make(delegations, repository)
 		_, stranger := c.newKey(`,"user":"stranger"`, "all")
@@ -185,11 +203,13 @@ var _ = area(func() {
 		c.Refused(c.Send(Request{Method: "DELETE", URL: url + "/" + made["id"].(string), Key: key}), 404)
 		require.Contains(c, c.read(delegations)["delegations"], made)
 	})
+
 	add("delegations.revoke", []string{"revokeDelegation", "listDelegations"}, func(c *Check) {
 		made := c.make(delegations, repository)
 		require.Equal(c, 204, c.REST("DELETE", delegations+"/"+made["id"].(string), "").Status)
 		require.NotContains(c, c.read(delegations)["delegations"], made)
 	})
+
 	add("delegations.unknown", []string{"revokeDelegation"}, func(c *Check) {
 		c.Refused(c.REST("DELETE", delegations+"/nosuchdelegation", ""), 404)
 	})

@@ -22,6 +22,7 @@ func (c *Check) described(rule spec.Rule, expected string) string {
 		fmt.Fprintf(&b, "%-9s %s\n", name, strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n          "))
 	}
 	line("rule", fmt.Sprintf("%s (%s, %s)", rule.Says, rule.Kind, rule.Source))
+
 	if last.method != "" {
 		line("request", last.method+" "+last.url+" "+short(last.body))
 		if last.answer != nil {
@@ -30,6 +31,7 @@ func (c *Check) described(rule spec.Rule, expected string) string {
 			line("answer", "none, or not read yet")
 		}
 	}
+
 	line("expected", expected)
 	text := b.String()
 	for _, key := range []string{c.ControlsKey, c.ExemptKey, c.suite.Key} { // as they are, and as they stand in an address
@@ -37,6 +39,7 @@ func (c *Check) described(rule spec.Rule, expected string) string {
 			text = strings.NewReplacer(key, "<key>", url.QueryEscape(key), "<key>").Replace(text)
 		}
 	}
+
 	return strings.TrimSpace(text)
 }
 
@@ -63,12 +66,14 @@ func expectation(message string) string {
 			b.WriteString(line + "\n")
 			continue
 		}
+
 		labelled = true
 		label = cmp.Or(strings.TrimSuffix(strings.TrimSpace(columns[1]), ":"), label)
 		if label != "Error Trace" && label != "Test" {
 			b.WriteString(columns[2] + "\n")
 		}
 	}
+
 	if !labelled {
 		return message + "\n"
 	}
@@ -99,6 +104,7 @@ func WriteTotals(out io.Writer, outcomes []Outcome) (ok bool) {
 			totals[o.Area] = t
 			areas = append(areas, o.Area)
 		}
+
 		switch {
 		case o.Skipped != "":
 			t.skipped++
@@ -109,6 +115,7 @@ func WriteTotals(out io.Writer, outcomes []Outcome) (ok bool) {
 			t.passed++
 		}
 	}
+
 	for _, area := range areas {
 		t := totals[area]
 		fmt.Fprintf(out, "%-12s %3d passed, %3d failed, %3d skipped\n", area, t.passed, t.failed, t.skipped)
@@ -129,6 +136,7 @@ func WriteJUnit(out io.Writer, outcomes []Outcome) error {
 		Failure *message `xml:"failure,omitempty"`
 		Skipped *message `xml:"skipped,omitempty"`
 	}
+
 	suite := struct {
 		XMLName  xml.Name   `xml:"testsuite"`
 		Name     string     `xml:"name,attr"`
@@ -139,6 +147,7 @@ func WriteJUnit(out io.Writer, outcomes []Outcome) error {
 		Time     float64    `xml:"time,attr"`
 		Cases    []testcase `xml:"testcase"`
 	}{Name: "berth conformance", Tests: len(outcomes)}
+
 	for _, o := range outcomes {
 		c := testcase{Name: o.ID, Class: o.Area, Time: o.Took.Seconds()}
 		suite.Time += c.Time
@@ -150,8 +159,10 @@ func WriteJUnit(out io.Writer, outcomes []Outcome) error {
 			suite.Failures++
 			c.Failure = &message{o.Expected, o.Failure}
 		}
+
 		suite.Cases = append(suite.Cases, c)
 	}
+
 	if _, err := io.WriteString(out, xml.Header); err != nil {
 		return err
 	}

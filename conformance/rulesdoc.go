@@ -19,12 +19,14 @@ func WriteRules(out io.Writer) error {
 		"A source is a heading of [the contract](docs/contract.md), which says what is documented and what was decided.\n")
 	b.WriteString("\n| area | rules | open |\n|---|---|---|\n")
 	areas, counts := countByArea(rules)
+
 	var all areaCount
 	for _, a := range areas {
 		fmt.Fprintf(&b, "| %s | %d | %d |\n", a, counts[a].Rules, counts[a].Open)
 		all.Rules += counts[a].Rules
 		all.Open += counts[a].Open
 	}
+
 	fmt.Fprintf(&b, "| all | %d | %d |\n", all.Rules, all.Open)
 	area := ""
 	for _, r := range rules {
@@ -38,6 +40,7 @@ func WriteRules(out io.Writer) error {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", r.ID, r.Says, r.Source, mark)
 	}
+
 	_, err = io.WriteString(out, b.String())
 	return err
 }
@@ -60,6 +63,7 @@ func countByArea(rules []spec.Rule) (areas []string, counts map[string]areaCount
 		}
 		counts[a] = count
 	}
+
 	return areas, counts
 }
 

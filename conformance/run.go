@@ -76,11 +76,13 @@ func (s *Suite) Run(ctx context.Context, o Options) ([]Outcome, error) {
 		s.stop(err)
 	}
 	defer leave()
+
 	documented, err := documentedRules()
 	if err != nil {
 		return nil, err
 	}
 	var mu sync.Mutex
+
 	outcomes := []Outcome{}
 	one := func(rule Rule) {
 		outcome := s.one(ctx, rule, documented[rule.ID])
@@ -91,6 +93,7 @@ func (s *Suite) Run(ctx context.Context, o Options) ([]Outcome, error) {
 			o.Ended(outcome)
 		}
 	}
+
 	s.each(rules, one)
 	slices.SortFunc(outcomes, func(a, b Outcome) int { return strings.Compare(a.ID, b.ID) })
 	if err := ctx.Err(); err != nil {
@@ -113,17 +116,20 @@ func (s *Suite) each(rules []Rule, one func(Rule)) {
 			together = append(together, rule)
 		}
 	}
+
 	var group sync.WaitGroup
 	group.Go(func() {
 		for _, rule := range workers {
 			one(rule)
 		}
 	})
+
 	next := make(chan Rule, len(together))
 	for _, rule := range together {
 		next <- rule
 	}
 	close(next)
+
 	for range lanes - 1 {
 		group.Go(func() {
 			for rule := range next {
@@ -131,6 +137,7 @@ func (s *Suite) each(rules []Rule, one func(Rule)) {
 			}
 		})
 	}
+
 	group.Wait()
 	for _, rule := range alone {
 		one(rule)
@@ -169,6 +176,7 @@ func (s *Suite) one(ctx context.Context, rule Rule, says spec.Rule) Outcome {
 		o.Skipped = "not run: " + why.Error()
 		return o
 	}
+
 	within, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	r := &recorder{}
@@ -184,6 +192,7 @@ func (s *Suite) one(ctx context.Context, rule Rule, says spec.Rule) Outcome {
 	}()
 	<-done
 	o.Took = time.Since(start)
+
 	failure, skipped := r.outcome()
 	switch {
 	case ctx.Err() != nil || s.stopped() != nil && failure != "":
@@ -194,6 +203,7 @@ func (s *Suite) one(ctx context.Context, rule Rule, says spec.Rule) Outcome {
 		o.Failure = check.described(says, failure)
 		o.Expected, _, _ = strings.Cut(failure, "\n")
 	}
+
 	return o
 }
 

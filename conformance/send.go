@@ -45,6 +45,7 @@ func (c *Check) Send(r Request) Answer {
 			c.sleep(wait)
 			continue
 		}
+
 		var value any
 		notJSON := json.Unmarshal(a.Body, &value)
 		a.JSON, _ = value.(map[string]any) // an array, or nothing, leaves it nil
@@ -69,6 +70,7 @@ func (c *Check) exchange(r Request) (*http.Request, Answer) {
 	default:
 		req.Header.Set("Authorization", r.Key)
 	}
+
 	if r.Body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -78,12 +80,14 @@ func (c *Check) exchange(r Request) (*http.Request, Answer) {
 			req.Header.Set(name, value)
 		}
 	}
+
 	c.note(exchange{method: r.Method, url: r.URL, body: r.Body})
 	a, err := do(req)
 	if err != nil {
 		c.unanswered(err)
 	}
 	c.note(exchange{method: r.Method, url: r.URL, body: r.Body, answer: &a})
+
 	return req, a
 }
 
@@ -171,6 +175,7 @@ func (c *Check) Queue(method, operation, body string) Answer {
 	if !ok {
 		return a
 	}
+
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch a.JSON["status"] {
@@ -182,6 +187,7 @@ func (c *Check) Queue(method, operation, body string) Answer {
 		}
 		c.ran[base+"cancel/"+id] = true
 	}
+
 	return a
 }
 

@@ -71,6 +71,7 @@ var _ = area(func() {
 			require.Equal(c, want, made[member], member)
 		}
 	})
+
 	add("serverless.fields", create, func(c *Check) {
 		common := []string{
 			"id", "name", "type", "image", "args", "disk", "ports", "env", "registry", "gpu", "workers", "scaling", "dataCenterIds", "networkVolumes",
@@ -80,12 +81,14 @@ var _ = area(func() {
 		require.ElementsMatch(c, append(common, "requestUrls", "cpu"), keys(c.make(serverless, cpuEndpoint)))
 		require.ElementsMatch(c, common, keys(c.make(serverless, balancer)))
 	})
+
 	add("serverless.fields.settings", []string{"getEndpoint"}, func(c *Check) {
 		declared := c.read(c.declared())
 		require.NotContains(c, declared, "disk")
 		require.Nil(c, declared["gpu"])
 		require.NotContains(c, declared, "cpu")
 	})
+
 	add("serverless.create.required", create, func(c *Check) {
 		require.Len(c, c.Refused(c.REST("POST", serverless, `{"image":"i","gpu":{"pools":["ADA_24"]}}`), 422), 3)
 		for _, member := range []string{"name", "type", "scaling"} {
@@ -93,6 +96,7 @@ var _ = area(func() {
 			require.True(c, strings.HasPrefix(lines[0], "/"+member+":"), lines)
 		}
 	})
+
 	add("serverless.create.image", create, func(c *Check) {
 		lines := c.Refused(c.REST("POST", serverless, c.without(gpuEndpoint, "image")), 422)
 		require.True(c, strings.HasPrefix(lines[0], "/image:"), lines)
@@ -101,6 +105,7 @@ var _ = area(func() {
 		c.invalid("POST", serverless, strings.TrimSuffix(gpuEndpoint, "}")+`,$:1}`, "/", `"id"`, `"mounts"`, `"cloud"`, `"createdAt"`, `"requestUrls"`)
 		c.invalid("POST", serverless, c.edited(gpuEndpoint, `"gpu":{"pools":["ADA_24"],"id":"NVIDIA L4"}`), "/gpu/id:", "")
 	})
+
 	values := map[string][]string{
 		"/name:": {`"name":""`, `"name":7`}, "/type:": {`"type":"queue"`, `"type":null`}, "/image:": {`"image":7`}, "/disk:": {`"disk":0`},
 		"/ports/0:": {`"ports":["80"]`}, "/env/A:": {`"env":{"A":1}`}, "/templateId:": {`"templateId":7`},
@@ -116,6 +121,7 @@ var _ = area(func() {
 		"/scaling/type:":        {`"scaling":{"type":"NONE"}`, `"scaling":{}`},
 		"/timeout:":             {`"timeout":-1`, `"timeout":604800001`}, "/flashboot:": {`"flashboot":"ON"`},
 	}
+
 	add("serverless.create.values", create, func(c *Check) {
 		for place, members := range values {
 			for _, member := range members {
@@ -125,6 +131,7 @@ var _ = area(func() {
 		c.invalid("POST", serverless, c.edited(cpuEndpoint, `"cpu":[]`), "/cpu:", "")
 		c.invalid("POST", serverless, c.edited(cpuEndpoint, `"cpu":[{"id":"cpu3g","vcpuCount":3}]`), "/cpu/0/vcpuCount:", "")
 	})
+
 	add("serverless.update.values", both, func(c *Check) {
 		at := c.newEndpoint(gpuEndpoint)
 		for place, members := range values {
@@ -136,6 +143,7 @@ var _ = area(func() {
 		}
 		c.invalid("PATCH", at, `{"gpu":{"excludedTypes":["NVIDIA L4"]}}`, "/gpu", "")
 	})
+
 	add("serverless.defaults", create, func(c *Check) {
 		made := c.make(serverless, gpuEndpoint)
 		for member, want := range c.parsed(`{"args":"","disk":20,"ports":[],"env":{},"registry":null,"workers":{"min":0,"max":3,"idleTimeout":10},
@@ -144,6 +152,7 @@ var _ = area(func() {
 			require.Equal(c, want, made[member], member)
 		}
 	})
+
 	add("serverless.type", both, func(c *Check) {
 		for _, body := range []string{gpuEndpoint, balancer} {
 			at := c.newEndpoint(body)
@@ -151,6 +160,7 @@ var _ = area(func() {
 			require.Equal(c, c.parsed(body).(map[string]any)["type"], c.read(at)["type"])
 		}
 	})
+
 	add("serverless.type.delay", both, func(c *Check) {
 		delay := `"scaling":{"type":"QUEUE_DELAY","queueDelay":4}`
 		lines := c.Refused(c.REST("POST", serverless, c.edited(balancer, delay)), 422)
@@ -159,15 +169,18 @@ var _ = area(func() {
 		c.Refused(c.REST("PATCH", at, "{"+delay+"}"), 422)
 		require.Equal(c, "REQUEST_COUNT", c.read(at)["scaling"].(map[string]any)["type"])
 	})
+
 	add("serverless.type.no-queue", []string{"createEndpoint", "run", "health"}, func(c *Check) {
 		lb := c.on(c.newEndpoint(balancer))
 		c.Refused(lb.Queue("POST", "run", job), 404)
 		c.Refused(lb.Queue("GET", "health", ""), 404)
 	})
+
 	add("serverless.compute.one", create, func(c *Check) {
 		require.Contains(c, c.endpointRefused(400, gpuEndpoint, `"cpu":[{"id":"cpu3g","vcpuCount":2}]`), "exactly one of gpu and cpu")
 		c.Refused(c.REST("POST", serverless, c.without(gpuEndpoint, "gpu")), 400)
 	})
+
 	add("serverless.compute.unknown", create, func(c *Check) {
 		for gpu, named := range map[string]string{
 			`{"pools":["NO_SUCH"]}`: "NO_SUCH", `{"pools":["ADA_24"],"excludedTypes":["no such"]}`: "no such", `{"pools":["ADA_24"],"count":100}`: "100",
@@ -178,6 +191,7 @@ var _ = area(func() {
 		require.Contains(c, c.endpointRefused(400, cpuEndpoint, `"cpu":[{"id":"nosuch","vcpuCount":2}]`), "nosuch")
 		require.Contains(c, c.endpointRefused(400, cpuEndpoint, `"cpu":[{"id":"cpu3g","vcpuCount":256}]`), "256")
 	})
+
 	add("serverless.compute.cpu", create, func(c *Check) {
 		made := c.make(serverless, c.edited(cpuEndpoint, `"cpu":[{"id":"cpu3c","vcpuCount":4},{"id":"cpu3g","vcpuCount":2}]`))
 		require.Equal(c, c.parsed(`[{"id":"cpu3c","vcpuCount":4,"memory":8},{"id":"cpu3g","vcpuCount":2,"memory":8}]`), made["cpu"])
@@ -185,11 +199,13 @@ var _ = area(func() {
 		twice := c.edited(cpuEndpoint, `"cpu":[{"id":"cpu3g","vcpuCount":2},{"id":"cpu3g","vcpuCount":2}]`)
 		c.invalid("POST", serverless, twice, "/cpu/1:", "")
 	})
+
 	add("serverless.compute.fixed", both, func(c *Check) {
 		gpu, cpu := c.newEndpoint(gpuEndpoint), c.newEndpoint(cpuEndpoint)
 		c.Refused(c.REST("PATCH", gpu, `{"cpu":[{"id":"cpu3g","vcpuCount":2}]}`), 400)
 		c.Refused(c.REST("PATCH", cpu, `{"gpu":{"pools":["ADA_24"]}}`), 400)
 	})
+
 	add("serverless.workers.bounds", both, func(c *Check) {
 		require.Contains(c, c.endpointRefused(400, gpuEndpoint, `"workers":{"min":4}`), "workers.min")
 		require.Contains(c, c.endpointRefused(400, gpuEndpoint, `"workers":{"max":1001}`), "workers.max")
@@ -197,6 +213,7 @@ var _ = area(func() {
 		c.Refused(c.REST("PATCH", at, `{"workers":{"min":3,"max":2}}`), 400)
 		require.EqualValues(c, 1000, c.read(at)["workers"].(map[string]any)["max"])
 	})
+
 	add("serverless.idle-timeout", both, func(c *Check) {
 		require.Contains(c, c.endpointRefused(400, byCount, `"workers":{"idleTimeout":10}`), "workers.idleTimeout")
 		at := c.newEndpoint(byCount)
@@ -208,6 +225,7 @@ var _ = area(func() {
 		made := c.make(serverless, c.edited(balancer, `"workers":{"idleTimeout":30}`))
 		require.EqualValues(c, 30, made["workers"].(map[string]any)["idleTimeout"])
 	})
+
 	add("serverless.places", both, func(c *Check) {
 		c.needsControls()
 		require.Contains(c, c.endpointRefused(400, gpuEndpoint, `"dataCenterIds":["XX-YY-1"]`), "XX-YY-1")
@@ -215,6 +233,7 @@ var _ = area(func() {
 		id := c.newVolume()
 		require.Contains(c, c.endpointRefused(400, gpuEndpoint, `"networkVolumes":["`+id+`"],"dataCenterIds":["EU-RO-1"]`), "US-KS-2")
 		require.Contains(c, c.endpointRefused(400, gpuEndpoint, `"networkVolumes":["`+id+`","`+c.newVolume()+`"]`), "US-KS-2")
+
 		at := c.newEndpoint(gpuEndpoint, `"networkVolumes":["`+id+`"]`)
 		require.Equal(c, []any{id}, c.read(at)["networkVolumes"])
 		c.Refused(c.REST("PATCH", at, `{"dataCenterIds":["EU-RO-1"]}`), 400)
@@ -222,6 +241,7 @@ var _ = area(func() {
 		body := c.edited(gpuEndpoint, `"networkVolumes":["`+id+`"]`)
 		c.Refused(c.Send(Request{Method: "POST", URL: c.URL + serverless, Body: body, Key: "Bearer " + stranger}), 404)
 	})
+
 	add("serverless.volumes.used", []string{"createEndpoint", "deleteNetworkVolume"}, func(c *Check) {
 		id := c.newVolume()
 		at := c.newEndpoint(gpuEndpoint, `"networkVolumes":["`+id+`"]`)
@@ -229,6 +249,7 @@ var _ = area(func() {
 		c.deleted(at)
 		c.deleted("/v2/network-volumes/" + id)
 	})
+
 	add("serverless.registry", both, func(c *Check) {
 		c.endpointRefused(404, gpuEndpoint, `"registry":"nosuchcredential"`)
 		id := c.newRegistry()
@@ -237,6 +258,7 @@ var _ = area(func() {
 		c.Refused(c.REST("PATCH", at, `{"registry":"nosuchcredential"}`), 404)
 		require.Nil(c, c.changed(at, `{"registry":null}`)["registry"])
 	})
+
 	add("serverless.registry.used", []string{"createEndpoint", "deleteRegistry"}, func(c *Check) {
 		id := c.newRegistry()
 		at := c.newEndpoint(gpuEndpoint, `"registry":"`+id+`"`)
@@ -244,6 +266,7 @@ var _ = area(func() {
 		c.changed(at, `{"registry":null}`)
 		c.deleted(registries + "/" + id)
 	})
+
 	add("serverless.ports", both, func(c *Check) {
 		c.endpointRefused(400, gpuEndpoint, `"ports":["80/tcp","80/http"]`)
 		c.Refused(c.REST("PATCH", c.newEndpoint(gpuEndpoint), `{"ports":["80/tcp","80/http"]}`), 400)

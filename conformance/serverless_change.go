@@ -24,22 +24,26 @@ var _ = area(func() {
 			require.Equal(c, want, made[member], member)
 		}
 		require.Equal(c, []any{"12.8"}, made["gpu"].(map[string]any)["allowedCudaVersions"])
+
 		made = c.make(serverless, c.edited(gpuEndpoint, fromTemplate(at), `"disk":5,"env":{"A":"body","C":"body"},"args":"","ports":[]`))
 		for member, want := range c.parsed(`{"image":"i","args":"","disk":5,"ports":[],"env":{"A":"body","B":"t","C":"body"}}`).(map[string]any) {
 			require.Equal(c, want, made[member], member)
 		}
 	})
+
 	add("serverless.template.snapshot", create, func(c *Check) {
 		at := c.newTemplate(workerTemplate)
 		endpoint := c.newEndpoint(c.without(gpuEndpoint, "image"), fromTemplate(at))
 		c.changed(at, `{"image":"changed"}`)
 		require.Equal(c, "from-template", c.read(endpoint)["image"])
 	})
+
 	add("serverless.template.kind", both, func(c *Check) {
 		lines := c.Refused(c.REST("POST", serverless, c.edited(gpuEndpoint, fromTemplate(c.newTemplate(plainTemplate)))), 422)
 		require.True(c, strings.HasPrefix(lines[0], "/templateId:"), lines)
 		c.Refused(c.REST("PATCH", c.newEndpoint(gpuEndpoint), "{"+fromTemplate(c.newTemplate(plainTemplate))+"}"), 422)
 	})
+
 	add("serverless.template.unknown", both, func(c *Check) {
 		c.needsControls()
 		c.endpointRefused(404, gpuEndpoint, fromTemplate("nosuchtemplate"))
@@ -48,6 +52,7 @@ var _ = area(func() {
 		body := c.edited(gpuEndpoint, fromTemplate(c.newTemplate(workerTemplate)))
 		c.Refused(c.Send(Request{Method: "POST", URL: c.URL + serverless, Body: body, Key: "Bearer " + stranger}), 404)
 	})
+
 	add("serverless.template.public", create, func(c *Check) {
 		c.needsControls()
 		at := c.newTemplate(c.edited(workerTemplate, `"public":true,"registry":"`+c.newRegistry()+`"`))
@@ -62,6 +67,7 @@ var _ = area(func() {
 		require.Nil(c, a.JSON["registry"])
 		require.Equal(c, 204, as("DELETE", serverless+"/"+a.JSON["id"].(string), "").Status)
 	})
+
 	add("serverless.template.update", both, func(c *Check) {
 		at := c.newEndpoint(gpuEndpoint, `"env":{"OLD":"1"}`)
 		changed := c.changed(at, `{`+fromTemplate(c.newTemplate(workerTemplate))+`,"disk":5,"env":{"A":"body"}}`)
@@ -70,6 +76,7 @@ var _ = area(func() {
 		}
 		require.Equal(c, []any{"12.8"}, changed["gpu"].(map[string]any)["allowedCudaVersions"])
 	})
+
 	add("templates.delete.used", []string{"createEndpoint", "deleteTemplate", "updateEndpoint"}, func(c *Check) {
 		at := c.newTemplate(workerTemplate)
 		first, second := c.newEndpoint(gpuEndpoint, fromTemplate(at)), c.newEndpoint(gpuEndpoint, fromTemplate(at))
@@ -88,14 +95,17 @@ var _ = area(func() {
 			require.Equal(c, made, c.read(serverless+"/"+made["id"].(string)))
 		}
 	})
+
 	add("serverless.list", []string{"listEndpoints"}, func(c *Check) {
 		first, second := c.make(serverless, gpuEndpoint), c.make(serverless, fullEndpoint)
 		c.newestFirst(serverless, "endpoints", first["id"].(string), second["id"].(string))
 		require.Contains(c, c.read(serverless)["endpoints"], second)
 	})
+
 	add("serverless.names", []string{"createEndpoint"}, func(c *Check) {
 		require.NotEqual(c, c.make(serverless, gpuEndpoint)["id"], c.make(serverless, gpuEndpoint)["id"])
 	})
+
 	every := []string{"getEndpoint", "updateEndpoint", "deleteEndpoint", "listEndpointWorkers", "listEndpointReleases"}
 	add("serverless.unknown", every, func(c *Check) {
 		for _, path := range []string{"", "/workers", "/releases"} {
@@ -104,6 +114,7 @@ var _ = area(func() {
 		c.Refused(c.REST("PATCH", serverless+"/nosuchendpoint", `{}`), 404)
 		c.Refused(c.REST("DELETE", serverless+"/nosuchendpoint", ""), 404)
 	})
+
 	add("serverless.ownership", append(every, "listEndpoints", "health"), func(c *Check) {
 		at := c.newEndpoint(gpuEndpoint)
 		_, stranger := c.newKey(`,"user":"stranger"`, "all")
@@ -116,23 +127,28 @@ var _ = area(func() {
 		c.Refused(as("PATCH", c.URL+at, `{"name":"b"}`), 404)
 		c.Refused(as("DELETE", c.URL+at, ""), 404)
 		require.NotContains(c, string(as("GET", c.URL+serverless, "").Body), strings.TrimPrefix(at, serverless+"/"))
+
 		c.Refused(as("GET", c.QueueURL+"/v2/"+c.on(at).Endpoint+"/health", ""), 404)
 		require.Equal(c, "e", c.read(at)["name"])
 	})
+
 	add("serverless.update", update, func(c *Check) {
 		want := c.make(serverless, fullEndpoint)
 		at := serverless + "/" + want["id"].(string)
 		require.Equal(c, want, c.changed(at, `{}`))
 		bare := c.make(serverless, `{"name":"a","type":"QUEUE","image":"","cpu":[{"id":"cpu3g","vcpuCount":2}],"scaling":{"type":"REQUEST_COUNT","requestCount":4}}`)
 		require.Equal(c, bare, c.changed(serverless+"/"+bare["id"].(string), `{}`))
+
 		want["name"] = "b"
 		require.Equal(c, want, c.changed(at, `{"name":"b"}`))
 		want["workers"].(map[string]any)["max"] = 6.0
 		require.Equal(c, want, c.changed(at, `{"workers":{"max":6}}`))
+
 		want["gpu"].(map[string]any)["count"] = 3.0
 		require.Equal(c, want, c.changed(at, `{"gpu":{"count":3}}`))
 		require.Equal(c, want, c.read(at))
 	})
+
 	add("serverless.update.members", update, func(c *Check) {
 		at := c.newEndpoint(gpuEndpoint)
 		want := c.parsed(c.without(fullEndpoint, "type")).(map[string]any)
@@ -143,6 +159,7 @@ var _ = area(func() {
 		cpu := c.newEndpoint(cpuEndpoint)
 		require.Equal(c, c.parsed(`[{"id":"cpu3c","vcpuCount":4,"memory":8}]`), c.changed(cpu, `{"cpu":[{"id":"cpu3c","vcpuCount":4}]}`)["cpu"])
 	})
+
 	add("serverless.update.clear", update, func(c *Check) {
 		at := c.newEndpoint(fullEndpoint)
 		empty := `{"args":"","ports":[],"env":{},"registry":null,"dataCenterIds":[],"networkVolumes":[]}`
@@ -154,6 +171,7 @@ var _ = area(func() {
 		}
 		require.Equal(c, c.parsed(`{"pools":["ADA_24"],"excludedTypes":[],"count":2,"allowedCudaVersions":[],"minCudaVersion":null}`), got["gpu"])
 	})
+
 	add("serverless.update.refused", update, func(c *Check) {
 		want := c.make(serverless, fullEndpoint)
 		at := serverless + "/" + want["id"].(string)
@@ -162,6 +180,7 @@ var _ = area(func() {
 		} {
 			c.Refused(c.REST("PATCH", at, `{"name":"b",`+member+`}`), 400)
 		}
+
 		c.Refused(c.REST("PATCH", at, `{"name":"b","networkVolumes":["nosuchvolume"]}`), 404)
 		require.Equal(c, want, c.read(at))
 		require.Len(c, c.read(at + "/releases")["releases"], 1)

@@ -25,12 +25,14 @@ var _ = area(func() {
 			c.Refused(a, 409)
 			require.Contains(c, a.JSON["detail"], map[bool]string{true: "template", false: member}[member == "templateId"]+": the endpoint is declared by the server's settings", member)
 		}
+
 		a := c.REST("PATCH", at, `{"args":"x","image":"y"}`)
 		c.Refused(a, 409)
 		require.Contains(c, a.JSON["detail"], "image, args: ")
 		require.Equal(c, before, c.read(at))
 		require.Equal(c, releases, c.read(at+"/releases"))
 	})
+
 	add("serverless.declared.same", ops, func(c *Check) {
 		at := c.declared()
 		before := c.read(at)
@@ -40,10 +42,12 @@ var _ = area(func() {
 			same[member] = before[member]
 		}
 		require.Equal(c, before, c.changed(at, c.text(same)))
+
 		changed := c.changed(at, `{"workers":{"max":7},"env":{}}`)
 		require.Equal(c, 7.0, changed["workers"].(map[string]any)["max"])
 		require.Equal(c, before, c.changed(at, `{"workers":{"max":`+c.text(workers["max"])+`}}`))
 	})
+
 	add("graphql.endpoints.declared", nil, func(c *Check) {
 		before := c.read(c.declared())
 		template := *c.serverlessTemplate("of a declared endpoint")
@@ -57,6 +61,7 @@ var _ = area(func() {
 		} {
 			require.Contains(c, c.wrongly(a, 200, "CONFLICT"), "the endpoint is declared by the server's settings")
 		}
+
 		require.Equal(c, before, c.read(c.declared()))
 		require.NotContains(c, string(c.REST("GET", templates, "").Body), `"new"`)
 	})

@@ -62,12 +62,14 @@ var _ = area(func() {
 		l := s.next()
 		require.Equal(c, "container", l.source)
 		require.Contains(c, l.line, `<é & \`)
+
 		c.time(l.ts)
 		require.Equal(c, l.ts, l.id)
 		require.Equal(c, "sim: up", s.next().line)
 		require.Equal(c, "no-cache", s.header.Get("Cache-Control"))
 		require.Equal(c, "no", s.header.Get("X-Accel-Buffering"))
 	})
+
 	add("serverless.workers.logs.live", ops, func(c *Check) {
 		c.frozen(func() {
 			path, _ := c.talking(3)
@@ -78,6 +80,7 @@ var _ = area(func() {
 			require.Equal(c, ticks(4, 5), s.texts(2))
 		})
 	})
+
 	add("serverless.workers.logs.order", ops, func(c *Check) {
 		path, _ := c.talking(3)
 		s := c.follow(path, "", "")
@@ -89,6 +92,7 @@ var _ = area(func() {
 		}
 		require.Len(c, sources, 2)
 	})
+
 	add("serverless.workers.logs.source", ops, func(c *Check) {
 		path, _ := c.talking(3)
 		for source, end := range map[string]string{"container": "tick 3", "system": "worker is up"} {
@@ -99,12 +103,14 @@ var _ = area(func() {
 			s.hangUp()
 		}
 	})
+
 	add("serverless.workers.logs.system", ops, func(c *Check) {
 		path, _ := c.logOf()
 		s := c.follow(path, "?source=system", "")
 		defer s.hangUp()
 		require.Equal(c, []string{"worker is INITIALIZING", "worker is up"}, s.texts(2))
 	})
+
 	add("serverless.workers.logs.tail", ops, func(c *Check) {
 		c.frozen(func() {
 			path, _ := c.talking(200)
@@ -118,6 +124,7 @@ var _ = area(func() {
 			require.Equal(c, ticks(201, 203), live.texts(3))
 		})
 	})
+
 	add("serverless.workers.logs.range", ops, func(c *Check) {
 		path, _ := c.logOf()
 		for query, name := range map[string]string{
@@ -128,12 +135,14 @@ var _ = area(func() {
 			require.True(c, strings.HasPrefix(lines[0], name), lines[0])
 		}
 	})
+
 	add("serverless.workers.logs.since", ops, func(c *Check) {
 		path, up := c.talking(10)
 		s := c.follow(path, "?tail=1&since="+up.Add(4*time.Second).Format(time.RFC3339Nano), "")
 		defer s.hangUp()
 		require.Equal(c, ticks(4, 10), s.texts(7))
 	})
+
 	add("serverless.workers.logs.last-event-id", ops, func(c *Check) {
 		path, _ := c.talking(10)
 		first := c.follow(path, "?source=container&since=2000-01-01T00:00:00Z", "")
@@ -144,6 +153,7 @@ var _ = area(func() {
 		defer again.hangUp()
 		require.Equal(c, ticks(8, 12), again.texts(5), "none is lost, none comes twice")
 	})
+
 	add("serverless.workers.logs.heartbeat", ops, func(c *Check) {
 		c.frozen(func() {
 			path, _ := c.logOf()
@@ -152,6 +162,7 @@ var _ = area(func() {
 			s.beats()
 		})
 	})
+
 	add("serverless.workers.logs.ended", append(ops, "deleteEndpoint"), func(c *Check) {
 		path, _ := c.logOf()
 		s := c.follow(path, "", "")
@@ -161,6 +172,7 @@ var _ = area(func() {
 		require.Equal(c, 204, c.REST("DELETE", at, "").Status)
 		s.ends()
 	})
+
 	add("serverless.workers.logs.unknown", append(ops, "updateEndpoint", "takeJob"), func(c *Check) {
 		path, _ := c.logOf()
 		at, rest, _ := strings.Cut(path, "/workers/")
@@ -183,6 +195,7 @@ var _ = area(func() {
 		require.EqualValues(c, 3, last["exitCode"])
 		require.EqualValues(c, 1, last["version"])
 		require.False(c, c.time(last["endedAt"]).Before(c.time(last["startedAt"])))
+
 		why, words, _ := strings.Cut(last["reason"].(string), "\n")
 		require.Equal(c, "the worker ended with exit code 3", why)
 		require.Contains(c, words, "sim: ended with exit code 3", "the last that it wrote")
@@ -205,6 +218,7 @@ var _ = area(func() {
 		require.Nil(c, stopped["exitCode"], "it was stopped")
 		require.NotContains(c, stopped["reason"], "\n")
 	})
+
 	add("serverless.workers.logs.kept", append(ops, "updateEndpoint", "deleteEndpoint"), func(c *Check) {
 		c.needsSim()
 		at := c.newEndpoint(gpuEndpoint, `"workers":{"min":1,"max":1},"env":{"BERTH_SIM_EXIT_AFTER":"300s","BERTH_SIM_EXIT_CODE":"3","BERTH_SIM_LOG_EVERY":"500ms"}`)
@@ -217,6 +231,7 @@ var _ = area(func() {
 		lines := s.rest()
 		require.Len(c, lines, 503, "the last 500 that it wrote, and what the system said")
 		require.Equal(c, "worker is INITIALIZING", lines[0].line)
+
 		last := lines[len(lines)-1]
 		require.Equal(c, "system", last.source)
 		require.Equal(c, "the worker ended with exit code 3", last.line)
@@ -236,6 +251,7 @@ var _ = area(func() {
 		require.Equal(c, 204, c.REST("DELETE", at, "").Status)
 		c.Refused(c.REST("GET", path, ""), 404)
 	})
+
 	add("serverless.workers.logs.missing", ops, func(c *Check) {
 		c.needsSim()
 		at := c.newEndpoint(gpuEndpoint, `"workers":{"min":1},"env":{"BERTH_SIM_START_ERROR":"as asked"}`)

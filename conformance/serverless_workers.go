@@ -21,6 +21,7 @@ func (c *Check) crew(at string) (workers []map[string]any) {
 		workers = append(workers, worker)
 		count[strings.ToLower(worker["status"].(string))]++
 	}
+
 	for status, n := range answer["summary"].(map[string]any) {
 		if status == "total" {
 			require.EqualValues(c, len(workers), n)
@@ -28,6 +29,7 @@ func (c *Check) crew(at string) (workers []map[string]any) {
 			require.InDelta(c, count[status], n, 0, status)
 		}
 	}
+
 	return workers
 }
 
@@ -82,6 +84,7 @@ var _ = area(func() {
 		urls := made["requestUrls"].(map[string]any)
 		a := c.Send(Request{Method: "POST", URL: urls["run"].(string), Body: job})
 		require.Equal(c, 200, a.Status, "%s", a.Body)
+
 		id := a.JSON["id"].(string)
 		require.Equal(c, "IN_QUEUE", c.Send(Request{Method: "GET", URL: urls["status"].(string) + "/" + id}).JSON["status"])
 		require.Equal(c, "CANCELLED", c.Send(Request{Method: "POST", URL: urls["cancel"].(string) + "/" + id}).JSON["status"])
@@ -90,6 +93,7 @@ var _ = area(func() {
 			require.Equal(c, c.QueueURL+"/v2/"+made["id"].(string)+operation, urls[member])
 		}
 	})
+
 	add("serverless.queue", []string{"createEndpoint", "run", "takeJob", "status"}, func(c *Check) {
 		q := c.on(c.newEndpoint(gpuEndpoint, `"workers":{"max":0}`))
 		id := q.submit(job)
@@ -97,6 +101,7 @@ var _ = area(func() {
 		q.done("w", id, `{"output":"right"}`)
 		require.Equal(c, "right", q.status(id)["output"])
 	})
+
 	add("serverless.timeout", queue, func(c *Check) {
 		c.frozen(func() {
 			q := c.on(c.newEndpoint(gpuEndpoint, `"workers":{"max":0}`, `"timeout":7000`))
@@ -110,6 +115,7 @@ var _ = area(func() {
 			require.Equal(c, "IN_PROGRESS", q.status(own)["status"])
 		})
 	})
+
 	add("serverless.delete", []string{"createEndpoint", "deleteEndpoint", "listEndpoints", "run"}, func(c *Check) {
 		at := c.newEndpoint(gpuEndpoint)
 		c.deleted(at)
@@ -118,6 +124,7 @@ var _ = area(func() {
 		}
 		c.Refused(c.on(at).Queue("POST", "run", job), 404)
 	})
+
 	add("serverless.delete.jobs", []string{"createEndpoint", "deleteEndpoint", "run", "takeJob"}, func(c *Check) {
 		c.receive(func(r *receiver) {
 			at := c.newEndpoint(gpuEndpoint, `"workers":{"max":0}`)
@@ -126,6 +133,7 @@ var _ = area(func() {
 			q.takeJob("w", running)
 			waiting := q.submit(`{"input":{},"webhook":"` + r.URL + `"}`)
 			require.Equal(c, 204, c.REST("DELETE", at, "").Status)
+
 			ended := map[any]any{}
 			for _, post := range c.awaits(r, 2) {
 				ended[post["id"]] = post["status"]
@@ -134,6 +142,7 @@ var _ = area(func() {
 			c.Refused(q.Queue("GET", "status/"+running, ""), 404)
 		}, 200)
 	})
+
 	add("serverless.delete.workers", append(workers, "deleteEndpoint", "createPod"), func(c *Check) {
 		defer c.capacity(the4090("1"))()
 		at := c.newEndpoint(gpuEndpoint)
@@ -144,6 +153,7 @@ var _ = area(func() {
 			return c.REST("POST", "/v2/pods", `{"name":"p","image":"i","gpu":{"id":"NVIDIA GeForce RTX 4090"}}`).Status == 201
 		}, "the worker gives its host back")
 	})
+
 	add("serverless.workers", append(workers, "run"), func(c *Check) {
 		c.needsSim()
 		at := c.newEndpoint(gpuEndpoint, `"gpu":{"pools":["AMPERE_24"],"excludedTypes":["NVIDIA L4","NVIDIA GeForce RTX 3090"],"count":2},"dataCenterIds":["US-KS-2"]`)
@@ -153,17 +163,20 @@ var _ = area(func() {
 		require.ElementsMatch(c, []string{
 			"id", "status", "isStale", "version", "gpuCount", "image", "uptimeSeconds", "gpuTypeId", "dataCenterId", "startedAt", "reason",
 		}, keys(worker))
+
 		for member, want := range map[string]any{
 			"isStale": false, "version": 1.0, "gpuCount": 2.0, "image": "i", "gpuTypeId": "NVIDIA RTX A5000", "dataCenterId": "US-KS-2",
 		} {
 			require.Equal(c, want, worker[member], member)
 		}
+
 		c.Eventually(func() bool { return c.crew(at)[0]["startedAt"] != nil }, "its container comes up")
 		c.time(c.crew(at)[0]["startedAt"])
 		before := c.crew(at)[0]["uptimeSeconds"].(float64)
 		c.advance(5 * time.Second)
 		require.GreaterOrEqual(c, c.crew(at)[0]["uptimeSeconds"].(float64), before+5)
 	})
+
 	add("serverless.workers.status", append(workers, "run", "takeJob"), func(c *Check) {
 		c.needsSim()
 		at := c.newEndpoint(gpuEndpoint, patient)
@@ -176,6 +189,7 @@ var _ = area(func() {
 		require.Equal(c, worker, c.awaitCrew(at, "IDLE")[0]["id"])
 		require.EqualValues(c, 1, q.Queue("GET", "health", "").JSON["workers"].(map[string]any)["idle"])
 	})
+
 	add("serverless.workers.simulated", append(workers, "run", "health"), func(c *Check) {
 		c.needsSim()
 		at := c.newEndpoint(gpuEndpoint, `"workers":{"min":1}`)
@@ -183,6 +197,7 @@ var _ = area(func() {
 		id := q.submit(job)
 		up := c.awaitCrew(at, "INITIALIZING")[0]
 		require.Nil(c, up["startedAt"])
+
 		ready := c.awaitCrew(at, "IDLE")[0]
 		require.Equal(c, up["id"], ready["id"])
 		c.time(ready["startedAt"])
@@ -192,10 +207,12 @@ var _ = area(func() {
 		c.advance(time.Hour)
 		require.Equal(c, up["id"], c.awaitCrew(at, "IDLE")[0]["id"], "it is replaced by no other one")
 		require.Equal(c, "IN_QUEUE", q.status(id)["status"], "it takes no job")
+
 		q.takeJob(up["id"].(string), id)
 		c.awaitCrew(at, "RUNNING")
 		q.done(up["id"].(string), id, `{}`)
 	})
+
 	add("serverless.workers.idle", append(workers, "run", "takeJob"), func(c *Check) {
 		c.needsSim()
 		at := c.newEndpoint(gpuEndpoint)
@@ -208,11 +225,13 @@ var _ = area(func() {
 		c.awaitCrew(at, "IDLE")
 		c.awaitCrew(at)
 	})
+
 	add("serverless.workers.min", workers, func(c *Check) {
 		c.needsSim()
 		at := c.newEndpoint(gpuEndpoint, `"workers":{"min":2}`)
 		c.awaitCrew(at, "INITIALIZING", "INITIALIZING")
 	})
+
 	add("serverless.scaling.delay", append(workers, "run"), func(c *Check) {
 		c.needsSim()
 		c.frozen(func() {
@@ -224,6 +243,7 @@ var _ = area(func() {
 			c.awaitCrew(at, "INITIALIZING")
 			c.advance(begun.Add(60*time.Second - time.Millisecond).Sub(c.now()))
 			require.Len(c, c.crew(at), 1, "the first job starts a worker at once, and others none while they wait for no longer than the delay")
+
 			c.advance(time.Millisecond)
 			c.awaitCrew(at, "INITIALIZING", "INITIALIZING", "IDLE")
 			endless := c.newEndpoint(gpuEndpoint, patient, `"scaling":{"type":"QUEUE_DELAY","queueDelay":1e30}`)
@@ -235,6 +255,7 @@ var _ = area(func() {
 			require.Len(c, c.crew(endless), 1)
 		})
 	})
+
 	add("serverless.scaling.count", append(workers, "run", "takeJob"), func(c *Check) {
 		c.needsSim()
 		c.frozen(func() {
@@ -248,6 +269,7 @@ var _ = area(func() {
 				}
 				return n
 			}
+
 			first := q.submit(job)
 			c.Eventually(func() bool { return started() == 1 }, "a worker is started")
 			q.takeJob("own", first) // what is in progress counts, too
@@ -259,6 +281,7 @@ var _ = area(func() {
 			}
 		})
 	})
+
 	add("serverless.workers.external", append(workers, "takeJob"), func(c *Check) {
 		at := c.newEndpoint(gpuEndpoint, `"workers":{"max":0}`)
 		q := c.on(at)
@@ -267,11 +290,13 @@ var _ = area(func() {
 		require.Equal(c, c.parsed(`{"id":"own","status":"RUNNING","isStale":false,"version":null,"gpuCount":0,"image":null,"uptimeSeconds":null,
 			"gpuTypeId":null,"dataCenterId":null,"startedAt":null,"reason":null}`), any(c.crew(at)[0]))
 	})
+
 	add("serverless.workers.capacity", append(workers, "createPod"), func(c *Check) {
 		defer c.capacity(the4090("1"))()
 		first := c.newEndpoint(gpuEndpoint, `"workers":{"min":1}`)
 		c.awaitCrew(first, "INITIALIZING")
 		require.Contains(c, c.full(`{"name":"p","image":"i","gpu":{"id":"NVIDIA GeForce RTX 4090"}}`), "0 in all")
+
 		second := c.newEndpoint(gpuEndpoint, `"workers":{"min":2}`)
 		missing := c.awaitCrew(second, "THROTTLED", "THROTTLED")[0]
 		for member, want := range map[string]any{"isStale": false, "gpuCount": 1.0, "image": "i", "gpuTypeId": nil, "startedAt": nil} {
@@ -281,6 +306,7 @@ var _ = area(func() {
 		require.Equal(c, 204, c.REST("DELETE", first, "").Status)
 		c.awaitCrew(second, "INITIALIZING", "THROTTLED")
 	})
+
 	add("serverless.workers.cuda", workers, func(c *Check) {
 		defer c.capacity(the4090("5"))()
 		at := c.newEndpoint(gpuEndpoint, `"gpu":{"pools":["ADA_24"],"minCudaVersion":"12.9"},"workers":{"min":1}`)
@@ -290,11 +316,13 @@ var _ = area(func() {
 		at = c.newEndpoint(gpuEndpoint, `"gpu":{"pools":["ADA_24"],"allowedCudaVersions":["12.4"]},"workers":{"min":1}`)
 		c.awaitCrew(at, "THROTTLED")
 	})
+
 	add("serverless.workers.volume", workers, func(c *Check) {
 		c.needsSim()
 		at := c.newEndpoint(gpuEndpoint, `"networkVolumes":["`+c.newVolume()+`"],"workers":{"min":1}`)
 		require.Equal(c, "US-KS-2", c.awaitCrew(at, "INITIALIZING")[0]["dataCenterId"])
 	})
+
 	add("serverless.workers.reason", append(workers, "createPod"), func(c *Check) {
 		c.needsSim()
 		crashes := c.newEndpoint(gpuEndpoint, crashing)
@@ -310,6 +338,7 @@ var _ = area(func() {
 		require.Nil(c, crew[0]["reason"])
 		require.Contains(c, crew[1]["reason"], "nothing can hold the worker now")
 	})
+
 	add("serverless.workers.unhealthy", workers, func(c *Check) {
 		c.needsSim()
 		at := c.newEndpoint(gpuEndpoint, `"workers":{"min":1},"env":{"BERTH_SIM_START_ERROR":"as asked"}`)
@@ -331,20 +360,24 @@ var _ = area(func() {
 		c.awaitCrew(at, "INITIALIZING")
 		require.Len(c, c.read(at + "/releases")["releases"], 1)
 	})
+
 	add("serverless.releases", releases, func(c *Check) {
 		at := c.newEndpoint(gpuEndpoint, `"env":{"A":"1"}`)
 		answer := c.read(at + "/releases")
 		first := answer["releases"].([]any)[0].(map[string]any)
 		require.ElementsMatch(c, []string{"id", "version", "source", "buildId", "createdByUserId", "workerCount", "createdAt", "diff"}, keys(first))
+
 		for member, want := range map[string]any{"version": 1.0, "source": "MANUAL", "buildId": nil, "workerCount": 0.0, "diff": []any{}} {
 			require.Equal(c, want, first[member], member)
 		}
 		require.EqualValues(c, 1, answer["endpointVersion"])
+
 		c.changed(at, `{"image":"j","env":{"B":"2"},"gpu":{"count":2}}`)
 		c.changed(at, `{"image":"j"}`)
 		c.changed(at, `{"image":"k"}`)
 		answer = c.read(at + "/releases")
 		require.EqualValues(c, 3, answer["endpointVersion"])
+
 		list := answer["releases"].([]any)
 		require.Len(c, list, 3)
 		require.Equal(c, c.parsed(`[{"field":"image","old":"j","new":"k"}]`), list[0].(map[string]any)["diff"])
@@ -352,6 +385,7 @@ var _ = area(func() {
 			{"field":"gpu.count","old":1,"new":2}]`), list[1].(map[string]any)["diff"])
 		require.Equal(c, any(first), list[2])
 	})
+
 	add("serverless.releases.members", releases, func(c *Check) {
 		at := c.newEndpoint(gpuEndpoint)
 		for i, member := range []string{
@@ -362,15 +396,18 @@ var _ = area(func() {
 			c.changed(at, "{"+member+"}")
 			require.Len(c, c.read(at + "/releases")["releases"], i+2, member)
 		}
+
 		at = c.newEndpoint(cpuEndpoint)
 		c.changed(at, `{"cpu":[{"id":"cpu3g","vcpuCount":4}]}`)
 		require.Len(c, c.read(at + "/releases")["releases"], 2)
 	})
+
 	add("serverless.releases.rollout", append(releases, "listEndpointWorkers"), func(c *Check) {
 		c.needsSim()
 		rollout := func(at string) any { return c.read(at + "/releases")["rollout"] }
 		at := c.newEndpoint(gpuEndpoint)
 		require.Equal(c, c.parsed(`{"inProgress":false,"workersOnLatest":0,"workersTotal":0,"percentOnLatest":100}`), rollout(at))
+
 		c.changed(at, `{"workers":{"min":1}}`)
 		c.awaitCrew(at, "INITIALIZING")
 		require.Equal(c, c.parsed(`{"inProgress":false,"workersOnLatest":1,"workersTotal":1,"percentOnLatest":100}`), rollout(at))
@@ -379,6 +416,7 @@ var _ = area(func() {
 		require.Equal(c, true, old["isStale"])
 		require.EqualValues(c, 1, old["version"])
 		require.Equal(c, c.parsed(`{"inProgress":true,"workersOnLatest":0,"workersTotal":1,"percentOnLatest":0}`), rollout(at))
+
 		c.changed(at, `{"workers":{"min":2}}`)
 		fresh := c.awaitCrew(at, "INITIALIZING", "INITIALIZING")[0]
 		require.Equal(c, false, fresh["isStale"])
@@ -386,6 +424,7 @@ var _ = area(func() {
 		require.Equal(c, c.parsed(`{"inProgress":true,"workersOnLatest":1,"workersTotal":2,"percentOnLatest":50}`), rollout(at))
 		require.EqualValues(c, 1, c.read(at + "/releases")["releases"].([]any)[0].(map[string]any)["workerCount"])
 	})
+
 	add("serverless.releases.cycle", append(releases, "listEndpointWorkers", "takeJob"), func(c *Check) {
 		c.needsSim()
 		at := c.newEndpoint(gpuEndpoint, `"workers":{"min":1,"idleTimeout":60}`)
@@ -393,6 +432,7 @@ var _ = area(func() {
 		c.heard(at, old)
 		c.changed(at, `{"image":"j"}`)
 		require.Equal(c, old["id"], c.awaitCrew(at, "IDLE")[0]["id"])
+
 		c.advance(time.Minute)
 		fresh := c.awaitCrew(at, "IDLE")[0]
 		require.NotEqual(c, old["id"], fresh["id"])

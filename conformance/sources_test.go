@@ -17,6 +17,7 @@ func TestEverySourceOfARuleIsAHeadingOfTheContract(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/contract.md")
 	require.NoError(t, err)
+
 	cited := map[string]bool{} // by heading
 	for line := range strings.Lines(string(page)) {
 		if heading, ok := strings.CutPrefix(line, "### "); ok {
@@ -45,6 +46,7 @@ func TestEveryRuleThatACommentNamesExists(t *testing.T) {
 	t.Parallel()
 	rules, err := spec.Rules()
 	require.NoError(t, err)
+
 	known := map[string]bool{}
 	for _, r := range rules {
 		known[r.ID] = true
@@ -62,6 +64,7 @@ func TestEveryRuleThatACommentNamesExists(t *testing.T) {
 		if entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "node_modules") {
 			return filepath.SkipDir
 		}
+
 		kind := filepath.Ext(path)
 		if entry.IsDir() || kind != ".go" && kind != ".md" || entry.Name() == "CONTRIBUTING.md" { // whose example has a rule of its own
 			return nil
@@ -70,13 +73,16 @@ func TestEveryRuleThatACommentNamesExists(t *testing.T) {
 		if err != nil {
 			return err
 		}
+
 		for _, match := range ruleNamed.FindAllStringSubmatch(strings.ReplaceAll(string(text), "\n// ", " "), -1) {
 			for id := range strings.SplitSeq(strings.ReplaceAll(match[1], " and ", ", "), ", ") {
 				require.True(t, known[id], "%s names the rule %s", path, id)
 				named++
 			}
 		}
+
 		return nil
 	}))
+
 	require.Greater(t, named, 50)
 }

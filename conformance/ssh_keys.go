@@ -47,6 +47,7 @@ var _ = area(func() {
 		defer c.putKeys(key)
 		f(key)
 	}
+
 	add("account.ssh-keys", ops, func(c *Check) {
 		stranger(c, func(key string) {
 			a := c.putKeys(key, rsaKey+" user@host", ed25519Key)
@@ -55,6 +56,7 @@ var _ = area(func() {
 			c.keysAre(key, rsaKey+" user@host", ed25519Key)
 		})
 	})
+
 	add("account.ssh-keys.none", ops, func(c *Check) {
 		stranger(c, func(key string) { c.keysAre(key) })
 	})
@@ -68,6 +70,7 @@ var _ = area(func() {
 			c.keysAre(key)
 		})
 	})
+
 	add("account.ssh-keys.types", ops, func(c *Check) {
 		stranger(c, func(key string) {
 			for _, line := range []string{rsaKey, ecdsaKey, ed25519Key, securityKey} {
@@ -78,6 +81,7 @@ var _ = area(func() {
 			}
 		})
 	})
+
 	add("account.ssh-keys.form", ops, func(c *Check) {
 		stranger(c, func(key string) {
 			for _, line := range []string{
@@ -91,6 +95,7 @@ var _ = area(func() {
 			c.keysAre(key)
 		})
 	})
+
 	add("account.ssh-keys.parsed", ops, func(c *Check) {
 		stranger(c, func(key string) {
 			require.Equal(c, 200, c.putKeys(key, rsaKey).Status)
@@ -100,17 +105,20 @@ var _ = area(func() {
 			}
 			errors := c.Refused(c.putKeys(key, append(wrong, ecdsaKey)...), 422)
 			require.Len(c, errors, len(wrong))
+
 			for i, line := range errors {
 				require.Regexp(c, "^/keys/"+string(rune('0'+i))+":", line)
 			}
 			c.keysAre(key, rsaKey)
 		})
 	})
+
 	add("account.ssh-keys.closed", ops, func(c *Check) {
 		c.invalid("PUT", sshKeyPath, `$`, "/keys:", `{}`, `{"keys":null}`, `{"keys":"a"}`)
 		c.invalid("PUT", sshKeyPath, `{"keys":[$]}`, "/keys/0:", `7`, `null`)
 		c.invalid("PUT", sshKeyPath, `{"keys":[],"$":1}`, "/key", "key", "keyed")
 	})
+
 	add("account.ssh-keys.ownership", ops, func(c *Check) {
 		stranger(c, func(key string) {
 			before := c.read(sshKeyPath)

@@ -42,6 +42,7 @@ var _ = area(func() {
 			require.Len(c, c.Refused(c.control("POST", "clock/step", `{"milliseconds":31536000001}`), 422), 1)
 		})
 	})
+
 	add("clock.step.read", []string{"createPod", "getPod"}, func(c *Check) {
 		c.stepped(time.Hour, func() {}, func() {
 			created := c.time(c.becomes(c.newPod(gpuPod), "RUNNING")["createdAt"])
@@ -51,6 +52,7 @@ var _ = area(func() {
 			require.Equal(c, ticks(200, 200), s.written(1))
 		})
 	})
+
 	add("clock.date", []string{"listPods", "health"}, func(c *Check) {
 		c.stepped(time.Hour, func() {}, func() {
 			for _, a := range []Answer{c.REST("GET", "/v2/pods", ""), c.REST("GET", "/v2/nothing", ""), c.Queue("GET", "health", ""), c.graphQL(anyPod)} {
@@ -60,6 +62,7 @@ var _ = area(func() {
 			}
 		})
 	})
+
 	add("queue.lease.afresh", []string{"takeJob", "ping"}, func(c *Check) {
 		var id string
 		c.stepped(time.Hour, func() {
@@ -76,6 +79,7 @@ var _ = area(func() {
 			c.done("other", id, `{}`)
 		})
 	})
+
 	add("clock.step.jobs", []string{"run", "takeJob", "status"}, func(c *Check) {
 		var running, waiting, ended string
 		c.stepped(30*24*time.Hour, func() {
@@ -95,6 +99,7 @@ var _ = area(func() {
 			c.keptFor(ended, 30*time.Minute-10*time.Second)
 		})
 	})
+
 	add("clock.step.bill", []string{"listPodBilling"}, func(c *Check) {
 		var pod map[string]any
 		c.stepped(24*time.Hour, func() {
@@ -108,6 +113,7 @@ var _ = area(func() {
 			require.Len(c, records(bill), 2, "a day lies between them")
 		})
 	})
+
 	add("clock.step.key", []string{"listPods"}, func(c *Check) {
 		c.frozen(func() {
 			_, key := c.newKey(`,"expiresIn":3600000`, "all")

@@ -44,10 +44,12 @@ var _ = area(func() {
 			c.unstored(c.REST("DELETE", "/v2/pods/"+id, ""), title)
 			c.unstored(c.REST("POST", templates, plainTemplate), title)
 		})
+
 		require.Equal(c, before, c.everyPod())
 		require.Equal(c, "other", c.patched(id, `{"name":"other"}`)["name"])
 		c.terminated(id)
 	})
+
 	add("errors.storage.reads", []string{"getPod", "listPods", "listGpuTypes"}, func(c *Check) {
 		id := c.newPod(gpuPod)
 		before := c.getPod(id)["name"]
@@ -57,6 +59,7 @@ var _ = area(func() {
 			c.catalog("gpus", "")
 		})
 	})
+
 	add("queue.errors.storage", []string{"run", "runSync", "cancel", "status", "health"}, func(c *Check) {
 		id := c.submit(job)
 		before := c.counts("jobs")
@@ -71,22 +74,26 @@ var _ = area(func() {
 			require.Equal(c, "IN_QUEUE", c.status(id)["status"])
 			require.Equal(c, before, c.counts("jobs"))
 		})
+
 		require.Equal(c, "CANCELLED", c.cancel(id)["status"])
 		next := c.submit(job)
 		c.takeJob("w", next) // and no other one
 		c.done("w", next, "{}")
 	})
+
 	add("queue.errors.storage.worker", []string{"takeJob", "finishJob", "streamJob"}, func(c *Check) {
 		id := c.submit(job)
 		report := func(operation, body string) Answer {
 			return c.Queue("POST", operation+"/w/"+id+"?isStream=false", body)
 		}
+
 		c.unwritable(func(title string) {
 			for range 2 { // the job is in doubt by then
 				c.unstored(c.Queue("GET", "job-take/w?job_in_progress=0", ""), title)
 				require.Equal(c, "IN_QUEUE", c.status(id)["status"])
 			}
 		})
+
 		c.takeJob("w", id)
 		before := c.counts("jobs")
 		c.unwritable(func(title string) {
@@ -94,6 +101,7 @@ var _ = area(func() {
 			c.unstored(report("job-done", `{"output":1}`), title)
 			require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
 		})
+
 		require.Equal(c, before, c.counts("jobs"))
 		require.Equal(c, 200, report("job-done", `{"output":"once"}`).Status)
 		ended := c.status(id)
@@ -111,6 +119,7 @@ var _ = area(func() {
 		c.takeJob("w", next) // and no other one
 		c.done("w", next, "{}")
 	})
+
 	add("graphql.errors.storage", nil, func(c *Check) {
 		id := c.running(gpuPod)
 		stop := `podStop(input:{podId:"` + id + `"}){id}`
@@ -124,10 +133,12 @@ var _ = area(func() {
 			c.wrongly(c.graphQL(`mutation{podResume(input:{podId:"`+id+`",gpuCount:0}){id} `+stop+`}`), 200, "REJECTED")
 			c.data(c.graphQL(`{myself{id pods{id}}}`))
 		})
+
 		require.Equal(c, "RUNNING", c.getPod(id)["status"])
 		c.data(c.graphQL(`mutation{` + stop + `}`))
 		require.Equal(c, "EXITED", c.getPod(id)["status"])
 	})
+
 	add("controls.storage", []string{"setStorage"}, func(c *Check) {
 		c.unwritable(func(title string) { c.unstored(c.control("POST", "keys", `{"scopes":["all"]}`), title) })
 		c.newKey("", "rest:read")

@@ -28,6 +28,7 @@ func (c *Check) stream(id string) (status string, chunks []string) {
 	}
 	require.NoError(c, json.Unmarshal(a.Body, &document), "%s", a.Body)
 	require.NotNil(c, document.Stream, "%s", a.Body)
+
 	chunks = []string{}
 	for _, chunk := range document.Stream {
 		chunks = append(chunks, string(chunk))
@@ -67,6 +68,7 @@ var _ = area(func() {
 		require.JSONEq(c, `[{"output":{"text":["a"]},"metrics":{"n":1}},{"output":2}]`, string(a.Body))
 		c.done("w", id, `{"output":[]}`)
 	})
+
 	add("queue.stream.object", stream, func(c *Check) {
 		id := c.streaming()
 		for _, r := range []struct {
@@ -88,8 +90,10 @@ var _ = area(func() {
 				require.JSONEq(c, `[{"output":1}]`, string(a.Body))
 			}
 		}
+
 		c.done("w", id, `{}`)
 	})
+
 	add("queue.stream.methods", []string{"stream", "streamPost"}, func(c *Check) {
 		id := c.streaming()
 		for _, method := range []string{"GET", "POST"} {
@@ -98,6 +102,7 @@ var _ = area(func() {
 		}
 		c.done("w", id, `{}`)
 	})
+
 	add("queue.stream.order", stream, func(c *Check) {
 		id := c.streaming()
 		want := []string{}
@@ -106,12 +111,14 @@ var _ = area(func() {
 			c.yield("w", id, chunk)
 			want = append(want, chunk)
 		}
+
 		_, chunks := c.stream(id)
 		for i := range want {
 			require.JSONEq(c, want[i], chunks[i])
 		}
 		c.done("w", id, `{}`)
 	})
+
 	add("queue.stream.once", stream, func(c *Check) {
 		id := c.streaming()
 		c.yield("w", id, `{"output":1}`)
@@ -122,6 +129,7 @@ var _ = area(func() {
 		require.Equal(c, []string{`{"output":2}`}, chunks)
 		c.done("w", id, `{}`)
 	})
+
 	add("queue.stream.hold", []string{"stream"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.streaming()
@@ -132,6 +140,7 @@ var _ = area(func() {
 			c.done("w", id, `{}`)
 		})
 	})
+
 	add("queue.stream.wait", []string{"stream"}, func(c *Check) {
 		for _, wait := range []string{"999", "300001", "x"} {
 			c.Refused(c.streamAs("GET", "x", "?wait="+wait, c.Key, ""), 422)
@@ -143,6 +152,7 @@ var _ = area(func() {
 			c.heldFor(id, "?wait=300000", 300*time.Second)
 		})
 	})
+
 	add("queue.stream.present", []string{"stream"}, func(c *Check) {
 		c.frozen(func() {
 			id := c.submit(job)
@@ -152,6 +162,7 @@ var _ = area(func() {
 			c.cancel(id)
 		})
 	})
+
 	add("queue.stream.last", stream, func(c *Check) {
 		for report, status := range map[string]string{`{"output":[]}`: "COMPLETED", `{"error":"x"}`: "FAILED"} {
 			id := c.streaming()
@@ -162,6 +173,7 @@ var _ = area(func() {
 			require.Len(c, chunks, 1)
 		}
 	})
+
 	add("queue.stream.after", stream, func(c *Check) {
 		for report, status := range map[string]string{`{"output":[]}`: "COMPLETED", `{"error":"x"}`: "FAILED"} {
 			id := c.streaming()
@@ -175,6 +187,7 @@ var _ = area(func() {
 			}
 		}
 	})
+
 	add("queue.stream.stopped", stream, func(c *Check) {
 		c.frozen(func() {
 			cancelled := c.streaming()
@@ -184,6 +197,7 @@ var _ = area(func() {
 			c.yield("w", timed, `{"output":1}`)
 			c.cancel(cancelled)
 			c.advance(5 * time.Second)
+
 			for id, status := range map[string]string{cancelled: "CANCELLED", timed: "TIMED_OUT"} {
 				got, chunks := c.stream(id)
 				require.Equal(c, status, got)
@@ -196,12 +210,14 @@ var _ = area(func() {
 			}
 		})
 	})
+
 	add("queue.stream.none", []string{"stream"}, func(c *Check) {
 		id := c.ended(`{"output":1}`)["id"].(string)
 		status, chunks := c.stream(id)
 		require.Equal(c, "COMPLETED", status)
 		require.Empty(c, chunks)
 	})
+
 	add("queue.stream.split", stream, func(c *Check) {
 		for _, text := range []string{strings.Repeat("aé\n", 600_000), strings.Repeat("\x01", 400_000), strings.Repeat("\"\\", 500_000)} {
 			id := c.streaming()
@@ -210,6 +226,7 @@ var _ = area(func() {
 			c.yield("w", id, `{"output":`+string(whole)+`}`)
 			_, chunks := c.stream(id)
 			require.Greater(c, len(chunks), 1)
+
 			var joined strings.Builder
 			for _, chunk := range chunks {
 				require.LessOrEqual(c, len(chunk), 1_000_000+len(`{"output":}`))
@@ -217,6 +234,7 @@ var _ = area(func() {
 				require.NoError(c, json.Unmarshal([]byte(chunk), &piece))
 				joined.WriteString(piece.Output)
 			}
+
 			require.True(c, text == joined.String(), "the pieces make the whole again")
 			c.done("w", id, `{}`)
 		}
@@ -228,6 +246,7 @@ var _ = area(func() {
 		require.Equal(c, map[string]any{"id": id, "status": "IN_QUEUE"}, c.retry(id))
 		c.cancel(id)
 	})
+
 	add("queue.retry.timed-out", retry, func(c *Check) {
 		c.frozen(func() {
 			id := c.submit(`{"input":{},"policy":{"ttl":10000}}`)
@@ -239,6 +258,7 @@ var _ = area(func() {
 			c.cancel(id)
 		})
 	})
+
 	add("queue.retry.input", retry, func(c *Check) {
 		id := c.submit(`{"input":{"big":9007199254740993}}`)
 		c.takeJob("w", id)
@@ -249,6 +269,7 @@ var _ = area(func() {
 		require.Contains(c, string(a.Body), `{"big":9007199254740993}`)
 		c.done("w", id, `{}`)
 	})
+
 	add("queue.retry.output", retry, func(c *Check) {
 		id := c.streaming()
 		c.yield("w", id, `{"output":1}`)
@@ -260,6 +281,7 @@ var _ = area(func() {
 		_, chunks := c.stream(id)
 		require.Empty(c, chunks)
 	})
+
 	add("queue.retry.attempts", retry, func(c *Check) {
 		c.frozen(func() {
 			id := c.submit(job)
@@ -271,9 +293,11 @@ var _ = area(func() {
 				require.Equal(c, "FAILED", c.status(id)["status"])
 				c.retry(id)
 			}
+
 			c.cancel(id)
 		})
 	})
+
 	add("queue.retry.conflict", retry, func(c *Check) {
 		waiting := c.submit(job)
 		done := c.submit(job)
@@ -286,6 +310,7 @@ var _ = area(func() {
 		c.cancel(waiting)
 		c.Refused(c.Queue("POST", "retry/"+waiting, ""), 409)
 	})
+
 	add("queue.retry.expired", retry, func(c *Check) {
 		c.frozen(func() {
 			id := c.ended(`{"error":"x"}`)["id"].(string)
@@ -293,6 +318,7 @@ var _ = area(func() {
 			c.Refused(c.Queue("POST", "retry/"+id, ""), 404)
 		})
 	})
+
 	purge := []string{"purgeQueue"}
 	add("queue.purge", purge, func(c *Check) {
 		c.Queue("POST", "purge-queue", "")
@@ -301,6 +327,7 @@ var _ = area(func() {
 		require.Equal(c, map[string]any{"removed": 2.0, "status": "completed"}, c.Queue("POST", "purge-queue", "").JSON)
 		require.Equal(c, map[string]any{"removed": 0.0, "status": "completed"}, c.Queue("POST", "purge-queue", "{}").JSON)
 	})
+
 	add("queue.purge.cancelled", purge, func(c *Check) {
 		purged := c.submit(job)
 		c.Queue("POST", "purge-queue", "")
@@ -309,6 +336,7 @@ var _ = area(func() {
 		c.takeJob("w", after)
 		c.done("w", after, `{}`)
 	})
+
 	add("queue.purge.running", purge, func(c *Check) {
 		id := c.streaming()
 		c.Queue("POST", "purge-queue", "")

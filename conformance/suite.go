@@ -86,11 +86,13 @@ func ask(ctx context.Context, method, address, key, body string) (Answer, error)
 	if err != nil {
 		return Answer{}, err
 	}
+
 	req.Close = true // a connection of its own
 	req.Header.Set("Content-Type", "application/json")
 	if key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
+
 	a, err := do(req)
 	if err != nil {
 		var cause *url.Error
@@ -99,6 +101,7 @@ func ask(ctx context.Context, method, address, key, body string) (Answer, error)
 		}
 		return Answer{}, fmt.Errorf("%w: %s: %w", ErrUnreached, req.URL.Host, err)
 	}
+
 	return a, nil
 }
 
@@ -114,6 +117,7 @@ func (s *Suite) ask(ctx context.Context, method, address, key, body string) (Ans
 		if wait > longest {
 			return a, s.refusedFor(wait)
 		}
+
 		s.wait(wait)
 		select {
 		case <-time.After(wait):
@@ -135,6 +139,7 @@ func (s *Suite) prepare(ctx context.Context) (leave func(), err error) {
 	if err := s.admitted(ctx); err != nil {
 		return leave, err
 	}
+
 	for _, id := range []string{s.Endpoint, s.Managed, s.Declared} {
 		if id == "" {
 			continue
@@ -146,12 +151,14 @@ func (s *Suite) prepare(ctx context.Context) (leave func(), err error) {
 			s.Declared = id
 		}
 	}
+
 	if s.ControlsKey != "" {
 		return s.unlimited(ctx)
 	}
 	if s.Endpoint == "" || s.served(ctx) {
 		return s.lend(ctx)
 	}
+
 	return leave, nil
 }
 
@@ -166,6 +173,7 @@ func (s *Suite) admitted(ctx context.Context) error {
 			return fmt.Errorf("%w: the key: %s", ErrRefused, a.told())
 		}
 	}
+
 	if s.ControlsKey == "" {
 		return nil
 	}
@@ -176,6 +184,7 @@ func (s *Suite) admitted(ctx context.Context) error {
 	if a.Status != http.StatusOK {
 		return fmt.Errorf("%w: the key of the test controls: %s", ErrRefused, a.told())
 	}
+
 	return nil
 }
 
@@ -220,11 +229,13 @@ func (s *Suite) lend(ctx context.Context) (leave func(), err error) {
 	if err != nil {
 		return func() {}, err
 	}
+
 	id, _ := a.object()["id"].(string)
 	if a.Status != http.StatusCreated || id == "" {
 		s.noEndpoint = "none was named, and the target makes none: " + a.told()
 		return func() {}, nil
 	}
+
 	s.Endpoint = id
 	return func() {
 		_, _ = s.ask(context.WithoutCancel(ctx), http.MethodDelete, s.URL+serverless+"/"+id, s.Key, "")
@@ -258,6 +269,7 @@ func Select(only, skip, areas []string) ([]Rule, error) {
 			}
 		}
 	}
+
 	among := func(id string, names []string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return named(id, name) })
 	}
@@ -267,6 +279,7 @@ func Select(only, skip, areas []string) ([]Rule, error) {
 	if len(wanted) == 0 {
 		return nil, errors.New("no rule is left to be checked")
 	}
+
 	return wanted, nil
 }
 

@@ -44,29 +44,34 @@ var _ = area(func() {
 			}
 			text, err := json.Marshal(body)
 			require.NoError(c, err)
+
 			pod := c.createPod(string(text))
 			for _, member := range container {
 				require.Equal(c, template[member], pod[member], member)
 			}
 		}
 	})
+
 	add("templates.list", []string{"listTemplates"}, func(c *Check) {
 		first, second := c.make(templates, plainTemplate), c.make(templates, fullTemplate)
 		c.newestFirst(templates, "templates", first["id"].(string), second["id"].(string))
 		require.Contains(c, c.read(templates)["templates"], second)
 	})
+
 	add("templates.fields", create, func(c *Check) {
 		require.ElementsMatch(c, []string{
 			"id", "name", "image", "args", "disk", "ports", "env", "registry", "mounts", "category", "public", "serverless", "startSsh",
 			"startJupyter", "allowedCudaVersions",
 		}, keys(c.make(templates, plainTemplate)))
 	})
+
 	add("templates.create", create, func(c *Check) {
 		made := c.make(templates, fullTemplate)
 		require.NotEmpty(c, made["id"])
 		delete(made, "id")
 		require.Equal(c, c.parsed(fullTemplate), any(made))
 	})
+
 	add("templates.create.required", create, func(c *Check) {
 		c.invalid("POST", templates, `{"image":$}`, "/name:", `"i"`)
 		c.invalid("POST", templates, `{"name":$}`, "/image:", `"t"`)
@@ -75,6 +80,7 @@ var _ = area(func() {
 		c.invalid("POST", templates, template(`$:1`), "/", `"id"`, `"gpu"`, `"readme"`)
 		c.invalid("POST", templates, template(`"mounts":{"network":[]}$`), "/mounts/network:", "")
 	})
+
 	values := map[string][]string{
 		"/name:": {`{"name":""}`, `{"name":7}`}, "/image:": {`{"image":7}`}, "/args:": {`{"args":null}`}, "/disk:": {`{"disk":0}`, `{"disk":1.5}`},
 		"/ports/0:": {`{"ports":["0/tcp"]}`, `{"ports":["80"]}`}, "/env/A:": {`{"env":{"A":1}}`}, "/registry:": {`{"registry":7}`},
@@ -82,6 +88,7 @@ var _ = area(func() {
 		"/public:":                 {`{"public":"yes"}`}, "/serverless:": {`{"serverless":1}`}, "/startSsh:": {`{"startSsh":null}`}, "/startJupyter:": {`{"startJupyter":0}`},
 		"/category:": {`{"category":"nvidia"}`}, "/allowedCudaVersions/0:": {`{"allowedCudaVersions":["12"]}`},
 	}
+
 	add("templates.create.values", create, func(c *Check) {
 		for place, bodies := range values {
 			for _, body := range bodies {
@@ -95,16 +102,19 @@ var _ = area(func() {
 			}
 		}
 	})
+
 	add("templates.create.cuda", create, func(c *Check) {
 		c.invalid("POST", templates, template(`"allowedCudaVersions":[$]`), "/allowedCudaVersions/0:", `"12"`, `"12.x"`, `""`, `"12.4.1"`, `12.4`)
 		require.Equal(c, []any{"11.8", "12.10"}, c.make(templates, template(`"allowedCudaVersions":["11.8","12.10"]`))["allowedCudaVersions"])
 	})
+
 	add("templates.create.category", create, func(c *Check) {
 		c.invalid("POST", templates, template(`"category":$`), "/category:", `"GPU"`, `""`, `7`, `null`)
 		for _, category := range []string{"CPU", "NVIDIA", "AMD"} {
 			require.Equal(c, category, c.make(templates, template(`"category":"`+category+`"`))["category"])
 		}
 	})
+
 	add("templates.create.ports", create, func(c *Check) {
 		c.Refused(c.REST("POST", templates, template(`"ports":["80/tcp","80/http"]`)), 400)
 	})
@@ -116,6 +126,7 @@ var _ = area(func() {
 		c.Refused(c.Send(Request{Method: "POST", URL: c.URL + templates, Body: body, Key: "Bearer " + stranger}), 404)
 		require.Equal(c, id, c.make(templates, body)["registry"])
 	})
+
 	add("templates.defaults", create, func(c *Check) {
 		made := c.make(templates, plainTemplate)
 		for member, want := range c.parsed(`{"args":"","disk":20,"ports":[],"env":{},"registry":null,"mounts":{},"category":"NVIDIA","public":false,
@@ -123,15 +134,18 @@ var _ = area(func() {
 			require.Equal(c, want, made[member], member)
 		}
 	})
+
 	add("templates.get", []string{"createTemplate", "getTemplate"}, func(c *Check) {
 		made := c.make(templates, fullTemplate)
 		require.Equal(c, made, c.read(templates+"/"+made["id"].(string)))
 	})
+
 	add("templates.unknown", []string{"getTemplate", "updateTemplate", "deleteTemplate"}, func(c *Check) {
 		c.Refused(c.REST("GET", templates+"/nosuchtemplate", ""), 404)
 		c.Refused(c.REST("PATCH", templates+"/nosuchtemplate", `{}`), 404)
 		c.Refused(c.REST("DELETE", templates+"/nosuchtemplate", ""), 404)
 	})
+
 	add("templates.update", update, func(c *Check) {
 		want := c.make(templates, fullTemplate)
 		at := templates + "/" + want["id"].(string)
@@ -140,6 +154,7 @@ var _ = area(func() {
 		require.Equal(c, want, c.changed(at, `{"name":"b"}`))
 		require.Equal(c, want, c.read(at))
 	})
+
 	add("templates.update.members", update, func(c *Check) {
 		at := c.newTemplate(plainTemplate)
 		want := c.parsed(strings.Replace(fullTemplate, "null", `"`+c.newRegistry()+`"`, 1)).(map[string]any)
@@ -149,10 +164,12 @@ var _ = area(func() {
 			require.NoError(c, err)
 			require.Equal(c, value, c.changed(at, string(body))[member], member)
 		}
+
 		got := c.read(at)
 		delete(got, "id")
 		require.Equal(c, want, got)
 	})
+
 	add("templates.update.clear", update, func(c *Check) {
 		at := c.newTemplate(strings.Replace(fullTemplate, "null", `"`+c.newRegistry()+`"`, 1))
 		empty := `{"args":"","ports":[],"env":{},"mounts":{},"allowedCudaVersions":[],"registry":null}`
@@ -163,6 +180,7 @@ var _ = area(func() {
 		}
 		require.Equal(c, "i", got["image"])
 	})
+
 	add("templates.update.values", update, func(c *Check) {
 		at := c.newTemplate(plainTemplate)
 		for place, bodies := range values {
@@ -170,6 +188,7 @@ var _ = area(func() {
 		}
 		c.invalid("PATCH", at, `{$:1}`, "/", `"id"`, `"gpu"`)
 	})
+
 	add("templates.update.refused", update, func(c *Check) {
 		want := c.make(templates, fullTemplate)
 		at := templates + "/" + want["id"].(string)
@@ -177,6 +196,7 @@ var _ = area(func() {
 		c.Refused(c.REST("PATCH", at, `{"name":"b","registry":"nosuchcredential"}`), 404)
 		require.Equal(c, want, c.read(at))
 	})
+
 	add("templates.private", []string{"getTemplate", "updateTemplate", "deleteTemplate", "listTemplates"}, func(c *Check) {
 		c.strange(templates, "templates", c.newTemplate(plainTemplate), `{"name":"b"}`)
 	})
@@ -186,6 +206,7 @@ var _ = area(func() {
 		require.Equal(c, 204, c.REST("DELETE", registries+"/"+id, "").Status)
 		require.Nil(c, c.read(at)["registry"])
 	})
+
 	add("templates.delete", []string{"deleteTemplate", "getTemplate", "listTemplates"}, func(c *Check) {
 		c.deleted(c.newTemplate(plainTemplate))
 	})
@@ -200,6 +221,7 @@ var _ = area(func() {
 			return c.Send(Request{Method: method, URL: c.URL + path, Body: body, Key: "Bearer " + stranger})
 		}
 	}
+
 	add("templates.public.read", []string{"getTemplate", "listTemplates"}, func(c *Check) {
 		made := c.make(templates, template(`"public":true`))
 		send := foreign(c)
@@ -207,6 +229,7 @@ var _ = area(func() {
 		require.Equal(c, []any{}, send("GET", templates, "").JSON["templates"])
 		require.Contains(c, c.read(templates)["templates"], made)
 	})
+
 	add("templates.public.write", []string{"updateTemplate", "deleteTemplate"}, func(c *Check) {
 		made := c.make(templates, template(`"public":true`))
 		at, send := templates+"/"+made["id"].(string), foreign(c)
@@ -214,6 +237,7 @@ var _ = area(func() {
 		c.Refused(send("DELETE", at, ""), 404)
 		require.Equal(c, made, c.read(at))
 	})
+
 	add("templates.public.credential", []string{"getTemplate"}, func(c *Check) {
 		c.needsControls()
 		id := c.newRegistry()
@@ -224,6 +248,7 @@ var _ = area(func() {
 		require.NotContains(c, string(a.Body), id)
 		require.Equal(c, id, c.read(at)["registry"])
 	})
+
 	add("templates.catalog", []string{"getTemplate", "updateTemplate", "deleteTemplate"}, func(c *Check) {
 		for _, public := range append(c.catalog("templates", "source=official"), c.catalog("templates", "source=community")...) {
 			at := templates + "/" + public["id"].(string)
@@ -232,6 +257,7 @@ var _ = area(func() {
 			c.Refused(c.REST("DELETE", at, ""), 404)
 		}
 	})
+
 	add("templates.public.withdrawn", []string{"getTemplate", "updateTemplate"}, func(c *Check) {
 		at, send := c.newTemplate(template(`"public":true`)), foreign(c)
 		require.Equal(c, 200, send("GET", at, "").Status)

@@ -36,6 +36,7 @@ var _ = area(func() {
 			require.Equal(c, "3.1.0", c.document(path)["openapi"])
 		}
 	})
+
 	add("documents.examples", nil, func(c *Check) {
 		for _, path := range []string{rest, queue, "/openapi/worker.json"} {
 			parameters := 0
@@ -48,6 +49,7 @@ var _ = area(func() {
 			require.NotZero(c, parameters, path)
 		}
 	})
+
 	add("documents.clients", nil, func(c *Check) {
 		schemas := c.document(queue)["components"].(map[string]any)["schemas"].(map[string]any)
 		submission := schemas["Submission"].(map[string]any)["properties"].(map[string]any)
@@ -64,17 +66,20 @@ var _ = area(func() {
 					operations[strings.ToLower(id)] = true
 				}
 			})
+
 			for _, name := range keys(document["components"].(map[string]any)["schemas"].(map[string]any)) {
 				of, is := strings.CutSuffix(strings.ToLower(name), "response")
 				require.False(c, is && operations[of], "%s: schema %s", path, name)
 			}
 		}
 	})
+
 	add("documents.pages", nil, func(c *Check) {
 		index := c.Send(Request{Method: "GET", URL: c.URL + "/docs", Key: "-"})
 		if index.Status == 401 || index.Status == 404 {
 			c.Skip("the target has no reference pages")
 		}
+
 		for _, path := range []string{"/docs", "/docs/rest", "/docs/queue", "/docs/worker"} {
 			a := c.Send(Request{Method: "GET", URL: c.URL + path, Key: "-"})
 			require.Equal(c, 200, a.Status)
@@ -83,6 +88,7 @@ var _ = area(func() {
 			require.NotContains(c, string(a.Body), "://")
 		}
 	})
+
 	add("versions.rest", nil, func(c *Check) {
 		require.Equal(c, "2.0.0", c.document(rest)["info"].(map[string]any)["version"])
 	})
@@ -91,11 +97,13 @@ var _ = area(func() {
 			require.True(c, strings.HasPrefix(path, "/v2/"), path)
 		}
 	})
+
 	add("versions.queue.paths", nil, func(c *Check) {
 		for _, path := range keys(c.document(queue)["paths"].(map[string]any)) {
 			require.True(c, strings.HasPrefix(path, "/v2/{endpointId}/"), path)
 		}
 	})
+
 	add("versions.persistent-deprecated", nil, func(c *Check) {
 		schemas := c.document(rest)["components"].(map[string]any)["schemas"].(map[string]any)
 		require.Equal(c, true, schemas["PersistentMount"].(map[string]any)["deprecated"])

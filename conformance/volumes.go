@@ -93,21 +93,25 @@ var _ = area(func() {
 		require.Equal(c, want, pod["mounts"])
 		require.Equal(c, want, c.getPod(pod["id"].(string))["mounts"])
 	})
+
 	add("volumes.mount.cpu", mount, func(c *Check) {
 		id := c.newVolume()
 		pod := c.createPod(cpuWith(`"mounts":{"network":[{"volumeId":"` + id + `","path":"/any/path"}]}`))
 		require.Equal(c, map[string]any{"network": []any{map[string]any{"volumeId": id, "path": "/any/path"}}}, pod["mounts"])
 	})
+
 	add("volumes.mount.shared", mount, func(c *Check) {
 		id := c.newVolume()
 		c.createPod(with(mounting(id)))
 		c.createPod(cpuWith(mounting(id)))
 	})
+
 	add("volumes.placement", mount, func(c *Check) {
 		id := c.newVolume()
 		require.Equal(c, "US-KS-2", c.createPod(with(mounting(id)))["dataCenterId"])
 		require.Equal(c, "US-KS-2", c.createPod(cpuWith(mounting(id) + `,"dataCenterIds":["EU-RO-1","US-KS-2"]`))["dataCenterId"])
 	})
+
 	add("volumes.data-center", mount, func(c *Check) {
 		c.detailHas(with(mounting(c.newVolume())+`,"dataCenterIds":["EU-RO-1","US-TX-3"]`), 400, "US-KS-2")
 	})
@@ -118,24 +122,28 @@ var _ = area(func() {
 		id := c.make(path, `{"name":"a","size":10,"dataCenter":"AP-JP-1"}`)["id"].(string)
 		c.detailHas(with(mounting(id)+`,"globalNetworking":true`), 400, "globalNetworking")
 	})
+
 	add("volumes.ownership", []string{"getNetworkVolume", "updateNetworkVolume", "deleteNetworkVolume", "listNetworkVolumes", "createPod"}, func(c *Check) {
 		id := c.newVolume()
 		c.strange(path, "networkVolumes", path+"/"+id, `{"size":10}`)
 		_, stranger := c.newKey(`,"user":"stranger"`, "all")
 		c.Refused(c.Send(Request{Method: "POST", URL: c.URL + "/v2/pods", Body: with(mounting(id)), Key: "Bearer " + stranger}), 404)
 	})
+
 	add("volumes.list", []string{"listNetworkVolumes"}, func(c *Check) {
 		c.newestFirst(path, "networkVolumes", c.newVolume(), c.newVolume())
 	})
 	add("volumes.fields", create, func(c *Check) {
 		require.ElementsMatch(c, []string{"id", "name", "size", "dataCenter", "type"}, keys(c.make(path, volume)))
 	})
+
 	add("volumes.create", create, func(c *Check) {
 		made := c.make(path, `{"name":"a b","size":4096,"dataCenter":"EU-RO-1","type":"HIGH_PERFORMANCE"}`)
 		require.NotEmpty(c, made["id"])
 		delete(made, "id")
 		require.Equal(c, map[string]any{"name": "a b", "size": 4096.0, "dataCenter": "EU-RO-1", "type": "HIGH_PERFORMANCE"}, made)
 	})
+
 	add("volumes.create.required", create, func(c *Check) {
 		errors := c.Refused(c.REST("POST", path, `{}`), 422)
 		require.Len(c, errors, 3)
@@ -143,18 +151,21 @@ var _ = area(func() {
 			require.True(c, strings.HasPrefix(errors[i], place), errors[i])
 		}
 	})
+
 	add("volumes.create.closed", create, func(c *Check) {
 		c.invalid("POST", path, `{"name":"a","size":20,"dataCenter":"US-KS-2",$:1}`, "/", `"id"`, `"dataCenterId"`, `"tier"`)
 	})
 	add("volumes.create.name", create, func(c *Check) {
 		c.invalid("POST", path, `{"name":$,"size":20,"dataCenter":"US-KS-2"}`, "/name:", `""`, `7`, `null`)
 	})
+
 	add("volumes.create.size", create, func(c *Check) {
 		c.invalid("POST", path, `{"name":"a","size":$,"dataCenter":"US-KS-2"}`, "/size:", `9`, `4097`, `10.5`, `"20"`, `null`)
 		for _, size := range []int{10, 4096} {
 			require.EqualValues(c, size, c.make(path, `{"name":"a","size":`+strconv.Itoa(size)+`,"dataCenter":"US-KS-2"}`)["size"])
 		}
 	})
+
 	add("volumes.create.type", create, func(c *Check) {
 		c.invalid("POST", path, `{"name":"a","size":20,"dataCenter":"US-KS-2","type":$}`, "/type:", `"standard"`, `""`, `7`, `null`)
 		require.Equal(c, "STANDARD", c.make(path, `{"name":"a","size":20,"dataCenter":"US-KS-2","type":"STANDARD"}`)["type"])
@@ -162,21 +173,25 @@ var _ = area(func() {
 	add("volumes.create.type.default", create, func(c *Check) {
 		require.Equal(c, "STANDARD", c.make(path, volume)["type"])
 	})
+
 	add("volumes.create.data-center", create, func(c *Check) {
 		c.invalid("POST", path, `{"name":"a","size":20,"dataCenter":$}`, "/dataCenter:", `""`, `7`, `null`)
 		a := c.REST("POST", path, `{"name":"a","size":20,"dataCenter":"XX-YY-1"}`)
 		c.Refused(a, 400)
 		require.Contains(c, a.JSON["detail"], "XX-YY-1")
 	})
+
 	add("volumes.get", []string{"createNetworkVolume", "getNetworkVolume"}, func(c *Check) {
 		made := c.make(path, volume)
 		require.Equal(c, made, c.read(path+"/"+made["id"].(string)))
 	})
+
 	add("volumes.unknown", []string{"getNetworkVolume", "updateNetworkVolume", "deleteNetworkVolume"}, func(c *Check) {
 		c.Refused(c.REST("GET", path+"/nosuchvolume", ""), 404)
 		c.Refused(c.REST("PATCH", path+"/nosuchvolume", `{"name":"b"}`), 404)
 		c.Refused(c.REST("DELETE", path+"/nosuchvolume", ""), 404)
 	})
+
 	add("volumes.update.name", update, func(c *Check) {
 		want := c.make(path, volume)
 		at := path + "/" + want["id"].(string)
@@ -184,6 +199,7 @@ var _ = area(func() {
 		require.Equal(c, want, c.changed(at, `{"name":"b"}`))
 		require.Equal(c, want, c.read(at))
 	})
+
 	add("volumes.update.size", update, func(c *Check) {
 		want := c.make(path, volume)
 		at := path + "/" + want["id"].(string)
@@ -192,17 +208,20 @@ var _ = area(func() {
 		require.Equal(c, want, c.changed(at, `{"size":4096}`))
 		require.Equal(c, want, c.read(at))
 	})
+
 	add("volumes.update.shrink", update, func(c *Check) {
 		want := c.make(path, volume)
 		at := path + "/" + want["id"].(string)
 		c.Refused(c.REST("PATCH", at, `{"name":"b","size":19}`), 400)
 		require.Equal(c, want, c.read(at))
 	})
+
 	add("volumes.update.closed", update, func(c *Check) {
 		at := path + "/" + c.newVolume()
 		c.invalid("PATCH", at, `{"type":"$"}`, "/type:", "STANDARD", "HIGH_PERFORMANCE")
 		c.invalid("PATCH", at, `{"dataCenter":"$"}`, "/dataCenter:", "US-KS-2")
 	})
+
 	add("volumes.update.empty", update, func(c *Check) {
 		require.Len(c, c.Refused(c.REST("PATCH", path+"/"+c.newVolume(), `{}`), 422), 1)
 	})
@@ -211,6 +230,7 @@ var _ = area(func() {
 		c.invalid("PATCH", at, `{"name":$}`, "/name:", `""`, `7`, `null`)
 		c.invalid("PATCH", at, `{"size":$}`, "/size:", `9`, `4097`, `20.5`, `"30"`, `null`)
 	})
+
 	add("volumes.delete", []string{"deleteNetworkVolume", "getNetworkVolume", "listNetworkVolumes"}, func(c *Check) {
 		c.deleted(path + "/" + c.newVolume())
 	})
@@ -224,6 +244,7 @@ var _ = area(func() {
 		c.Refused(c.REST("DELETE", path+"/"+id, ""), 400)
 		c.read(path + "/" + id)
 	})
+
 	add("volumes.delete.detached", []string{"deleteNetworkVolume", "deletePod"}, func(c *Check) {
 		id := c.newVolume()
 		pod := c.newPod(with(mounting(id)))
@@ -238,6 +259,7 @@ var _ = area(func() {
 		c.Refused(c.patch(pod, `{"mounts":{"persistent":{"size":20,"path":"/a"}}}`), 400)
 		require.NotContains(c, c.getPod(pod)["mounts"], "persistent")
 	})
+
 	add("pods.patch.mounts.volume", patch, func(c *Check) {
 		first, second := c.newVolume(), c.newVolume()
 		pod := c.newPod(with(mounting(first)))
@@ -246,6 +268,7 @@ var _ = area(func() {
 		}
 		require.Equal(c, map[string]any{"network": []any{map[string]any{"volumeId": first, "path": "/n"}}}, c.getPod(pod)["mounts"])
 	})
+
 	add("pods.patch.mounts.network-path", patch, func(c *Check) {
 		id := c.newVolume()
 		pod := c.newPod(with(mounting(id)))

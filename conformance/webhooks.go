@@ -55,6 +55,7 @@ func (c *Check) webhooksArrive() bool {
 	if known != nil {
 		return *known
 	}
+
 	r := newReceiver(200)
 	defer r.Close()
 	c.cancel(c.hooked(r, ""))
@@ -65,6 +66,7 @@ func (c *Check) webhooksArrive() bool {
 	c.suite.mu.Lock()
 	c.suite.webhooks = &arrive
 	c.suite.mu.Unlock()
+
 	return arrive
 }
 
@@ -132,6 +134,7 @@ var _ = area(func() {
 			c.awaits(r, 2)
 		}, 200)
 	})
+
 	add("queue.webhook.every-end", []string{"run", "finishJob", "cancel", "purgeQueue"}, func(c *Check) {
 		c.receive(func(r *receiver) {
 			c.frozen(func() {
@@ -147,6 +150,7 @@ var _ = area(func() {
 				c.hooked(r, `,"policy":{"ttl":10000}`)
 				c.advance(10 * time.Second)
 				c.awaits(r, 4)
+
 				overrun := c.hooked(r, `,"policy":{"executionTimeout":5000}`)
 				c.takeJob("w", overrun)
 				c.advance(5 * time.Second)
@@ -158,6 +162,7 @@ var _ = area(func() {
 			})
 		}, 200)
 	})
+
 	add("queue.webhook.success", ops, func(c *Check) {
 		for _, status := range []int{200, 201, 204, 299} {
 			c.receive(func(r *receiver) {
@@ -170,6 +175,7 @@ var _ = area(func() {
 			}, status)
 		}
 	})
+
 	add("queue.webhook.again", ops, func(c *Check) {
 		c.receive(func(r *receiver) {
 			c.frozen(func() {
@@ -181,6 +187,7 @@ var _ = area(func() {
 					c.awaits(r, n)
 					c.advance(time.Millisecond)
 				}
+
 				c.advance(time.Minute)
 				for _, document := range c.awaits(r, 3) {
 					require.Equal(c, id, document["id"])
@@ -189,6 +196,7 @@ var _ = area(func() {
 			})
 		}, 500, 302, 500)
 	})
+
 	add("queue.webhook.alone", ops, func(c *Check) {
 		c.receive(func(r *receiver) {
 			c.frozen(func() {
@@ -203,6 +211,7 @@ var _ = area(func() {
 			})
 		}, 200)
 	})
+
 	add("queue.webhook.trouble", ops, func(c *Check) {
 		c.receive(func(r *receiver) {
 			c.frozen(func() {
@@ -210,6 +219,7 @@ var _ = area(func() {
 					c.hooked(r, "")
 				}
 				c.Queue("POST", "purge-queue", "")
+
 				posts := 0
 				for _, pause := range []time.Duration{0, 1, 2, 4} {
 					if pause > 0 {
@@ -220,6 +230,7 @@ var _ = area(func() {
 					posts++
 					c.awaits(r, posts)
 				}
+
 				c.advance(20 * time.Second) // it is well
 				seen := map[any]bool{}
 				for _, document := range c.awaits(r, 4+6) {
@@ -229,6 +240,7 @@ var _ = area(func() {
 			})
 		}, 503, 429, 500, 500, 200)
 	})
+
 	add("queue.webhook.given-up", ops, func(c *Check) {
 		c.receive(func(r *receiver) {
 			c.frozen(func() {
@@ -240,15 +252,18 @@ var _ = area(func() {
 				c.advance(time.Hour + 30*time.Second)
 				posts := len(r.posts())
 				require.Less(c, posts, 3*jobs)
+
 				c.advance(time.Minute)
 				c.awaits(r, posts)
 			})
 		}, 500)
 	})
+
 	add("queue.webhook.private", ops, func(c *Check) {
 		if c.Guarded == nil {
 			c.Skip("there is no target that posts to no private address")
 		}
+
 		guarded := c.of(*c.Guarded)
 		c.receive(func(r *receiver) {
 			guarded.frozen(func() {
@@ -261,10 +276,12 @@ var _ = area(func() {
 				require.Contains(c, delivery["error"], "private")
 				require.Empty(c, r.posts())
 			})
+
 			c.cancel(c.hooked(r, "")) // where it is set, it is posted
 			c.awaits(r, 1)
 		}, 200)
 	})
+
 	add("queue.webhook.link-local", ops, func(c *Check) {
 		c.receive(func(r *receiver) {
 			c.frozen(func() {
@@ -274,10 +291,12 @@ var _ = area(func() {
 					refused[id] = true
 					c.cancel(id)
 				}
+
 				// Tries are made in the order in which they fall due: when the last one is over, so are those before it.
 				c.cancel(c.hooked(r, ""))
 				c.awaits(r, 1)
 				c.advance(time.Minute)
+
 				for _, w := range c.control("GET", "webhooks", "").JSON["webhooks"].([]any) {
 					if delivery := w.(map[string]any); refused[delivery["job"].(string)] {
 						require.EqualValues(c, 3, delivery["tries"])
@@ -286,6 +305,7 @@ var _ = area(func() {
 						delete(refused, delivery["job"].(string))
 					}
 				}
+
 				require.Empty(c, refused)
 			})
 		}, 200)

@@ -17,6 +17,7 @@ var _ = area(func() {
 		require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
 		c.done("w", id, `{}`)
 	})
+
 	add("queue.take.once", []string{"takeJob"}, func(c *Check) {
 		first, second := c.submit(job), c.submit(job)
 		c.takeJob("w", first)
@@ -24,6 +25,7 @@ var _ = area(func() {
 		c.done("w", first, `{}`)
 		c.done("other", second, `{}`)
 	})
+
 	add("queue.take.batch", []string{"takeJobs"}, func(c *Check) {
 		ids := []string{c.submit(job), c.submit(job), c.submit(job)}
 		a := c.Queue("GET", "job-take-batch/w?gpu=x&batch_size=2&job_in_progress=1", "")
@@ -35,6 +37,7 @@ var _ = area(func() {
 			c.done("w", id, `{}`)
 		}
 	})
+
 	add("queue.take.hold", []string{"takeJob"}, func(c *Check) { c.held("job-take/w?x=1") })
 	add("queue.take.gone", []string{"takeJob"}, func(c *Check) {
 		c.held("job-take/w?x=1")
@@ -42,6 +45,7 @@ var _ = area(func() {
 		c.takeJob("other", id)
 		c.done("other", id, `{}`)
 	})
+
 	add("queue.stop", []string{"stopJobs"}, func(c *Check) { c.held("job-stop/patient?x=1") })
 	add("queue.order", []string{"run", "takeJobs"}, func(c *Check) {
 		ids := []string{c.submit(job), c.submit(job), c.submit(job)}
@@ -50,6 +54,7 @@ var _ = area(func() {
 			c.done("w", id, `{}`)
 		}
 	})
+
 	add("queue.order.low", []string{"run", "takeJobs"}, func(c *Check) {
 		const lower = `{"input":{},"policy":{"lowPriority":true}}`
 		low, lowest, normal := c.submit(lower), c.submit(lower), c.submit(job)
@@ -58,11 +63,13 @@ var _ = area(func() {
 			c.done("w", id, `{}`)
 		}
 	})
+
 	add("queue.done", []string{"finishJob", "status"}, func(c *Check) {
 		j := c.ended(`{"output":{"big":9007199254740993,"text":"<&>"}}`)
 		require.Equal(c, "COMPLETED", j["status"])
 		require.Contains(c, string(c.Queue("GET", "status/"+j["id"].(string), "").Body), `{"big":9007199254740993,"text":"<&>"}`)
 	})
+
 	add("queue.done.any-type", []string{"finishJob"}, func(c *Check) {
 		require.Equal(c, "COMPLETED", c.ended(`{"output":1,"unlisted":true}`)["status"])
 	})
@@ -71,6 +78,7 @@ var _ = area(func() {
 		require.Equal(c, "COMPLETED", j["status"])
 		require.NotContains(c, j, "output")
 	})
+
 	add("queue.done.error", []string{"finishJob"}, func(c *Check) {
 		j := c.ended(`{"error":"it broke","output":{"part":1}}`)
 		require.Equal(c, "FAILED", j["status"])
@@ -79,12 +87,14 @@ var _ = area(func() {
 		require.Equal(c, `{"code":7}`, c.ended(`{"error":{"code":7}}`)["error"])
 		require.Equal(c, "COMPLETED", c.ended(`{"error":null,"output":1}`)["status"])
 	})
+
 	add("queue.done.late", []string{"finishJob"}, func(c *Check) {
 		j := c.ended(`{"output":1}`)
 		c.done("w", j["id"].(string), `{"error":"again"}`)
 		require.Equal(c, j, c.status(j["id"].(string)))
 		c.done("w", "nosuchjob", `{"output":1}`)
 	})
+
 	add("queue.progress", []string{"finishJob", "status"}, func(c *Check) {
 		id := c.submit(job)
 		c.takeJob("w", id)
@@ -96,6 +106,7 @@ var _ = area(func() {
 		require.Equal(c, "whole", c.status(id)["output"])
 		require.Equal(c, "COMPLETED", c.status(id)["status"])
 	})
+
 	add("queue.fence", []string{"finishJob"}, func(c *Check) {
 		id := c.submit(job)
 		c.takeJob("w", id)
@@ -103,6 +114,7 @@ var _ = area(func() {
 		require.Equal(c, "IN_PROGRESS", c.status(id)["status"])
 		c.done("w", id, `{}`)
 	})
+
 	add("queue.stream.append", []string{"streamJob"}, func(c *Check) {
 		id := c.submit(job)
 		c.takeJob("w", id)
@@ -110,15 +122,18 @@ var _ = area(func() {
 		c.done("w", id, `{"output":[]}`)
 		require.Equal(c, []any{}, c.status(id)["output"])
 	})
+
 	add("queue.ping", []string{"ping"}, func(c *Check) {
 		require.Equal(c, 200, c.Queue("GET", "ping/w?gpu=x&runpod_version=1.7.0", "").Status)
 		require.Equal(c, 200, c.Queue("GET", "ping/w?gpu=x&job_id=a,b&runpod_version=1.7.0", "").Status)
 	})
+
 	add("queue.ping.unhealthy", []string{"ping", "health"}, func(c *Check) {
 		before := c.counts("workers")["unhealthy"]
 		require.Equal(c, 200, c.Queue("GET", "ping/"+c.worker("ill")+"?status=unhealthy&check=disk&reason=full", "").Status)
 		require.Equal(c, before+1, c.counts("workers")["unhealthy"])
 	})
+
 	add("queue.output.limit", []string{"finishJob"}, func(c *Check) {
 		c.outputLimit(10_000_000, func() string { return c.submit(job) })
 	})
@@ -149,6 +164,7 @@ func (c *Check) outputLimit(limit int, submit func() string) {
 		c.done("w", id, `{"output":"`+strings.Repeat("x", size-2)+`"}`)
 		return c.status(id)
 	}
+
 	j := finish(limit)
 	require.Equal(c, "COMPLETED", j["status"])
 	require.Len(c, j["output"], limit-2)

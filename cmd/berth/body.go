@@ -104,8 +104,10 @@ func pairs(flag, at, usage string) field {
 				object[key] = text
 			}
 		}
+
 		return object, err
 	}
+
 	return f
 }
 
@@ -123,6 +125,7 @@ func made(flag, at, usage string, read func(string) (any, error)) field {
 		}
 		return value, err
 	}
+
 	return f
 }
 
@@ -157,10 +160,12 @@ func (b body) read(cmd *cobra.Command) ([]byte, error) {
 			return nil, err
 		}
 	}
+
 	changed := slices.ContainsFunc(b.fields, func(f field) bool { return cmd.Flags().Changed(f.flag) })
 	if path == "" && !changed {
 		return nil, misuse(fmt.Errorf("%s: nothing is asked for", cmd.CommandPath()), "give flags, or a document with --file")
 	}
+
 	if path != "" {
 		if !changed {
 			return file, nil
@@ -171,6 +176,7 @@ func (b body) read(cmd *cobra.Command) ([]byte, error) {
 			return nil, misuse(fmt.Errorf("%s: it must be a JSON object for flags to change it", path), "")
 		}
 	}
+
 	if document == nil {
 		document = map[string]any{}
 	}
@@ -186,6 +192,7 @@ func (b body) read(cmd *cobra.Command) ([]byte, error) {
 			return nil, misuse(err, "")
 		}
 	}
+
 	return json.Marshal(document)
 }
 
@@ -204,6 +211,7 @@ func put(document map[string]any, at string, value any) error {
 		document[name] = inner
 		document = inner
 	}
+
 	document[names[len(names)-1]] = value
 	return nil
 }

@@ -88,6 +88,7 @@ func (c *connection) hold(ctx context.Context, d time.Duration, r request) ([]by
 	if err != nil {
 		return nil, c.unreached(err)
 	}
+
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
@@ -96,6 +97,7 @@ func (c *connection) hold(ctx context.Context, d time.Duration, r request) ([]by
 	if res.StatusCode/100 != 2 {
 		return nil, c.refused(res, body)
 	}
+
 	return body, nil
 }
 
@@ -155,6 +157,7 @@ func (c *connection) refused(res *http.Response, body []byte) error {
 	for _, violation := range problem.Errors {
 		f.notes = append(f.notes, oneLine(violation))
 	}
+
 	switch status := res.StatusCode; {
 	case status == http.StatusUnauthorized && !c.keyed:
 		f.hint = "no key is set: make one with berth keys create where the server's data is, and export it as BERTH_KEY"
@@ -169,6 +172,7 @@ func (c *connection) refused(res *http.Response, body []byte) error {
 	case problem.Detail == "":
 		f.hint = fmt.Sprintf("this is not how a berth answers: is one at %s?", c.server)
 	}
+
 	return f
 }
 
@@ -192,12 +196,14 @@ func (c *connection) endpoint(ctx context.Context, name string) (string, error) 
 	if err != nil {
 		return "", err
 	}
+
 	var ids []string
 	for _, e := range list.Endpoints {
 		if e.Name == name {
 			ids = append(ids, e.ID)
 		}
 	}
+
 	if len(ids) == 1 {
 		return ids[0], nil
 	}

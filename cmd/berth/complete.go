@@ -22,6 +22,7 @@ func (f completion) values(cmd *cobra.Command, args []string, _ string) ([]strin
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
+
 	ctx := cmd.Context()
 	if ctx == nil {
 		ctx = context.Background()
@@ -32,6 +33,7 @@ func (f completion) values(cmd *cobra.Command, args []string, _ string) ([]strin
 	if err != nil {
 		words = nil
 	}
+
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 

@@ -31,6 +31,7 @@ or ~/.config on Linux); one file, never several. It is YAML, and a name that is 
 
 There is none in the working directory: what somebody else put there must not get your key.`,
 	}
+
 	cmd.AddCommand(newConfigShowCommand())
 	return cmd
 }
@@ -75,6 +76,7 @@ shown, only whether it is set. Other flags may be given, to see what they change
 			}, settings)
 		},
 	}
+
 	addSettings(cmd, cmd.Flags(), app.Settings())
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = true })
 	return cmd
@@ -86,11 +88,13 @@ func show(f *pflag.Flag) shownSetting {
 	if list, ok := f.Value.(pflag.SliceValue); ok {
 		s.Value = append([]string{}, list.GetSlice()...)
 	}
+
 	if source := f.Annotations[sourceMark]; len(source) > 0 {
 		s.Source = source[0]
 	} else if f.Changed {
 		s.Source = "--" + f.Name
 	}
+
 	if u, err := url.Parse(f.Value.String()); err == nil && u.User != nil {
 		s.Value = u.Redacted()
 	}
@@ -100,5 +104,6 @@ func show(f *pflag.Flag) shownSetting {
 			s.Value = "set"
 		}
 	}
+
 	return s
 }

@@ -47,6 +47,7 @@ With the test controls the rules set the clock of the server forward and reset i
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
+
 	flags := cmd.Flags()
 	flags.StringVar(&c.target.URL, "target", "", "base address of the server; empty: a server of its own")
 	flags.StringVar(&c.target.QueueURL, "queue-target", "", "base address of its queue, if it is another one")
@@ -63,6 +64,7 @@ With the test controls the rules set the clock of the server forward and reset i
 	flags.Uint64Var(&c.shuffle, "shuffle", 0, "check the rules in a random order of this seed; 0: by their ids")
 	flags.DurationVar(&c.patience, "patience", time.Minute, "how long to wait for what happens unasked, such as a pod that comes up")
 	flags.StringVar(&c.junit, "junit", "", "write the outcomes to this file too, as they come")
+
 	return cmd
 }
 
@@ -86,6 +88,7 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
+
 		defer func() { _ = stop() }()
 		c.target = own
 	} else if err := c.checkTarget(); err != nil {
@@ -98,6 +101,7 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 			out = cmd.ErrOrStderr() // to see how far it is
 		}
 	}
+
 	report, err := newReport(c.junit, rules)
 	if err != nil {
 		return err
@@ -130,6 +134,7 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 	case !ok:
 		return errors.New("a rule failed")
 	}
+
 	return nil
 }
 
@@ -143,22 +148,26 @@ func (c *conformanceCommand) checkTarget() error {
 		}
 		*address = strings.TrimSuffix(*address, "/")
 	}
+
 	if t.Key == "" {
 		return errors.New("--target needs --key")
 	}
 	if t.ControlsKey != "" && t.Endpoint == "" {
 		return errors.New("--controls-key needs --endpoint: the rules reset the server, and with it an endpoint that they create")
 	}
+
 	for flag, value := range map[string]string{"key": t.Key, "controls-key": t.ControlsKey, "exempt-key": t.ExemptKey} {
 		if strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' }) {
 			return fmt.Errorf("--%s: a key has no spaces, and only characters that a header can have", flag)
 		}
 	}
+
 	for flag, value := range map[string]string{"endpoint": t.Endpoint, "managed-endpoint": t.Managed, "declared-endpoint": t.Declared} {
 		if value != url.PathEscape(value) {
 			return fmt.Errorf("--%s: %q is not the id of an endpoint", flag, value)
 		}
 	}
+
 	return nil
 }
 
@@ -195,6 +204,7 @@ func (r *report) write(last bool) error {
 		return nil
 	}
 	r.written = time.Now()
+
 	if stat, err := os.Stat(r.path); err == nil && !stat.Mode().IsRegular() {
 		if !last {
 			return nil
@@ -205,6 +215,7 @@ func (r *report) write(last bool) error {
 		}
 		return errors.Join(conformance.WriteJUnit(f, r.outcomes), f.Close())
 	}
+
 	f, err := os.CreateTemp(filepath.Dir(r.path), ".junit-*")
 	if err != nil {
 		return err
@@ -216,6 +227,7 @@ func (r *report) write(last bool) error {
 	if err != nil {
 		_ = os.Remove(f.Name())
 	}
+
 	return err
 }
 

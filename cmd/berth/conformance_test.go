@@ -44,11 +44,13 @@ func judge(ctx context.Context, t *testing.T, code, rules int, args ...string) (
 	path := filepath.Join(t.TempDir(), "junit.xml")
 	r := call(ctx, "", append([]string{"conformance", "--junit", path}, args...)...)
 	require.Equal(t, code, r.code, r.err)
+
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	var j judged
 	require.NoError(t, xml.Unmarshal(text, &j))
 	require.Len(t, j.Cases, rules)
+
 	failures, skipped := 0, 0
 	for _, c := range j.Cases {
 		if c.Failure != nil {
@@ -59,6 +61,7 @@ func judge(ctx context.Context, t *testing.T, code, rules int, args ...string) (
 			skipped++
 		}
 	}
+
 	require.Equal(t, []int{rules, failures, skipped}, []int{j.Tests, j.Failures, j.Skipped})
 	return j, r
 }
@@ -79,6 +82,7 @@ func TestRulesOfADefaultServerHoldAndLeaveNothingBehind(t *testing.T) {
 			req.Header.Set("Authorization", "Bearer "+key)
 			res, err := http.DefaultClient.Do(req)
 			require.NoError(t, err)
+
 			var list any
 			require.NoError(t, json.NewDecoder(res.Body).Decode(&list))
 			require.NoError(t, res.Body.Close())
@@ -86,13 +90,16 @@ func TestRulesOfADefaultServerHoldAndLeaveNothingBehind(t *testing.T) {
 			require.NoError(t, err)
 			all = append(all, path+" "+string(text))
 		}
+
 		return all
 	}
+
 	before := lists()
 	echo := string(s.server.Endpoints()["echo"])
 	rules := []string{"auth", "account", "clusters.create", "delegations", "graphql.registries", "queue.run", "queue.webhook", "volumes", "serverless.delete", "templates"}
 	asked, err := conformance.Select(rules, nil, nil)
 	require.NoError(t, err)
+
 	// The endpoint has workers: the rules make one of their own.
 	j, r := judge(t.Context(), t, 0, len(asked), "--target", s.server.URL(), "--key", key, "--endpoint", echo, "--only", strings.Join(rules, ","), "--shuffle", "7")
 	require.Empty(t, r.err)
@@ -101,6 +108,7 @@ func TestRulesOfADefaultServerHoldAndLeaveNothingBehind(t *testing.T) {
 			require.Contains(t, c.Skipped.Message, "no webhook of the target came")
 		}
 	}
+
 	require.Equal(t, before, lists())
 }
 
@@ -119,6 +127,7 @@ func TestATargetThatCannotBeCheckedIsToldAtOnce(t *testing.T) {
 		require.Contains(t, j.Cases[0].Skipped.Message, why)
 		require.NotContains(t, r.err+r.out, key)
 	}
+
 	j, r := judge(t.Context(), t, exitUnreached, allRules, "--target", "http://127.0.0.1:1", "--key", key)
 	require.Equal(t, allRules, j.Skipped)
 	require.Contains(t, r.err, "berth: the target does not answer: 127.0.0.1:1: ")
@@ -137,6 +146,7 @@ func TestAnotherServerFailsRulesAndNothingElse(t *testing.T) {
 			}
 			_, _ = w.Write([]byte(answer))
 		}))
+
 		_, _ = judge(t.Context(), t, exitFailed, allRules, "--target", other.URL, "--key", "x", "--patience", "1ms")
 		require.Greater(t, requests.Load(), int64(allRules/2))
 		other.Close()
@@ -168,6 +178,7 @@ func TestARunThatIsCutShortTellsWhatItDidNotCheck(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+
 	var requests atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if requests.Add(1) == 50 {
@@ -178,6 +189,7 @@ func TestARunThatIsCutShortTellsWhatItDidNotCheck(t *testing.T) {
 		_, _ = w.Write([]byte(`{}`))
 	}))
 	defer other.Close()
+
 	j, r := judge(ctx, t, exitInterrupted, allRules, "--target", other.URL, "--key", "x")
 	require.Contains(t, r.err, "berth: interrupted\n")
 	require.Greater(t, j.Skipped, allRules/2)
@@ -217,6 +229,7 @@ func TestLimitsOfRequestsAreWaitedFor(t *testing.T) {
 	}))
 	defer other.Close()
 	refused[2], refused[5] = "1", "1"
+
 	start := time.Now()
 	_, r := judge(t.Context(), t, 0, 1, "--target", other.URL, "--key", "x", "--only", "pods.get.unknown")
 	require.GreaterOrEqual(t, time.Since(start), 2*time.Second)

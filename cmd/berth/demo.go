@@ -27,6 +27,7 @@ func runDemo(ctx context.Context, out io.Writer, s *app.Server) error {
 	if err != nil {
 		return err
 	}
+
 	pod, err := demoPod(ctx, c)
 	if err != nil {
 		return demoFailed("pod", err)
@@ -36,6 +37,7 @@ func runDemo(ctx context.Context, out io.Writer, s *app.Server) error {
 	if err != nil {
 		return demoFailed("job", err)
 	}
+
 	fmt.Fprintf(out, "job  %s\nServing until interrupted (Ctrl-C).\n", job)
 	return nil
 }
@@ -55,11 +57,13 @@ func demoPod(ctx context.Context, c *connection) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	for {
 		pod, document, err := fetch[rest.Pod](ctx, c, func(ctx context.Context) (*http.Response, error) { return c.rest.GetPod(ctx, made.ID) })
 		if err != nil {
 			return nil, err
 		}
+
 		switch pod.Status {
 		case rest.PodStatusRUNNING:
 			return document, nil
@@ -67,6 +71,7 @@ func demoPod(ctx context.Context, c *connection) ([]byte, error) {
 		default:
 			return nil, fmt.Errorf("the pod became %s", pod.Status)
 		}
+
 		if pausing(ctx, firstPause) != nil {
 			return nil, ctx.Err()
 		}

@@ -44,10 +44,12 @@ The key is kept in the data directory, in dev.key, for its owner alone, and is t
 			if err != nil {
 				return err
 			}
+
 			defer flush(lines)
 			config.WorkerOutput = lines // beside the log, and as little waited for
 			config.GraphQL.Playground = true
 			config.Endpoints = []app.Endpoint{{Name: devEndpoint, Command: w.command, WorkersMin: 1, WorkersMax: 1}}
+
 			return serve(cmd.Context(), config, func(s *app.Server) error {
 				key, err := s.DevKey(cmd.Context())
 				if err != nil {
@@ -60,10 +62,12 @@ The key is kept in the data directory, in dev.key, for its owner alone, and is t
 				if asJSON {
 					return printReady(cmd.OutOrStdout(), s, key)
 				}
+
 				return w.greet(cmd.OutOrStdout(), s, key, config.Data)
 			})
 		},
 	}
+
 	addSettings(cmd, cmd.Flags(), devSettings())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON (url, queueUrl, key, endpoints) when ready")
 	return cmd
@@ -98,6 +102,7 @@ func devWorker(args []string, dashed bool) (devProgram, error) {
 		}
 		return devProgram{command: args, files: filesOf(args[1:])}, nil
 	}
+
 	if filepath.Ext(args[0]) != ".py" {
 		return devProgram{}, fmt.Errorf("%s is not a .py file; give any other worker as a command after --", args[0])
 	}
@@ -105,12 +110,14 @@ func devWorker(args []string, dashed bool) (devProgram, error) {
 	if err != nil {
 		return devProgram{}, err
 	}
+
 	switch info, err := os.Stat(handler); {
 	case err != nil:
 		return devProgram{}, fmt.Errorf("the handler file: %w", err)
 	case !info.Mode().IsRegular():
 		return devProgram{}, fmt.Errorf("the handler file: %s is no file", handler)
 	}
+
 	python, why, err := pythonFor(handler, os.Getenv("VIRTUAL_ENV"))
 	return devProgram{command: append([]string{python, "-u", handler}, args[1:]...), python: why, files: []string{handler}}, err
 }
@@ -135,6 +142,7 @@ func pythonFor(handler, environment string) (python, why string, err error) {
 		{filepath.Join(filepath.Dir(handler), ".venv"), "of the virtual environment beside the handler"},
 		{".venv", "of the virtual environment in the working directory"},
 	}
+
 	for _, p := range places {
 		if p.dir == "" {
 			continue
@@ -148,11 +156,13 @@ func pythonFor(handler, environment string) (python, why string, err error) {
 			return path, p.why, err
 		}
 	}
+
 	for _, name := range []string{"python", "python3"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path, "on the PATH: there is no virtual environment in VIRTUAL_ENV, beside the handler or here", nil
 		}
 	}
+
 	return "", "", errors.New("there is no virtual environment in VIRTUAL_ENV, beside the handler or here, and neither python nor python3 is on the PATH")
 }
 
@@ -164,6 +174,7 @@ func (w devProgram) greet(out io.Writer, s *app.Server, key, data string) error 
 		fmt.Fprintf(text, "Python is %s, %s\n", w.command[0], w.python)
 	}
 	printPages(text, s)
+
 	fmt.Fprintf(text, `The worker is started anew when the handler or what it imports changes.
 
 Paste this to run a job:
@@ -182,6 +193,7 @@ or, with this program:
   berth jobs run dev --input '{"hello":"dev"}' --wait
 
 `, runSyncLine(s, devEndpoint, key), key, s.QueueURL(), s.Endpoints()[devEndpoint], s.URL(), key)
+
 	_, err := io.WriteString(out, text.String())
 	return err
 }

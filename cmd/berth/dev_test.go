@@ -76,12 +76,14 @@ func TestAWatchTellsOnceOfEachChangeOfAModule(t *testing.T) {
 		place(t, "1", dir, "berth-data", "a.py"), place(t, "1", dir, "__pycache__", "a.py"),
 	}
 	place(t, "", dir, "venv", "pyvenv.cfg")
+
 	w := newWatch([]string{handler}, filepath.Join(dir, "berth-data"))
 	at := time.Now()
 	touch := func(path string) {
 		at = at.Add(time.Minute)
 		require.NoError(t, os.Chtimes(path, at, at))
 	}
+
 	told := func() (n int) {
 		for range 4 {
 			if w.changed() {
@@ -98,10 +100,12 @@ func TestAWatchTellsOnceOfEachChangeOfAModule(t *testing.T) {
 		touch(path)
 		require.Equal(t, 1, told(), path)
 	}
+
 	added := place(t, "1", dir, "added.py")
 	require.Equal(t, 1, told(), "a new module")
 	require.NoError(t, os.Remove(added))
 	require.Equal(t, 1, told())
+
 	for _, path := range apart {
 		touch(path)
 	}

@@ -52,11 +52,13 @@ func (w *watch) changed() bool {
 	if !same || maps.Equal(now, w.seen) {
 		return false
 	}
+
 	for _, file := range w.files {
 		if _, there := now[file]; !there {
 			return false
 		}
 	}
+
 	w.seen = now
 	return true
 }
@@ -68,6 +70,7 @@ func (w *watch) look() map[string]stamp {
 	for _, file := range w.files {
 		note(stamps, file)
 	}
+
 	for _, file := range w.files {
 		dir, kind := filepath.Dir(file), filepath.Ext(file)
 		_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error { // what cannot be read is not watched
@@ -82,9 +85,11 @@ func (w *watch) look() map[string]stamp {
 			case entry.Type().IsRegular() && filepath.Ext(path) == kind:
 				note(stamps, path)
 			}
+
 			return nil
 		})
 	}
+
 	w.took = time.Since(begun)
 	return stamps
 }

@@ -28,6 +28,7 @@ The settings of the runtimes count as they do for berth serve. It changes nothin
 			return printFindings(cmd.OutOrStdout(), findings)
 		},
 	}
+
 	addSettings(cmd, cmd.Flags(), app.RuntimeSettings())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array of {name, available, detail, warnings}")
 	return cmd
@@ -46,5 +47,6 @@ func printFindings(out io.Writer, findings []app.Finding) error {
 			fmt.Fprintf(w, "\t\t! %s\n", warning)
 		}
 	}
+
 	return w.Flush()
 }

@@ -21,6 +21,7 @@ func TestTheDoctorTellsWhyThereIsNoEngine(t *testing.T) {
 		require.NoError(t, cmd.ExecuteContext(t.Context()))
 		return out.String()
 	}
+
 	var findings []app.Finding
 	require.NoError(t, json.Unmarshal([]byte(run("--json")), &findings))
 	here := map[string]bool{}
@@ -29,6 +30,7 @@ func TestTheDoctorTellsWhyThereIsNoEngine(t *testing.T) {
 		require.NotEmpty(t, f.Detail)
 		require.NotNil(t, f.Warnings)
 	}
+
 	require.Equal(t, map[string]bool{"sim": true, "process": true, "docker": false, "gpu": false}, here)
 	table := run()
 	require.Regexp(t, `(?m)^docker +no +.*/no/such/docker.sock`, table)

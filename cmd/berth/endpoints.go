@@ -185,6 +185,7 @@ func below[L, T any](r *resource[rest.Endpoint], what, short string, columns []c
 			if err != nil {
 				return err
 			}
+
 			document, err := c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return read(ctx, c.rest, id) })
 			if err != nil {
 				return r.hint(err)
@@ -200,6 +201,7 @@ func below[L, T any](r *resource[rest.Endpoint], what, short string, columns []c
 			if err := printTable(cmd, columns, items(list)); err != nil {
 				return err
 			}
+
 			return more(cmd, args[0], list)
 		},
 	}
@@ -255,12 +257,14 @@ func awaitWorkers(cmd *cobra.Command, w *waiting, c *connection, id string) erro
 		if err != nil {
 			return "", false, err
 		}
+
 		list, _, err := fetch[rest.WorkerList](ctx, c, func(ctx context.Context) (*http.Response, error) {
 			return c.rest.ListEndpointWorkers(ctx, id)
 		})
 		if err != nil {
 			return "", false, err
 		}
+
 		var up, stale int64
 		for _, worker := range list.Workers {
 			switch {
@@ -270,6 +274,7 @@ func awaitWorkers(cmd *cobra.Command, w *waiting, c *connection, id string) erro
 				up++
 			}
 		}
+
 		state := fmt.Sprintf("endpoint %s has %d of %d workers up, and %d of an earlier release", id, up, e.Workers.Min, stale)
 		return state, up >= e.Workers.Min && stale == 0, nil
 	})

@@ -26,6 +26,7 @@ func TestAnEndpointsLifeFromTheCommandLine(t *testing.T) {
 ID              NAME   TYPE   WORKERS  SCALING          MACHINE                                       IMAGE         CREATED
 ENDPOINT______  words  QUEUE  0-5      REQUEST_COUNT 7  cpu3g, 2 vCPUs, 8 GB or cpu3c, 4 vCPUs, 8 GB  acme/words:1  TTTTTTTTTTTTTTTTTTTT
 `, "\n"), still(s.done("endpoints", "list"), "ENDPOINT", id))
+
 	gpu := s.document("endpoints", "create", "--name", "images", "--image", "i", "--gpu-pool", "ADA_24", "--gpu-pool", "AMPERE_24", "--gpu-count", "2", "--min-cuda-version", "12.0", "--wait")
 	require.Equal(t, map[string]any{"type": "QUEUE_DELAY", "queueDelay": 4.0}, gpu["scaling"])
 	require.Contains(t, s.done("endpoints", "get", "images"), "machine            2 × ADA_24 or AMPERE_24\n")
@@ -35,6 +36,7 @@ ENDPOINT______  words  QUEUE  0-5      REQUEST_COUNT 7  cpu3g, 2 vCPUs, 8 GB or 
 	require.Len(t, s.document("endpoints", "releases", "words")["releases"], 2)
 	require.Equal(t, "ID  STATUS  VERSION  STALE  GPUS  IMAGE  DATA CENTER  STARTED  REASON\n", s.done("endpoints", "workers", "words"))
 	require.Empty(t, s.document("endpoints", "workers", "words")["workers"])
+
 	s.refuses(exitFailed, "berth: endpoint words has no worker, and none has ended\n", "endpoints", "logs", "words")
 	s.refuses(exitUsage, "berth: --cpu: \"cpu3g\" is not FLAVOR:VCPUS\n", "endpoints", "update", "words", "--cpu", "cpu3g")
 

@@ -79,6 +79,7 @@ func conclude(ctx context.Context, out io.Writer, err error) int {
 		f = &failure{code: exitInterrupted, cause: errors.New("interrupted"), hint: f.hint}
 		err = f
 	}
+
 	var own *compute.Error
 	if errors.As(err, &own) {
 		err = errors.New(own.Detail) // without the code: that is for clients
@@ -93,6 +94,7 @@ func conclude(ctx context.Context, out io.Writer, err error) int {
 	if f.hint != "" {
 		fmt.Fprintln(out, "hint:", f.hint)
 	}
+
 	return f.code
 }
 

@@ -33,6 +33,7 @@ key and no shell: it is the health check of the container image.`,
 			if err != nil {
 				return err
 			}
+
 			res, err := http.DefaultClient.Do(req)
 			if err != nil {
 				return err
@@ -45,6 +46,7 @@ key and no shell: it is the health check of the container image.`,
 			return nil
 		},
 	}
+
 	cmd.Flags().DurationVar(&timeout, "timeout", 5*time.Second, "how long to wait for the answer")
 	return cmd
 }

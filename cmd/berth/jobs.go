@@ -91,6 +91,7 @@ func (j *jobs) outcome(job queue.Job, document []byte) error {
 	if job.Status != queue.JobStatusCANCELLED {
 		f.hint = fmt.Sprintf("berth jobs retry %s %s runs it again", j.named, job.ID)
 	}
+
 	return f
 }
 
@@ -129,6 +130,7 @@ func (j *jobs) await(w *waiting, job queue.Job, document []byte) (queue.Job, []b
 	id, begun := job.ID, time.Now()
 	hint := fmt.Sprintf("it goes on: berth jobs status %s %s --wait", j.named, id)
 	w.held = true
+
 	err := w.await(j.cmd, fmt.Sprintf("job %s is %s", id, job.Status), hint, func(ctx context.Context) (string, bool, error) {
 		hold := longestHold
 		if w.news != nil {
@@ -140,6 +142,7 @@ func (j *jobs) await(w *waiting, job queue.Job, document []byte) (queue.Job, []b
 		if w.timeout > 0 {
 			hold = min(hold, max(shortestHold, w.timeout-time.Since(begun)))
 		}
+
 		ms := hold.Milliseconds()
 		now, read, err := j.job(ctx, hold, func(ctx context.Context) (*http.Response, error) {
 			return j.queue.StatusSync(ctx, j.endpoint, id, &queue.StatusSyncParams{Wait: &ms})
@@ -147,9 +150,11 @@ func (j *jobs) await(w *waiting, job queue.Job, document []byte) (queue.Job, []b
 		if err != nil {
 			return "", false, err
 		}
+
 		job, document = now, read
 		return fmt.Sprintf("job %s is %s", id, job.Status), ended(job.Status), nil
 	})
+
 	return job, document, err
 }
 
@@ -168,11 +173,13 @@ func (j *jobs) finish(w *waiting, follow bool, job queue.Job, document []byte) (
 	case w.wait:
 		job, document, err = j.await(w, job, document)
 	}
+
 	if err != nil || ended(job.Status) && job.Status != queue.JobStatusCOMPLETED {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(j.cmd.Context()), newsEvery)
 		defer cancel()
 		w.news.tell(ctx, j.cmd.ErrOrStderr(), true)
 	}
+
 	if err != nil {
 		_ = j.print(job, document) // as it was seen last, for its id
 		return err
@@ -255,6 +262,7 @@ a stream each gets a part.`,
 			return j.finish(&w, true, job, document)
 		},
 	}
+
 	w.addTimeout(cmd, 0)
 	return cmd
 }
@@ -276,6 +284,7 @@ func newCancelCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			return j.print(job, document)
 		},
 	}
@@ -300,9 +309,11 @@ func newRetryCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			return j.finish(&w, follow, job, document)
 		},
 	}
+
 	addFollow(cmd, &w, &follow)
 	return cmd
 }
@@ -327,6 +338,7 @@ func newPurgeCommand() *cobra.Command {
 			if asJSON(cmd) {
 				return printDocument(cmd, document)
 			}
+
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "removed %d jobs\n", purged.Removed)
 			return err
 		},

@@ -16,6 +16,7 @@ func (j *jobs) follow(w *waiting, job queue.Job, document []byte) (queue.Job, []
 	defer cancel()
 	f := &following{jobs: j, id: job.ID}
 	f.tell(job, document)
+
 	heard := time.Now()
 	for {
 		now, read, over, err := f.read(ctx)
@@ -51,6 +52,7 @@ func (f *following) tell(job queue.Job, document []byte) {
 	if job.Status == f.status && output == f.output {
 		return
 	}
+
 	if asJSON(f.cmd) {
 		fmt.Fprintf(f.cmd.OutOrStdout(), "%s\n", compact(document))
 	} else {
@@ -61,6 +63,7 @@ func (f *following) tell(job queue.Job, document []byte) {
 			fmt.Fprintf(f.cmd.ErrOrStderr(), "progress: %s\n", oneLine(output))
 		}
 	}
+
 	f.status, f.output = job.Status, output
 }
 
@@ -71,6 +74,7 @@ func (f *following) read(ctx context.Context) (job queue.Job, document []byte, o
 	read, err := f.hold(ctx, shortestHold, func(ctx context.Context) (*http.Response, error) {
 		return f.queue.Stream(ctx, f.endpoint, f.id, &queue.StreamParams{Wait: &ms})
 	})
+
 	switch {
 	case isStatus(err, http.StatusNotFound):
 		over = true
@@ -86,6 +90,7 @@ func (f *following) read(ctx context.Context) (job queue.Job, document []byte, o
 		}
 		over = ended(s.Status)
 	}
+
 	job, document, err = f.jobs.status(ctx, f.id, nil)
 	return job, document, over && ended(job.Status), err
 }
@@ -100,6 +105,7 @@ func (f *following) print(s queue.Stream, document []byte) error {
 		_, err := fmt.Fprintf(out, "%s\n", compact(document))
 		return err
 	}
+
 	for _, chunk := range s.Stream {
 		var text string
 		if json.Unmarshal(chunk.Output, &text) != nil {
@@ -109,5 +115,6 @@ func (f *following) print(s queue.Stream, document []byte) error {
 			return err
 		}
 	}
+
 	return nil
 }

@@ -79,6 +79,7 @@ line is a document of the server: the job, the chunks of a read, and the job aga
 			if err != nil {
 				return err
 			}
+
 			return j.finish(&w, follow, job, document)
 		},
 	}
@@ -99,6 +100,7 @@ func readJob(cmd *cobra.Command, args []string, b body) (*jobs, []byte, error) {
 			return nil, nil, err
 		}
 	}
+
 	document, err := b.read(cmd)
 	if err != nil {
 		return nil, nil, err
@@ -130,6 +132,7 @@ more than 90 seconds.`,
 				hold = min(hold, max(shortestHold, w.timeout))
 			}
 			ms := hold.Milliseconds()
+
 			begun := time.Now()
 			job, document, err := j.job(cmd.Context(), hold, func(ctx context.Context) (*http.Response, error) {
 				return send(document, func(contentType string, body io.Reader) (*http.Response, error) {
@@ -146,6 +149,7 @@ more than 90 seconds.`,
 			return j.finish(&w, false, job, document)
 		},
 	}
+
 	b = submission(cmd)
 	w.addTimeout(cmd, 90*time.Second)
 	return cmd

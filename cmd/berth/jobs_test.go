@@ -28,6 +28,7 @@ func TestAJobIsRunAndWaitedFor(t *testing.T) {
 	s := serving(t, app.Config{}, "echo", "fail")
 	job := s.document("jobs", "run", "echo", "--input", `{"a":9007199254740993}`, "--wait")
 	require.Equal(t, "COMPLETED", job["status"])
+
 	id := job["id"].(string)
 	require.Contains(t, s.done("jobs", "status", "echo", id, "--json"), `"output":{"a":9007199254740993}`)
 
@@ -40,6 +41,7 @@ func TestAJobIsRunAndWaitedFor(t *testing.T) {
 	failed := lines(t, r.out)[0]
 	require.Equal(t, "FAILED", failed["status"])
 	require.Equal(t, "berth: job "+failed["id"].(string)+" is FAILED: failed as asked\nhint: berth jobs retry fail "+failed["id"].(string)+" runs it again\n", r.err)
+
 	r = s.run("jobs", "retry", "fail", failed["id"].(string), "--wait")
 	require.Equal(t, exitEnded, r.code)
 	s.refuses(exitRefused, "berth: 409 Conflict: retry is not possible while the job is COMPLETED\nhint: only a job that FAILED or TIMED_OUT can be retried\n", "jobs", "retry", "echo", id)
@@ -50,16 +52,19 @@ func TestAnInputComesFromAFlagAFileOrTheStandardInput(t *testing.T) {
 	s := serving(t, app.Config{}, "echo")
 	file := filepath.Join(t.TempDir(), "input.json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"from":"file"}`), 0o600))
+
 	output := func(stdin string, args ...string) any {
 		r := s.feed(stdin, append([]string{"jobs", "runsync", "echo", "--json"}, args...)...)
 		require.Zero(t, r.code, r.err)
 		return lines(t, r.out)[0]["output"]
 	}
+
 	require.Equal(t, map[string]any{"from": "flag"}, output("", "--input", `{"from":"flag"}`))
 	require.Equal(t, map[string]any{"from": "file"}, output("", "--input", "@"+file))
 	require.Equal(t, map[string]any{"from": "stdin"}, output(`{"from":"stdin"}`, "--input", "@-"))
 	require.Equal(t, map[string]any{"from": "stdin"}, output(`{"from":"stdin"}`))
 	require.Equal(t, map[string]any{"from": "body"}, output(`{"input":{"from":"body"}}`, "--file", "-", "--low-priority", "--ttl", "1h"))
+
 	s.refuses(exitUsage, "berth: --input: it is not JSON: line 1: unexpected end of JSON input\n", "jobs", "run", "echo", "--input", "{")
 	s.refuses(exitUsage, "berth: --ttl: 1.5ms is not a whole number of 1ms\n", "jobs", "run", "echo", "--input", "{}", "--ttl", "1.5ms")
 	s.refuses(exitRefused, "berth: 422 Unprocessable Entity: the request breaks its schema in 2 places\n  /input: must be an object\n  /policy/ttl: must be >= 10000\n", "jobs", "run", "echo", "--input", "1", "--ttl", "1s")
@@ -84,12 +89,14 @@ func TestAJobIsFollowedFromItsFirstChunkToItsEnd(t *testing.T) {
 	require.Empty(t, r.err)
 	all := lines(t, r.out)
 	require.Equal(t, "IN_QUEUE", all[0]["status"])
+
 	var chunks []any
 	for _, line := range all {
 		if some, ok := line["stream"].([]any); ok {
 			chunks = append(chunks, some...)
 		}
 	}
+
 	require.Equal(t, []any{map[string]any{"output": "a"}, map[string]any{"output": "b"}}, chunks)
 	last := all[len(all)-1]
 	require.Equal(t, "COMPLETED", last["status"])
@@ -106,11 +113,13 @@ func TestAFollowedJobThatIsCancelledOrTakesTooLongIsToldByTheExitCode(t *testing
 		require.Contains(t, r.out, "status     IN_QUEUE\n")
 		require.Contains(t, r.err, "berth: job "+id+" is IN_QUEUE after 1.1s\nhint: it goes on: berth jobs st")
 	}
+
 	r := s.run("jobs", "runsync", "nobody", "--input", "{}", "--timeout", "1s")
 	require.Equal(t, exitTimeout, r.code, r.err)
 	followed := make(chan ran)
 	go func() { followed <- s.run("jobs", "status", "nobody", id, "--follow") }()
 	require.Equal(t, "CANCELLED", s.document("jobs", "cancel", "nobody", id)["status"])
+
 	r = <-followed
 	require.Equal(t, exitEnded, r.code, r.err)
 	require.Contains(t, r.err, "berth: job "+id+" is CANCELLED\n")

@@ -38,6 +38,7 @@ func newKeysCreateCommand() *cobra.Command {
 	var name string
 	var scopes []string
 	var exempt bool
+
 	var expiry time.Duration
 	cmd := &cobra.Command{
 		Use:   "create",
@@ -51,6 +52,7 @@ func newKeysCreateCommand() *cobra.Command {
 					return misuse(err, "")
 				}
 			}
+
 			if expiry < 0 {
 				return misuse(errors.New("--expires-in must not be negative"), "")
 			}

@@ -49,6 +49,7 @@ func (q *logQuery) params() (*rest.GetPodLogsParams, error) {
 	if q.since == "" {
 		return p, nil
 	}
+
 	at, err := time.Parse(time.RFC3339Nano, q.since)
 	if err != nil {
 		ago, err := time.ParseDuration(q.since)
@@ -57,6 +58,7 @@ func (q *logQuery) params() (*rest.GetPodLogsParams, error) {
 		}
 		at = time.Now().Add(-ago)
 	}
+
 	p.Since = &at
 	return p, nil
 }
@@ -97,6 +99,7 @@ func (q *logQuery) print(cmd *cobra.Command, c *connection, open logRequest) err
 		case !passing(err) || time.Since(heard) > patience || last == "" && !ended:
 			return err
 		}
+
 		if err := pausing(cmd.Context(), firstPause); err != nil {
 			return err
 		}
@@ -114,11 +117,13 @@ func (q *logQuery) stream(cmd *cobra.Command, c *connection, last *string, r req
 	if err != nil {
 		return false, c.unreached(err)
 	}
+
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(res.Body)
 		return false, c.refused(res, text)
 	}
+
 	events, broken := make(chan logEvent), make(chan error, 1)
 	go func() {
 		broken <- readEvents(ctx, res.Body, events)
@@ -126,12 +131,14 @@ func (q *logQuery) stream(cmd *cobra.Command, c *connection, last *string, r req
 	}()
 	silence := time.NewTimer(quiet)
 	defer silence.Stop()
+
 	for {
 		var over <-chan time.Time
 		if !q.follow {
 			silence.Reset(quiet)
 			over = silence.C
 		}
+
 		select {
 		case e, ok := <-events:
 			if !ok {
@@ -140,6 +147,7 @@ func (q *logQuery) stream(cmd *cobra.Command, c *connection, last *string, r req
 				}
 				return more, nil
 			}
+
 			more, *last = true, e.id
 			if err := q.line(cmd, e.data); err != nil {
 				return more, err
@@ -161,6 +169,7 @@ func readEvents(ctx context.Context, from io.Reader, to chan<- logEvent) error {
 		if err != nil {
 			return err
 		}
+
 		line = bytes.TrimRight(line, "\r\n")
 		name, value, _ := bytes.Cut(line, []byte(": "))
 		switch {
@@ -186,6 +195,7 @@ func (q *logQuery) line(cmd *cobra.Command, data string) error {
 		_, err := fmt.Fprintln(out, data)
 		return err
 	}
+
 	var l struct{ Source, Line, TS string }
 	if err := json.Unmarshal([]byte(data), &l); err != nil {
 		return err
@@ -197,6 +207,7 @@ func (q *logQuery) line(cmd *cobra.Command, data string) error {
 		l.Line = l.TS + " " + l.Line
 	}
 	_, err := fmt.Fprintln(out, l.Line)
+
 	return err
 }
 
@@ -219,6 +230,7 @@ func newPodLogsCommand(r *resource[rest.Pod]) *cobra.Command {
 			}))
 		},
 	}
+
 	q.add(cmd)
 	return cmd
 }
@@ -249,6 +261,7 @@ func newWorkerLogsCommand(r *resource[rest.Endpoint]) *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			if len(args) == 1 {
 				list, _, err := c.workersOf(cmd.Context(), endpoint)
 				if err != nil {
@@ -260,12 +273,14 @@ func newWorkerLogsCommand(r *resource[rest.Endpoint]) *cobra.Command {
 				}
 				args = append(args, id)
 			}
+
 			err = q.print(cmd, c, func(ctx context.Context, p *rest.GetPodLogsParams, resume restclient.RequestEditorFn) (*http.Response, error) {
 				return c.rest.GetWorkerLogs(ctx, endpoint, args[1], (*rest.GetWorkerLogsParams)(p), resume)
 			})
 			return hinted(err, fmt.Sprintf("berth endpoints workers %s shows those that there are", args[0]))
 		},
 	}
+
 	q.add(cmd)
 	return cmd
 }

@@ -19,6 +19,7 @@ func logServer(t *testing.T, answers ...func(w http.ResponseWriter)) (flags []st
 		answers[min(int(n.Add(1)), len(answers))-1](w)
 	}))
 	t.Cleanup(s.Close)
+
 	return []string{"--server", s.URL}, func() (all []string) {
 		for len(ids) > 0 {
 			all = append(all, <-ids)

@@ -92,23 +92,27 @@ configuration file (queue-listen: …), else it has its default; see berth confi
 			return resolve(cmd)
 		},
 	}
+
 	root.PersistentFlags().Bool("json", false, "print JSON")
 	root.PersistentFlags().String("config", "", "configuration file; without it BERTH_CONFIG, else berth/config.yaml in your configuration directory, if it is there")
 	_ = root.MarkPersistentFlagFilename("config", "yaml", "yml")
 	server := &cobra.Group{ID: "server", Title: "The server and its tools:"}
 	client := &cobra.Group{ID: "client", Title: "What speaks to a server:"}
 	root.AddGroup(server, client)
+
 	for _, e := range serverCommands {
 		cmd := e.make()
 		cmd.GroupID = server.ID
 		root.AddCommand(cmd)
 	}
+
 	for _, e := range clientCommands {
 		cmd := e.make()
 		cmd.GroupID = client.ID
 		addConnection(cmd)
 		root.AddCommand(cmd)
 	}
+
 	return root
 }
 
@@ -125,6 +129,7 @@ func finish(cmd *cobra.Command) {
 			return miscall(cmd, fmt.Errorf("there is no command %s %s", cmd.CommandPath(), args[0]), nearCommands(cmd, args[0]))
 		}
 	}
+
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error { return miscall(cmd, check(cmd, args), nil) }
 	}
@@ -143,6 +148,7 @@ func checkHelp(root *cobra.Command) {
 			continue
 		}
 		help.Example = "  berth help pods list"
+
 		help.Args = func(_ *cobra.Command, args []string) error {
 			at := root
 			for _, name := range args {

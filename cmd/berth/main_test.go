@@ -83,6 +83,7 @@ func TestAServerThatIsNotReachedRefusesOrIsNoneIsTold(t *testing.T) {
 	require.Equal(t, exitRefused, r.code)
 	require.Contains(t, r.err, "berth: 401 Unauthorized: ")
 	require.Contains(t, r.err, "\nhint: no key is set: make one with berth keys create")
+
 	r = call(t.Context(), "", "pods", "list", "--server", s.server.URL(), "--key", "brt_wrongwrong_wrong")
 	require.Contains(t, r.err, "\nhint: make another key with berth keys create")
 	require.NotContains(t, r.err, "wrongwrong")
@@ -96,6 +97,7 @@ func TestAServerThatIsNotReachedRefusesOrIsNoneIsTold(t *testing.T) {
 		require.Equal(t, exitRefused, r.code)
 		require.Equal(t, want, r.err)
 	}
+
 	r = refusing(t, http.StatusTeapot, "<html>")
 	require.Contains(t, r.err, "berth: 418 I'm a teapot\nhint: this is not how a berth answers: is one at http://127.0.0.1:")
 	r = refusing(t, http.StatusOK, "<html>")
@@ -129,22 +131,26 @@ func TestTheProgramEndsWithTheExitCode(t *testing.T) {
 		return cmd
 	}
 	require.NoError(t, program("version").Run())
+
 	for code, args := range map[int][]string{exitUsage: {"nonsense"}, exitUnreached: {"pods", "list", "--server", "http://127.0.0.1:1"}} {
 		cmd := program(args...)
 		require.Error(t, cmd.Run())
 		require.Equal(t, code, cmd.ProcessState.ExitCode())
 	}
+
 	s := serving(t, app.Config{Endpoints: []app.Endpoint{{Name: "nobody"}}})
 	id := s.document("jobs", "run", "nobody", "--input", "{}")["id"].(string)
 	cmd := program(append([]string{"jobs", "stream", "nobody", id}, s.flags...)...)
 	stderr, err := cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
+
 	said := bufio.NewReader(stderr)
 	line, err := said.ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "job "+id+" is IN_QUEUE\n", line) // it follows
 	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+
 	rest, err := io.ReadAll(said)
 	require.NoError(t, err)
 	require.Equal(t, "berth: interrupted\nhint: it goes on: berth jobs stream nobody "+id+"\n", string(rest))
@@ -173,6 +179,7 @@ func TestEveryCommandSaysWhatItDoesWithAnExampleAndHasJSON(t *testing.T) {
 			require.NotEmpty(t, cmd.Example, "%s has no example", cmd.CommandPath())
 		}
 	})
+
 	r := call(t.Context(), "", "pods")
 	require.Zero(t, r.code)
 	require.Contains(t, r.out, "Create a pod")
@@ -184,6 +191,7 @@ func TestACallMakesTheSameCommandAloneAsAmongAllOthers(t *testing.T) {
 	for _, e := range slices.Concat(serverCommands, clientCommands) {
 		require.Len(t, newCommandFor([]string{e.name}).Commands(), 1)
 	}
+
 	all(newCommand(), func(cmd *cobra.Command) {
 		args := append(strings.Fields(cmd.CommandPath())[1:], "--help")
 		root := newCommand()
@@ -216,6 +224,7 @@ func TestEveryFlagOfABodyNamesAMemberOfTheDocument(t *testing.T) {
 			}
 		}
 		require.NoError(t, json.Unmarshal(text, &document))
+
 		for _, f := range c.fields {
 			schema := document.Components.Schemas[c.schema]
 			for name := range strings.SplitSeq(f.at[1:], "/") {
@@ -261,15 +270,18 @@ func TestTheToolsPrintJSONToo(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(r.out), &d), r.out)
 		return d
 	}
+
 	require.Equal(t, "dev", document("version")["version"])
 	made := document("keys", "create", "--data", dir, "--name", "ci")
 	require.True(t, strings.HasPrefix(made["key"].(string), "brt_"))
 	require.Equal(t, map[string]any{"id": made["id"], "revoked": true}, document("keys", "revoke", made["id"].(string), "--data", dir))
+
 	for _, key := range document("keys", "list", "--data", dir)["keys"].([]any) {
 		require.NotContains(t, key, "key")
 		require.Equal(t, key.(map[string]any)["id"] == made["id"], key.(map[string]any)["revokedAt"] != nil)
 	}
 	require.Contains(t, document("spec", "show", "queue"), "paths")
+
 	file := filepath.Join(dir, "a.json")
 	require.NoError(t, os.WriteFile(file, []byte(call(t.Context(), "", "spec", "show", "queue").out), 0o600))
 	require.Equal(t, map[string]any{"found": 0.0, "unlisted": []any{}, "stale": []any{}}, document("spec", "diff", file, file))

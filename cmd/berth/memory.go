@@ -40,6 +40,7 @@ func boundGarbage() {
 	limit := int64(calmMemory)
 	debug.SetMemoryLimit(limit)
 	type collected struct{ _ [16]byte } // one of its own: small objects without pointers share
+
 	var look func(*collected)
 	look = func(again *collected) {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
@@ -51,5 +52,6 @@ func boundGarbage() {
 		}
 		runtime.SetFinalizer(again, look) // until it is collected anew
 	}
+
 	runtime.SetFinalizer(&collected{}, look)
 }

@@ -41,6 +41,7 @@ func nearest(written string, names []string) (near []string) {
 		if strings.HasPrefix(name, written) && len(written) > 1 {
 			d = 1
 		}
+
 		switch {
 		case d < least:
 			least, near = d, []string{name}
@@ -48,6 +49,7 @@ func nearest(written string, names []string) (near []string) {
 			near = append(near, name)
 		}
 	}
+
 	return near
 }
 
@@ -57,6 +59,7 @@ func distance(a, b string) int {
 	for j := range row {
 		row[j] = j
 	}
+
 	for i := range len(a) {
 		before := row[0]
 		row[0] = i + 1
@@ -69,5 +72,6 @@ func distance(a, b string) int {
 			row[j+1] = min(replaced, row[j]+1, before+1)
 		}
 	}
+
 	return row[len(b)]
 }

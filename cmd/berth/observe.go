@@ -48,6 +48,7 @@ func addTraces(c *app.Config, getenv func(string) string) (err error) {
 	if name, value := first(getenv, "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"); value != "" && value != "http/protobuf" {
 		return fmt.Errorf("%s=%s: traces are sent by http/protobuf only", name, value)
 	}
+
 	name, value := first(getenv, "OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS")
 	if c.TracesHeaders, err = tracesHeaders(value); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -92,7 +93,9 @@ func tracesHeaders(text string) (map[string]string, error) {
 		if !ok || name == "" || err != nil {
 			return nil, fmt.Errorf("header %d is not NAME=VALUE", i+1)
 		}
+
 		headers[name] = decoded
 	}
+
 	return headers, nil
 }

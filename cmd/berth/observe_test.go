@@ -46,11 +46,13 @@ func TestTracesGoWhereTheFlagOrTheEnvironmentOfOpenTelemetrySays(t *testing.T) {
 		require.NoError(t, addTraces(&config, func(n string) string { return c.env[n] }), name)
 		require.Equal(t, c.want, config.TracesEndpoint, name)
 	}
+
 	env := map[string]string{own: "http://t", "OTEL_EXPORTER_OTLP_HEADERS": "x-key=a%20b, other = c=d ,"}
 	getenv := func(n string) string { return env[n] }
 	var config app.Config
 	require.NoError(t, addTraces(&config, getenv))
 	require.Equal(t, map[string]string{"x-key": "a b", "other": "c=d"}, config.TracesHeaders)
+
 	env["OTEL_EXPORTER_OTLP_TRACES_HEADERS"] = "ok=1,secret"
 	err := addTraces(&config, getenv)
 	require.EqualError(t, err, "OTEL_EXPORTER_OTLP_TRACES_HEADERS: header 2 is not NAME=VALUE")

@@ -183,6 +183,7 @@ func newPodsCommand() *cobra.Command {
 		Aliases: []string{"pod"},
 		Short:   "Create, list, change, start, stop and delete pods, and read their logs",
 	}
+
 	r := pods()
 	for _, sub := range r.commands() {
 		if sub.Name() == "delete" {
@@ -190,12 +191,14 @@ func newPodsCommand() *cobra.Command {
 		}
 		cmd.AddCommand(sub)
 	}
+
 	cmd.AddCommand(
 		newPodActionCommand(r, rest.PodActionStart, "Start a pod that has ended", rest.PodStatusRUNNING),
 		newPodActionCommand(r, rest.PodActionStop, "Stop a pod; its volumes keep their data, its container disk does not", rest.PodStatusEXITED),
 		newPodActionCommand(r, rest.PodActionRestart, "Restart a pod's container", rest.PodStatusRUNNING),
 		newPodLogsCommand(r),
 	)
+
 	return cmd
 }
 
@@ -221,6 +224,7 @@ func newPodActionCommand(r *resource[rest.Pod], action rest.PodAction, short str
 			if err != nil {
 				return r.hint(err)
 			}
+
 			as := *r
 			as.wait = func(cmd *cobra.Command, w *waiting, c *connection, id string) error {
 				return awaitPod(cmd, w, c, id, status)
@@ -228,6 +232,7 @@ func newPodActionCommand(r *resource[rest.Pod], action rest.PodAction, short str
 			return as.settled(cmd, &w, c, args[0], document)
 		},
 	}
+
 	w.add(cmd, "the pod is "+string(status))
 	return cmd
 }
@@ -243,6 +248,7 @@ func awaitPod(cmd *cobra.Command, w *waiting, c *connection, id string, status r
 		if err != nil {
 			return "", false, err
 		}
+
 		state := fmt.Sprintf("pod %s is %s", id, pod.Status)
 		switch pod.Status {
 		case status:
@@ -250,6 +256,7 @@ func awaitPod(cmd *cobra.Command, w *waiting, c *connection, id string, status r
 		case rest.PodStatusPROVISIONING, rest.PodStatusSTARTING, rest.PodStatusRUNNING:
 			return state, false, nil
 		}
+
 		return "", false, &failure{code: exitEnded, cause: errors.New(state), hint: hint}
 	})
 }

@@ -83,20 +83,24 @@ func TestABodyComesFromAFileAndFlagsChangeIt(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pod.json")
 	require.NoError(t, os.WriteFile(file, []byte(body), 0o600))
 	require.Equal(t, "file", s.document("pods", "create", "--file", file)["name"])
+
 	changed := s.document("pods", "create", "--file", file, "--name", "flag", "--vcpus", "4")
 	require.Equal(t, "flag", changed["name"])
 	require.Equal(t, map[string]any{"id": "cpu3g", "vcpuCount": 4.0, "memory": 16.0}, changed["cpu"])
 	r := s.feed(body, "pods", "create", "--file", "-", "--json")
 	require.Zero(t, r.code, r.err)
+
 	// as it is, so that the server sees what is wrong with it
 	r = s.feed(`{"name":"a","name":"b","image":"i","what":1}`, "pods", "create", "--file", "-")
 	require.Equal(t, exitRefused, r.code)
 	require.Equal(t, "berth: 422 Unprocessable Entity: the request breaks its schema in 2 places\n  /name: appears twice\n  /what: is not a known member\n", r.err)
+
 	r = s.feed("{\n\"name\": }", "pods", "create", "--file", "-")
 	require.Equal(t, exitUsage, r.code)
 	require.Equal(t, "berth: the standard input: line 2: invalid character '}' looking for beginning of value\n", r.err)
 	r = s.feed("[]", "pods", "create", "--file", "-", "--name", "x")
 	require.Equal(t, "berth: -: it must be a JSON object for flags to change it\n", r.err)
+
 	r = s.feed(`{"cpu":1}`, "pods", "create", "--file", "-", "--vcpus", "2")
 	require.Equal(t, "berth: /cpu/vcpuCount: cpu is not an object in the file\n", r.err)
 }
@@ -111,6 +115,7 @@ berth: 422 Unprocessable Entity: the request breaks its schema in 4 places
   /name: is required
   /image: is required
 `, "\n"), "pods", "create", "--gpu", "NVIDIA L4", "--gpu-count", "0", "--disk", "0")
+
 	s.refuses(exitUsage, "berth: --volume: \"v\" is not ID:PATH\n", "pods", "create", "--volume", "v")
 	s.refuses(exitUsage, "berth: --persistent: \"x:/p\" is not GB:PATH\n", "pods", "create", "--persistent", "x:/p")
 	s.refuses(exitUsage, "berth: --env: \"A\" is not NAME=VALUE\n", "pods", "create", "--env", "A")

@@ -74,6 +74,7 @@ func printTable[T any](cmd *cobra.Command, columns []column[T], rows []T) error 
 		}
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
+
 	line(func(c column[T]) string { return c.head })
 	for _, row := range rows {
 		line(func(c column[T]) string { return c.value(row) })
@@ -84,6 +85,7 @@ func printTable[T any](cmd *cobra.Command, columns []column[T], rows []T) error 
 		_, err := fmt.Fprintf(out, "\x1b[1m%s\x1b[0m\n%s", heads, rest)
 		return err
 	}
+
 	_, err := out.Write(text.Bytes())
 	return err
 }

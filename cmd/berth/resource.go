@@ -61,6 +61,7 @@ func (r *resource[T]) commands() (all []*cobra.Command) {
 	for _, cmd := range all {
 		cmd.Example = cmp.Or(r.examples[cmd.Name()], fmt.Sprintf("  berth %s %s", r.nouns, cmd.Use))
 	}
+
 	return all
 }
 
@@ -160,6 +161,7 @@ server, which names every violation.`, r.article, r.noun),
 			if err != nil {
 				return err
 			}
+
 			made, document, err := fetch[T](cmd.Context(), c, func(ctx context.Context) (*http.Response, error) {
 				return send(document, func(contentType string, body io.Reader) (*http.Response, error) {
 					return r.creating(ctx, c.rest, contentType, body)
@@ -168,9 +170,11 @@ server, which names every violation.`, r.article, r.noun),
 			if err != nil {
 				return err
 			}
+
 			return r.settled(cmd, &w, c, r.id(made), document)
 		},
 	}
+
 	r.create.add(cmd)
 	if r.wait != nil {
 		w.add(cmd, r.until)
@@ -196,6 +200,7 @@ func (r *resource[T]) listCommand() *cobra.Command {
 			if asJSON(cmd) {
 				return printDocument(cmd, document)
 			}
+
 			items, err := r.items(c, document)
 			if err != nil {
 				return err
@@ -244,10 +249,12 @@ empty value empties them.`, r.article, r.noun),
 			if err != nil {
 				return err
 			}
+
 			id, err := r.locate(cmd.Context(), c, args[0])
 			if err != nil {
 				return err
 			}
+
 			document, err = c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) {
 				return send(document, func(contentType string, body io.Reader) (*http.Response, error) {
 					return r.updating(ctx, c.rest, id, contentType, body)
@@ -256,9 +263,11 @@ empty value empties them.`, r.article, r.noun),
 			if err != nil {
 				return r.hint(err)
 			}
+
 			return r.settled(cmd, &w, c, id, document)
 		},
 	}
+
 	r.update.add(cmd)
 	if r.wait != nil {
 		w.add(cmd, r.until)
@@ -279,6 +288,7 @@ func (r *resource[T]) deleteCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			for _, named := range args {
 				id, err := r.locate(cmd.Context(), c, named)
 				if err != nil {
@@ -291,6 +301,7 @@ func (r *resource[T]) deleteCommand() *cobra.Command {
 					return err
 				}
 			}
+
 			return nil
 		},
 	}

@@ -65,6 +65,7 @@ func TestAPodIsWaitedForAndAJobFollowedOnContainers(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "runtime-owner"), []byte(owner), 0o600))
+
 	s := serving(t, app.Config{Data: dir, Runtime: "docker", QueueListen: "0.0.0.0:0"})
 	requirePodIsWaitedFor(s, dockertest.Image(), "'say ready' stay", "ready")
 	made := s.document("endpoints", "create", "--name", "words", "--image", image, "--args", "worker --handler stream",

@@ -66,6 +66,7 @@ Every setting may stand in the environment or in a configuration file, too; see 
 				return err
 			}
 			defer flush(lines)
+
 			endpoints, _ := cmd.Flags().GetStringArray("endpoint")
 			for _, e := range endpoints {
 				declared, err := parseEndpoint(e)
@@ -74,6 +75,7 @@ Every setting may stand in the environment or in a configuration file, too; see 
 				}
 				config.Endpoints = append(config.Endpoints, declared)
 			}
+
 			if demo {
 				self, err := os.Executable()
 				if err != nil {
@@ -81,6 +83,7 @@ Every setting may stand in the environment or in a configuration file, too; see 
 				}
 				config.Endpoints = append(config.Endpoints, app.Endpoint{Name: "demo", Command: []string{self, "worker", "--handler", "echo"}})
 			}
+
 			return serve(cmd.Context(), config, func(s *app.Server) error {
 				out := cmd.OutOrStdout()
 				if asJSON {
@@ -94,6 +97,7 @@ Every setting may stand in the environment or in a configuration file, too; see 
 			})
 		},
 	}
+
 	addSettings(cmd, cmd.Flags(), settingsFor(setting.Server, setting.Serve))
 	cmd.Flags().BoolVar(&demo, "demo", false, "create a pod and run a job once the server is up")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON (url, queueUrl, key, controlsKey, metricsUrl, endpoints) when ready")
@@ -115,11 +119,13 @@ func serve(ctx context.Context, config app.Config, ready func(*app.Server) error
 	boundGarbage()
 	floor := make([]byte, heapFloor)
 	defer runtime.KeepAlive(&floor[0])
+
 	if os.Getenv("GOMAXPROCS") == "" {
 		// One more than there are processors: whoever writes to the disk holds one up for the length of the call, and Go takes
 		// a while to see that. With 64 connections /run is answered at 1.1 of the rate.
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	}
+
 	// Without it the first line after whoever read the log has gone would end the process. It is not ignored: that would be
 	// inherited by workers.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -133,6 +139,7 @@ func serve(ctx context.Context, config app.Config, ready func(*app.Server) error
 	if err := ready(s); err != nil && ctx.Err() == nil {
 		return errors.Join(err, s.Close())
 	}
+
 	select {
 	case <-ctx.Done():
 		config.Log.Info("draining")
@@ -160,6 +167,7 @@ func splitCommand(command string) ([]string, error) {
 	var argv []string
 	var word strings.Builder
 	var quote rune
+
 	started := false
 	for _, r := range command {
 		switch {
@@ -180,12 +188,14 @@ func splitCommand(command string) ([]string, error) {
 			started = true
 		}
 	}
+
 	if quote != 0 {
 		return nil, fmt.Errorf("the quote %c is not closed", quote)
 	}
 	if started {
 		argv = append(argv, word.String())
 	}
+
 	return argv, nil
 }
 
@@ -208,11 +218,13 @@ func printGreeting(out io.Writer, s *app.Server, data string) {
 	if s.MetricsURL() != "" {
 		fmt.Fprintf(out, "metrics are at %s\n", s.MetricsURL())
 	}
+
 	if s.FirstKey() == "" {
 		fmt.Fprint(out, "The key was shown when the data directory was made. Paste these, with it:\n\n  export BERTH_KEY=...\n")
 	} else {
 		fmt.Fprintf(out, "This key is shown once and stored as a hash. Paste these:\n\n  export BERTH_KEY=%s\n", s.FirstKey())
 	}
+
 	if s.ControlsKey() != "" {
 		fmt.Fprintf(out, "  export BERTH_CONTROLS_KEY=%s\n", s.ControlsKey())
 	}

@@ -25,6 +25,7 @@ func TestACommandIsSplitAtSpacesOutsideQuotes(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, argv, text)
 	}
+
 	_, err := parseEndpoint(`a=sh -c 'x`)
 	require.EqualError(t, err, "--endpoint a: the quote ' is not closed")
 	_, err = parseEndpoint("noequals")
@@ -40,12 +41,14 @@ func runServer(t *testing.T, ready func(line []byte), args ...string) {
 	cmd.SetArgs(args)
 	cmd.SetOut(w)
 	cmd.SetErr(io.Discard)
+
 	done := make(chan error, 1)
 	go func() {
 		err := cmd.ExecuteContext(ctx)
 		_ = w.CloseWithError(io.EOF)
 		done <- err
 	}()
+
 	line := make([]byte, 64<<10)
 	n, err := r.Read(line)
 	require.NoError(t, err)
@@ -67,6 +70,7 @@ func TestServeSaysInOneLineOfJSONWhatAScriptNeeds(t *testing.T) {
 	require.NotEmpty(t, first.Key)
 	require.NotEmpty(t, first.URL)
 	require.NotEmpty(t, first.Endpoints["one"])
+
 	runServer(t, func(line []byte) { require.NoError(t, json.Unmarshal(line, &second)) }, args...)
 	require.Empty(t, second.Key)
 	require.Equal(t, first.Endpoints, second.Endpoints)

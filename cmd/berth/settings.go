@@ -57,6 +57,7 @@ func addSettings(cmd *cobra.Command, flags *pflag.FlagSet, settings []setting.Se
 			d, _ := time.ParseDuration(s.Default)
 			flags.DurationP(s.Name, s.Short, d, s.Help)
 		}
+
 		asSetting(flags, s)
 		if s.Choices != nil {
 			_ = cmd.RegisterFlagCompletionFunc(s.Name, cobra.FixedCompletions(s.Choices, cobra.ShellCompDirectiveNoFileComp))
@@ -129,6 +130,7 @@ func resolve(cmd *cobra.Command) error {
 			settings = append(settings, f)
 		}
 	})
+
 	if len(settings) == 0 {
 		return nil
 	}
@@ -136,10 +138,12 @@ func resolve(cmd *cobra.Command) error {
 	if err != nil {
 		return misuse(err, "berth config show lists the settings")
 	}
+
 	for _, f := range settings {
 		if f.Changed {
 			continue
 		}
+
 		source, values := setting.Setting{Name: f.Name}.Variable(), []string(nil)
 		if text := os.Getenv(source); text != "" {
 			values = []string{text}
@@ -151,14 +155,17 @@ func resolve(cmd *cobra.Command) error {
 		} else {
 			continue
 		}
+
 		if err := setFlag(f, values); err != nil {
 			if marked(f, secretMark) {
 				err = errors.New("the value makes no sense")
 			}
 			return misuse(fmt.Errorf("%s: %s: %w", source, f.Name, err), "")
 		}
+
 		f.Annotations[sourceMark] = []string{source}
 	}
+
 	return nil
 }
 
@@ -202,6 +209,7 @@ func loadConfig(path string, must bool) (map[string]configEntry, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -209,11 +217,13 @@ func loadConfig(path string, must bool) (map[string]configEntry, error) {
 	if len(document.Content) == 0 {
 		return nil, nil // empty
 	}
+
 	root := document.Content[0]
 	if root.Kind != yaml.MappingNode {
 		return nil, fmt.Errorf("%s:%d: it must be lines of SETTING: VALUE", path, root.Line)
 	}
 	known := app.Settings()
+
 	entries := map[string]configEntry{}
 	for i := 0; i < len(root.Content); i += 2 {
 		name, value := root.Content[i].Value, root.Content[i+1]
@@ -224,17 +234,21 @@ func loadConfig(path string, must bool) (map[string]configEntry, error) {
 		if _, twice := entries[name]; twice {
 			return nil, fmt.Errorf("%s: %s is set twice", entry.at, name)
 		}
+
 		nodes := []*yaml.Node{value}
 		if value.Kind == yaml.SequenceNode {
 			nodes = value.Content
 		}
+
 		for _, n := range nodes {
 			if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
 				return nil, fmt.Errorf("%s: %s must be a value, or a list of values", entry.at, name)
 			}
 			entry.values = append(entry.values, n.Value)
 		}
+
 		entries[name] = entry
 	}
+
 	return entries, nil
 }

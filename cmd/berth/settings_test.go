@@ -57,12 +57,14 @@ func TestTheFileIsThatOfTheFlagElseOfTheEnvironmentElseOfTheUser(t *testing.T) {
 	t.Setenv("HOME", home)
 	t.Setenv("BERTH_CONFIG", "")
 	require.Equal(t, "default", shown(t)["listen"].Source) // it need not be there
+
 	dir, err := os.UserConfigDir()
 	require.NoError(t, err)
 	user := filepath.Join(dir, "berth", "config.yaml")
 	require.NoError(t, os.MkdirAll(filepath.Dir(user), 0o700))
 	require.NoError(t, os.WriteFile(user, []byte("listen: user:1\n"), 0o600))
 	require.Equal(t, shownSetting{"listen", "user:1", user + ":1"}, shown(t)["listen"])
+
 	t.Setenv("BERTH_CONFIG", configured(t, "listen: env:1"))
 	require.Equal(t, "env:1", shown(t)["listen"].Value)
 	require.Equal(t, "flag:1", shown(t, "--config", configured(t, "listen: flag:1"))["listen"].Value)
@@ -104,10 +106,12 @@ func TestWhatMakesNoSenseIsNamedWithItsPlace(t *testing.T) {
 			}
 		}
 	}
+
 	t.Setenv("BERTH_DRAIN", "later")
 	r := call(t.Context(), "", "serve")
 	require.Equal(t, "berth: BERTH_DRAIN: drain: time: invalid duration \"later\"\n", r.err)
 	require.Equal(t, exitUsage, r.code)
+
 	t.Setenv("BERTH_CONFIG", configured(t, "nonsense: 1"))
 	require.Zero(t, call(t.Context(), "", "version").code) // a command without settings needs none
 }
@@ -120,10 +124,12 @@ func TestAKeyIsNeverShown(t *testing.T) {
 		require.Zero(t, r.code)
 		require.NotContains(t, r.out+r.err, secret)
 	}
+
 	require.Equal(t, shownSetting{"key", "set", path + ":1"}, shown(t, "--config", path)["key"])
 	require.Equal(t, shownSetting{"server", "http://user:xxxxx@host:1", path + ":2"}, shown(t, "--config", path)["server"])
 	t.Setenv("BERTH_KEY", secret)
 	require.Equal(t, shownSetting{"key", "set", "BERTH_KEY"}, shown(t)["key"])
+
 	t.Setenv("BERTH_KEY", "")
 	require.Equal(t, shownSetting{"key", "not set", "default"}, shown(t)["key"])
 }
@@ -162,6 +168,7 @@ func TestFlagsAndHelpAreThoseOfTheTableOfSettings(t *testing.T) {
 		table[s.Name] = s
 	}
 	of := map[string]string{} // a command that has the setting
+
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
@@ -174,10 +181,12 @@ func TestFlagsAndHelpAreThoseOfTheTableOfSettings(t *testing.T) {
 				}
 			})
 		}
+
 		for _, sub := range cmd.Commands() {
 			walk(sub)
 		}
 	}
+
 	walk(newCommand())
 	help := strings.Join(strings.Fields(call(t.Context(), "", "serve", "--help").out), " ")
 	for name, s := range table {
@@ -206,6 +215,7 @@ func TestServeHasTheDefaultsOfTheTableAndDevHelpsWhoDevelops(t *testing.T) {
 		require.NoError(t, err)
 		return c
 	}
+
 	bare, err := app.NewConfig(nil)
 	require.NoError(t, err)
 	serve, dev := config("serve"), config("dev")
@@ -217,6 +227,7 @@ func TestServeHasTheDefaultsOfTheTableAndDevHelpsWhoDevelops(t *testing.T) {
 			}
 		}
 	}
+
 	require.Equal(t, bare, serve)
 	require.True(t, dev.PrivateWebhooks)
 	require.True(t, dev.GraphQL.Introspection)

@@ -61,12 +61,14 @@ one that there is not. The file is a YAML list of {at, a, b, reason}, where at i
 			if err != nil {
 				return err
 			}
+
 			var list []diff.Expected
 			if expected != "" {
 				if list, err = diff.LoadExpected(expected); err != nil {
 					return err
 				}
 			}
+
 			found := diff.Compare(a, b)
 			unlisted, stale := diff.Check(found, list)
 			if asJSON(cmd) {
@@ -77,6 +79,7 @@ one that there is not. The file is a YAML list of {at, a, b, reason}, where at i
 			if err != nil {
 				return err
 			}
+
 			if len(unlisted)+len(stale) > 0 {
 				return fmt.Errorf("%d differences are not expected, and %d expected ones are not there", len(unlisted), len(stale))
 			}
@@ -84,6 +87,7 @@ one that there is not. The file is a YAML list of {at, a, b, reason}, where at i
 			return err
 		},
 	}
+
 	cmd.Flags().StringVar(&expected, "expected", "", "file of the differences that are to be")
 	return cmd
 }

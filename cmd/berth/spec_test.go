@@ -17,6 +17,7 @@ func TestSpecDiffFailsAtWhatIsNotExpectedAndAtWhatIsExpectedInVain(t *testing.T)
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
+
 	a := write("a.yaml", "paths: {/x: {get: {responses: {'200': {}, '422': {}}}}}")
 	b := write("b.json", `{"paths":{"/x":{"get":{"responses":{"200":{}}}}}}`)
 	run := func(args ...string) (string, error) {
@@ -28,16 +29,19 @@ func TestSpecDiffFailsAtWhatIsNotExpectedAndAtWhatIsExpectedInVain(t *testing.T)
 		err := cmd.ExecuteContext(t.Context())
 		return out.String(), err
 	}
+
 	out, err := run(a, a)
 	require.NoError(t, err)
 	require.Empty(t, out)
 	out, err = run(a, b)
 	require.Error(t, err)
 	require.Equal(t, "GET /x/responses/422: present | absent\n", out)
+
 	entry := "- {at: 'GET /x/responses/422', a: present, b: absent, reason: it is so}\n"
 	out, err = run(a, b, "--expected", write("right.yaml", entry))
 	require.NoError(t, err)
 	require.Empty(t, out)
+
 	out, err = run(a, b, "--expected", write("vain.yaml", entry+"- {at: gone, a: x, b: y, reason: it was so}\n"))
 	require.Error(t, err)
 	require.Equal(t, "not there: gone: x | y\n", out)

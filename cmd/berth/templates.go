@@ -20,6 +20,7 @@ func templates() *resource[rest.Template] {
 		truth("serverless", "/serverless", "for endpoints, not for pods"),
 		list("cuda-version", "/allowedCudaVersions", "a CUDA version that will do, like 12.8"),
 	)
+
 	return &resource[rest.Template]{
 		noun: "template", article: "a", nouns: "templates",
 		examples: map[string]string{

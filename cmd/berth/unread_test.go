@@ -39,6 +39,7 @@ func TestAnUnreadStandardErrorBlocksNoRequestAndTheLogSaysWhatWasDropped(t *test
 	cmd.SetArgs([]string{"serve", "--json", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", "--data", t.TempDir(), "--log-level", "debug", "--quota-minute", "1000000", "--quota-hour", "1000000"})
 	cmd.SetOut(w)
 	cmd.SetErr(stderr)
+
 	done := make(chan error, 1)
 	go func() { done <- cmd.ExecuteContext(ctx) }()
 	var ready struct{ URL, Key, MetricsURL string }
@@ -55,6 +56,7 @@ func TestAnUnreadStandardErrorBlocksNoRequestAndTheLogSaysWhatWasDropped(t *test
 		require.NoError(t, err)
 		return string(body)
 	}
+
 	id := strings.Repeat("x", 100)
 	dropped := func() bool {
 		return !strings.Contains(get(ready.MetricsURL), "\nberth_log_lines_dropped_total 0\n")
@@ -69,6 +71,7 @@ func TestAnUnreadStandardErrorBlocksNoRequestAndTheLogSaysWhatWasDropped(t *test
 	require.NotContains(t, get(ready.URL+"/v2/pods"), "title")
 	stop()
 	require.NoError(t, <-done)
+
 	stderr.mu.Lock()
 	defer stderr.mu.Unlock()
 	require.Equal(t, 1, strings.Count(stderr.text.String(), "lines of the log were dropped"))
@@ -81,10 +84,12 @@ func TestAStandardErrorWhoseReaderHasGoneEndsNothing(t *testing.T) {
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	stdout, err := cmd.StdoutPipe()
 	require.NoError(t, err)
+
 	stderr, err := cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, stderr.Close())
 	require.NoError(t, cmd.Start())
+
 	var ready struct{ URL, Key string }
 	require.NoError(t, json.NewDecoder(stdout).Decode(&ready))
 	for range 20 { // each is a line that nobody can read
@@ -94,5 +99,6 @@ func TestAStandardErrorWhoseReaderHasGoneEndsNothing(t *testing.T) {
 		require.Equal(t, 200, res.StatusCode)
 	}
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+
 	require.NoError(t, cmd.Wait())
 }

@@ -64,6 +64,7 @@ func (w *waiting) await(cmd *cobra.Command, state, hint string, look func(contex
 	defer line.clear()
 	heard, pause := time.Now(), firstPause
 	line.say(state)
+
 	for {
 		now, done, err := look(ctx)
 		switch {
@@ -80,6 +81,7 @@ func (w *waiting) await(cmd *cobra.Command, state, hint string, look func(contex
 		case ctx.Err() != nil || !passing(err) || time.Since(heard) > patience:
 			return w.late(ctx, err, state, hint)
 		}
+
 		if err := pausing(ctx, pause); err != nil {
 			return w.late(ctx, err, state, hint)
 		}

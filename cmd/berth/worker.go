@@ -80,6 +80,7 @@ On SIGTERM it takes no more jobs, finishes those it has and exits with code 0. A
 			return nil
 		},
 	}
+
 	cmd.Flags().StringVar(&s.handler, "handler", "echo", "what to do with a job: echo, sleep, fail, stream or crash")
 	cmd.Flags().IntVar(&s.Concurrency, "concurrency", 1, "how many jobs to work on at once")
 	cmd.Flags().BoolVar(&s.aggregate, "aggregate", false, "the output of stream is the list of its chunks")
@@ -95,12 +96,14 @@ func (s *workerSettings) complete(getenv func(string) string) error {
 	if s.Concurrency < 1 || s.Concurrency > worker.MaxConcurrency {
 		return fmt.Errorf("--concurrency: %d is not between 1 and %d", s.Concurrency, worker.MaxConcurrency)
 	}
+
 	var missing []string
 	for _, name := range []string{envTake, envDone, envStream, envPing, envWorkerKey, envWorkerID} {
 		if getenv(name) == "" {
 			missing = append(missing, name)
 		}
 	}
+
 	if len(missing) > 0 {
 		return fmt.Errorf("not set in the environment: %s", strings.Join(missing, ", "))
 	}
@@ -108,6 +111,7 @@ func (s *workerSettings) complete(getenv func(string) string) error {
 	if err != nil || interval <= 0 {
 		return fmt.Errorf("%s: %q is not a number of milliseconds above 0", envPingInterval, getenv(envPingInterval))
 	}
+
 	s.PingInterval = time.Duration(interval) * time.Millisecond
 	s.Key, s.id, s.Pauses = getenv(envWorkerKey), getenv(envWorkerID), worker.UsualPauses()
 	s.Agent, s.Streams = "berth-worker/"+version, s.handler == handlerStream
@@ -116,11 +120,13 @@ func (s *workerSettings) complete(getenv func(string) string) error {
 	s.DoneURL = self.Replace(getenv(envDone))
 	s.StreamURL = self.Replace(getenv(envStream))
 	s.PingURL = self.Replace(getenv(envPing))
+
 	for name, address := range map[string]string{envTake: s.TakeURL, envDone: s.DoneURL, envStream: s.StreamURL, envPing: s.PingURL} {
 		if u, err := url.Parse(address); err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) {
 			return fmt.Errorf("%s: not an http or https URL", name)
 		}
 	}
+
 	if !strings.Contains(s.TakeURL, worker.TakePath) {
 		return errors.New(envTake + ": has no " + worker.TakePath + ", from which the other URLs are made")
 	}

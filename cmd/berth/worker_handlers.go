@@ -79,10 +79,12 @@ func handleStream(ctx context.Context, input json.RawMessage, h handling) (json.
 	if err := json.Unmarshal(input, &in); err != nil {
 		return nil, fmt.Errorf("input: %w", err)
 	}
+
 	chunks, err := readChunks(in.Chunks)
 	if err != nil {
 		return nil, err
 	}
+
 	for i, value := range chunks {
 		if i > 0 {
 			if err := in.pause(ctx); err != nil {
@@ -93,6 +95,7 @@ func handleStream(ctx context.Context, input json.RawMessage, h handling) (json.
 			return nil, fmt.Errorf("chunk %d: %w", i, err)
 		}
 	}
+
 	if !h.aggregate {
 		return json.RawMessage("[]"), nil
 	}
@@ -106,12 +109,14 @@ func readChunks(text json.RawMessage) ([]json.RawMessage, error) {
 		err := json.Unmarshal(text, &chunks)
 		return chunks, err
 	}
+
 	n := 3
 	if text != nil {
 		if err := json.Unmarshal(text, &n); err != nil || n < 0 || n > 1_000_000 {
 			return nil, errors.New("input.chunks: neither a list nor a number of chunks")
 		}
 	}
+
 	for i := range n {
 		chunks = append(chunks, json.RawMessage(strconv.Itoa(i)))
 	}

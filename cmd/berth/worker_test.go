@@ -60,6 +60,7 @@ func (s *workerServer) serve(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(status)
 		return
 	}
+
 	var held chan string
 	switch action := strings.Split(r.URL.Path, "/")[3]; action {
 	case "job-take", "job-take-batch":
@@ -77,6 +78,7 @@ func (s *workerServer) serve(w http.ResponseWriter, r *http.Request) {
 		s.posts <- workerPost{path: r.URL.Path, query: r.URL.RawQuery, body: strings.TrimSpace(string(body))}
 		return
 	}
+
 	select {
 	case text := <-held:
 		if text == "" {
@@ -113,6 +115,7 @@ func (s *workerServer) start(t *testing.T, flags func(*workerSettings)) runningW
 	flags(&settings)
 	env := s.env()
 	require.NoError(t, settings.complete(func(name string) string { return env[name] }))
+
 	settings.Pauses.FirstPost, settings.Pauses.AfterFail = time.Millisecond, time.Millisecond
 	settings.Pauses.AfterMany, settings.Pauses.AfterPoll = time.Millisecond, time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
@@ -122,11 +125,13 @@ func (s *workerServer) start(t *testing.T, flags func(*workerSettings)) runningW
 		defer close(running.ended)
 		w.Run(ctx)
 	}()
+
 	t.Cleanup(func() {
 		cancel()
 		<-running.ended
 		require.NotContains(t, running.log.String(), "the-key")
 	})
+
 	return running
 }
 
@@ -251,14 +256,17 @@ func TestAWorkerTakesABatchAndNoMoreThanItCanRun(t *testing.T) {
 	first := receive(t, s.takes)
 	require.Equal(t, "/v2/ep/job-take-batch/w1", first.Path)
 	require.Equal(t, "gpu=none&batch_size=3&job_in_progress=0", first.RawQuery)
+
 	s.jobs <- `[{"id":"j1","input":{"ms":3600000}},{"id":"j2","input":{"ms":3600000}}]`
 	second := receive(t, s.takes)
 	require.Equal(t, "/v2/ep/job-take/w1", second.Path)
 	require.Equal(t, "gpu=none&job_in_progress=1", second.RawQuery)
+
 	s.jobs <- `{"id":"j3","input":{"ms":3600000}}`
 	receiveUntil(t, s.pings, func(u *url.URL) bool { return u.Query().Get("job_id") == "j1,j2,j3" })
 	receive(t, s.pings)
 	require.Empty(t, s.takes) // it is full
+
 	s.stops <- `{"jobsToStop":["j1","j2","j3","unknown"]}`
 	receive(t, s.takes)
 }
@@ -325,6 +333,7 @@ func TestAWorkerTriesAgainWhenTheServerHasTrouble(t *testing.T) {
 			return 0
 		}
 	}
+
 	s.start(t, handlerIs("echo"))
 	s.jobs <- `{"id":"j1","input":1}`
 	require.Equal(t, `{"output":1}`, receive(t, s.posts).body)
@@ -357,6 +366,7 @@ func TestAResultThatIsRefusedIsNotSentAgain(t *testing.T) {
 		}
 		return 0
 	}
+
 	running := s.start(t, handlerIs("echo"))
 	s.jobs <- `{"id":"j1","input":1}`
 	s.jobs <- `{"id":"j2","input":2}`
@@ -385,6 +395,7 @@ func TestAWorkerThatIsToldToEndFinishesItsJobsAndTakesNone(t *testing.T) {
 		}
 		return 0
 	}
+
 	running := s.start(t, func(w *workerSettings) { w.handler, w.Concurrency = "stream", 2 })
 	s.jobs <- `[{"id":"j1","input":{"chunks":1}},{"id":"j2","input":{"chunks":["x"],"ms":1}}]`
 	receiveUntil(t, s.pings, func(u *url.URL) bool { return u.Query().Get("job_id") == "j1,j2" })
@@ -416,6 +427,7 @@ func TestAWorkerNamesWhatIsMissingInItsEnvironment(t *testing.T) {
 			}
 			return env[n]
 		}
+
 		requireUsageError(t, without, name)
 	}
 }
@@ -434,6 +446,7 @@ func TestAWorkerRefusesSettingsThatMakeNoSense(t *testing.T) {
 		}
 		requireUsageError(t, with, name)
 	}
+
 	requireUsageError(t, func(n string) string { return env[n] }, "--handler", "--handler", "magic")
 	requireUsageError(t, func(n string) string { return env[n] }, "--concurrency", "--concurrency", "0")
 }
@@ -465,6 +478,7 @@ func TestTheCommandRunsAWorkerUntilItsContextEnds(t *testing.T) {
 	go func() { ended <- cmd.ExecuteContext(ctx) }()
 	s.jobs <- `{"id":"j1","input":{}}`
 	require.Equal(t, `{"error":""}`, receive(t, s.posts).body)
+
 	cancel()
 	require.NoError(t, receive(t, ended))
 }

@@ -73,6 +73,7 @@ func (n *news) tell(ctx context.Context, to io.Writer, last bool) {
 		if _, after, ok := strings.Cut(reason, ": "); ok && strings.HasPrefix(reason, "worker ") {
 			earlier = after
 		}
+
 		if !n.told[reason] && !n.told[earlier] {
 			n.told[reason], n.told[earlier] = true, true
 			why, words, _ := strings.Cut(reason, "\n")
@@ -124,6 +125,7 @@ func printEnded(cmd *cobra.Command, endpoint string, list rest.WorkerList) error
 	if err := printTable(cmd, endedColumns, list.Ended); err != nil {
 		return err
 	}
+
 	for _, w := range list.Ended {
 		if failed(w) {
 			why, words, _ := strings.Cut(w.Reason, "\n")
@@ -131,6 +133,7 @@ func printEnded(cmd *cobra.Command, endpoint string, list rest.WorkerList) error
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -142,11 +145,13 @@ func newest(list rest.WorkerList) (id string, ok bool) {
 			return w.ID, true
 		}
 	}
+
 	switch {
 	case len(list.Ended) > 0:
 		return list.Ended[0].ID, true
 	case len(list.Workers) > 0:
 		return list.Workers[0].ID, true
 	}
+
 	return "", false
 }

@@ -32,6 +32,7 @@ func TestWaitingForAJobTellsWhyItsWorkersCrash(t *testing.T) {
 		Log:       slog.New(slog.NewTextHandler(&log, nil)),
 		Endpoints: []app.Endpoint{{Name: "words", Command: []string{"sh", "-c", crash}}},
 	})
+
 	for _, args := range [][]string{{"run", "--wait"}, {"run", "--follow"}, {"runsync"}} {
 		r := s.run(append([]string{"jobs", args[0], "words", "--input", "{}", "--timeout", "5s"}, args[1:]...)...)
 		require.Equal(t, exitTimeout, r.code, r.err)

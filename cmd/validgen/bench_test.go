@@ -45,6 +45,7 @@ func contenders(tb testing.TB) (names []string, read []func() error) {
 			return err
 		}
 	}
+
 	add("generated", validate(podBody, 0))
 	add("encoding-json", func() error {
 		var r rest.CreatePodRequest
@@ -57,6 +58,7 @@ func contenders(tb testing.TB) (names []string, read []func() error) {
 		require.NoError(tb, read[i](), name)
 	}
 	require.Error(tb, kin(brokenPodBody))
+
 	return names, read
 }
 
@@ -68,6 +70,7 @@ func kinOpenAPI(tb testing.TB) func(body []byte) error {
 	require.NoError(tb, err)
 	doc, err := openapi3.NewLoader().LoadFromData(text)
 	require.NoError(tb, err)
+
 	router, err := legacy.NewRouter(doc)
 	require.NoError(tb, err)
 	doc.OpenAPI = "3.0.3"
@@ -75,6 +78,7 @@ func kinOpenAPI(tb testing.TB) func(body []byte) error {
 	registry.Type, registry.Nullable = &openapi3.Types{"string"}, true
 	route, params, err := router.FindRoute(httptest.NewRequest(http.MethodPost, "/v2/pods", nil))
 	require.NoError(tb, err)
+
 	return func(body []byte) error {
 		request, err := http.NewRequest(http.MethodPost, "/v2/pods", bytes.NewReader(body))
 		if err != nil {
@@ -91,6 +95,7 @@ func kinOpenAPI(tb testing.TB) func(body []byte) error {
 		if body, err = io.ReadAll(request.Body); err != nil {
 			return err
 		}
+
 		var r rest.CreatePodRequest
 		return json.Unmarshal(body, &r)
 	}
@@ -127,15 +132,18 @@ func BenchmarkRatios(b *testing.B) {
 				}
 				n += repeats
 			}
+
 			times[i] = append(times[i], float64(time.Since(start).Nanoseconds())/float64(n))
 		}
 	}
+
 	median := make([]float64, len(read))
 	for i := range times {
 		slices.Sort(times[i])
 		median[i] = times[i][len(times[i])/2]
 		b.ReportMetric(median[i], names[i]+"-ns")
 	}
+
 	b.ReportMetric(median[0]/median[1], "generated/encoding-json")
 	b.ReportMetric(median[0]/median[2], "generated/kin-openapi")
 	b.ReportMetric(median[3]/median[1], "six-faults/encoding-json")

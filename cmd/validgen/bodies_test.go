@@ -110,14 +110,17 @@ func (m *maker) valid(node any, depth int) any {
 		}
 		return m.valid(at, depth)
 	}
+
 	for _, key := range []string{"anyOf", "oneOf"} {
 		if branches, ok := schema[key].([]any); ok {
 			return m.valid(pick(m, branches), depth)
 		}
 	}
+
 	if constant, ok := schema["const"]; ok {
 		return constant
 	}
+
 	kind := schema["type"]
 	if enum, ok := schema["enum"].([]any); ok {
 		if _, several := kind.([]any); several && m.slip() {
@@ -125,6 +128,7 @@ func (m *maker) valid(node any, depth int) any {
 		}
 		return pick(m, enum)
 	}
+
 	if kinds, ok := kind.([]any); ok {
 		kind = pick(m, kinds)
 	}
@@ -142,6 +146,7 @@ func (m *maker) valid(node any, depth int) any {
 	case "null":
 		return nil
 	}
+
 	return m.oddOne()
 }
 
@@ -163,12 +168,14 @@ func (m *maker) object(schema map[string]any, depth int) any {
 	members := map[string]any{}
 	properties, _ := schema["properties"].(map[string]any)
 	required, _ := schema["required"].([]any)
+
 	keep := m.random.IntN(8) // of eight
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		if slices.Contains(required, any(name)) && !m.slip() || depth < 4 && m.random.IntN(8) < keep/(depth+1) {
 			members[name] = m.valid(properties[name], depth+1)
 		}
 	}
+
 	if dependent, ok := schema["dependentRequired"].(map[string]any); ok && m.random.IntN(4) > 0 {
 		for range dependent { // as often as one may call for another
 			for _, name := range slices.Sorted(maps.Keys(dependent)) {
@@ -180,12 +187,14 @@ func (m *maker) object(schema map[string]any, depth int) any {
 			}
 		}
 	}
+
 	if extra, ok := schema["additionalProperties"].(map[string]any); ok {
 		lowest := limit(schema, "minProperties", 0)
 		for i := range lowest + m.random.IntN(3) {
 			members[fmt.Sprintf("m/%d~é", i)] = m.valid(extra, depth+1)
 		}
 	}
+
 	for highest := limit(schema, "maxProperties", -1); highest >= 0 && len(members) > highest && m.random.IntN(8) > 0; {
 		name := pick(m, slices.Sorted(maps.Keys(members)))
 		if slices.Contains(required, any(name)) {
@@ -193,6 +202,7 @@ func (m *maker) object(schema map[string]any, depth int) any {
 		}
 		delete(members, name)
 	}
+
 	return members
 }
 
@@ -212,6 +222,7 @@ func (m *maker) number(schema map[string]any, whole bool) any {
 		}
 		return absent
 	}
+
 	lowest := bound("minimum", 0, bound("exclusiveMinimum", 1, -2))
 	highest := bound("maximum", 0, bound("exclusiveMaximum", -1, lowest+100))
 	for _, keyword := range []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"} {
@@ -219,6 +230,7 @@ func (m *maker) number(schema map[string]any, whole bool) any {
 			return json.Number(pick(m, around(string(n))))
 		}
 	}
+
 	f := pick(m, []float64{lowest, highest, lowest + m.random.Float64()*(highest-lowest)})
 	if whole {
 		written := strconv.FormatInt(int64(f), 10)
@@ -238,6 +250,7 @@ func (m *maker) text(schema map[string]any) string {
 	case "uri":
 		return pick(m, []string{"http", "https"}) + "://example.org/x?y=1"
 	}
+
 	if pattern, ok := schema["pattern"].(string); ok {
 		parsed, err := syntax.Parse(pattern, syntax.Perl)
 		if err != nil {
@@ -247,12 +260,14 @@ func (m *maker) text(schema map[string]any) string {
 		m.match(&b, parsed)
 		return b.String()
 	}
+
 	lowest := limit(schema, "minLength", 0)
 	highest := limit(schema, "maxLength", lowest+6)
 	var b strings.Builder
 	for range lowest + m.random.IntN(highest-lowest+1) {
 		b.WriteRune(pick(m, []rune(`abcdef 0/~"\é😀<`)))
 	}
+
 	return b.String()
 }
 
@@ -263,6 +278,7 @@ func (m *maker) match(b *strings.Builder, e *syntax.Regexp) {
 			m.match(b, e.Sub[0])
 		}
 	}
+
 	switch e.Op {
 	case syntax.OpLiteral:
 		b.WriteString(string(e.Rune))
@@ -300,6 +316,7 @@ func (m *maker) mutate(value any) any {
 			v[fmt.Sprintf("m%d", m.random.IntN(3))] = m.oddOne()
 			return v
 		}
+
 		switch name := pick(m, names); m.random.IntN(6) {
 		case 0:
 			delete(v, name)
@@ -330,6 +347,7 @@ func (m *maker) mutate(value any) any {
 	default:
 		return m.oddOne()
 	}
+
 	return value
 }
 
@@ -348,5 +366,6 @@ func clone(value any) any {
 		}
 		return c
 	}
+
 	return value
 }

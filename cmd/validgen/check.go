@@ -27,6 +27,7 @@ func checkFiles(paths []string) error {
 			operations = append(operations, path)
 			continue
 		}
+
 		text, err := os.ReadFile(filepath.Clean(path))
 		if err != nil {
 			return err
@@ -35,6 +36,7 @@ func checkFiles(paths []string) error {
 		if err != nil {
 			return err
 		}
+
 		switch {
 		case get(d.root, "overlay") != nil:
 			overlays = append(overlays, d)
@@ -56,6 +58,7 @@ func checkFiles(paths []string) error {
 			return err
 		}
 	}
+
 	return checkGraphQL(schema, operations, configurations)
 }
 
@@ -95,6 +98,7 @@ func (d *document) check(text []byte) error {
 		n, place := d.blamed(err)
 		return d.failf(n, place, "%v", innermost(err))
 	}
+
 	_, err = newGenerator(d, nil).code()
 	return err
 }
@@ -108,6 +112,7 @@ func (d *document) checkReferences(n *yaml.Node, place string) error {
 			}
 		}
 	}
+
 	if n.Kind != yaml.MappingNode { // what an alias stands for is checked where it is
 		return nil
 	}
@@ -119,10 +124,12 @@ func (d *document) checkReferences(n *yaml.Node, place string) error {
 			}
 			continue
 		}
+
 		if err := d.checkReferences(value, place+"/"+escape(key.Value)); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -140,6 +147,7 @@ func (d *document) blamed(err error) (*yaml.Node, string) {
 			}
 		}
 	}
+
 	for ; err != nil; err = errors.Unwrap(err) {
 		switch e := err.(type) { //nolint:errorlint // each error of the chain is looked at
 		case *openapi3.SectionValidationError:
@@ -158,6 +166,7 @@ func (d *document) blamed(err error) (*yaml.Node, string) {
 			}
 		}
 	}
+
 	return at.key, place
 }
 
@@ -186,18 +195,22 @@ func (d *document) checkRules() error {
 				return d.failf(m.key, id, "unknown member %q", m.key.Value)
 			}
 		}
+
 		for _, name := range []string{"id", "says", "source", "kind"} {
 			if text(get(rule, name)) == "" {
 				return d.failf(rule, id, "%q is missing", name)
 			}
 		}
+
 		if kind := get(rule, "kind"); !slices.Contains([]string{"documented", "decided"}, kind.Value) {
 			return d.failf(kind, id, "kind %q is neither documented nor decided", kind.Value)
 		}
 		if line, taken := ids[id]; taken {
 			return d.failf(rule, id, "it is in line %d too", line)
 		}
+
 		ids[id] = rule.Line
 	}
+
 	return nil
 }

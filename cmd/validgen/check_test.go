@@ -80,6 +80,7 @@ func checkEdited(t *testing.T, file, old, changed string) error {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 		paths = append(paths, name)
 	}
+
 	t.Chdir(dir)
 	slices.Sort(paths)
 	return checkFiles(paths)

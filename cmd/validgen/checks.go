@@ -19,6 +19,7 @@ func (g *generator) textCheck(schema *yaml.Node, place string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	if lowest > 0 {
 		parts = append(parts, fmt.Sprintf("Min: %d", lowest))
 	}
@@ -26,12 +27,14 @@ func (g *generator) textCheck(schema *yaml.Node, place string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	switch {
 	case highest == 0:
 		return "", g.failf(get(schema, "maxLength"), place, "keyword \"maxLength\": 0 is not handled, say const: ''")
 	case highest > 0:
 		parts = append(parts, fmt.Sprintf("Max: %d", highest))
 	}
+
 	allowed, err := g.allowed(schema, place, func(n *yaml.Node) bool { return n.Tag == "!!str" })
 	if err != nil {
 		return "", err
@@ -39,6 +42,7 @@ func (g *generator) textCheck(schema *yaml.Node, place string) (string, error) {
 	if allowed != nil {
 		parts = append(parts, "Enum: []string{"+quoted(allowed)+"}")
 	}
+
 	if p := get(schema, "pattern"); p != nil {
 		literal := strconv.Quote(p.Value)
 		if strconv.CanBackquote(p.Value) {
@@ -46,12 +50,14 @@ func (g *generator) textCheck(schema *yaml.Node, place string) (string, error) {
 		}
 		parts = append(parts, "Pattern: validate.MustPattern("+literal+")")
 	}
+
 	switch text(get(schema, "format")) {
 	case "date-time":
 		parts = append(parts, "DateTime: true")
 	case "uri":
 		parts = append(parts, "URI: true")
 	}
+
 	return literal("validate.Text", parts), nil
 }
 
@@ -62,10 +68,12 @@ func (g *generator) allowed(schema *yaml.Node, place string, isOfType func(*yaml
 	if enum != nil && constant != nil {
 		return nil, g.failf(constant, place, "keyword \"const\" is not handled beside enum")
 	}
+
 	nodes := []*yaml.Node{constant}
 	if enum != nil {
 		nodes = enum.Content
 	}
+
 	for _, n := range nodes {
 		if n = deref(n); n == nil || n.Tag == "!!null" && nullable(g.kinds(schema)) {
 			continue
@@ -77,6 +85,7 @@ func (g *generator) allowed(schema *yaml.Node, place string, isOfType func(*yaml
 			values = append(values, n.Value)
 		}
 	}
+
 	if values == nil && (enum != nil || constant != nil) {
 		return nil, g.failf(schema, place, "keyword \"enum\": it allows no value")
 	}
@@ -127,16 +136,19 @@ func (g *generator) numberCheck(schema *yaml.Node, place string) (string, error)
 			parts = append(parts, fmt.Sprintf("%s: validate.Bound(%q)", bound[1], decimal))
 		}
 	}
+
 	allowed, err := g.allowed(schema, place, isNumber)
 	if err != nil {
 		return "", err
 	}
+
 	if allowed != nil {
 		for i := range allowed {
 			allowed[i] = fmt.Sprintf("validate.Dec(%q)", allowed[i])
 		}
 		parts = append(parts, "Enum: []validate.Decimal{"+strings.Join(allowed, ", ")+"}")
 	}
+
 	return literal("validate.Number", parts), nil
 }
 
@@ -152,6 +164,7 @@ func (g *generator) integerCheck(schema *yaml.Node, place string) (string, error
 		if r == nil {
 			continue
 		}
+
 		bounded = true
 		n := new(big.Int).Div(r.Num(), r.Denom()) // Euclidean: the floor
 		exclusive := strings.HasPrefix(keyword, "exclusive")
@@ -171,6 +184,7 @@ func (g *generator) integerCheck(schema *yaml.Node, place string) (string, error
 			}
 		}
 	}
+
 	if lowest.Cmp(highest) > 0 || !lowest.IsInt64() || !highest.IsInt64() {
 		return "", g.failf(schema, place, "keyword \"minimum\": no integer of 64 bits is within the bounds")
 	}
@@ -181,6 +195,7 @@ func (g *generator) integerCheck(schema *yaml.Node, place string) (string, error
 	if !bounded && allowed == nil {
 		return "nil", nil
 	}
+
 	parts := []string{"Min: " + integerLiteral(lowest), "Max: " + integerLiteral(highest)}
 	if allowed != nil {
 		parts = append(parts, "Enum: []int64{"+strings.Join(allowed, ", ")+"}")

@@ -31,6 +31,7 @@ func TestTheGeneratedValidatorsAgreeWithAnIndependentOne(t *testing.T) {
 	for _, document := range slices.Sorted(maps.Keys(documents)) {
 		all = append(all, bodiesOf(t, document)...)
 	}
+
 	each := (bodyCount(t) + len(all) - 1) / len(all)
 	for i, b := range all {
 		t.Run(b.document+" "+b.schema, func(t *testing.T) {
@@ -44,6 +45,7 @@ func TestTheGeneratedValidatorsAgreeWithAnIndependentOne(t *testing.T) {
 				}
 				text, err := json.Marshal(value)
 				require.NoError(t, err)
+
 				ok, difference := b.disagreement(text, stricter)
 				if difference != "" {
 					require.Fail(t, difference, "%s", text)
@@ -52,6 +54,7 @@ func TestTheGeneratedValidatorsAgreeWithAnIndependentOne(t *testing.T) {
 					accepted++
 				}
 			}
+
 			t.Logf("%d bodies, %d accepted", each, accepted)
 			require.Greater(t, accepted, each/20, "too few bodies are valid for the test to mean anything")
 			require.Greater(t, each-accepted, each/20, "too few bodies are invalid for the test to mean anything")

@@ -43,6 +43,7 @@ func members(n *yaml.Node) []member {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil
 	}
+
 	var own, merged []member
 	for i := 0; i < len(n.Content); i += 2 {
 		if n.Content[i].Tag == "!!merge" {
@@ -51,11 +52,13 @@ func members(n *yaml.Node) []member {
 		}
 		own = append(own, member{n.Content[i], n.Content[i+1]})
 	}
+
 	for _, m := range merged {
 		if !slices.ContainsFunc(own, func(o member) bool { return o.key.Value == m.key.Value }) {
 			own = append(own, m)
 		}
 	}
+
 	return own
 }
 
@@ -103,6 +106,7 @@ func (d *document) resolve(n *yaml.Node) (target *yaml.Node, name string) {
 		name = path[len(path)-1]
 		n = get(d.root, path...)
 	}
+
 	return nil, name
 }
 

@@ -29,6 +29,7 @@ func encoders(d *document, m models, pkg, source, dir string) error {
 			e.pending = append(e.pending, t)
 		}
 	}
+
 	for len(e.pending) > 0 {
 		t := e.pending[0]
 		if e.pending = e.pending[1:]; e.written[t.name] != "" {
@@ -40,6 +41,7 @@ func encoders(d *document, m models, pkg, source, dir string) error {
 		e.written[t.name] = e.body.String()
 		e.body.Reset()
 	}
+
 	if len(e.written) == 0 {
 		return nil
 	}
@@ -51,6 +53,7 @@ func encoders(d *document, m models, pkg, source, dir string) error {
 		code += e.written[name]
 		test += fmt.Sprintf("encodetest.Check[%s](t)\n", name)
 	}
+
 	for name, text := range map[string]string{"encode.gen.go": code, "encode_test.go": test + "}\n"} {
 		formatted, err := format.Source([]byte(text))
 		if err != nil {
@@ -60,6 +63,7 @@ func encoders(d *document, m models, pkg, source, dir string) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -77,6 +81,7 @@ func (d *document) answers() (names []string) {
 			}
 		}
 	}
+
 	return names
 }
 
@@ -96,6 +101,7 @@ func (e *encoder) object(t modelType) error {
 		if err != nil {
 			return fmt.Errorf("%s.%s: %w", t.name, f.name, err)
 		}
+
 		if there != "" {
 			e.printf("if %s {\n", there)
 		}
@@ -106,6 +112,7 @@ func (e *encoder) object(t modelType) error {
 			e.printf("}\n")
 		}
 	}
+
 	e.printf("return encode.End(dst, '}')\n}\n\n")
 	return nil
 }
@@ -124,6 +131,7 @@ func (e *encoder) there(expr, goType, omit string) (string, error) {
 	case omit == "omitempty" && is == "string":
 		return expr + ` != ""`, nil
 	}
+
 	return "", fmt.Errorf("%s of a %s is not handled", omit, is)
 }
 
@@ -146,6 +154,7 @@ func (e *encoder) value(expr, goType string) {
 		e.many(expr, inner, '{', '}', "for _, name := range encode.Names(%[2]s) {\n%[1]s := %[2]s[name]\ndst = append(encode.String(dst, name), ':')\n")
 		return
 	}
+
 	simple := map[string]string{
 		"string": "String(dst, string(%s))", "int64": "Int(dst, int64(%s))", "int": "Int(dst, int64(%s))", "bool": "Bool(dst, bool(%s))",
 		"float64": "Float(dst, float64(%s))", "time.Time": "Time(dst, %s)", "json.RawMessage": "Raw(dst, %s)",
@@ -157,11 +166,13 @@ func (e *encoder) value(expr, goType string) {
 		e.printf("dst = encode."+call+"\n", expr)
 		return
 	}
+
 	if t, err := e.models.of(is); err == nil && t.name == is && t.plain() {
 		e.pending = append(e.pending, t)
 		e.printf("dst = %s.AppendJSON(dst)\n", expr)
 		return
 	}
+
 	e.printf("dst = encode.Any(dst, %s)\n", expr)
 }
 

@@ -29,6 +29,7 @@ func fuzz(f *testing.F, document string) {
 			f.Add(i, text)
 		}
 	}
+
 	known := append(alsoStricter, stricter...)
 	f.Fuzz(func(t *testing.T, i int, text []byte) {
 		b := all[uint(i)%uint(len(all))]

@@ -72,11 +72,13 @@ func (g *generator) code() (string, error) {
 		code += g.shared[m.key.Value]
 	}
 	code += g.parameters.String() + ops
+
 	for _, m := range members(get(g.root, "components", "schemas")) {
 		if s := g.sections[m.key.Value]; s != nil {
 			code += s.checks.String() + s.function.String()
 		}
 	}
+
 	return code, nil
 }
 
@@ -102,6 +104,7 @@ func (g *generator) file(code, pkg, source string) ([]byte, error) {
 			fmt.Fprintf(&file, "%q\n", i.path)
 		}
 	}
+
 	fmt.Fprint(&file, "\n\t\"github.com/berthdev/berth/impl/validate\"\n)\n\n")
 	file.WriteString(code)
 

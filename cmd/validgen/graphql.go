@@ -21,6 +21,7 @@ func checkGraphQL(files, operations []string, configurations []*document) error 
 		}
 		sources = append(sources, source)
 	}
+
 	if len(sources) == 0 {
 		return nil
 	}
@@ -42,11 +43,13 @@ func checkGraphQL(files, operations []string, configurations []*document) error 
 			return faults[0]
 		}
 	}
+
 	for _, c := range configurations {
 		if err := c.checkModels(schema); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -63,11 +66,13 @@ func (d *document) checkModels(schema *ast.Schema) error {
 		if is == nil {
 			return d.failf(model.key, "models", "the schema has no type %s", name)
 		}
+
 		for _, field := range members(get(model.value, "fields")) {
 			if is.Fields.ForName(field.key.Value) == nil {
 				return d.failf(field.key, "models", "type %s has no field %s", name, field.key.Value)
 			}
 		}
 	}
+
 	return nil
 }

@@ -60,11 +60,13 @@ func (w walker) walk(n *yaml.Node, place string, schema bool) error {
 		return nil
 	}
 	w.seen[visit{n, schema}] = true
+
 	if schema {
 		if err := w.schema(n, place); err != nil {
 			return err
 		}
 	}
+
 	if n.Kind == yaml.SequenceNode {
 		for i, c := range n.Content {
 			if err := w.walk(c, place+"/"+strconv.Itoa(i), false); err != nil {
@@ -72,11 +74,13 @@ func (w walker) walk(n *yaml.Node, place string, schema bool) error {
 			}
 		}
 	}
+
 	for _, m := range members(n) {
 		if err := w.member(m, place, schema); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -106,6 +110,7 @@ func (w walker) member(m member, place string, schema bool) error {
 	case key == "additionalProperties" && value.Tag == "!!bool":
 		return nil
 	}
+
 	return w.walk(value, here, slices.Contains(schemaHolders, key))
 }
 
@@ -115,12 +120,14 @@ func (w walker) schema(n *yaml.Node, place string) error {
 		return w.failf(n, place, "a schema must be a mapping")
 	}
 	kinds := w.kinds(n)
+
 	holder := ""
 	for _, k := range []string{"$ref", "anyOf", "oneOf"} {
 		if get(n, k) != nil {
 			holder = k
 		}
 	}
+
 	if holder == "oneOf" && text(get(n, "discriminator", "propertyName")) == "" {
 		return w.failf(get(n, "oneOf"), place, "keyword \"oneOf\" needs a discriminator: the member, required in every branch, that says which branch a value is")
 	}
@@ -131,6 +138,7 @@ func (w walker) schema(n *yaml.Node, place string) error {
 		for _, of := range ofTypes {
 			assertion = assertion || slices.Contains(of, key)
 		}
+
 		switch {
 		case slices.Contains(annotations, key), key == holder, key == "discriminator" && holder == "oneOf":
 		case !assertion:
@@ -160,6 +168,7 @@ func (w walker) schema(n *yaml.Node, place string) error {
 			}
 		}
 	}
+
 	return nil
 }
 

@@ -95,6 +95,7 @@ func TestEachKeywordIsCheckedAndItsFaultNamed(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, faults, "%s: %s", member, value)
 		}
+
 		for value, want := range c.faults {
 			faults, err := decode(value)
 			require.NoError(t, err)
@@ -126,11 +127,13 @@ func TestTheModelHasWhatTheBodySays(t *testing.T) {
 		`"shape":{"kind":"circle","radius":2},"agreed":true,"step":0.1,"labels":{"a":"b"},"part":{"id":1,"parts":[{"id":2}]}}`))
 	require.NoError(t, err)
 	require.Empty(t, violations)
+
 	thing := model.(*keywords.Thing)
 	require.Equal(t, time.Date(2024, 2, 29, 23, 59, 59, 0, time.UTC), *thing.At)
 	require.True(t, thing.Note.IsNull())
 	require.Equal(t, keywords.Labels{"a": "b"}, *thing.Labels)
 	require.Equal(t, []keywords.Part{{ID: 2}}, thing.Part.Parts)
+
 	circle, err := thing.Shape.ValueByDiscriminator()
 	require.NoError(t, err)
 	require.Equal(t, keywords.Circle{Kind: keywords.CircleKindCircle, Radius: 2}, circle)
@@ -161,6 +164,7 @@ func TestParametersAreCheckedLikeBodies(t *testing.T) {
 	require.Empty(t, check("red", "9", "limit=100&price=0.1&deep=false&sure=true&since="+url.QueryEscape("2024-01-01T00:00:00+01:00")+"&colors=red&colors=green&sizes=1&sizes=1&labels=red,green", map[string][]string{
 		"X-Callback": {"https://example.org/"}, "X-Trace": {"beef"},
 	}))
+
 	require.Equal(t, []string{
 		"path.kind: must be one of red, green, bleu clair, 3", "path.number: must be <= 9", "query.limit: must be <= 100", "query.price: must be >= 0.1",
 		"query.deep: must be true or false", "query.sure: must be true", "query.since: must be an RFC 3339 date-time", "query.colors: must have unique items", "query.sizes: must be an integer", "query.labels: must be one of red, green, bleu clair, 3",
@@ -168,6 +172,7 @@ func TestParametersAreCheckedLikeBodies(t *testing.T) {
 	}, check("blue", "10", "limit=101&price=0.09999999999999999999&deep=1&sure=false&since=now&colors=red&colors=red&sizes=1&sizes=x&labels=red,blue", map[string][]string{
 		"X-Callback": {"here"}, "X-Trace": {"beefs"},
 	}))
+
 	require.Equal(t, []string{"query.price: must be a number", "query.colors: must have at most 2 items"}, check("red", "1", "price=1.&colors=red&colors=green&colors=3", nil))
 	require.Equal(t, []string{"query.labels: must be given once"}, check("red", "1", "labels=red&labels=green", nil))
 	require.Equal(t, []string{"query.labels: must have at most 2 items"}, check("red", "1", "labels=red,green%2C3", nil))

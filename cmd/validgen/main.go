@@ -43,6 +43,7 @@ func run(spec, model, pkg, out string) error {
 	if err != nil {
 		return err
 	}
+
 	source := filepath.ToSlash(spec)
 	code, err := generate(doc, models, pkg, source)
 	if err != nil {
@@ -51,5 +52,6 @@ func run(spec, model, pkg, out string) error {
 	if err := encoders(doc, models, pkg, source, filepath.Dir(out)); err != nil {
 		return err
 	}
+
 	return os.WriteFile(out, code, 0o644) //nolint:gosec // source code is for everybody
 }

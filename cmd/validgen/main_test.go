@@ -120,6 +120,7 @@ func TestABranchOfAUnionMustRequireItsDiscriminator(t *testing.T) {
 	require.NoError(t, err)
 	models, err := os.ReadFile("testdata/keywords/keywords.gen.go")
 	require.NoError(t, err)
+
 	for old, changed := range map[string]string{
 		"required: [kind, radius]":                 "required: [radius]",
 		"kind: {type: string, const: circle}":      "kind: {type: string}",

@@ -31,12 +31,14 @@ func parseModels(file string) (models, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	found := models{}
 	for _, decl := range parsed.Decls {
 		gen, ok := decl.(*ast.GenDecl)
 		if !ok || gen.Tok != token.TYPE {
 			continue
 		}
+
 		for _, s := range gen.Specs {
 			spec := s.(*ast.TypeSpec)
 			t := modelType{name: spec.Name.Name, fields: map[string]modelField{}}
@@ -53,9 +55,11 @@ func parseModels(file string) (models, error) {
 			} else {
 				t.is = types.ExprString(spec.Type)
 			}
+
 			found[strings.ToLower(spec.Name.Name)] = t
 		}
 	}
+
 	return found, nil
 }
 

@@ -33,6 +33,7 @@ func (g *generator) schema(name string) error {
 	if err != nil {
 		return err
 	}
+
 	model, _ := g.models.of(name) // at found it
 
 	g.printf("func read%s(s *validate.Scanner, v *%s) {\n", model.name, model.name)
@@ -44,6 +45,7 @@ func (g *generator) schema(name string) error {
 	default:
 		err = g.value(schema, target{"*v", model.name, at})
 	}
+
 	g.printf("}\n\n")
 	return err
 }
@@ -76,16 +78,19 @@ func (g *generator) object(schema *yaml.Node, model modelType, at site) error {
 	if extra := get(schema, "additionalProperties"); extra != nil && extra.Kind != yaml.ScalarNode {
 		return g.failf(extra, place, "keyword \"additionalProperties\": a schema beside properties is not handled")
 	}
+
 	lowest, highest, err := g.memberLimits(schema, place)
 	if err != nil {
 		return err
 	}
+
 	pointers := 0
 	for _, p := range properties {
 		if strings.HasPrefix(model.fields[p.key.Value].goType, "*") {
 			pointers++
 		}
 	}
+
 	before := g.body
 	g.body, g.optionals = bytes.Buffer{}, &optionals{together: pointers > 1}
 	err = g.cases(properties, model, at)
@@ -111,15 +116,18 @@ func (g *generator) object(schema *yaml.Node, model modelType, at site) error {
 	if counted {
 		g.printf("n++\n")
 	}
+
 	rest := "s.Skip()\n"
 	if text(get(schema, "additionalProperties")) == "false" {
 		rest = "s.Unknown()\n"
 	}
+
 	if len(properties) > 0 {
 		g.printf("switch string(s.Name()) {\n%sdefault:\n%s}\n}\n", cases.String(), rest)
 	} else {
 		g.printf("%s}\n", rest)
 	}
+
 	if counted {
 		g.printf("s.Members(n, %d, %d)\n", lowest, highest)
 	}
@@ -160,6 +168,7 @@ func (g *generator) cases(properties []member, model modelType, at site) error {
 		if other, taken := ofField[field.name]; taken {
 			return g.failf(p.key, here.place, "its Go name %s is that of property %q too: rename one", field.name, other)
 		}
+
 		ofField[field.name] = p.key.Value
 
 		g.printf("case %q:\nif s.Once(&seen, %s) {\n", p.key.Value, bitOf(model, p.key.Value))
@@ -168,6 +177,7 @@ func (g *generator) cases(properties []member, model modelType, at site) error {
 		}
 		g.printf("}\n")
 	}
+
 	return nil
 }
 
@@ -177,6 +187,7 @@ func (g *generator) required(schema *yaml.Node, properties []member, model model
 	for _, p := range properties {
 		names = append(names, p.key.Value)
 	}
+
 	mask := func(n *yaml.Node, keyword string, wanted ...string) (string, error) {
 		var bits []string
 		for _, name := range wanted {
@@ -193,6 +204,7 @@ func (g *generator) required(schema *yaml.Node, properties []member, model model
 	if err != nil {
 		return err
 	}
+
 	dependent := members(get(schema, "dependentRequired"))
 	if want == "" && len(dependent) == 0 {
 		return nil
@@ -202,6 +214,7 @@ func (g *generator) required(schema *yaml.Node, properties []member, model model
 		g.printf("want := uint64(%s)\n", cmp.Or(want, "0"))
 		want = "want"
 	}
+
 	for _, d := range dependent {
 		given, err := mask(d.key, "dependentRequired", d.key.Value)
 		if err != nil {
@@ -213,6 +226,7 @@ func (g *generator) required(schema *yaml.Node, properties []member, model model
 		}
 		g.printf("if seen&(%s) != 0 {\nwant |= %s\n}\n", given, needs)
 	}
+
 	fmt.Fprintf(&g.section(at.component).checks, "var membersOf%s = []string{%s}\n\n", model.name, quoted(names))
 	g.printf("s.Require(seen, %s, membersOf%s)\n", want, model.name)
 	return nil
@@ -226,6 +240,7 @@ func (g *generator) union(schema *yaml.Node, model modelType, place string) erro
 	if !model.union {
 		return g.failf(schema, place, "keyword \"oneOf\": the model %s is no union", model.name)
 	}
+
 	kinds := map[string]string{} // by schema
 	for _, m := range members(get(schema, "discriminator", "mapping")) {
 		branch := text(deref(m.value))
@@ -235,6 +250,7 @@ func (g *generator) union(schema *yaml.Node, model modelType, place string) erro
 		}
 		kinds[branch] = m.key.Value
 	}
+
 	var all []string
 	before := g.body
 	g.body = bytes.Buffer{}
@@ -255,17 +271,20 @@ func (g *generator) union(schema *yaml.Node, model modelType, place string) erro
 		if !slices.Contains(list(get(branch, "required")), name) || !slices.Equal(values, []string{kind}) || slices.Contains(all, kind) {
 			return g.failf(b, place, "keyword \"oneOf\": %s must require %s, with the one value %q", branchName, name, kind)
 		}
+
 		all = append(all, kind)
 		of, err := g.models.of(branchName)
 		if err != nil {
 			return g.failf(b, place, "%v", err)
 		}
+
 		function, err := g.function(branch, branchName, place)
 		if err != nil {
 			return err
 		}
 		g.printf("case %q:\n%s(s, new(%s))\n", kind, function, of.name)
 	}
+
 	cases := g.body
 	g.body = before
 	g.printf("start := s.Start()\nswitch s.Branch(%q, %s) {\n%s}\nv.union = s.Since(start)\n", name, quoted(all), cases.String())

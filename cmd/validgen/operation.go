@@ -27,6 +27,7 @@ func (g *generator) operations() error {
 			}
 		}
 	}
+
 	g.printf("}\n\n")
 	return nil
 }
@@ -37,12 +38,14 @@ func (g *generator) operation(path, m member, place string) error {
 	if id == "" {
 		return g.failf(m.key, place, "keyword \"operationId\" is missing")
 	}
+
 	g.printf("%q: {\nMethod: %q, Path: %q,\n", id, strings.ToUpper(m.key.Value), path.key.Value)
 	if body := get(op, "requestBody"); body != nil {
 		if err := g.requestBody(op, body, place+"/requestBody"); err != nil {
 			return err
 		}
 	}
+
 	params, err := g.operationParameters(path, op, place)
 	if err != nil {
 		return err
@@ -54,6 +57,7 @@ func (g *generator) operation(path, m member, place string) error {
 	}
 	g.printf("Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {\n")
 	g.printf("return validate.Params(%s, %t, path, query, header)\n},\n},\n", list, text(get(op, "x-open-query")) == "true")
+
 	return nil
 }
 
@@ -67,6 +71,7 @@ func (g *generator) requestBody(op, n *yaml.Node, place string) error {
 	if text(get(body, "required")) != "true" {
 		return g.failf(n, place, "keyword \"required\": a body that may be missing is not handled")
 	}
+
 	schema, name := g.resolve(get(content[0].value, "schema"))
 	if schema == nil || name == "" {
 		return g.failf(n, place, "keyword \"schema\": it must be a $ref to a schema under components")
@@ -75,10 +80,12 @@ func (g *generator) requestBody(op, n *yaml.Node, place string) error {
 	if err != nil {
 		return g.failf(n, place, "%v", err)
 	}
+
 	function, err := g.function(schema, name, place)
 	if err != nil {
 		return err
 	}
+
 	limit := "validate.DefaultMaxBody"
 	if bytes := get(op, "x-max-body-bytes"); bytes != nil {
 		if n, err := strconv.Atoi(bytes.Value); err != nil || n <= 0 {
@@ -86,6 +93,7 @@ func (g *generator) requestBody(op, n *yaml.Node, place string) error {
 		}
 		limit = bytes.Value
 	}
+
 	g.printf("MaxBody: %s, HasBody: true, AnyContentType: %t,\n", limit, text(get(op, "x-any-content-type")) == "true")
 	g.printf("Decode: func(body []byte) (any, validate.Violations, error) {\n")
 	g.printf("s, v := validate.NewScanner(body), new(%s)\n%s(&s, v)\nviolations, err := s.Finish()\nreturn v, violations, err\n},\n", model.name, function)
@@ -125,6 +133,7 @@ func (g *generator) operationParameters(path member, op *yaml.Node, place string
 			b.WriteString(code + ",\n")
 			continue
 		}
+
 		name := "parameter" + strings.ToUpper(p.name[:1]) + strings.Map(letters, p.name[1:])
 		switch place, taken := g.checks[name]; {
 		case taken && place != here:
@@ -133,8 +142,10 @@ func (g *generator) operationParameters(path member, op *yaml.Node, place string
 			g.checks[name] = here
 			g.shared[p.name] = fmt.Sprintf("var %s = validate.Param%s\n\n", name, code)
 		}
+
 		b.WriteString(name + ",\n")
 	}
+
 	return b.String(), nil
 }
 
@@ -165,6 +176,7 @@ func (g *generator) parameter(p *yaml.Node, place string) (string, error) {
 			return "", g.failf(m.key, place, "keyword %q of a parameter is not handled", m.key.Value)
 		}
 	}
+
 	in := text(get(p, "in"))
 	if !slices.Contains([]string{"path", "query", "header"}, in) {
 		return "", g.failf(p, place, "keyword \"in\": %q is not handled", in)
@@ -173,6 +185,7 @@ func (g *generator) parameter(p *yaml.Node, place string) (string, error) {
 	if schema == nil {
 		return "", g.failf(p, place, "keyword \"$ref\": %q does not exist", name)
 	}
+
 	parts := []string{fmt.Sprintf("In: %q, Name: %q, Required: %t", in, text(get(p, "name")), text(get(p, "required")) == "true")}
 	list := slices.Equal(g.kinds(schema), []string{"array"}) && in == "query"
 	if n := get(p, "explode"); n != nil && !list {
@@ -181,6 +194,7 @@ func (g *generator) parameter(p *yaml.Node, place string) (string, error) {
 	if n := get(p, "style"); n != nil && (in != "query" || n.Value != "form") {
 		return "", g.failf(n, place, "keyword \"style\": only form, in the query, is handled")
 	}
+
 	if list {
 		items, err := g.parameterItems(schema, text(get(p, "explode")) == "false", place)
 		if err != nil {
@@ -191,6 +205,7 @@ func (g *generator) parameter(p *yaml.Node, place string) (string, error) {
 			return "", g.failf(p, place, "keyword \"$ref\": %q does not exist", name)
 		}
 	}
+
 	check, err := g.parameterCheck(schema, name, place)
 	if err != nil {
 		return "", err
@@ -208,6 +223,7 @@ func (g *generator) parameterItems(schema *yaml.Node, commas bool, place string)
 	if err != nil {
 		return "", err
 	}
+
 	unique, err := g.unique(schema, place)
 	if get(schema, "items") == nil {
 		return "", g.failf(schema, place, "keyword \"items\" is missing")
@@ -225,6 +241,7 @@ func (g *generator) parameterCheck(schema *yaml.Node, name, place string) ([]str
 		"number":  {"Kind: validate.NumberParam", "Number"},
 		"boolean": {"Kind: validate.BooleanParam", "Only"},
 	}
+
 	as, ok := param[kind]
 	if !ok {
 		return nil, g.failf(schema, place, "keyword \"type\": parameters of type %q are not handled", kind)
@@ -244,6 +261,7 @@ func (g *generator) parameterCheck(schema *yaml.Node, name, place string) ([]str
 		if check, err = g.check(schema, kind, place); err != nil {
 			return nil, err
 		}
+
 		if name != "" {
 			at, err := g.at(schema, name)
 			if err != nil {
@@ -262,5 +280,6 @@ func (g *generator) parameterCheck(schema *yaml.Node, name, place string) ([]str
 	if check != "nil" {
 		parts = append(parts, as[1]+": "+check)
 	}
+
 	return parts, nil
 }

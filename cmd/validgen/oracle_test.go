@@ -45,6 +45,7 @@ func documentOf(t testing.TB, name string) map[string]any {
 		text, err = spec.JSON(name)
 	}
 	require.NoError(t, err)
+
 	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	require.NoError(t, err)
 	return parsed.(map[string]any)
@@ -65,6 +66,7 @@ func bodiesOf(t testing.TB, document string) (all []body) {
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
 	require.NoError(t, compiler.AddResource("d.json", root))
+
 	seen := map[string]bool{}
 	for _, id := range slices.Sorted(maps.Keys(documents[document])) {
 		op := documents[document][id]
@@ -76,6 +78,7 @@ func bodiesOf(t testing.TB, document string) (all []body) {
 		for _, step := range place {
 			at = at.(map[string]any)[step]
 		}
+
 		ref := at.(string)
 		if seen[ref] {
 			continue
@@ -85,6 +88,7 @@ func bodiesOf(t testing.TB, document string) (all []body) {
 		require.NoError(t, err)
 		all = append(all, body{document, ref[strings.LastIndex(ref, "/")+1:], op, root, oracle})
 	}
+
 	return all
 }
 
@@ -104,6 +108,7 @@ func (b body) disagreement(text []byte, stricter []string) (accepted bool, diffe
 	if notJSON != nil {
 		return false, fmt.Sprintf("ours reads what is no JSON: %v", notJSON)
 	}
+
 	want := b.oracle.Validate(instance)
 	if len(violations) > 0 {
 		if want == nil {
@@ -112,14 +117,17 @@ func (b body) disagreement(text []byte, stricter []string) (accepted bool, diffe
 					return false, "" // of the two members, the oracle saw the other one
 				}
 			}
+
 			for _, v := range violations {
 				if !slices.Contains(stricter, v.Message) {
 					return false, fmt.Sprintf("only ours refuses: %v", violations)
 				}
 			}
 		}
+
 		return false, ""
 	}
+
 	if want != nil {
 		return true, fmt.Sprintf("only the oracle refuses: %v", want)
 	}
@@ -134,15 +142,18 @@ func (b body) sameModel(text []byte, model any) string {
 	if err == nil && reflect.DeepEqual(other, model) {
 		return ""
 	}
+
 	var tree any
 	if json.Unmarshal(text, &tree) == nil && hasFolded(tree, listed(b.root)) {
 		return ""
 	}
+
 	if plain := plainIntegers(text); !bytes.Equal(plain, text) { // encoding/json reads no integer from 5.0
 		if again, violations, err := b.op.Decode(plain); err == nil && len(violations) == 0 {
 			return b.sameModel(plain, again)
 		}
 	}
+
 	return fmt.Sprintf("encoding/json reads another model: %v\n%+v\n%+v", err, model, other)
 }
 
@@ -178,6 +189,7 @@ func listed(node any) (names []string) {
 			names = append(names, listed(v)...)
 		}
 	}
+
 	return names
 }
 

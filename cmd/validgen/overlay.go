@@ -17,6 +17,7 @@ func (d *document) checkOverlay(documents []*document) error {
 				return d.failf(m.key, place, "unknown member %q", m.key.Value)
 			}
 		}
+
 		target := get(action, "target")
 		if target == nil || (get(action, "update") == nil) == (get(action, "remove") == nil) {
 			return d.failf(action, place, "it needs a target, and one of update and remove")
@@ -32,6 +33,7 @@ func (d *document) checkOverlay(documents []*document) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -49,6 +51,7 @@ func (d *document) checkTarget(target *yaml.Node, place string, steps [][]string
 			}
 		}
 	}
+
 	for at, names := range steps {
 		for _, name := range names {
 			narrow := slices.Clone(steps)
@@ -58,6 +61,7 @@ func (d *document) checkTarget(target *yaml.Node, place string, steps [][]string
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -67,6 +71,7 @@ func (d *document) checkRequired(action *yaml.Node, place string, steps [][]stri
 	if required == nil {
 		return nil
 	}
+
 	for _, doc := range documents {
 		for _, schema := range selected(doc.root, steps) {
 			for _, name := range required.Content {
@@ -76,6 +81,7 @@ func (d *document) checkRequired(action *yaml.Node, place string, steps [][]stri
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -98,8 +104,10 @@ func targetSteps(target string) (steps [][]string, ok bool) {
 			names, rest = []string{rest[:end]}, rest[end:]
 			ok = ok && names[0] != "" && !strings.ContainsAny(names[0], "*?()@")
 		}
+
 		steps = append(steps, names)
 	}
+
 	return steps, ok && len(steps) > 0
 }
 

@@ -35,11 +35,13 @@ func TestAChangedRangeChangesItsOwnLines(t *testing.T) {
 					was := bound.Value
 					number, err := strconv.ParseFloat(was, 64)
 					require.NoError(t, err)
+
 					bound.Value = strconv.FormatFloat(number+1, 'f', -1, 64)
 					changed += few(t, before, code(t, doc, models), "%s of %s:%d", keyword, name, bound.Line)
 					bound.Value = was
 				}
 			})
+
 			require.Positive(t, changed)
 		})
 	}
@@ -63,6 +65,7 @@ func TestARangeWhereThereWasNoneChangesItsOwnLines(t *testing.T) {
 			changed += few(t, before, code(t, doc, models), "maxLength of rest:%d", n.Line)
 			n.Content = was
 		})
+
 		require.Positive(t, changed, schema)
 	}
 }
@@ -75,6 +78,7 @@ func TestOneMorePropertyMovesNoOther(t *testing.T) {
 	properties.Content = all[2:]
 	name := models["createpodrequest"].fields[all[0].Value].name
 	require.Equal(t, "Name", name)
+
 	required := get(doc.root, "components", "schemas", "CreatePodRequest", "required")
 	required.Content = slices.DeleteFunc(slices.Clone(required.Content), func(n *yaml.Node) bool { return n.Value == all[0].Value })
 	without := code(t, doc, models)
@@ -131,6 +135,7 @@ func differing(a, b []string) int {
 			above = here
 		}
 	}
+
 	return len(a) + len(b) - 2*same[len(b)]
 }
 

@@ -39,6 +39,7 @@ func (d *document) checkStructure() error {
 	if err := s.object(components, "components", "#/components"); err != nil {
 		return err
 	}
+
 	for kind, check := range map[string]func(*yaml.Node, string) error{
 		"parameters": s.parameter, "headers": s.header, "requestBodies": s.body, "responses": s.response,
 	} {
@@ -54,6 +55,7 @@ func (d *document) checkStructure() error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -93,6 +95,7 @@ func (s structured) path(n *yaml.Node, place string) error {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -103,16 +106,19 @@ func (s structured) operation(n *yaml.Node, place string) error {
 	if err := s.each(get(n, "parameters"), place+"/parameters", s.parameter); err != nil {
 		return err
 	}
+
 	if body := get(n, "requestBody"); body != nil {
 		if err := s.body(body, place+"/requestBody"); err != nil {
 			return err
 		}
 	}
+
 	for _, m := range members(get(n, "responses")) {
 		if err := s.response(m.value, place+"/responses/"+m.key.Value); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -189,15 +195,18 @@ func (s structured) without(n *yaml.Node, place, annotation, reason string, seen
 			}
 		}
 	}
+
 	for _, p := range members(get(schema, "properties")) {
 		if err := below(p.value, "properties/"+escape(p.key.Value)); err != nil {
 			return err
 		}
 	}
+
 	for _, key := range schemaLists {
 		if err := s.each(get(schema, key), place+"/"+key, func(n *yaml.Node, _ string) error { return below(n, key) }); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }

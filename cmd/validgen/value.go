@@ -43,6 +43,7 @@ func (g *generator) value(n *yaml.Node, to target) error {
 	if schema == nil {
 		return g.failf(n, to.place, "keyword \"$ref\": %q does not exist", name)
 	}
+
 	if name != "" {
 		var err error
 		if to.site, err = g.at(schema, name); err != nil {
@@ -56,6 +57,7 @@ func (g *generator) value(n *yaml.Node, to target) error {
 	case get(schema, "oneOf") != nil:
 		return g.nested(schema, name, to)
 	}
+
 	kinds := g.kinds(schema)
 	switch i := slices.Index(kinds, "null"); {
 	case i >= 0 && len(kinds) == 2:
@@ -65,6 +67,7 @@ func (g *generator) value(n *yaml.Node, to target) error {
 	case len(kinds) == 0:
 		return g.carried(schema, "Any", to)
 	}
+
 	return g.kind(schema, name, kinds[0], to)
 }
 
@@ -88,11 +91,13 @@ func (g *generator) nullable(schema *yaml.Node, to target, read func(inner targe
 		return g.failf(schema, to.place, "keyword \"type\": the model's type %s cannot be null", to.goType)
 	}
 	inner = strings.TrimSuffix(inner, "]")
+
 	if allowsNull(schema) {
 		g.printf("if s.Null() {\n%s.SetNull()\n} else {\n", to.expr)
 	} else {
 		g.printf("if !s.RefuseNull() {\n")
 	}
+
 	g.printf("var value %s\n", inner)
 	if err := read(target{"value", inner, to.site}); err != nil {
 		return err
@@ -113,11 +118,13 @@ func (g *generator) kind(schema *yaml.Node, name, kind string, to target) error 
 		if err != nil {
 			return err
 		}
+
 		if only != "" {
 			g.scalar("Only("+only+")", "bool", to)
 		} else {
 			g.scalar("Bool()", "bool", to)
 		}
+
 		return nil
 	}
 
@@ -128,6 +135,7 @@ func (g *generator) kind(schema *yaml.Node, name, kind string, to target) error 
 	if check, err = g.declared(schema, to.site, check); err != nil {
 		return err
 	}
+
 	switch {
 	case kind == "integer":
 		g.scalar("Int("+check+")", "int64", to)
@@ -138,6 +146,7 @@ func (g *generator) kind(schema *yaml.Node, name, kind string, to target) error 
 	default:
 		g.scalar("String("+check+")", "string", to)
 	}
+
 	return nil
 }
 
@@ -184,6 +193,7 @@ func (g *generator) array(schema *yaml.Node, to target) error {
 	if get(schema, "items") == nil {
 		return g.failf(schema, to.place, "keyword \"items\" is missing")
 	}
+
 	lowest, err := g.limit(schema, "minItems", to.place, 0)
 	if err != nil {
 		return err
@@ -192,6 +202,7 @@ func (g *generator) array(schema *yaml.Node, to target) error {
 	if err != nil {
 		return err
 	}
+
 	unique, err := g.unique(schema, to.place)
 	if err != nil {
 		return err
@@ -208,6 +219,7 @@ func (g *generator) array(schema *yaml.Node, to target) error {
 	if err := g.value(get(schema, "items"), target{"item", item, to.in("items", "Items")}); err != nil {
 		return err
 	}
+
 	g.printf("items = append(items, item)\n}\n")
 	if unique {
 		g.printf("validate.Unique(s, items, faults)\n")
@@ -217,6 +229,7 @@ func (g *generator) array(schema *yaml.Node, to target) error {
 	}
 	g.assign(to, "items", "")
 	g.printf("}\n")
+
 	return nil
 }
 
@@ -246,25 +259,30 @@ func (g *generator) nested(schema *yaml.Node, name string, to target) error {
 			}
 			return g.failf(schema, to.place, "keyword %q: give the schema a name under components", keyword)
 		}
+
 		function, err := g.function(schema, name, to.place)
 		if err != nil {
 			return err
 		}
+
 		if base, pointer := strings.CutPrefix(to.goType, "*"); pointer {
 			room := g.optional(target{to.expr, base, to.site})
 			g.printf("%s(s, &%s)\n%s = &%s\n", function, room, to.expr, room)
 		} else {
 			g.printf("%s(s, &%s)\n", function, to.expr)
 		}
+
 		return nil
 	case extra != nil && extra.Kind == yaml.MappingNode:
 		return g.entries(schema, extra, to)
 	}
+
 	for _, keyword := range []string{"required", "dependentRequired", "minProperties", "maxProperties"} {
 		if n := get(schema, keyword); n != nil {
 			return g.failf(n, to.place, "keyword %q needs properties", keyword)
 		}
 	}
+
 	return g.carried(schema, "RawObject", to)
 }
 
@@ -289,11 +307,13 @@ func (g *generator) entries(schema, extra *yaml.Node, to target) error {
 	if !g.fits(item != goType) {
 		return g.failf(schema, to.place, "keyword \"additionalProperties\": the model's type %s is no map", to.goType)
 	}
+
 	for _, keyword := range []string{"required", "dependentRequired"} {
 		if n := get(schema, keyword); n != nil {
 			return g.failf(n, to.place, "keyword %q needs properties", keyword)
 		}
 	}
+
 	lowest, highest, err := g.memberLimits(schema, to.place)
 	if err != nil {
 		return err
@@ -302,12 +322,14 @@ func (g *generator) entries(schema, extra *yaml.Node, to target) error {
 	if err := g.value(extra, target{"entry", item, to.in("additionalProperties", "Entries")}); err != nil {
 		return err
 	}
+
 	g.printf("entries[name] = entry\nif len(entries) < n {\ns.Twice()\nn--\n}\n}\n")
 	if lowest > 0 || highest >= 0 {
 		g.printf("s.Members(len(entries), %d, %d)\n", lowest, highest)
 	}
 	g.assign(to, "entries", "")
 	g.printf("}\n")
+
 	return nil
 }
 

@@ -41,6 +41,7 @@ func (s *server) behave(over <-chan struct{}) <-chan report {
 			}
 		}
 	}()
+
 	return done
 }
 
@@ -61,6 +62,7 @@ func (c *client) ask(method, path, key string, body io.Reader) []byte {
 		c.failures = append(c.failures, fmt.Errorf("%s after %s: %w", name, took, err))
 		return nil
 	}
+
 	return answer
 }
 
@@ -76,6 +78,7 @@ func (c *client) round(n int) {
 	if n%20 == 5 {
 		reader = struct{ io.Reader }{reader} // of no length: it is sent in chunks
 	}
+
 	var job struct{ ID, Status string }
 	if json.Unmarshal(c.ask("POST", c.queue(behaved, "run"), c.good, reader), &job) != nil {
 		return
@@ -85,12 +88,14 @@ func (c *client) round(n int) {
 		ID    string          `json:"id"`
 		Input json.RawMessage `json:"input"`
 	}
+
 	if json.Unmarshal(c.ask("GET", c.queue(behaved, "job-take/worker"), c.good, nil), &taken) == nil {
 		if taken.ID != job.ID || string(taken.Input) != input {
 			c.failures = append(c.failures, fmt.Errorf("another job was taken than the one that was submitted: %s", taken.ID))
 		}
 		c.ask("POST", c.queue(behaved, "job-done/worker/"+taken.ID), c.good, strings.NewReader(`{"output":`+input+`}`))
 	}
+
 	var ended struct {
 		Status string
 		Output json.RawMessage
@@ -99,6 +104,7 @@ func (c *client) round(n int) {
 		c.failures = append(c.failures, fmt.Errorf("a job is %s with an output of %d bytes, not of %d", ended.Status, len(ended.Output), len(input)))
 	}
 	c.ask("GET", "/healthz", "", nil)
+
 	if n%3 == 0 {
 		c.ask("GET", "/v2/pods", c.good, nil)
 		c.ask("POST", "/graphql", c.good, strings.NewReader(`{"query":"{myself{id pods{id}} gpuTypes{id}}"}`))

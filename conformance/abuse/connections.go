@@ -20,6 +20,7 @@ func (s *server) open(n int, do func(i int, c net.Conn) error) *stalled {
 	all := &stalled{}
 	var mu sync.Mutex
 	var work sync.WaitGroup
+
 	var next atomic.Int64
 	for range 32 {
 		work.Go(func() {
@@ -29,6 +30,7 @@ func (s *server) open(n int, do func(i int, c net.Conn) error) *stalled {
 					all.refused.Add(1)
 					continue
 				}
+
 				if do(i, c) != nil {
 					all.refused.Add(1)
 				}
@@ -38,6 +40,7 @@ func (s *server) open(n int, do func(i int, c net.Conn) error) *stalled {
 			}
 		})
 	}
+
 	work.Wait()
 	return all
 }
@@ -58,6 +61,7 @@ func (s *server) idle(n int) (string, error) {
 	})
 	defer all.close()
 	time.Sleep(hold)
+
 	ended := 0
 	for _, c := range all.connections {
 		_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))
@@ -65,6 +69,7 @@ func (s *server) idle(n int) (string, error) {
 			ended++
 		}
 	}
+
 	return fmt.Sprintf("of %d connections %d were ended in favour of others", n, ended), nil
 }
 
@@ -85,6 +90,7 @@ func (s *stalled) ends(start time.Time) (string, error) {
 				left.Add(1)
 				return
 			}
+
 			status := "no answer"
 			if line, _, found := strings.Cut(string(text), "\r\n"); found {
 				status = strings.TrimPrefix(line, "HTTP/1.1 ")
@@ -94,6 +100,7 @@ func (s *stalled) ends(start time.Time) (string, error) {
 			mu.Unlock()
 		})
 	}
+
 	all.Wait()
 	took := time.Since(start).Round(time.Second)
 	if n := left.Load(); n > 0 {
@@ -139,6 +146,7 @@ func (s *server) uploads(n int) (string, error) {
 		s.head("POST", "/v2/pods", s.Key, 1_000_000) + part, s.head("POST", "/graphql", s.Key, 1_000_000) + part,
 		s.head("POST", s.queue(abused, "job-done/worker/none"), s.Key, 60_000_000) + part,
 	}
+
 	all := s.open(n, func(i int, c net.Conn) error {
 		_, err := io.WriteString(c, sent[i%len(sent)])
 		return err

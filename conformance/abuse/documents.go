@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -49,13 +50,16 @@ func many(n int, text string) string {
 	return b.String()
 }
 
+// of gives so much of n.
+func of(size float64, n int) int { return int(size * float64(n)) }
+
 // documents are the kinds.
 func documents() []document {
-	of := func(size float64, n int) int { return int(size * float64(n)) }
-	const prices = `{id lowestPrice(input:{gpuCount:1}){minimumBidPrice uninterruptablePrice stockStatus availableGpuCounts minVcpu minMemory} displayName memoryInGb maxGpuCount}`
-	const introspection = `{__schema{types{name kind description fields(includeDeprecated:true){name description args{name type{...T}} type{...T} isDeprecated}` +
-		` inputFields{name type{...T}} interfaces{...T} enumValues{name} possibleTypes{...T}} directives{name args{name}}}}` +
-		` fragment T on __Type{kind name ofType{kind name ofType{kind name ofType{kind name}}}}`
+	return slices.Concat(costlyBodies(), costlyTexts(), costlySelections(), costlyFragments(), costlyLists(), costlyAnswers())
+}
+
+// costlyBodies cost the reader of JSON.
+func costlyBodies() []document {
 	return []document{
 		{"members below a long name", func(size float64) string {
 			return `{"query":"{gpuTypes{id}}","variables":{"` + strings.Repeat("n", of(size, 500_000)) + `":{` +
@@ -85,6 +89,12 @@ func documents() []document {
 		{"a huge exponent", func(size float64) string {
 			return with(`query($n:Float){gpuTypes{lowestPrice(input:{gpuCount:1}){minVcpu}}}`, `{"n":1e`+strings.Repeat("9", of(size, 1_000_000))+`}`)
 		}},
+	}
+}
+
+// costlyTexts cost the reader of GraphQL.
+func costlyTexts() []document {
+	return []document{
 		{"a huge string", func(size float64) string {
 			return query(`{gpuTypes(input:{id:"` + strings.Repeat("x", of(size, 1_000_000)) + `"}){id}}`)
 		}},
@@ -106,6 +116,14 @@ func documents() []document {
 		{"deep types", func(size float64) string {
 			return query(`query($a:` + strings.Repeat(`[`, of(size, 450_000)) + `Int` + strings.Repeat(`]`, of(size, 450_000)) + `){gpuTypes{id}}`)
 		}},
+	}
+}
+
+// costlySelections have very many fields.
+func costlySelections() []document {
+	const prices = `{id lowestPrice(input:{gpuCount:1}){minimumBidPrice uninterruptablePrice stockStatus availableGpuCounts minVcpu minMemory} displayName memoryInGb maxGpuCount}`
+
+	return []document{
 		{"many fields", func(size float64) string {
 			return query(`{gpuTypes{` + strings.Repeat("id ", of(size, 330_000)) + `}}`)
 		}},
@@ -120,6 +138,12 @@ func documents() []document {
 		{"lists in lists", func(size float64) string {
 			return query(`{` + many(45, `a%d:dataCenters{id gpuAvailability{gpuTypeId displayName stockStatus available id}} `) + `}`)
 		}},
+	}
+}
+
+// costlyFragments have fragments that cost more than they look.
+func costlyFragments() []document {
+	return []document{
 		{"fragments in a ring", func(size float64) string {
 			n := of(size, 1_000)
 			var b strings.Builder
@@ -138,6 +162,12 @@ func documents() []document {
 		{"fragments and fields to merge", func(size float64) string {
 			return query(`{gpuTypes{` + many(160, `...f%d `) + `}}` + many(160, ` fragment f%d on GpuType{id displayName}`))
 		}},
+	}
+}
+
+// costlyLists have very many of what a document has few of.
+func costlyLists() []document {
+	return []document{
 		{"many variables", func(size float64) string {
 			return query(`query(` + many(of(size, 60_000), `$v%d:Int `) + `){gpuTypes{id}}`)
 		}},
@@ -160,6 +190,16 @@ func documents() []document {
 		{"large objects as arguments", func(size float64) string {
 			return query(`{` + strings.Repeat(`gpuTypes(input:{ids:["`+strings.Repeat("x", 900)+`"]}){id} `, 100) + `}`)
 		}},
+	}
+}
+
+// costlyAnswers cost their answers.
+func costlyAnswers() []document {
+	const introspection = `{__schema{types{name kind description fields(includeDeprecated:true){name description args{name type{...T}} type{...T} isDeprecated}` +
+		` inputFields{name type{...T}} interfaces{...T} enumValues{name} possibleTypes{...T}} directives{name args{name}}}}` +
+		` fragment T on __Type{kind name ofType{kind name ofType{kind name ofType{kind name}}}}`
+
+	return []document{
 		{"introspection", func(float64) string { return query(introspection) }},
 		{"introspection, nested", func(float64) string {
 			return query(`{__schema{types{fields{type{fields{type{fields{type{fields{name}}}}}}}}}}`)
@@ -199,6 +239,7 @@ func (s *server) documents(d document, each time.Duration) (string, error) {
 	var mu sync.Mutex
 	var worst time.Duration
 	statuses, failed := map[int]int{}, error(nil)
+
 	var all sync.WaitGroup
 	for i := range senders {
 		all.Go(func() {
@@ -223,6 +264,7 @@ func (s *server) documents(d document, each time.Duration) (string, error) {
 			}
 		})
 	}
+
 	all.Wait()
 	return fmt.Sprintf("%v, the slowest after %d ms", statuses, worst.Milliseconds()), failed
 }

@@ -52,11 +52,13 @@ func run(berth string, quick bool, only string) error {
 	if err != nil {
 		return err
 	}
+
 	defer func() { _ = os.RemoveAll(tmp) }()
 	server, err := start(program, filepath.Join(tmp, "data"))
 	if err != nil {
 		return err
 	}
+
 	defer server.kill()
 
 	fmt.Printf("%-34s %9s %9s %9s %8s  %s\n", "abuse", "resident", "requests", "slowest", "failed", "what became of it")
@@ -69,6 +71,7 @@ func run(berth string, quick bool, only string) error {
 			errs = append(errs, fmt.Errorf("%s: %w", a.name, err))
 		}
 	}
+
 	if len(errs) > 0 {
 		errs = append(errs, fmt.Errorf("the server's log ends:\n%s", server.log()))
 	}
@@ -102,11 +105,13 @@ func abuses(s *server, by settings) []abuse {
 		{"readers of outputs", func() (string, error) { return s.readers(by.readers, s.largeOutput) }},
 		{"takers of inputs", func() (string, error) { return s.readers(by.readers/2, s.largeInput) }},
 	}
+
 	for _, d := range documents() {
 		all = append(all, abuse{d.name, func() (string, error) { return s.documents(d, by.each) }})
 	}
 	if by.together {
 		all = append(all, abuse{"all of it at once", func() (string, error) { return s.together(by) }})
 	}
+
 	return all
 }

@@ -36,6 +36,7 @@ func (s *server) largeOutput(int) (string, error) {
 	if err != nil || status != http.StatusOK {
 		return "", fmt.Errorf("take: %d %s %w", status, answer, err)
 	}
+
 	output := strings.NewReader(`{"output":"` + strings.Repeat("x", large) + `"}`)
 	status, answer, err = s.call(http.DefaultClient, "POST", s.queue(abused, "job-done/worker/"+id), s.Key, output)
 	if err != nil || status != http.StatusOK {
@@ -63,6 +64,7 @@ func (s *server) readers(n int, prepare func(n int) (request string, err error))
 	if err != nil {
 		return "", err
 	}
+
 	start := time.Now()
 	all := s.open(n, func(_ int, c net.Conn) error {
 		_ = c.(*net.TCPConn).SetReadBuffer(4096)
@@ -71,6 +73,7 @@ func (s *server) readers(n int, prepare func(n int) (request string, err error))
 	})
 	defer all.close()
 	var left atomic.Int64
+
 	var work sync.WaitGroup
 	for _, c := range all.connections {
 		work.Go(func() {
@@ -83,6 +86,7 @@ func (s *server) readers(n int, prepare func(n int) (request string, err error))
 			left.Add(1)
 		})
 	}
+
 	work.Wait()
 	took := time.Since(start).Round(time.Second)
 	if left := left.Load(); left > 0 {

@@ -45,6 +45,7 @@ func start(berth, data string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	defer func() { _ = logs.Close() }()
 	s.cmd.Stderr = logs
 	out, err := s.cmd.StdoutPipe()
@@ -54,6 +55,7 @@ func start(berth, data string) (*server, error) {
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
+
 	late := time.AfterFunc(ready, func() { _ = s.cmd.Process.Kill() }) // ends the read below
 	line, err := bufio.NewReader(out).ReadBytes('\n')
 	late.Stop()
@@ -64,12 +66,14 @@ func start(berth, data string) (*server, error) {
 		s.kill()
 		return nil, fmt.Errorf("the server did not say that it is ready: %w", err)
 	}
+
 	s.address = strings.TrimPrefix(s.URL, "http://")
 	key, err := exec.Command(berth, "keys", "create", "--name", behaved, "--data", data).Output()
 	if err != nil {
 		s.kill()
 		return nil, fmt.Errorf("no key was made: %w", err)
 	}
+
 	s.good = string(bytes.TrimSpace(key))
 	return s, nil
 }
@@ -113,6 +117,7 @@ func (s *server) watch(over <-chan struct{}) <-chan int64 {
 				peak = -1
 			}
 			peak = max(peak, now)
+
 			select {
 			case <-over:
 				most <- peak
@@ -121,6 +126,7 @@ func (s *server) watch(over <-chan struct{}) <-chan int64 {
 			}
 		}
 	}()
+
 	return most
 }
 
@@ -150,6 +156,7 @@ func (s *server) suffer(a abuse) error {
 	if _, gone := s.resident(); gone != nil {
 		errs = append(errs, gone)
 	}
+
 	return errors.Join(errs...)
 }
 
@@ -163,12 +170,14 @@ func (s *server) head(method, path, key string, length int) string {
 	if key != "" {
 		fmt.Fprintf(&b, "Authorization: Bearer %s\r\n", key)
 	}
+
 	switch {
 	case length < 0:
 		b.WriteString("Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n")
 	case length > 0:
 		fmt.Fprintf(&b, "Content-Type: application/json\r\nContent-Length: %d\r\n", length)
 	}
+
 	b.WriteString("\r\n")
 	return b.String()
 }
@@ -190,12 +199,14 @@ func (s *server) call(client *http.Client, method, path, key string, body io.Rea
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+
 	res, err := client.Do(req)
 	if err != nil {
 		return 0, nil, err
 	}
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(res.Body)
+
 	return res.StatusCode, text, err
 }
 

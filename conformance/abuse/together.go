@@ -15,6 +15,7 @@ func (s *server) together(by settings) (string, error) {
 	}
 	ready := func(int) (string, error) { return output, nil }
 	var all sync.WaitGroup
+
 	errs := make([]error, 6)
 	for i, do := range []func() (string, error){
 		func() (string, error) { return s.idle(by.idle / 4) },
@@ -33,6 +34,7 @@ func (s *server) together(by settings) (string, error) {
 	} {
 		all.Go(func() { _, errs[i] = do() })
 	}
+
 	all.Wait()
 	return "all of it ended", errors.Join(errs...)
 }

@@ -83,6 +83,7 @@ func (c *conn) body(head []byte, begin int) (status int, body []byte, err error)
 	if status == http.StatusNoContent {
 		return status, nil, nil
 	}
+
 	_, rest, found := bytes.Cut(head, length)
 	if !found {
 		res, err := http.ReadResponse(bufio.NewReader(io.MultiReader(bytes.NewReader(c.buf[:c.n]), c.Conn)), nil)
@@ -92,11 +93,13 @@ func (c *conn) body(head []byte, begin int) (status int, body []byte, err error)
 		body, err = io.ReadAll(res.Body)
 		return status, body, errors.Join(err, res.Body.Close())
 	}
+
 	digits, _, _ := bytes.Cut(rest, []byte("\r"))
 	size, err := strconv.Atoi(string(digits))
 	if err != nil {
 		return status, nil, err
 	}
+
 	if begin+size > len(c.buf) {
 		c.buf = append(c.buf, make([]byte, begin+size-len(c.buf))...)
 	}
@@ -107,6 +110,7 @@ func (c *conn) body(head []byte, begin int) (status int, body []byte, err error)
 			return status, nil, err
 		}
 	}
+
 	return status, c.buf[begin : begin+size], nil
 }
 
@@ -143,6 +147,7 @@ func each(address string, connections int, work func(i int, c *conn) error) erro
 			_ = c.Close()
 		})
 	}
+
 	group.Wait()
 	return errors.Join(errs...)
 }
@@ -163,6 +168,7 @@ func (s *server) rate(connections int, length time.Duration, want int, next func
 			answers.Add(n)
 			return nil
 		})
+
 		return answers.Load(), err
 	})
 }
@@ -213,11 +219,13 @@ func (s *server) latency(length time.Duration, req []byte) (reading, error) {
 			}
 			return nil
 		})
+
 		return int64(len(took)), err
 	})
 	if err == nil {
 		r.value = median(took)
 	}
+
 	return r, err
 }
 

@@ -48,6 +48,7 @@ func (b *bench) groupCommit() error {
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("store: %w: %s", err, out)
 	}
+
 	var ratios []float64
 	for range b.rounds {
 		words := append(tracer("/dev/null", time.Millisecond), binary, "-test.run=^$", "-test.bench=InsertJob64", "-test.benchtime=1s")
@@ -55,18 +56,21 @@ func (b *bench) groupCommit() error {
 		if err != nil {
 			return fmt.Errorf("store: %w: %s", err, out)
 		}
+
 		rates := map[string]float64{}
 		for _, m := range inserts.FindAllStringSubmatch(string(out), -1) {
 			if rates[m[1]], err = strconv.ParseFloat(m[2], 64); err != nil {
 				return err
 			}
 		}
+
 		group, single := rates["group_commit"], rates["one_transaction_per_call"]
 		if group == 0 || single == 0 {
 			return fmt.Errorf("store: no rates in %s", out)
 		}
 		ratios = append(ratios, group/single)
 	}
+
 	b.number("group commit beside one transaction per call, 64 callers, fsync + 1 ms", "times", bound{}, ratios...)
 	return nil
 }
@@ -79,17 +83,20 @@ func (b *bench) answersWait() error {
 	if err != nil {
 		return err
 	}
+
 	defer s.stop()
 	counted := func() (int, error) {
 		text, err := os.ReadFile(log)
 		return strings.Count(string(text), "fsync(") + strings.Count(string(text), "fdatasync("), err
 	}
+
 	for _, connections := range []int{1, 64} {
 		on := map[int]string{1: "one connection", 64: "64 connections"}[connections]
 		before, err := counted()
 		if err != nil {
 			return err
 		}
+
 		least := map[string]time.Duration{}
 		var mu sync.Mutex
 		err = each(s.address, connections, func(i int, c *conn) error {
@@ -104,6 +111,7 @@ func (b *bench) answersWait() error {
 				}
 				return body, err
 			}
+
 			for range 20 {
 				if _, err := timed("run", s.post("run", kilobyte)); err != nil {
 					return err
@@ -112,6 +120,7 @@ func (b *bench) answersWait() error {
 				if err != nil {
 					return err
 				}
+
 				id, err := idOf(body)
 				if err != nil {
 					return err
@@ -120,17 +129,20 @@ func (b *bench) answersWait() error {
 					return err
 				}
 			}
+
 			return nil
 		})
 		if err != nil {
 			return err
 		}
+
 		for _, what := range []string{"run", "job-take", "job-done"} {
 			if least[what] < slow {
 				return fmt.Errorf("an answer to %s came after %v, before its commit can have been on disk: each fsync took %v", what, least[what], slow)
 			}
 			b.number(fmt.Sprintf("soonest answer to %s, %s, fsync + %v", what, on, slow), "ms", atLeast(milliseconds(slow)), milliseconds(least[what]))
 		}
+
 		after, err := counted()
 		if err != nil {
 			return err
@@ -139,7 +151,9 @@ func (b *bench) answersWait() error {
 		if connections == 1 && fsyncs < answers {
 			return fmt.Errorf("%d answers after %d fsyncs: some did not wait for one", answers, fsyncs)
 		}
+
 		b.number("fsyncs for an answer, "+on, "", bound{}, float64(fsyncs)/float64(answers))
 	}
+
 	return nil
 }

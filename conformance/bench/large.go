@@ -21,21 +21,8 @@ func (b *bench) large() error {
 	frame := []byte(`{"input":{"image":""}}`)
 	body := append(append(append([]byte{}, frame[:len(frame)-3]...), bytes.Repeat([]byte("x"), largest-len(frame))...), frame[len(frame)-3:]...)
 	req := s.post("runsync", body)
-	peak := make(chan int64)
-	over := make(chan struct{})
-	go func() {
-		most := int64(0)
-		for {
-			select {
-			case <-over:
-				peak <- most
-				return
-			case <-time.After(10 * time.Millisecond):
-				now, _ := resident(s.cmd.Process.Pid) // 0 once it has ended
-				most = max(most, now)
-			}
-		}
-	}()
+	most := watchMemory(s.cmd.Process.Pid)
+
 	start := time.Now()
 	_, err = withWorkers(s, 50, func() (reading, error) {
 		return reading{}, each(s.address, 50, func(_ int, c *conn) error {
@@ -46,12 +33,13 @@ func (b *bench) large() error {
 			return err
 		})
 	})
+
 	took := time.Since(start)
-	close(over)
-	most := <-peak
+	peak := most()
 	if err != nil {
 		return err
 	}
+
 	health, err := s.once(s.get("health"))
 	if err != nil {
 		return err
@@ -60,6 +48,7 @@ func (b *bench) large() error {
 	if err != nil {
 		return err
 	}
+
 	// The body follows only after the refusal: a server that refuses by the length alone need not read it.
 	tooLong := bytes.Replace(req[:bytes.Index(req, headerEnd)+len(headerEnd)], []byte(strconv.Itoa(largest)), []byte(strconv.Itoa(largest+1)), 1)
 	status := 0
@@ -73,6 +62,7 @@ func (b *bench) large() error {
 	if health, err = s.once(s.get("health")); err != nil {
 		return err
 	}
+
 	queued, err := numberOf(health, `"inQueue":`)
 	if err != nil {
 		return err
@@ -80,9 +70,33 @@ func (b *bench) large() error {
 	if status != http.StatusRequestEntityTooLarge || queued != 0 {
 		return fmt.Errorf("a body of %d bytes: status %d, %d jobs in the queue", largest+1, status, queued)
 	}
+
 	b.heading()
 	b.result(fmt.Sprintf("%d inputs of %d bytes at once", completed, largest), "all COMPLETED in %.1f s", took.Seconds())
-	b.number("resident at most", "MB", bound{}, float64(most)/1e6)
+	b.number("resident at most", "MB", bound{}, float64(peak)/1e6)
 	b.result("an input of a byte more", "413, nothing stored")
 	return nil
+}
+
+// watchMemory follows what a process holds. What it gives ends that, and returns the most there was, in bytes.
+func watchMemory(pid int) func() int64 {
+	peak, over := make(chan int64), make(chan struct{})
+	go func() {
+		most := int64(0)
+		for {
+			select {
+			case <-over:
+				peak <- most
+				return
+			case <-time.After(10 * time.Millisecond):
+				now, _ := resident(pid) // 0 once it has ended
+				most = max(most, now)
+			}
+		}
+	}()
+
+	return func() int64 {
+		close(over)
+		return <-peak
+	}
 }

@@ -21,6 +21,7 @@ func (b *bench) lists() error {
 		return err
 	}
 	defer berth.stop()
+
 	err = each(berth.address, 1, func(_ int, c *conn) error {
 		for range listed {
 			if _, err := c.ask(berth.createPod(goodPod), http.StatusCreated); err != nil {
@@ -32,11 +33,13 @@ func (b *bench) lists() error {
 	if err != nil {
 		return err
 	}
+
 	berth.settle()
 	document, err := json.Marshal(map[string]string{"query": podList})
 	if err != nil {
 		return err
 	}
+
 	rest := request(http.MethodGet, "/v2/pods", berth.key, nil)
 	graph := request(http.MethodPost, "/graphql", berth.key, document)
 	var answer struct {
@@ -52,6 +55,7 @@ func (b *bench) lists() error {
 	if err != nil {
 		return err
 	}
+
 	b.heading()
 	return row{name: "GraphQL beside REST, 64 connections", reference: b.constant(berth, http.StatusOK, rest),
 		measured: b.constant(berth, http.StatusOK, graph), unit: "lists/s"}.print(b)

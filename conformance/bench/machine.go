@@ -17,6 +17,7 @@ func (b *bench) introduce() error {
 	if err != nil {
 		return err
 	}
+
 	fmt.Fprintf(b.out, `# berth beside its references
 
 `+"`make bench`"+` wrote this, in one run: reference and berth in turn, %d rounds of %v each. A ratio is that of what was measured to
@@ -27,6 +28,7 @@ same machine. An answer of berth to a submission, a take or a result comes after
 %d processors, %s/%s, %s, %s; the median of fsync after 4 KB more of a file: %.0f µs.
 
 `, b.rounds, b.length, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, system(), runtime.Version(), disk)
+
 	return nil
 }
 
@@ -48,6 +50,7 @@ func fsyncTime(dir string) (float64, error) {
 		return 0, err
 	}
 	took := make([]float64, 200)
+
 	page := make([]byte, 4096)
 	for i := range took {
 		if _, err = f.Write(page); err != nil {
@@ -59,6 +62,7 @@ func fsyncTime(dir string) (float64, error) {
 		}
 		took[i] = float64(time.Since(start).Nanoseconds()) / 1000
 	}
+
 	return median(took), errors.Join(err, f.Close())
 }
 
@@ -71,6 +75,7 @@ func processors() (u usage) {
 	if err != nil {
 		return u
 	}
+
 	line, _, _ := strings.Cut(string(text), "\n")
 	for i, field := range strings.Fields(line) {
 		if n, err := strconv.ParseFloat(field, 64); err == nil && i <= 8 { // the guests after it are counted in others
@@ -80,6 +85,7 @@ func processors() (u usage) {
 			}
 		}
 	}
+
 	return u
 }
 

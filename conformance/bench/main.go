@@ -80,6 +80,7 @@ func main() {
 	flag.IntVar(&b.jobs, "jobs", 1_000_000, "jobs of the backlog")
 	flag.StringVar(&b.cache, "cache", "", "directory to keep the references' packages in; without it one in the user's cache")
 	flag.StringVar(&b.page, "out", "", "file to write; without it a run of everything writes ../../BENCH.md")
+
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "bench [flags] [part ...]")
 		for _, p := range parts {
@@ -87,6 +88,7 @@ func main() {
 		}
 		flag.PrintDefaults()
 	}
+
 	flag.Parse()
 	if err := b.run(flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -100,6 +102,7 @@ func (b *bench) run(names []string) (err error) {
 			return fmt.Errorf("there is no part %q", name)
 		}
 	}
+
 	if b.berth, err = filepath.Abs(b.berth); err != nil {
 		return err
 	}
@@ -112,6 +115,7 @@ func (b *bench) run(names []string) (err error) {
 	if err := os.Chmod(b.tmp, 0o711); err != nil { // a reference may run as another user
 		return err
 	}
+
 	defer b.remove()
 	go b.interrupted()
 	var page bytes.Buffer
@@ -119,6 +123,7 @@ func (b *bench) run(names []string) (err error) {
 	if err := b.introduce(); err != nil {
 		return err
 	}
+
 	before := processors()
 	for _, p := range parts {
 		if len(names) > 0 && !slices.Contains(names, p.name) {
@@ -130,9 +135,11 @@ func (b *bench) run(names []string) (err error) {
 		if err := p.run(b); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
+
 		fmt.Fprintln(b.out)
 		fmt.Fprintf(os.Stderr, "%s took %.0f s\n", p.name, time.Since(start).Seconds())
 	}
+
 	fmt.Fprintf(b.out, "While this ran, the machine below took %.1f %% of the processors' time.\n", 100*before.stolen(processors()))
 	if b.page == "" {
 		return nil

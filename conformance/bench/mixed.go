@@ -32,12 +32,14 @@ func (b *bench) load() error {
 	if err != nil {
 		return err
 	}
+
 	defer berth.stop()
 	turn := b.mixed / turns
 	rate, err := b.saturation(berth)
 	if err != nil {
 		return err
 	}
+
 	rate /= 2
 	post, get := request(http.MethodPost, "/", "", kilobyte), request(http.MethodGet, "/", "", nil)
 	pod := request(http.MethodPost, "/", "", goodPod)
@@ -47,12 +49,14 @@ func (b *bench) load() error {
 	var synced []string
 	var ours func(i int) []byte
 	var bares, berths [turns][]float64
+
 	submitted := int64(0)
 	for t := range turns + 1 {
 		reference, err := offer(bare.address, rate, turn, theirs)
 		if err != nil {
 			return fmt.Errorf("bare: %w", err)
 		}
+
 		if t == 0 {
 			if synced, err = berth.finish(turn); err != nil {
 				return err
@@ -63,6 +67,7 @@ func (b *bench) load() error {
 			}
 			continue // warms caches and connections
 		}
+
 		took, err := offer(berth.address, rate, turn, ours)
 		if err != nil {
 			return err
@@ -70,6 +75,7 @@ func (b *bench) load() error {
 		bares[t-1], berths[t-1] = reference, took
 		submitted += int64(len(took)) * 6 / 10
 	}
+
 	b.heading()
 	for _, p := range []struct {
 		name string
@@ -81,6 +87,7 @@ func (b *bench) load() error {
 			}
 			return picked
 		}
+
 		row{name: p.name + ", by turns", unit: "ms"}.report(b, pick(bares), pick(berths))
 		all := row{name: p.name + ", over all", unit: "ms"}
 		if p.of == 0.99 {
@@ -91,6 +98,7 @@ func (b *bench) load() error {
 		}
 		all.report(b, whole(bares), whole(berths))
 	}
+
 	b.number("rate offered to both", "requests/s", bound{}, rate)
 	return b.evidence(berth, submitted, synced)
 }
@@ -105,6 +113,7 @@ func (b *bench) evidence(berth *server, submitted int64, synced []string) error 
 	if err != nil {
 		return err
 	}
+
 	b.result("jobs submitted at that rate, and waiting at the end", "%d, %d", submitted, waiting)
 	deleted, asked := 0, 0
 	err = each(berth.address, 1, func(_ int, c *conn) error {
@@ -118,16 +127,19 @@ func (b *bench) evidence(berth *server, submitted int64, synced []string) error 
 				deleted++
 			}
 		}
+
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+
 	b.result("results of /runsync made before, and of a hundredth of them how many are deleted at the end", "%d, %d of %d", len(synced), deleted, asked)
 	file, err := os.Stat(filepath.Join(berth.data, "berth.db"))
 	if err != nil {
 		return err
 	}
+
 	log, err := os.Stat(filepath.Join(berth.data, "berth.db-wal"))
 	if err != nil {
 		return err
@@ -147,6 +159,7 @@ func (s *server) mix(ttl time.Duration) (func(i int) []byte, error) {
 		statuses[i] = s.get("status/" + id)
 	}
 	body := fmt.Appendf(nil, `%s,"policy":{"ttl":%d}}`, kilobyte[:len(kilobyte)-1], ttl.Milliseconds())
+
 	run, pod := s.post("run", body), s.createPod(goodPod)
 	return func(i int) []byte {
 		switch order[i%len(order)] {
@@ -171,12 +184,14 @@ func (b *bench) saturation(berth *server) (float64, error) {
 	if _, err := berth.saturate(leastTTL, mix); err != nil {
 		return 0, err
 	}
+
 	r, err := berth.saturate(length, mix)
 	if err != nil {
 		return 0, err
 	}
 	err = berth.purge()
 	berth.settle()
+
 	return r.value, err
 }
 
@@ -195,6 +210,7 @@ func (s *server) saturate(length time.Duration, mix func(i int) []byte) (reading
 			answers.Add(int64(n))
 			return nil
 		})
+
 		return answers.Load(), err
 	})
 }
@@ -215,8 +231,10 @@ func (s *server) finish(length time.Duration) (ids []string, err error) {
 				}
 				ids = append(ids, id)
 			}
+
 			return nil
 		})
 	})
+
 	return ids, err
 }

@@ -26,6 +26,7 @@ func offer(address string, rate float64, length time.Duration, next func(i int) 
 	var readers sync.WaitGroup
 	var over atomic.Bool
 	start := time.Now()
+
 	conns := make([]*pacedConn, connections)
 	for i := range conns {
 		c, err := dial(address)
@@ -36,6 +37,7 @@ func offer(address string, rate float64, length time.Duration, next func(i int) 
 		conns[i] = &pacedConn{conn: c, took: make([]float64, 0, 2*int(rate*length.Seconds())/connections)}
 		free <- conns[i]
 	}
+
 	for _, c := range conns {
 		readers.Go(func() {
 			for {
@@ -50,11 +52,13 @@ func offer(address string, rate float64, length time.Duration, next func(i int) 
 					failed <- err
 					return
 				}
+
 				c.took = append(c.took, milliseconds(time.Since(start)-time.Duration(c.due.Load())))
 				free <- c
 			}
 		})
 	}
+
 	err := pace(rate, length, start, func(i int, due time.Duration) error {
 		select {
 		case c := <-free:
@@ -65,6 +69,7 @@ func offer(address string, rate float64, length time.Duration, next func(i int) 
 			return err
 		}
 	})
+
 	for range connections { // everything that was sent is answered
 		if err != nil {
 			break
@@ -76,6 +81,7 @@ func offer(address string, rate float64, length time.Duration, next func(i int) 
 			err = errors.New("no answer within a minute")
 		}
 	}
+
 	over.Store(true)
 	for _, c := range conns {
 		_ = c.Close()
@@ -85,6 +91,7 @@ func offer(address string, rate float64, length time.Duration, next func(i int) 
 	for _, c := range conns {
 		took = append(took, c.took...)
 	}
+
 	return took, err
 }
 
@@ -94,6 +101,7 @@ func pace(rate float64, length time.Duration, start time.Time, send func(i int, 
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	exact()
+
 	begin := time.Since(start)
 	for i := range int(rate * length.Seconds()) {
 		due := begin + time.Duration(float64(i)/rate*float64(time.Second))
@@ -104,6 +112,7 @@ func pace(rate float64, length time.Duration, start time.Time, send func(i int, 
 			return err
 		}
 	}
+
 	return nil
 }
 

@@ -19,6 +19,7 @@ func owner(dir string) (*syscall.SysProcAttr, error) {
 	if err != nil {
 		return nil, errors.New("PostgreSQL does not run as root, and there is no user postgres")
 	}
+
 	uid, err := strconv.ParseUint(u.Uid, 10, 32)
 	if err != nil {
 		return nil, err
@@ -27,5 +28,6 @@ func owner(dir string) (*syscall.SysProcAttr, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, os.Chown(dir, int(uid), int(gid))
 }

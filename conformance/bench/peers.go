@@ -30,6 +30,7 @@ func (b *bench) peers() error {
 		return func() (string, func(), error) { return b.redis(appendfsync) }
 	}
 	b.heading()
+
 	for _, p := range []peer{
 		{"asynq, Redis appendfsync everysec", redis("everysec"), b.goFront("asynq"), atLeast(1.5)},
 		{"asynq, Redis appendfsync always", redis("always"), b.goFront("asynq"), atLeast(2)},
@@ -41,6 +42,7 @@ func (b *bench) peers() error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -65,6 +67,7 @@ func (b *bench) beside(berth *server, p peer) error {
 				return func() (reading, error) { return b.through(front, enqueue, front.jobsDone) }
 			}},
 	}
+
 	var address string
 	for i, r := range rows {
 		if !b.wants(r.name) {
@@ -81,12 +84,14 @@ func (b *bench) beside(berth *server, p peer) error {
 			defer stop()
 			address = started
 		}
+
 		// A queue of its own: what a row leaves is nothing to the next.
 		front, err := p.front(address, fmt.Sprintf("queue%d", i), r.workers)
 		if err != nil {
 			b.skipped(r.name, err.Error())
 			continue
 		}
+
 		r.reference = r.theirs(front)
 		err = r.print(b)
 		front.stop()
@@ -94,6 +99,7 @@ func (b *bench) beside(berth *server, p peer) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -127,12 +133,14 @@ func (b *bench) through(s *server, enqueue []byte, done func() (int64, error)) (
 	if err != nil {
 		return reading{}, err
 	}
+
 	return s.reading(func() (int64, error) {
 		start := time.Now()
 		enqueued, err := s.rate(connections, b.length, http.StatusOK, forever(enqueue))
 		if err != nil {
 			return 0, err
 		}
+
 		for ; ; time.Sleep(time.Millisecond) {
 			now, err := done()
 			if err != nil || now-before >= enqueued.units {

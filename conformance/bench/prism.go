@@ -23,10 +23,12 @@ func (b *bench) prism() error {
 	if err != nil {
 		return err
 	}
+
 	path := filepath.Join(b.tmp, "openapi.json")
 	if err := os.WriteFile(path, document, 0o600); err != nil {
 		return err
 	}
+
 	var mock *server
 	rows := []row{
 		{name: "createPod stored", measured: b.pods(berth, http.StatusCreated, goodPod), unit: "requests/s", asked: atLeast(10),
@@ -46,6 +48,7 @@ func (b *bench) prism() error {
 				if err != nil {
 					return reading{}, err
 				}
+
 				defer s.stop()
 				err = each(s.address, 1, func(_ int, c *conn) error {
 					_, err := c.ask(s.createPod(goodPod), http.StatusCreated)
@@ -54,6 +57,7 @@ func (b *bench) prism() error {
 				return reading{value: milliseconds(time.Since(start))}, err
 			}},
 	}
+
 	b.heading()
 	if mock, err = b.mock(path); err != nil {
 		for _, r := range rows {
@@ -62,6 +66,7 @@ func (b *bench) prism() error {
 		return nil
 	}
 	defer mock.stop()
+
 	for _, r := range rows {
 		if strings.HasPrefix(r.name, "first answer") {
 			mock.stop()
@@ -70,6 +75,7 @@ func (b *bench) prism() error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -83,11 +89,13 @@ func (b *bench) mock(document string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	s, err := external(exec.Command(node, filepath.Join(dir, "node_modules/@stoplight/prism-cli/dist/index.js"), "mock",
 		"--host", host, "--port", port, "--verboseLevel", "silent", document), net.JoinHostPort(host, port))
 	if err != nil {
 		return nil, fmt.Errorf("prism: %w", err)
 	}
+
 	s.key = "any" // the document asks for one
 	return s, nil
 }

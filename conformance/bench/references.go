@@ -42,6 +42,7 @@ func (b *bench) installed(name string, command ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	cache := b.cache
 	if cache == "" {
 		if cache, err = os.UserCacheDir(); err != nil {
@@ -49,6 +50,7 @@ func (b *bench) installed(name string, command ...string) (string, error) {
 		}
 		cache = filepath.Join(cache, "berth-bench")
 	}
+
 	if cache, err = filepath.Abs(cache); err != nil {
 		return "", err
 	}
@@ -59,6 +61,7 @@ func (b *bench) installed(name string, command ...string) (string, error) {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return "", err
 	}
+
 	unfinished, err := os.MkdirTemp(cache, name+"-")
 	if err != nil {
 		return "", err
@@ -67,12 +70,14 @@ func (b *bench) installed(name string, command ...string) (string, error) {
 	if err := os.CopyFS(unfinished, os.DirFS(source)); err != nil {
 		return "", err
 	}
+
 	fmt.Fprintf(os.Stderr, "installing %s in %s\n", name, cache)
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = unfinished
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%s cannot be installed: %w: %s", name, err, out)
 	}
+
 	return dir, os.Rename(unfinished, dir)
 }
 
@@ -82,6 +87,7 @@ func digest(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	sum := sha256.New()
 	for _, f := range files {
 		text, err := os.ReadFile(filepath.Join(dir, f.Name()))
@@ -90,5 +96,6 @@ func digest(dir string) (string, error) {
 		}
 		fmt.Fprintf(sum, "%s %d\n%s", f.Name(), len(text), text)
 	}
+
 	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
 }

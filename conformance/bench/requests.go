@@ -67,16 +67,19 @@ func (b *bench) requests() error {
 	if err != nil {
 		return err
 	}
+
 	defer plain.stop()
 	berth, err := b.serve(b.directory())
 	if err != nil {
 		return err
 	}
+
 	defer berth.stop()
 	ids, err := berth.fill(1000)
 	if err != nil {
 		return err
 	}
+
 	var turn atomic.Int64
 	statuses := make([][]byte, len(ids))
 	for i, id := range ids {
@@ -86,6 +89,7 @@ func (b *bench) requests() error {
 	post := request(http.MethodPost, "/", "", kilobyte)
 	barePost, bareGet := b.constant(bare, http.StatusOK, post), b.constant(bare, http.StatusOK, request(http.MethodGet, "/", "", nil))
 	b.heading()
+
 	for _, r := range []row{
 		{name: "bare net/http, 64 connections", reference: barePost, measured: b.constant(plain, http.StatusOK, post), unit: "requests/s"},
 		{name: "/status, 64 connections", reference: bareGet, measured: func() (reading, error) {
@@ -111,6 +115,7 @@ func (b *bench) requests() error {
 			}
 		}
 	}
+
 	if err := b.besideMemory(berth); err != nil {
 		return err
 	}
@@ -124,6 +129,7 @@ func (b *bench) requests() error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -138,6 +144,7 @@ func (b *bench) besideMemory(berth *server) error {
 		b.skipped(name, fmt.Sprintf("no file system in memory: %v", err))
 		return nil
 	}
+
 	reference, err := b.serve(filepath.Join(b.inMemory(), "data"))
 	if err != nil {
 		return err
@@ -161,8 +168,10 @@ func (s *server) fill(jobs int) ([]string, error) {
 				return err
 			}
 		}
+
 		return nil
 	})
+
 	return ids, err
 }
 
@@ -183,6 +192,7 @@ func (b *bench) drain(s *server, batch int) func() (reading, error) {
 		if _, err := s.fill(jobs); err != nil {
 			return reading{}, err
 		}
+
 		var done atomic.Int64
 		r, err := s.reading(func() (int64, error) {
 			err := each(s.address, connections, func(i int, c *conn) error {
@@ -190,6 +200,7 @@ func (b *bench) drain(s *server, batch int) func() (reading, error) {
 				if batch > 1 {
 					take = s.get(fmt.Sprintf("job-take-batch/bench%d?batch_size=%d", i, batch))
 				}
+
 				for done.Load() < int64(jobs-connections*batch) { // the last ones would be held
 					n, err := s.work(c, i, take)
 					if err != nil {
@@ -197,10 +208,13 @@ func (b *bench) drain(s *server, batch int) func() (reading, error) {
 					}
 					done.Add(int64(n))
 				}
+
 				return nil
 			})
+
 			return done.Load(), err
 		})
+
 		return r, errors.Join(err, s.purge())
 	})
 }
@@ -214,6 +228,7 @@ func (s *server) work(c *conn, worker int, take []byte) (int, error) {
 	if status != http.StatusOK {
 		return 0, fmt.Errorf("job-take: %d: %s", status, body)
 	}
+
 	var ids []string
 	if body[0] == '[' {
 		var jobs []struct{ ID string }
@@ -230,11 +245,13 @@ func (s *server) work(c *conn, worker int, take []byte) (int, error) {
 		}
 		ids = []string{id}
 	}
+
 	for _, id := range ids {
 		if _, err := c.ask(s.post(fmt.Sprintf("job-done/bench%d/%s", worker, id), []byte(`{"output":{"answer":42}}`)), http.StatusOK); err != nil {
 			return 0, err
 		}
 	}
+
 	return len(ids), nil
 }
 
@@ -248,6 +265,7 @@ func withWorkers(s *server, workers int, measure func() (reading, error)) (readi
 		if err != nil {
 			return reading{}, err
 		}
+
 		closed := make(chan struct{})
 		group.Go(func() {
 			defer close(closed)
@@ -259,12 +277,14 @@ func withWorkers(s *server, workers int, measure func() (reading, error)) (readi
 					return
 				default:
 				}
+
 				if err != nil {
 					errs[i] = err
 					return
 				}
 			}
 		})
+
 		group.Go(func() {
 			select {
 			case <-stop: // hangs up on the take that is held
@@ -273,6 +293,7 @@ func withWorkers(s *server, workers int, measure func() (reading, error)) (readi
 			_ = c.Close()
 		})
 	}
+
 	measured, err := measure()
 	close(stop)
 	group.Wait()

@@ -43,6 +43,7 @@ func (a bound) holds(value float64) string {
 	case "<":
 		ok = value < a.limit
 	}
+
 	if ok {
 		return "yes"
 	}
@@ -82,6 +83,7 @@ func (r row) print(b *bench) error {
 	if !b.wants(r.name) {
 		return nil
 	}
+
 	var references, measured []reading
 	for round := range b.rounds + 1 {
 		reference, err := r.reference()
@@ -89,6 +91,7 @@ func (r row) print(b *bench) error {
 			b.skipped(r.name, fmt.Sprintf("the reference failed: %v", err))
 			return nil
 		}
+
 		m, err := r.measured()
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
@@ -97,6 +100,7 @@ func (r row) print(b *bench) error {
 			references, measured = append(references, reference), append(measured, m)
 		}
 	}
+
 	r.report(b, references, measured)
 	return nil
 }
@@ -113,6 +117,7 @@ func (r row) report(b *bench, references, measured []reading) {
 	if m := middle(measured, cpu); m > 0 {
 		used = fmt.Sprintf("%.1f / %.1f", m, middle(references, cpu))
 	}
+
 	ratio := median(ratios)
 	asked, holds := r.asked.String(), r.asked.holds(ratio)
 	if r.absolute {

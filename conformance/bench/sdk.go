@@ -16,6 +16,7 @@ func (b *bench) sdk() error {
 		{name: "/runsync, one connection", unit: "µs, median", asked: atMost(1)},
 	}
 	b.heading()
+
 	local, command, err := b.localAPI()
 	if err != nil {
 		for _, r := range rows {
@@ -28,11 +29,13 @@ func (b *bench) sdk() error {
 	if err != nil {
 		return err
 	}
+
 	defer berth.stop()
 	theirs, ours := request(http.MethodPost, "/runsync", "", kilobyte), berth.post("runsync", kilobyte)
 	if _, err := berth.once(ours); err != nil { // its worker starts
 		return err
 	}
+
 	for i, r := range rows {
 		measure := func(s *server, req []byte) func() (reading, error) {
 			return func() (reading, error) {
@@ -42,11 +45,13 @@ func (b *bench) sdk() error {
 				return s.latency(b.length, req)
 			}
 		}
+
 		r.reference, r.measured = measure(local, theirs), measure(berth, ours)
 		if err := r.print(b); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 

@@ -46,6 +46,7 @@ func run(path string, args ...string) (*server, error) {
 	if err := s.start(); err != nil {
 		return nil, err
 	}
+
 	line, err := bufio.NewReader(out).ReadBytes('\n')
 	if err == nil {
 		err = json.Unmarshal(line, &s.ready)
@@ -54,6 +55,7 @@ func run(path string, args ...string) (*server, error) {
 		s.stop()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+
 	s.address = strings.TrimPrefix(s.ready.URL, "http://")
 	return s, nil
 }
@@ -177,6 +179,7 @@ func (b *bench) serveWorkers(data, command string, tracer ...string) (*server, e
 		s.stop()
 		return nil, fmt.Errorf("keys create: %w", err)
 	}
+
 	s.key = strings.TrimSpace(string(key))
 	for start := time.Now(); ; time.Sleep(50 * time.Millisecond) { // the server looks for new keys now and then
 		if _, err = s.once(s.get("health")); err == nil || time.Since(start) > 10*time.Second {
@@ -186,6 +189,7 @@ func (b *bench) serveWorkers(data, command string, tracer ...string) (*server, e
 	if err != nil {
 		s.stop()
 	}
+
 	return s, err
 }
 

@@ -19,6 +19,7 @@ func (b *bench) shrink() error {
 		return err
 	}
 	defer s.stop()
+
 	size := func() (bytes int64) {
 		for _, name := range []string{"berth.db", "berth.db-wal"} {
 			if f, err := os.Stat(filepath.Join(s.data, name)); err == nil {
@@ -27,6 +28,7 @@ func (b *bench) shrink() error {
 		}
 		return bytes
 	}
+
 	empty := size()
 	jobs := b.jobs / 10
 	start := time.Now()
@@ -44,35 +46,13 @@ func (b *bench) shrink() error {
 	if err != nil {
 		return err
 	}
+
 	most, filled := size(), time.Since(start)
-	var slowest, before []float64
-	var mu sync.Mutex
 	stop := make(chan struct{})
+	var client steady
 	var watch sync.WaitGroup
-	var failed error
-	watch.Go(func() { // one /run after the other, as somebody who must not be held up
-		failed = each(s.address, 1, func(_ int, c *conn) error {
-			for {
-				select {
-				case <-stop:
-					return nil
-				case <-time.After(2 * time.Millisecond):
-				}
-				asked := time.Now()
-				if _, err := c.ask(s.post("run", []byte(`{"input":{}}`)), http.StatusOK); err != nil {
-					return err
-				}
-				mu.Lock()
-				took := milliseconds(time.Since(asked))
-				if time.Since(start) < 50*time.Second {
-					before = append(before, took)
-				} else {
-					slowest = append(slowest, took)
-				}
-				mu.Unlock()
-			}
-		})
-	})
+	watch.Go(func() { client.run(s, start, stop) })
+
 	least := most
 	for time.Since(start) < filled+90*time.Second {
 		time.Sleep(500 * time.Millisecond)
@@ -80,17 +60,50 @@ func (b *bench) shrink() error {
 	}
 	close(stop)
 	watch.Wait()
-	if failed != nil {
-		return failed
+	if client.failed != nil {
+		return client.failed
 	}
-	if len(slowest) == 0 {
+	if len(client.slowest) == 0 {
 		return errors.New("no answer while results expired")
 	}
+
 	b.heading()
 	b.result(fmt.Sprintf("file and log: empty, with %d results, when they had expired", jobs), "%.1f, %.1f, %.1f MB", float64(empty)/1e6, float64(most)/1e6, float64(least)/1e6)
-	b.result("/run while they expire: half, 99 of 100, all within", "%.2f, %.2f, %.2f ms", median(slowest), quantile(slowest, 0.99), slices.Max(slowest))
-	if len(before) > 0 {
+	b.result("/run while they expire: half, 99 of 100, all within", "%.2f, %.2f, %.2f ms", median(client.slowest), quantile(client.slowest, 0.99), slices.Max(client.slowest))
+	if before := client.before; len(before) > 0 {
 		b.result("the same before", "%.2f, %.2f, %.2f ms", median(before), quantile(before, 0.99), slices.Max(before))
 	}
+
 	return nil
+}
+
+// steady is a client that sends one /run after the other, as somebody who must not be held up.
+type steady struct {
+	before, slowest []float64 // milliseconds: before results expire, and while they do
+	failed          error
+}
+
+// run sends until stop is closed.
+func (c *steady) run(s *server, start time.Time, stop <-chan struct{}) {
+	c.failed = each(s.address, 1, func(_ int, connected *conn) error {
+		for {
+			select {
+			case <-stop:
+				return nil
+			case <-time.After(2 * time.Millisecond):
+			}
+
+			asked := time.Now()
+			if _, err := connected.ask(s.post("run", []byte(`{"input":{}}`)), http.StatusOK); err != nil {
+				return err
+			}
+
+			took := milliseconds(time.Since(asked))
+			if time.Since(start) < 50*time.Second {
+				c.before = append(c.before, took)
+			} else {
+				c.slowest = append(c.slowest, took)
+			}
+		}
+	})
 }

@@ -18,6 +18,7 @@ func (b *bench) start() error {
 	if err != nil {
 		return err
 	}
+
 	bare := func() *exec.Cmd { return exec.Command(path, b.directory()+".db") }
 	first := func(program func() *exec.Cmd) func() (reading, error) {
 		return func() (reading, error) {
@@ -25,12 +26,14 @@ func (b *bench) start() error {
 			return reading{value: took}, err
 		}
 	}
+
 	memory := func(program func() *exec.Cmd) func() (reading, error) {
 		return func() (reading, error) {
 			_, bytes, err := firstAnswer(program(), b.length)
 			return reading{value: float64(bytes) / 1e6}, err
 		}
 	}
+
 	b.heading()
 	for _, r := range []row{
 		{name: "first answer after the start", reference: first(bare), measured: first(b.fresh), unit: "ms", asked: atMost(2)},
@@ -40,6 +43,7 @@ func (b *bench) start() error {
 			return err
 		}
 	}
+
 	size, err := os.Stat(b.berth)
 	if err != nil {
 		return err
@@ -64,6 +68,7 @@ func firstAnswer(cmd *exec.Cmd, wait time.Duration) (took float64, memory int64,
 	if err := cmd.Start(); err != nil {
 		return 0, 0, err
 	}
+
 	defer func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -72,6 +77,7 @@ func firstAnswer(cmd *exec.Cmd, wait time.Duration) (took float64, memory int64,
 	if err != nil {
 		return 0, 0, err
 	}
+
 	var ready struct{ URL string }
 	if err := json.Unmarshal(line, &ready); err != nil {
 		return 0, 0, err
@@ -80,11 +86,13 @@ func firstAnswer(cmd *exec.Cmd, wait time.Duration) (took float64, memory int64,
 	if err != nil {
 		return 0, 0, err
 	}
+
 	took = milliseconds(time.Since(start))
 	_ = res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		return 0, 0, fmt.Errorf("it answered %s", res.Status)
 	}
+
 	time.Sleep(wait)
 	memory, err = resident(cmd.Process.Pid)
 	return took, memory, err
@@ -99,12 +107,14 @@ func resident(pid int) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+
 	for line := range strings.Lines(string(text)) {
 		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
 			kb, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
 			return kb << 10, err
 		}
 	}
+
 	return 0, nil
 }
 

@@ -21,12 +21,14 @@ func (b *bench) redis(appendfsync string) (address string, stop func(), err erro
 	if err != nil {
 		return "", nil, err
 	}
+
 	dir := b.directory()
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", nil, err
 	}
 	cmd := exec.Command(path, "--bind", host, "--port", port, "--dir", dir, "--appendonly", "yes", "--appendfsync", appendfsync, "--save", "",
 		"--auto-aof-rewrite-percentage", "0") // no rewriting while it is measured
+
 	return begun(cmd, net.JoinHostPort(host, port), syscall.SIGTERM)
 }
 
@@ -52,6 +54,7 @@ func (b *bench) postgres() (url string, stop func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
+
 	dir := b.directory()
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", nil, err
@@ -60,11 +63,13 @@ func (b *bench) postgres() (url string, stop func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
+
 	initialize := exec.Command(initdb, "--pgdata", filepath.Join(dir, "data"), "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--no-sync")
 	initialize.SysProcAttr, initialize.Dir = as, dir
 	if out, err := initialize.CombinedOutput(); err != nil {
 		return "", nil, fmt.Errorf("initdb: %w: %s", err, out)
 	}
+
 	host, port, err := freeAddress()
 	if err != nil {
 		return "", nil, err
@@ -75,12 +80,14 @@ func (b *bench) postgres() (url string, stop func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
+
 	url = fmt.Sprintf("postgres://postgres@%s:%s/postgres", host, port)
 	for start := time.Now(); time.Since(start) < 20*time.Second; time.Sleep(50 * time.Millisecond) { // it listens before it answers
 		if ready, err := postgresProgram("pg_isready"); err != nil || exec.Command(ready, "-h", host, "-p", port).Run() == nil {
 			break
 		}
 	}
+
 	return url, end, nil
 }
 

@@ -48,6 +48,7 @@ func (s *keys) clients(ctx context.Context, seed uint64) {
 			}
 		})
 	}
+
 	both.Wait()
 }
 
@@ -84,6 +85,7 @@ func (s *keys) revoke(_ context.Context, r *rand.Rand) {
 	k.mu.Lock()
 	k.revoking = true
 	k.mu.Unlock()
+
 	if _, err := s.command("revoke", k.id); err == nil {
 		k.mu.Lock()
 		if k.revoked.IsZero() {

@@ -135,10 +135,12 @@ func (l *ledger) judge(j *job, what string, status int, answer []byte) (d docume
 		l.violated("%s of job %s: %d %s", what, j.id, status, answer)
 		return d, false
 	}
+
 	if err := json.Unmarshal(answer, &d); err != nil || d.ID != j.id {
 		l.violated("%s of job %s: %s (%v)", what, j.id, answer, err)
 		return d, false
 	}
+
 	switch {
 	case j.gone:
 		l.violated("%s: job %s was gone and is %s", what, j.id, answer)
@@ -156,6 +158,7 @@ func (l *ledger) judge(j *job, what string, status int, answer []byte) (d docume
 	case !d.ended():
 		j.alive = time.Now()
 	}
+
 	return d, true
 }
 
@@ -171,10 +174,12 @@ func (l *ledger) summary() string {
 		} else {
 			_ = json.Unmarshal(j.final, &d) // judged already
 		}
+
 		ended[d.Status]++
 		ends += len(j.ends)
 		lost += d.Retries
 		j.mu.Unlock()
 	}
+
 	return fmt.Sprintf("%d jobs acknowledged: %v; %d ends seen; %d takes lost; %d chunks read", len(l.all()), ended, ends, lost, len(l.chunks))
 }

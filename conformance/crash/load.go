@@ -60,6 +60,7 @@ func (l *load) clients(ctx context.Context, seed uint64, kinds []client) {
 			})
 		}
 	}
+
 	all.Wait()
 }
 
@@ -85,6 +86,7 @@ func (l *load) submit(ctx context.Context, r *rand.Rand) {
 	if j.endpoint == streaming {
 		input, j.output = fmt.Sprintf(`{"chunks":["%d"],"ms":20}`, n), "[]"
 	}
+
 	policy := []string{`,"policy":{"ttl":10000}`, "", `,"policy":{"executionTimeout":5000}`}[min(r.IntN(10), 2)]
 	if j.endpoint == own && r.IntN(10) == 0 { // elsewhere it might wait for ever: it starts no worker
 		policy = `,"policy":{"lowPriority":true}`
@@ -107,6 +109,7 @@ func (l *load) send(ctx context.Context, j *job, input, policy string) {
 	}
 	j.begun, j.stood = l.calm.stands()
 	j.alive = j.begun
+
 	status, answer := l.call(ctx, "POST", j.endpoint, operation, body+"}")
 	var d document
 	switch {
@@ -116,6 +119,7 @@ func (l *load) send(ctx context.Context, j *job, input, policy string) {
 		l.violated("%s: %d %s", operation, status, answer)
 		return
 	}
+
 	j.id = d.ID
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -163,6 +167,7 @@ func (l *load) retry(ctx context.Context, r *rand.Rand) {
 	if j.final == nil || json.Unmarshal(j.final, &d) != nil || d.Status != "FAILED" && d.Status != "TIMED_OUT" {
 		return
 	}
+
 	before := j.final
 	l.calm.retried(j.id)
 	status, answer := l.call(ctx, "POST", j.endpoint, "retry/"+j.id, "")
@@ -189,6 +194,7 @@ func (l *load) read(ctx context.Context, r *rand.Rand) {
 	if status == 0 || status == http.StatusNotFound { // read to its end, perhaps
 		return
 	}
+
 	var s struct {
 		Stream []struct{ Output json.RawMessage }
 	}
@@ -196,6 +202,7 @@ func (l *load) read(ctx context.Context, r *rand.Rand) {
 		l.violated("stream of job %s: %d %s", j.id, status, answer)
 		return
 	}
+
 	if j.endpoint == own { // an attempt of the server's workers yields what the one before did
 		for _, c := range s.Stream {
 			l.chunk(string(c.Output))

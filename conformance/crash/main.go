@@ -30,6 +30,7 @@ func main() {
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of what is done and when it is killed")
 	flag.Parse()
 	fmt.Printf("seed %d\n", *seed)
+
 	program, err := filepath.Abs(*berth)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -37,6 +38,7 @@ func main() {
 	}
 	var all sync.WaitGroup
 	var ofServer, ofProcesses, ofWorkers error
+
 	ofPauses := make([]error, *servers)
 	run := func(err *error, runtime string, use func(settings) error) {
 		all.Go(func() {
@@ -45,6 +47,7 @@ func main() {
 			})
 		})
 	}
+
 	if *rounds > 0 {
 		run(&ofServer, "sim", func(c settings) error { return killServer(c, *rounds, *seed, true) })
 		run(&ofProcesses, "process", func(c settings) error { return killServer(c, *rounds, *seed+1, false) })

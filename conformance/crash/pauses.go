@@ -72,6 +72,7 @@ func (c *calm) judgeEnd(l *ledger, j *job, d document) {
 	if c == nil || !d.ended() {
 		return
 	}
+
 	var limit int64
 	switch {
 	case d.Retries > 0 || strings.Contains(d.Error, "gave up"):
@@ -110,11 +111,13 @@ func pauseServer(c settings, pauses int, lease time.Duration, seed uint64) error
 	if err != nil {
 		return err
 	}
+
 	defer s.kill()
 	receiver, err := listenForWebhooks()
 	if err != nil {
 		return err
 	}
+
 	defer receiver.close()
 	l := &load{service: s.service(), ledger: newLedger(), receiver: receiver}
 	l.calm = &calm{lease: lease, takes: map[string]int{}, may: map[string]int{}}
@@ -126,6 +129,7 @@ func pauseServer(c settings, pauses int, lease time.Duration, seed uint64) error
 	var clients, workers sync.WaitGroup
 	clients.Go(func() { l.clients(ctx, seed, l.gentle()) })
 	workers.Go(func() { l.play(working, seed) })
+
 	defer func() {
 		stop()
 		stopWork()
@@ -140,11 +144,13 @@ func pauseServer(c settings, pauses int, lease time.Duration, seed uint64) error
 		}
 		l.room.Store(int64(waiting - l.count(ctx)))
 	}
+
 	stop()
 	clients.Wait()
 	if err := l.settle(working); err != nil {
 		return err
 	}
+
 	fmt.Printf("server: %d pauses, %s in all, and as many steps of %s; %s\n", pauses, l.calm.stood.Round(time.Second), step, l.summary())
 	return nil
 }
@@ -160,6 +166,7 @@ func (l *load) disturb(s *server, random *rand.Rand, round int) error {
 		func() error { return l.stepClock(s, by) },
 	}
 	random.Shuffle(len(whiles), func(i, j int) { whiles[i], whiles[j] = whiles[j], whiles[i] })
+
 	for _, disturb := range whiles {
 		select {
 		case <-l.failed:
@@ -170,6 +177,7 @@ func (l *load) disturb(s *server, random *rand.Rand, round int) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -182,6 +190,7 @@ func (c *calm) pause(s *server, random *rand.Rand) error {
 	if err := stopProcess(s.cmd.Process); err != nil {
 		return err
 	}
+
 	time.Sleep(d)
 	c.mu.Lock()
 	c.stood += time.Since(c.began)
@@ -202,6 +211,7 @@ func (l *load) stepClock(s *server, by time.Duration) error {
 	if err != nil {
 		return err
 	}
+
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode != http.StatusOK {
 		return fmt.Errorf("a step of the clock: %s", res.Status)

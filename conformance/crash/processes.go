@@ -37,6 +37,7 @@ func processesOf(data string) (all []process) {
 	if real, err := filepath.EvalSymlinks(data); err == nil {
 		data = real
 	}
+
 	folders, _ := filepath.Glob("/proc/[0-9]*")
 	for _, folder := range folders {
 		environment, err := os.ReadFile(filepath.Join(folder, "environ"))
@@ -44,6 +45,7 @@ func processesOf(data string) (all []process) {
 			continue // ended meanwhile, or somebody else's
 		}
 		p := process{}
+
 		ours := false
 		for _, v := range strings.Split(string(environment), "\x00") {
 			if owner, ok := strings.CutPrefix(v, envOwner); ok {
@@ -53,18 +55,21 @@ func processesOf(data string) (all []process) {
 				p.allocation = id
 			}
 		}
+
 		stat, err := os.ReadFile(filepath.Join(folder, "stat"))
 		_, rest, _ := strings.Cut(string(stat), ") ") // after the name, which may hold anything
 		fields := strings.Fields(rest)
 		if !ours || err != nil || len(fields) < 2 || fields[0] == "Z" {
 			continue
 		}
+
 		p.pid, _ = strconv.Atoi(filepath.Base(folder))
 		p.parent, _ = strconv.Atoi(fields[1])
 		command, _ := os.ReadFile(filepath.Join(folder, "cmdline"))
 		p.command = strings.ReplaceAll(string(command), "\x00", " ")
 		all = append(all, p)
 	}
+
 	return all
 }
 
@@ -77,6 +82,7 @@ func awaitProcesses(data string, wrong func(process) string) error {
 				found = append(found, fmt.Sprintf("%d (%s, of %s): %s", p.pid, strings.TrimSpace(p.command), p.allocation, why))
 			}
 		}
+
 		if len(found) == 0 {
 			return nil
 		}
@@ -119,12 +125,14 @@ func (s *things) asAsked(ctx context.Context, data, runtimeName string) error {
 	if err != nil {
 		return err
 	}
+
 	running := map[string]bool{}
 	for _, one := range listed {
 		if one.Status == "RUNNING" {
 			running[one.ID] = true
 		}
 	}
+
 	err = awaitProcesses(data, func(p process) string {
 		if p.isPod && !running[p.allocation] {
 			return "no pod of that id is to run"
@@ -134,14 +142,17 @@ func (s *things) asAsked(ctx context.Context, data, runtimeName string) error {
 	if err != nil || runtimeName != "process" || runtime.GOOS != "linux" {
 		return err
 	}
+
 	has := map[string]bool{}
 	for _, p := range processesOf(data) {
 		has[p.allocation] = true
 	}
+
 	for id := range running {
 		if !has[id] {
 			return fmt.Errorf("pod %s is RUNNING and has no process", id)
 		}
 	}
+
 	return nil
 }

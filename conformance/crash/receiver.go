@@ -30,6 +30,7 @@ func listenForWebhooks() (*receiver, error) {
 	r := &receiver{url: "http://" + l.Addr().String() + "/", got: map[string]int{}}
 	r.http = &http.Server{Handler: r, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = r.http.Serve(l) }() // until close
+
 	for range silences {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -38,6 +39,7 @@ func listenForWebhooks() (*receiver, error) {
 		}
 		r.deaf, r.silent = append(r.deaf, l), append(r.silent, "http://"+l.Addr().String()+"/")
 	}
+
 	return r, nil
 }
 

@@ -55,12 +55,14 @@ func (c settings) launch() (*server, io.Reader, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+
 	defer func() { _ = logs.Close() }()
 	s.cmd.Stderr = logs
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
 		return nil, nil, err
 	}
+
 	return s, out, s.cmd.Start()
 }
 
@@ -76,11 +78,13 @@ func (c settings) start() (*server, error) {
 	if err == nil {
 		err = json.Unmarshal(line, s)
 	}
+
 	if err != nil {
 		s.kill()
 		logged, _ := os.ReadFile(c.data + ".log")
 		return nil, fmt.Errorf("the server did not say that it is ready: %w; its log ends:\n%s", err, logged[max(0, len(logged)-1000):])
 	}
+
 	return s, nil
 }
 
@@ -156,6 +160,7 @@ func (s *service) rest(ctx context.Context, key, method, path, body string) (sta
 	if err != nil {
 		return 0, nil
 	}
+
 	defer func() { _ = res.Body.Close() }()
 	answer, err = io.ReadAll(res.Body)
 	if err != nil {

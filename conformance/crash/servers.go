@@ -41,16 +41,19 @@ func killServer(c settings, rounds int, seed uint64, jobs bool) error {
 	if t.server, err = t.start(); err != nil {
 		return err
 	}
+
 	defer func() {
 		if t.server != nil { // it did not start again
 			t.server.kill()
 		}
 	}()
+
 	t.listen = t.server.URL[len("http://"):]
 	receiver, err := listenForWebhooks()
 	if err != nil {
 		return err
 	}
+
 	defer receiver.close()
 	ledger, at := newLedger(), t.server.service()
 	t.things, t.keys = newThings(at, ledger), &keys{service: at, ledger: ledger, berth: c.berth, data: c.data}
@@ -68,12 +71,14 @@ func killServer(c settings, rounds int, seed uint64, jobs bool) error {
 		clients.Go(func() { t.load.clients(ctx, seed, t.load.everybody()) })
 		workers.Go(func() { t.load.play(working, seed) })
 	}
+
 	defer func() {
 		stop()
 		stopWork()
 		clients.Wait()
 		workers.Wait()
 	}()
+
 	if err := t.rounds(ctx, rounds, ledger); err != nil {
 		return err
 	}
@@ -91,6 +96,7 @@ func (t *trial) rounds(ctx context.Context, rounds int, ledger *ledger) error {
 			return fmt.Errorf("round %d: %w", round+1, ledger.err())
 		case <-time.After(moment(random)):
 		}
+
 		if err := t.round(random); err != nil {
 			return fmt.Errorf("round %d: %w", round+1, err)
 		}
@@ -101,6 +107,7 @@ func (t *trial) rounds(ctx context.Context, rounds int, ledger *ledger) error {
 			fmt.Printf("%s: killed %d times; %d jobs; %s\n", t.runtime, round+1, len(ledger.all()), t.things.summary())
 		}
 	}
+
 	return nil
 }
 
@@ -114,6 +121,7 @@ func (t *trial) round(random *rand.Rand) (err error) {
 		time.Sleep(time.Duration(random.IntN(100)) * time.Millisecond)
 		t.server.kill()
 	}
+
 	if t.server, err = t.start(); err != nil {
 		return err
 	}
@@ -123,6 +131,7 @@ func (t *trial) round(random *rand.Rand) (err error) {
 	if random.IntN(10) > 0 {
 		return nil
 	}
+
 	time.Sleep(moment(random))
 	t.terms++
 	if err := t.server.terminate(); err != nil {
@@ -131,6 +140,7 @@ func (t *trial) round(random *rand.Rand) (err error) {
 	if err := noneLeft(t.data); err != nil {
 		return err
 	}
+
 	t.server, err = t.start()
 	return err
 }
@@ -146,6 +156,7 @@ func (t *trial) end(working context.Context, rounds int) error {
 	if err := t.keys.settle(working); err != nil {
 		return err
 	}
+
 	summary := t.things.summary()
 	if t.load != nil {
 		if err := t.load.settle(working); err != nil {
@@ -153,6 +164,7 @@ func (t *trial) end(working context.Context, rounds int) error {
 		}
 		fmt.Printf("%s: %s\n", t.runtime, t.load.summary())
 	}
+
 	if err := t.things.removeAll(working); err != nil {
 		return err
 	}
@@ -162,6 +174,7 @@ func (t *trial) end(working context.Context, rounds int) error {
 	if err := noneLeft(t.data); err != nil {
 		return err
 	}
+
 	var err error
 	if t.server, err = t.start(); err != nil {
 		return err
@@ -169,6 +182,7 @@ func (t *trial) end(working context.Context, rounds int) error {
 	if err := t.things.asAsked(working, t.data, t.runtime); err != nil {
 		return err
 	}
+
 	fmt.Printf("%s: %d kills, %d ends, %s, %s\n", t.runtime, rounds, t.terms, summary, t.keys.summary())
 	return nil
 }
@@ -193,6 +207,7 @@ func (l *load) lookAt(ctx context.Context, condition func(*job) bool) (left int)
 		defer j.mu.Unlock()
 		return condition(j)
 	}
+
 	jobs := make(chan *job)
 	var all sync.WaitGroup
 	for range 8 {
@@ -202,11 +217,13 @@ func (l *load) lookAt(ctx context.Context, condition func(*job) bool) (left int)
 			}
 		})
 	}
+
 	for _, j := range l.all() {
 		if picked(j) {
 			jobs <- j
 		}
 	}
+
 	close(jobs)
 	all.Wait()
 	for _, j := range l.all() {
@@ -214,6 +231,7 @@ func (l *load) lookAt(ctx context.Context, condition func(*job) bool) (left int)
 			left++
 		}
 	}
+
 	return left
 }
 
@@ -231,10 +249,12 @@ func (l *load) settle(ctx context.Context) error {
 			return fmt.Errorf("%d of %d jobs have not ended: %s", left, len(l.all()), l.unended(ctx))
 		}
 	}
+
 	l.lookAt(ctx, func(j *job) bool { return !j.gone })
 	if err := l.err(); err != nil {
 		return err
 	}
+
 	for deadline := time.Now().Add(arrive); ; pause(ctx, 200*time.Millisecond) {
 		err := l.missing()
 		if err == nil || time.Now().After(deadline) {
@@ -269,11 +289,13 @@ func (l *load) missing() error {
 			ends[string(end)]++
 		}
 		j.mu.Unlock()
+
 		for end, n := range ends {
 			if got := l.receiver.times(end); got < n {
 				return fmt.Errorf("the webhook of %s came %d times, it ended so %d times", end, got, n)
 			}
 		}
 	}
+
 	return nil
 }

@@ -87,6 +87,7 @@ func (s *things) clients(ctx context.Context, seed uint64) {
 			})
 		}
 	}
+
 	all.Wait()
 }
 
@@ -129,6 +130,7 @@ func (s *things) create(ctx context.Context, r *rand.Rand) {
 	s.attempted[name] = true
 	s.all.Unlock()
 	status, answer := s.rest(ctx, s.key, "POST", k.path, `{"name":"`+name+`",`+k.body+`}`)
+
 	var made struct{ ID string }
 	switch {
 	case status == 0:
@@ -137,6 +139,7 @@ func (s *things) create(ctx context.Context, r *rand.Rand) {
 		s.violated("POST %s: %d %s", k.path, status, answer)
 		return
 	}
+
 	s.all.Lock()
 	defer s.all.Unlock()
 	delete(s.attempted, name)
@@ -159,6 +162,7 @@ func (s *things) judge(t *thing, what string, status int, answer []byte) (read s
 		s.violated("%s of %s: %d %s", what, t.path(), status, answer)
 		return read, false
 	}
+
 	if t.removed {
 		s.violated("%s: %s was removed and is there again: %s", what, t.path(), answer)
 		return read, false
@@ -167,6 +171,7 @@ func (s *things) judge(t *thing, what string, status int, answer []byte) (read s
 		s.violated("%s: %s has not one of the names %v: %s", what, t.path(), t.names, answer)
 		return read, false
 	}
+
 	t.names = []string{read.Name}
 	return read, true
 }
@@ -215,6 +220,7 @@ func (s *things) act(ctx context.Context, r *rand.Rand) {
 	if n := r.IntN(3); n > 0 {
 		action, to = []string{"start", "restart"}[n-1], "RUNNING" //nolint:gosec // the length was checked
 	}
+
 	status, answer := s.rest(ctx, s.key, "POST", t.path()+"/action", `{"action":"`+action+`"}`)
 	switch status {
 	case http.StatusConflict: // its status does not allow that
@@ -224,6 +230,7 @@ func (s *things) act(ctx context.Context, r *rand.Rand) {
 	case 0:
 		t.wants = append(t.wants, to)
 	}
+
 	s.judge(t, action, status, answer)
 }
 
@@ -262,6 +269,7 @@ func (s *things) settle(ctx context.Context) error {
 			}
 			t.mu.Unlock()
 		}
+
 		if err := s.err(); err != nil || len(late) == 0 {
 			break
 		}
@@ -269,6 +277,7 @@ func (s *things) settle(ctx context.Context) error {
 			return fmt.Errorf("%d pods are not what was asked for: %s", len(late), strings.Join(late, "; "))
 		}
 	}
+
 	s.compareLists(ctx)
 	return s.err()
 }
@@ -281,12 +290,14 @@ func (s *things) compareLists(ctx context.Context) {
 		known[t.id] = t
 	}
 	s.all.Unlock()
+
 	for _, k := range kinds {
 		listed, err := s.list(ctx, k)
 		if err != nil {
 			s.violated("%w", err)
 			return
 		}
+
 		for _, one := range listed {
 			t := known[one.ID]
 			if !s.declared(one.ID) && t == nil && !s.attempted[one.Name] || t != nil && t.removed {
@@ -317,6 +328,7 @@ func (s *things) removeAll(ctx context.Context) error {
 			}
 		}
 	}
+
 	return s.err()
 }
 

@@ -67,6 +67,7 @@ func (p *player) work(ctx context.Context) {
 			ID    string          `json:"id"`
 			Input json.RawMessage `json:"input"`
 		}
+
 		switch {
 		case status == 0:
 			pause(ctx, 20*time.Millisecond)
@@ -77,6 +78,7 @@ func (p *player) work(ctx context.Context) {
 			p.violated("job-take: %d %s", status, answer)
 			return
 		}
+
 		p.hold(taken.ID, true)
 		p.calm.took(p.ledger, taken.ID)
 		p.handle(ctx, taken.ID, string(taken.Input))
@@ -109,6 +111,7 @@ func (p *player) handle(ctx context.Context, id, input string) {
 		pause(ctx, time.Duration(p.random.Int64N(int64(p.calm.lease)*3/2)))
 		n = 50
 	}
+
 	switch n {
 	case 0:
 		return // forgotten
@@ -117,6 +120,7 @@ func (p *player) handle(ctx context.Context, id, input string) {
 	case 2, 3, 4, 5, 6, 7, 8, 9, 10:
 		body = fmt.Sprintf(`{"error":"take %d failed"}`, take)
 	}
+
 	p.report(ctx, "job-done", id, body, true)
 	if p.random.IntN(10) == 0 {
 		p.report(ctx, "job-done", id, `{"error":"said twice"}`, true) // of no effect after the first

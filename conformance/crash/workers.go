@@ -28,11 +28,13 @@ func killWorkers(c settings, kills int, seed uint64) error {
 	if err != nil {
 		return err
 	}
+
 	defer s.kill()
 	receiver, err := listenForWebhooks()
 	if err != nil {
 		return err
 	}
+
 	defer receiver.close()
 	l := &load{service: s.service(), ledger: newLedger(), receiver: receiver}
 	ctx, stop := context.WithCancel(context.Background())
@@ -42,6 +44,7 @@ func killWorkers(c settings, kills int, seed uint64) error {
 	for n := range fleets {
 		clients.Go(func() { l.keepBusy(busy, fmt.Sprintf("fleet%d", n), seed) })
 	}
+
 	random := source(seed, 1)
 	for killed := 0; killed < kills; {
 		select {
@@ -51,6 +54,7 @@ func killWorkers(c settings, kills int, seed uint64) error {
 			return l.err()
 		case <-time.After(time.Duration(random.IntN(200)) * time.Millisecond):
 		}
+
 		children := childrenOf(s.cmd.Process.Pid)
 		if len(children) == 0 {
 			continue // all are waited for
@@ -59,11 +63,13 @@ func killWorkers(c settings, kills int, seed uint64) error {
 			killed++
 		}
 	}
+
 	enough()
 	clients.Wait()
 	if err := l.settle(ctx); err != nil {
 		return fmt.Errorf("workers killed: %w", err)
 	}
+
 	fmt.Printf("workers: %d kills, %s\n", kills, l.summary())
 	return nil
 }
@@ -94,9 +100,11 @@ func childrenOf(parent int) (children []int) {
 		if len(fields) < 2 || fields[0] == "Z" || fields[1] != strconv.Itoa(parent) {
 			continue
 		}
+
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
 			children = append(children, pid)
 		}
 	}
+
 	return children
 }

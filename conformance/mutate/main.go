@@ -33,6 +33,7 @@ func main() {
 	c := campaign{out: os.Stdout}
 	flag.Uint64Var(&c.seed, "seed", 1, "chooses the mutants")
 	flag.IntVar(&c.count, "mutants", 200, "how many mutants to test")
+	flag.IntVar(&c.from, "from", 0, "leave out those before this place in the order, to go on where an earlier run ended")
 	flag.DurationVar(&c.time, "timeout", 5*time.Minute, "how long the tests of a mutant may take, each of the two kinds")
 	flag.Float64Var(&c.least, "least", 0, "fail if fewer of a hundred are killed")
 	flag.StringVar(&c.root, "root", ".", "the root of the module")
@@ -40,6 +41,7 @@ func main() {
 	folders := flag.String("rooms", rooms, "where to plant mutants: folders, with commas between them")
 	flag.Parse()
 	c.rooms = strings.Split(*folders, ",")
+
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := c.run(ctx); err != nil {
@@ -55,6 +57,7 @@ type campaign struct {
 	rooms []string
 	seed  uint64
 	count int
+	from  int // the first place in the order
 	time  time.Duration
 	then  string
 	least float64 // percent
@@ -71,17 +74,22 @@ func (c *campaign) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	rand.New(rand.NewPCG(c.seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] }) //nolint:gosec // G404: an order, which must be the same again with the same seed
 	tests, err := newTests(c.root, c.then, c.time)
 	if err != nil {
 		return err
 	}
+
 	defer tests.close()
 
 	fmt.Fprintf(c.out, "%d places can change in %s; seed %d\n", len(all), strings.Join(c.rooms, ", "), c.seed)
 	tested, killed, same := 0, 0, 0
 	var survivors []mutant
-	for _, m := range all {
+	for place, m := range all {
+		if place < c.from {
+			continue
+		}
 		if tested == c.count {
 			break
 		}
@@ -89,6 +97,7 @@ func (c *campaign) run(ctx context.Context) error {
 			same++
 			continue
 		}
+
 		start := time.Now()
 		verdict, err := tests.try(ctx, m)
 		if err != nil {
@@ -97,14 +106,16 @@ func (c *campaign) run(ctx context.Context) error {
 		if verdict == unbuilt {
 			continue // the compiler sees it: it is no mutant
 		}
+
 		tested++
-		fmt.Fprintf(c.out, "%3d %-24s %4.0f s  %s:%d: %s\n", tested, verdict, time.Since(start).Seconds(), m.file, m.line, m.change())
+		fmt.Fprintf(c.out, "%3d %-24s %4.0f s  %s:%d: %s\n", place, verdict, time.Since(start).Seconds(), m.file, m.line, m.change())
 		if verdict == survived {
 			survivors = append(survivors, m)
 		} else {
 			killed++
 		}
 	}
+
 	return c.report(tested, killed, same, survivors)
 }
 

@@ -54,6 +54,7 @@ func mutantsOf(root string, folders []string) (all []mutant, err error) {
 			if entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, ".gen.go") {
 				return nil
 			}
+
 			text, err := os.ReadFile(path) //nolint:gosec // G122: the checkout of who runs it
 			if err != nil {
 				return err
@@ -62,6 +63,7 @@ func mutantsOf(root string, folders []string) (all []mutant, err error) {
 			if err != nil {
 				return err
 			}
+
 			of, err := mutantsIn(filepath.ToSlash(short), text)
 			all = append(all, of...)
 			return err
@@ -70,6 +72,7 @@ func mutantsOf(root string, folders []string) (all []mutant, err error) {
 			return nil, err
 		}
 	}
+
 	return all, nil
 }
 
@@ -80,6 +83,7 @@ func mutantsIn(file string, text []byte) ([]mutant, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	f := &finder{file: file, text: text, set: set}
 	for _, d := range parsed.Decls {
 		switch d := d.(type) {
@@ -93,6 +97,7 @@ func mutantsIn(file string, text []byte) ([]mutant, error) {
 			}
 		}
 	}
+
 	slices.SortStableFunc(f.found, func(a, b mutant) int { return a.from - b.from })
 	return f.found, nil
 }
@@ -172,6 +177,7 @@ func (f *finder) visit(n ast.Node) bool {
 			f.add(n.Pos(), n.End(), other)
 		}
 	}
+
 	return true
 }
 

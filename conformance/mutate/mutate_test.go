@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,7 @@ func f(n int, ok bool) (err error) {
 	return err
 }
 `
+
 	mutants, err := mutantsIn("a.go", []byte(source))
 	require.NoError(t, err)
 	var changes []string
@@ -46,6 +48,7 @@ func f(n int, ok bool) (err error) {
 		require.NotEqual(t, source, changed)
 		changes = append(changes, m.change())
 	}
+
 	require.ElementsMatch(t, []string{
 		"10 → 11", "10 → 9", "* → /", "2 → 3", "2 → 1", // the constant
 		"n < limit && !ok → (n < limit && !ok) && false", "n < limit && !ok → (n < limit && !ok) || true", "< → <=", "< → >=", "&& → ||", "! → nothing",
@@ -103,6 +106,7 @@ func TestNothing(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
+
 	return dir
 }
 
@@ -111,11 +115,13 @@ func TestMutantsAreKilledBySomeTestOrSurvive(t *testing.T) {
 	dir := module(t)
 	before, err := os.ReadFile(filepath.Join(dir, "a/a.go"))
 	require.NoError(t, err)
+
 	var out bytes.Buffer
 	c := campaign{root: dir, rooms: []string{"a"}, seed: 1, count: 100, time: 5 * time.Second, then: "./b", out: &out}
 	require.NoError(t, c.run(t.Context()))
 	said := regexp.MustCompile(`(?m)^ *\d+ | +\d+ s`).ReplaceAllString(out.String(), "")
 	require.NotContains(t, said, "a.gen.go")
+
 	for _, want := range []string{
 		"killed by its package  a/a.go:7: += → -=", "killed by its package  a/a.go:5: 0 → 1", "SURVIVED  a/a.go:6: > → >=", "SURVIVED  a/a.go:6: 0 → 1",
 		"killed: it does not end  a/a.go:5: i++ → nothing", "SURVIVED  a/a.go:6: list[i] > 0 → (list[i] > 0) || true",
@@ -123,9 +129,54 @@ func TestMutantsAreKilledBySomeTestOrSurvive(t *testing.T) {
 	} {
 		require.Contains(t, strings.Join(strings.Fields(said), " "), strings.Join(strings.Fields(want), " "))
 	}
+
 	after, err := os.ReadFile(filepath.Join(dir, "a/a.go"))
 	require.NoError(t, err)
 	require.Equal(t, string(before), string(after), "the tree is not touched")
+}
+
+func TestATestThatFailsOnceKillsNoMutant(t *testing.T) {
+	t.Parallel()
+	dir := module(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a/a_test.go"), []byte(`package a
+
+import (
+	"os"
+	"testing"
+)
+
+func TestFirstTime(t *testing.T) {
+	if os.Mkdir("first", 0o700) == nil {
+		t.Fatal("it fails the first time")
+	}
+}
+`), 0o600))
+
+	var out bytes.Buffer
+	c := campaign{root: dir, rooms: []string{"a"}, seed: 1, count: 1, time: time.Minute, out: &out}
+	require.NoError(t, c.run(t.Context()))
+	require.Contains(t, out.String(), "0 of 1 killed")
+	require.DirExists(t, filepath.Join(dir, "a/first"))
+}
+
+func TestARunGoesOnWhereAnotherEnded(t *testing.T) {
+	t.Parallel()
+	dir := module(t)
+	places := func(from int) (places []string) {
+		var out bytes.Buffer
+		c := campaign{root: dir, rooms: []string{"a"}, seed: 1, count: 2, from: from, time: time.Minute, out: &out}
+		require.NoError(t, c.run(t.Context()))
+		for _, line := range regexp.MustCompile(`(?m)^ *(\d+) \S+.*  a/a.go:.*$`).FindAllStringSubmatch(out.String(), -1) {
+			places = append(places, line[1])
+		}
+		return places
+	}
+
+	whole := places(0)
+	require.Len(t, whole, 2)
+	second, err := strconv.Atoi(whole[1])
+	require.NoError(t, err)
+	require.Equal(t, whole[1], places(second)[0])
 }
 
 func TestTooFewThatAreKilledFail(t *testing.T) {
@@ -141,6 +192,7 @@ func TestMutantsThatChangeNothingAreListedWithTheReason(t *testing.T) {
 	dir := t.TempDir()
 	list := filepath.Join(dir, filepath.FromSlash(equivalentIn))
 	require.NoError(t, os.MkdirAll(filepath.Dir(list), 0o700))
+
 	m := mutant{file: "a/a.go", context: "if n > 0 {", old: ">", new: ">="}
 	for text, want := range map[string]map[string]bool{
 		"# known\n\n" + m.key() + " | adding 0 changes nothing\n": {m.key(): true},
@@ -154,10 +206,12 @@ func TestMutantsThatChangeNothingAreListedWithTheReason(t *testing.T) {
 			require.ErrorContains(t, err, "reason")
 		}
 	}
+
 	known, err := readEquivalent("../..")
 	require.NoError(t, err)
 	all, err := mutantsOf("../..", strings.Split(rooms, ","))
 	require.NoError(t, err)
+
 	keys := map[string]bool{}
 	for _, m := range all {
 		keys[m.key()] = true

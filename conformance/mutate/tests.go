@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -53,29 +54,64 @@ func (t *tests) try(ctx context.Context, m mutant) (verdict, error) {
 	if err != nil {
 		return "", err
 	}
-	own := "./" + path.Dir(m.file)
+	own := []string{"./" + path.Dir(m.file)}
+	if strings.HasPrefix(m.file, "store/") {
+		own = append(own, "./store/sqlite") // where the suite of every engine runs
+	}
+
 	// Vet refuses some changes that the compiler takes, and would hide what the tests say.
-	if passed, _, err := t.command(ctx, "build", overlay, "-o", os.DevNull, own); err != nil || !passed {
+	if built, err := t.command(ctx, "build", overlay, "-o", os.DevNull, own[0]); err != nil || !built.passed {
 		return unbuilt, err
 	}
+
 	for _, stage := range []struct {
-		packages string
+		packages []string
 		killed   verdict
-	}{{own, byPackage}, {t.then, byThen}} {
-		if stage.packages == "" {
+	}{{own, byPackage}, {[]string{t.then}, byThen}} {
+		if stage.packages[0] == "" {
 			continue
 		}
-		passed, ended, err := t.command(ctx, "test", overlay, "-count=1", "-failfast", "-vet=off", "-timeout="+t.time.String(), stage.packages)
+
+		result, err := t.stage(ctx, overlay, stage.packages)
 		switch {
 		case err != nil:
 			return "", err
-		case !ended:
+		case !result.ended:
 			return byTime, nil
-		case !passed:
+		case !result.passed:
 			return stage.killed, nil
 		}
 	}
+
 	return survived, nil
+}
+
+// failed is how the go command names a test that failed, at the beginning of a line.
+var failed = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
+
+// stage runs the tests of some packages over a mutant. A test that fails is run once more by itself: one that passes then failed
+// for another reason, such as a busy machine, and all of them begin again, three times at most.
+func (t *tests) stage(ctx context.Context, overlay string, packages []string) (r result, err error) {
+	run := func(more ...string) (result, error) {
+		args := append([]string{"-count=1", "-failfast", "-vet=off", "-timeout=" + t.time.String()}, more...)
+		return t.command(ctx, "test", overlay, append(args, packages...)...)
+	}
+	for range 3 {
+		if r, err = run(); err != nil || r.passed || !r.ended {
+			return r, err
+		}
+		named := failed.FindStringSubmatch(r.output)
+		if named == nil {
+			return r, nil
+		}
+
+		again, err := run("-run=^" + named[1] + "$")
+		if err != nil || !again.passed {
+			return again, err
+		}
+	}
+
+	return r, nil
 }
 
 // overlay writes the changed file, and what tells the go command to read it in the place of the other.
@@ -93,9 +129,16 @@ func (t *tests) overlay(m mutant) (string, error) {
 	return overlay, errors.Join(os.WriteFile(changed, m.apply(text), 0o600), os.WriteFile(overlay, replace, 0o600))
 }
 
-// command runs the go command and tells whether it succeeded, and whether it came to its end in time. It ends what a test that
-// does not end has started, too.
-func (t *tests) command(ctx context.Context, what, overlay string, args ...string) (passed, ended bool, err error) {
+// result is what became of a run of the go command.
+type result struct {
+	passed bool
+	ended  bool // in time
+	output string
+}
+
+// command runs the go command. It ends what a test that does not end has started, too. It fails if the command cannot be run or
+// the context ends.
+func (t *tests) command(ctx context.Context, what, overlay string, args ...string) (result, error) {
 	// The tests end themselves first; what they wait for at their end may not. Compiling takes time, too.
 	within, cancel := context.WithTimeout(ctx, t.time+5*time.Minute)
 	defer cancel()
@@ -106,19 +149,19 @@ func (t *tests) command(ctx context.Context, what, overlay string, args ...strin
 	cmd.WaitDelay = 10 * time.Second
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
+
 	start := time.Now()
-	err = cmd.Run()
+	err := cmd.Run()
 	if err := ctx.Err(); err != nil {
-		return false, false, err
+		return result{}, err
 	}
+
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
-		return false, false, err
+		return result{}, err
 	}
-	if what == "test" && err != nil && time.Since(start) >= t.time {
-		return false, false, nil
-	}
-	return err == nil, true, nil
+	late := what == "test" && err != nil && time.Since(start) >= t.time
+	return result{passed: err == nil, ended: !late, output: out.String()}, nil
 }
 
 // key names a mutant in the list of those that change nothing: without its line, which moves.
@@ -135,6 +178,7 @@ func readEquivalent(root string) (map[string]bool, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	known := map[string]bool{}
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
@@ -146,5 +190,6 @@ func readEquivalent(root string) (map[string]bool, error) {
 		}
 		known[line[:bar]] = true
 	}
+
 	return known, nil
 }

@@ -48,6 +48,7 @@ func parseObject(members map[string]json.RawMessage) (c Command, err error) {
 		if json.Unmarshal(value, &list) != nil || list == nil {
 			return Command{}, errJSON
 		}
+
 		words := []string{}
 		for _, word := range list {
 			if word == nil {
@@ -55,6 +56,7 @@ func parseObject(members map[string]json.RawMessage) (c Command, err error) {
 			}
 			words = append(words, *word)
 		}
+
 		switch name {
 		case "cmd":
 			c.Words = words
@@ -64,5 +66,6 @@ func parseObject(members map[string]json.RawMessage) (c Command, err error) {
 			return Command{}, errJSON
 		}
 	}
+
 	return c, nil
 }

@@ -27,6 +27,7 @@ func TestArgumentsAreSplitAsAShellSplitsThem(t *testing.T) {
 		require.ElementsMatch(t, want, command.Words, text)
 		require.Nil(t, command.Entrypoint, text)
 	}
+
 	for _, text := range []string{`'open`, `"open`, `end\`} {
 		_, err := args.Parse(text)
 		require.ErrorContains(t, err, "args: ", text)
@@ -45,6 +46,7 @@ func TestArgumentsMayBeJSONThatNamesTheEntrypoint(t *testing.T) {
 		require.NoError(t, err, text)
 		require.Equal(t, want, command, text)
 	}
+
 	for _, text := range []string{
 		`{"cmd": "sleep 1"}`, `{"cmd": null}`, `{"cmd": [1]}`, `{"cmd": [null]}`, `{"cmd": [], "env": []}`, `{"entrypoint": {}}`, `{"entrypoint": ["a"], "cmd": true}`,
 	} {

@@ -48,6 +48,7 @@ func MakeDir(path string) (in []string, err error) {
 	case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(path) == path:
 		return nil, err
 	}
+
 	if in, err = MakeDir(filepath.Dir(path)); err != nil {
 		return in, err
 	}

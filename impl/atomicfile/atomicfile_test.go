@@ -15,12 +15,14 @@ func TestAFileIsItsOwnersAloneAndReplacesWhatWasThere(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	require.NoError(t, os.WriteFile(path, []byte("something longer"), 0o600))
 	require.NoError(t, atomicfile.Write(path, []byte("new"), true))
+
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, "new", string(text))
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+
 	all, err := os.ReadDir(filepath.Dir(path))
 	require.NoError(t, err)
 	require.Len(t, all, 1, "nothing else is left")
@@ -44,6 +46,7 @@ func TestADirectoryIsMadeWithThoseAboveIt(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{dir, filepath.Join(dir, "a"), filepath.Join(dir, "a", "b")}, in)
 	require.NoError(t, atomicfile.SyncDir(in...))
+
 	info, err := os.Stat(filepath.Join(dir, "a"))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
@@ -52,6 +55,7 @@ func TestADirectoryIsMadeWithThoseAboveIt(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, in, "it is there")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "f"), nil, 0o600))
+
 	for _, no := range []string{"f", filepath.Join("f", "d")} {
 		_, err = atomicfile.MakeDir(filepath.Join(dir, no))
 		require.Error(t, err)

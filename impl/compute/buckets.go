@@ -29,6 +29,7 @@ func (b BucketSize) Start(t time.Time) time.Time {
 	case YearBucket:
 		month, day = time.January, 1
 	}
+
 	return time.Date(year, month, day, hour, 0, 0, 0, time.UTC)
 }
 

@@ -34,6 +34,7 @@ func TestTheSpansOfAChargeComeToTheWhole(t *testing.T) {
 			sum += c.Between(from, to)
 			from = to
 		}
+
 		require.Equal(t, c.Until(c.EndedAt), sum)
 		require.Equal(t, sum, c.Until(c.EndedAt.Add(time.Hour)))
 	}

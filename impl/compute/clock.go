@@ -107,6 +107,7 @@ func (c *RunningClock) Now() time.Time {
 		case elapsed > time.Duration(seen):
 			c.seen.CompareAndSwap(seen, int64(elapsed)) // or somebody who looked later did
 		}
+
 		if c.base.Load() == base { // or there was a pause between the two readings
 			return at(base, elapsed)
 		}

@@ -42,15 +42,18 @@ func TestTheClockDoesNotCountAPauseOnceItIsLookedAt(t *testing.T) {
 	c := newRunningClock(m.read)
 	begin := c.Now()
 	require.Equal(t, m.wall, begin)
+
 	m.pass(time.Minute)
 	require.Equal(t, begin.Add(time.Minute), c.Now(), "nobody looks yet")
 	c.Look()
 	m.pass(MostBetweenLooks)
 	require.Equal(t, begin.Add(time.Minute+MostBetweenLooks), c.Now(), "no pause")
+
 	m.pass(time.Hour)
 	require.Equal(t, begin.Add(time.Minute+2*MostBetweenLooks), c.Now())
 	require.Equal(t, m.wall, c.Wall(), "the time of day goes on")
 	require.Equal(t, time.Hour-MostBetweenLooks, c.Lag())
+
 	m.pass(time.Second)
 	require.Equal(t, begin.Add(time.Minute+3*MostBetweenLooks), c.Now())
 	require.Zero(t, c.Stepped())
@@ -67,16 +70,19 @@ func TestAStepOfTheMachinesClockMovesOnlyWhatPeopleRead(t *testing.T) {
 		require.Equal(t, now, c.Now())
 		require.Equal(t, now, c.Wall(), "not yet")
 		require.Equal(t, step, c.Stepped())
+
 		c.Adjust(c.Stepped())
 		require.Equal(t, now, c.Now())
 		require.Equal(t, m.wall, c.Wall())
 		require.Equal(t, step, c.Lag())
 		require.Zero(t, c.Stepped())
 	}
+
 	m := newMachine()
 	c := newRunningClock(m.read)
 	m.sleep(LeastStep - 1)
 	require.Zero(t, c.Stepped(), "too little to be a step")
+
 	c.Step(time.Hour)
 	require.Equal(t, time.Hour+LeastStep-1, c.Stepped())
 }
@@ -98,6 +104,7 @@ func TestManyReadersSeeAPauseOnce(t *testing.T) {
 	const pauses = 200
 	stop := make(chan struct{})
 	back := make(chan time.Duration, 8)
+
 	var readers sync.WaitGroup
 	for range 8 {
 		readers.Go(func() {
@@ -107,15 +114,18 @@ func TestManyReadersSeeAPauseOnce(t *testing.T) {
 					return
 				default:
 				}
+
 				now := c.Now()
 				if now.Before(last) {
 					back <- last.Sub(now)
 					return
 				}
+
 				last = now
 			}
 		})
 	}
+
 	for range pauses {
 		m.pass(time.Hour)
 		c.Now()
@@ -134,11 +144,13 @@ func TestAClockThatStandsStillHasNoPauses(t *testing.T) {
 	running.Look()
 	m.pass(time.Hour)
 	require.Equal(t, time.Hour-MostBetweenLooks, c.Wall().Sub(c.Now()))
+
 	c.Freeze()
 	now, wall := c.Now(), c.Wall()
 	m.pass(time.Hour)
 	running.Look()
 	require.Equal(t, []time.Time{now, wall}, []time.Time{c.Now(), c.Wall()})
+
 	running.Adjust(time.Minute)
 	require.Equal(t, []time.Time{now, wall.Add(time.Minute)}, []time.Time{c.Now(), c.Wall()})
 	m.pass(time.Hour)

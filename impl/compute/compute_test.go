@@ -59,6 +59,7 @@ func TestThePicturesAreThoseOfTheTables(t *testing.T) {
 	var b bytes.Buffer
 	fmt.Fprint(&b, "# How statuses move\n\nDrawn from the tables of this package.\n\n## Pods\n\n```mermaid\n")
 	require.NoError(t, compute.PodMachine.WriteMermaid(&b))
+
 	fmt.Fprint(&b, "```\n\n## Jobs\n\n```mermaid\n")
 	require.NoError(t, compute.JobMachine.WriteMermaid(&b))
 	fmt.Fprint(&b, "```\n")
@@ -89,6 +90,7 @@ func TestIDsOfResourcesAreOrderedByTimeAndHaveTheirShape(t *testing.T) {
 	ids := compute.NewIDs(rand.Reader, clock)
 	last := ids.Pod()
 	require.Equal(t, "a0000000", string(last[:8]))
+
 	for _, d := range []time.Duration{time.Millisecond, 8 * time.Millisecond, time.Millisecond, 25 * time.Millisecond, time.Minute, 1e15, 1e18} {
 		clock.Advance(d)
 		next := ids.Pod()
@@ -96,6 +98,7 @@ func TestIDsOfResourcesAreOrderedByTimeAndHaveTheirShape(t *testing.T) {
 		require.Greater(t, next, last)
 		last = next
 	}
+
 	clock.Advance(0)
 	require.NotEqual(t, ids.Pod(), ids.Pod(), "in the same millisecond")
 }
@@ -155,10 +158,12 @@ func TestAKeyAllowsItsScopesAndTheirWildcards(t *testing.T) {
 	require.False(t, one.Allows(compute.ScopeInvoke("abd")))
 	require.False(t, one.Allows(compute.ScopeWork("abc")))
 	require.False(t, one.Allows(compute.ScopeRESTWrite))
+
 	every := compute.Key{Scopes: []compute.Scope{"queue:*:invoke"}}
 	require.True(t, every.Allows(compute.ScopeInvoke("abd")))
 	require.False(t, every.Allows(compute.ScopeWork("abd")))
 	require.True(t, compute.Key{Scopes: []compute.Scope{compute.ScopeAll}}.Allows(compute.ScopeWork("x")))
+
 	worker := compute.Key{Scopes: []compute.Scope{compute.ScopeWork("abc")}}
 	require.True(t, worker.Allows(compute.ScopeWork("abc")))
 	require.False(t, worker.Allows(compute.ScopeWork("abd")))
@@ -183,21 +188,25 @@ func TestTheKeyOfAPodIsKnownByTheSecretThatMadeItAlone(t *testing.T) {
 	pod := compute.Pod{ID: compute.NewIDs(rand.Reader, compute.SystemClock{}).Pod(), RestartAt: time.UnixMilli(1_800_000_000_123)}
 	token := keys.Token(pod)
 	require.True(t, compute.IsPodToken(token))
+
 	id, run, ok := keys.Parse(token)
 	require.True(t, ok)
 	require.Equal(t, pod.ID, id)
 	require.Equal(t, int64(1_800_000_000_123), run)
 	require.Equal(t, token, keys.Token(pod), "it is the same each time")
+
 	for i := range token {
 		changed := []byte(token)
 		changed[i] ^= 1
 		_, _, ok := keys.Parse(string(changed))
 		require.False(t, ok, i)
 	}
+
 	_, _, ok = compute.NewPodKeys([]byte("another")).Parse(token)
 	require.False(t, ok)
 	_, known := compute.ParseToken(token)
 	require.False(t, known, "it is taken for no other kind of key")
+
 	ids := compute.NewIDs(rand.Reader, compute.SystemClock{})
 	require.False(t, compute.IsPodToken(compute.NewToken(ids, ids.Key())))
 	pod.RestartAt = time.Time{}
@@ -234,6 +243,7 @@ func TestTheKeyOfAJobIsItsIDInSixteenBytes(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, id, key.ID())
 	}
+
 	run, _ := compute.JobID("0190a5c4-8f0e-7abc-9def-0123456789ab").Key()
 	sync, _ := compute.JobID("sync-0190a5c4-8f0e-7abc-9def-0123456789ab").Key()
 	require.NotEqual(t, run, sync)

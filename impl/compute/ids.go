@@ -90,6 +90,7 @@ func (s *IDs) Word(n int) string {
 			}
 		}
 	}
+
 	return string(word)
 }
 
@@ -162,6 +163,7 @@ func (s *IDs) Job(sync bool) JobID {
 		now = s.last + 1
 	}
 	s.last = now
+
 	number := uint64(s.number)
 	s.mu.Unlock()
 	ms, counter := now>>counterBits, now&(1<<counterBits-1)
@@ -170,6 +172,7 @@ func (s *IDs) Job(sync bool) JobID {
 	if sync {
 		k[keyVariant] |= keySync
 	}
+
 	return k.ID()
 }
 

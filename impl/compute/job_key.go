@@ -38,6 +38,7 @@ func (k JobKey) ID() JobID {
 	if sync {
 		return JobID(text[:])
 	}
+
 	return JobID(t)
 }
 
@@ -48,6 +49,7 @@ func (id JobID) Key() (k JobKey, ok bool) {
 		return JobKey{}, false
 	}
 	const hexDigits = "0123456789abcdef"
+
 	n, wrong := 0, byte(0)
 	for i := range 36 {
 		c := text[i]
@@ -60,11 +62,13 @@ func (id JobID) Key() (k JobKey, ok bool) {
 		k[n/2&0xf] = k[n/2&0xf]<<4 | digit
 		n++
 	}
+
 	if wrong != 0 || k[6]>>4 != 7 || k[keyVariant]>>6 != 2 {
 		return JobKey{}, false
 	}
 	if sync {
 		k[keyVariant] |= keySync
 	}
+
 	return k, true
 }

@@ -29,6 +29,7 @@ func NewMachine[S, E ~string](noun string, initial S, terminal []S, rows []Row[S
 		from S
 		on   E
 	}
+
 	seen := map[key]bool{}
 	for _, r := range rows {
 		if seen[key{r.From, r.On}] {
@@ -39,6 +40,7 @@ func NewMachine[S, E ~string](noun string, initial S, terminal []S, rows []Row[S
 			panic(fmt.Sprintf("%s: %s leaves terminal %s", noun, r.On, r.From))
 		}
 	}
+
 	reached := map[S]bool{initial: true}
 	for grew := true; grew; {
 		grew = false
@@ -48,11 +50,13 @@ func NewMachine[S, E ~string](noun string, initial S, terminal []S, rows []Row[S
 			}
 		}
 	}
+
 	for _, r := range rows {
 		if !reached[r.From] || !reached[r.To] {
 			panic(fmt.Sprintf("%s: %s to %s cannot be reached from %s", noun, r.From, r.To, initial))
 		}
 	}
+
 	return Machine[S, E]{noun: noun, initial: initial, rows: rows}
 }
 

@@ -135,6 +135,7 @@ func (c *SettableClock) advance(d time.Duration) {
 	} else {
 		c.frozen = c.frozen.Add(d)
 	}
+
 	for _, r := range slices.SortedFunc(maps.Keys(c.rings), func(a, b *ring) int { return cmp.Compare(a.due.UnixNano(), b.due.UnixNano()) }) {
 		r.halt()
 		if r.due.After(c.now()) {
@@ -174,6 +175,7 @@ func (r *ring) halt() {
 func (c *SettableClock) After(d time.Duration) (<-chan time.Time, func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	r := &ring{due: c.now().Add(d), c: make(chan time.Time, 1)}
 	switch {
 	case d <= 0:
@@ -185,6 +187,7 @@ func (c *SettableClock) After(d time.Duration) (<-chan time.Time, func()) {
 	default:
 		c.rings[r] = struct{}{}
 	}
+
 	return r.c, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()

@@ -24,12 +24,14 @@ func TestAFrozenClockMovesOnlyWhenItIsAdvanced(t *testing.T) {
 	c := compute.NewFrozenClock(start)
 	require.True(t, c.Frozen())
 	require.Equal(t, start, c.Now())
+
 	early, _ := c.After(time.Second)
 	late, stop := c.After(time.Minute)
 	c.Advance(time.Second)
 	require.Equal(t, start.Add(time.Second), c.Now())
 	require.True(t, rang(early))
 	require.False(t, rang(late))
+
 	stop()
 	c.AdvanceTo(start.Add(time.Hour))
 	require.False(t, rang(late), "given up")
@@ -58,12 +60,14 @@ func TestARunningClockCanBeAdvancedAndFrozen(t *testing.T) {
 	c.Advance(time.Hour)
 	<-near
 	require.False(t, c.Now().Before(before.Add(time.Hour)))
+
 	c.Freeze()
 	stood := c.Now()
 	soon, _ := c.After(time.Nanosecond)
 	require.False(t, rang(soon))
 	require.Equal(t, stood, c.Now())
 	require.False(t, rang(far))
+
 	c.Advance(time.Hour)
 	require.True(t, rang(far))
 	require.True(t, rang(soon))

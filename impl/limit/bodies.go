@@ -64,6 +64,7 @@ func (b *Bodies) Read(ctx context.Context, key compute.KeyID, body io.Reader, le
 		_, err = io.ReadFull(body, text)
 		return text, func() {}, err
 	}
+
 	room := length
 	if length < 0 {
 		room = min(piece, most+1)
@@ -72,6 +73,7 @@ func (b *Bodies) Read(ctx context.Context, key compute.KeyID, body io.Reader, le
 	if !ok {
 		return b.readFile(ctx, key, nil, body, length, most)
 	}
+
 	text = make([]byte, room)
 	n, err := io.ReadFull(body, text)
 	switch {
@@ -82,6 +84,7 @@ func (b *Bodies) Read(ctx context.Context, key compute.KeyID, body io.Reader, le
 		return nil, nil, err
 	}
 	defer leave() // of unknown length, and long
+
 	return b.readFile(ctx, key, text, body, length, most)
 }
 
@@ -95,17 +98,20 @@ func (b *Bodies) readFile(ctx context.Context, key compute.KeyID, head []byte, b
 	if err != nil {
 		return nil, nil, err
 	}
+
 	defer closed()
 	f, err := b.create()
 	if err != nil {
 		return nil, nil, noFile(err)
 	}
+
 	defer func() { _, _ = f.Close(), os.Remove(f.Name()) }() // removed already, where a file that is open can be
 
 	size, err := fill(f, head, body, most)
 	if err != nil {
 		return nil, nil, err
 	}
+
 	switch {
 	case size > most:
 		return nil, nil, ErrTooLarge
@@ -121,6 +127,7 @@ func (b *Bodies) readFile(ctx context.Context, key compute.KeyID, head []byte, b
 		leave()
 		return nil, nil, noFile(err)
 	}
+
 	return text, leave, nil
 }
 
@@ -146,6 +153,7 @@ func fill(f *os.File, head []byte, body io.Reader, most int64) (size int64, err 
 		return 0, noFile(err)
 	}
 	size = int64(n)
+
 	buffer := make([]byte, 16<<10)
 	for size <= most {
 		n, err := body.Read(buffer)
@@ -158,10 +166,12 @@ func fill(f *os.File, head []byte, body io.Reader, most int64) (size int64, err 
 		if errors.Is(err, io.EOF) {
 			return size, nil
 		}
+
 		if err != nil {
 			return 0, err
 		}
 	}
+
 	return size, nil
 }
 

@@ -46,6 +46,7 @@ func TestABodyComesAsItWasSentWhateverWayItGoes(t *testing.T) {
 	full, _, err := b.Read(t.Context(), "full", bytes.NewReader(make([]byte, 20_000_000)), 20_000_000, 20_000_000)
 	require.NoError(t, err)
 	require.Len(t, full, 20_000_000)
+
 	for _, size := range []int{0, 1, 4096, 4097, 65_536, 65_537, 1_000_000, 19_999_999, 20_000_000} {
 		want := bytes.Repeat([]byte("0123456789abcde"), size/15+1)[:size]
 		for _, key := range []compute.KeyID{"free", "full"} { // of which one has no memory left, and needs a file
@@ -57,6 +58,7 @@ func TestABodyComesAsItWasSentWhateverWayItGoes(t *testing.T) {
 			}
 		}
 	}
+
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, left)
@@ -70,6 +72,7 @@ func TestABodyIsRefusedForItsLengthOrItsEnd(t *testing.T) {
 		require.ErrorIs(t, err, limit.ErrTooLarge, "by the length that is told")
 		_, _, err = b.Read(t.Context(), "a", bytes.NewReader(make([]byte, size+1)), -1, size)
 		require.ErrorIs(t, err, limit.ErrTooLarge)
+
 		_, _, err = b.Read(t.Context(), "a", bytes.NewReader(make([]byte, size-1)), size, size)
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 		cut := stalling{bytes.NewReader(make([]byte, size/2)), make(chan struct{})}
@@ -79,6 +82,7 @@ func TestABodyIsRefusedForItsLengthOrItsEnd(t *testing.T) {
 			require.ErrorIs(t, err, errCut)
 		}
 	}
+
 	_, leave, err := b.Read(t.Context(), "a", bytes.NewReader(make([]byte, 20_000_000)), 20_000_000, 20_000_000)
 	require.NoError(t, err, "what was refused holds nothing")
 	leave()
@@ -97,6 +101,7 @@ func TestUploadsThatStallHoldUpNobody(t *testing.T) {
 				ended <- err
 			}()
 		}
+
 		synctest.Wait()
 
 		read := func(key compute.KeyID, size int64) (func(), error) {
@@ -104,12 +109,14 @@ func TestUploadsThatStallHoldUpNobody(t *testing.T) {
 			require.Len(t, text, int(size))
 			return leave, err
 		}
+
 		start := time.Now()
 		for _, size := range []int64{1_000, 1_000_000, 20_000_000, 64_000_000} {
 			leave, err := read("good", size)
 			require.NoError(t, err)
 			leave()
 		}
+
 		require.Zero(t, time.Since(start), "another key is served at once")
 
 		pause(20 * time.Second) // fake
@@ -117,6 +124,7 @@ func TestUploadsThatStallHoldUpNobody(t *testing.T) {
 		require.NotEmpty(t, ended, "who waits for a place is refused after a while")
 		err = <-ended
 		require.ErrorIs(t, err, limit.ErrBusy)
+
 		close(cut)
 		leave, err := read("bad", 20_000_000)
 		require.NoError(t, err)

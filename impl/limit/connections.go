@@ -62,6 +62,7 @@ func (c *Connections) State(nc net.Conn, s http.ConnState) {
 	if !ok {
 		return
 	}
+
 	switch s {
 	case http.StateActive:
 		one.idle.Store(0)
@@ -95,12 +96,14 @@ func (c *Connections) room(closed <-chan struct{}) {
 		if free {
 			return
 		}
+
 		for _, one := range idle[:(len(idle)+15)/16] { // some at a time: it takes a look at all of them
 			_ = one.Close()
 		}
 		if len(idle) > 0 {
 			continue
 		}
+
 		again, stop := compute.SystemClock{}.After(leastIdle / 5)
 		select {
 		case <-c.changed:
@@ -109,6 +112,7 @@ func (c *Connections) room(closed <-chan struct{}) {
 			stop()
 			return
 		}
+
 		stop()
 	}
 }

@@ -105,23 +105,27 @@ func TestANewConnectionTakesThePlaceOfThoseThatHaveBeenIdleLongest(t *testing.T)
 				<-busy
 			}
 		}
+
 		held := s.dial("GET /busy HTTP/1.1\r\nHost: a\r\n\r\n")
 		silent := s.dial("")
 		pause(time.Second)
 		idle := s.dial(get)
 		status, _ := s.status(idle)
 		require.Equal(s, "200 OK", status)
+
 		pause(time.Second)
 		for range 10 {
 			status, took := s.status(s.dial(get))
 			require.Equal(s, "200 OK", status)
 			require.LessOrEqual(s, took, time.Second)
 		}
+
 		for _, c := range []net.Conn{silent, idle} {
 			status, took := s.status(c)
 			require.Empty(s, status)
 			require.Zero(s, took, "it was ended")
 		}
+
 		close(busy)
 		status, _ = s.status(held)
 		require.Equal(s, "200 OK", status, "one with a request is left alone")
@@ -135,11 +139,13 @@ func TestWithoutAnIdleOneAConnectionWaitsForAnEnd(t *testing.T) {
 				pause(time.Hour)
 			}
 		}
+
 		held := s.dial("GET /busy HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
 		next := s.dial(get)
 		status, took := s.status(held)
 		require.Equal(s, "200 OK", status)
 		require.Equal(s, time.Hour, took)
+
 		status, _ = s.status(next)
 		require.Equal(s, "200 OK", status)
 	})
@@ -177,6 +183,7 @@ func TestABodyThatTricklesIsCut(t *testing.T) {
 				pause(time.Second)
 			}
 		}()
+
 		status, took := s.status(c)
 		require.Equal(s, "408 Request Timeout", status)
 		require.Equal(s, span, took)
@@ -259,6 +266,7 @@ func TestARequestMayBeHeldAndAnAnswerMaySayNothing(t *testing.T) {
 				panic(http.ErrAbortHandler)
 			}
 		}
+
 		for _, request := range []string{get, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n" + strings.Repeat(" ", 100_000)} {
 			status, took := s.status(s.dial(request))
 			require.Equal(s, "200 OK", status)
@@ -292,12 +300,14 @@ func TestAReaderThatGoesOnMayTakeItsTime(t *testing.T) {
 			ended <- err
 		}
 		c := s.dial(get)
+
 		text := make([]byte, 64<<10)
 		for range long / len(text) {
 			pause(span * 9 / 10)
 			_, err := io.ReadFull(c, text)
 			require.NoError(s, err)
 		}
+
 		go func() { _, _ = io.Copy(io.Discard, c) }() // the rest, which the head made
 		require.NoError(s, <-ended)
 	})

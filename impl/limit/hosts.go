@@ -63,11 +63,13 @@ func (h *Hosts) allowed(host string) bool {
 	if strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".internal") || h.names[host] {
 		return true
 	}
+
 	for i := range len(host) {
 		if host[i] == '.' && h.names[host[i:]] {
 			return true
 		}
 	}
+
 	return false
 }
 

@@ -19,6 +19,7 @@ func TestAHostIsAllowedIfNobodyElseCanHaveItLeadHere(t *testing.T) {
 	} {
 		require.NoError(t, h.Check(host), host)
 	}
+
 	for _, host := range []string{
 		"evil.example", "evil.example:8765", "berth.example.com.evil.example", "example.com", "lan.example", "evillan.example", "127.0.0.1.evil.example",
 		"localhost.evil.example", "evil.localhost.example",
@@ -27,6 +28,7 @@ func TestAHostIsAllowedIfNobodyElseCanHaveItLeadHere(t *testing.T) {
 		require.Equal(t, compute.Forbidden, compute.CodeOf(err), host)
 		require.ErrorContains(t, err, "--allowed-host")
 	}
+
 	h, err = limit.NewHosts([]string{"*"})
 	require.NoError(t, err)
 	require.NoError(t, h.Check("evil.example"))

@@ -59,11 +59,13 @@ func (m *Memory) Enter(ctx context.Context, key compute.KeyID, bytes int64) (lea
 	m.admit()
 	m.mu.Unlock()
 	leave = m.leave(key, bytes)
+
 	select {
 	case <-w.in:
 		return leave, nil
 	case <-ctx.Done():
 	}
+
 	m.mu.Lock()
 	i := slices.Index(m.waiting, w)
 	if i >= 0 {
@@ -74,6 +76,7 @@ func (m *Memory) Enter(ctx context.Context, key compute.KeyID, bytes int64) (lea
 	if i < 0 {
 		leave()
 	}
+
 	return nil, ctx.Err()
 }
 
@@ -98,6 +101,7 @@ func (m *Memory) admit() {
 				next = i
 			}
 		}
+
 		if next < 0 || !m.fits(m.waiting[next].bytes) {
 			return
 		}

@@ -30,18 +30,22 @@ func TestMemoryIsBoundedForAllAndForEachKey(t *testing.T) {
 	m := limit.NewMemory(100, 60)
 	a, ok := m.Try("a", 50)
 	require.True(t, ok)
+
 	_, ok = m.Try("a", 20)
 	require.False(t, ok, "its share")
 	_, ok = m.Try("b", 60)
 	require.False(t, ok, "of all")
+
 	b, ok := m.Try("b", 50)
 	require.True(t, ok)
 	_, ok = m.Try("c", 1)
 	require.False(t, ok)
+
 	a()
 	a() // again does no harm
 	_, ok = m.Try("c", 51)
 	require.False(t, ok)
+
 	_, ok = m.Try("c", 50)
 	require.True(t, ok)
 	b()
@@ -57,6 +61,7 @@ func TestWhoWaitsForMemoryGetsItInTurnAndTheKeyThatHoldsLeastIsFirst(t *testing.
 		again, later, other := enter(t, m, "b", 10), enter(t, m, "b", 10), enter(t, m, "c", 30)
 		require.Empty(t, again)
 		require.Empty(t, other)
+
 		_, ok := m.Try("d", 1)
 		require.False(t, ok, "others wait")
 
@@ -81,6 +86,7 @@ func TestWhatIsLongerThanTheBoundHasItAlone(t *testing.T) {
 		behind := enter(t, m, "c", 1)
 		require.Empty(t, huge)
 		require.Empty(t, behind, "or the huge one would never have its turn")
+
 		small()
 		leave := <-huge
 		require.Empty(t, behind)
@@ -101,6 +107,7 @@ func TestWhoGivesUpWaitingHoldsNothing(t *testing.T) {
 			gone <- err
 		}()
 		synctest.Wait()
+
 		behind := enter(t, m, "c", 100)
 		cancel()
 		require.ErrorIs(t, <-gone, context.Canceled)
@@ -117,15 +124,18 @@ func TestAnAnswerThatGetsNoMemoryIsRefusedInTime(t *testing.T) {
 		require.True(t, ok)
 		_, ok = a.Try("a", 1)
 		require.False(t, ok)
+
 		start := time.Now()
 		_, err := a.Whole(t.Context(), "a", 1)
 		require.Equal(t, compute.Unavailable, compute.CodeOf(err))
 		require.ErrorIs(t, err, limit.ErrBusy)
 		require.Equal(t, 20*time.Second, time.Since(start))
+
 		other, err := a.Whole(t.Context(), "b", 1)
 		require.NoError(t, err, "another key has a share of its own")
 		piece, err := a.Piece(t.Context(), "a", 1)
 		require.NoError(t, err, "there is room for pieces")
+
 		leave()
 		other()
 		piece()
@@ -145,6 +155,7 @@ func TestThoseWithoutAKeyShareABudgetOfProcessorTime(t *testing.T) {
 			leave()
 			return waited
 		}
+
 		require.Zero(t, work(time.Second), "the burst")
 		require.Zero(t, work(3*time.Second))
 		require.Equal(t, 2*time.Second, work(0), "4 s were taken of 2 s and half of 4 s; a half of them comes back in the rest")
@@ -157,6 +168,7 @@ func TestOfThoseWithoutAKeyOnlySomeWait(t *testing.T) {
 		p := limit.NewProcessor(0.5, time.Second)
 		leave, err := p.Enter(t.Context())
 		require.NoError(t, err)
+
 		refused := make(chan error, 100)
 		for range 100 {
 			go func() {
@@ -164,11 +176,13 @@ func TestOfThoseWithoutAKeyOnlySomeWait(t *testing.T) {
 				refused <- err
 			}()
 		}
+
 		synctest.Wait()
 		require.Len(t, refused, 36, "at once: 64 wait")
 		pause(5 * time.Second) // fake
 		synctest.Wait()
 		require.Len(t, refused, 100, "who waits too long")
+
 		err = <-refused
 		require.Equal(t, compute.TooMany, compute.CodeOf(err))
 		require.ErrorIs(t, err, limit.ErrBusy)

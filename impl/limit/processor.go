@@ -43,6 +43,7 @@ func (p *Processor) Enter(ctx context.Context) (leave func(), err error) {
 	if full {
 		return nil, errBusy()
 	}
+
 	defer func() {
 		p.mu.Lock()
 		p.waiting--
@@ -72,6 +73,7 @@ func (p *Processor) Enter(ctx context.Context) (leave func(), err error) {
 		<-p.turn
 		return nil, err
 	}
+
 	start := now()
 	return sync.OnceFunc(func() {
 		p.spend(now().Sub(start))

@@ -28,6 +28,7 @@ func NewProxies(networks []string) (*Proxies, error) {
 			p.trusted = append(p.trusted, network)
 		}
 	}
+
 	return p, nil
 }
 
@@ -39,11 +40,13 @@ func (p *Proxies) trusts(remote string) bool {
 	if err != nil {
 		return false
 	}
+
 	for _, network := range p.trusted {
 		if network.Contains(from.Addr().Unmap().WithZone("")) {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -62,6 +65,7 @@ func (p *Proxies) Base(r *http.Request) (base string, ok bool) {
 	if host == "" && scheme == "" || !p.trusts(r.RemoteAddr) {
 		return "", false
 	}
+
 	if host == "" {
 		host = r.Host
 	}
@@ -72,6 +76,7 @@ func (p *Proxies) Base(r *http.Request) (base string, ok bool) {
 	if err != nil || u.Host != host || host == "" {
 		return "", false
 	}
+
 	return u.String(), true
 }
 

@@ -37,6 +37,7 @@ func TestWhatAProxySaysIsBelievedOfTrustedOnesAlone(t *testing.T) {
 		require.Equal(t, c.base != "", ok, c)
 		require.Equal(t, c.shown, p.Host(r), c)
 	}
+
 	for _, none := range []string{"", "proxy.example.com", "10.0.0.0/33", "10.0.0.1:80"} {
 		_, err := limit.NewProxies([]string{none})
 		require.Error(t, err, none)

@@ -46,6 +46,7 @@ func asProblem(text []byte) []byte {
 	if !plain || !isAnswer {
 		return text
 	}
+
 	number, reason, _ := strings.Cut(said, " ")
 	status, err := strconv.Atoi(number)
 	title := http.StatusText(status)
@@ -61,6 +62,7 @@ func asProblem(text []byte) []byte {
 	if err != nil {
 		return text
 	}
+
 	head := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n", status, title, len(body)+1)
 	return append(append([]byte(head), body...), '\n')
 }

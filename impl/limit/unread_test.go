@@ -48,6 +48,7 @@ func TestWhatIsNoRequestIsRefusedWithAProblem(t *testing.T) {
 				"title": http.StatusText(want.status), "status": float64(want.status), "detail": "the request cannot be read: " + want.detail,
 			}, problem)
 		}
+
 		pause(time.Second) // net/http waits for as long before it closes some of them
 	})
 }

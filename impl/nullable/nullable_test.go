@@ -29,6 +29,7 @@ func TestAbsentNullAndThereAreThreeThings(t *testing.T) {
 		require.NoError(t, json.Unmarshal(got, &back))
 		require.Equal(t, want, back)
 	}
+
 	require.Error(t, json.Unmarshal([]byte(`{"needed":1}`), new(model)))
 }
 
@@ -38,12 +39,14 @@ func TestOnlyAValueCanBeGot(t *testing.T) {
 	null, there := nullable.NewNullNullable[int](), nullable.NewNullableWithValue(0)
 	require.Equal(t, []bool{false, true, true}, []bool{absent.IsSpecified(), null.IsSpecified(), there.IsSpecified()})
 	require.Equal(t, []bool{false, true, false}, []bool{absent.IsNull(), null.IsNull(), there.IsNull()})
+
 	for _, none := range []nullable.Nullable[int]{absent, null} {
 		_, err := none.Get()
 		require.Error(t, err)
 		require.Panics(t, func() { none.MustGet() })
 		require.Nil(t, none.Pointer())
 	}
+
 	require.Zero(t, there.MustGet())
 	require.Zero(t, *there.Pointer())
 }

@@ -67,6 +67,7 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 	send := func(d *prometheus.Desc, value float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
+
 	now := g.Clock.Now()
 	for _, l := range g.Dispatchers() {
 		id := string(l.Endpoint)
@@ -81,10 +82,12 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 			send(workersGauge, float64(l.Workers[status]), id, string(status))
 		}
 	}
+
 	send(heldGauge, float64(g.Held()))
 	g.collectServer(to, send)
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
+
 	pods, err := g.Pods(ctx)
 	if err != nil {
 		g.Log.Error("metrics: pods could not be counted", "error", err)
@@ -93,6 +96,7 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 			send(podsGauge, float64(pods[status]), string(status))
 		}
 	}
+
 	for _, r := range g.Supply() {
 		if r.GPU != "" {
 			send(gpusGauge, float64(r.Total), r.GPU, r.DataCenterID)

@@ -73,6 +73,7 @@ func (l *Log) Flush(ctx context.Context) {
 func (l *Log) writeAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+
 	for len(l.waiting) > 0 {
 		lines := l.waiting
 		l.waiting = l.spare[:0]
@@ -80,6 +81,7 @@ func (l *Log) writeAll() {
 		_, err := l.to.Write(lines)
 		l.mu.Lock()
 		l.spare = lines
+
 		if err != nil { // whoever read has gone
 			l.lost += count(lines)
 		} else if missed := l.lost - l.told; missed > 0 {
@@ -89,6 +91,7 @@ func (l *Log) writeAll() {
 			l.mu.Lock()
 		}
 	}
+
 	l.writing = false
 	l.idle.Broadcast()
 }

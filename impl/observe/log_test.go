@@ -45,12 +45,14 @@ func TestALogThatNobodyReadsHoldsNobodyUpAndDropsWhatHasNoRoom(t *testing.T) {
 	l = observe.NewLog(to, func(n int64) { fmt.Fprintf(l, "dropped %d\n", n) })
 	to.mu.Lock() // nobody reads
 	line := strings.Repeat("x", 999) + "\n"
+
 	const lines = 5000
 	for range lines {
 		n, err := l.Write([]byte(line))
 		require.NoError(t, err)
 		require.Equal(t, len(line), n)
 	}
+
 	dropped := l.Dropped()
 	require.Positive(t, dropped)
 	require.Less(t, dropped, int64(lines-1000), "a megabyte of them waits")
@@ -59,6 +61,7 @@ func TestALogThatNobodyReadsHoldsNobodyUpAndDropsWhatHasNoRoom(t *testing.T) {
 	l.Flush(t.Context())
 	require.EqualValues(t, lines-dropped, to.has("xxx\n"))
 	require.Equal(t, 1, to.has(fmt.Sprintf("dropped %d\n", dropped)), "it is told once there is room")
+
 	_, _ = l.Write([]byte("later\n"))
 	l.Flush(t.Context())
 	require.Equal(t, 1, to.has("dropped"))

@@ -50,6 +50,7 @@ func NewMetrics(version string) *Metrics {
 	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 	}
+
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: counter("berth_http_requests_total", "HTTP requests that were answered.", "operation", "status"),
@@ -70,6 +71,7 @@ func NewMetrics(version string) *Metrics {
 			Name: "berth_store_commit_writes", Help: "Writes that shared one commit of the store.", Buckets: batchBuckets,
 		}),
 	}
+
 	m.registry.MustRegister(
 		m.requests, m.durations, m.submitted, m.ended, m.lost, m.delays, m.executions, m.placements, m.webhooks, m.commits, m.batches,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
@@ -77,11 +79,13 @@ func NewMetrics(version string) *Metrics {
 			Name: "berth_build_info", Help: "Always 1; the label is the version of the program.", ConstLabels: prometheus.Labels{"version": version},
 		}, func() float64 { return 1 }),
 	)
+
 	for _, who := range []string{"pod", "worker"} { // known from the start, so that the first one is seen as an increase
 		for _, outcome := range []control.Outcome{control.Placed, control.Full, control.NoHost} {
 			m.placements.WithLabelValues(who, string(outcome))
 		}
 	}
+
 	m.webhooks.WithLabelValues("delivered")
 	m.webhooks.WithLabelValues("failed")
 	return m
@@ -113,12 +117,14 @@ func (o *Operation) Answered(status int, took time.Duration) {
 	if class < 0 || class >= len(statuses) {
 		class = 0
 	}
+
 	count := o.counts[class].Load()
 	if count == nil {
 		made := o.metrics.requests.WithLabelValues(o.name, statuses[class])
 		count = &made
 		o.counts[class].Store(count)
 	}
+
 	(*count).Inc()
 	duration := o.duration.Load()
 	if duration == nil {
@@ -126,6 +132,7 @@ func (o *Operation) Answered(status int, took time.Duration) {
 		duration = &made
 		o.duration.Store(duration)
 	}
+
 	(*duration).Observe(took.Seconds())
 }
 

@@ -40,6 +40,7 @@ func used(t *testing.T, pods error) http.Handler {
 	m.Placed("pod", control.Full)
 	m.Posted(true)
 	m.Posted(false)
+
 	return m.Handler(observe.Sources{
 		Dispatchers: func() []queue.DispatcherView {
 			return []queue.DispatcherView{
@@ -133,25 +134,30 @@ func series(lines []string) map[string]string {
 		if !strings.HasPrefix(line, "berth_") {
 			continue
 		}
+
 		name, rest, _ := strings.Cut(line, " ")
 		name, labels, labelled := strings.Cut(name+" "+rest, "{")
 		if !labelled {
 			name, _, _ = strings.Cut(line, " ")
 		}
+
 		for _, suffix := range []string{"_bucket", "_sum", "_count"} {
 			if base, ok := strings.CutSuffix(name, suffix); ok && kinds[base] == "histogram" {
 				name = base
 			}
 		}
+
 		var names []string
 		for part := range strings.SplitSeq(labels, ",") {
 			if label, _, ok := strings.Cut(part, "="); ok && label != "le" {
 				names = append(names, "`"+label+"`")
 			}
 		}
+
 		slices.Sort(names)
 		rows["`"+name+"`"] = kinds[name] + " " + strings.Join(names, ", ")
 	}
+
 	return rows
 }
 
@@ -160,6 +166,7 @@ func TestTheTableListsTheMetricsThatAreServed(t *testing.T) {
 	f, err := os.Open("METRICS.md")
 	require.NoError(t, err)
 	defer func() { _ = f.Close() }()
+
 	listed := map[string]string{}
 	for s := bufio.NewScanner(f); s.Scan(); {
 		cells := strings.Split(s.Text(), "|")
@@ -170,6 +177,7 @@ func TestTheTableListsTheMetricsThatAreServed(t *testing.T) {
 		slices.Sort(labels)
 		listed[strings.TrimSpace(cells[1])] = strings.TrimSpace(cells[2]) + " " + strings.Join(labels, ", ")
 	}
+
 	require.Equal(t, series(scrape(t, used(t, nil))), listed)
 	require.Greater(t, len(slices.Collect(maps.Keys(listed))), 20)
 }

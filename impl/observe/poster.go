@@ -59,6 +59,7 @@ func (p *poster) UploadTraces(ctx context.Context, spans []*traces.ResourceSpans
 	if err != nil {
 		return err
 	}
+
 	err = p.send(ctx, body)
 	switch failed := err != nil; {
 	case p.failing.Swap(failed) == failed:
@@ -67,6 +68,7 @@ func (p *poster) UploadTraces(ctx context.Context, spans []*traces.ResourceSpans
 	default:
 		p.log.Info("traces are received again", "host", p.address.Host)
 	}
+
 	return nil
 }
 
@@ -79,6 +81,7 @@ func (p *poster) send(ctx context.Context, body []byte) error {
 		if !errors.Is(err, errBusy) || try == postTries {
 			return err
 		}
+
 		passed, stop := compute.SystemClock{}.After(postPause << (try - 1))
 		select {
 		case <-passed:
@@ -99,6 +102,7 @@ func (p *poster) post(ctx context.Context, body []byte) error {
 	}
 	r.Header.Set("Content-Type", "application/x-protobuf")
 	r.Header.Set("User-Agent", "berth")
+
 	res, err := p.client.Do(r)
 	if err != nil {
 		if of, ok := errors.AsType[*url.Error](err); ok {
@@ -106,6 +110,7 @@ func (p *poster) post(ctx context.Context, body []byte) error {
 		}
 		return fmt.Errorf("%w: %w", errBusy, err)
 	}
+
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<16)) // so that the connection can be used again
 	_ = res.Body.Close()
 	switch res.StatusCode {
@@ -114,5 +119,6 @@ func (p *poster) post(ctx context.Context, body []byte) error {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return fmt.Errorf("%w: it answered %d", errBusy, res.StatusCode)
 	}
+
 	return fmt.Errorf("the receiver answered %d", res.StatusCode)
 }

@@ -103,6 +103,7 @@ func (t *Tracing) Request(r *http.Request, route, operation, id string) (_ *http
 	if route != "" {
 		name += " " + route
 	}
+
 	scheme := "http"
 	if r.TLS != nil {
 		scheme = "https"
@@ -111,6 +112,7 @@ func (t *Tracing) Request(r *http.Request, route, operation, id string) (_ *http
 		semconv.HTTPRequestMethodKey.String(method), semconv.HTTPRoute(route), semconv.URLPath(r.URL.Path), semconv.URLScheme(scheme),
 		attribute.String("berth.operation", operation), attribute.String("berth.request.id", id),
 	))
+
 	return r.WithContext(ctx), func(status int) {
 		span.SetAttributes(semconv.HTTPResponseStatusCode(status))
 		if status >= http.StatusInternalServerError {
@@ -187,6 +189,7 @@ func (t *Tracing) add(ctx context.Context, name string, j compute.Job, from, to 
 	if !of.IsValid() {
 		return
 	}
+
 	options := []trace.SpanStartOption{trace.WithTimestamp(from), trace.WithAttributes(
 		jobID(j.ID), attribute.String("berth.endpoint.id", string(j.EndpointID)), attribute.String("berth.worker.id", string(j.WorkerID)),
 		attribute.String("berth.job.status", string(j.Status)), attribute.Int("berth.job.attempt", j.Attempt),

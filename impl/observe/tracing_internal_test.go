@@ -62,6 +62,7 @@ func TestARequestContinuesTheTraceOfItsClientAndShowsNoQuery(t *testing.T) {
 	tracing, kept := traced(t)
 	r, over := request(t, tracing, parent+"1")
 	require.Equal(t, "0af7651916cd43dd8448eb211c80319c", tracing.ID(r.Context()))
+
 	over(500)
 	s := called(t, kept, "POST /v2/:endpointId/run")
 	require.Equal(t, "b7ad6b7169203331", s.Parent.SpanID().String())
@@ -98,6 +99,7 @@ func TestTheLifeOfAJobIsInTheTraceOfItsSubmissionWithLinksToItsWorker(t *testing
 	j.Status, j.EndedAt = compute.JobFailed, at.Add(4*time.Second)
 	tracing.Ended(context.Background(), j)
 	require.Empty(t, tracing.jobs)
+
 	tracing.Ended(context.Background(), j) // of which nothing is known any more
 
 	spans := kept.GetSpans()
@@ -160,9 +162,11 @@ func TestABatchIsSentAgainToABusyReceiverAndTheLogTellsOfLossesOnce(t *testing.T
 		w.WriteHeader(<-status)
 	}))
 	defer receiver.Close()
+
 	var log bytes.Buffer
 	address, err := url.Parse(strings.Replace(receiver.URL, "//", "//user:secret@", 1) + "/?key=secret")
 	require.NoError(t, err)
+
 	p := newPoster(address, map[string]string{"X-Key": "k"}, slog.New(slog.NewTextHandler(&log, nil)))
 	send := func(answered ...int) {
 		for _, s := range answered {
@@ -170,6 +174,7 @@ func TestABatchIsSentAgainToABusyReceiverAndTheLogTellsOfLossesOnce(t *testing.T
 		}
 		require.NoError(t, p.UploadTraces(t.Context(), []*wire.ResourceSpans{{}}))
 	}
+
 	send(503, 200)
 	require.EqualValues(t, 2, answers.Load())
 	require.Empty(t, log.String())
@@ -177,6 +182,7 @@ func TestABatchIsSentAgainToABusyReceiverAndTheLogTellsOfLossesOnce(t *testing.T
 	send(400)
 	require.EqualValues(t, 4, answers.Load())
 	require.Equal(t, 1, bytes.Count(log.Bytes(), []byte("traces are lost")), log.String())
+
 	send(200)
 	require.Contains(t, log.String(), "traces are received again")
 	receiver.Close()

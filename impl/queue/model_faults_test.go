@@ -201,17 +201,7 @@ func (r *modelRun) gust() {
 		r.names[id] = fmt.Sprintf("j%d", len(r.created))
 		after("submit", err, func(j compute.Job) bool { return j.Status == compute.JobInQueue })
 	case n < 11:
-		taken, err := r.queue.Take(ctx, user, e, w, 1+r.random.IntN(3))
-		for _, t := range taken {
-			now := r.row(t.ID)
-			require.NotNil(r, now)
-			require.Equal(r, []any{compute.JobInProgress, w, t.Attempt}, []any{now.Status, now.WorkerID, now.Attempt})
-		}
-		r.say("take %s %s: %d, %v", e, w, len(taken), err)
-		if len(taken) > 0 && r.one(4) {
-			r.say("hand back")
-			r.queue.HandBack(taken)
-		}
+		r.takeInGust(ctx, e, w)
 	case n < 15 && before != nil:
 		err := r.queue.Finish(ctx, user, e, w, id, queue.Report{Output: []byte(`1`), Error: pick(r, "", "boom")})
 		after("finish", err, func(j compute.Job) bool { return !holds || j.Status.Ended() })
@@ -248,6 +238,21 @@ func (r *modelRun) gust() {
 		r.clock.Advance(d)
 		err := r.queue.Sweep(ctx)
 		r.say("%s pass, sweep: %v", d, err)
+	}
+}
+
+// takeInGust takes jobs, holds what was given against the rows, and hands some back.
+func (r *modelRun) takeInGust(ctx context.Context, e compute.EndpointID, w compute.WorkerID) {
+	taken, err := r.queue.Take(ctx, user, e, w, 1+r.random.IntN(3))
+	for _, t := range taken {
+		now := r.row(t.ID)
+		require.NotNil(r, now)
+		require.Equal(r, []any{compute.JobInProgress, w, t.Attempt}, []any{now.Status, now.WorkerID, now.Attempt})
+	}
+	r.say("take %s %s: %d, %v", e, w, len(taken), err)
+	if len(taken) > 0 && r.one(4) {
+		r.say("hand back")
+		r.queue.HandBack(taken)
 	}
 }
 

@@ -62,13 +62,32 @@ func (r *modelRun) value() json.RawMessage {
 	return json.RawMessage(fmt.Sprintf(`%q`, strings.Repeat("x", pick(r, 0, 1, 2, 18, 19, 28, 29))))
 }
 
+// modelStep is something that may happen, as often as its weight is a part of all weights.
+type modelStep struct {
+	weight int
+	do     func()
+}
+
 // step makes one operation on both.
 func (r *modelRun) step() {
-	ctx := context.Background()
-	steps := []struct {
-		weight int
-		do     func()
-	}{
+	steps := slices.Concat(r.jobSteps(context.Background()), r.workerSteps(context.Background()), r.otherSteps(context.Background()))
+	all := 0
+	for _, s := range steps {
+		all += s.weight
+	}
+
+	n := r.random.IntN(all)
+	for _, s := range steps {
+		if n -= s.weight; n < 0 {
+			s.do()
+			return
+		}
+	}
+}
+
+// jobSteps are what clients and workers do with jobs.
+func (r *modelRun) jobSteps(ctx context.Context) []modelStep {
+	return []modelStep{
 		{16, func() {
 			if alive := len(r.m.held) + len(r.m.lines[modelEndpoints[0]].normal); alive < r.crowd || r.one(4) {
 				r.submit(r.one(5))
@@ -123,6 +142,12 @@ func (r *modelRun) step() {
 			got, err := r.queue.Wait(ctx, user, e, id, 0)
 			r.sameJob(r.m.own(e, id), got, err)
 		}},
+	}
+}
+
+// workerSteps are what becomes of workers.
+func (r *modelRun) workerSteps(ctx context.Context) []modelStep {
+	return []modelStep{
 		{9, func() { r.ping() }},
 		{3, func() {
 			e, w := r.endpoint(), pick(r, modelWorkers...)
@@ -148,6 +173,12 @@ func (r *modelRun) step() {
 			r.m.lines[e].worker(w).managed = true
 			r.queue.WorkerStarted(e, w, 0)
 		}},
+	}
+}
+
+// otherSteps are time, restarts, loss of memory, and looks at what there is.
+func (r *modelRun) otherSteps(ctx context.Context) []modelStep {
+	return []modelStep{
 		{3, func() { r.stops() }},
 		{13, func() {
 			d := pick(r, time.Millisecond, time.Second, 5*time.Second, 10*time.Second, 15*time.Second, 30*time.Second, time.Minute, 3*time.Minute)
@@ -184,17 +215,6 @@ func (r *modelRun) step() {
 		{4, func() { r.demands() }},
 		{5, func() { r.check() }},
 		{1, func() { r.stranger() }},
-	}
-	all := 0
-	for _, s := range steps {
-		all += s.weight
-	}
-	n := r.random.IntN(all)
-	for _, s := range steps {
-		if n -= s.weight; n < 0 {
-			s.do()
-			return
-		}
 	}
 }
 

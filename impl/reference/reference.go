@@ -57,6 +57,7 @@ func Handlers(s Settings) map[string]http.Handler {
 	if s.Playground {
 		listed = append(listed, playground)
 	}
+
 	all := map[string]http.Handler{
 		Root:                           page("index.html", listed, document{}),
 		Root + "/":                     http.RedirectHandler(Root, http.StatusMovedPermanently),
@@ -66,11 +67,13 @@ func Handlers(s Settings) map[string]http.Handler {
 		Root + "/swagger-ui-bundle.js": compressed("viewer/swagger-ui-bundle.js.gz", "text/javascript; charset=utf-8"),
 		Root + "/licenses":             compressed("viewer/licenses.html.gz", "text/html; charset=utf-8"),
 	}
+
 	for _, d := range listed {
 		if d.path != "" {
 			all[d.page] = page("document.html", listed, d)
 		}
 	}
+
 	return all
 }
 
@@ -101,6 +104,7 @@ func page(name string, listed []document, shown document) http.Handler {
 			fmt.Fprintf(&links, "  <a href=%q%s>%s</a>\n", d.page, current, d.title)
 			fmt.Fprintf(&rows, "    <tr><td><a href=%q>%s</a></td><td>%s</td><td><a href=%q>%[4]s</a></td></tr>\n", d.page, d.title, d.says, d.path)
 		}
+
 		headers(w, "text/html; charset=utf-8")
 		_, _ = strings.NewReplacer("LINKS\n", links.String(), "ROWS\n", rows.String(), "TITLE", shown.title, "PATH", shown.path).
 			WriteString(w, string(embedded(name))) // the client has gone
@@ -130,6 +134,7 @@ func compressed(name, contentType string) http.Handler {
 		text := embedded(name)
 		headers(w, contentType)
 		w.Header().Set("Vary", "Accept-Encoding")
+
 		sum := text[len(text)-8 : len(text)-4] // a gzip file ends in the checksum and the size of what is inside
 		if acceptsGzip(r.Header.Values("Accept-Encoding")) {
 			w.Header().Set("ETag", fmt.Sprintf(`"%x-gzip"`, sum))
@@ -137,11 +142,13 @@ func compressed(name, contentType string) http.Handler {
 			http.ServeContent(w, r, path.Base(name), time.Time{}, bytes.NewReader(text))
 			return
 		}
+
 		w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sum))
 		inside, err := gzip.NewReader(bytes.NewReader(text))
 		if err != nil {
 			panic(err)
 		}
+
 		_, _ = io.Copy(w, inside) //nolint:gosec // the file is ours; the client may have gone
 	})
 }

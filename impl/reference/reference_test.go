@@ -47,6 +47,7 @@ func TestEveryPageKeepsTheBrowserAtThisServer(t *testing.T) {
 			require.Equal(t, reference.Root, answer.Header().Get("Location"))
 			continue
 		}
+
 		require.Equal(t, 200, answer.Code, path)
 		require.NotEmpty(t, answer.Body.String(), path)
 		require.Contains(t, answer.Header().Get("Content-Security-Policy"), "default-src 'none'", path)
@@ -62,6 +63,7 @@ func TestTheViewerIsSentCompressedToWhoReadsThat(t *testing.T) {
 	whole := answer.Body.String()
 	require.Empty(t, answer.Header().Get("Content-Encoding"))
 	require.Contains(t, whole, "SwaggerUIBundle")
+
 	for accept, want := range map[string]bool{
 		"gzip": true, "br, GZIP;q=0.5": true, "gzip; q=1": true, "deflate, gzip": true,
 		"gzip;q=0": false, "br": false, "gzip;q=0.000, br": false, "": false, "xgzip": false, "gzip;q=x": false,
@@ -73,6 +75,7 @@ func TestTheViewerIsSentCompressedToWhoReadsThat(t *testing.T) {
 			require.Equal(t, len(whole), answer.Body.Len(), accept)
 			continue
 		}
+
 		require.Equal(t, "gzip", answer.Header().Get("Content-Encoding"), accept)
 		inside, err := gzip.NewReader(answer.Body)
 		require.NoError(t, err)

@@ -44,6 +44,7 @@ func (e *Ends) hand() {
 			e.mu.Unlock()
 			return
 		}
+
 		id := e.waiting[0]
 		e.waiting = e.waiting[1:]
 		e.mu.Unlock()

@@ -92,11 +92,13 @@ var kinds = struct {
 func Register(k Kind) {
 	kinds.Lock()
 	defer kinds.Unlock()
+
 	for _, other := range kinds.all {
 		if other.Name == k.Name || other.Default && k.Default {
 			panic(fmt.Sprintf("runtime: %s is registered, and %s cannot be, too", other.Name, k.Name))
 		}
 	}
+
 	kinds.all = append(kinds.all, &k)
 	slices.SortFunc(kinds.all, func(a, b *Kind) int {
 		switch {

@@ -70,12 +70,14 @@ func (s *Splitter) Write(at time.Time, text string) error {
 		}
 		s.text.WriteString(piece)
 		text = rest
+
 		if end {
 			if err := s.emit(); err != nil {
 				return err
 			}
 		}
 	}
+
 	return nil
 }
 

@@ -35,6 +35,7 @@ func TestPiecesBecomeLines(t *testing.T) {
 		{At: first, Stream: runtime.Stderr, Text: "one"}, {At: first, Stream: runtime.Stderr, Text: "two"},
 		{At: second, Stream: runtime.Stderr, Text: ""}, {At: second, Stream: runtime.Stderr, Text: "three"},
 	}, lines)
+
 	lines = nil
 	require.NoError(t, s.Write(first, strings.Repeat("x", runtime.LogLimit+10)+"\n"))
 	require.Len(t, lines, 2)
@@ -48,17 +49,20 @@ func TestAQuerySelectsLines(t *testing.T) {
 	for i := range int64(5) {
 		lines = append(lines, runtime.Line{At: time.Unix(i, 0), Position: i + 1})
 	}
+
 	positions := func(q runtime.LogQuery) (found []int64) {
 		for _, l := range q.Select(lines) {
 			found = append(found, l.Position)
 		}
 		return found
 	}
+
 	require.Equal(t, []int64{1, 2, 3, 4, 5}, positions(runtime.LogQuery{}))
 	require.Equal(t, []int64{4, 5}, positions(runtime.LogQuery{Tail: 2}))
 	require.Equal(t, []int64{3, 4, 5}, positions(runtime.LogQuery{Since: time.Unix(2, 0)}))
 	require.Equal(t, []int64{4, 5}, positions(runtime.LogQuery{After: 3, Tail: 9}))
 	require.Empty(t, positions(runtime.LogQuery{After: 5}))
+
 	at := time.Unix(0, 7)
 	require.Equal(t, int64(7), runtime.Number(at, 3))
 	require.Equal(t, int64(8), runtime.Number(at, 7))

@@ -15,16 +15,19 @@ func (a Allocation) Variables(ip string, ports []compute.PublishedPort) []string
 	if ip != "" {
 		env["RUNPOD_PUBLIC_IP"] = ip
 	}
+
 	for _, p := range ports {
 		if p.Type == "tcp" && p.Public != 0 {
 			env["RUNPOD_TCP_PORT_"+strconv.Itoa(p.Private)] = strconv.Itoa(p.Public)
 		}
 	}
+
 	maps.Copy(env, a.Told)
 	maps.Copy(env, a.Env)
 	all := make([]string, 0, len(env))
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		all = append(all, name+"="+env[name])
 	}
+
 	return all
 }

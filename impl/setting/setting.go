@@ -99,6 +99,7 @@ func (s Setting) Validate(values []string) error {
 		}
 		return &Error{Name: s.Name, Value: value, Cause: cause}
 	}
+
 	if s.Kind != List && len(values) > 1 {
 		return fail(strings.Join(values, ", "), errors.New("it must be one value, not a list"))
 	}
@@ -107,6 +108,7 @@ func (s Setting) Validate(values []string) error {
 			return fail(value, err)
 		}
 	}
+
 	return nil
 }
 
@@ -131,6 +133,7 @@ func (s Setting) validate(value string) (err error) {
 	if err == nil && s.Check != nil {
 		err = s.Check(value)
 	}
+
 	return err
 }
 

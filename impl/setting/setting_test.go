@@ -29,6 +29,7 @@ func TestAValueThatMakesNoSenseIsNamed(t *testing.T) {
 		}
 		return nil
 	}
+
 	for want, c := range map[string]struct {
 		setting setting.Setting
 		values  []string

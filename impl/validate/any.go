@@ -20,6 +20,7 @@ func (s *Scanner) distinct(left *int) {
 		s.fail(ErrValues)
 		return
 	}
+
 	switch s.peek() {
 	case '{':
 		var seen map[string]bool

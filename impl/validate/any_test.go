@@ -26,6 +26,7 @@ func TestADocumentWithoutASchemaIsCheckedForMembersThatAppearTwice(t *testing.T)
 			require.Equal(t, validate.Violation{Where: places[i], Message: "appears twice"}, v)
 		}
 	}
+
 	for _, text := range []string{``, `{"a":}`, `{"a":1}{}`, "{\"\xff\":1}", strings.Repeat("[", 513)} {
 		_, err := validate.Check([]byte(text), 1000)
 		require.Error(t, err, text)

@@ -43,6 +43,7 @@ func (s *Scanner) Int(n *Integer) (value int64, ok bool) {
 	if !ok {
 		return 0, false
 	}
+
 	text := string(raw)
 	if !plain {
 		if text, ok = digitsOf(text); !ok {
@@ -50,6 +51,7 @@ func (s *Scanner) Int(n *Integer) (value int64, ok bool) {
 			return 0, false
 		}
 	}
+
 	value, fault := parseInt(text, n)
 	s.note(fault)
 	return value, fault == ""
@@ -108,12 +110,14 @@ func parseInt(text string, n *Integer) (value int64, fault string) {
 			return 0, "must be <= " + strconv.FormatInt(n.Max, 10)
 		}
 	}
+
 	if err != nil {
 		return 0, "must be an integer of 64 bits"
 	}
 	if n == nil || n.Enum == nil {
 		return value, ""
 	}
+
 	names := make([]string, len(n.Enum))
 	for i, e := range n.Enum {
 		if e == value {
@@ -121,6 +125,7 @@ func parseInt(text string, n *Integer) (value int64, fault string) {
 		}
 		names[i] = strconv.FormatInt(e, 10)
 	}
+
 	return 0, oneOf(names)
 }
 
@@ -133,6 +138,7 @@ func parseFloat(text string, n *Number) (value float64, fault string) {
 	if n == nil {
 		return value, ""
 	}
+
 	v := Decimal{text, value}
 	switch {
 	case n.Min != nil && v.compare(*n.Min) < 0:
@@ -144,9 +150,11 @@ func parseFloat(text string, n *Number) (value float64, fault string) {
 	case n.Below != nil && v.compare(*n.Below) >= 0:
 		return 0, "must be < " + n.Below.text
 	}
+
 	if n.Enum == nil {
 		return value, ""
 	}
+
 	names := make([]string, len(n.Enum))
 	for i, e := range n.Enum {
 		if v.compare(e) == 0 {
@@ -154,6 +162,7 @@ func parseFloat(text string, n *Number) (value float64, fault string) {
 		}
 		names[i] = e.text
 	}
+
 	return 0, oneOf(names)
 }
 
@@ -168,6 +177,7 @@ func (d Decimal) compare(e Decimal) int {
 	case d.text == e.text:
 		return 0
 	}
+
 	sign, digits, point := d.parts()
 	otherSign, otherDigits, otherPoint := e.parts()
 	switch {
@@ -176,6 +186,7 @@ func (d Decimal) compare(e Decimal) int {
 	case point != otherPoint:
 		return sign * (point - otherPoint)
 	}
+
 	return sign * strings.Compare(digits, otherDigits)
 }
 
@@ -193,15 +204,18 @@ func (d Decimal) parts() (sign int, digits string, point int) {
 			}
 		}
 	}
+
 	whole, fraction, _ := strings.Cut(mantissa, ".")
 	digits = strings.TrimLeft(whole+fraction, "0")
 	point = exponent + len(digits) - len(fraction)
 	digits = strings.TrimRight(digits, "0")
+
 	switch {
 	case digits == "":
 		return 0, "", 0
 	case negative:
 		return -1, digits, point
 	}
+
 	return 1, digits, point
 }

@@ -16,6 +16,7 @@ func TestDecimalsAreComparedExactly(t *testing.T) {
 		"-1e300", "-100.00000000000000000001", "-1e2", "-0.1", "-1e-400", "0", "1e-99999999999999999999", "1e-400", "0.1", "0.10000000000000000001", "1",
 		"1.00000000000000000001", "9007199254740993", "9007199254740993.5", "9007199254740994", "1e300",
 	}
+
 	for i, left := range inOrder {
 		for j, right := range inOrder {
 			order := Dec(left).compare(Dec(right))
@@ -23,6 +24,7 @@ func TestDecimalsAreComparedExactly(t *testing.T) {
 			require.Equal(t, i > j, order > 0, "%s, %s", left, right)
 		}
 	}
+
 	for _, same := range [][2]string{{"0", "-0.0e5"}, {"1", "1.000"}, {"100", "1e2"}, {"100", "1E+2"}, {"-0.5", "-5e-1"}, {"0.00012", "1.2e-4"}} {
 		require.Zero(t, Dec(same[0]).compare(Dec(same[1])), same)
 	}
@@ -39,6 +41,7 @@ func TestANumberWithoutFractionalPartIsAnInteger(t *testing.T) {
 		require.True(t, ok, text)
 		require.Equal(t, want, got, text)
 	}
+
 	for text, want := range map[string]string{
 		"5.5": "must be an integer", "5e-1": "must be an integer", "0.1e-99999999999999999999": "must be an integer",
 		"9223372036854775808.0": "must be an integer of 64 bits", "1e99999999999999999999": "must be an integer of 64 bits", "-1e400": "must be an integer of 64 bits",

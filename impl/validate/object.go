@@ -15,6 +15,7 @@ func (s *Scanner) Member() bool {
 		s.path.pop()
 		return false
 	}
+
 	if escaped {
 		name, s.nameEnd = unescape(name), 0
 	}
@@ -95,6 +96,7 @@ func (s *Scanner) Branch(name string, kinds ...string) string {
 	if s.err != nil {
 		return ""
 	}
+
 	s.pos, s.depth = start, depth
 	switch i := slices.Index(kinds, kind); {
 	case i >= 0:
@@ -106,6 +108,7 @@ func (s *Scanner) Branch(name string, kinds ...string) string {
 	default:
 		s.missing(name)
 	}
+
 	s.Skip()
 	return ""
 }
@@ -116,6 +119,7 @@ func (s *Scanner) lookAhead(name string) (text string, found bool) {
 		return "", false
 	}
 	s.pos++
+
 	for first := true; s.peek() != '}' && s.err == nil; first = false {
 		if !first && !s.expect(',') {
 			return "", false
@@ -124,6 +128,7 @@ func (s *Scanner) lookAhead(name string) (text string, found bool) {
 		if s.err != nil {
 			return "", false
 		}
+
 		if escaped {
 			raw = unescape(raw)
 		}
@@ -134,11 +139,13 @@ func (s *Scanner) lookAhead(name string) (text string, found bool) {
 		if s.peek() != '"' {
 			return "", true
 		}
+
 		raw, escaped = s.stringToken()
 		if s.err != nil {
 			return "", false
 		}
 		return s.cut(raw, escaped, s.pos-1), true
 	}
+
 	return "", false
 }

@@ -64,6 +64,7 @@ func Params(params []Param, open bool, path func(string) string, query string, h
 	if err != nil {
 		violations = unreadable(query)
 	}
+
 	known := 0
 	for i := range params {
 		p := &params[i]
@@ -79,6 +80,7 @@ func Params(params []Param, open bool, path func(string) string, query string, h
 				known++
 			}
 		}
+
 		if given == nil && err != nil && violations.names(p.In+"."+p.Name) {
 			continue
 		}
@@ -86,6 +88,7 @@ func Params(params []Param, open bool, path func(string) string, query string, h
 			violations = append(violations, Violation{p.In + "." + p.Name, fault})
 		}
 	}
+
 	if open || known == len(values) {
 		return violations
 	}
@@ -113,6 +116,7 @@ func unreadable(query string) Violations {
 			violations = append(violations, Violation{where, "has a % without two hexadecimal digits after it"})
 		}
 	}
+
 	if violations == nil { // there are more parameters than anybody reads
 		return Violations{{"query", "cannot be parsed"}}
 	}
@@ -128,6 +132,7 @@ func unknownQuery(params []Param, query string) Violations {
 			seen[p.Name] = true
 		}
 	}
+
 	for pair := range strings.SplitSeq(query, "&") {
 		if len(violations) == maxViolations {
 			break
@@ -139,6 +144,7 @@ func unknownQuery(params []Param, query string) Violations {
 			violations = append(violations, Violation{"query." + name, "is not a known parameter"})
 		}
 	}
+
 	return violations
 }
 
@@ -153,17 +159,20 @@ func (p *Param) check(given []string) string {
 	case p.Items != nil && p.Items.Commas:
 		given = strings.Split(given[0], ",")
 	}
+
 	for _, text := range given {
 		if fault := p.checkOne(text); fault != "" {
 			return fault
 		}
 	}
+
 	if p.Items == nil {
 		return ""
 	}
 	if p.Items.Unique && !unique(given) {
 		return notUnique
 	}
+
 	return sizeFault(len(given), p.Items.Min, p.Items.Max, "item")
 }
 
@@ -194,6 +203,7 @@ func (p *Param) checkOne(text string) (fault string) {
 			return p.Text.check(text)
 		}
 	}
+
 	return fault
 }
 

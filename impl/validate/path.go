@@ -57,6 +57,7 @@ func (p *path) pointer() string {
 		if s.name == nil {
 			b = strconv.AppendInt(b, int64(s.index), 10)
 		}
+
 		for _, c := range s.name {
 			switch c {
 			case '~':
@@ -66,10 +67,12 @@ func (p *path) pointer() string {
 			default:
 				b = append(b, c)
 			}
+
 			if len(b) > maxPointer {
 				break
 			}
 		}
+
 		if len(b) > maxPointer {
 			b = b[:maxPointer]
 			for !utf8.Valid(b) {
@@ -78,5 +81,6 @@ func (p *path) pointer() string {
 			return string(b) + "…"
 		}
 	}
+
 	return string(b)
 }

@@ -50,6 +50,7 @@ func (p *Pattern) Match(text string) bool {
 	if table == nil {
 		return p.re().MatchString(text)
 	}
+
 	state := uint8(begin)
 	for i := range len(text) {
 		c := text[i]
@@ -61,6 +62,7 @@ func (p *Pattern) Match(text string) bool {
 			return state == accepted
 		}
 	}
+
 	return table[state].ends
 }
 
@@ -75,16 +77,19 @@ func makeTable(text string) []row {
 	if err != nil || len(prog.Inst) > maxInstructions {
 		return nil
 	}
+
 	for _, i := range prog.Inst {
 		if i.Op == syntax.InstEmptyWidth && i.Arg&^uint32(syntax.EmptyBeginText|syntax.EmptyEndText) != 0 {
 			return nil
 		}
 	}
+
 	t := tableMaker{prog: prog, rows: make([]row, begin), alike: alike(prog)}
 	first := t.closure([]uint32{uint32(prog.Start)}, syntax.EmptyBeginText)
 	if t.matches(first) {
 		return nil // it matches every text: not worth a table
 	}
+
 	// The begin is a state of its own, also if the same set is reached later: ^ matches here only.
 	t.add(first)
 	t.rows[begin].ends = t.matches(t.closure(first, syntax.EmptyBeginText|syntax.EmptyEndText))
@@ -93,6 +98,7 @@ func makeTable(text string) []row {
 			return nil
 		}
 	}
+
 	return t.rows
 }
 
@@ -113,11 +119,13 @@ func alike(prog *syntax.Prog) (first [utf8.RuneSelf]rune) {
 				matched = append(matched, byte(i), byte(i>>8))
 			}
 		}
+
 		if _, ok := known[string(matched)]; !ok {
 			known[string(matched)] = c
 		}
 		first[c] = known[string(matched)]
 	}
+
 	return first
 }
 
@@ -133,12 +141,14 @@ func (t *tableMaker) fill(i int) bool {
 			t.rows[begin+i].next[c] = t.rows[begin+i].next[like]
 			continue
 		}
+
 		moved := []uint32{uint32(t.prog.Start)} // a match may begin after any character
 		for _, pc := range t.sets[i] {
 			if inst := &t.prog.Inst[pc]; isRune(inst) && inst.MatchRune(c) {
 				moved = append(moved, inst.Out)
 			}
 		}
+
 		set := t.closure(moved, 0)
 		next := refused
 		switch at := slices.IndexFunc(t.sets[1:], func(known []uint32) bool { return slices.Equal(known, set) }); {
@@ -151,11 +161,13 @@ func (t *tableMaker) fill(i int) bool {
 			next = len(t.rows)
 			t.add(set)
 		}
+
 		if next >= maxStates {
 			return false
 		}
 		t.rows[begin+i].next[c] = uint8(next)
 	}
+
 	return true
 }
 
@@ -170,6 +182,7 @@ func (t *tableMaker) closure(from []uint32, flags syntax.EmptyOp) []uint32 {
 		}
 		seen[pc] = true
 		set = append(set, pc)
+
 		switch inst := &t.prog.Inst[pc]; inst.Op {
 		case syntax.InstAlt, syntax.InstAltMatch:
 			visit(inst.Out)
@@ -182,6 +195,7 @@ func (t *tableMaker) closure(from []uint32, flags syntax.EmptyOp) []uint32 {
 			}
 		}
 	}
+
 	for _, pc := range from {
 		visit(pc)
 	}

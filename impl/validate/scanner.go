@@ -124,6 +124,7 @@ func (s *Scanner) stringToken() (text []byte, escaped bool) {
 	if !s.expect('"') {
 		return nil, false
 	}
+
 	start, high := s.pos, false
 	for i := plain(s.buf, s.pos); i < len(s.buf); i = plain(s.buf, i) {
 		switch c := s.buf[i]; {
@@ -150,6 +151,7 @@ func (s *Scanner) stringToken() (text []byte, escaped bool) {
 			i++
 		}
 	}
+
 	s.fail(errEnd)
 	return nil, false
 }
@@ -188,11 +190,13 @@ func (s *Scanner) escape(i int) int {
 		case r < 0xd800 || r > 0xdfff:
 			return 6
 		}
+
 		if low, ok := hex4(s.buf, i+8); r < 0xdc00 && ok && s.buf[i+6] == '\\' && s.buf[i+7] == 'u' && low >= 0xdc00 && low <= 0xdfff {
 			return 12
 		}
 		s.fail(errUTF8)
 	}
+
 	return 0
 }
 
@@ -200,6 +204,7 @@ func hex4(b []byte, i int) (rune, bool) {
 	if i+4 > len(b) {
 		return 0, false
 	}
+
 	var r rune
 	for _, c := range b[i : i+4] {
 		switch {
@@ -213,6 +218,7 @@ func hex4(b []byte, i int) (rune, bool) {
 			return 0, false
 		}
 	}
+
 	return r, true
 }
 
@@ -231,6 +237,7 @@ func unescape(text []byte) []byte {
 			out = append(out, escapes[text[i]])
 			continue
 		}
+
 		r, _ := hex4(text, i+1)
 		i += 4
 		if r >= 0xd800 && r <= 0xdbff {
@@ -238,8 +245,10 @@ func unescape(text []byte) []byte {
 			r = (r-0xd800)<<10 | (low - 0xdc00) + 0x10000
 			i += 6
 		}
+
 		out = utf8.AppendRune(out, r)
 	}
+
 	return out
 }
 
@@ -252,12 +261,14 @@ func (s *Scanner) numberToken() (text []byte, plain bool) {
 	end := digits(s.buf, i)
 	ok := end == i+1 || end > i && s.buf[i] != '0'
 	i, plain = end, true
+
 	if i < len(s.buf) && s.buf[i] == '.' {
 		plain = false
 		end = digits(s.buf, i+1)
 		ok = ok && end > i+1
 		i = end
 	}
+
 	if i < len(s.buf) && s.buf[i]|0x20 == 'e' {
 		plain = false
 		i++
@@ -268,12 +279,14 @@ func (s *Scanner) numberToken() (text []byte, plain bool) {
 		ok = ok && end > i
 		i = end
 	}
+
 	if !ok {
 		s.fail(errSyntax)
 		return nil, false
 	}
 	text = s.buf[s.pos:i]
 	s.pos = i
+
 	return text, plain
 }
 
@@ -313,6 +326,7 @@ func (s *Scanner) skipNested(open byte) {
 		return
 	}
 	s.pos++
+
 	end := open + 2 // ']' and '}' stand two after their openers
 	for first := true; s.err == nil; first = false {
 		if c := s.peek(); c == end {
@@ -320,6 +334,7 @@ func (s *Scanner) skipNested(open byte) {
 			s.depth--
 			return
 		}
+
 		if !first && !s.expect(',') {
 			return
 		}
@@ -336,6 +351,7 @@ func (s *Scanner) skipNested(open byte) {
 			s.fail(errSyntax) // a comma before the end
 			return
 		}
+
 		s.Skip()
 	}
 }

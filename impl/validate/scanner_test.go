@@ -53,6 +53,7 @@ func FuzzAnyAcceptsWhatIsJSON(f *testing.F) {
 			require.True(t, utf8.ValidString(text))
 			return
 		}
+
 		// It refuses more than encoding/json: lone surrogates and deep nesting, besides bytes that are not UTF-8.
 		if json.Valid([]byte(text)) && utf8.ValidString(text) {
 			require.True(t, strings.Contains(text, `\u`) || strings.Count(text, "[")+strings.Count(text, "{") > 512, text)
@@ -67,6 +68,7 @@ func TestParametersAreStrict(t *testing.T) {
 		{In: "query", Name: "wait", Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1000, Max: 300000}},
 		{In: "query", Name: "flag", Kind: validate.BooleanParam},
 	}
+
 	check := func(query string, open bool) []string {
 		var lines []string
 		for _, v := range validate.Params(params, open, func(string) string { return "x" }, query, nil) {
@@ -74,6 +76,7 @@ func TestParametersAreStrict(t *testing.T) {
 		}
 		return lines
 	}
+
 	require.Empty(t, check("wait=1000&flag=true", false))
 	require.Empty(t, check("", false))
 	require.Empty(t, check("other=1", true))

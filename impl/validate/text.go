@@ -26,6 +26,7 @@ func (s *Scanner) String(t *Text) (text string, ok bool) {
 	if s.err != nil {
 		return "", false
 	}
+
 	text = s.cut(raw, escaped, s.pos-1)
 	if t != nil {
 		s.note(t.check(text))
@@ -59,12 +60,14 @@ func dateTime(text string) (at time.Time, ok bool) {
 	if len(text) <= len(seconds) || !written(text[:len(seconds)], seconds) {
 		return at, false
 	}
+
 	zone := text[len(seconds):]
 	if fraction, ok := strings.CutPrefix(zone, "."); ok {
 		if zone = strings.TrimLeft(fraction, "0123456789"); len(zone) == len(fraction) {
 			return at, false
 		}
 	}
+
 	if zone != "Z" && (!written(zone, "+00:00") && !written(zone, "-00:00") || zone[1:3] > "23" || zone[4:] > "59") {
 		return at, false
 	}
@@ -94,17 +97,20 @@ func (t *Text) check(text string) string {
 			return "must have at most " + count(t.Max, "character")
 		}
 	}
+
 	if t.Enum != nil && !slices.Contains(t.Enum, text) {
 		return oneOf(t.Enum)
 	}
 	if t.Pattern != nil && !t.Pattern.Match(text) {
 		return "must match " + t.Pattern.String()
 	}
+
 	if t.DateTime {
 		if _, ok := dateTime(text); !ok {
 			return "must be an RFC 3339 date-time"
 		}
 	}
+
 	if t.URI && !isURI(text) {
 		return "must be an absolute URI"
 	}

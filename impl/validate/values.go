@@ -100,11 +100,13 @@ func (s *Scanner) next(end byte) bool {
 	} else if top.index >= 0 && s.err == nil && s.expect(',') && s.peek() == end {
 		s.fail(errSyntax) // a comma before the end
 	}
+
 	if s.err != nil || c == end {
 		s.depth--
 		s.path.pop()
 		return false
 	}
+
 	top.index++
 	return true
 }

@@ -55,18 +55,21 @@ func permit(address string, private bool) error {
 	if err != nil {
 		return err
 	}
+
 	ip := at.Addr().Unmap()
 	for _, m := range metadata {
 		if ip == m {
 			return errors.New("the address is one of metadata")
 		}
 	}
+
 	switch {
 	case ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified():
 		return errors.New("the address is link-local, multicast or unspecified")
 	case !private && (ip.IsLoopback() || ip.IsPrivate() || shared.Contains(ip)):
 		return errors.New("the address is private, which the settings do not permit")
 	}
+
 	return nil
 }
 
@@ -80,6 +83,7 @@ func (p *Poster) Post(ctx context.Context, url string, body io.Reader, size int6
 	r.ContentLength = size
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "berth")
+
 	res, err := p.client.Do(r)
 	if err != nil {
 		for inner := err; inner != nil; inner = errors.Unwrap(inner) {
@@ -87,6 +91,7 @@ func (p *Poster) Post(ctx context.Context, url string, body io.Reader, size int6
 		}
 		return 0, err
 	}
+
 	_ = res.Body.Close()
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		return res.StatusCode, fmt.Errorf("the receiver answered %d", res.StatusCode)

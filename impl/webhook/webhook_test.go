@@ -21,6 +21,7 @@ func TestTheDocumentIsPostedAsJSON(t *testing.T) {
 	defer s.Close()
 	p := New(true)
 	defer p.Close()
+
 	status, err := p.Post(t.Context(), s.URL+"/hook?secret=1", strings.NewReader(`{"id":"a"}`), 10)
 	require.NoError(t, err)
 	require.Equal(t, 202, status)
@@ -65,6 +66,7 @@ func TestSomeAddressesAreNeverReachedAndPrivateOnesOnlyIfPermitted(t *testing.T)
 		require.Equal(t, want[0], permit(address, false) == nil, address)
 		require.Equal(t, want[1], permit(address, true) == nil, address)
 	}
+
 	_, err := New(false).Post(t.Context(), "http://127.0.0.1:9/", nil, 0)
 	require.ErrorContains(t, err, "private")
 }

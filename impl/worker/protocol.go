@@ -69,11 +69,13 @@ func (c *client) send(ctx context.Context, method, address string, body []byte) 
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
+
 	answer, err := c.http.Do(request)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = answer.Body.Close() }()
+
 	text, err := io.ReadAll(answer.Body) // to the end even if nobody wants it: else the connection is of no more use
 	switch {
 	case answer.StatusCode == http.StatusOK:
@@ -112,6 +114,7 @@ func (c *client) take(ctx context.Context, n int, busy bool) ([]takenJob, error)
 	if err != nil {
 		return nil, err
 	}
+
 	return readTaken(text)
 }
 
@@ -136,6 +139,7 @@ func readTaken(text []byte) ([]takenJob, error) {
 		}
 		jobs = []takenJob{*job}
 	}
+
 	all := len(jobs)
 	jobs = slices.DeleteFunc(jobs, func(job takenJob) bool { return job.ID == "" || job.Input == nil })
 	if len(jobs) < all {
@@ -205,6 +209,7 @@ func (c *client) post(ctx context.Context, address, job string, isStream bool, b
 	if err := encoder.Encode(body); err != nil {
 		return err
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, c.Pauses.Post)
 	defer cancel()
 	address = withQuery(strings.ReplaceAll(address, "$ID", url.PathEscape(job)), "isStream="+strconv.FormatBool(isStream))

@@ -111,6 +111,7 @@ func (w *Worker) takes(ctx, working context.Context) {
 				return
 			}
 		}
+
 		asked := time.Now()
 		jobs, err := w.take(ctx, room, busy > 0)
 		for _, job := range jobs { // even after ctx has ended: nobody else will run them
@@ -136,6 +137,7 @@ func (w *Worker) rest(ctx context.Context, what string, asked time.Time, got int
 	case got == 0:
 		return Pause(ctx, w.Pauses.AfterPoll-time.Since(asked))
 	}
+
 	return nil
 }
 
@@ -149,11 +151,13 @@ func (w *Worker) begin(working context.Context, job takenJob) {
 		w.held[job.ID] = cancel
 	}
 	w.mu.Unlock()
+
 	if at {
 		cancel(nil)
 		w.log.Warn("job was taken twice", "job", job.ID)
 		return
 	}
+
 	w.running.Go(func() {
 		defer cancel(nil)
 		defer w.release(job.ID)
@@ -171,6 +175,7 @@ func (w *Worker) handle(ctx, working context.Context, job takenJob) {
 	started := time.Now()
 	log := w.log.With("job", job.ID)
 	var output json.RawMessage
+
 	err := context.Cause(ctx)
 	if err == nil {
 		output, err = w.handler(ctx, job.Input, func(ctx context.Context, value json.RawMessage) error {
@@ -181,6 +186,7 @@ func (w *Worker) handle(ctx, working context.Context, job takenJob) {
 		log.Info("job is given back")
 		return
 	}
+
 	if errors.Is(context.Cause(ctx), errStopped) {
 		log.Info("job was stopped")
 		return
@@ -194,6 +200,7 @@ func (w *Worker) handle(ctx, working context.Context, job takenJob) {
 		log.Error("result was lost", "error", posted)
 		return
 	}
+
 	log.Info("job is done", "took", time.Since(started).Round(time.Millisecond), "failed", err != nil)
 }
 
@@ -254,6 +261,7 @@ func (w *Worker) stopping(ctx context.Context) {
 				cancel(errStopped)
 			}
 		}
+
 		w.mu.Unlock()
 		// However much came: the same list may come again until the jobs are gone.
 		if w.rest(ctx, "stop", asked, 0, err) != nil {

@@ -105,6 +105,7 @@ func (w *walk) operations() {
 		}
 		w.others(name, a, b, "parameters", "requestBody", "responses", "security")
 	})
+
 	w.leaf("webhooks", w.a.root["webhooks"], w.b.root["webhooks"])
 }
 
@@ -138,6 +139,7 @@ func (d Document) operations() object {
 			all[strings.ToUpper(method)+" "+path] = fields
 		}
 	}
+
 	return all
 }
 
@@ -160,6 +162,7 @@ func (d Document) security(op object) any {
 	if !ok {
 		ways, _ = d.root["security"].([]any)
 	}
+
 	shown := []any{}
 	for _, way := range ways {
 		var schemes []any
@@ -172,6 +175,7 @@ func (d Document) security(op object) any {
 		slices.SortFunc(schemes, func(x, y any) int { return cmp.Compare(text(x), text(y)) })
 		shown = append(shown, schemes)
 	}
+
 	return shown
 }
 
@@ -236,6 +240,7 @@ func (w *walk) response(at string, x, y any) {
 	if again {
 		return
 	}
+
 	headers := func(m object) object {
 		h, _ := m["headers"].(object)
 		return h
@@ -245,6 +250,7 @@ func (w *walk) response(at string, x, y any) {
 		q, _ := w.b.resolve(y)
 		w.parameter(at+"/headers/"+name, p, q)
 	})
+
 	w.content(at, a, b)
 	w.others(at, a, b, "headers", "content", "links") // links promise nothing
 }
@@ -279,6 +285,7 @@ func (w *walk) schema(at string, x, y any) {
 	if again || w.around[pair] {
 		return
 	}
+
 	w.around[pair] = true
 	defer delete(w.around, pair)
 	for _, key := range slices.Sorted(maps.Keys(both(a.keywords, b.keywords))) {
@@ -341,6 +348,7 @@ func mapping(s object) object {
 	given, _ := s["discriminator"].(object)["mapping"].(object)
 	one, _ := s["oneOf"].([]any)
 	any, _ := s["anyOf"].([]any)
+
 	names := map[string]int{}
 	for i, branch := range slices.Concat(one, any) {
 		m, _ := branch.(object)
@@ -348,6 +356,7 @@ func mapping(s object) object {
 			names[ref[strings.LastIndex(ref, "/")+1:]] = i
 		}
 	}
+
 	all, led := object{}, map[string]bool{}
 	for value, target := range given {
 		name := text(target)
@@ -357,11 +366,13 @@ func mapping(s object) object {
 			all[value], led[name] = i, true
 		}
 	}
+
 	for name, i := range names {
 		if !led[name] {
 			all[name] = i
 		}
 	}
+
 	return all
 }
 

@@ -32,6 +32,7 @@ func TestEveryKindOfDifferenceIsToldOnce(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/a.yaml")
 	require.NoError(t, err)
+
 	a := load(t, "testdata/a.yaml")
 	for _, edit := range []struct {
 		from, to string
@@ -154,10 +155,12 @@ func TestTheListOfTheDocumentsNamesReasonsAndComponentsThatThereAre(t *testing.T
 	require.NoError(t, err)
 	text, err := os.ReadFile("../rest.yaml")
 	require.NoError(t, err)
+
 	var document struct {
 		Components struct{ Schemas map[string]any }
 	}
 	require.NoError(t, yaml.Unmarshal(text, &document))
+
 	var seen []diff.Difference
 	for _, e := range list {
 		require.NotContains(t, seen, e.Difference)

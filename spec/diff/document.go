@@ -70,6 +70,7 @@ func (d Document) checkReferences(node any) error {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -131,10 +132,12 @@ func (d Document) makeSchema(node object) schema {
 		}
 		parts = slices.Concat([]any{object{"$ref": ref}}, parts)
 	}
+
 	if len(parts) == 1 && len(m) == 0 {
 		return d.schema(parts[0])
 	}
 	normalize(m)
+
 	var apart []any
 	for _, part := range parts {
 		if keywords := d.schema(part).keywords; mergeable(m, keywords) {
@@ -143,6 +146,7 @@ func (d Document) makeSchema(node object) schema {
 			apart = append(apart, part)
 		}
 	}
+
 	if apart != nil {
 		m["allOf"] = apart
 	}
@@ -159,6 +163,7 @@ func normalize(m object) {
 		delete(m, "const")
 		m["enum"] = []any{one}
 	}
+
 	for key, value := range map[string]any{
 		"minLength": 0, "minItems": 0, "minProperties": 0, "uniqueItems": false, "readOnly": false, "writeOnly": false, "additionalProperties": true, "items": true,
 	} {
@@ -182,12 +187,14 @@ func mergeable(into, part object) bool {
 			return false
 		}
 	}
+
 	for key, value := range part {
 		have, there := into[key]
 		if there && key != "properties" && key != "required" && text(have) != text(value) {
 			return false
 		}
 	}
+
 	return true
 }
 

@@ -55,6 +55,7 @@ func parseExpected(text []byte) (list []Expected, err error) {
 	if err := decoder.Decode(&entries); err != nil {
 		return nil, err
 	}
+
 	var faults []error
 	listed := map[Difference]bool{}
 	for _, e := range entries {
@@ -69,10 +70,12 @@ func parseExpected(text []byte) (list []Expected, err error) {
 			listed[d] = true
 			list = append(list, Expected{d, e.Reason})
 		}
+
 		if len(e.At) == 0 {
 			faults = append(faults, fmt.Errorf("%q: at must be there", e.Reason))
 		}
 	}
+
 	return list, errors.Join(faults...)
 }
 

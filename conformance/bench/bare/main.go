@@ -22,6 +22,7 @@ func main() {
 	check(err)
 	_, err = db.Exec("CREATE TABLE IF NOT EXISTS jobs (id TEXT PRIMARY KEY, body BLOB)")
 	check(err)
+
 	e := echo.New()
 	e.GET("/healthz", func(c echo.Context) error {
 		var n int
@@ -30,12 +31,14 @@ func main() {
 		}
 		return c.NoContent(http.StatusOK)
 	})
+
 	e.POST("/", func(c echo.Context) error {
 		if _, err := io.Copy(io.Discard, c.Request().Body); err != nil {
 			return err
 		}
 		return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, answer)
 	})
+
 	e.GET("/", func(c echo.Context) error { return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, answer) })
 	var handler http.Handler = e
 	if len(os.Args) > 2 && os.Args[2] == "net/http" {

@@ -57,6 +57,7 @@ func main() {
 		}
 		return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, []byte(`{"status":"IN_QUEUE"}`))
 	}
+
 	e := echo.New()
 	e.POST("/", post)
 	e.POST("/done", func(c echo.Context) error {
@@ -68,6 +69,7 @@ func main() {
 		<-finished
 		return err
 	})
+
 	e.GET("/", func(c echo.Context) error { return c.String(http.StatusOK, strconv.FormatInt(done.Load(), 10)) })
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
@@ -87,6 +89,7 @@ func onRedis(address, queue string, workers int) enqueuer {
 		})
 		check(server.Start(mux))
 	}
+
 	return func(ctx context.Context, body []byte) error {
 		_, err := client.EnqueueContext(ctx, asynq.NewTask("job", body), asynq.Queue(queue))
 		return err
@@ -118,6 +121,7 @@ func onPostgreSQL(url, queue string, workers int) enqueuer {
 	check(err)
 	_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
 	check(err)
+
 	kinds := river.NewWorkers()
 	river.AddWorker(kinds, &worker{})
 	settings := &river.Config{Workers: kinds, FetchCooldown: time.Millisecond, FetchPollInterval: time.Millisecond}
@@ -129,6 +133,7 @@ func onPostgreSQL(url, queue string, workers int) enqueuer {
 	if workers > 0 {
 		check(client.Start(ctx))
 	}
+
 	return func(ctx context.Context, body []byte) error {
 		_, err := client.Insert(ctx, job{body}, &river.InsertOpts{Queue: queue})
 		return err

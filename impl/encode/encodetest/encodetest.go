@@ -43,6 +43,7 @@ func fill(v reflect.Value, random *rand.Rand) {
 		n.SetNull()
 		return
 	}
+
 	switch v.Interface().(type) {
 	case time.Time:
 		v.Set(reflect.ValueOf(time.UnixMilli(random.Int64N(1 << 40)).UTC()))
@@ -51,6 +52,7 @@ func fill(v reflect.Value, random *rand.Rand) {
 		v.SetBytes([]byte(raws[random.IntN(len(raws))]))
 		return
 	}
+
 	if v.SetZero(); random.IntN(3) == 0 {
 		return
 	}
@@ -71,6 +73,7 @@ func fill(v reflect.Value, random *rand.Rand) {
 			set.Call([]reflect.Value{value})
 			return
 		}
+
 		v.Set(reflect.MakeSlice(v.Type(), random.IntN(3), 3))
 		for i := range v.Len() {
 			fill(v.Index(i), random)

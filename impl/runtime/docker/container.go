@@ -55,6 +55,7 @@ func (h *Runtime) abort(ctx context.Context, id string) error {
 	if s == nil {
 		return nil
 	}
+
 	s.cancel()
 	select {
 	case <-s.done:
@@ -78,6 +79,7 @@ func (h *Runtime) Stop(ctx context.Context, id string, grace time.Duration) erro
 		return err
 	}
 	defer unlock()
+
 	if err := h.abort(ctx, id); err != nil {
 		return err
 	}
@@ -88,6 +90,7 @@ func (h *Runtime) Stop(ctx context.Context, id string, grace time.Duration) erro
 	if err != nil || !isUp(c) {
 		return err
 	}
+
 	h.hush(c)
 	seconds := int(math.Ceil(grace.Seconds()))
 	_, err = h.engine.ContainerStop(ctx, c.ID, client.ContainerStopOptions{Timeout: &seconds})
@@ -101,9 +104,11 @@ func (h *Runtime) Remove(ctx context.Context, id string) error {
 		return err
 	}
 	defer unlock()
+
 	if err := h.abort(ctx, id); err != nil {
 		return err
 	}
+
 	c, err := h.find(ctx, id)
 	switch {
 	case err == nil:
@@ -114,17 +119,20 @@ func (h *Runtime) Remove(ctx context.Context, id string) error {
 	case !errors.Is(err, runtime.ErrUnknown):
 		return err
 	}
+
 	_, err = ask(ctx, func(ctx context.Context) (client.VolumeRemoveResult, error) {
 		return h.engine.VolumeRemove(ctx, h.name(id), client.VolumeRemoveOptions{})
 	})
 	if err != nil && !errdefs.IsNotFound(err) {
 		return fmt.Errorf("persistent mount: %w", err)
 	}
+
 	if c.Config != nil && c.Config.Labels[labelNetwork] != "" {
 		if err := h.leaveNetwork(ctx, c.Config.Labels[labelNetwork]); err != nil {
 			return fmt.Errorf("global network: %w", err)
 		}
 	}
+
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.failed, id)
@@ -148,12 +156,14 @@ func (h *Runtime) Inspect(ctx context.Context, id string) (runtime.State, error)
 	h.mu.Lock()
 	s, failed := h.starts[id], h.failed[id]
 	h.mu.Unlock()
+
 	switch {
 	case s != nil:
 		return runtime.State{Phase: runtime.Starting, Generation: s.generation}, nil
 	case failed.Phase != "":
 		return failed, nil
 	}
+
 	c, err := h.find(ctx, id)
 	if err == nil && c.State.Status == container.StateCreated {
 		err = runtime.ErrUnknown
@@ -161,6 +171,7 @@ func (h *Runtime) Inspect(ctx context.Context, id string) (runtime.State, error)
 	if err != nil {
 		return runtime.State{}, err
 	}
+
 	return state(c), nil
 }
 
@@ -191,6 +202,7 @@ func published(c container.InspectResponse) (all []compute.PublishedPort) {
 			continue
 		}
 		_, kind, _ := strings.Cut(text, "/")
+
 		one := compute.PublishedPort{Private: int(port.Num()), Type: kind}
 		if bound := c.NetworkSettings.Ports[port]; len(bound) > 0 {
 			one.Public, _ = strconv.Atoi(bound[0].HostPort)
@@ -198,8 +210,10 @@ func published(c container.InspectResponse) (all []compute.PublishedPort) {
 				one.IP = ip.String()
 			}
 		}
+
 		all = append(all, one)
 	}
+
 	return all
 }
 
@@ -212,12 +226,14 @@ func (h *Runtime) List(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	volumes, err := ask(ctx, func(ctx context.Context) (client.VolumeListResult, error) {
 		return h.engine.VolumeList(ctx, client.VolumeListOptions{Filters: h.label().Add("label", labelAllocation)})
 	})
 	if err != nil {
 		return nil, err
 	}
+
 	ids := map[string]bool{}
 	for _, c := range containers.Items {
 		ids[c.Labels[labelAllocation]] = true
@@ -233,6 +249,7 @@ func (h *Runtime) List(ctx context.Context) ([]string, error) {
 	for id := range h.failed {
 		ids[id] = true
 	}
+
 	return slices.Sorted(maps.Keys(ids)), nil
 }
 

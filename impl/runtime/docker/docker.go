@@ -116,6 +116,7 @@ func New(c Config) (*Runtime, error) {
 	if !c.Publish.IsValid() {
 		c.Publish = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	}
+
 	switch c.Pull {
 	case "":
 		c.Pull = PullIfAbsent
@@ -123,6 +124,7 @@ func New(c Config) (*Runtime, error) {
 	default:
 		return nil, fmt.Errorf("docker: pull must be %s, %s or %s, and not %q", PullIfAbsent, PullAlways, PullNever, c.Pull)
 	}
+
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -133,12 +135,14 @@ func New(c Config) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	h := &Runtime{
 		config: c, engine: engine, reserve: reserve, ends: runtime.NewEnds(), locks: locks{held: map[string]*lock{}},
 		starts: map[string]*start{}, failed: map[string]runtime.State{}, quiet: map[string]bool{}, samples: map[string]sample{},
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.work.Go(h.listen)
+
 	return h, nil
 }
 
@@ -217,12 +221,14 @@ func (h *Runtime) info(ctx context.Context) (system.Info, error) {
 	if known != nil {
 		return *known, nil
 	}
+
 	answer, err := ask(ctx, func(ctx context.Context) (client.SystemInfoResult, error) {
 		return h.engine.Info(ctx, client.InfoOptions{})
 	})
 	if err != nil {
 		return system.Info{}, err
 	}
+
 	h.mu.Lock()
 	h.known = &answer.Info
 	h.mu.Unlock()

@@ -42,6 +42,7 @@ func TestAContainerOutlivesTheDeathOfBerthAndIsTakenUpAgain(t *testing.T) {
 	out, err := berth.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, berth.Start())
+
 	line, err := bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "up\n", line)
@@ -50,6 +51,7 @@ func TestAContainerOutlivesTheDeathOfBerthAndIsTakenUpAgain(t *testing.T) {
 		require.NoError(t, err)
 		return found.Container.ID
 	}
+
 	before := container()
 	require.NoError(t, berth.Process.Kill())
 	require.Error(t, berth.Wait())
@@ -60,6 +62,7 @@ func TestAContainerOutlivesTheDeathOfBerthAndIsTakenUpAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"a"}, ids)
 	require.NoError(t, host.Start(t.Context(), kept())) // changes nothing
+
 	state, err := host.Inspect(t.Context(), "a")
 	require.NoError(t, err)
 	t.Log("taken up again in", time.Since(begin))
@@ -69,11 +72,13 @@ func TestAContainerOutlivesTheDeathOfBerthAndIsTakenUpAgain(t *testing.T) {
 	require.Equal(t, before, container())
 	require.Equal(t, "hello\n", logs(t, host, "a"))
 	require.NoError(t, host.Stop(t.Context(), "a", 5*time.Second))
+
 	read := kept()
 	read.Args = "'read /kept/x'"
 	require.NoError(t, host.Start(t.Context(), read))
 	await(t, host, "a", runtime.Ended)
 	require.Equal(t, "/kept/x: one\n", logs(t, host, "a"))
+
 	other := open(t, docker.Config{Owner: owner + "2"})
 	ids, err = other.List(t.Context())
 	require.NoError(t, err)
@@ -136,28 +141,33 @@ func TestAnImageThatIsNotThereEndsTheAllocationWithAReason(t *testing.T) {
 			return runtime.Credential{User: "u", Password: "s3cret"}, nil
 		}}
 		require.NoError(t, host.Start(t.Context(), a))
+
 		state := await(t, host, "a", runtime.Ended)
 		require.Equal(t, -1, state.ExitCode)
 		require.Equal(t, int64(3), state.Generation)
 		require.Contains(t, state.Reason, a.Image)
 		require.Contains(t, state.Reason, reason)
 		require.NotContains(t, state.Reason, "s3cret")
+
 		select {
 		case id := <-host.Ended():
 			require.Equal(t, "a", id)
 		case <-time.After(patience):
 			require.Fail(t, "the end was not reported")
 		}
+
 		require.Empty(t, logs(t, host, "a"))
 		stats, err := host.Stats(t.Context(), "a")
 		require.NoError(t, err)
 		require.Zero(t, stats)
 		require.NoError(t, host.Stop(t.Context(), "a", time.Second))
+
 		a.Image, a.Args = dockertest.Image(), "stay"
 		if policy == docker.PullAlways {
 			continue // the player comes from no registry
 		}
 		require.NoError(t, host.Start(t.Context(), a))
+
 		await(t, host, "a", runtime.Up)
 		require.NoError(t, host.Remove(t.Context(), "a"))
 	}
@@ -170,11 +180,13 @@ func TestAProgramThatCannotBeStartedLeavesNoContainer(t *testing.T) {
 	a := playing("a", "stay")
 	a.Persistent = &compute.PersistentMount{SizeGB: 10, Path: "/player"} // a directory in place of the program
 	require.NoError(t, host.Start(t.Context(), a))
+
 	state := await(t, host, "a", runtime.Ended)
 	require.NotEmpty(t, state.Reason)
 	all, err := c.ContainerList(t.Context(), client.ContainerListOptions{All: true, Filters: make(client.Filters).Add("label", "dev.berth.owner="+owner)})
 	require.NoError(t, err)
 	require.Empty(t, all.Items)
+
 	ids, err := host.List(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []string{"a"}, ids, "so that its mount can be removed")
@@ -190,6 +202,7 @@ func TestAContainerGetsItsLimitsLabelsAndNoGPU(t *testing.T) {
 	a.Env["NVIDIA_VISIBLE_DEVICES"] = "all"
 	a.Labels = map[string]string{"dev.berth.name": "first", "dev.berth.owner": "somebody else"}
 	require.NoError(t, host.Start(t.Context(), a))
+
 	await(t, host, "a", runtime.Up)
 	found, err := c.ContainerInspect(t.Context(), "berth-"+owner+"-a", client.ContainerInspectOptions{})
 	require.NoError(t, err)
@@ -207,6 +220,7 @@ func TestAGPUThatTheEngineCannotGiveIsAClearError(t *testing.T) {
 	c, owner := dockertest.Need(t)
 	info, err := c.Info(t.Context(), client.InfoOptions{})
 	require.NoError(t, err)
+
 	if _, has := info.Info.Runtimes["nvidia"]; has {
 		t.Skip("this engine can give GPUs")
 	}
@@ -236,9 +250,11 @@ func TestALongLineComesWithoutAGapAndAFollowerGoesOnWhereItLeftOff(t *testing.T)
 	host := open(t, docker.Config{Owner: owner})
 	long := strings.Repeat("x", 40_000) // the engine passes 16 KB on at a time
 	require.NoError(t, host.Start(t.Context(), playing("a", "say "+long, "tick 30")))
+
 	await(t, host, "a", runtime.Up)
 	var texts []string
 	var last int64
+
 	leave := errors.New("leave")
 	for err := leave; err != nil; {
 		n := 0
@@ -253,6 +269,7 @@ func TestALongLineComesWithoutAGapAndAFollowerGoesOnWhereItLeftOff(t *testing.T)
 			require.ErrorIs(t, err, leave)
 		}
 	}
+
 	require.Len(t, texts, 31)
 	require.Equal(t, long, texts[0])
 	for i := range 30 {
@@ -270,6 +287,7 @@ func TestAnEngineThatDoesNotAnswerTellsNothingAboutAnAllocation(t *testing.T) {
 	require.ErrorIs(t, host.Stop(t.Context(), "a", time.Second), runtime.ErrUnavailable)
 	require.ErrorIs(t, host.Remove(t.Context(), "a"), runtime.ErrUnavailable)
 	require.ErrorIs(t, host.Logs(t.Context(), "a", runtime.LogQuery{}, nil), runtime.ErrUnavailable)
+
 	_, err = host.Stats(t.Context(), "a")
 	require.ErrorIs(t, err, runtime.ErrUnavailable)
 	_, err = host.List(t.Context())
@@ -299,6 +317,7 @@ func (g *gate) open(t *testing.T, engine string) {
 				_ = in.Close()
 				continue
 			}
+
 			g.mu.Lock()
 			g.conns = append(g.conns, in, out)
 			g.mu.Unlock()
@@ -325,15 +344,18 @@ func TestAnEngineThatGoesAndComesBackLosesNothing(t *testing.T) {
 	if !ok {
 		t.Skip("the engine is not at a socket of this machine")
 	}
+
 	g := &gate{path: filepath.Join(t.TempDir(), "docker.sock")}
 	g.open(t, socket)
 	host := open(t, docker.Config{Owner: owner, Host: "unix://" + g.path})
 	require.NoError(t, host.Start(t.Context(), playing("a", "say hello", "stay")))
+
 	up := await(t, host, "a", runtime.Up)
 	g.close()
 	_, err := host.Inspect(t.Context(), "a")
 	require.ErrorIs(t, err, runtime.ErrUnavailable)
 	require.ErrorIs(t, host.Start(t.Context(), playing("b", "stay")), runtime.ErrUnavailable)
+
 	g.open(t, socket)
 	t.Cleanup(g.close)
 	require.Equal(t, up, await(t, host, "a", runtime.Up))

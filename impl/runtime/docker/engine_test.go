@@ -32,6 +32,7 @@ func TestMain(m *testing.M) {
 		if err == nil {
 			err = host.Start(context.Background(), kept())
 		}
+
 		for err == nil {
 			var state runtime.State
 			if state, err = host.Inspect(context.Background(), "a"); state.Phase == runtime.Up {
@@ -39,9 +40,11 @@ func TestMain(m *testing.M) {
 				select {}
 			}
 		}
+
 		fmt.Println(err)
 		os.Exit(1)
 	}
+
 	os.Exit(m.Run())
 }
 
@@ -88,6 +91,7 @@ func BenchmarkStart(b *testing.B) {
 	defer func() { require.NoError(b, host.Close()) }()
 	a := playing("a", "serve 8080", "stay")
 	a.Ports = []string{"8080/http"}
+
 	var starts, removals []time.Duration
 	for b.Loop() {
 		begin := time.Now()
@@ -97,10 +101,12 @@ func BenchmarkStart(b *testing.B) {
 			state, err = host.Inspect(b.Context(), "a")
 			require.NoError(b, err)
 		}
+
 		up := time.Now()
 		require.NoError(b, host.Remove(b.Context(), "a"))
 		starts, removals = append(starts, up.Sub(begin)), append(removals, time.Since(up))
 	}
+
 	slices.Sort(starts)
 	slices.Sort(removals)
 	b.ReportMetric(starts[len(starts)/2].Seconds()*1000, "ms-up-p50")

@@ -20,6 +20,7 @@ func (h *Runtime) listen() {
 				open = false
 			}
 		}
+
 		h.mu.Lock()
 		h.known = nil  // the next engine may be another one
 		clear(h.quiet) // what ended meanwhile is not reported; what ends now is a hint more

@@ -35,15 +35,18 @@ func Examine(ctx context.Context, host string) (Engine, error) {
 	if err != nil {
 		return e, err
 	}
+
 	info := answer.Info
 	_, e.GPUs = info.Runtimes[nvidia]
 	e.Version, e.APIVersion, e.CPUs, e.Memory = info.ServerVersion, engine.ClientVersion(), info.NCPU, info.MemTotal
 	e.System, e.Driver = info.OperatingSystem+" "+info.Architecture, info.Driver
+
 	for _, line := range info.DriverStatus {
 		if line[0] == "Backing Filesystem" {
 			e.Driver += " on " + line[1]
 		}
 	}
+
 	for _, limit := range []struct {
 		what string
 		can  bool
@@ -57,6 +60,7 @@ func Examine(ctx context.Context, host string) (Engine, error) {
 			e.Limits = append(e.Limits, "does not limit "+limit.what)
 		}
 	}
+
 	e.Limits = append(e.Limits, "does not limit the size of persistent mounts and network volumes")
 	if !e.GPUs {
 		e.Limits = append(e.Limits, fmt.Sprintf("gives no GPUs: it has no runtime %q", nvidia))

@@ -66,16 +66,19 @@ func readGPUs(text string) map[string]compute.GPUUse {
 			continue
 		}
 		var numbers [3]float64
+
 		known := true
 		for i, field := range fields[2:] {
 			n, err := strconv.ParseFloat(field, 64)
 			known = known && err == nil
 			numbers[i] = n
 		}
+
 		if known {
 			use := compute.GPUUse{Percent: percent(numbers[0], 100), MemoryPercent: percent(numbers[1], numbers[2])}
 			all[fields[0]], all[fields[1]] = use, use
 		}
 	}
+
 	return all
 }

@@ -79,6 +79,7 @@ func both(c runtime.Config, config Config) (o runtime.Opened, err error) {
 	if err != nil {
 		return o, err
 	}
+
 	config.Owner += workersOwner
 	workers, err := New(config)
 	if err != nil {

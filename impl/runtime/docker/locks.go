@@ -26,6 +26,7 @@ func (l *locks) lock(ctx context.Context, id string) (unlock func(), err error) 
 	}
 	one.users++
 	l.mu.Unlock()
+
 	leave := func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -33,6 +34,7 @@ func (l *locks) lock(ctx context.Context, id string) (unlock func(), err error) 
 			delete(l.held, id)
 		}
 	}
+
 	select {
 	case one.turn <- struct{}{}:
 		return func() {

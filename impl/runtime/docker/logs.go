@@ -33,6 +33,7 @@ func (h *Runtime) Logs(ctx context.Context, id string, q runtime.LogQuery, emit 
 	if err != nil {
 		return err
 	}
+
 	since := q.Since
 	if after := time.Unix(0, q.After-int64(margin)); q.After > 0 && after.After(since) {
 		since = after
@@ -44,6 +45,7 @@ func (h *Runtime) Logs(ctx context.Context, id string, q runtime.LogQuery, emit 
 	if !since.IsZero() {
 		options.Since = fmt.Sprintf("%d.%09d", since.Unix(), since.Nanosecond())
 	}
+
 	body, err := h.engine.ContainerLogs(ctx, c.ID, options)
 	if err != nil {
 		return fault(err)
@@ -63,6 +65,7 @@ func read(ctx context.Context, body io.Reader, after int64, emit func(runtime.Li
 		}
 		return emit(l)
 	}
+
 	out, errs := runtime.Splitter{Stream: runtime.Stdout, Emit: wanted}, runtime.Splitter{Stream: runtime.Stderr, Emit: wanted}
 	reader := bufio.NewReader(body)
 	for {
@@ -76,6 +79,7 @@ func read(ctx context.Context, body io.Reader, after int64, emit func(runtime.Li
 			}
 			return cmp.Or(ctx.Err(), fault(err))
 		}
+
 		to := &out
 		if kind == stderr {
 			to = &errs

@@ -38,6 +38,7 @@ func (h *Runtime) makeNetwork(ctx context.Context, l *runtime.Link) error {
 	if err == nil || !errdefs.IsNotFound(err) {
 		return err
 	}
+
 	_, err = ask(ctx, func(ctx context.Context) (client.NetworkCreateResult, error) {
 		return h.engine.NetworkCreate(ctx, name, client.NetworkCreateOptions{
 			Driver: "bridge", Labels: map[string]string{labelOwner: h.config.Owner},
@@ -50,6 +51,7 @@ func (h *Runtime) makeNetwork(ctx context.Context, l *runtime.Link) error {
 	if err != nil {
 		return fmt.Errorf("global network %s: %w", l.Subnet, err)
 	}
+
 	return nil
 }
 

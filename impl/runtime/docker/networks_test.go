@@ -33,6 +33,7 @@ func TestContainersOfASubnetReachEachOtherByNameAndThoseOfAnotherDoNot(t *testin
 	serving.Link = link(subnets[0], 2, "serving.pod.berth.internal")
 	require.NoError(t, host.Start(t.Context(), serving))
 	require.NotZero(t, await(t, host, "serving", runtime.Up).Ports[0].Public, "ports are published all the same")
+
 	fetch := []string{"fetch serving.pod.berth.internal:8080", "fetch " + serving.Link.Address.String() + ":8080"}
 	for id, want := range map[string]struct {
 		link    *runtime.Link
@@ -52,6 +53,7 @@ func TestContainersOfASubnetReachEachOtherByNameAndThoseOfAnotherDoNot(t *testin
 		}
 		require.Equal(t, want.answers, answers, id)
 	}
+
 	networks := func() (names []string) {
 		found, err := c.NetworkList(t.Context(), client.NetworkListOptions{Filters: make(client.Filters).Add("label", "dev.berth.owner="+owner)})
 		require.NoError(t, err)
@@ -60,6 +62,7 @@ func TestContainersOfASubnetReachEachOtherByNameAndThoseOfAnotherDoNot(t *testin
 		}
 		return names
 	}
+
 	require.Len(t, networks(), 2)
 	require.NoError(t, host.Remove(t.Context(), "friend"))
 	require.NoError(t, host.Remove(t.Context(), "stranger"))
@@ -73,6 +76,7 @@ func TestAPrivateImageIsPulledWithItsLoginWhichIsOpenedForThatAlone(t *testing.T
 	_, owner := dockertest.Need(t)
 	host := open(t, docker.Config{Owner: owner})
 	image := dockertest.Registry(t, "user", "s3cret")
+
 	var opened atomic.Int64
 	login := func(password string) func(context.Context) (runtime.Credential, error) {
 		return func(context.Context) (runtime.Credential, error) {
@@ -80,21 +84,25 @@ func TestAPrivateImageIsPulledWithItsLoginWhichIsOpenedForThatAlone(t *testing.T
 			return runtime.Credential{User: "user", Password: password}, nil
 		}
 	}
+
 	a := runtime.Allocation{ID: "a", Image: image, Args: "stay"}
 	require.NoError(t, host.Start(t.Context(), a))
 	require.Contains(t, await(t, host, "a", runtime.Ended).Reason, "cannot be pulled", "without a login")
 	a.Credential = login("wr0ng")
 	require.NoError(t, host.Start(t.Context(), a))
 	require.Eventually(t, func() bool { return opened.Load() == 1 }, patience, look)
+
 	reason := await(t, host, "a", runtime.Ended).Reason
 	require.Contains(t, reason, "cannot be pulled")
 	require.NotContains(t, reason, "wr0ng")
 	a.Credential = login("s3cret")
 	require.NoError(t, host.Start(t.Context(), a))
+
 	await(t, host, "a", runtime.Up)
 	require.EqualValues(t, 2, opened.Load())
 	require.NoError(t, host.Remove(t.Context(), "a"))
 	require.NoError(t, host.Start(t.Context(), a))
+
 	await(t, host, "a", runtime.Up)
 	require.EqualValues(t, 2, opened.Load(), "the image is there: nobody opens the login")
 }
@@ -106,15 +114,18 @@ func TestANetworkInWhichNoContainerIsIsSweptAway(t *testing.T) {
 	a := playing("a", "stay")
 	a.Link = link(netip.MustParsePrefix("10.203.32.0/20"), 2, "a.pod.berth.internal")
 	require.NoError(t, host.Start(t.Context(), a))
+
 	await(t, host, "a", runtime.Up)
 	// As a berth leaves it that is killed between the removal of a container and that of its network.
 	_, err := c.NetworkCreate(t.Context(), "berth-"+owner+"-net-left", client.NetworkCreateOptions{Labels: map[string]string{"dev.berth.owner": owner}})
 	require.NoError(t, err)
+
 	networks := func() int {
 		found, err := c.NetworkList(t.Context(), client.NetworkListOptions{Filters: make(client.Filters).Add("label", "dev.berth.owner="+owner)})
 		require.NoError(t, err)
 		return len(found.Items)
 	}
+
 	require.Equal(t, 2, networks())
 	require.NoError(t, host.Sweep(t.Context()))
 	require.Equal(t, 1, networks(), "the other one is in use")

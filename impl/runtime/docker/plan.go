@@ -57,6 +57,7 @@ func (h *Runtime) plan(a runtime.Allocation, info system.Info) (plan, error) {
 	if _, has := info.Runtimes[nvidia]; !a.GPUs.None() && !has {
 		return plan{}, fmt.Errorf("%w: the engine has no runtime %q", runtime.ErrNoGPU, nvidia)
 	}
+
 	exposed, bound, err := publish(a.Ports, h.config.Publish)
 	if err != nil {
 		return plan{}, err
@@ -68,6 +69,7 @@ func (h *Runtime) plan(a runtime.Allocation, info system.Info) (plan, error) {
 	maps.Copy(labels, map[string]string{
 		labelOwner: h.config.Owner, labelAllocation: a.ID, labelGeneration: strconv.FormatInt(a.Generation, 10), labelPorts: strings.Join(a.Ports, ","),
 	})
+
 	mounts, volumes := h.mounts(a)
 	host := &container.HostConfig{
 		LogConfig:     container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": logBytes, "max-file": logFiles}},
@@ -76,6 +78,7 @@ func (h *Runtime) plan(a runtime.Allocation, info system.Info) (plan, error) {
 		Mounts:        mounts,
 		Resources:     resources(a, info),
 	}
+
 	if !h.config.AllowNewPrivileges {
 		host.SecurityOpt = []string{"no-new-privileges"}
 	}
@@ -85,6 +88,7 @@ func (h *Runtime) plan(a runtime.Allocation, info system.Info) (plan, error) {
 	if a.DiskGB > 0 && h.limitsDisk(info) {
 		host.StorageOpt = map[string]string{"size": strconv.FormatInt(a.DiskGB, 10) + "G"}
 	}
+
 	p := plan{link: a.Link, volumes: volumes, container: client.ContainerCreateOptions{
 		Name: h.name(a.ID),
 		Config: &container.Config{
@@ -92,6 +96,7 @@ func (h *Runtime) plan(a runtime.Allocation, info system.Info) (plan, error) {
 		},
 		HostConfig: host,
 	}}
+
 	if a.Link != nil {
 		h.join(&p.container, a.Link)
 	}

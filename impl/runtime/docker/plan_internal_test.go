@@ -22,6 +22,7 @@ func TestAContainerGetsTheDevicesOfItsAllocationAndNoOthers(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []container.DeviceRequest{{DeviceIDs: []string{"GPU-b", "GPU-d"}, Capabilities: [][]string{{"gpu"}}}}, p.container.HostConfig.DeviceRequests)
 	require.Equal(t, []string{"A=1"}, environment(a, "", nil), "what the user says of devices is not heeded")
+
 	a.GPUs = runtime.GPUs{Count: 2}
 	require.Equal(t, []container.DeviceRequest{{Count: 2, Capabilities: [][]string{{"gpu"}}}}, resources(a, system.Info{NCPU: 4}).DeviceRequests, "the engine chooses")
 	a.GPUs = runtime.GPUs{}
@@ -64,14 +65,17 @@ func TestAContainerIsToldThePortsOfTheHostThatAreItsOwn(t *testing.T) {
 	a := runtime.Allocation{ID: "a", Image: "i", Ports: []string{"22/tcp", "8080/http", "53/udp", "80/tcp"}, Env: map[string]string{"A": "1"}, GPUs: runtime.GPUs{Count: 1, Devices: []string{"0"}}}
 	p, err := h.plan(a, system.Info{NCPU: 4, Runtimes: map[string]system.RuntimeWithStatus{nvidia: {}}})
 	require.NoError(t, err)
+
 	ports := reserve(a.Ports, local)
 	defer ports.release()
 	require.Len(t, ports.ports, 2)
 	require.NotEqual(t, ports.ports[0].Public, ports.ports[1].Public)
+
 	o := h.complete(p.container, a, ports.ports)
 	require.Equal(t, []string{
 		"A=1", "RUNPOD_PUBLIC_IP=127.0.0.1", "RUNPOD_TCP_PORT_22=" + strconv.Itoa(ports.ports[0].Public), "RUNPOD_TCP_PORT_80=" + strconv.Itoa(ports.ports[1].Public),
 	}, o.Config.Env)
+
 	bound := func(text string) string { return o.HostConfig.PortBindings[network.MustParsePort(text)][0].HostPort }
 	require.Equal(t, strconv.Itoa(ports.ports[0].Public), bound("22/tcp"))
 	require.Equal(t, strconv.Itoa(ports.ports[1].Public), bound("80/tcp"))

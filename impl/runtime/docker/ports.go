@@ -36,14 +36,17 @@ func reserve(ports []string, address netip.Addr) (r reserved) {
 		if kind != string(network.TCP) || err != nil || len(r.ports) == mostReserved {
 			continue
 		}
+
 		l, err := net.Listen("tcp", netip.AddrPortFrom(address, 0).String())
 		if err != nil {
 			r.release()
 			return reserved{}
 		}
+
 		r.listeners = append(r.listeners, l)
 		r.ports = append(r.ports, compute.PublishedPort{Private: private, Public: l.Addr().(*net.TCPAddr).Port, Type: kind})
 	}
+
 	return r
 }
 
@@ -67,6 +70,7 @@ func (h *Runtime) complete(o client.ContainerCreateOptions, a runtime.Allocation
 		}
 		host.PortBindings[port] = bindings
 	}
+
 	o.Config, o.HostConfig = &config, &host
 	return o
 }

@@ -45,6 +45,7 @@ func TestAContainerWhosePortSomebodyElseTookStartsWithAnother(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = taken.Close() }()
 	port := taken.Addr().(*net.TCPAddr).Port
+
 	stolen := reserved{ports: []compute.PublishedPort{{Private: 22, Public: port, Type: "tcp"}}}
 	host := opened(t, func(n int64, ports []string, address netip.Addr) reserved {
 		if n == 0 {
@@ -52,11 +53,13 @@ func TestAContainerWhosePortSomebodyElseTookStartsWithAnother(t *testing.T) {
 		}
 		return reserve(ports, address)
 	})
+
 	a := runtime.Allocation{ID: "a", Image: dockertest.Image(), Args: "stay", Ports: []string{"22/tcp"}}
 	require.NoError(t, host.Start(t.Context(), a))
 	ports := awaitPhase(t, host, "a", runtime.Up).Ports
 	require.NotZero(t, ports[0].Public)
 	require.NotEqual(t, port, ports[0].Public)
+
 	c, err := host.engine.ContainerInspect(t.Context(), host.name("a"), client.ContainerInspectOptions{})
 	require.NoError(t, err)
 	require.Contains(t, c.Container.Config.Env, "RUNPOD_TCP_PORT_22="+strconv.Itoa(ports[0].Public))
@@ -75,6 +78,7 @@ func TestOfAnAddressThatIsNotThisMachinesTheEngineChoosesThePorts(t *testing.T) 
 	a := runtime.Allocation{ID: "a", Image: dockertest.Image(), Args: "'env RUNPOD_TCP_PORT_22' stay", Ports: []string{"22/tcp"}}
 	require.NoError(t, host.Start(t.Context(), a))
 	require.NotZero(t, awaitPhase(t, host, "a", runtime.Up).Ports[0].Public)
+
 	require.Eventually(t, func() bool {
 		var log string
 		err := host.Logs(t.Context(), "a", runtime.LogQuery{}, func(l runtime.Line) error {

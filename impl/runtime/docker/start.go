@@ -28,18 +28,21 @@ func (h *Runtime) Start(ctx context.Context, a runtime.Allocation) error {
 		return err
 	}
 	defer unlock()
+
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	h.mu.Lock()
 	closed, starting := h.closed, h.starts[a.ID] != nil
 	h.mu.Unlock()
+
 	switch {
 	case closed:
 		return errClosed
 	case starting:
 		return nil
 	}
+
 	c, err := h.find(ctx, a.ID)
 	if err != nil && !errors.Is(err, runtime.ErrUnknown) {
 		return err
@@ -47,6 +50,7 @@ func (h *Runtime) Start(ctx context.Context, a runtime.Allocation) error {
 	if err == nil && isUp(c) {
 		return nil
 	}
+
 	info, err := h.info(ctx)
 	if err != nil {
 		return err
@@ -55,6 +59,7 @@ func (h *Runtime) Start(ctx context.Context, a runtime.Allocation) error {
 	if err != nil {
 		return err
 	}
+
 	return h.begin(a, p)
 }
 
@@ -68,6 +73,7 @@ func (h *Runtime) begin(a runtime.Allocation, p plan) error {
 		cancel()
 		return errClosed
 	}
+
 	delete(h.failed, a.ID)
 	delete(h.samples, a.ID)
 	h.starts[a.ID] = s
@@ -86,6 +92,7 @@ func (h *Runtime) begin(a runtime.Allocation, p plan) error {
 			h.ends.Add(a.ID)
 		}
 	})
+
 	return nil
 }
 
@@ -125,18 +132,21 @@ func (h *Runtime) try(ctx context.Context, a runtime.Allocation, p plan) error {
 	case err != nil && !errors.Is(err, runtime.ErrUnknown):
 		return err
 	}
+
 	if err := h.pull(ctx, a); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+
 	ctx = context.WithoutCancel(ctx)
 	for _, v := range p.volumes {
 		if _, err := ask(ctx, func(ctx context.Context) (client.VolumeCreateResult, error) { return h.engine.VolumeCreate(ctx, v) }); err != nil {
 			return fmt.Errorf("volume %s: %w", v.Name, err)
 		}
 	}
+
 	if err := h.discard(ctx, a.ID); err != nil {
 		return err
 	}
@@ -147,6 +157,7 @@ func (h *Runtime) try(ctx context.Context, a runtime.Allocation, p plan) error {
 			return err
 		}
 	}
+
 	for tries := portTries; ; tries-- {
 		ports := h.reserve(a.Ports, h.config.Publish)
 		err := h.launch(ctx, a, p, ports)
@@ -169,15 +180,18 @@ func (h *Runtime) launch(ctx context.Context, a runtime.Allocation, p plan, port
 	if err != nil {
 		return err
 	}
+
 	ports.release()
 	_, err = ask(ctx, func(ctx context.Context) (client.ContainerStartResult, error) {
 		return h.engine.ContainerStart(ctx, h.name(a.ID), client.ContainerStartOptions{})
 	})
+
 	if err != nil && !errors.Is(err, runtime.ErrUnavailable) {
 		if err := h.discard(ctx, a.ID); err != nil {
 			h.config.Log.Warn("container that did not start could not be removed", "allocation", a.ID, "error", err)
 		}
 	}
+
 	return err
 }
 
@@ -189,6 +203,7 @@ func (h *Runtime) create(ctx context.Context, o client.ContainerCreateOptions) e
 		})
 		return err
 	}
+
 	err := made()
 	if err == nil || len(o.HostConfig.StorageOpt) == 0 || errors.Is(err, runtime.ErrUnavailable) || errdefs.IsConflict(err) {
 		return err
@@ -197,6 +212,7 @@ func (h *Runtime) create(ctx context.Context, o client.ContainerCreateOptions) e
 	if err := made(); err != nil {
 		return err
 	}
+
 	h.config.Log.Warn("the engine cannot limit the container disk", "error", err)
 	h.mu.Lock()
 	h.noSizes = true
@@ -219,6 +235,7 @@ func (h *Runtime) pull(ctx context.Context, a runtime.Allocation) error {
 			return fmt.Errorf("image %q is not there, and images are not pulled", a.Image)
 		}
 	}
+
 	var options client.ImagePullOptions
 	if a.Credential != nil {
 		c, err := a.Credential(ctx)
@@ -231,6 +248,7 @@ func (h *Runtime) pull(ctx context.Context, a runtime.Allocation) error {
 		}
 		options.RegistryAuth = auth
 	}
+
 	progress, err := h.engine.ImagePull(ctx, a.Image, options)
 	if err == nil {
 		err = progress.Wait(ctx)
@@ -238,5 +256,6 @@ func (h *Runtime) pull(ctx context.Context, a runtime.Allocation) error {
 	if err != nil {
 		return fmt.Errorf("image %q cannot be pulled: %w", a.Image, fault(err))
 	}
+
 	return nil
 }

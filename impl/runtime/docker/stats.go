@@ -30,6 +30,7 @@ func (h *Runtime) Stats(ctx context.Context, id string) (runtime.Stats, error) {
 	if err != nil || !isUp(c) {
 		return runtime.Stats{}, err
 	}
+
 	measured, err := ask(ctx, func(ctx context.Context) (m container.StatsResponse, err error) {
 		answer, err := h.engine.ContainerStats(ctx, c.ID, client.ContainerStatsOptions{})
 		if err != nil {
@@ -42,6 +43,7 @@ func (h *Runtime) Stats(ctx context.Context, id string) (runtime.Stats, error) {
 	if err != nil || measured.Read.IsZero() { // it ended meanwhile
 		return runtime.Stats{}, err
 	}
+
 	now := sample{container: c.ID, at: measured.Read, used: time.Duration(measured.CPUStats.CPUUsage.TotalUsage)}
 	h.mu.Lock()
 	last, ok := h.samples[id]
@@ -54,6 +56,7 @@ func (h *Runtime) Stats(ctx context.Context, id string) (runtime.Stats, error) {
 	if vcpus == 0 {
 		vcpus = float64(max(measured.CPUStats.OnlineCPUs, 1))
 	}
+
 	return runtime.Stats{
 		GPUs:          h.gpuUse(ctx, c),
 		CPUPercent:    percent(float64(now.used-last.used), float64(now.at.Sub(last.at))*vcpus),

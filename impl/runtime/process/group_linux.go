@@ -61,6 +61,7 @@ func killMarked(variables []string) (found bool, err error) {
 	if err != nil {
 		return false, err
 	}
+
 	for _, folder := range folders {
 		pid, err := strconv.Atoi(filepath.Base(folder))
 		if err != nil || pid == os.Getpid() {
@@ -70,6 +71,7 @@ func killMarked(variables []string) (found bool, err error) {
 		if err != nil {
 			continue
 		}
+
 		env, _ := os.ReadFile(filepath.Join(folder, "environ")) // of another user, or ended: not ours
 		all := strings.Split(string(env), "\x00")
 		others := slices.DeleteFunc(slices.Clone(variables), func(v string) bool { return slices.Contains(all, v) })
@@ -78,5 +80,6 @@ func killMarked(variables []string) (found bool, err error) {
 		}
 		_ = p.Release()
 	}
+
 	return found, nil
 }

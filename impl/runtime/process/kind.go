@@ -115,6 +115,7 @@ func readRules(accept []string) (r compute.ProcessRules, err error) {
 			return r, errors.New("it must be args, env or env:NAME")
 		}
 	}
+
 	return r, nil
 }
 

@@ -32,10 +32,12 @@ func newBook() *book { return &book{more: make(chan struct{})} }
 func (b *book) add(l runtime.Line) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+
 	b.last = runtime.Number(l.At, b.last)
 	l.Position = b.last
 	b.lines = append(b.lines, l)
 	b.size += lineSize + len(l.Text)
+
 	if b.size > 2*bookSize { // and not at every line: what is kept is moved
 		drop := 0
 		for ; b.size > bookSize; drop++ {
@@ -43,6 +45,7 @@ func (b *book) add(l runtime.Line) {
 		}
 		b.lines = slices.Delete(b.lines, 0, drop)
 	}
+
 	close(b.more)
 	b.more = make(chan struct{})
 }
@@ -63,6 +66,7 @@ func (b *book) follow(ctx context.Context, q runtime.LogQuery, over <-chan struc
 			ended = true
 		default:
 		}
+
 		lines, more := b.read(q)
 		for _, l := range lines {
 			if err := emit(l); err != nil {
@@ -70,10 +74,12 @@ func (b *book) follow(ctx context.Context, q runtime.LogQuery, over <-chan struc
 			}
 			q.After = l.Position
 		}
+
 		if ended {
 			return ctx.Err()
 		}
 		q.Tail = 0
+
 		select {
 		case <-more:
 		case <-over:
@@ -106,6 +112,7 @@ func (h *Runtime) copy(r *run, stream runtime.Stream, from *os.File) {
 		h.output.pass(r.id, l.Text)
 		return nil
 	}}
+
 	reader := bufio.NewReaderSize(from, 32<<10)
 	for {
 		piece, err := reader.ReadSlice('\n') // or what the buffer holds of a longer line

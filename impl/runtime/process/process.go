@@ -93,6 +93,7 @@ func New(c Config) (*Runtime, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("process: directory: %w", err)
 	}
+
 	owner, err := filepath.Abs(c.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("process: directory: %w", err)
@@ -100,12 +101,14 @@ func New(c Config) (*Runtime, error) {
 	if owner, err = filepath.EvalSymlinks(owner); err != nil { // the same directory by another name is the same owner
 		return nil, fmt.Errorf("process: directory: %w", err)
 	}
+
 	workDir := owner
 	if c.WorkDir != "" {
 		if workDir, err = filepath.Abs(c.WorkDir); err != nil {
 			return nil, fmt.Errorf("process: working directory: %w", err)
 		}
 	}
+
 	mark := filepath.Join(owner, markFile)
 	if _, err := os.Stat(mark); !errors.Is(err, fs.ErrNotExist) { // looking at every process of the machine takes milliseconds
 		if err := killLeftovers(owner); err != nil {
@@ -115,6 +118,7 @@ func New(c Config) (*Runtime, error) {
 			return nil, fmt.Errorf("process: leftovers: %w", err)
 		}
 	}
+
 	h := &Runtime{
 		owner: owner, mark: mark, workDir: workDir, inherit: slices.Clone(c.Inherit), rules: c.Rules, output: &lines{to: c.Output}, ends: runtime.NewEnds(),
 		commands: map[string][]string{}, runs: map[string]*run{},
@@ -122,6 +126,7 @@ func New(c Config) (*Runtime, error) {
 	for image, argv := range c.Commands {
 		h.Map(image, argv)
 	}
+
 	return h, nil
 }
 
@@ -147,6 +152,7 @@ func (h *Runtime) Start(ctx context.Context, a runtime.Allocation) error {
 		if stopping == nil {
 			return err
 		}
+
 		select {
 		case <-stopping:
 		case <-ctx.Done():
@@ -158,9 +164,11 @@ func (h *Runtime) Start(ctx context.Context, a runtime.Allocation) error {
 func (h *Runtime) tryStart(a runtime.Allocation) (stopping <-chan struct{}, err error) {
 	h.mu.Lock() // over the start, so that an allocation is not started twice; it takes a few milliseconds
 	defer h.mu.Unlock()
+
 	if h.closed {
 		return nil, errClosed
 	}
+
 	last := h.runs[a.ID]
 	if last != nil && !last.over() {
 		if last.isStopping() {
@@ -168,6 +176,7 @@ func (h *Runtime) tryStart(a runtime.Allocation) (stopping <-chan struct{}, err 
 		}
 		return nil, nil
 	}
+
 	argv := h.commands[a.Image]
 	if argv == nil {
 		return nil, fmt.Errorf("image %q is not mapped to a command", a.Image)
@@ -175,6 +184,7 @@ func (h *Runtime) tryStart(a runtime.Allocation) (stopping <-chan struct{}, err 
 	if err := h.rules.Check(a.Args, a.Env); err != nil {
 		return nil, err
 	}
+
 	command, err := args.Parse(a.Args)
 	switch {
 	case err != nil:
@@ -188,12 +198,14 @@ func (h *Runtime) tryStart(a runtime.Allocation) (stopping <-chan struct{}, err 
 	case !a.GPUs.None():
 		return nil, runtime.ErrNoGPU
 	}
+
 	if !h.marked {
 		if err := os.WriteFile(h.mark, nil, 0o600); err != nil {
 			return nil, fmt.Errorf("process: %w", err)
 		}
 		h.marked = true
 	}
+
 	r := newRun(a, last)
 	if err := h.launch(r, slices.Concat(argv, command.Words), h.environment(a, r.ports)); err != nil {
 		return nil, fmt.Errorf("process: image %q: %w", a.Image, err)
@@ -232,6 +244,7 @@ func (h *Runtime) Remove(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+
 	r.kill()
 	if err := r.wait(ctx); err != nil {
 		return err
@@ -241,6 +254,7 @@ func (h *Runtime) Remove(ctx context.Context, id string) error {
 	if h.runs[id] == r { // and not one that was started meanwhile
 		delete(h.runs, id)
 	}
+
 	return nil
 }
 
@@ -310,6 +324,7 @@ func (h *Runtime) Close() error {
 		<-r.done
 	}
 	h.ends.Close()
+
 	return nil
 }
 

@@ -30,6 +30,7 @@ func TestWhatAnEarlierRuntimeLeftIsKilled(t *testing.T) {
 		})
 		return cmd
 	}
+
 	other := start(dir + "2")
 	next()
 	leftover := start(dir)
@@ -38,6 +39,7 @@ func TestWhatAnEarlierRuntimeLeftIsKilled(t *testing.T) {
 	require.NoError(t, earlier.Start(t.Context(), runtime.Allocation{ID: "a", Image: "true"}))
 	require.NoError(t, earlier.Close())
 	require.NoError(t, leftover.Process.Signal(syscall.Signal(0)), "no earlier runtime had started anything")
+
 	newRuntime(t, process.Config{Dir: dir})
 	requireGone(t, ghost)
 	require.Error(t, leftover.Wait())
@@ -65,6 +67,7 @@ func TestAChildThatLeftTheGroupDoesNotOutliveTheProcessEither(t *testing.T) {
 		a := playing(id, "daemons")
 		a.Env[address] = where
 		require.NoError(t, host.Start(t.Context(), a))
+
 		ghost := next()
 		if id == "a" {
 			require.NoError(t, host.Remove(t.Context(), "a"))
@@ -72,6 +75,7 @@ func TestAChildThatLeftTheGroupDoesNotOutliveTheProcessEither(t *testing.T) {
 			continue
 		}
 		require.NoError(t, host.Remove(t.Context(), "a")) // nobody else's
+
 		require.NoError(t, host.Stop(t.Context(), id, grace))
 		requireGone(t, ghost)
 	}

@@ -111,6 +111,7 @@ func act(what string) int {
 		for range terms {
 		}
 	}
+
 	return 0
 }
 
@@ -195,15 +196,18 @@ func TestWhatAProcessCannotHaveIsRefused(t *testing.T) {
 	a := playing("a", "stay")
 	a.Persistent = &compute.PersistentMount{SizeGB: 10, Path: "/data"}
 	require.ErrorIs(t, host.Start(t.Context(), a), runtime.ErrNoMounts)
+
 	a.Persistent, a.Network = nil, &compute.NetworkMount{VolumeID: "v", Path: "/data"}
 	require.ErrorIs(t, host.Start(t.Context(), a), runtime.ErrNoMounts)
 	a.Network, a.GPUs = nil, runtime.GPUs{Count: 1}
 	require.ErrorIs(t, host.Start(t.Context(), a), runtime.ErrNoGPU)
+
 	a.Link = &runtime.Link{}
 	require.ErrorIs(t, host.Start(t.Context(), a), runtime.ErrNoNetworks)
 	a.Link = nil
 	a.GPUs, a.Ports = runtime.GPUs{}, []string{"8080/http"}
 	require.NoError(t, host.Start(t.Context(), a))
+
 	state, err := host.Inspect(t.Context(), "a")
 	require.NoError(t, err)
 	require.Equal(t, []compute.PublishedPort{{Private: 8080, Public: 8080, Type: "http", IP: "127.0.0.1"}}, state.Ports)
@@ -253,6 +257,7 @@ func TestTheProcessGetsArgumentsDirectoryAndEnvironment(t *testing.T) {
 	} {
 		t.Setenv(name, value)
 	}
+
 	dir, work := t.TempDir(), t.TempDir()
 	host := newRuntime(t, process.Config{Dir: dir, WorkDir: work, Commands: map[string][]string{"self": {os.Args[0], "first"}}, Inherit: []string{"NAMED", "ABSENT"}})
 	a := playing("a", "show")
@@ -262,16 +267,19 @@ func TestTheProcessGetsArgumentsDirectoryAndEnvironment(t *testing.T) {
 	a.Told = map[string]string{"RUNPOD_POD_ID": "a", "RUNPOD_API_KEY": "its own"}
 	a.Ports = []string{"22/tcp", "80/http"}
 	require.NoError(t, host.Start(t.Context(), a))
+
 	awaitEnd(t, host)
 	text := logs(t, host, "a")
 	require.Contains(t, text, "[first --flag one word]\n")
 	require.Contains(t, text, work)
+
 	for _, line := range []string{
 		"NAMED=kept", "LC_TIME=kept", "PYTHONPATH=/kept", "VIRTUAL_ENV=/kept", "https_proxy=kept", "PATH=" + os.Getenv("PATH"), "RUNPOD_POD_ID=a", "RUNPOD_API_KEY=a wider one",
 		"RUNPOD_PUBLIC_IP=127.0.0.1", "RUNPOD_TCP_PORT_22=22", "BERTH_ALLOCATION=a", "BERTH_OWNER=" + dir,
 	} {
 		require.Contains(t, text, "\n"+line+"\n")
 	}
+
 	for _, not := range []string{
 		"RUNPOD_AI_API_KEY", "BERTH_ADMIN_KEY", "AWS_", "OTEL_", "DOCKER_HOST", "GITHUB_TOKEN", "LD_PRELOAD", "PATHS", "ABSENT", "somebody else", "its own", "PORT_80",
 	} {
@@ -330,6 +338,7 @@ func TestTheOutputIsPassedOnLineByLine(t *testing.T) {
 	host := newRuntime(t, process.Config{Output: &out})
 	require.NoError(t, host.Start(t.Context(), playing("a", "flood 500")))
 	require.NoError(t, host.Start(t.Context(), playing("b", "flood 500")))
+
 	awaitEnd(t, host)
 	awaitEnd(t, host)
 	got := strings.Split(out.String(), "\n")
@@ -347,6 +356,7 @@ func ghosts(t *testing.T) (string, func() net.Conn) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
+
 	return listener.Addr().String(), func() net.Conn {
 		require.NoError(t, listener.(*net.TCPListener).SetDeadline(time.Now().Add(patience)))
 		conn, err := listener.Accept()
@@ -400,12 +410,14 @@ func TestEndsThatNobodyReadsHoldNobodyUp(t *testing.T) {
 	for i := range n {
 		require.NoError(t, host.Start(t.Context(), playing(strconv.Itoa(i), "exit 0")))
 	}
+
 	for i := range n {
 		require.Eventually(t, func() bool {
 			state, err := host.Inspect(t.Context(), strconv.Itoa(i))
 			return err == nil && state.Phase == runtime.Ended
 		}, patience, look)
 	}
+
 	seen := map[string]bool{}
 	for range n {
 		seen[awaitEnd(t, host)] = true

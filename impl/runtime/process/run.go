@@ -74,6 +74,7 @@ func (h *Runtime) launch(r *run, argv, env []string) error {
 			started <- err
 			return
 		}
+
 		cmd.Stdout, cmd.Stderr = pipes[0].in, pipes[1].in
 		err = cmd.Start()
 		pipes.closeIn()
@@ -82,6 +83,7 @@ func (h *Runtime) launch(r *run, argv, env []string) error {
 			started <- err
 			return
 		}
+
 		r.pid, r.startedAt = cmd.Process.Pid, time.Now().UTC()
 		started <- nil // before it no other goroutine has r
 
@@ -110,6 +112,7 @@ func (h *Runtime) launch(r *run, argv, env []string) error {
 			h.ends.Add(r.id)
 		}
 	}()
+
 	return <-started
 }
 

@@ -70,6 +70,7 @@ func outlives(t *testing.T, f Fixture) {
 	require.ElementsMatch(t, []string{"a", "ended"}, f.list(t))
 	require.Equal(t, before, f.state(t, "a"))
 	require.Equal(t, 5, f.state(t, "ended").ExitCode)
+
 	f.start(t, a) // changes nothing
 	require.Equal(t, before, f.state(t, "a"))
 	require.NoError(t, f.Runtime.Stop(t.Context(), "a", grace))
@@ -81,6 +82,7 @@ func positions(t *testing.T, f Fixture) {
 	f.await(t, "a", runtime.Ended)
 	all := f.lines(t, "a", runtime.LogQuery{})
 	require.NotEmpty(t, all)
+
 	for i, l := range all {
 		require.Equal(t, time.UTC, l.At.Location())
 		require.NotZero(t, l.Stream)
@@ -88,6 +90,7 @@ func positions(t *testing.T, f Fixture) {
 		require.Equal(t, all[i:], f.lines(t, "a", runtime.LogQuery{Tail: len(all) - i}))
 		require.Len(t, f.lines(t, "a", runtime.LogQuery{After: l.Position}), len(all)-i-1)
 	}
+
 	require.Equal(t, all, f.lines(t, "a", runtime.LogQuery{Since: all[0].At}))
 	require.Empty(t, f.lines(t, "a", runtime.LogQuery{Since: all[len(all)-1].At.Add(time.Nanosecond)}))
 	require.ErrorIs(t, f.Runtime.Logs(t.Context(), "a", runtime.LogQuery{}, func(runtime.Line) error { return io.ErrClosedPipe }), io.ErrClosedPipe)
@@ -167,6 +170,7 @@ func shares(t *testing.T, f Fixture) {
 		a.Network = &compute.NetworkMount{VolumeID: "v", Path: "/net"}
 		return a
 	}
+
 	f.start(t, with("a", "write /net/x one", "say written", "stay"))
 	require.Eventually(t, func() bool { return strings.Contains(f.log(t, "a"), "written") }, patience, look)
 	require.Equal(t, "/net/x: one\n", f.plays(t, with("b", "read /net/x")))
@@ -203,6 +207,7 @@ func measures(t *testing.T, f Fixture) {
 	a.MemoryBytes, a.VCPUs = 128<<20, 1
 	f.start(t, a)
 	require.Eventually(t, func() bool { return f.state(t, "a").Phase == runtime.Up && f.log(t, "a") != "" }, patience, look)
+
 	require.Eventually(t, func() bool {
 		stats, err := f.Runtime.Stats(t.Context(), "a")
 		require.NoError(t, err)
@@ -211,6 +216,7 @@ func measures(t *testing.T, f Fixture) {
 		return stats.CPUPercent > 10 && stats.MemoryPercent > 40
 	}, patience, 100*time.Millisecond)
 	require.NoError(t, f.Runtime.Stop(t.Context(), "a", grace))
+
 	stats, err := f.Runtime.Stats(t.Context(), "a")
 	require.NoError(t, err)
 	require.Zero(t, stats)
@@ -230,6 +236,7 @@ func publishes(t *testing.T, f Fixture) {
 		require.Contains(t, f.log(t, "a"), fmt.Sprintf("RUNPOD_TCP_PORT_9001=%d\nRUNPOD_PUBLIC_IP=127.0.0.1\n", ports[2].Public), "it knows where it is")
 		require.Equal(t, compute.PublishedPort{Private: 9000, Public: ports[1].Public, Type: "udp", IP: "127.0.0.1"}, ports[1])
 		require.Equal(t, compute.PublishedPort{Private: 8080, Public: ports[0].Public, Type: "http", IP: "127.0.0.1"}, ports[0])
+
 		require.Eventually(t, func() bool {
 			conn, err := net.Dial("tcp", net.JoinHostPort(ports[0].IP, strconv.Itoa(ports[0].Public)))
 			if err != nil {
@@ -240,6 +247,7 @@ func publishes(t *testing.T, f Fixture) {
 			return string(answer) == "ok"
 		}, patience, look)
 		require.NoError(t, f.Runtime.Stop(t.Context(), "a", grace))
+
 		require.Empty(t, f.state(t, "a").Ports)
 	}
 }

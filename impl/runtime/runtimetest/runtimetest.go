@@ -132,6 +132,7 @@ func (f Fixture) await(t *testing.T, id string, phase runtime.Phase) runtime.Sta
 		}, patience, look)
 		return state
 	}
+
 	for range 60 {
 		if state.Phase == phase {
 			break
@@ -139,6 +140,7 @@ func (f Fixture) await(t *testing.T, id string, phase runtime.Phase) runtime.Sta
 		f.Advance(time.Second)
 		state = f.state(t, id)
 	}
+
 	require.Equal(t, phase, state.Phase)
 	return state
 }
@@ -337,6 +339,7 @@ func concurrent(t *testing.T, f Fixture) {
 			}
 		})
 	}
+
 	all.Wait()
 	for _, id := range []string{"a", "b"} {
 		_, err := f.Runtime.Inspect(t.Context(), id)

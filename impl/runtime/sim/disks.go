@@ -31,6 +31,7 @@ func (f *Fleet) mark(a runtime.Allocation) (says []string) {
 	if text == "" {
 		return nil
 	}
+
 	disks := []disk{{container, a.ID}}
 	if a.Persistent != nil {
 		disks = append(disks, disk{persistent, a.ID})
@@ -38,6 +39,7 @@ func (f *Fleet) mark(a runtime.Allocation) (says []string) {
 	if a.Network != nil {
 		disks = append(disks, disk{network, string(a.Network.VolumeID)})
 	}
+
 	for _, d := range disks {
 		found := "nothing"
 		if mark, ok := f.disks[d]; ok {
@@ -46,6 +48,7 @@ func (f *Fleet) mark(a runtime.Allocation) (says []string) {
 		says = append(says, fmt.Sprintf("sim: %s has %s", d.kind, found))
 		f.disks[d] = text
 	}
+
 	return says
 }
 

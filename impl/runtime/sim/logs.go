@@ -25,16 +25,19 @@ func (f *Fleet) Logs(ctx context.Context, id string, q runtime.LogQuery, emit fu
 		f.mu.Unlock()
 		return runtime.ErrUnknown
 	}
+
 	var lines []runtime.Line
 	for _, r := range append(slices.Clip(a.earlier), a.run) {
 		lines = r.log(lines, now)
 	}
 	f.mu.Unlock()
+
 	for _, l := range q.Select(lines) {
 		if err := emit(l); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -46,6 +49,7 @@ func (r run) log(lines []runtime.Line, now time.Time) []runtime.Line {
 	}
 	s := r.state(now)
 	line(time.Unix(0, r.startAt), "sim: starting %q with arguments %q", r.image.Value(), r.args)
+
 	if !s.StartedAt.IsZero() {
 		line(r.upAt, "sim: up")
 		for _, text := range r.says {
@@ -53,10 +57,12 @@ func (r run) log(lines []runtime.Line, now time.Time) []runtime.Line {
 		}
 		r.tick(now, line)
 	}
+
 	if s.Phase == runtime.Ended {
 		line(r.endAt, "sim: ended with exit code %d", r.exitCode)
 	}
 	slices.SortStableFunc(own, func(a, b runtime.Line) int { return a.At.Compare(b.At) })
+
 	for _, l := range own {
 		var last int64
 		if len(lines) > 0 {
@@ -65,6 +71,7 @@ func (r run) log(lines []runtime.Line, now time.Time) []runtime.Line {
 		l.Position = runtime.Number(l.At, last)
 		lines = append(lines, l)
 	}
+
 	return lines
 }
 

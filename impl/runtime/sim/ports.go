@@ -62,5 +62,6 @@ func published(ports []string, numbers []int) (all []compute.PublishedPort) {
 		}
 		all = append(all, compute.PublishedPort{Private: private, Public: firstPort + numbers[i]%each, Type: kind, IP: ip.String()})
 	}
+
 	return all
 }

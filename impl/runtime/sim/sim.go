@@ -130,6 +130,7 @@ func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+
 	if f.closed {
 		return errClosed
 	}
@@ -144,6 +145,7 @@ func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 	if _, err := args.Parse(a.Args); err != nil {
 		return err
 	}
+
 	r := run{
 		image: unique.Make(a.Image), generation: a.Generation, startAt: now.UnixNano(), upAt: now.Add(f.boot), lag: compute.Lag(f.clock),
 		extras: &extras{args: a.Args, ports: a.Ports, gpus: a.GPUs.Number(), link: a.Link},
@@ -154,6 +156,7 @@ func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 			r.upAt = now
 		}
 	}
+
 	if err := r.plan(a.Env); err != nil {
 		return err
 	}
@@ -163,12 +166,14 @@ func (f *Fleet) Start(ctx context.Context, a runtime.Allocation) error {
 	if r.none() {
 		r.extras = plain
 	}
+
 	next := allocation{run: r}
 	if known {
 		next.earlier = append(last.earlier, last.run)
 		next.earlier = next.earlier[max(0, len(next.earlier)-logRuns+1):]
 	}
 	f.allocations[a.ID] = next
+
 	return nil
 }
 
@@ -181,6 +186,7 @@ func (r *run) plan(env map[string]string) error {
 		}
 		r.exitCode = int(code)
 	}
+
 	if text, ok := env[EnvExitAfter]; ok {
 		after, err := duration(EnvExitAfter, text)
 		if err != nil {
@@ -188,12 +194,14 @@ func (r *run) plan(env map[string]string) error {
 		}
 		r.endAt = r.upAt.Add(after)
 	}
+
 	if text, ok := env[EnvLogEvery]; ok {
 		var err error
 		if r.logEvery, err = duration(EnvLogEvery, text); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -213,6 +221,7 @@ func (r run) state(now time.Time) runtime.State {
 	if !r.endAt.IsZero() && r.endAt.Before(r.upAt) {
 		s.Until = r.endAt
 	}
+
 	ended := !r.endAt.IsZero() && !r.endAt.After(now)
 	if !r.upAt.After(now) && (!ended || !r.endAt.Before(r.upAt)) {
 		s.Phase, s.StartedAt, s.Ports, s.Until = runtime.Up, r.upAt.Add(r.lag), published(r.ports, r.public), r.endAt
@@ -220,6 +229,7 @@ func (r run) state(now time.Time) runtime.State {
 			s.Until = forever
 		}
 	}
+
 	if ended {
 		s.Phase, s.ExitCode, s.Ports, s.Until = runtime.Ended, r.exitCode, nil, time.Time{}
 	}

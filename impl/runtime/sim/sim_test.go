@@ -83,10 +83,12 @@ func TestAnAllocationIsStartingForExactlyTheBootTime(t *testing.T) {
 	fleet := sim.New(clock)
 	start := clock.Now()
 	require.NoError(t, fleet.Start(t.Context(), runtime.Allocation{ID: "a"}))
+
 	clock.Advance(sim.DefaultBoot - 1)
 	state, err := fleet.Inspect(t.Context(), "a")
 	require.NoError(t, err)
 	require.Equal(t, runtime.State{Phase: runtime.Starting, Until: start.Add(sim.DefaultBoot)}, state)
+
 	clock.Advance(1)
 	state, err = fleet.Inspect(t.Context(), "a")
 	require.NoError(t, err)
@@ -150,17 +152,20 @@ func TestTheLogsAreTheSameEveryTime(t *testing.T) {
 	require.NoError(t, fleet.Start(t.Context(), runtime.Allocation{
 		ID: "a", Image: "repo/image:1", Args: "-v", Env: map[string]string{sim.EnvExitAfter: "1m", sim.EnvExitCode: "9", "SECRET": "s3cret"},
 	}))
+
 	clock.Advance(time.Hour)
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	line := func(after time.Duration, text string) runtime.Line {
 		at := start.Add(after)
 		return runtime.Line{At: at, Position: at.UnixNano(), Stream: runtime.Stdout, Text: text}
 	}
+
 	want := []runtime.Line{
 		line(0, `sim: starting "repo/image:1" with arguments "-v"`),
 		line(2*time.Second, "sim: up"),
 		line(62*time.Second, "sim: ended with exit code 9"),
 	}
+
 	for range 2 {
 		var lines []runtime.Line
 		require.NoError(t, fleet.Logs(t.Context(), "a", runtime.LogQuery{Follow: true}, func(l runtime.Line) error {
@@ -176,6 +181,7 @@ func TestPortsAreThoseOfASimulatedAddressWhileItIsUp(t *testing.T) {
 	clock := newClock()
 	fleet := sim.New(clock)
 	require.NoError(t, fleet.Start(t.Context(), runtime.Allocation{ID: "a", Ports: []string{"8888/http", "22/tcp"}}))
+
 	state, err := fleet.Inspect(t.Context(), "a")
 	require.NoError(t, err)
 	require.Empty(t, state.Ports)
@@ -196,6 +202,7 @@ func TestNoTwoAllocationsThatAreUpSharePorts(t *testing.T) {
 	for i := range ports {
 		ports[i] = "22/tcp"
 	}
+
 	taken := map[compute.PublishedPort]string{}
 	look := func(id string) {
 		state, err := fleet.Inspect(t.Context(), id)
@@ -206,20 +213,24 @@ func TestNoTwoAllocationsThatAreUpSharePorts(t *testing.T) {
 			taken[p] = id
 		}
 	}
+
 	for _, id := range []string{"a", "b", "c"} {
 		require.NoError(t, fleet.Start(t.Context(), runtime.Allocation{ID: id, Ports: ports}))
 		clock.Advance(sim.DefaultBoot)
 		look(id)
 	}
+
 	require.Contains(t, taken, compute.PublishedPort{Private: 22, Public: 40_000, Type: "tcp", IP: "192.0.2.2"})
 	require.NoError(t, fleet.Remove(t.Context(), "b"))
 	require.NoError(t, fleet.Stop(t.Context(), "a", 0))
 	maps.DeleteFunc(taken, func(_ compute.PublishedPort, id string) bool { return id != "c" })
+
 	for _, id := range []string{"d", "a"} { // those that are free again, and no others
 		require.NoError(t, fleet.Start(t.Context(), runtime.Allocation{ID: id, Ports: ports}))
 		clock.Advance(sim.DefaultBoot)
 		look(id)
 	}
+
 	for p := range taken {
 		require.Contains(t, []string{"192.0.2.1", "192.0.2.2"}, p.IP)
 	}

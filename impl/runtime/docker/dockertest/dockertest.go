@@ -80,12 +80,14 @@ func Sweep(t testing.TB, owner string) {
 	ours := make(client.Filters).Add("label", "dev.berth.owner="+owner)
 	containers, err := f.engine.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: ours})
 	require.NoError(t, err)
+
 	for _, one := range containers.Items {
 		_, err := f.engine.ContainerRemove(ctx, one.ID, client.ContainerRemoveOptions{Force: true})
 		require.NoError(t, err)
 	}
 	volumes, err := f.engine.VolumeList(ctx, client.VolumeListOptions{Filters: ours})
 	require.NoError(t, err)
+
 	for _, one := range volumes.Items {
 		_, err := f.engine.VolumeRemove(ctx, one.Name, client.VolumeRemoveOptions{})
 		require.NoError(t, err)
@@ -134,6 +136,7 @@ func importProgram(ctx context.Context, c *client.Client, name string, program [
 	if _, err := c.ImageInspect(ctx, image); err == nil {
 		return image, nil
 	}
+
 	archive, err := pack(name, program)
 	if err != nil {
 		return "", err
@@ -143,6 +146,7 @@ func importProgram(ctx context.Context, c *client.Client, name string, program [
 	if err != nil {
 		return "", err
 	}
+
 	_, err = io.Copy(io.Discard, answer)
 	return image, errors.Join(err, answer.Close())
 }

@@ -32,11 +32,13 @@ func Registry(t testing.TB, user, password string) (image string) {
 	require.NoError(t, err)
 	archive, err := pack("player", f.program)
 	require.NoError(t, err)
+
 	var layer bytes.Buffer
 	zip := gzip.NewWriter(&layer)
 	_, err = zip.Write(archive.Bytes())
 	require.NoError(t, err)
 	require.NoError(t, zip.Close())
+
 	config := document(t, map[string]any{
 		"architecture": runtime.GOARCH, "os": "linux", "config": map[string]any{"Entrypoint": []string{"/player"}},
 		"rootfs": map[string]any{"type": "layers", "diff_ids": []string{digest(archive.Bytes())}},
@@ -47,6 +49,7 @@ func Registry(t testing.TB, user, password string) (image string) {
 	manifest := document(t, map[string]any{
 		"schemaVersion": 2, "mediaType": manifestType, "config": part(configType, config), "layers": []any{part(layerType, layer.Bytes())},
 	})
+
 	blobs := map[string][]byte{digest(config): config, digest(layer.Bytes()): layer.Bytes()}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if u, p, ok := r.BasicAuth(); !ok || u != user || p != password {
@@ -54,6 +57,7 @@ func Registry(t testing.TB, user, password string) (image string) {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
+
 		content, kind := blobs[r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]], "application/octet-stream"
 		switch {
 		case r.URL.Path == "/v2/":
@@ -61,6 +65,7 @@ func Registry(t testing.TB, user, password string) (image string) {
 		case strings.Contains(r.URL.Path, "/manifests/"):
 			content, kind = manifest, manifestType
 		}
+
 		if content == nil {
 			w.WriteHeader(http.StatusNotFound)
 			return
@@ -72,6 +77,7 @@ func Registry(t testing.TB, user, password string) (image string) {
 			_, _ = w.Write(content)
 		}
 	}))
+
 	t.Cleanup(server.Close)
 	image = strings.TrimPrefix(server.URL, "http://") + "/private/player:1"
 	t.Cleanup(func() { // the layers may be gone with a container already

@@ -91,6 +91,7 @@ func Run(steps []string) int {
 			return 99
 		}
 	}
+
 	return 0
 }
 
@@ -101,6 +102,7 @@ func spawn(n int) (running int) {
 	if err != nil {
 		return 0
 	}
+
 	for ; running < n; running++ {
 		child := exec.Command(self, "stay")
 		if child.Start() != nil {
@@ -111,6 +113,7 @@ func spawn(n int) (running int) {
 			_ = child.Wait()
 		}()
 	}
+
 	return running
 }
 
@@ -119,6 +122,7 @@ func serve(port string, answer func(net.Conn)) error {
 	if err != nil {
 		return err
 	}
+
 	go func() {
 		for {
 			conn, err := listener.Accept()
@@ -129,6 +133,7 @@ func serve(port string, answer func(net.Conn)) error {
 			_ = conn.Close()
 		}
 	}()
+
 	return nil
 }
 
