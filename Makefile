@@ -65,10 +65,10 @@ check-spec: ## lint the documents, and fail at a change that breaks clients and 
 
 .PHONY: rules
 rules: ## write RULES.md, the page and the options of settings, the pictures of statuses and rooms and the schema of new databases from their sources
+	BERTH_GOLDEN=write go test -count=1 -run 'TheSchemaIs' ./store/sqlite
 	BERTH_GOLDEN=write go test -count=1 -run 'RULES' ./conformance
 	BERTH_GOLDEN=write go test -count=1 -run 'TheSettings' ./impl/app
 	BERTH_GOLDEN=write go test -count=1 -run 'Pictures' ./impl/compute .
-	BERTH_GOLDEN=write go test -count=1 -run 'TheSchemaIs' ./store/sqlite
 
 .PHONY: fixture
 fixture: ## write a database of this release, from which upgrades are tested: once for each release whose schema is a new one

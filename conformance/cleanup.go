@@ -28,6 +28,7 @@ var kinds = []struct{ list, mutation string }{
 	{registries, `deleteRegistryAuth(registryAuthId:%s)`},
 	{templates, ""},
 	{delegations, ""},
+	{secrets, ""},
 }
 
 // makers are the fields of GraphQL that make one of a list of REST.

@@ -40,6 +40,7 @@ var _ = area(func() {
 			}
 			var body map[string]any
 			require.NoError(c, json.Unmarshal([]byte(gpuPod), &body))
+
 			body[name] = value
 			text, err := json.Marshal(body)
 			require.NoError(c, err)

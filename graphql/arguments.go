@@ -40,6 +40,7 @@ func unblanked(schema *ast.Schema, t *ast.Type, value any) any {
 		}
 		return list
 	}
+
 	definition := schema.Types[t.NamedType]
 	if definition == nil {
 		return value // the document is refused for it
@@ -47,6 +48,7 @@ func unblanked(schema *ast.Schema, t *ast.Type, value any) any {
 	if value == "" && (definition.Kind == ast.Enum || definition.Name == "DateTime") {
 		return nil
 	}
+
 	if object, ok := value.(map[string]any); ok && definition.Kind == ast.InputObject {
 		for _, field := range definition.Fields {
 			if member, given := object[field.Name]; given {
@@ -54,6 +56,7 @@ func unblanked(schema *ast.Schema, t *ast.Type, value any) any {
 			}
 		}
 	}
+
 	return value
 }
 
@@ -124,6 +127,7 @@ func (a *arguments) named(place string, d *ast.Definition, value any) {
 			a.wrong(place, "must be an object")
 			return
 		}
+
 		for _, field := range d.Fields {
 			if member, given := object[field.Name]; given {
 				a.value(place+"."+field.Name, field.Type, member)

@@ -31,6 +31,7 @@ func anyValue(r *rand.Rand, depth int) any {
 		}
 		return list
 	}
+
 	object := map[string]any{}
 	for range r.IntN(6) {
 		object[names[r.IntN(len(names))]] = anyValue(r, depth-1)
@@ -44,6 +45,7 @@ func TestNoArgumentsMakeAnInternalError(t *testing.T) {
 	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
 	e := open(t, nil)
 	r := rand.New(rand.NewPCG(1, 2))
+
 	outcomes := map[int]int{}
 	for _, root := range []string{"Query", "Mutation"} {
 		for _, field := range schema.Types[root].Fields {
@@ -56,6 +58,7 @@ func TestNoArgumentsMakeAnInternalError(t *testing.T) {
 				selection = ""
 			}
 			keyword := map[string]string{"Query": "query", "Mutation": "mutation"}[root]
+
 			document := keyword + "($i:" + argument.Type.String() + "){" + field.Name + "(" + argument.Name + ":$i)" + selection + "}"
 			for range 500 {
 				body, err := json.Marshal(map[string]any{"query": document, "variables": map[string]any{"i": anyValue(r, 4)}})
@@ -67,6 +70,7 @@ func TestNoArgumentsMakeAnInternalError(t *testing.T) {
 			}
 		}
 	}
+
 	require.Positive(t, outcomes[200])
 	require.Positive(t, outcomes[400])
 }

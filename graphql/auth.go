@@ -39,6 +39,7 @@ func (s Services) permitted(c *call, o *graphql.OperationContext) error {
 			return compute.Errorf(compute.Rejected, "introspection is off")
 		}
 	}
+
 	if c.key == nil {
 		for _, field := range root {
 			if !anonymous[field] {
@@ -47,6 +48,7 @@ func (s Services) permitted(c *call, o *graphql.OperationContext) error {
 		}
 		return nil
 	}
+
 	want := compute.ScopeGraphQLRead
 	if o.Operation.Operation == ast.Mutation {
 		want = compute.ScopeGraphQLWrite
@@ -54,6 +56,7 @@ func (s Services) permitted(c *call, o *graphql.OperationContext) error {
 	if c.key.Allows(want) || c.key.HasPods() && onlyOnePod(root) {
 		return nil
 	}
+
 	return compute.Errorf(compute.Forbidden, "the API key lacks the scope %s", want)
 }
 

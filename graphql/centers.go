@@ -54,12 +54,14 @@ func (d dataCenters) GpuAvailability(_ context.Context, center *graph.DataCenter
 	if err != nil {
 		return nil, err
 	}
+
 	var bad violations
 	w.Needs = needs(&bad, leasts{"minVcpuCount": input.MinVcpuCount, "minMemoryInGb": input.MinMemoryInGb, "minDisk": input.MinDisk}, nil, nil, nil)
 	w.CUDAVersions, w.LeastCUDA = texts(input.AllowedCudaVersions), value(input.MinCudaVersion)
 	if err := bad.err(); err != nil {
 		return nil, err
 	}
+
 	return views(d.Control.StockIn(*center.ID, w), func(r control.ResourceStock) *graph.GpuAvailability {
 		stock := string(r.Stock)
 		return &graph.GpuAvailability{
@@ -76,11 +78,13 @@ func wanted(gpu string, count *int, secure *bool) (control.Wanted, error) {
 		bad.must(*count >= 1, "gpuCount", "must be >= 1")
 		w.GPU.Count = int64(*count)
 	}
+
 	if secure != nil {
 		w.Clouds = []compute.Cloud{compute.Community}
 		if *secure {
 			w.Clouds = []compute.Cloud{compute.Secure}
 		}
 	}
+
 	return w, bad.err()
 }

@@ -44,6 +44,7 @@ func (c cpuFlavors) Specifics(_ context.Context, flavor *graph.CPUFlavor, input 
 	if input == nil {
 		input = &graph.SpecificsInput{}
 	}
+
 	cpu := compute.CPU{ID: *flavor.ID, VCPUCount: int64(*flavor.MinVcpu)}
 	if id := value(input.InstanceID); id != "" {
 		var ok bool
@@ -51,6 +52,7 @@ func (c cpuFlavors) Specifics(_ context.Context, flavor *graph.CPUFlavor, input 
 			return &graph.Specifics{}, nil
 		}
 	}
+
 	offer, err := c.Control.CPUOffer(cpu, commas(value(input.DataCenterID)), value(input.IsSls))
 	if err != nil {
 		return &graph.Specifics{}, nil //nolint:nilerr // rule graphql.cpu-flavors.none
@@ -59,5 +61,6 @@ func (c cpuFlavors) Specifics(_ context.Context, flavor *graph.CPUFlavor, input 
 	if stock := string(offer.Stock); offer.Stock != control.StockNone {
 		s.StockStatus = &stock
 	}
+
 	return s, nil
 }

@@ -25,6 +25,7 @@ func (q queries) ServerlessGpuPools(context.Context) ([]*graph.ServerlessGpuPool
 		}
 		pools[t.Pool].GpuTypeIds = append(pools[t.Pool].GpuTypeIds, &t.ID)
 	}
+
 	return list, nil
 }
 
@@ -52,6 +53,7 @@ func (m mutations) SaveEndpoint(ctx context.Context, input graph.EndpointInput) 
 		}
 		return show(m.Endpoints.Create(ctx, user(ctx), kind, change))
 	}
+
 	before, err := m.Endpoints.Get(ctx, user(ctx), id)
 	if err != nil {
 		return nil, err
@@ -60,6 +62,7 @@ func (m mutations) SaveEndpoint(ctx context.Context, input graph.EndpointInput) 
 	if err != nil {
 		return nil, err
 	}
+
 	return show(m.Endpoints.Update(ctx, user(ctx), id, change))
 }
 
@@ -110,6 +113,7 @@ func (s Services) endpointViews(ctx context.Context, endpoints []compute.Endpoin
 			volumes[v.ID] = v
 		}
 	}
+
 	workers := map[compute.EndpointID][]compute.Worker{}
 	if selected(ctx, "pods") {
 		var err error
@@ -117,6 +121,7 @@ func (s Services) endpointViews(ctx context.Context, endpoints []compute.Endpoin
 			return nil, err
 		}
 	}
+
 	return views(endpoints, func(e compute.Endpoint) *graph.Endpoint {
 		v := s.endpointView(e, volumes)
 		v.Pods = views(workers[e.ID], func(w compute.Worker) *graph.Pod { return s.workerView(e, w) })

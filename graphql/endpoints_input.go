@@ -73,6 +73,7 @@ func (s Services) change(bad violations, i graph.EndpointInput, e compute.Endpoi
 	}); err != nil {
 		return c, err
 	}
+
 	c = control.EndpointChange{Name: i.Name, FlashBoot: (*compute.FlashBoot)(i.FlashBootType), DataCenterIDs: s.places(i), IdleByCount: true}
 	if i.Compliance != nil {
 		c.Compliance = append([]string{}, words(i.Compliance)...)
@@ -80,6 +81,7 @@ func (s Services) change(bad violations, i graph.EndpointInput, e compute.Endpoi
 	if c.VolumeIDs, err = volumeIDs(i); err != nil {
 		return c, err
 	}
+
 	if id := compute.TemplateID(value(i.TemplateID)); id != "" {
 		c.TemplateID = &id
 	} else if i.Template != nil {
@@ -87,11 +89,13 @@ func (s Services) change(bad violations, i graph.EndpointInput, e compute.Endpoi
 			return c, err
 		}
 	}
+
 	for _, id := range texts(i.InstanceIds) {
 		cpu, ok := instance(id)
 		bad.must(ok, "instanceIds", "%q is not flavor-vCPUs-GB, such as cpu3g-2-8", id)
 		c.CPUs = append(c.CPUs, cpu)
 	}
+
 	c.GPU = gpuChange(&bad, i, e.GPU != nil && c.CPUs == nil)
 	workers(&bad, &c, i, e)
 	return c, bad.err()
@@ -103,6 +107,7 @@ func gpuChange(bad *violations, i graph.EndpointInput, has bool) *control.Endpoi
 	if len(ids) == 0 && !has {
 		return nil
 	}
+
 	g := &control.EndpointGPUChange{LeastCUDA: i.MinCudaVersion}
 	for _, id := range ids {
 		if excluded, minus := strings.CutPrefix(id, "-"); minus {
@@ -111,6 +116,7 @@ func gpuChange(bad *violations, i graph.EndpointInput, has bool) *control.Endpoi
 			g.Pools = append(g.Pools, id)
 		}
 	}
+
 	if len(ids) > 0 {
 		g.Excluded = append([]string{}, g.Excluded...) // what was excluded before is not any more
 	}
@@ -119,12 +125,14 @@ func gpuChange(bad *violations, i graph.EndpointInput, has bool) *control.Endpoi
 		count := int64(*i.GpuCount)
 		g.Count = &count
 	}
+
 	if has && i.AllowedCudaVersions != nil || value(i.AllowedCudaVersions) != "" { // else a template's are in force
 		g.CUDAVersions = append([]string{}, commas(*i.AllowedCudaVersions)...)
 	}
 	for field, versions := range map[string][]string{"allowedCudaVersions": g.CUDAVersions, "minCudaVersion": texts([]*string{i.MinCudaVersion})} {
 		bad.must(!slices.ContainsFunc(versions, func(v string) bool { return !cudaPattern().MatchString(v) }), field, "must be like 12.8")
 	}
+
 	return g
 }
 
@@ -148,10 +156,12 @@ func workers(bad *violations, c *control.EndpointChange, i graph.EndpointInput, 
 		n := int64(*least)
 		c.WorkersMin = &n
 	}
+
 	n := int64(most)
 	c.WorkersMax = &n
 	wait := time.Duration(idle) * time.Second
 	c.IdleTimeout = &wait
+
 	if ms := i.ExecutionTimeoutMs; ms != nil {
 		bad.must(*ms >= 0 && *ms <= maxTimeout, "executionTimeoutMs", "must be 0 to %d", maxTimeout)
 		d := time.Duration(*ms) * time.Millisecond
@@ -165,12 +175,14 @@ func (s Services) places(i graph.EndpointInput) []string {
 	if i.Locations == nil && i.DataCenterIds == nil {
 		return nil
 	}
+
 	list := []string{}
 	add := func(id string) {
 		if !slices.Contains(list, id) {
 			list = append(list, id)
 		}
 	}
+
 	for _, place := range commas(value(i.Locations)) {
 		known := false
 		for _, d := range s.Control.Catalog().DataCenters {
@@ -179,10 +191,12 @@ func (s Services) places(i graph.EndpointInput) []string {
 				add(d.ID)
 			}
 		}
+
 		if !known {
 			add(place)
 		}
 	}
+
 	for _, id := range texts(i.DataCenterIds) {
 		add(id)
 	}
@@ -196,12 +210,14 @@ func volumeIDs(i graph.EndpointInput) ([]compute.VolumeID, error) {
 		return nil, nil
 	}
 	list := []compute.VolumeID{}
+
 	given := []*string{i.NetworkVolumeID}
 	for _, one := range i.NetworkVolumeIds {
 		if one != nil {
 			given = append(given, one.NetworkVolumeID)
 		}
 	}
+
 	for _, one := range i.Volumes {
 		if one == nil {
 			continue
@@ -211,11 +227,13 @@ func volumeIDs(i graph.EndpointInput) ([]compute.VolumeID, error) {
 		}
 		given = append(given, one.VolumeID)
 	}
+
 	for _, id := range texts(given) {
 		if !slices.Contains(list, compute.VolumeID(id)) {
 			list = append(list, compute.VolumeID(id))
 		}
 	}
+
 	return list, nil
 }
 
@@ -239,5 +257,6 @@ func ownTemplate(bad *violations, i *graph.EndpointTemplateInput, isNew bool) (*
 	if i.Env != nil {
 		c.Env = env(bad, i.Env)
 	}
+
 	return c, nil
 }

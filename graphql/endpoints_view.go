@@ -27,6 +27,7 @@ func (s Services) endpointView(e compute.Endpoint, volumes map[compute.VolumeID]
 		AllowedCudaVersions: new(string), FlashBootType: &boot, Env: variables(e.Env), WorkersStandby: number(0), WorkersPFBTarget: number(0),
 		Compliance: standards(e.Compliance), ModelReferences: []*string{},
 	}
+
 	if g := e.GPU; g != nil {
 		compute, ids := graph.ComputeTypeGpu, strings.Join(g.Pools, ",")
 		for _, excluded := range g.Excluded {
@@ -36,10 +37,12 @@ func (s Services) endpointView(e compute.Endpoint, volumes map[compute.VolumeID]
 		v.ComputeType, v.GpuIds, v.GpuCount = &compute, &ids, number(g.Count)
 		v.AllowedCudaVersions, v.MinCudaVersion = &versions, orNull(g.LeastCUDA)
 	}
+
 	if len(e.CPUs) > 0 {
 		compute := graph.ComputeTypeCPU
 		v.ComputeType = &compute
 	}
+
 	for i, volumeID := range e.VolumeIDs {
 		text := string(volumeID)
 		one := &graph.NetworkVolumeIds{NetworkVolumeID: &text}
@@ -48,6 +51,7 @@ func (s Services) endpointView(e compute.Endpoint, volumes map[compute.VolumeID]
 			one.DataCenterID = &volume.DataCenterID
 		}
 		v.NetworkVolumeIds = append(v.NetworkVolumeIds, one)
+
 		if i == 0 {
 			v.NetworkVolumeID = &text
 			if known {
@@ -55,6 +59,7 @@ func (s Services) endpointView(e compute.Endpoint, volumes map[compute.VolumeID]
 			}
 		}
 	}
+
 	return v
 }
 

@@ -51,6 +51,7 @@ func (g gate) MutateOperationParameters(_ context.Context, params *graphql.RawPa
 	if repeated > mostRepeats {
 		return gqlerror.Wrap(compute.Errorf(compute.Rejected, "the document repeats too many fields of a selection, or uses too many fragments; the limit is %d", mostRepeats))
 	}
+
 	for _, o := range document.Operations {
 		for _, v := range o.VariableDefinitions {
 			if given, ok := params.Variables[v.Variable]; ok {
@@ -58,6 +59,7 @@ func (g gate) MutateOperationParameters(_ context.Context, params *graphql.RawPa
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -89,6 +91,7 @@ func (g gate) MutateOperationContext(ctx context.Context, o *graphql.OperationCo
 	if err != nil {
 		return gqlerror.Wrap(err)
 	}
+
 	o.DisableIntrospection = !g.Introspection
 	return nil
 }

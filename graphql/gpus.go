@@ -18,11 +18,13 @@ func (q queries) GpuTypes(_ context.Context, input *graph.GpuTypeFilter) ([]*gra
 		}
 		ids = append(texts(input.Ids), texts([]*string{input.ID})...)
 	}
+
 	for _, t := range q.Control.Catalog().GPUs {
 		if len(ids) == 0 || slices.Contains(ids, t.ID) {
 			list = append(list, gpuTypeView(t))
 		}
 	}
+
 	return list, nil
 }
 
@@ -60,6 +62,7 @@ func (g gpuTypes) LowestPrice(_ context.Context, t *graph.GpuType, input *graph.
 	if err != nil {
 		return nil, err
 	}
+
 	var bad violations
 	w.DataCenterIDs, w.GlobalNetwork, w.DiskGB = commas(value(input.DataCenterID)), value(input.GlobalNetwork), int64(value(input.TotalDisk))
 	bad.must(w.DiskGB >= 0, "totalDisk", "must be >= 0")
@@ -71,6 +74,7 @@ func (g gpuTypes) LowestPrice(_ context.Context, t *graph.GpuType, input *graph.
 	if err := bad.err(); err != nil {
 		return nil, err
 	}
+
 	gpu, _ := g.Control.Catalog().GPU(t.ID)
 	return lowestPriceView(gpu, w.GPU.Count, g.Control.Quote(w)), nil
 }

@@ -34,6 +34,7 @@ func (m mutations) PodFindAndDeployOnDemand(ctx context.Context, input *graph.Po
 	if err != nil {
 		return nil, err
 	}
+
 	pod, err := m.Control.CreatePod(ctx, user(ctx), n)
 	return m.show(pod, inWords(err, noInstances))
 }

@@ -47,6 +47,7 @@ func gpuPod(i *graph.PodFindAndDeployOnDemandInput) (n control.NewPod, types []s
 			"minVcpuCount": i.MinVcpuCount, "minMemoryInGb": i.MinMemoryInGb, "minDisk": i.MinDisk, "minDownload": i.MinDownload, "minUpload": i.MinUpload,
 		}, i.CountryCode, i.Compliance, i.SupportPublicIP),
 	}
+
 	n.CUDAVersions, n.LeastCUDA = cudaVersions(i.AllowedCudaVersions, i.CudaVersion), value(i.MinCudaVersion)
 	if i.GpuCount != nil {
 		bad.must(*i.GpuCount >= 1, "gpuCount", "must be >= 1")
@@ -62,6 +63,7 @@ func gpuPod(i *graph.PodFindAndDeployOnDemandInput) (n control.NewPod, types []s
 	if err = cmp.Or(bad.err(), err); err != nil {
 		return n, nil, nil, err
 	}
+
 	return n, types, cloudsOf(i.CloudType), refused([]refusal{
 		{"port", i.Port != nil && *i.Port != ""}, {"aiApiId", value(i.AiAPIID) != ""}, {"startJupyter", value(i.StartJupyter)}, {"stopAfter", i.StopAfter != nil},
 		{"terminateAfter", i.TerminateAfter != nil}, {"volumeKey", value(i.VolumeKey) != ""}, {"savingsPlan", i.SavingsPlan != nil},
@@ -81,12 +83,14 @@ func cpuPod(i graph.DeployCPUPodInput, smallest compute.CPU) (n control.NewPod, 
 	if n.TemplateID == defaultCPUTemplate {
 		n.TemplateID = ""
 	}
+
 	if id := value(i.InstanceID); id != "" {
 		cpu, ok := instance(id)
 		bad.must(ok, "instanceId", "%q is not flavor-vCPUs-GB, such as cpu3g-2-8", id)
 		bad.must(!ok || cpu.VCPUCount&(cpu.VCPUCount-1) == 0, "instanceId", "%d vCPUs is not a power of two", cpu.VCPUCount)
 		n.CPU = &cpu
 	}
+
 	n.DiskGB = disk(&bad, i.ContainerDiskInGb)
 	n.Ports, n.Env = ports(&bad, i.Ports), env(&bad, i.Env)
 	mountPath(&bad, i.VolumeMountPath)
@@ -94,6 +98,7 @@ func cpuPod(i graph.DeployCPUPodInput, smallest compute.CPU) (n control.NewPod, 
 	if err = cmp.Or(bad.err(), err); err != nil {
 		return n, err
 	}
+
 	return n, refused([]refusal{
 		{"startJupyter", value(i.StartJupyter)}, {"stopAfter", i.StopAfter != nil}, {"terminateAfter", i.TerminateAfter != nil},
 	})
@@ -159,6 +164,7 @@ func podChange(p compute.Pod, i graph.PodEditJobInput) (c control.PodChange, err
 		c.RegistryID = &id
 	}
 	mountPath(&bad, i.VolumeMountPath)
+
 	asked, path := volume(&bad, i.VolumeInGb, i.VolumeMountPath), value(i.VolumeMountPath)
 	switch {
 	case asked != nil && p.Persistent != nil:
@@ -170,6 +176,7 @@ func podChange(p compute.Pod, i graph.PodEditJobInput) (c control.PodChange, err
 	case path != "" && p.Persistent != nil:
 		c.Persistent = &compute.PersistentMount{SizeGB: p.Persistent.SizeGB, Path: path}
 	} // the path of a volume that is not there means nothing, as when a pod is made
+
 	if err = bad.err(); err != nil {
 		return c, err
 	}
@@ -241,6 +248,7 @@ func network(bad *violations, id, path *string, mounts []*graph.PodVolumeMountIn
 	if err == nil && len(all) > 1 {
 		err = compute.Errorf(compute.Rejected, "input.volumeMounts: a pod mounts one network volume, not %d", len(all))
 	}
+
 	return all, err
 }
 

@@ -38,10 +38,12 @@ func (s Services) podView(p compute.Pod, now time.Time) *graph.Pod {
 	if word, ok := telemetry[p.Status]; ok {
 		state = word
 	}
+
 	change := fmt.Sprintf("%s since %s", p.Status, p.MovedAt.UTC().Format(time.RFC1123))
 	if p.Reason != "" {
 		change += ": " + p.Reason
 	}
+
 	v := &graph.Pod{
 		ID: string(p.ID), Name: &p.Name, ImageName: &p.Image, Env: []*string{}, MachineID: &machine, Machine: machineView(p, gpu),
 		DesiredStatus: &status, CostPerHr: &cost, AdjustedCostPerHr: &cost, ContainerDiskInGb: number(p.DiskGB),
@@ -50,6 +52,7 @@ func (s Services) podView(p compute.Pod, now time.Time) *graph.Pod {
 		UptimeSeconds: number(0), VolumeInGb: new(float64), TemplateID: orNull(string(p.TemplateID)), Locked: &p.Locked,
 		LatestTelemetry: &graph.PodTelemetry{State: &state, Time: &p.MovedAt},
 	}
+
 	for name, text := range p.Env {
 		entry := name + "=" + text
 		v.Env = append(v.Env, &entry)
@@ -71,6 +74,7 @@ func (s Services) podView(p compute.Pod, now time.Time) *graph.Pod {
 		v.Runtime = runtimeView(p, s.Live(p.ID), now)
 		v.UptimeSeconds = v.Runtime.UptimeInSeconds
 	}
+
 	return v
 }
 
@@ -88,6 +92,7 @@ func runtimeView(p compute.Pod, live compute.PodRuntime, now time.Time) *graph.P
 		}
 		v.Ports = append(v.Ports, one)
 	}
+
 	if p.GPU != nil {
 		for i := range p.GPU.Count {
 			id := fmt.Sprintf("GPU-%s-%d", p.ID, i)
@@ -98,6 +103,7 @@ func runtimeView(p compute.Pod, live compute.PodRuntime, now time.Time) *graph.P
 			v.Gpus = append(v.Gpus, one)
 		}
 	}
+
 	return v
 }
 

@@ -33,6 +33,7 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request, key compute.KeyID
 		w.Header().Set("Allow", allow)
 		return nil, nil, http.StatusMethodNotAllowed, compute.Errorf(compute.Rejected, "only POST is answered")
 	}
+
 	if fault := validate.ContentType(r.Header.Get("Content-Type")); fault != "" {
 		return nil, nil, http.StatusUnsupportedMediaType, compute.Errorf(compute.Rejected, "%s", fault)
 	}
@@ -44,6 +45,7 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request, key compute.KeyID
 	if err != nil {
 		return nil, nil, statusOf(err), unread(err, most)
 	}
+
 	params, err = parse(body)
 	return params, leave, http.StatusBadRequest, err
 }
@@ -87,10 +89,12 @@ func parse(body []byte) (*graphql.RawParams, error) {
 	case len(twice) > 0:
 		return nil, compute.Errorf(compute.Invalid, "%s", twice[0])
 	}
+
 	var members map[string]json.RawMessage // exact names: fields of a struct would be found in any case
 	if err := json.Unmarshal(body, &members); err != nil || members["query"] == nil {
 		return nil, unreadable
 	}
+
 	params := &graphql.RawParams{}
 	for name, to := range map[string]any{"query": &params.Query, "operationName": &params.OperationName, "variables": &params.Variables} {
 		if members[name] == nil {
@@ -102,5 +106,6 @@ func parse(body []byte) (*graphql.RawParams, error) {
 			return nil, unreadable
 		}
 	}
+
 	return params, nil
 }

@@ -121,18 +121,21 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.refuse(ctx, w, http.StatusInternalServerError, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
+
 	if h.Playground && r.Method == http.MethodGet {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", "default-src 'unsafe-inline'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		_, _ = w.Write(playground) // the client has gone
 		return
 	}
+
 	key, err := h.authenticate(r)
 	if err != nil {
 		limit.Refused(w, r)
 		h.refuse(ctx, w, problem.Of(err).Status, err)
 		return
 	}
+
 	c.key = key
 	ctx = graphql.StartOperationTrace(ctx)
 	h.serve(ctx, w, r)
@@ -147,10 +150,12 @@ func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	} else {
 		defer leave()
 	}
+
 	if err != nil {
 		h.refuse(ctx, w, status, err)
 		return
 	}
+
 	over := func() {}
 	if key == "" {
 		if over, err = h.anonymous.Enter(ctx); err != nil {
@@ -159,6 +164,7 @@ func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		}
 		defer over()
 	}
+
 	status, answer := h.execute(ctx, w.Header(), params)
 	over()
 	if leave(); answer != nil { // nil: the client has gone
@@ -181,6 +187,7 @@ func (h *Handler) execute(ctx context.Context, header http.Header, params *graph
 		}
 		return status, h.exec.DispatchError(graphql.WithOperationContext(ctx, operation), errs[:min(len(errs), mostErrors)])
 	}
+
 	if err := h.faulty(ctx, operation); err != nil {
 		of, ok := errors.AsType[*fault.Answer](err)
 		if !ok {
@@ -191,6 +198,7 @@ func (h *Handler) execute(ctx context.Context, header http.Header, params *graph
 		}
 		return of.Status, &graphql.Response{Errors: gqlerror.List{h.present(ctx, of)}}
 	}
+
 	answered, err := h.Answers.Whole(ctx, keyOf(ctx), int64(callOf(ctx).values)*valueMemory)
 	if err != nil {
 		if errors.Is(err, limit.ErrBusy) {
@@ -204,6 +212,7 @@ func (h *Handler) execute(ctx context.Context, header http.Header, params *graph
 	if answer == nil {
 		return 0, nil // the client has gone
 	}
+
 	status := http.StatusOK
 	if later := retryAfter(operation, answer.Errors); later != "" {
 		header.Set("Retry-After", later)
@@ -218,6 +227,7 @@ func retryAfter(o *graphql.OperationContext, errs gqlerror.List) (seconds string
 	if len(errs) == 0 {
 		return ""
 	}
+
 	missed := map[ast.PathElement]bool{}
 	for _, e := range errs {
 		p := problem.Of(e.Err)
@@ -226,11 +236,13 @@ func retryAfter(o *graphql.OperationContext, errs gqlerror.List) (seconds string
 		}
 		seconds, missed[e.Path[0]] = p.RetryAfter, true
 	}
+
 	for _, field := range graphql.CollectFields(o, o.Operation.SelectionSet, nil) {
 		if !missed[ast.PathName(field.Alias)] {
 			return ""
 		}
 	}
+
 	return seconds
 }
 
@@ -275,12 +287,14 @@ func (h *Handler) present(ctx context.Context, err error) *gqlerror.Error {
 			e.Locations, e.Path, err = document.Locations, document.Path, own
 		}
 	}
+
 	p := problem.Of(err)
 	if of, ok := errors.AsType[*fault.Answer](err); ok {
 		p = problem.Problem{Code: problem.CodeFor(of.Status), Detail: of.Error()}
 	} else if p.Code == compute.Internal && ctx.Err() == nil {
 		h.Log.Error("request failed", "request", callOf(ctx).requestID, "operation", "graphql", "route", "/graphql", "path", e.Path.String(), "error", err)
 	}
+
 	e.Message = p.Detail
 	e.Extensions = map[string]any{"code": string(p.Code)}
 	if p.RetryAfter != "" {
@@ -289,6 +303,7 @@ func (h *Handler) present(ctx context.Context, err error) *gqlerror.Error {
 	if len(p.Errors) > 0 {
 		e.Extensions["errors"] = slices.Clone(p.Errors)
 	}
+
 	return e
 }
 
@@ -308,6 +323,7 @@ func write(w http.ResponseWriter, status int, answer *graphql.Response) {
 		}
 		return
 	}
+
 	w.WriteHeader(status)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

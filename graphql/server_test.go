@@ -44,23 +44,28 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 	clock := compute.NewFrozenClock(time.UnixMilli(1_700_000_000_000))
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), clock)
 	require.NoError(t, err)
+
 	t.Cleanup(func() { _ = db.Close() })
 	e.db = &watched{Store: db}
 	ids := compute.NewIDs(rand.Reader, clock)
 	keyring, err := control.NewKeyring(t.Context(), db, ids, clock, nil)
 	require.NoError(t, err)
+
 	_, e.token, err = keyring.Create(t.Context(), control.NewKey{UserID: "u", Scopes: []compute.Scope{compute.ScopeAll}})
 	require.NoError(t, err)
 	catalog, err := control.BuiltInCatalog()
 	require.NoError(t, err)
+
 	placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog), control.PlacementOptions{Place: pods.Pack})
 	require.NoError(t, err)
-	secrets, err := control.NewSecrets([]byte("a key that has thirty-two bytes."))
+	sealer, err := control.NewSealer([]byte("a key that has thirty-two bytes."))
 	require.NoError(t, err)
-	registries, err := control.NewRegistries(t.Context(), e.db, ids, secrets)
+
+	registries, err := control.NewRegistries(t.Context(), e.db, ids, sealer)
 	require.NoError(t, err)
 	bodies, err := limit.NewBodies(filepath.Join(t.TempDir(), "bodies"), time.Minute)
 	require.NoError(t, err)
+
 	s := graphql.Services{
 		Bodies: bodies, Answers: limit.NewAnswers(time.Minute),
 		Registries: registries, Endpoints: control.NewEndpoints(e.db, ids, placement, noQueue{}, control.Runtime{Can: compute.AllCapabilities}),
@@ -68,6 +73,7 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 		Control: control.New(e.db, ids, placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{Pod: func(compute.PodID) {}}), Keyring: keyring, Clock: clock,
 		Log: slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
+
 	if set != nil {
 		set(&s)
 	}
@@ -189,6 +195,7 @@ func TestTenThousandOfEachTakeAsManyStatementsAsOne(t *testing.T) {
 					GPU: &compute.GPU{ID: "NVIDIA L4", Count: 1}, Cloud: compute.Secure, DataCenterID: "EU-RO-1", Status: compute.PodRunning,
 					CreatedAt: tx.Now(), StartedAt: tx.Now(), MovedAt: tx.Now(),
 				}
+
 				id := fmt.Sprintf("one%011d", i)
 				if err := errors.Join(
 					tx.InsertPod(p),
@@ -203,9 +210,11 @@ func TestTenThousandOfEachTakeAsManyStatementsAsOne(t *testing.T) {
 					return err
 				}
 			}
+
 			return nil
 		}))
 	}
+
 	ask := func(pods int) (statements int64) {
 		e.db.statements.Store(0)
 		status, body := e.send(`{myself{id pubKey currentSpendPerHr pods{id name env machine{podHostId} runtime{ports{privatePort} gpus{id}}}
@@ -217,6 +226,7 @@ func TestTenThousandOfEachTakeAsManyStatementsAsOne(t *testing.T) {
 		}
 		return e.db.statements.Load()
 	}
+
 	insert(0, 1)
 	one := ask(1)
 	require.EqualValues(t, 9, one, "pods, spend, keys, templates, volumes, credentials, endpoints, their volumes and their workers")
@@ -303,6 +313,7 @@ func TestTheKeyIsFoundBeforeTheBodyIsRead(t *testing.T) {
 		e.handler.ServeHTTP(w, r)
 		return w.Code
 	}
+
 	require.Equal(t, 401, ask("?api_key=wrong", "", 10))
 	require.Equal(t, 401, ask("", "Bearer "+e.token+"x", -1))
 	require.Equal(t, 413, ask("", "", 64<<10+1), "without a key")
@@ -366,10 +377,12 @@ func TestIntrospectionAndThePlaygroundAreOffUnlessSet(t *testing.T) {
 		require.Equal(t, 400, status)
 		require.Contains(t, body, "introspection is off")
 	}
+
 	status, _ := off.send(`{__typename}`)
 	require.Equal(t, 200, status)
 	status, _ = off.do(http.MethodGet, "/graphql?api_key="+off.token, "")
 	require.Equal(t, 405, status)
+
 	on := open(t, func(s *graphql.Services) { s.Introspection, s.Playground = true, true })
 	for _, document := range []string{schema, hidden} {
 		status, _ = on.send(document)

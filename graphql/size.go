@@ -21,6 +21,7 @@ func (l Limits) check(set ast.SelectionSet, anonymous bool) (size, error) {
 	if anonymous {
 		l.Values = min(l.Values, anonymousValues)
 	}
+
 	s := measure(set, max(l.Fields, l.Aliases, l.Values), map[*ast.FragmentDefinition]size{})
 	switch {
 	case s.depth > l.Depth:
@@ -32,6 +33,7 @@ func (l Limits) check(set ast.SelectionSet, anonymous bool) (size, error) {
 	case s.values > l.Values:
 		return s, compute.Errorf(compute.Rejected, "the document asks for lists in lists, with too many values in all; the limit is %d", l.Values)
 	}
+
 	return s, nil
 }
 
@@ -63,11 +65,13 @@ func measure(set ast.SelectionSet, most int, known map[*ast.FragmentDefinition]s
 			}
 			one = measured
 		}
+
 		total.depth = max(total.depth, one.depth)
 		total.fields = min(total.fields+one.fields, most+1)
 		total.aliases = min(total.aliases+one.aliases, most+1)
 		total.values = min(total.values+one.values, most+1)
 	}
+
 	return total
 }
 
@@ -86,6 +90,7 @@ func length(f *ast.Field) int {
 	if f.ObjectDefinition != nil {
 		parent = f.ObjectDefinition.Name
 	}
+
 	element := f.Definition.Type.Name()
 	switch {
 	case parent == "User" || parent == "__Schema":
@@ -95,6 +100,7 @@ func length(f *ast.Field) int {
 	case lengths[element] > 0:
 		return lengths[element]
 	}
+
 	return 5
 }
 
@@ -121,6 +127,7 @@ func repeats(set ast.SelectionSet) (n int) {
 			}
 		}
 	}
+
 	in(set)
 	return n
 }

@@ -61,6 +61,7 @@ func templateChange(i *graph.SaveTemplateInput) (c control.TemplateChange, err e
 		StartSSH: i.StartSSH, StartJupyter: i.StartJupyter, Readme: i.Readme, RegistryID: (*compute.RegistryID)(i.ContainerRegistryAuthID),
 		Mounts: &control.TemplateMounts{Persistent: volume(&bad, &i.VolumeInGb, i.VolumeMountPath)},
 	}
+
 	if m := c.Mounts.Persistent; m != nil {
 		m.Path = value(i.VolumeMountPath) // empty: as it was
 	}
@@ -76,11 +77,13 @@ func templateChange(i *graph.SaveTemplateInput) (c control.TemplateChange, err e
 		c.Env = env(&bad, i.Env)
 	}
 	c.PortNames = portNames(&bad, i.PortsConfig)
+
 	if word := value(i.Category); word != "" {
 		category := compute.TemplateCategory(word)
 		bad.must(slices.Contains([]compute.TemplateCategory{compute.ForCPU, compute.ForNVIDIA, compute.ForAMD}, category), "category", "must be CPU, NVIDIA or AMD")
 		c.Category = &category
 	}
+
 	if err = bad.err(); err != nil {
 		return c, err
 	}
@@ -92,6 +95,7 @@ func portNames(bad *violations, list []*graph.TemplatePortConfigInput) map[strin
 	if list == nil {
 		return nil
 	}
+
 	names := map[string]string{}
 	for _, one := range list {
 		if one == nil {
@@ -103,6 +107,7 @@ func portNames(bad *violations, list []*graph.TemplatePortConfigInput) map[strin
 		bad.must(!twice, "portsConfig", "%s is listed twice", number)
 		names[number] = value(one.Name)
 	}
+
 	return names
 }
 
@@ -132,6 +137,7 @@ func (s Services) templateView(t compute.Template, reader compute.UserID) *graph
 		StartSSH: &t.StartSSH, IsServerless: &t.Serverless, IsPublic: &t.Public, IsRunpod: yes(public.Official()), Readme: &t.Readme,
 		AdvancedStart: yes(false), Category: &category,
 	}
+
 	for _, port := range t.Ports {
 		text, _, _ := strings.Cut(port, "/")
 		v.PortsConfig = append(v.PortsConfig, &graph.TemplatePortConfig{Port: &text, Name: orNull(t.PortNames[text])})
@@ -142,6 +148,7 @@ func (s Services) templateView(t compute.Template, reader compute.UserID) *graph
 	if t.UserID == reader {
 		v.ContainerRegistryAuthID = orNull(string(t.RegistryID))
 	}
+
 	return v
 }
 

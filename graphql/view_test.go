@@ -38,6 +38,7 @@ func missing(at string, v reflect.Value) (names []string) {
 			names = append(names, missing(at+"."+v.Type().Field(i).Name, v.Field(i))...)
 		}
 	}
+
 	return names
 }
 
@@ -54,6 +55,7 @@ func TestAPodIsShownWhole(t *testing.T) {
 		Network: &compute.NetworkMount{VolumeID: "v", Path: "/a"}, GPU: &compute.GPU{ID: "NVIDIA L4", Count: 1}, Cloud: compute.Secure, DataCenterID: "d",
 		TemplateID: "t", CostPerHour: 1, Status: compute.PodRunning, Reason: "why", CreatedAt: now, StartedAt: now, MovedAt: now,
 	}
+
 	// What the schema says is null: not told, no clusters, and as long as they are not known what is measured and mapped.
 	s := emptyServices(t)
 	var live compute.PodRuntime
@@ -63,6 +65,7 @@ func TestAPodIsShownWhole(t *testing.T) {
 		".Runtime.Ports.IP", ".Runtime.Ports.PublicPort",
 		".Runtime.Gpus.GpuUtilPercent", ".Runtime.Gpus.MemoryUtilPercent", ".Runtime.Container.CPUPercent", ".Runtime.Container.MemoryPercent",
 	}, never...), missing("", reflect.ValueOf(s.podView(p, now))))
+
 	percent := 1.5
 	live = compute.PodRuntime{
 		Ports: []compute.PublishedPort{{Private: 22, Public: 40_000, Type: "tcp", IP: "203.0.113.1"}}, CPUPercent: &percent, MemoryPercent: &percent,
@@ -89,6 +92,7 @@ func TestTemplatesAndEndpointsAreShownWhole(t *testing.T) {
 	}
 	require.ElementsMatch(t, []string{".StartScript"}, missing("", reflect.ValueOf(s.templateView(template, "u"))))
 	require.Nil(t, s.templateView(template, "v").ContainerRegistryAuthID)
+
 	volume := compute.Volume{ID: "v", UserID: "u", Name: "a", SizeGB: 20, DataCenterID: "EU-RO-1"}
 	endpoint := compute.Endpoint{
 		ID: "e", UserID: "u", Name: "a", Type: compute.QueueEndpoint, Image: "i", Env: map[string]string{"A": "1"}, TemplateID: "t", CreatedAt: now,
@@ -96,6 +100,7 @@ func TestTemplatesAndEndpointsAreShownWhole(t *testing.T) {
 		CPUs: []compute.CPU{{ID: "cpu3g", VCPUCount: 2, MemoryGB: 8}}, DataCenterIDs: []string{"EU-RO-1"}, Compliance: []string{"GDPR"}, VolumeIDs: []compute.VolumeID{"v"},
 		Scaler: compute.ByDelay, ScalerValue: 0.5, Version: 1,
 	}
+
 	v := s.endpointView(endpoint, map[compute.VolumeID]compute.Volume{"v": volume})
 	require.ElementsMatch(t, []string{
 		".AiKey", ".FlashEnvironmentID", ".ActiveBuildid", ".IdePodID", ".ModelReferences", ".Pods", // which the workers fill

@@ -94,6 +94,7 @@ func (t Take) In(tx Queue) error {
 			taken = append(taken, TakenJob{Job: j, Input: input, InputSize: size})
 		}
 	}
+
 	now := tx.Now()
 	tx.AfterCommit(func() { t.Taken(taken, now) })
 	return nil
@@ -107,6 +108,7 @@ func (e JobEnd) In(tx Queue) (ended bool, err error) {
 			return false, err
 		}
 	}
+
 	j.EndedAt, j.ExpiresAt = tx.Now(), tx.Now().Add(j.Retention)
 	var document json.RawMessage
 	if j.Webhook != "" && e.Document != nil { // first: a document that cannot be made leaves everything as it was
@@ -119,11 +121,13 @@ func (e JobEnd) In(tx Queue) (ended bool, err error) {
 	if err != nil || !moved {
 		return false, err
 	}
+
 	if document != nil {
 		if err := tx.InsertWebhook(compute.Webhook{JobID: j.ID, URL: j.Webhook, Body: document, NextAt: tx.Now(), CreatedAt: tx.Wall()}); err != nil {
 			return false, err
 		}
 	}
+
 	if e.Ended != nil {
 		tx.AfterCommit(func() { e.Ended(j) })
 	}

@@ -96,6 +96,7 @@ type Resources interface {
 	Registries
 	Templates
 	SSHKeys
+	Secrets
 }
 
 // Access stores who may make requests, and how many.
@@ -351,6 +352,28 @@ type Registries interface {
 	ListDelegations(compute.UserID) ([]compute.Delegation, error)
 	// DeleteDelegation removes the user's delegation and tells whether there was one.
 	DeleteDelegation(compute.UserID, compute.DelegationID) (bool, error)
+}
+
+// Secrets stores the secrets of users. What they say comes sealed, and is read by itself.
+type Secrets interface {
+	// InsertSecret gives Conflict when the id is taken, or the user has one of that name, whatever its case.
+	InsertSecret(s compute.Secret, value []byte) error
+	// Secret gives NotFound for an unknown id.
+	Secret(compute.SecretID) (compute.Secret, error)
+	// NewestSecret gives the one that was stored last, of whatever user, and whether there is one.
+	NewestSecret() (compute.Secret, bool, error)
+	// SecretNamed gives the user's secret of that name, whatever its case, and whether there is one.
+	SecretNamed(user compute.UserID, name string) (compute.Secret, bool, error)
+	// SecretValue gives what is sealed; NotFound for an unknown id.
+	SecretValue(compute.SecretID) ([]byte, error)
+	// ListSecrets gives the user's secrets, newest first.
+	ListSecrets(compute.UserID) ([]compute.Secret, error)
+	// UpdateSecret writes the description; NotFound for an unknown id.
+	UpdateSecret(compute.Secret) error
+	// SetSecretValue writes another sealed value and ChangedAt; NotFound for an unknown id.
+	SetSecretValue(s compute.Secret, value []byte) error
+	// DeleteSecret removes the secret, known or not.
+	DeleteSecret(compute.SecretID) error
 }
 
 // Templates stores templates.

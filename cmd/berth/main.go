@@ -38,7 +38,7 @@ var (
 	}
 	clientCommands = []entry{
 		{"pods", newPodsCommand}, {"jobs", newJobsCommand}, {"endpoints", newEndpointsCommand}, {"templates", newTemplatesCommand},
-		{"volumes", newVolumesCommand}, {"catalog", newCatalogCommand},
+		{"volumes", newVolumesCommand}, {"secrets", newSecretsCommand}, {"catalog", newCatalogCommand},
 	}
 )
 

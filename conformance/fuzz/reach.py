@@ -167,6 +167,11 @@ def pod_of_cluster(request):
     return request.send()
 
 
+def taken_name(request):
+    request.seeds.send("POST", "/v2/account/secrets", json=request.body)
+    return request.send()
+
+
 def declared(request):
     """What only the settings of the server say."""
     request.parameters["id"] = ENDPOINT
@@ -214,6 +219,7 @@ SPECIAL = {
     "createTemplate 404": unknown_registry,
     "createEndpoint 404": unknown_registry,
     "createCluster 404": unknown_volume,
+    "createSecret 409": taken_name,
     "deletePod 409": pod_of_cluster,
     "updateEndpoint 409": declared,
     "deleteNetworkVolume 400": used_volume,

@@ -5,6 +5,10 @@ import time
 import requests
 
 
+# Collections in which no two things have one name.
+UNIQUE = {"/v2/account/secrets"}
+
+
 class Seeds:
     """Things and jobs of the server at url, for its key. Document is the OpenAPI document whose examples things are made of."""
 
@@ -32,7 +36,10 @@ class Seeds:
 
     def make(self, collection, **members):
         """Makes a thing of the collection from its example and the members; gives its id."""
-        return self.send("POST", collection, json=self.example(collection) | members).json()["id"]
+        body = self.example(collection) | members
+        if collection in UNIQUE:
+            body["name"] += f"_{time.monotonic_ns()}"
+        return self.send("POST", collection, json=body).json()["id"]
 
     def of(self, collection):
         """The id of a thing of the collection, made if there is none; None if the document has no example to make it from."""

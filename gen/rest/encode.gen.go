@@ -1939,6 +1939,57 @@ func (v SSHKeys) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v Secret) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"createdAt":`...)
+	dst = encode.Time(dst, v.CreatedAt)
+	dst = append(dst, ',')
+	if len(v.Description) > 0 {
+		dst = append(dst, `"description":`...)
+		if p1 := v.Description.Pointer(); p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	dst = append(dst, `"name":`...)
+	dst = encode.String(dst, v.Name)
+	dst = append(dst, ',')
+	if len(v.ValueLastUpdatedAt) > 0 {
+		dst = append(dst, `"valueLastUpdatedAt":`...)
+		if p1 := v.ValueLastUpdatedAt.Pointer(); p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Time(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v SecretList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"secrets":`...)
+	if v.Secrets == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Secrets {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v ServerlessBillingAmounts) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"cpuAmount":`...)

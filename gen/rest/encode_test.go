@@ -80,6 +80,8 @@ func TestAnswersAreEncodedAsByEncodingJSON(t *testing.T) {
 	encodetest.Check[ResourceAvailability](t)
 	encodetest.Check[RolloutSummary](t)
 	encodetest.Check[SSHKeys](t)
+	encodetest.Check[Secret](t)
+	encodetest.Check[SecretList](t)
 	encodetest.Check[ServerlessBillingAmounts](t)
 	encodetest.Check[ServerlessBillingList](t)
 	encodetest.Check[ServerlessBillingMetadata](t)

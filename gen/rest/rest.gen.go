@@ -1275,6 +1275,18 @@ type CreateRegistryRequest struct {
 	Username string `json:"username"`
 }
 
+// CreateSecretRequest defines model for CreateSecretRequest.
+type CreateSecretRequest struct {
+	// Description At most 65535 bytes of UTF-8.
+	Description *string `json:"description,omitempty"`
+
+	// Name What an environment refers to it by. It cannot begin with RUNPOD, and names that differ in case alone are one.
+	Name string `json:"name"`
+
+	// Value Never answered. Fewer than 16777216 bytes of UTF-8.
+	Value string `json:"value"`
+}
+
 // CreateTemplateRequest defines model for CreateTemplateRequest.
 type CreateTemplateRequest struct {
 	AllowedCudaVersions []string `json:"allowedCudaVersions,omitempty"`
@@ -1920,6 +1932,22 @@ type RolloutSummary struct {
 	WorkersTotal    int64 `json:"workersTotal"`
 }
 
+// Secret defines model for Secret.
+type Secret struct {
+	CreatedAt   time.Time                 `json:"createdAt"`
+	Description nullable.Nullable[string] `json:"description,omitempty"`
+	ID          string                    `json:"id"`
+	Name        string                    `json:"name"`
+
+	// ValueLastUpdatedAt When another value was stored; null until then.
+	ValueLastUpdatedAt nullable.Nullable[time.Time] `json:"valueLastUpdatedAt,omitempty"`
+}
+
+// SecretList defines model for SecretList.
+type SecretList struct {
+	Secrets []Secret `json:"secrets"`
+}
+
 // ServerlessBillingAmounts In USD.
 type ServerlessBillingAmounts struct {
 	CPUAmount float64 `json:"cpuAmount"`
@@ -2132,6 +2160,15 @@ type UpdatePodRequest struct {
 	Registry nullable.Nullable[string] `json:"registry,omitempty"`
 }
 
+// UpdateSecretRequest defines model for UpdateSecretRequest.
+type UpdateSecretRequest struct {
+	// Description Empty text removes it.
+	Description *string `json:"description,omitempty"`
+
+	// Value Never answered. Fewer than 16777216 bytes of UTF-8.
+	Value *string `json:"value,omitempty"`
+}
+
 // UpdateSSHKeysRequest defines model for UpdateSshKeysRequest.
 type UpdateSSHKeysRequest struct {
 	Keys []string `json:"keys"`
@@ -2300,6 +2337,9 @@ type Forbidden = Problem
 // Invalid What went wrong, as application/problem+json.
 type Invalid = Problem
 
+// NameTaken What went wrong, as application/problem+json.
+type NameTaken = Problem
+
 // NotFound What went wrong, as application/problem+json.
 type NotFound = Problem
 
@@ -2320,6 +2360,12 @@ type Unauthenticated = Problem
 
 // UnsupportedMediaType What went wrong, as application/problem+json.
 type UnsupportedMediaType = Problem
+
+// ListSecretsParams defines parameters for ListSecrets.
+type ListSecretsParams struct {
+	// Name Only the secret of this name, whatever its case.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+}
 
 // ListBillingParams defines parameters for ListBilling.
 type ListBillingParams struct {
@@ -2594,6 +2640,12 @@ type GetWorkerLogsParams struct {
 	LastEventID *LogLastEventID `json:"Last-Event-ID,omitempty"`
 }
 
+// CreateSecretJSONRequestBody defines body for CreateSecret for application/json ContentType.
+type CreateSecretJSONRequestBody = CreateSecretRequest
+
+// UpdateSecretJSONRequestBody defines body for UpdateSecret for application/json ContentType.
+type UpdateSecretJSONRequestBody = UpdateSecretRequest
+
 // UpdateSSHKeysJSONRequestBody defines body for UpdateSSHKeys for application/json ContentType.
 type UpdateSSHKeysJSONRequestBody = UpdateSSHKeysRequest
 
@@ -2739,6 +2791,21 @@ func (t *EndpointScaling) UnmarshalJSON(b []byte) error {
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ListSecrets List secrets
+	// (GET /v2/account/secrets)
+	ListSecrets(ctx echo.Context, params ListSecretsParams) error
+	// CreateSecret Store a secret
+	// (POST /v2/account/secrets)
+	CreateSecret(ctx echo.Context) error
+	// DeleteSecret Delete a secret
+	// (DELETE /v2/account/secrets/{id})
+	DeleteSecret(ctx echo.Context, id string) error
+	// GetSecret Read a secret
+	// (GET /v2/account/secrets/{id})
+	GetSecret(ctx echo.Context, id string) error
+	// UpdateSecret Change a secret
+	// (PATCH /v2/account/secrets/{id})
+	UpdateSecret(ctx echo.Context, id string) error
 	// GetSSHKeys List SSH keys
 	// (GET /v2/account/ssh-keys)
 	GetSSHKeys(ctx echo.Context) error
@@ -2903,6 +2970,81 @@ type ServerInterface interface {
 // ServerInterfaceWrapper converts echo contexts to parameters.
 type ServerInterfaceWrapper struct {
 	Handler ServerInterface
+}
+
+// ListSecrets converts echo context to params.
+func (w *ServerInterfaceWrapper) ListSecrets(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListSecretsParams
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", ctx.QueryParams(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListSecrets(ctx, params)
+	return err
+}
+
+// CreateSecret converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateSecret(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateSecret(ctx)
+	return err
+}
+
+// DeleteSecret converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteSecret(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteSecret(ctx, id)
+	return err
+}
+
+// GetSecret converts echo context to params.
+func (w *ServerInterfaceWrapper) GetSecret(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetSecret(ctx, id)
+	return err
+}
+
+// UpdateSecret converts echo context to params.
+func (w *ServerInterfaceWrapper) UpdateSecret(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.UpdateSecret(ctx, id)
+	return err
 }
 
 // GetSSHKeys converts echo context to params.
@@ -4126,6 +4268,11 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 		Handler: si,
 	}
 
+	router.GET(options.BaseURL+"/v2/account/secrets", wrapper.ListSecrets, options.OperationMiddlewares["listSecrets"]...)
+	router.POST(options.BaseURL+"/v2/account/secrets", wrapper.CreateSecret, options.OperationMiddlewares["createSecret"]...)
+	router.DELETE(options.BaseURL+"/v2/account/secrets/:id", wrapper.DeleteSecret, options.OperationMiddlewares["deleteSecret"]...)
+	router.GET(options.BaseURL+"/v2/account/secrets/:id", wrapper.GetSecret, options.OperationMiddlewares["getSecret"]...)
+	router.PATCH(options.BaseURL+"/v2/account/secrets/:id", wrapper.UpdateSecret, options.OperationMiddlewares["updateSecret"]...)
 	router.GET(options.BaseURL+"/v2/account/ssh-keys", wrapper.GetSSHKeys, options.OperationMiddlewares["getSshKeys"]...)
 	router.PUT(options.BaseURL+"/v2/account/ssh-keys", wrapper.UpdateSSHKeys, options.OperationMiddlewares["updateSshKeys"]...)
 	router.GET(options.BaseURL+"/v2/billing", wrapper.ListBilling, options.OperationMiddlewares["listBilling"]...)

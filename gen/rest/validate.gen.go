@@ -169,6 +169,22 @@ var paramsOfDeleteTemplate = []validate.Param{
 	{In: "path", Name: "id", Required: true},
 }
 
+var paramsOfListSecrets = []validate.Param{
+	{In: "query", Name: "name", Required: false},
+}
+
+var paramsOfGetSecret = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfUpdateSecret = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfDeleteSecret = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
 var paramsOfGetCluster = []validate.Param{
 	{In: "path", Name: "id", Required: true},
 }
@@ -509,6 +525,50 @@ var Ops = map[string]validate.Op{
 		Method: "DELETE", Path: "/v2/templates/{id}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(paramsOfDeleteTemplate, false, path, query, header)
+		},
+	},
+	"listSecrets": {
+		Method: "GET", Path: "/v2/account/secrets",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfListSecrets, false, path, query, header)
+		},
+	},
+	"createSecret": {
+		Method: "POST", Path: "/v2/account/secrets",
+		MaxBody: 36000000, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(CreateSecretRequest)
+			readCreateSecretRequest(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"getSecret": {
+		Method: "GET", Path: "/v2/account/secrets/{id}",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfGetSecret, false, path, query, header)
+		},
+	},
+	"updateSecret": {
+		Method: "PATCH", Path: "/v2/account/secrets/{id}",
+		MaxBody: 36000000, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(UpdateSecretRequest)
+			readUpdateSecretRequest(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfUpdateSecret, false, path, query, header)
+		},
+	},
+	"deleteSecret": {
+		Method: "DELETE", Path: "/v2/account/secrets/{id}",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfDeleteSecret, false, path, query, header)
 		},
 	},
 	"getSshKeys": {
@@ -1770,6 +1830,95 @@ func readUpdateSSHKeysRequest(s *validate.Scanner, v *UpdateSSHKeysRequest) {
 		}
 	}
 	s.Require(seen, 1<<bitKeys, membersOfUpdateSSHKeysRequest)
+}
+
+var checkCreateSecretRequest_Name = &validate.Text{Min: 1, Max: 191, Pattern: validate.MustPattern(`^[a-zA-Z_][a-zA-Z0-9_.\-/]*$`)}
+
+var checkCreateSecretRequest_Value = &validate.Text{Min: 1, Max: 16777216}
+
+var checkCreateSecretRequest_Description = &validate.Text{Max: 65535}
+
+var membersOfCreateSecretRequest = []string{"name", "value", "description"}
+
+func readCreateSecretRequest(s *validate.Scanner, v *CreateSecretRequest) {
+	const ( // the bits of seen
+		bitName = iota
+		bitValue
+		bitDescription
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "name":
+			if s.Once(&seen, bitName) {
+				if x, ok := s.String(checkCreateSecretRequest_Name); ok {
+					v.Name = x
+				}
+			}
+		case "value":
+			if s.Once(&seen, bitValue) {
+				if x, ok := s.String(checkCreateSecretRequest_Value); ok {
+					v.Value = x
+				}
+			}
+		case "description":
+			if s.Once(&seen, bitDescription) {
+				if x, ok := s.String(checkCreateSecretRequest_Description); ok {
+					var to string
+					to = x
+					v.Description = &to
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitName|1<<bitValue, membersOfCreateSecretRequest)
+}
+
+var checkUpdateSecretRequest_Value = &validate.Text{Min: 1, Max: 16777216}
+
+var checkUpdateSecretRequest_Description = &validate.Text{Max: 65535}
+
+func readUpdateSecretRequest(s *validate.Scanner, v *UpdateSecretRequest) {
+	const ( // the bits of seen
+		bitValue = iota
+		bitDescription
+	)
+	if !s.Object() {
+		return
+	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Value       string
+		Description string
+	})
+	var seen uint64
+	n := 0
+	for s.Member() {
+		n++
+		switch string(s.Name()) {
+		case "value":
+			if s.Once(&seen, bitValue) {
+				if x, ok := s.String(checkUpdateSecretRequest_Value); ok {
+					optional.Value = x
+					v.Value = &optional.Value
+				}
+			}
+		case "description":
+			if s.Once(&seen, bitDescription) {
+				if x, ok := s.String(checkUpdateSecretRequest_Description); ok {
+					optional.Description = x
+					v.Description = &optional.Description
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Members(n, 1, -1)
 }
 
 var checkCreateClusterRequest_Name = &validate.Text{Min: 1}

@@ -33,6 +33,7 @@ func listen(c Config, hostName string, proxies *limit.Proxies) (_ *addresses, er
 			_ = a.close()
 		}
 	}()
+
 	open := func(address string) (base string) {
 		if err != nil {
 			return ""
@@ -43,6 +44,7 @@ func listen(c Config, hostName string, proxies *limit.Proxies) (_ *addresses, er
 		}
 		return base
 	}
+
 	a.url = open(c.Listen)
 	a.queueURL = a.url
 	if c.QueueListen != "" {
@@ -54,6 +56,7 @@ func listen(c Config, hostName string, proxies *limit.Proxies) (_ *addresses, er
 	if err != nil {
 		return nil, err
 	}
+
 	if c.Docs {
 		a.pagesURL = cmp.Or(a.publicURL, a.url) + reference.Root
 	}

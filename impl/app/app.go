@@ -94,12 +94,14 @@ func (s *Server) serve(h handlers, connections *limit.Connections, u *undo) {
 		server := connections.Server(handler)
 		server.ErrorLog = slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn)
 		servers = append(servers, server)
+
 		go func() {
 			if err := server.Serve(connections.Listen(l)); !errors.Is(err, http.ErrServerClosed) {
 				s.failed <- err
 			}
 		}()
 	}
+
 	u.push("requests", func() error { return shutDown(servers, s.config.Drain) })
 }
 

@@ -38,11 +38,13 @@ func call(t *testing.T, method, url, key, body string) (int, map[string]any) {
 	req.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
+
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
 	documents, err := loadDocuments()
 	require.NoError(t, err)
+
 	documents.Check(t, req, conformance.Answer{Status: res.StatusCode, Header: res.Header, Body: text})
 	var document map[string]any
 	_ = json.Unmarshal(text, &document)
@@ -56,6 +58,7 @@ func TestTheFirstKeyIsShownOnceAndStoredAsAHash(t *testing.T) {
 	key := s.FirstKey()
 	require.NotEmpty(t, key)
 	require.NoError(t, s.Close())
+
 	for _, name := range []string{"berth.db", "berth.db-wal"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if !os.IsNotExist(err) {
@@ -64,6 +67,7 @@ func TestTheFirstKeyIsShownOnceAndStoredAsAHash(t *testing.T) {
 			require.False(t, bytes.Contains(text, []byte(key[len(key)-40:])))
 		}
 	}
+
 	s = start(t, app.Config{Data: dir})
 	require.Empty(t, s.FirstKey())
 	status, _ := call(t, "GET", s.URL()+"/v2/pods", key, "")
@@ -79,11 +83,13 @@ func TestPodsAndJobsOutliveARestartAndEndpointsKeepTheirIDs(t *testing.T) {
 	_, pod := call(t, "POST", s.URL()+"/v2/pods", key, `{"name":"a","image":"i","cpu":{"id":"cpu3g","vcpuCount":2}}`)
 	_, job := call(t, "POST", s.URL()+"/v2/"+endpoint+"/run", key, `{"input":{}}`)
 	require.NoError(t, s.Close())
+
 	s = start(t, c)
 	require.Equal(t, endpoint, string(s.Endpoints()["one"]))
 	status, again := call(t, "GET", s.URL()+"/v2/pods/"+pod["id"].(string), key, "")
 	require.Equal(t, 200, status)
 	require.Equal(t, pod["createdAt"], again["createdAt"])
+
 	_, document := call(t, "GET", s.URL()+"/v2/"+endpoint+"/status/"+job["id"].(string), key, "")
 	require.Equal(t, "IN_QUEUE", document["status"])
 	require.NoError(t, s.Close())
@@ -115,6 +121,7 @@ func TestAHeldRequestIsAnsweredWhenTheServerStops(t *testing.T) {
 		return health["jobs"].(map[string]any)["inQueue"] == 1.0
 	}, 10*time.Second, 10*time.Millisecond)
 	require.NoError(t, s.Close())
+
 	a := <-answers
 	require.Equal(t, 200, a.status)
 	require.Equal(t, "IN_QUEUE", a.document["status"])
@@ -134,6 +141,7 @@ func TestAnAddressInUseIsAClearErrorAndCostsNoFirstKey(t *testing.T) {
 	t.Parallel()
 	s := start(t, app.Config{Data: t.TempDir()})
 	used := strings.TrimPrefix(s.URL(), "http://")
+
 	free := "127.0.0.1:0"
 	for _, c := range []app.Config{{Listen: used}, {Listen: free, QueueListen: used}, {Listen: free, MetricsListen: used}} {
 		c.Data = t.TempDir()
@@ -156,6 +164,7 @@ func TestARestartGrantsNoFreshWindowAndAnotherProcessMayChangeKeys(t *testing.T)
 		require.Equal(t, 200, status)
 	}
 	require.NoError(t, s.Close())
+
 	s = start(t, c)
 	status, problem := call(t, "GET", s.URL()+"/v2/pods", key, "")
 	require.Equal(t, 429, status)
@@ -165,6 +174,7 @@ func TestARestartGrantsNoFreshWindowAndAnotherProcessMayChangeKeys(t *testing.T)
 	require.NoError(t, err)
 	made, exempt, err := keys.Create(t.Context(), app.NewKey("ci", []string{"rest:read"}, true, time.Hour))
 	require.NoError(t, err)
+
 	status, _ = call(t, "GET", s.URL()+"/v2/pods", exempt, "")
 	require.Equal(t, 200, status, "at once")
 	require.NoError(t, keys.Revoke(t.Context(), made.ID))
@@ -183,12 +193,14 @@ func TestTheOperatorsCatalogAndFleetHoldAndAreStillHeldAfterARestart(t *testing.
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		return filepath.Join(dir, name)
 	}
+
 	c := app.Config{
 		Data: t.TempDir(),
 		Catalog: file("catalog.json", `{"dataCenters":[{"id":"HOME-1","name":"home","region":"EUROPE","country":"DE"}],
 			"cpus":[{"id":"own","name":"own","memoryPerVcpuGb":2,"minVcpu":2,"maxVcpu":8,"pricePerVcpu":0.5}]}`),
 		Fleet: file("fleet.json", `{"hosts":[{"id":"desk","dataCenterId":"HOME-1","cloud":"SECURE","cpus":["own"],"vcpus":4,"memoryGb":8,"diskGb":100}]}`),
 	}
+
 	const pod = `{"name":"a","image":"i","cpu":{"id":"own","vcpuCount":4}}`
 	s := start(t, c)
 	key := s.FirstKey()
@@ -202,6 +214,7 @@ func TestTheOperatorsCatalogAndFleetHoldAndAreStillHeldAfterARestart(t *testing.
 	status, problem := call(t, "POST", s.URL()+"/v2/pods", key, pod)
 	require.Equal(t, 400, status)
 	require.Contains(t, problem["detail"], "nothing can hold the pod now")
+
 	status, _ = call(t, "DELETE", s.URL()+"/v2/pods/"+made["id"].(string), key, "")
 	require.Equal(t, 204, status)
 	status, _ = call(t, "POST", s.URL()+"/v2/pods", key, pod)
@@ -230,6 +243,7 @@ func TestTheKeyInTheQueryOfGraphQLIsNotLogged(t *testing.T) {
 	t.Parallel()
 	var log lines
 	s := start(t, app.Config{Data: t.TempDir(), Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+
 	secret := s.FirstKey()[len(s.FirstKey())-40:]
 	for _, body := range []string{`{"query":"{myself{id}}"}`, `{"query":"{myself{"}`, `nonsense`} {
 		for _, path := range []string{"/graphql", "/graphql/", "/nosuchpath"} {
@@ -239,6 +253,7 @@ func TestTheKeyInTheQueryOfGraphQLIsNotLogged(t *testing.T) {
 		}
 	}
 	require.NoError(t, s.Close())
+
 	require.Contains(t, log.text.String(), "/graphql")
 	require.NotContains(t, log.text.String(), secret)
 }

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -37,8 +36,6 @@ type timekeeper struct {
 	running *compute.RunningClock
 	store   store.Store
 	log     *slog.Logger
-
-	keeping sync.Mutex    // held over a keep
 	lag     time.Duration // of the clock, as it is stored
 }
 
@@ -58,10 +55,11 @@ func (t *timekeeper) look(context.Context) error {
 	return nil
 }
 
+// clockSweep is the name of the sweep that keeps the clock. Nobody else does, so that it needs no lock.
+const clockSweep = "clock"
+
 // keep has the time of day follow a step of the machine's, which nothing is billed for, and keeps the lag for the next start.
 func (t *timekeeper) keep(ctx context.Context) error {
-	t.keeping.Lock()
-	defer t.keeping.Unlock()
 	step := t.running.Stepped()
 	lag := t.running.Lag() + step
 	change := lag - t.lag
@@ -76,14 +74,17 @@ func (t *timekeeper) keep(ctx context.Context) error {
 				return err
 			}
 		}
+
 		if err := tx.SetLag(lag); err != nil {
 			return err
 		}
+
 		// Here, where no other transaction is between the charges and the clock that theirs are stamped from.
 		t.running.Adjust(step)
 		adjusted = true
 		return nil
 	})
+
 	if err != nil {
 		if adjusted {
 			t.running.Adjust(-step)
@@ -98,5 +99,6 @@ func (t *timekeeper) keep(ctx context.Context) error {
 	if paused := (change - step).Round(time.Millisecond); paused > 0 {
 		t.log.Warn("the server was paused: nothing falls due by that", "for", paused)
 	}
+
 	return nil
 }

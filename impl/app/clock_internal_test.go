@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -44,19 +45,17 @@ func TestAStepOfTheClockOutlivesARestart(t *testing.T) {
 func TestAStepThatCannotBeStoredIsOneStill(t *testing.T) {
 	t.Parallel()
 	s := serveFrom(t, t.TempDir())
-	k := s.controls.keeper
-	k.keeping.Lock() // the loop waits
-	works := k.store
+	works := s.controls.db.store
+	k, err := newTimekeeper(t.Context(), compute.NewRunningClock(), works, slog.New(slog.DiscardHandler)) // beside that of the server
+	require.NoError(t, err)
+
 	k.running.Step(-time.Hour)
 	k.store = failing{works}
-	k.keeping.Unlock()
 	require.Error(t, k.keep(t.Context()))
 	require.Zero(t, k.running.Lag())
 	require.InDelta(t, -time.Hour, k.running.Stepped(), float64(time.Second))
 
-	k.keeping.Lock()
 	k.store = works
-	k.keeping.Unlock()
 	require.NoError(t, k.keep(t.Context()))
 	require.InDelta(t, -time.Hour, k.running.Lag(), float64(time.Second))
 	require.Zero(t, k.running.Stepped())

@@ -7,6 +7,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/loop"
+	"github.com/berthdev/berth/impl/loop/reconcile"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 )
@@ -21,6 +22,7 @@ type controls struct {
 	rates       counts
 	use         *useCases
 	simulations []runtime.Simulation
+	kept        *reconcile.Sweeps
 	work        []loop.Due // what the clock brings, in the order in which it is done
 }
 
@@ -38,16 +40,18 @@ func openControls(
 			}
 		}
 	}
+
 	fresh := control.NewKey{UserID: owner, Name: "test controls", Scopes: []compute.Scope{compute.ScopeControls}, Exempt: true}
 	made, token, err := who.keyring.Create(ctx, fresh)
 	if err != nil {
 		return nil, err
 	}
+
 	// Or the next start would take the directory for one that has a key.
 	u.pushOnFailure("key of the test controls", func() error { return who.keyring.Delete(context.WithoutCancel(ctx), made.ID) })
 	simulations := runs.simulations()
 	return &controls{
-		key: token, config: c, clock: clocks.settable, keeper: keeper, db: db, rates: n, use: use, simulations: simulations, work: w.due(simulations),
+		key: token, config: c, clock: clocks.settable, keeper: keeper, db: db, rates: n, use: use, simulations: simulations, kept: w.kept, work: w.due(simulations),
 	}, nil
 }
 
@@ -72,7 +76,8 @@ func (c *controls) Advance(ctx context.Context, d time.Duration) error {
 
 func (c *controls) Step(ctx context.Context, by time.Duration) error {
 	c.keeper.running.Step(by)
-	return c.keeper.keep(ctx)
+	c.kept.Hint(clockSweep)
+	return c.kept.Step(ctx)
 }
 
 func (c *controls) Reset(ctx context.Context) error {
@@ -82,6 +87,7 @@ func (c *controls) Reset(ctx context.Context) error {
 	if err := c.db.store.Write(ctx, func(tx store.Tx) error { return tx.Clear() }); err != nil {
 		return err
 	}
+
 	c.use.queue.Clear()
 	c.use.webhooks.Clear()
 	for _, s := range c.simulations {
@@ -90,6 +96,7 @@ func (c *controls) Reset(ctx context.Context) error {
 	c.use.placement.Clear()
 	q := c.config.Quotas
 	c.SetQuotas(q.Minute, q.Hour, q.Day)
+
 	return c.SetQueueRates(c.config.QueueRates)
 }
 

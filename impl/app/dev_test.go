@@ -22,6 +22,7 @@ func TestTheKeyOfDevIsKeptForItsOwnerAloneAndIsTheSameAtEveryStart(t *testing.T)
 	require.NoError(t, err)
 	require.Equal(t, s.FirstKey(), first)
 	require.NoError(t, s.Close())
+
 	file := filepath.Join(c.Data, "dev.key")
 	require.EqualValues(t, 0o600, mode(t, file))
 
@@ -29,6 +30,7 @@ func TestTheKeyOfDevIsKeptForItsOwnerAloneAndIsTheSameAtEveryStart(t *testing.T)
 	again, err := s.DevKey(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, first, again)
+
 	status, _ := call(t, "GET", s.URL()+"/v2/pods", again, "")
 	require.Equal(t, 200, status)
 
@@ -59,6 +61,7 @@ func TestAnEndpointThatOnlyAnEarlierStartDeclaredGetsNoWorkers(t *testing.T) {
 		return len(workers) == 1 && workers[0].(map[string]any)["status"] == "UNHEALTHY" &&
 			strings.Contains(workers[0].(map[string]any)["reason"].(string), "without the command of its workers")
 	}, time.Minute, 10*time.Millisecond)
+
 	status, _ := call(t, "DELETE", s.URL()+"/v2/serverless/"+old, key, "")
 	require.Equal(t, 204, status, "as the reason says")
 	require.NoError(t, s.Close())
@@ -69,12 +72,14 @@ func TestTheWorkersOfAChangedProgramAreReplacedAlsoAfterTheyFailed(t *testing.T)
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "program")
 	require.NoError(t, os.WriteFile(program, []byte("exit 1"), 0o600))
+
 	s := start(t, app.Config{Data: t.TempDir(), Endpoints: []app.Endpoint{{Name: "e", Command: []string{"sh", program}, WorkersMin: 1, WorkersMax: 1}}})
 	list := func() (workers, ended []any) {
 		_, answer := call(t, "GET", s.URL()+"/v2/serverless/"+string(s.Endpoints()["e"])+"/workers", s.FirstKey(), "")
 		ended, _ = answer["ended"].([]any)
 		return answer["workers"].([]any), ended
 	}
+
 	up := func() string {
 		workers, _ := list()
 		if len(workers) == 1 && workers[0].(map[string]any)["startedAt"] != nil {
@@ -82,6 +87,7 @@ func TestTheWorkersOfAChangedProgramAreReplacedAlsoAfterTheyFailed(t *testing.T)
 		}
 		return ""
 	}
+
 	require.Eventually(t, func() bool {
 		_, ended := list()
 		return len(ended) > 0

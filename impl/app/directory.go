@@ -43,6 +43,7 @@ func openDirectory(dir, version string, log *slog.Logger) (madeIn []string, unlo
 	if err := checkFiles(dir, log); err != nil {
 		return nil, nil, errors.Join(err, unlock())
 	}
+
 	return madeIn, unlock, nil
 }
 
@@ -58,6 +59,7 @@ func closeToOthers(dir string, log *slog.Logger) error {
 	case !openToOthers(info):
 		return nil
 	}
+
 	refused := func(why string) error {
 		return fmt.Errorf("%s is open to others (%v), and %s: chmod 700 it, or give berth a directory of its own, such as %s",
 			dir, info.Mode(), why, filepath.Join(dir, "berth-data"))
@@ -72,21 +74,25 @@ func closeToOthers(dir string, log *slog.Logger) error {
 	if info.Mode()&fs.ModeSticky != 0 {
 		return refused("is meant to be, as a directory for temporary files is")
 	}
+
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
+
 	for _, e := range entries {
 		if !isOurs(e.Name()) {
 			return refused("has " + e.Name() + " in it, which is not berth's")
 		}
 	}
+
 	if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a directory is entered
 		return fmt.Errorf("%w (%w)", refused("that cannot be changed"), err)
 	}
 	if len(entries) > 0 {
 		log.Warn("the data directory was open to others: now it is its owner's alone", "directory", dir, "mode", info.Mode().String())
 	}
+
 	return nil
 }
 
@@ -106,6 +112,7 @@ func checkFiles(dir string, log *slog.Logger) error {
 			return err
 		}
 	}
+
 	if _, err := os.Lstat(filepath.Join(dir, databaseFile)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -115,6 +122,7 @@ func checkFiles(dir string, log *slog.Logger) error {
 				filepath.Join(dir, name), databaseFile)
 		}
 	}
+
 	return nil
 }
 
@@ -129,6 +137,7 @@ func closeFileToOthers(dir, name string, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+
 	info, err := os.Stat(file)
 	if err != nil {
 		return err
@@ -145,6 +154,7 @@ func closeFileToOthers(dir, name string, log *slog.Logger) error {
 	if err := os.Chmod(file, 0o600); err != nil {
 		return fmt.Errorf("%s is open to others (%v), which cannot be changed: chmod 600 it: %w", file, info.Mode(), err)
 	}
+
 	log.Warn("a file of the data directory was open to others: now it is its owner's alone. Who could read it has what is in it",
 		"file", file, "mode", info.Mode().String())
 	return nil

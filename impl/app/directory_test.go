@@ -48,15 +48,18 @@ func state(t *testing.T, dir string) map[string]string {
 		require.NoError(t, err)
 		info, err := e.Info()
 		require.NoError(t, err)
+
 		content := info.Mode().String() + " "
 		if info.Mode().IsRegular() && e.Name() != "lock" {
 			text, err := os.ReadFile(path)
 			require.NoError(t, err)
 			content += string(text)
 		}
+
 		all[path] = content
 		return nil
 	}))
+
 	delete(all, filepath.Join(dir, "lock")) // whoever tries has it
 	return all
 }
@@ -82,6 +85,7 @@ func TestADirectoryThatIsOpenToOthersIsClosedToThem(t *testing.T) {
 	status, _ := call(t, "GET", s.URL()+"/v2/registries", key, "")
 	require.Equal(t, 200, status)
 	require.Equal(t, fs.FileMode(0o700), mode(t, dir))
+
 	for _, name := range []string{"secret.key", "berth.db", "berth.db-wal", "berth.db-shm", "lock"} {
 		require.Equal(t, fs.FileMode(0o600), mode(t, filepath.Join(dir, name)), name)
 	}
@@ -116,6 +120,7 @@ func TestADirectoryThatOthersMayNeedIsNotClosedToThem(t *testing.T) {
 	shared, _ := served(t, false)
 	require.NoError(t, os.WriteFile(filepath.Join(shared, "letter.txt"), nil, 0o644))
 	require.NoError(t, os.Chmod(shared, 0o755))
+
 	why := refused(t, shared)
 	require.Contains(t, why, "letter.txt in it, which is not berth's: chmod 700 it")
 	require.Contains(t, why, filepath.Join(shared, "berth-data"))
@@ -144,6 +149,7 @@ func TestALinkInTheDirectoryIsFollowedOnlyToWhatIsClosedToOthers(t *testing.T) {
 	elsewhere := filepath.Join(t.TempDir(), "mounted")
 	require.NoError(t, os.Rename(secret, elsewhere))
 	require.NoError(t, os.Symlink(elsewhere, secret))
+
 	s := start(t, app.Config{Data: dir})
 	status, _ := call(t, "GET", s.URL()+"/v2/registries", key, "")
 	require.Equal(t, 200, status)
@@ -161,6 +167,7 @@ func TestALinkInTheDirectoryIsFollowedOnlyToWhatIsClosedToOthers(t *testing.T) {
 	require.NoError(t, os.WriteFile(elsewhere, []byte("of somebody"), 0o600))
 	require.NoError(t, os.Remove(lock))
 	require.NoError(t, os.Symlink(elsewhere, lock))
+
 	refused(t, dir)
 	text, err := os.ReadFile(elsewhere)
 	require.NoError(t, err)
@@ -178,6 +185,7 @@ func TestWhatWasLeftHalfIsNotTakenUp(t *testing.T) {
 	}
 	s := start(t, app.Config{Data: dir})
 	require.NotEmpty(t, s.FirstKey())
+
 	for _, name := range []string{"secret.key", "berth.db"} {
 		require.Equal(t, fs.FileMode(0o600), mode(t, filepath.Join(dir, name)), name)
 	}
@@ -276,15 +284,18 @@ func TestADirectoryThatCannotBeClosedToOthersIsRefused(t *testing.T) {
 	}
 	top, err := os.MkdirTemp("", "berth-others-") // t.TempDir() lets nobody else in
 	require.NoError(t, err)
+
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(top)) })
 	require.NoError(t, os.Chmod(top, 0o755))
 	dir, program := filepath.Join(top, "data"), filepath.Join(top, "program")
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	require.NoError(t, os.Chmod(dir, 0o777))
+
 	from, err := os.Open(os.Args[0])
 	require.NoError(t, err)
 	to, err := os.OpenFile(program, os.O_CREATE|os.O_WRONLY, 0o755)
 	require.NoError(t, err)
+
 	_, err = io.Copy(to, from)
 	require.NoError(t, err)
 	require.NoError(t, to.Close())
@@ -302,6 +313,7 @@ func TestAFileOfAnotherUserIsRefused(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a file away")
 	}
+
 	for _, name := range []string{"secret.key", "berth.db"} {
 		dir, _ := served(t, false)
 		require.NoError(t, os.Chown(filepath.Join(dir, name), 65534, 65534))

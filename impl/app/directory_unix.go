@@ -70,5 +70,6 @@ func lock(dir, who string) (unlock func() error, err error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
+
 	return func() error { return errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), f.Close()) }, nil
 }

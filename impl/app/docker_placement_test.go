@@ -23,6 +23,7 @@ func TestOfTwoHundredRealContainersThatWantAHundredAndSixtyGPUsTheRestIsRefused(
 	if !givesGPUs(t, engine) {
 		t.Skip("this engine cannot give GPUs")
 	}
+
 	var hosts []map[string]any
 	for i := range 20 {
 		hosts = append(hosts, map[string]any{
@@ -30,10 +31,12 @@ func TestOfTwoHundredRealContainersThatWantAHundredAndSixtyGPUsTheRestIsRefused(
 			"gpuDevices": devicesOf(i), "cudaVersion": "12.8", "vcpus": 64, "memoryGb": 512, "diskGb": 4000,
 		})
 	}
+
 	fleet, err := json.Marshal(map[string]any{"hosts": hosts})
 	require.NoError(t, err)
 	c := app.Config{Data: t.TempDir(), Runtime: "docker", Fleet: filepath.Join(t.TempDir(), "fleet.json")}
 	require.NoError(t, os.WriteFile(c.Fleet, fleet, 0o600))
+
 	own(t, c.Data, owner)
 	server := start(t, c)
 	s := &shore{T: t, engine: engine, owner: owner, url: server.URL(), key: server.FirstKey()}
@@ -41,6 +44,7 @@ func TestOfTwoHundredRealContainersThatWantAHundredAndSixtyGPUsTheRestIsRefused(
 	var mu sync.Mutex
 	var pods []string
 	answers := map[int]int{}
+
 	var all sync.WaitGroup
 	for range 200 {
 		all.Go(func() {
@@ -52,6 +56,7 @@ func TestOfTwoHundredRealContainersThatWantAHundredAndSixtyGPUsTheRestIsRefused(
 			}
 		})
 	}
+
 	all.Wait()
 	require.Equal(t, map[int]int{http.StatusCreated: 160, http.StatusBadRequest: 40}, answers)
 
@@ -66,6 +71,7 @@ func TestOfTwoHundredRealContainersThatWantAHundredAndSixtyGPUsTheRestIsRefused(
 		require.Empty(t, owners[devices[0]], "nobody else has it")
 		owners[devices[0]] = s.pod
 	}
+
 	for _, pod := range pods {
 		all.Go(func() {
 			status, _ := call(t, http.MethodDelete, s.url+"/v2/pods/"+pod, s.key, "")
@@ -74,6 +80,7 @@ func TestOfTwoHundredRealContainersThatWantAHundredAndSixtyGPUsTheRestIsRefused(
 			}
 		})
 	}
+
 	all.Wait()
 	require.Eventually(t, func() bool { return len(s.left()) == 0 }, 5*time.Minute, time.Second, "nothing is left behind")
 	require.NoError(t, server.Close())

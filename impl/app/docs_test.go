@@ -27,8 +27,10 @@ func TestTheReferencePagesAreServedToAnybodyIfTheyAreAskedForAndChangeNothingEls
 			got = append(got, res.StatusCode)
 		}
 		require.NoError(t, s.Close())
+
 		return got
 	}
+
 	require.Equal(t, []int{401, 401, 401, 401, 401, 401, 401, 401}, statuses(app.Config{TestControls: true}))
 	require.Equal(t, []int{200, 200, 401, 200, 405, 401, 401, 401}, statuses(app.Config{Docs: true}))
 	require.Equal(t, []int{200, 200, 200, 200, 405, 401, 401, 401}, statuses(app.Config{Docs: true, TestControls: true}))

@@ -45,6 +45,7 @@ func examineGPUs(ctx context.Context) Finding {
 		f.Detail = "none found: " + tool + " is not installed"
 		return f
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, examineTime)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, path, "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader").Output()
@@ -52,11 +53,13 @@ func examineGPUs(ctx context.Context) Finding {
 		f.Detail = fmt.Sprintf("none found: %s: %v", tool, err)
 		return f
 	}
+
 	gpus, err := listGPUs(string(out))
 	if err != nil || len(gpus) == 0 {
 		f.Detail = "none found: " + tool + " lists none"
 		return f
 	}
+
 	f.Available, f.Detail = true, strings.Join(gpus, "; ")
 	return f
 }

@@ -35,6 +35,7 @@ func TestTheExaminationListsTheGPUs(t *testing.T) {
 		Name: "gpu", Available: true, Warnings: []string{},
 		Detail: "0: NVIDIA A40, 46068 MiB, driver 550.54.15; 1: NVIDIA A40, 46068 MiB, driver 550.54.15",
 	}, finding(t, "gpu"))
+
 	tool(`exit 9`)
 	require.Equal(t, "none found: nvidia-smi: exit status 9", finding(t, "gpu").Detail)
 	tool(`echo No devices were found`)

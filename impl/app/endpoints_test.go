@@ -25,10 +25,12 @@ func TestEndpointsAndTheirReleasesOutliveARestart(t *testing.T) {
 	key := s.FirstKey()
 	status, made := call(t, "POST", s.URL()+"/v2/serverless", key, endpointBody)
 	require.Equal(t, 201, status, made)
+
 	id := made["id"].(string)
 	_, changed := call(t, "PATCH", s.URL()+"/v2/serverless/"+id, key, `{"image":"other"}`)
 	_, releases := call(t, "GET", s.URL()+"/v2/serverless/"+id+"/releases", key, "")
 	require.Len(t, releases["releases"], 2)
+
 	_, job := call(t, "POST", s.URL()+"/v2/"+id+"/run", key, `{"input":{}}`)
 	require.NoError(t, s.Close())
 
@@ -37,12 +39,14 @@ func TestEndpointsAndTheirReleasesOutliveARestart(t *testing.T) {
 	delete(changed, "requestUrls") // another port
 	delete(again, "requestUrls")
 	require.Equal(t, changed, again)
+
 	_, kept := call(t, "GET", s.URL()+"/v2/serverless/"+id+"/releases", key, "")
 	for _, of := range []map[string]any{releases, kept} {
 		for _, one := range of["releases"].([]any) {
 			delete(one.(map[string]any), "workerCount")
 		}
 	}
+
 	require.Equal(t, releases["releases"], kept["releases"])
 	_, document := call(t, "GET", s.URL()+"/v2/"+id+"/status/"+job["id"].(string), key, "")
 	require.Equal(t, "IN_QUEUE", document["status"])
@@ -65,16 +69,19 @@ func TestADeletionThatAStopBrokeOffIsEndedAtTheNextStart(t *testing.T) {
 		require.NoError(t, db.Write(context.Background(), f))
 		require.NoError(t, db.Close())
 	}
+
 	inStore(func(tx store.Tx) error {
 		e, err := tx.Endpoint(id)
 		require.NoError(t, err)
 		e.DeletedAt = tx.Now()
 		return tx.UpdateEndpoint(e)
 	})
+
 	s = start(t, c)
 	status, _ := call(t, "GET", s.URL()+"/v2/serverless/"+string(id), key, "")
 	require.Equal(t, 404, status)
 	require.NoError(t, s.Close())
+
 	inStore(func(tx store.Tx) error {
 		all, err := tx.ListEndpoints()
 		require.NoError(t, err)
@@ -92,12 +99,14 @@ func TestTheWorkersOfAnEndpointMayBeProcessesOfADeclaredCommand(t *testing.T) {
 	})
 	key := s.FirstKey()
 	_, made := call(t, "POST", s.URL()+"/v2/serverless", key, endpointBody)
+
 	at := s.URL() + "/v2/serverless/" + made["id"].(string)
 	require.Eventually(t, func() bool {
 		_, answer := call(t, "GET", at+"/workers", key, "")
 		workers := answer["workers"].([]any)
 		return len(workers) == 1 && workers[0].(map[string]any)["startedAt"] != nil
 	}, 20*time.Second, 50*time.Millisecond)
+
 	status, refused := call(t, "PATCH", at, key, `{"image":"nosuch","workers":{"min":2}}`)
 	require.Equal(t, 400, status)
 	require.Contains(t, refused["detail"], `"nosuch" is none of its commands (sleeper)`)

@@ -26,6 +26,7 @@ func catalogAndFleet(ctx context.Context, c Config) (catalog control.Catalog, fl
 	if err != nil {
 		return catalog, nil, err
 	}
+
 	switch c.Fleet {
 	case "":
 		return catalog, control.SimulatedFleet(catalog), nil

@@ -28,6 +28,7 @@ func fork(t *testing.T) {
 			}
 		}
 	}()
+
 	t.Cleanup(func() {
 		close(stop)
 		<-stopped

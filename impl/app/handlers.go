@@ -44,9 +44,10 @@ func newHandlers(e edge) (h handlers, err error) {
 	if err != nil {
 		return h, err
 	}
+
 	answers, faults := limit.NewAnswers(c.StallTimeout), &fault.Script{}
 	services := httpapi.Services{
-		Control: use.control, Pods: use.pods, Endpoints: use.endpoints, Workers: use.workers, QueueURL: e.at.public, Registries: use.registries,
+		Control: use.control, Pods: use.pods, Endpoints: use.endpoints, Workers: use.workers, QueueURL: e.at.public, Registries: use.registries, Secrets: use.secrets,
 		Queue: use.queue, Keyring: e.who.keyring, Rates: e.rates.rest, QueueRates: e.rates.queue, IDs: e.who.ids, Clock: e.clock, Log: c.Log,
 		Draining: e.draining, Leaving: e.leaving.Load, Faults: faults, Hosts: e.bounds.hosts, Proxies: e.bounds.proxies, Bodies: bodies, Answers: answers,
 		Trouble: e.db.store.Trouble, Ready: e.db.answers, Reachable: e.runs.reachable, Meter: e.seen.operations(), Trace: e.seen.requests(),
@@ -56,6 +57,7 @@ func newHandlers(e edge) (h handlers, err error) {
 			Introspection: c.GraphQL.Introspection || c.TestControls, Playground: c.GraphQL.Playground,
 		}),
 	}
+
 	if e.controls != nil {
 		services.Controls = e.controls
 	}
@@ -66,6 +68,7 @@ func newHandlers(e edge) (h handlers, err error) {
 	if h.all, err = httpapi.New(services); err != nil {
 		return h, err
 	}
+
 	h.metrics = e.seen.metricsHandler(observe.Sources{
 		Trouble: e.db.store.Trouble, Dropped: c.LogDropped, Dispatchers: use.queue.Dispatchers, Held: use.queue.Holding, Supply: use.placement.Supplies,
 		Clock: e.clock, Log: c.Log, Pods: podCounts(e.db.store),

@@ -18,16 +18,19 @@ func hostsOf(c Config) (*limit.Hosts, error) {
 			names = append(names, host)
 		}
 	}
+
 	if c.PublicURL != "" {
 		if base, err := url.Parse(c.PublicURL); err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Hostname() == "" || strings.Trim(base.Path, "/") != "" || base.RawQuery != "" || base.User != nil {
 			return nil, fmt.Errorf("the public URL must be like https://pods.example.com, without a path, and not %q", c.PublicURL)
 		}
 	}
+
 	for _, address := range []string{c.WorkerURL, c.PublicURL} {
 		if base, err := url.Parse(address); err == nil && base.Hostname() != "" {
 			names = append(names, base.Hostname())
 		}
 	}
+
 	h, err := limit.NewHosts(names)
 	if err != nil {
 		return nil, fmt.Errorf("allowed hosts: %w", err)

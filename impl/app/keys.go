@@ -41,6 +41,7 @@ func OpenKeys(ctx context.Context, data string) (*Keys, error) {
 	if err := errors.Join(closeToOthers(data, quiet), checkFiles(data, quiet)); err != nil {
 		return nil, err
 	}
+
 	has, knows, err := sqlite.Versions(ctx, file)
 	if err != nil {
 		return nil, err
@@ -49,6 +50,7 @@ func OpenKeys(ctx context.Context, data string) (*Keys, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	defer func() { _ = unlock() }() // or the end of the process does it
 
 	clock := compute.SystemClock{}
@@ -56,6 +58,7 @@ func OpenKeys(ctx context.Context, data string) (*Keys, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	keyring, err := control.NewKeyring(ctx, s, compute.NewIDs(rand.Reader, clock), clock, nil)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -111,6 +114,7 @@ func (s *Server) DevKey(ctx context.Context) (string, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
+
 	token := strings.TrimSpace(string(kept))
 	if token != "" {
 		key, err := s.keyring.Find(ctx, token)
@@ -127,6 +131,7 @@ func (s *Server) DevKey(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
+
 	if err := atomicfile.Write(file, []byte(token+"\n"), !s.config.Ephemeral); err != nil {
 		return "", err
 	}

@@ -18,6 +18,7 @@ func TestKeysOfANewerProgramLeaveTheDatabaseToAServerThatRuns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	s, err := Start(t.Context(), Config{Data: dir, Listen: "127.0.0.1:0", Version: "1.2.3"})
 	require.NoError(t, err)
+
 	_, err = lockToMigrate(dir, 7, 8)
 	require.ErrorContains(t, err, dir+" is served by berth 1.2.3, process ")
 	require.ErrorContains(t, err, "whose database is of version 7; this berth would make it version 8")
@@ -44,10 +45,12 @@ func loadRelease(t *testing.T) (dir string) {
 	require.NoError(t, err)
 	dir = filepath.Join(t.TempDir(), "data")
 	require.NoError(t, os.Mkdir(dir, 0o700))
+
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, databaseFile))
 	require.NoError(t, err)
 	_, err = db.Exec(string(text))
 	require.NoError(t, err)
+
 	_, err = db.Exec("DELETE FROM webhooks") // nothing is sent
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
@@ -60,10 +63,12 @@ func TestKeysOfADirectoryThatAnOlderServerServes(t *testing.T) {
 	dir := loadRelease(t)
 	unlock, err := lock(dir, "berth 0.9")
 	require.NoError(t, err)
+
 	file := filepath.Join(dir, databaseFile)
 	has, knows, err := sqlite.Versions(t.Context(), file)
 	require.NoError(t, err)
 	require.Equal(t, 1, has)
+
 	keys, err := OpenKeys(t.Context(), dir)
 	if has < knows {
 		require.ErrorContains(t, err, "is served by berth 0.9")
@@ -71,6 +76,7 @@ func TestKeysOfADirectoryThatAnOlderServerServes(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, keys.Close())
 	}
+
 	still, _, err := sqlite.Versions(t.Context(), file)
 	require.NoError(t, err)
 	require.Equal(t, has, still)
@@ -80,6 +86,7 @@ func TestKeysOfADirectoryThatAnOlderServerServes(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, keys.Keys(false), 1)
 	require.NoError(t, keys.Close())
+
 	now, _, err := sqlite.Versions(t.Context(), file)
 	require.NoError(t, err)
 	require.Equal(t, knows, now, "nobody serves")

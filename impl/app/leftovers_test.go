@@ -82,6 +82,7 @@ func (l *life) pods() {
 		l.ask(204, "DELETE", pod, "")
 		l.advance(time.Second)
 	}
+
 	l.ask(204, "DELETE", volume, "")
 	l.ask(204, "DELETE", registry, "")
 	cluster := l.make("/v2/clusters", `{"name":"c","type":"TRAINING","image":"i","compute":{"gpuTypeId":"NVIDIA L4","gpuCountPerPod":1,"podCount":2}}`)
@@ -92,6 +93,7 @@ func (l *life) pods() {
 func (l *life) account() {
 	l.ask(204, "DELETE", l.make("/v2/registries/delegations", `{"resource":"arn:aws:ecr:eu-west-1:123456789012:repository/a"}`), "")
 	l.ask(204, "DELETE", l.make("/v2/templates", `{"name":"t","image":"i"}`), "")
+	l.ask(204, "DELETE", l.make("/v2/account/secrets", `{"name":"n","value":"secret"}`), "")
 	l.ask(200, "PUT", "/v2/account/ssh-keys", `{"keys":["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ1Y1nCxWjnQKjQh4pDzzP4QEoE0iEMnRgeW1TzKf0Fb x"]}`)
 	l.ask(200, "PUT", "/v2/account/ssh-keys", `{"keys":[]}`)
 	for _, more := range []string{`,"expiresIn":3600000`, ``} {
@@ -113,6 +115,7 @@ func (l *life) endpoints() {
 	l.ask(200, "GET", "/v2/"+id+"/ping/somebody", "")
 	l.advance(time.Minute)
 	l.ask(204, "DELETE", e, "")
+
 	broken := l.make("/v2/serverless", `{"name":"b","type":"LOAD_BALANCER","image":"i","env":{"BERTH_SIM_EXIT_AFTER":"1s","BERTH_SIM_EXIT_CODE":"1"},
 		"cpu":[{"id":"cpu3c","vcpuCount":2}],"workers":{"min":1},"scaling":{"type":"REQUEST_COUNT","requestCount":1}}`)
 	l.advance(10 * time.Second) // its workers end by themselves, and it waits for longer and longer
@@ -146,6 +149,7 @@ func (l *life) jobs(hook, deadHook string) {
 		l.ask(200, "GET", l.base+"/ping/"+worker+"?job_id="+id, "")
 		l.advance(time.Minute)
 	}
+
 	l.ask(200, "GET", l.base+"/ping/sick?status=unhealthy&reason=x", "")
 	l.ask(200, "GET", l.base+"/status/"+done+"?ttl=1", "")
 
@@ -189,11 +193,13 @@ func countRows(t *testing.T, db *sql.DB) map[string]int {
 		rows[name] = 0
 	}
 	require.NoError(t, names.Close())
+
 	for name := range rows {
 		var n int
 		require.NoError(t, db.QueryRow("SELECT count(*) FROM "+name).Scan(&n))
 		rows[name] = n
 	}
+
 	return rows
 }
 
@@ -231,6 +237,7 @@ func countEntries(s *app.Server) map[string]int {
 		default: // holds no map
 		}
 	}
+
 	walk(reflect.ValueOf(s), "server")
 	return entries
 }
@@ -241,6 +248,7 @@ func TestWhatHasEndedLeavesNothingBehindInAnyTableAndInAnyMap(t *testing.T) {
 	defer receiver.Close()
 	dead := httptest.NewServer(nil)
 	dead.Close()
+
 	wantRows, wantEntries := lead(t, func(*life) {})
 	rows, entries := lead(t, func(l *life) {
 		l.pods()
@@ -252,12 +260,14 @@ func TestWhatHasEndedLeavesNothingBehindInAnyTableAndInAnyMap(t *testing.T) {
 		l.advance(5 * time.Second) // a worker is started for it
 		l.ask(200, "POST", sleeper+"/cancel/"+id, "")
 	})
+
 	require.NotEmpty(t, entries)
 	require.Positive(t, rows["charges"], "what is billed stays")
 	delete(rows, "charges")
 	delete(wantRows, "charges")
 	wantRows["ended_workers"] = 1 // the sleeper's: it goes with its endpoint, which is there
 	require.Equal(t, wantRows, rows)
+
 	for way, n := range entries {
 		assert.Equal(t, wantEntries[way], n, way)
 	}
@@ -274,6 +284,7 @@ func TestTheRowOfATerminatedPodIsKeptForAsLongAsTheSettingsSayAndItsSecretsNotAt
 	l := &life{T: t, s: s, key: s.FirstKey()}
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "berth.db"))
 	require.NoError(t, err)
+
 	defer func() { require.NoError(t, db.Close()) }()
 	stored := func() (all []string) {
 		rows, err := db.Query("SELECT status || env || args FROM pods ORDER BY seq")
@@ -286,12 +297,14 @@ func TestTheRowOfATerminatedPodIsKeptForAsLongAsTheSettingsSayAndItsSecretsNotAt
 		require.NoError(t, rows.Close())
 		return all
 	}
+
 	body := `{"name":"p","image":"i","args":"secret","env":{"A":"secret"},"cpu":{"id":"cpu3g","vcpuCount":2}}`
 	pod := l.make("/v2/pods", body)
 	l.make("/v2/pods", body)
 	l.ask(204, "DELETE", pod, "")
 	l.advance(time.Hour)
 	require.Equal(t, []string{`TERMINATED{}`, `RUNNING{"A":"secret"}secret`}, stored())
+
 	l.advance(time.Minute)
 	require.Equal(t, []string{`RUNNING{"A":"secret"}secret`}, stored())
 	require.NoError(t, s.Close())

@@ -28,6 +28,7 @@ func machine(ctx context.Context, dir string, c control.Catalog) (control.Host, 
 	for _, f := range c.CPUs {
 		h.CPUs = append(h.CPUs, f.ID)
 	}
+
 	names, err := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=uuid,name", "--format=csv,noheader").Output()
 	if err != nil {
 		return h, nil // no NVIDIA driver, so no GPU that a pod could be given
@@ -36,6 +37,7 @@ func machine(ctx context.Context, dir string, c control.Catalog) (control.Host, 
 	if err != nil {
 		return h, nil
 	}
+
 	return withGPUs(h, string(names), string(summary), c), nil
 }
 
@@ -50,6 +52,7 @@ func withGPUs(h control.Host, list, summary string, c control.Catalog) control.H
 			h.GPUDevices = append(h.GPUDevices, id)
 		}
 	}
+
 	cudaInSummary := regexp.MustCompile(`CUDA Version: ([0-9]+\.[0-9]+)`)
 	if match := cudaInSummary.FindStringSubmatch(summary); match != nil && h.GPU != "" {
 		h.CUDAVersion = match[1]

@@ -36,10 +36,12 @@ func newObservers(ctx context.Context, c Config, u *undo) (o observers, err erro
 	if c.TracesEndpoint == "" {
 		return o, nil
 	}
+
 	to := observe.TraceSettings{Endpoint: c.TracesEndpoint, Headers: c.TracesHeaders, Version: c.Version}
 	if o.tracing, err = observe.NewTracing(ctx, to, c.Log); err != nil {
 		return o, err
 	}
+
 	u.push("traces", func() error { // the last spans are sent
 		ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 		defer cancel()
@@ -48,6 +50,7 @@ func newObservers(ctx context.Context, c Config, u *undo) (o observers, err erro
 		}
 		return nil
 	})
+
 	return o, nil
 }
 

@@ -37,6 +37,7 @@ func receive(t *testing.T) *receiver {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
+
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for _, of := range sent.GetResourceSpans() {
@@ -45,6 +46,7 @@ func receive(t *testing.T) *receiver {
 			}
 		}
 	}))
+
 	t.Cleanup(r.Close)
 	return r
 }
@@ -53,6 +55,7 @@ func receive(t *testing.T) *receiver {
 func (r *receiver) named(t *testing.T, trace, name string) (found *wire.Span) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	var names []string
 	for _, s := range r.spans {
 		if hex.EncodeToString(s.GetTraceId()) != trace {
@@ -64,6 +67,7 @@ func (r *receiver) named(t *testing.T, trace, name string) (found *wire.Span) {
 			found = s
 		}
 	}
+
 	require.NotNil(t, found, "%s among %v", name, names)
 	return found
 }
@@ -104,6 +108,7 @@ func TestATraceOfOneRunSyncShowsEdgeValidationCommitAndWait(t *testing.T) {
 	edge := to.named(t, trace, "POST /v2/:endpointId/runsync")
 	require.Equal(t, wire.Span_SPAN_KIND_SERVER, edge.GetKind())
 	require.Equal(t, "b7ad6b7169203331", hex.EncodeToString(edge.GetParentSpanId()))
+
 	var last uint64
 	for _, name := range []string{"validation", "commit", "wait"} {
 		part := to.named(t, trace, name)
@@ -113,6 +118,7 @@ func TestATraceOfOneRunSyncShowsEdgeValidationCommitAndWait(t *testing.T) {
 		require.LessOrEqual(t, part.GetEndTimeUnixNano(), edge.GetEndTimeUnixNano(), name)
 		last = part.GetEndTimeUnixNano()
 	}
+
 	for _, name := range []string{"queue", "execution"} {
 		part := to.named(t, trace, name)
 		require.Equal(t, edge.GetSpanId(), part.GetParentSpanId(), name)
@@ -141,6 +147,7 @@ func TestTheMetricsHaveAnAddressOfTheirOwnAndTellOfJobsAndCommits(t *testing.T) 
 		require.NoError(t, err)
 		return strings.Split(string(text), "\n")
 	}
+
 	of := `{endpoint="` + endpoint + `"`
 	for _, line := range []string{
 		`berth_http_requests_total{operation="runSync",status="2xx"} 1`,
@@ -157,6 +164,7 @@ func TestTheMetricsHaveAnAddressOfTheirOwnAndTellOfJobsAndCommits(t *testing.T) 
 		// A request is counted once it is answered, when its client may know already.
 		require.Eventually(t, func() bool { return slices.Contains(lines(), line) }, 10*time.Second, 5*time.Millisecond, line)
 	}
+
 	require.NotContains(t, lines(), "berth_store_commit_seconds_count 0")
 	require.NoError(t, s.Close())
 }
@@ -174,6 +182,7 @@ func TestReadinessEndsWithTheNoticeAndBeforeTheAddressCloses(t *testing.T) {
 		require.NoError(t, err)
 		return res.StatusCode, string(text)
 	}
+
 	status, _ := probe("/readyz")
 	require.Equal(t, 200, status)
 	over := make(chan error, 1)
@@ -184,6 +193,7 @@ func TestReadinessEndsWithTheNoticeAndBeforeTheAddressCloses(t *testing.T) {
 		return status == 503
 	}, 10*time.Second, time.Millisecond)
 	require.Contains(t, detail, "not ready: the server is draining")
+
 	status, _ = probe("/healthz")
 	require.Equal(t, 200, status)
 	require.NoError(t, <-over)
@@ -218,6 +228,7 @@ func TestTheLogNamesRequestsAndIdsAndNoSecret(t *testing.T) {
 	key, endpoint := s.FirstKey(), string(s.Endpoints()["one"])
 	const trace = "1af7651916cd43dd8448eb211c80319d"
 	runSync(t, s, endpoint, trace)
+
 	_, registry := call(t, "POST", s.URL()+"/v2/registries", key, `{"name":"n","username":"secret-user","password":"secret-password"}`)
 	_, pod := call(t, "POST", s.URL()+"/v2/pods", key,
 		`{"name":"a","image":"i","cpu":{"id":"cpu3g","vcpuCount":2},"env":{"TOKEN":"secret-env"},"registry":"`+registry["id"].(string)+`"}`)
@@ -232,6 +243,7 @@ func TestTheLogNamesRequestsAndIdsAndNoSecret(t *testing.T) {
 	text := log.text.String()
 	require.NotContains(t, text, "secret")
 	require.NotContains(t, text, key[len(key)-40:])
+
 	seen := map[string]bool{}
 	for line := range strings.Lines(text) {
 		var of struct{ Msg, Request, Operation, Method, Route, Endpoint, Job, Worker, Pod, Trace string }
@@ -239,6 +251,7 @@ func TestTheLogNamesRequestsAndIdsAndNoSecret(t *testing.T) {
 		if of.Msg != "request" {
 			continue
 		}
+
 		require.Len(t, of.Request, 16, line)
 		require.NotEmpty(t, of.Operation, line)
 		require.NotEmpty(t, of.Method, line)
@@ -253,8 +266,10 @@ func TestTheLogNamesRequestsAndIdsAndNoSecret(t *testing.T) {
 		case "updatePod":
 			require.Equal(t, pod["id"], of.Pod)
 		}
+
 		seen[of.Operation] = true
 	}
+
 	for _, operation := range []string{"runSync", "takeJob", "finishJob", "createPod", "updatePod", "graphql", "listPods"} {
 		require.True(t, seen[operation], "%s among %v", operation, seen)
 	}

@@ -26,34 +26,48 @@ const toldPod = `{"name":"a","image":"told","cpu":{"id":"cpu3g","vcpuCount":2},"
 
 // variables waits until the run of the pod that comes after so many earlier ones has written its environment, and gives it.
 func variables(t *testing.T, s *app.Server, key, pod string, earlier int) map[string]string {
+	env := map[string]string{}
+	lines := logLines(t, s, key, "/v2/pods/"+pod+"/logs?source=container&tail=5000", "that is all", earlier)
+	for _, line := range lines[:len(lines)-1] {
+		if name, value, is := strings.Cut(line, "="); is {
+			env[name] = value
+		}
+		if line == "that is all" {
+			clear(env)
+		}
+	}
+	return env
+}
+
+// logLines reads a log up to a line that contains the text, and comes after so many earlier ones, and gives the lines.
+func logLines(t *testing.T, s *app.Server, key, path, until string, earlier int) (lines []string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL()+"/v2/pods/"+pod+"/logs?source=container&tail=5000", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL()+path, nil)
 	require.NoError(t, err)
+
 	req.Header.Set("Authorization", "Bearer "+key)
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
 	defer func() { _ = res.Body.Close() }()
-	env := map[string]string{}
-	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
-		text, isData := strings.CutPrefix(lines.Text(), "data: ")
+
+	for read := bufio.NewScanner(res.Body); read.Scan(); {
+		text, isData := strings.CutPrefix(read.Text(), "data: ")
 		if !isData {
 			continue
 		}
 		var event struct{ Line string }
 		require.NoError(t, json.Unmarshal([]byte(text), &event))
-		if name, value, is := strings.Cut(event.Line, "="); is {
-			env[name] = value
-		}
-		if event.Line == "that is all" {
-			if earlier == 0 {
-				return env
+
+		if lines = append(lines, event.Line); strings.Contains(event.Line, until) {
+			if earlier--; earlier < 0 {
+				return lines
 			}
-			earlier--
-			clear(env)
 		}
 	}
-	require.Fail(t, "the pod did not write its environment")
+
+	require.Fail(t, "the log has no line with: "+until, strings.Join(lines, "\n"))
 	return nil
 }
 
@@ -71,6 +85,7 @@ func TestAPodHasAKeyThatIsGoodForItAloneAndForItsPresentRun(t *testing.T) {
 	require.Equal(t, s.QueueURL()+"/v2", env["RUNPOD_ENDPOINT_BASE_URL"])
 	require.Equal(t, made["dataCenterId"], env["RUNPOD_DC_ID"])
 	require.Equal(t, []string{id, "0", "2", "22"}, []string{env["RUNPOD_POD_ID"], env["RUNPOD_GPU_COUNT"], env["RUNPOD_CPU_COUNT"], env["RUNPOD_TCP_PORT_22"]})
+
 	key := env["RUNPOD_API_KEY"]
 	status := func(method, path, key, body string) int {
 		status, _ := call(t, method, s.URL()+path, key, body)
@@ -90,6 +105,7 @@ func TestAPodHasAKeyThatIsGoodForItAloneAndForItsPresentRun(t *testing.T) {
 	}, time.Minute, time.Millisecond)
 	require.Equal(t, 200, status("POST", at+"/action", key, `{"action":"restart"}`))
 	require.Equal(t, 401, status("GET", at, key, ""), "its run is over")
+
 	next := variables(t, s, all, id, 1)["RUNPOD_API_KEY"]
 	require.NotEqual(t, key, next)
 
@@ -123,12 +139,14 @@ func TestWhatHasAKeyAndNoMoreSetsNothingOfAProcess(t *testing.T) {
 	s := start(t, app.Config{
 		Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{told, {Name: "own"}}, RuntimeSettings: setting.Values{"process-accept": {"env:LEVEL"}},
 	})
+
 	key := s.FirstKey()
 	refused := func(method, path, body, words string) {
 		status, document := call(t, method, s.URL()+path, key, body)
 		require.Equal(t, 400, status, document)
 		require.Contains(t, document["detail"], words)
 	}
+
 	with := func(members string) string { return strings.TrimSuffix(toldPod, "}") + "," + members + "}" }
 	endpoint := func(members string) string {
 		return `{"name":"e","type":"QUEUE","image":"told","scaling":{"type":"QUEUE_DELAY","queueDelay":4},"workers":{"max":0},"cpu":[{"id":"cpu3g","vcpuCount":2}]` + members + `}`
@@ -152,10 +170,12 @@ func TestWhatHasAKeyAndNoMoreSetsNothingOfAProcess(t *testing.T) {
 	refused("POST", "/v2/serverless", endpoint(`,"args":"x"`), "args: ")
 	refused("PATCH", serverless, `{`+evil+`}`, "LD_PRELOAD")
 	refused("PATCH", serverless, `{"image":"/bin/sh"}`, "image: ")
+
 	_, template := call(t, "POST", s.URL()+"/v2/templates", key, `{"name":"t","image":"told","serverless":true,`+evil+`}`)
 	refused("PATCH", serverless, `{"templateId":"`+template["id"].(string)+`"}`, "LD_PRELOAD")
 	status, _ := call(t, "PATCH", s.URL()+at, key, `{"name":"b"}`)
 	require.Equal(t, 200, status)
+
 	status, _ = call(t, "PATCH", s.URL()+serverless, key, `{"workers":{"max":1}}`)
 	require.Equal(t, 200, status)
 	require.NoError(t, s.Close())
@@ -168,6 +188,7 @@ func TestADeclaredEndpointIsWhatTheSettingsSayWhateverAnEarlierServerLetIn(t *te
 	key, id := s.FirstKey(), s.Endpoints()["told"]
 	_, before := call(t, "GET", s.URL()+"/v2/serverless/"+string(id), key, "")
 	require.NoError(t, s.Close())
+
 	db, err := sqlite.Open(t.Context(), filepath.Join(c.Data, "berth.db"), compute.SystemClock{})
 	require.NoError(t, err)
 	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {
@@ -177,6 +198,7 @@ func TestADeclaredEndpointIsWhatTheSettingsSayWhateverAnEarlierServerLetIn(t *te
 		return tx.UpdateEndpoint(e)
 	}))
 	require.NoError(t, db.Close())
+
 	s = start(t, c)
 	_, after := call(t, "GET", s.URL()+"/v2/serverless/"+string(id), key, "")
 	for _, port := range []map[string]any{before, after} {

@@ -42,12 +42,14 @@ func TestClientsAreGivenTheAddressThatTheyReachTheServerBy(t *testing.T) {
 		status, body := behind(t, s, "POST", "/v2/serverless", `{"name":"e","type":"QUEUE","image":"i","cpu":[{"id":"cpu3g","vcpuCount":2}],
 			"workers":{"max":0},"timeout":600000,"scaling":{"type":"QUEUE_DELAY","queueDelay":4}}`)
 		require.Equal(t, 201, status, body)
+
 		var made struct {
 			ID          string
 			RequestURLs map[string]string
 		}
 		require.NoError(t, json.Unmarshal([]byte(body), &made))
 		require.NotEmpty(t, made.RequestURLs)
+
 		if want == "http://127.0.0.1" {
 			want = s.URL()
 		}

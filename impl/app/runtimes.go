@@ -65,6 +65,7 @@ func openRuntimes(ctx context.Context, c Config, kind *runtime.Kind, clock compu
 	if localKind == nil {
 		return nil, errors.New("this berth is built without a runtime for the workers of declared endpoints")
 	}
+
 	var err error
 	if r.local, err = localKind.OpenLocal(r.config); err != nil {
 		return nil, err
@@ -85,6 +86,7 @@ func openRuntimes(ctx context.Context, c Config, kind *runtime.Kind, clock compu
 	}
 	u.push("runtime of pods", r.Pods.Close)
 	u.push("runtime of workers", r.Workers.Close)
+
 	return r, nil
 }
 

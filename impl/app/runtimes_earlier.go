@@ -42,16 +42,19 @@ func noteRuntimes(ctx context.Context, s store.Store, r *runtimes, owner owned, 
 		if here.Address, err = k.Address(r.config.Values); err != nil {
 			return nil, err
 		}
+
 		if !slices.Contains(all, here) {
 			all = append(all, here)
 			if err = s.Write(ctx, func(tx store.Tx) error { return tx.InsertRuntime(here) }); err != nil {
 				return nil, err
 			}
 		}
+
 		if ours {
 			all = slices.DeleteFunc(all, func(one compute.RuntimeAt) bool { return one == here })
 		}
 	}
+
 	e.all = all
 	return e, nil
 }
@@ -77,6 +80,7 @@ func (e *earlier) end(ctx context.Context, at compute.RuntimeAt, c runtime.Confi
 		log.Warn("an earlier start had allocations at another address: what is left there is seen to by a start with that one")
 		return
 	}
+
 	if err := e.endAt(ctx, at, kind, c); err != nil && ctx.Err() == nil {
 		log.Error("what an earlier start left there cannot be seen to", "error", err)
 	}
@@ -90,17 +94,20 @@ func (e *earlier) endAt(ctx context.Context, at compute.RuntimeAt, kind *runtime
 	if err != nil {
 		return err
 	}
+
 	c.Owner = e.owner.read
 	opened, err := kind.OpenEarlier(c, at.Address)
 	if err != nil {
 		return err
 	}
+
 	l := loop.Earlier{Store: e.store, At: at, Pods: opened.Pods, Workers: opened.Workers, Clock: compute.SystemClock{}, Log: e.log}
 	nothingLeft := l.Run(ctx)
 	err = errors.Join(opened.Pods.Close(), opened.Workers.Close())
 	if nothingLeft {
 		err = errors.Join(err, e.forgetOwner(ctx))
 	}
+
 	return err
 }
 

@@ -30,14 +30,14 @@ func secretKey(dir string) (key []byte, made bool, err error) {
 
 // secrets are what the key of the data directory makes.
 type secrets struct {
-	*control.Secrets
+	*control.Sealer
 	key  []byte
 	made bool // the key is a new one
 }
 
 func readSecrets(dir string) (s secrets, err error) {
 	if s.key, s.made, err = secretKey(dir); err == nil {
-		s.Secrets, err = control.NewSecrets(s.key)
+		s.Sealer, err = control.NewSealer(s.key)
 	}
 	return s, err
 }

@@ -19,6 +19,7 @@ func TestARegistryCredentialIsStoredEncryptedAndOutlivesARestart(t *testing.T) {
 	status, made := call(t, "POST", s.URL()+"/v2/registries", s.FirstKey(), `{"name":"n","username":"special-user","password":"special-password"}`)
 	require.Equal(t, 201, status)
 	require.NoError(t, s.Close())
+
 	files, err := filepath.Glob(filepath.Join(c.Data, "*"))
 	require.NoError(t, err)
 	for _, name := range files {
@@ -27,6 +28,7 @@ func TestARegistryCredentialIsStoredEncryptedAndOutlivesARestart(t *testing.T) {
 			require.False(t, bytes.Contains(text, []byte("special-password")), name)
 		}
 	}
+
 	key := filepath.Join(c.Data, "secret.key")
 	info, err := os.Stat(key)
 	require.NoError(t, err)
@@ -40,6 +42,7 @@ func TestARegistryCredentialIsStoredEncryptedAndOutlivesARestart(t *testing.T) {
 	status, _ = call(t, "GET", again.URL()+"/v2/registries/"+made["id"].(string), s.FirstKey(), "")
 	require.Equal(t, 200, status)
 	require.NoError(t, again.Close())
+
 	second, err := os.ReadFile(key)
 	require.NoError(t, err)
 	require.Equal(t, first, second)
@@ -52,6 +55,7 @@ func TestAServerDoesNotStartWithAKeyThatDoesNotOpenWhatIsStored(t *testing.T) {
 	status, _ := call(t, "POST", s.URL()+"/v2/registries", s.FirstKey(), `{"name":"n","username":"u","password":"p"}`)
 	require.Equal(t, 201, status)
 	require.NoError(t, s.Close())
+
 	key := filepath.Join(c.Data, "secret.key")
 	for _, wrong := range []string{"short", "another key of thirty-two bytes."} {
 		require.NoError(t, os.WriteFile(key, []byte(wrong), 0o600))
@@ -59,6 +63,7 @@ func TestAServerDoesNotStartWithAKeyThatDoesNotOpenWhatIsStored(t *testing.T) {
 		require.ErrorContains(t, err, "key")
 	}
 	require.NoError(t, os.Remove(key))
+
 	_, err := app.Start(t.Context(), c)
 	require.ErrorContains(t, err, "secret key")
 }
@@ -75,6 +80,7 @@ func TestAStartThatFailsCostsNoFirstKey(t *testing.T) {
 		_, err := app.Start(t.Context(), broken)
 		require.Error(t, err, name)
 	}
+
 	s := start(t, c)
 	require.NotEmpty(t, s.FirstKey(), "nobody has seen it")
 	require.NoError(t, s.Close())

@@ -72,12 +72,14 @@ func (f *fleet) send(method, operation string, body string) (document map[string
 	req.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(f, err)
+
 	defer func() { _ = res.Body.Close() }()
 	var text bytes.Buffer
 	_, err = text.ReadFrom(res.Body)
 	require.NoError(f, err)
 	require.Equal(f, 200, res.StatusCode, text.String())
 	require.NoError(f, json.Unmarshal(text.Bytes(), &document))
+
 	return document
 }
 
@@ -97,6 +99,7 @@ func (f *fleet) submit(n int, ms float64) map[string]float64 {
 			}
 		})
 	}
+
 	group.Wait()
 	return jobs
 }
@@ -120,10 +123,12 @@ func TestAnEndpointOfContainersScalesFromZeroToThreeAndBackAndFinishesAThousandJ
 	f := newFleet(t, app.Config{Data: t.TempDir(), Runtime: "docker", QueueListen: "0.0.0.0:0"}, `,"workers":{"max":3,"idleTimeout":2}`)
 	require.EqualValues(t, 0, f.workers()["total"])
 	require.Empty(t, f.ids())
+
 	const n, kills = 1000, 8
 	jobs := f.submit(n, 30)
 	require.Len(t, jobs, n)
 	killed, most := 0, 0
+
 	at := f.completed()
 	require.Eventually(t, func() bool {
 		up, done := f.ids(), f.completed()
@@ -136,8 +141,10 @@ func TestAnEndpointOfContainersScalesFromZeroToThreeAndBackAndFinishesAThousandJ
 				killed++
 			}
 		}
+
 		return done == n
 	}, 4*time.Minute, 100*time.Millisecond)
+
 	require.Equal(t, 3, most)
 	require.Equal(t, kills, killed)
 	f.requireDone(jobs)

@@ -184,12 +184,14 @@ func NewConfig(v setting.Values) (c Config, err error) {
 			assign(r.field(&c), values)
 		}
 	}
+
 	c.RuntimeSettings = setting.Values{}
 	for _, s := range RuntimeSettings() {
 		if c.RuntimeSettings[s.Name], err = valuesOf(s, v); err != nil {
 			return c, err
 		}
 	}
+
 	return c, nil
 }
 
@@ -220,6 +222,7 @@ func (c Config) withDefaults() Config {
 			assign(to, []string{r.Default})
 		}
 	}
+
 	c.Version = cmp.Or(c.Version, "dev")
 	c.GraphQL.Limits = c.GraphQL.Limits.WithDefaults()
 	if c.Log == nil {
@@ -238,11 +241,13 @@ func (c Config) validate() error {
 			return err
 		}
 	}
+
 	for _, s := range RuntimeSettings() {
 		if err := check(s, c.RuntimeSettings[s.Name]); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -282,6 +287,7 @@ func texts(of any) []string {
 	case *time.Duration:
 		return []string{of.String()}
 	}
+
 	return nil
 }
 

@@ -40,6 +40,7 @@ file. The flag counts most, then the environment, where an empty variable is non
 line in the environment, and a list in the file. ` + "`berth config show`" + ` tells each one's value and where it is from, ` + "`berth config --help`" + ` which
 file it is.
 `)
+
 	for _, part := range []struct {
 		use         setting.Use
 		title, says string
@@ -53,12 +54,14 @@ file it is.
 			fmt.Fprintf(&page, "\n%s\n", part.says)
 		}
 		page.WriteString("\n| setting | environment | `berth.Options` | default | what it is |\n|---|---|---|---|---|\n")
+
 		for _, s := range app.Settings() {
 			if s.Use == part.use {
 				fmt.Fprintf(&page, "| `%s` | `%s` | %s | %s | %s |\n", s.Name, s.Variable(), code(s.Option), code(s.Default), strings.ReplaceAll(s.Help, "*", `\*`))
 			}
 		}
 	}
+
 	golden(t, "../../docs/settings.md", page.String())
 }
 
@@ -100,19 +103,23 @@ type Options struct {
 	Log *slog.Logger
 
 `)
+
 	for _, s := range app.Settings() {
 		if s.Option == "" {
 			continue
 		}
+
 		text := s.Option + " is the setting " + s.Name + ": " + s.Help
 		if zero := s.OptionDefault; zero != "" {
 			text += ". Default: " + zero
 		} else if s.Default != "" && s.Kind != setting.Switch {
 			text += ". Default: " + s.Default
 		}
+
 		source.WriteString(comment(text))
 		fmt.Fprintf(&source, "\t%s %s\n", s.Option, goTypes[s.Kind])
 	}
+
 	source.WriteString("}\n")
 	want, err := format.Source([]byte(source.String()))
 	require.NoError(t, err)

@@ -54,6 +54,7 @@ func start(ctx context.Context, c Config, u *undo) (*Server, error) {
 	if err := c.passed("observers", err); err != nil {
 		return nil, err
 	}
+
 	db, err := openStore(ctx, c, clocks, seen, u)
 	if err := c.passed("store", err); err != nil {
 		return nil, err
@@ -67,6 +68,7 @@ func start(ctx context.Context, c Config, u *undo) (*Server, error) {
 	if err := c.passed("keys", err); err != nil {
 		return nil, err
 	}
+
 	rates, err := openRates(ctx, c, clocks, db.store, b, u)
 	if err := c.passed("rates", err); err != nil {
 		return nil, err
@@ -90,7 +92,7 @@ func start(ctx context.Context, c Config, u *undo) (*Server, error) {
 		return nil, err
 	}
 
-	work := newWork(ctx, c, clocks, db.store, keys, rates, use, u)
+	work := newWork(ctx, c, clocks, db.store, keeper, keys, rates, use, u)
 	controls, err := openControls(ctx, c, clocks, db, keeper, keys, rates, runs, use, work, u)
 	if err := c.passed("test controls", err); err != nil {
 		return nil, err
@@ -105,7 +107,7 @@ func start(ctx context.Context, c Config, u *undo) (*Server, error) {
 	clocks.running.Look()
 	work.runPods(u)
 	s.serve(handlers, b.connections, u)
-	work.run(keeper, before, runs.config, u)
+	work.run(before, runs.config, u)
 	return s, c.passed("loops", nil)
 }
 
@@ -148,6 +150,7 @@ func readBounds(c Config) (b bounds, err error) {
 	if b.kind, err = kindOf(c); err != nil {
 		return b, err
 	}
+
 	b.connections = limit.NewConnections(c.MaxConnections, c.StallTimeout)
 	return b, nil
 }
@@ -196,6 +199,7 @@ func openStore(ctx context.Context, c Config, clock compute.Clock, seen observer
 	if err != nil {
 		return d, err
 	}
+
 	u.push("store", db.Close)
 	tellDamage(c.Log, db.Damage())
 	d.store = db
@@ -206,6 +210,7 @@ func openStore(ctx context.Context, c Config, clock compute.Clock, seen observer
 		d.scripts = &storage{Store: d.store}
 		d.store = d.scripts
 	}
+
 	return d, nil
 }
 

@@ -36,6 +36,7 @@ func newWatched(t *testing.T) *watched {
 		}
 		return nil
 	}
+
 	w.probe.undone = func(step string) { w.undone = append(w.undone, step) }
 	return w
 }
@@ -51,6 +52,7 @@ func TestAStartWhosePhaseFailsUndoesThoseBeforeInReverse(t *testing.T) {
 	s, err := Start(t.Context(), whole.Config)
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
+
 	lasts := slices.DeleteFunc(slices.Clone(order), func(step string) bool { return step == "first key" || step == "key of the test controls" })
 	require.Equal(t, lasts, whole.undone, "Close undoes all but the keys")
 	require.NoError(t, s.Close(), "and only once")
@@ -65,6 +67,7 @@ func TestAStartWhosePhaseFailsUndoesThoseBeforeInReverse(t *testing.T) {
 			require.ErrorIs(t, err, errPhase)
 			require.Equal(t, phase, w.phases[len(w.phases)-1], "nothing follows")
 			require.Equal(t, append([]string{}, order[len(order)-len(w.undone):]...), append([]string{}, w.undone...), "the last first")
+
 			goleak.VerifyNone(t, ignored)
 
 			w.fail = ""
@@ -101,6 +104,7 @@ func TestWhatFailsToBeUndoneKeepsNothingElseFromIt(t *testing.T) {
 			return os.ErrInvalid
 		})
 	}
+
 	u.pushOnFailure("", func() error { panic("it is of failed starts alone") })
 	require.ErrorIs(t, u.all(false), os.ErrInvalid)
 	require.Equal(t, []int{2, 1, 0}, done)

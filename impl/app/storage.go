@@ -44,6 +44,7 @@ func (s *storage) Write(ctx context.Context, f func(store.Tx) error) error {
 	if trouble == nil {
 		return s.Store.Write(ctx, f)
 	}
+
 	err := s.Store.Write(ctx, func(tx store.Tx) error {
 		if err := f(tx); err != nil {
 			return err
@@ -53,6 +54,7 @@ func (s *storage) Write(ctx context.Context, f func(store.Tx) error) error {
 	if errors.Is(err, errScripted) {
 		return *trouble
 	}
+
 	return err
 }
 

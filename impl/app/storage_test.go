@@ -46,6 +46,7 @@ func ask(t *testing.T, s *app.Server, method, path, body string) (a answer) {
 		t.Error(err)
 		return a
 	}
+
 	defer func() { _ = res.Body.Close() }()
 	_ = json.NewDecoder(res.Body).Decode(&a.json)
 	_, _ = io.Copy(io.Discard, res.Body)
@@ -92,12 +93,14 @@ func TestADiskThatFailsIsToldByEveryInterfaceLosesNothingAndRunsNothingTwice(t *
 			dir := t.TempDir()
 			disk := faulttest.New(t, dir)
 			s := start(t, app.Config{Data: filepath.Join(dir, "data"), Endpoints: []app.Endpoint{{Name: "one"}}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+
 			queue := "/v2/" + string(s.Endpoints()["one"])
 			run := func() string {
 				a := ask(t, s, "POST", queue+"/run", `{"input":{}}`)
 				require.Equal(t, 200, a.status)
 				return a.json["id"].(string)
 			}
+
 			take := func() answer { return ask(t, s, "GET", queue+"/job-take/w?job_in_progress=1", "") }
 			done := func(id string) answer {
 				return ask(t, s, "POST", queue+"/job-done/w/"+id+"?isStream=false", `{"output":1}`)
@@ -106,6 +109,7 @@ func TestADiskThatFailsIsToldByEveryInterfaceLosesNothingAndRunsNothingTwice(t *
 			pod := ask(t, s, "POST", "/v2/pods", newPod).json["id"].(string)
 			first, second := run(), run()
 			require.Equal(t, first, take().json["id"])
+
 			requireReady(t, s, 200)
 
 			disk.Fail(c.fails)
@@ -119,6 +123,7 @@ func TestADiskThatFailsIsToldByEveryInterfaceLosesNothingAndRunsNothingTwice(t *
 			requireUnstored(t, done(first), c.title)
 			requireUnstored(t, ask(t, s, "POST", queue+"/job-stream/w/"+first, `{"output":1}`), c.title)
 			requireUnstored(t, ask(t, s, "POST", "/graphql", `{"query":"mutation{podTerminate(input:{podId:\"`+pod+`\"})}"}`), c.title)
+
 			ready := ask(t, s, "GET", "/readyz", "")
 			require.Equal(t, 503, ready.status)
 			require.NotEmpty(t, ready.retryAfter)
@@ -139,6 +144,7 @@ func TestADiskThatFailsIsToldByEveryInterfaceLosesNothingAndRunsNothingTwice(t *
 			require.Equal(t, "COMPLETED", status(first))
 			require.Equal(t, second, take().json["id"])
 			require.Equal(t, 200, done(second).status)
+
 			jobs := ask(t, s, "GET", queue+"/health", "").json["jobs"]
 			require.Equal(t, map[string]any{"completed": 2.0, "failed": 0.0, "inProgress": 0.0, "inQueue": 0.0, "retried": 0.0}, jobs, "nothing that was refused is there, nor anything twice")
 			require.NoError(t, s.Close())
@@ -169,11 +175,13 @@ func TestAJobThatIsHandedOverBeforeItsCommitFailsDoesNotEnd(t *testing.T) {
 	a := <-taken
 	disk.Fail(nil)
 	requireReady(t, s, 200)
+
 	if a.status == 200 { // the worker has it, and reports it
 		id := a.json["id"].(string)
 		require.Equal(t, 200, ask(t, s, "POST", queue+"/job-done/w/"+id+"?isStream=false", `{"output":1}`).status)
 		require.Equal(t, 404, ask(t, s, "GET", queue+"/status/"+id, "").status)
 	}
+
 	jobs := ask(t, s, "GET", queue+"/health", "").json["jobs"]
 	require.Equal(t, map[string]any{"completed": 0.0, "failed": 0.0, "inProgress": 0.0, "inQueue": 0.0, "retried": 0.0}, jobs)
 	require.NoError(t, s.Close())
@@ -199,6 +207,7 @@ func TestARealDiskThatIsFullLosesNothingAndWorksAgainOnceThereIsRoom(t *testing.
 	s := start(t, app.Config{Data: filepath.Join(dir, "data"), Endpoints: []app.Endpoint{{Name: "one"}}})
 	queue := "/v2/" + string(s.Endpoints()["one"])
 	body := `{"input":{"pad":"` + strings.Repeat("x", 100_000) + `"}}`
+
 	var acked sync.Map
 	fill := func() (n int) {
 		for {
@@ -211,6 +220,7 @@ func TestARealDiskThatIsFullLosesNothingAndWorksAgainOnceThereIsRoom(t *testing.
 			n++
 		}
 	}
+
 	filler := filepath.Join(dir, "filler")
 	require.NoError(t, os.WriteFile(filler, bytes.Repeat([]byte("x"), 2<<20), 0o600))
 	require.Positive(t, fill())
@@ -224,6 +234,7 @@ func TestARealDiskThatIsFullLosesNothingAndWorksAgainOnceThereIsRoom(t *testing.
 	requireReady(t, s, 200)
 	require.Positive(t, fill())
 	require.Equal(t, 503, ask(t, s, "GET", "/readyz", "").status)
+
 	_ = s.Close() // it cannot save what it counted
 
 	again := start(t, app.Config{Data: filepath.Join(dir, "data"), Endpoints: []app.Endpoint{{Name: "one"}}})
@@ -247,6 +258,7 @@ func TestALossOfPowerWhileADataDirectoryIsMadeLosesNothingAcknowledged(t *testin
 	var all []image
 	var mu sync.Mutex
 	var key, registry string // acknowledged
+
 	rng := rand.New(rand.NewPCG(1, 2))
 	take := func(c faulttest.Call, loss faulttest.Loss) {
 		mu.Lock()
@@ -256,12 +268,14 @@ func TestALossOfPowerWhileADataDirectoryIsMadeLosesNothingAcknowledged(t *testin
 		disk.Loses(t, i.dir, loss, rng)
 		all = append(all, i)
 	}
+
 	disk.Watch(func(c faulttest.Call) {
 		if c.Kind.Changes() && (c.Kind != faulttest.Write || c.N%5 == 0 || wholeFaults) {
 			take(c, faulttest.Everything)
 			take(c, faulttest.Some)
 		}
 	})
+
 	s := start(t, app.Config{Data: filepath.Join(dir, "a", "data")})
 	mu.Lock()
 	key = s.FirstKey()
@@ -269,6 +283,7 @@ func TestALossOfPowerWhileADataDirectoryIsMadeLosesNothingAcknowledged(t *testin
 	take(faulttest.Call{Kind: "the first request"}, faulttest.Everything)
 	a := ask(t, s, "POST", "/v2/registries", `{"name":"n","username":"u","password":"p"}`)
 	require.Equal(t, 201, a.status)
+
 	mu.Lock()
 	registry = a.json["id"].(string)
 	mu.Unlock()
@@ -300,18 +315,21 @@ func TestAStartThatFailsOfItsDiskLeavesNothingThatTheNextOneFailsOf(t *testing.T
 	if wholeFaults {
 		step = 1
 	}
+
 	for name, failing := range map[string]func(int, faulttest.Fault) func(faulttest.Call) faulttest.Fault{"once": faulttest.Nth, "for good": faulttest.From} {
 		for n, more := 0, true; more; n += step {
 			dir := t.TempDir()
 			disk := faulttest.New(t, dir)
 			c := app.Config{Data: filepath.Join(dir, "a", "data"), Listen: "127.0.0.1:0"}
 			disk.Fail(failing(n, faulttest.Failing))
+
 			s, err := app.Start(t.Context(), c)
 			if err == nil {
 				_ = s.Close() // it may fail of its disk
 			} else {
 				failures++
 			}
+
 			calls, _ := disk.Calls()
 			more = n < calls
 			disk.Fail(nil)
@@ -320,6 +338,7 @@ func TestAStartThatFailsOfItsDiskLeavesNothingThatTheNextOneFailsOf(t *testing.T
 			require.NoError(t, s.Close())
 		}
 	}
+
 	t.Log(failures, "starts failed")
 	require.Positive(t, failures)
 }
@@ -331,6 +350,7 @@ func TestADamagedLogIsToldOfAtTheStart(t *testing.T) {
 	for range 3 {
 		require.Equal(t, 201, ask(t, s, "POST", "/v2/pods", newPod).status)
 	}
+
 	for _, name := range []string{"berth.db", "berth.db-wal", "secret.key"} { // as a crash leaves them
 		content, err := os.ReadFile(filepath.Join(dir, name))
 		require.NoError(t, err)

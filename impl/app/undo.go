@@ -43,6 +43,7 @@ func (u *undo) all(failed bool) error {
 		}
 		errs = append(errs, one.do())
 	}
+
 	return errors.Join(errs...)
 }
 

@@ -24,6 +24,7 @@ func TestADataDirectoryOfAReleaseIsServedAsItWas(t *testing.T) {
 		s, err := Start(t.Context(), Config{Data: dir, Listen: "127.0.0.1:0", clock: clock})
 		require.NoError(t, err)
 		require.Empty(t, s.FirstKey())
+
 		get := func(path string) (answer map[string]any) {
 			req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, s.URL()+path, nil)
 			require.NoError(t, err)
@@ -35,12 +36,14 @@ func TestADataDirectoryOfAReleaseIsServedAsItWas(t *testing.T) {
 			require.NoError(t, json.NewDecoder(res.Body).Decode(&answer))
 			return answer
 		}
+
 		names := func(of map[string]any, member string) (all []any) {
 			for _, one := range of[member].([]any) {
 				all = append(all, one.(map[string]any)["name"])
 			}
 			return all
 		}
+
 		require.Equal(t, []any{"on CPUs", "stopped"}, names(get("/v2/pods"), "pods"), "the others are gone and of a cluster")
 		require.Equal(t, map[string]any{"A": "1", "Ü": "line\nline"}, get("/v2/pods/k3m9x2m4p6q8r1")["env"])
 		require.Equal(t, []any{"ghcr"}, names(get("/v2/registries"), "registries"), "the key of the release opens it")

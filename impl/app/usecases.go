@@ -20,6 +20,7 @@ const pingsInALease = 3
 type useCases struct {
 	placement  *control.Placement
 	registries *control.Registries
+	secrets    *control.Secrets
 	control    *control.Control
 	endpoints  *control.Endpoints
 	queue      *queue.Queue
@@ -54,9 +55,13 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 	if use.placement, err = fleet.Open(ctx, c.store, control.PlacementOptions{Place: c.runs.Pods.Place, Looked: c.seen.placed()}); err != nil {
 		return nil, err
 	}
-	if use.registries, err = control.NewRegistries(ctx, c.store, c.who.ids, c.who.secrets.Secrets); err != nil {
+	if use.registries, err = control.NewRegistries(ctx, c.store, c.who.ids, c.who.secrets.Sealer); err != nil {
 		return nil, c.who.secrets.explain(c.Config, err)
 	}
+	if use.secrets, err = control.NewSecrets(ctx, c.store, c.who.ids, c.who.secrets.Sealer); err != nil {
+		return nil, c.who.secrets.explain(c.Config, err)
+	}
+
 	use.kept = c.who.secrets.keep(c.Config)
 	u.push("secret", use.kept.over)
 
@@ -69,6 +74,7 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 	demand := loop.NewHint()
 	settings := queue.DefaultSettings()
 	settings.Lease = c.Lease
+
 	if use.queue, err = queue.New(ctx, c.store, c.clock, c.who.ids, settings, c.seen.queueHooks(queue.Hooks{
 		Demand: demand.Give, Document: httpapi.JobDocument, Delivery: use.webhooks.Hint,
 	})); err != nil {
@@ -77,9 +83,9 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 
 	use.pods = loop.NewPods(loop.PodFleet{
 		Store: c.store, Placement: use.placement, Runtime: c.runs.Pods, Clock: c.clock, Log: c.Log, Simulated: c.runs.kind.Can.Simulates,
-		Login: use.registries.Login, Key: c.who.secrets.PodKeys().Token, URL: c.at.outer,
+		Login: use.registries.Login, Secrets: use.secrets.Fill, Key: c.who.secrets.PodKeys().Token, URL: c.at.outer,
 	})
-	use.control = control.New(c.store, c.who.ids, use.placement, c.runs.forRules(), control.Hints{Pod: use.pods.Hint, Volumes: use.pods.HintVolumes})
+	use.control = control.New(c.store, c.who.ids, use.placement, c.runs.forRules(), control.Hints{Pod: use.pods.Hint, Volume: use.pods.HintVolume})
 	use.endpoints = control.NewEndpoints(c.store, c.who.ids, use.placement, use.queue, c.runs.forRules())
 	if err = use.endpoints.Resume(ctx); err != nil {
 		return nil, err
@@ -87,12 +93,14 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 	if use.declared, err = declare(ctx, c.Endpoints, use.endpoints); err != nil {
 		return nil, err
 	}
+
 	use.workers = loop.NewWorkers(loop.Fleet{
 		Store: c.store, Placement: use.placement, Queue: use.queue, Keyring: c.who.keyring, Local: c.runs.local, Runtime: c.runs.Workers,
 		Simulated: c.runs.kind.Can.Simulates, IDs: c.who.ids, Clock: c.clock, Log: c.Log, URL: c.at.queue, OuterURL: c.at.outer,
 		Ping: c.Lease / pingsInALease, Undeclared: func(id compute.EndpointID) bool { return !use.declares(id) },
-		Held: use.pods.Has, Login: use.registries.Login, Demand: demand,
+		Held: use.pods.Has, Login: use.registries.Login, Secrets: use.secrets.Fill, Demand: demand,
 	})
+
 	return use, nil
 }
 
@@ -120,6 +128,7 @@ func declare(ctx context.Context, all []Endpoint, endpoints *control.Endpoints) 
 		case n.WorkersMax == 0:
 			n.WorkersMax = defaultWorkersMax
 		}
+
 		if n.IdleTimeout == 0 {
 			n.IdleTimeout = defaultIdleTimeout
 		}
@@ -127,7 +136,9 @@ func declare(ctx context.Context, all []Endpoint, endpoints *control.Endpoints) 
 		if err != nil {
 			return nil, fmt.Errorf("endpoint %s: %w", e.Name, err)
 		}
+
 		ids[e.Name] = made.ID
 	}
+
 	return ids, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/loop"
+	"github.com/berthdev/berth/impl/loop/reconcile"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 )
@@ -34,24 +35,38 @@ func (g *group) end() error {
 
 // work is what is done unasked.
 type work struct {
-	config    Config
-	clock     compute.Clock
-	who       identity
-	rates     counts
 	use       *useCases
-	retention *loop.Retention
+	sweep     *reconcile.Sweeps // of the queue, by the server's clock
+	retention *reconcile.Sweeps // by the server's clock
+	kept      *reconcile.Sweeps // by the machine's: other processes and restarts do not live on a clock that a test has frozen
 	loops     *group
 	pods      *group // ends after the others: requests may end pods until none is answered any more
 }
 
-func newWork(ctx context.Context, c Config, clock compute.Clock, s store.Store, who identity, n counts, use *useCases, u *undo) *work {
-	w := &work{config: c, clock: clock, who: who, rates: n, use: use, loops: newGroup(ctx), pods: newGroup(ctx)}
-	w.retention = &loop.Retention{Store: s, Clock: clock, Rates: n.rest, Keyring: who.keyring, Endpoints: use.endpoints, Pods: c.PodRetention}
+func newWork(
+	ctx context.Context, c Config, clock compute.Clock, s store.Store, keeper *timekeeper, who identity, n counts, use *useCases, u *undo,
+) *work {
+	w := &work{use: use, loops: newGroup(ctx), pods: newGroup(ctx)}
+	w.sweep = reconcile.NewSweeps(clock, c.Log, 1, reconcile.Sweep{Name: "queue", Tick: loop.SweepTick, Do: use.queue.Sweep})
+	w.retention = loop.Retention{
+		Store: s, Clock: clock, Log: c.Log, Rates: n.rest, Keyring: who.keyring, Endpoints: use.endpoints, Pods: c.PodRetention,
+	}.Sweeps()
+
+	kept := []reconcile.Sweep{
+		{Name: "keys", Tick: loop.KeepTick, Do: who.keyring.Refresh},
+		{Name: "request counts", Tick: loop.KeepTick, Do: n.rest.Save},
+		{Name: "charges", Tick: loop.KeepTick, Do: use.workers.See},
+		{Name: clockSweep, Tick: loop.KeepTick, Do: keeper.keep},
+		{Name: "look at the clock", Tick: lookTick, Do: keeper.look},
+	}
+
+	w.kept = reconcile.NewSweeps(compute.SystemClock{}, c.Log, len(kept), kept...)
 	u.push("contexts", func() error {
 		w.loops.stop()
 		w.pods.stop()
 		return nil
 	})
+
 	return w
 }
 
@@ -64,7 +79,7 @@ func (w *work) due(simulations []runtime.Simulation) []loop.Due {
 	return []loop.Due{
 		{Next: soonest(), Do: w.retention.Step}, // nobody sees when
 		{Next: soonest(next...), Do: done(w.use.pods.Step)},
-		{Next: w.use.queue.Next, Do: w.use.queue.Sweep},
+		{Next: w.use.queue.Next, Do: w.sweep.StepAll},
 		{Next: soonest(append(next, w.use.workers.Next)...), Do: done(w.use.workers.Step)},
 		{Next: w.use.webhooks.Next, Do: w.use.webhooks.Step},
 	}
@@ -96,26 +111,19 @@ func (w *work) runPods(u *undo) {
 }
 
 // run has all else done that is done unasked.
-func (w *work) run(keeper *timekeeper, before *earlier, c runtime.Config, u *undo) {
+func (w *work) run(before *earlier, c runtime.Config, u *undo) {
 	u.push("loops", func() error {
 		w.loops.stop()
 		w.use.queue.Close() // workers finish or give back what they hold, held requests are answered with what is known
 		return w.loops.end()
 	})
+
 	w.loops.running.Go(func() { w.use.workers.Run(w.loops.ctx) })
 	w.loops.running.Go(func() { w.use.webhooks.Run(w.loops.ctx) })
 	for _, at := range before.all {
 		w.loops.running.Go(func() { before.end(w.loops.ctx, at, c) })
 	}
-	every := func(clock compute.Clock, length time.Duration, name string, do func(context.Context) error) {
-		w.loops.running.Go(func() { loop.Every(w.loops.ctx, length, clock, w.config.Log, name, do) })
+	for _, sweeps := range []*reconcile.Sweeps{w.sweep, w.retention, w.kept} {
+		w.loops.running.Go(func() { sweeps.Run(w.loops.ctx) })
 	}
-	every(w.clock, loop.SweepTick, "sweep", w.use.queue.Sweep)
-	every(w.clock, loop.RetentionTick, "retention", w.retention.Step)
-	// Other processes and restarts do not live on a clock that a test has frozen.
-	every(compute.SystemClock{}, loop.KeepTick, "keys", w.who.keyring.Refresh)
-	every(compute.SystemClock{}, loop.KeepTick, "request counts", w.rates.rest.Save)
-	every(compute.SystemClock{}, loop.KeepTick, "meter", w.use.workers.See)
-	every(compute.SystemClock{}, loop.KeepTick, "clock", keeper.keep)
-	every(compute.SystemClock{}, lookTick, "clock", keeper.look)
 }

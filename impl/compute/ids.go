@@ -29,6 +29,8 @@ type (
 	RegistryID string
 	// DelegationID names a delegation.
 	DelegationID string
+	// SecretID names a secret.
+	SecretID string
 	// TemplateID names a template.
 	TemplateID string
 	// ReleaseID names a release of an endpoint.
@@ -133,6 +135,9 @@ func (s *IDs) Registry() RegistryID { return RegistryID(s.resource()) }
 
 // Delegation makes a delegation's id.
 func (s *IDs) Delegation() DelegationID { return DelegationID(s.resource()) }
+
+// Secret makes a secret's id.
+func (s *IDs) Secret() SecretID { return SecretID(s.resource()) }
 
 // Template makes a template's id.
 func (s *IDs) Template() TemplateID { return TemplateID(s.resource()) }

@@ -18,6 +18,7 @@ func audit(ctx context.Context, s store.Store, fleet []Host) (map[string]amount,
 	for _, h := range fleet {
 		all[h.ID], by[h.ID] = amount{h.GPUCount, h.VCPUs, h.MemoryGB, h.DiskGB}, h
 	}
+
 	return all, s.Read(ctx, func(tx store.Tx) error {
 		pods, err := tx.ListPods("u")
 		for _, p := range pods {
@@ -25,6 +26,7 @@ func audit(ctx context.Context, s store.Store, fleet []Host) (map[string]amount,
 			if p.Persistent != nil {
 				left.diskGB -= p.Persistent.SizeGB
 			}
+
 			switch p.Status {
 			case compute.PodProvisioning, compute.PodStarting, compute.PodRunning:
 				left.diskGB -= p.DiskGB
@@ -37,11 +39,14 @@ func audit(ctx context.Context, s store.Store, fleet []Host) (map[string]amount,
 					left.memoryGB -= p.CPU.MemoryGB
 				}
 			}
+
 			all[p.HostID] = left
 		}
+
 		if err != nil {
 			return err
 		}
+
 		workers, err := tx.ListWorkers()
 		for _, w := range workers {
 			h, left := by[w.HostID], all[w.HostID]
@@ -54,8 +59,10 @@ func audit(ctx context.Context, s store.Store, fleet []Host) (map[string]amount,
 				left.vcpus -= w.CPU.VCPUCount
 				left.memoryGB -= w.CPU.MemoryGB
 			}
+
 			all[w.HostID] = left
 		}
+
 		return err
 	})
 }
@@ -71,6 +78,7 @@ func auditDevices(ctx context.Context, s store.Store) (map[string]string, error)
 		if int64(len(devices)) != gpu.Count {
 			return fmt.Errorf("%s has devices %v for %d GPUs", id, devices, gpu.Count)
 		}
+
 		for _, d := range devices {
 			key := host + " " + d
 			if other, ok := holders[key]; ok {
@@ -78,8 +86,10 @@ func auditDevices(ctx context.Context, s store.Store) (map[string]string, error)
 			}
 			holders[key] = id
 		}
+
 		return nil
 	}
+
 	return holders, s.Read(ctx, func(tx store.Tx) error {
 		pods, err := tx.ListPods("u")
 		for _, p := range pods {
@@ -87,6 +97,7 @@ func auditDevices(ctx context.Context, s store.Store) (map[string]string, error)
 				err = cmp.Or(err, give(string(p.ID), p.GPU, p.HostID, p.Devices))
 			}
 		}
+
 		workers, e := tx.ListWorkers()
 		for _, w := range workers {
 			err = cmp.Or(err, give(string(w.ID), w.GPU, w.HostID, w.Devices))
@@ -104,12 +115,14 @@ func auditClaims(ctx context.Context, s store.Store) error {
 		for _, p := range pods {
 			want = append(want, claimsOf(p)...)
 		}
+
 		workers, e := tx.ListWorkers()
 		for _, w := range workers {
 			if w.HostID != "" {
 				want = append(want, claimOf(string(w.ID), w.HostID, w.Devices, w.CPU, w.DiskGB))
 			}
 		}
+
 		err = cmp.Or(err, e)
 		claims, e = tx.ListClaims()
 		err = cmp.Or(err, e)
@@ -127,11 +140,13 @@ func auditClaims(ctx context.Context, s store.Store) error {
 	for _, c := range claims {
 		sums[c.HostID] = sums[c.HostID].Minus(c.Claimed())
 	}
+
 	for _, host := range slices.Sorted(maps.Keys(sums)) {
 		if sums[host] != (compute.Claimed{}) {
 			return fmt.Errorf("the sums of host %s are %+v more than its claims", host, sums[host])
 		}
 	}
+
 	return nil
 }
 

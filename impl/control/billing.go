@@ -88,6 +88,7 @@ func (q BillQuery) window(now time.Time) (Bill, error) {
 		}
 		return b, nil
 	}
+
 	start, end := q.Start, q.End
 	if end.IsZero() {
 		end = now
@@ -95,11 +96,13 @@ func (q BillQuery) window(now time.Time) (Bill, error) {
 	if start.IsZero() {
 		start = end.Add(-defaultWindow)
 	}
+
 	for name, t := range map[string]time.Time{"startTime": start, "endTime": end} {
 		if year := t.UTC().Year(); year < firstYear || year > lastYear {
 			return b, compute.Errorf(compute.Rejected, "%s must be between the years %d and %d", name, firstYear, lastYear)
 		}
 	}
+
 	if !start.Before(end) {
 		return b, compute.Errorf(compute.Rejected, "startTime must be before endTime, which is now unless told otherwise")
 	}
@@ -114,12 +117,14 @@ func (b *Bill) add(charges []compute.Charge, detailed bool, now time.Time) {
 		resource string
 	}
 	sums := map[place]Amounts{}
+
 	billed := map[string]bool{}
 	for _, c := range charges {
 		end := earlier(b.End, now)
 		if !c.EndedAt.IsZero() { // also in times to come, if the time of day was set back
 			end = earlier(b.End, c.EndedAt)
 		}
+
 		for at := b.Bucket.Start(later(b.Start, c.BeganAt)); at.Before(end); at = b.Bucket.Step(at, 1) {
 			sum := c.Between(at, earlier(end, b.Bucket.Step(at, 1)))
 			if sum == 0 {
@@ -137,6 +142,7 @@ func (b *Bill) add(charges []compute.Charge, detailed bool, now time.Time) {
 			billed[c.ResourceID] = true
 		}
 	}
+
 	b.Resources = len(billed)
 	for _, p := range slices.SortedFunc(maps.Keys(sums), func(x, y place) int {
 		return cmp.Or(cmp.Compare(y.bucket, x.bucket), cmp.Compare(x.resource, y.resource))

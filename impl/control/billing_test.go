@@ -65,6 +65,7 @@ func (m *metered) kill(pause time.Duration) {
 		require.NoError(m.t, err)
 		require.NoError(m.t, os.WriteFile(filepath.Join(to, f.Name()), text, 0o600))
 	}
+
 	m.dir = to
 	m.clock.Advance(pause)
 	m.open()
@@ -102,12 +103,14 @@ func TestABillFollowsFromTheStatusesHoweverOftenTheServerIsKilled(t *testing.T) 
 		runs    bool
 		running time.Time
 	}
+
 	var lives []*life
 	for range 3 {
 		pod, err := m.ctl.CreatePod(t.Context(), "u", control.NewPod{Name: "n", Image: "i", GPU: &compute.GPU{ID: "NVIDIA L4", Count: 1 + random.Int64N(3)}})
 		require.NoError(t, err)
 		lives = append(lives, &life{pod: pod})
 	}
+
 	want, killed := compute.NanoUSD(0), 0
 	happens := func(l *life, event compute.PodEvent) {
 		switch event {
@@ -117,6 +120,7 @@ func TestABillFollowsFromTheStatusesHoweverOftenTheServerIsKilled(t *testing.T) 
 		default:
 			m.moves(l.pod.ID, event)
 		}
+
 		l.pod.Status, _ = compute.PodMachine.Next(l.pod.Status, event)
 		runs, now := l.pod.Status == compute.PodRunning, m.clock.Now()
 		if l.runs && !runs {
@@ -126,6 +130,7 @@ func TestABillFollowsFromTheStatusesHoweverOftenTheServerIsKilled(t *testing.T) 
 			l.runs, l.running = runs, now
 		}
 	}
+
 	for range 300 {
 		m.clock.Advance(time.Duration(random.Int64N(time.Hour.Milliseconds()/60)) * time.Millisecond)
 		if random.IntN(10) == 0 {
@@ -138,12 +143,14 @@ func TestABillFollowsFromTheStatusesHoweverOftenTheServerIsKilled(t *testing.T) 
 		})
 		happens(l, events[random.IntN(len(events))])
 	}
+
 	for _, l := range lives {
 		happens(l, compute.PodTerminate)
 	}
 	require.Greater(t, killed, 10)
 	require.Greater(t, want, compute.NanoUSD(1e8))
 	require.Equal(t, want, m.total())
+
 	m.clock.Advance(24 * time.Hour)
 	require.Equal(t, want, m.total(), "nothing runs any more")
 }
@@ -153,6 +160,7 @@ func TestAMoveThatIsNotOnDiskIsNotBilled(t *testing.T) {
 	m := newMetered(t)
 	pod, err := m.ctl.CreatePod(t.Context(), "u", control.NewPod{Name: "n", Image: "i", CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 2}})
 	require.NoError(t, err)
+
 	m.moves(pod.ID, compute.PodPlaced)
 	refused := compute.Errorf(compute.Internal, "after the move")
 	require.ErrorIs(t, m.placement.Write(t.Context(), func(tx store.Tx, c *control.Claims) error {
@@ -165,6 +173,7 @@ func TestAMoveThatIsNotOnDiskIsNotBilled(t *testing.T) {
 		require.True(t, moved)
 		return refused
 	}), refused)
+
 	m.clock.Advance(time.Hour)
 	require.Zero(t, m.total())
 }
@@ -191,6 +200,7 @@ func TestAWorkerIsBilledUntilItIsGoneOrUntilItWasSeenLastBeforeTheServerWasKille
 	m.kill(3 * time.Hour)
 	write(func(tx store.Tx) error { return tx.CloseUnseen("killed") })
 	require.Equal(t, hour/2+hour, m.total())
+
 	write(func(tx store.Tx) error { return tx.SeeCharges() })
 	m.clock.Advance(time.Hour)
 	require.Equal(t, hour/2+hour, m.total())
@@ -201,11 +211,13 @@ func TestAVolumeIsBilledAtItsSize(t *testing.T) {
 	m := newMetered(t)
 	v, err := m.ctl.CreateVolume(t.Context(), "u", control.NewVolume{Name: "n", SizeGB: 10, DataCenterID: "US-KS-2", Type: compute.HighPerformanceVolume})
 	require.NoError(t, err)
+
 	m.clock.Advance(time.Hour)
 	require.Equal(t, compute.ToNanoUSD(0.002), m.total())
 	size := int64(100)
 	_, err = m.ctl.UpdateVolume(t.Context(), "u", v.ID, control.VolumeChange{SizeGB: &size})
 	require.NoError(t, err)
+
 	m.kill(time.Hour)
 	require.Equal(t, compute.ToNanoUSD(0.022), m.total())
 	require.NoError(t, m.ctl.DeleteVolume(t.Context(), "u", v.ID))
@@ -218,6 +230,7 @@ func TestAPauseOfTheServerIsBilledAndASleepOfTheMachineIsNot(t *testing.T) {
 	m := newMetered(t)
 	p, err := m.ctl.CreatePod(t.Context(), "u", control.NewPod{Name: "a", Image: "i", CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 2}})
 	require.NoError(t, err)
+
 	m.moves(p.ID, compute.PodPlaced)
 	m.moves(p.ID, compute.PodHealthy)
 	billed := func() compute.NanoUSD {
@@ -225,17 +238,20 @@ func TestAPauseOfTheServerIsBilledAndASleepOfTheMachineIsNot(t *testing.T) {
 		require.NoError(t, err)
 		return b.Totals.Total()
 	}
+
 	hour := compute.ToNanoUSD(p.CostPerHour)
 	m.clock.Advance(time.Hour)
 	require.Equal(t, hour, billed())
 	m.clock.Running().SetLag(time.Hour) // what runs goes on while the server is stopped
 	require.Equal(t, 2*hour, billed())
+
 	sleep := func(step time.Duration) {
 		require.NoError(t, m.db.Write(t.Context(), func(tx store.Tx) error { return tx.StepCharges(step) }))
 		m.clock.Running().Adjust(step)
 	}
 	sleep(8 * time.Hour)
 	require.Equal(t, 2*hour, billed())
+
 	m.clock.Advance(time.Hour)
 	require.Equal(t, 3*hour, billed())
 	sleep(-30 * time.Minute)

@@ -219,6 +219,7 @@ func (c Catalog) checkPlace(gpu *compute.GPU, dataCenterIDs []string, globalNetw
 		}
 		possible = possible || d.GlobalNetwork
 	}
+
 	if !globalNetworking {
 		return nil
 	}
@@ -228,6 +229,7 @@ func (c Catalog) checkPlace(gpu *compute.GPU, dataCenterIDs []string, globalNetw
 	if !possible {
 		return compute.Errorf(compute.Rejected, "globalNetworking: none of the data centers asked for has it")
 	}
+
 	return nil
 }
 

@@ -99,6 +99,7 @@ func (c Catalog) check() error {
 		f.must(t.VCPUPerGPU >= 1, at+"vcpuPerGpu", "must be at least 1")
 		f.must(t.MemoryGBPerGPU >= 1, at+"memoryGbPerGpu", "must be at least 1")
 	}
+
 	seen = map[string]bool{}
 	for i, t := range c.CPUs {
 		at := fmt.Sprintf("cpus[%d].", i)
@@ -111,6 +112,7 @@ func (c Catalog) check() error {
 		f.must(t.PricePerVCPU >= 0, at+"pricePerVcpu", "must not be negative")
 		f.must(t.ServerlessPricePerVCPU >= 0, at+"serverlessPricePerVcpu", "must not be negative")
 	}
+
 	f.must(c.Volumes.Standard >= 0, "volumes.standard", "must not be negative")
 	f.must(c.Volumes.HighPerformance >= 0, "volumes.highPerformance", "must not be negative")
 	c.checkDataCenters(&f)

@@ -57,6 +57,7 @@ func TestACatalogThatMakesNoSenseIsRefusedByName(t *testing.T) {
 		_, err := control.LoadCatalog(path)
 		require.EqualError(t, err, path+": "+want)
 	}
+
 	_, err := control.LoadCatalog(write(t, text+"{}"))
 	require.ErrorContains(t, err, "there is more after the JSON document")
 	_, err = control.LoadCatalog("nosuchfile.json")
@@ -74,6 +75,7 @@ func TestAFleetThatDoesNotFitTheCatalogIsRefusedByName(t *testing.T) {
 		ID: "a", DataCenterID: "EU-RO-1", Cloud: "SECURE", GPU: "NVIDIA L4", GPUCount: 4, CUDAVersion: "12.8", CPUs: []string{"cpu3g"},
 		VCPUs: 32, MemoryGB: 180, DiskGB: 900, PublicIP: new(bool), DownloadMbps: 500, UploadMbps: 100,
 	}}, hosts)
+
 	for change, want := range map[[2]string]string{
 		{`"id":"a"`, `"id":""`}:                     `hosts[0].id is missing`,
 		{`EU-RO-1`, `XX-YY-1`}:                      `hosts[0].dataCenterId "XX-YY-1" is not in the catalog`,
@@ -92,6 +94,7 @@ func TestAFleetThatDoesNotFitTheCatalogIsRefusedByName(t *testing.T) {
 		_, err := control.LoadFleet(path, c)
 		require.EqualError(t, err, path+": "+want)
 	}
+
 	_, err = control.LoadFleet(write(t, `{"hosts":[`+hostA+`,`+hostA+`]}`), c)
 	require.ErrorContains(t, err, `hosts[1].id "a" stands twice`)
 }
@@ -105,6 +108,7 @@ func TestTheSimulatedFleetFitsItsCatalogAndHasAllOfItEverywhere(t *testing.T) {
 	for _, g := range c.GPUs {
 		nvidia[g.ID] = g.Manufacturer == "NVIDIA"
 	}
+
 	for _, h := range control.SimulatedFleet(c) {
 		require.False(t, ids[h.ID], h.ID)
 		ids[h.ID] = true
@@ -113,6 +117,7 @@ func TestTheSimulatedFleetFitsItsCatalogAndHasAllOfItEverywhere(t *testing.T) {
 			has[h.DataCenterID+h.GPU]++
 		}
 	}
+
 	for _, d := range c.DataCenters {
 		require.Equal(t, 1, has[d.ID], "hosts without GPUs")
 		for _, g := range c.GPUs {
@@ -134,6 +139,7 @@ func TestTheBuiltInCatalogHasWhatClientsName(t *testing.T) {
 		_, known := c.GPU(id)
 		require.True(t, known, id)
 	}
+
 	for _, id := range []string{
 		"US-CA-2", "US-IL-1", "US-KS-2", "US-MO-1", "US-MO-2", "US-NC-2", "US-NE-1", "US-WA-1", "EU-CZ-1", "EU-RO-1", "EUR-NO-1", // of flash and the SDK
 		"CA-MTL-1", "CA-MTL-2", "CA-MTL-3", "US-TX-1", "US-TX-3", "US-TX-4", "US-GA-1", "US-GA-2", "US-DE-1", "US-MD-1", "EUR-IS-3", "AP-JP-1", "OC-AU-1",

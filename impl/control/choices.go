@@ -38,6 +38,7 @@ func (p *Placement) chooseOne(wants []want) (c choice, ok bool) {
 		if h == nil {
 			continue
 		}
+
 		c = choice{host: h, want: w, amount: h.share(w)}
 		c.amount.diskGB += w.PersistentGB
 		c.devices = h.devices.pick(c.amount.gpus, h.GPUCount)
@@ -45,9 +46,11 @@ func (p *Placement) chooseOne(wants []want) (c choice, ok bool) {
 			p.known = false // its sums and its devices do not agree: nothing of it is chosen before both were read again
 			continue
 		}
+
 		p.count([]choice{c}, -1)
 		return c, true
 	}
+
 	return choice{}, false
 }
 

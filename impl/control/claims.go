@@ -20,6 +20,7 @@ type Claims struct {
 func (p *Placement) Write(ctx context.Context, f func(store.Tx, *Claims) error) error {
 	p.flight.RLock()
 	defer p.flight.RUnlock()
+
 	err := errUnwound
 	defer func() { p.doubt(err) }() // also when f panicked
 
@@ -31,6 +32,7 @@ func (p *Placement) Write(ctx context.Context, f func(store.Tx, *Claims) error) 
 	if err == nil {
 		p.release(c.released)
 	}
+
 	return err
 }
 
@@ -58,11 +60,13 @@ func (c *Claims) Move(tx store.Containers, from compute.PodStatus, pod compute.P
 	if err := meterPod(tx, from, pod); err != nil {
 		return true, err
 	}
+
 	if !pod.Status.HoldsHost() {
 		if err := c.give(tx, string(pod.ID), pod.Status == compute.PodTerminated); err != nil {
 			return true, err
 		}
 	}
+
 	return true, say(tx, pod)
 }
 
@@ -123,6 +127,7 @@ func (c *Claims) resize(tx store.Claims, before, after compute.Pod) error {
 		if !inFleet {
 			continue // it holds nothing of the fleet
 		}
+
 		sums, err := tx.ClaimSums()
 		if err != nil {
 			return err
@@ -131,8 +136,10 @@ func (c *Claims) resize(tx store.Claims, before, after compute.Pod) error {
 		if part.kept {
 			left += disk // as it was before
 		}
+
 		return compute.Errorf(compute.Rejected, "disk: the host of the pod has %d GB left; asked for %d GB more of disk and %d GB more of persistent storage", left, disk, storage)
 	}
+
 	return nil
 }
 

@@ -35,15 +35,18 @@ func (c *Control) CreateCluster(ctx context.Context, user compute.UserID, n NewC
 	if err != nil {
 		return Cluster{}, err
 	}
+
 	made := Cluster{Cluster: compute.Cluster{
 		ID: c.ids.Cluster(), UserID: user, Name: n.Name, Type: n.Type, GPU: *n.Pod.GPU, PodCount: n.PodCount,
 	}}
+
 	candidates := n.Pod.DataCenterIDs
 	if len(candidates) == 0 {
 		for _, d := range c.catalog.DataCenters {
 			candidates = append(candidates, d.ID)
 		}
 	}
+
 	members := make([]compute.Pod, n.PodCount)
 	for i := range members {
 		members[i] = pod
@@ -61,8 +64,10 @@ func (c *Control) CreateCluster(ctx context.Context, user compute.UserID, n NewC
 		if compute.CodeOf(err) != compute.Rejected {
 			return Cluster{}, err
 		}
+
 		full = cmp.Or(full, err)
 	}
+
 	return Cluster{}, full
 }
 
@@ -72,6 +77,7 @@ func (c *Control) insertCluster(ctx context.Context, made *Cluster, members []co
 	if err != nil {
 		return err
 	}
+
 	return c.placement.place(ctx, "pod", len(members), []want{w}, func(at []choice) error {
 		return c.store.Write(ctx, func(tx store.Tx) error {
 			made.Pods = nil
@@ -82,6 +88,7 @@ func (c *Control) insertCluster(ctx context.Context, made *Cluster, members []co
 				}
 				made.Pods = append(made.Pods, p)
 			}
+
 			made.DataCenterID, made.CreatedAt = made.Pods[0].DataCenterID, tx.Wall()
 			return tx.InsertCluster(made.Cluster)
 		})
@@ -104,6 +111,7 @@ func (c *Control) ListClusters(ctx context.Context, user compute.UserID) (all []
 		if err != nil {
 			return err
 		}
+
 		for _, one := range stored {
 			pods, err := tx.ClusterPods(one.ID)
 			if err != nil {
@@ -111,8 +119,10 @@ func (c *Control) ListClusters(ctx context.Context, user compute.UserID) (all []
 			}
 			all = append(all, Cluster{one, pods})
 		}
+
 		return nil
 	})
+
 	return all, err
 }
 
@@ -145,6 +155,7 @@ func (c *Control) DeleteCluster(ctx context.Context, user compute.UserID, id com
 	if err == nil {
 		c.hintPods(one.Pods)
 	}
+
 	return err
 }
 

@@ -12,20 +12,20 @@ type Control struct {
 	placement *Placement
 	catalog   Catalog
 	podHint   func(compute.PodID)
-	deleted   func() // a volume
+	deleted   func(compute.VolumeID) // a volume
 	runtime   Runtime
 }
 
 // Hints are told, after the commit, what the loops should look at.
 type Hints struct {
-	Pod     func(compute.PodID)
-	Volumes func() // one was deleted; nil: nobody is told
+	Pod    func(compute.PodID)
+	Volume func(compute.VolumeID) // it was deleted; nil: nobody is told
 }
 
 // New makes a Control over the placement's catalog and what pods run on.
 func New(s store.Store, ids *compute.IDs, p *Placement, r Runtime, hints Hints) *Control {
-	if hints.Volumes == nil {
-		hints.Volumes = func() {}
+	if hints.Volume == nil {
+		hints.Volume = func(compute.VolumeID) {}
 	}
-	return &Control{store: s, ids: ids, placement: p, catalog: p.catalog, podHint: hints.Pod, deleted: hints.Volumes, runtime: r}
+	return &Control{store: s, ids: ids, placement: p, catalog: p.catalog, podHint: hints.Pod, deleted: hints.Volume, runtime: r}
 }

@@ -19,6 +19,7 @@ func TestCUDAVersionsAreComparedNumberByNumber(t *testing.T) {
 			require.Equal(t, i == j, v == w, "%s and %s", a, b)
 		}
 	}
+
 	for _, text := range []string{"", ".", "12.", ".8", "12.8.1", "-12.8", "12.x", " 12.8"} {
 		_, ok := parseCUDA(text)
 		require.False(t, ok, text)
@@ -33,6 +34,7 @@ func TestASimulatedHostHasEveryVersionOfCUDAAndTakesThePlaceOfThoseThatHadOneEac
 	const id = "EU-RO-1/SECURE/NVIDIA L4"
 	h := p.host(id)
 	require.NotNil(t, h)
+
 	for _, version := range knownCUDA {
 		require.True(t, h.suits(&want{GPU: "NVIDIA L4", Count: 1, Needs: Needs{CUDAVersions: []string{"99.0", version}}}), version)
 	}

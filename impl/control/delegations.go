@@ -24,6 +24,7 @@ func (r *Registries) Delegate(ctx context.Context, user compute.UserID, resource
 		d.CreatedAt = tx.Wall()
 		return tx.InsertDelegation(d)
 	})
+
 	return d, err
 }
 

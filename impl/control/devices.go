@@ -46,10 +46,12 @@ func (h *host) numbers(names []string) (all []int) {
 			}
 			n = number
 		}
+
 		if n >= 0 && int64(n) < h.GPUCount {
 			all = append(all, n)
 		}
 	}
+
 	return all
 }
 

@@ -93,6 +93,7 @@ func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind comput
 
 	n.changing.Lock()
 	defer n.changing.Unlock()
+
 	id, release := n.ids.Endpoint(), n.ids.Release()
 	err = n.store.Write(ctx, func(tx store.Tx) error {
 		e = compute.Endpoint{
@@ -100,6 +101,7 @@ func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind comput
 			DataCenterIDs: []string{}, Compliance: []string{}, VolumeIDs: []compute.VolumeID{}, WorkersMax: defaultWorkersMax, IdleTimeout: defaultIdleTimeout,
 			Timeout: defaultTimeout, FlashBoot: compute.FlashBootOff, Version: 1, CreatedAt: tx.Wall(),
 		}
+
 		if err := n.change(tx, &e, change); err != nil {
 			return err
 		}
@@ -109,11 +111,13 @@ func (n *Endpoints) Create(ctx context.Context, user compute.UserID, kind comput
 		if err := tx.InsertEndpoint(e); err != nil {
 			return err
 		}
+
 		return insertRelease(tx, release, e, user, nil)
 	})
 	if err == nil {
 		n.queue.SetEndpoint(e)
 	}
+
 	return e, err
 }
 
@@ -148,6 +152,7 @@ func (n *Endpoints) WorkersOfAll(ctx context.Context, endpoints []compute.Endpoi
 	for _, e := range endpoints {
 		all[e.ID] = nil
 	}
+
 	err := n.store.Read(ctx, func(tx store.Tx) error {
 		workers, err := tx.ListWorkers()
 		for _, w := range slices.Backward(workers) {
@@ -157,6 +162,7 @@ func (n *Endpoints) WorkersOfAll(ctx context.Context, endpoints []compute.Endpoi
 		}
 		return err
 	})
+
 	return all, err
 }
 
@@ -165,6 +171,7 @@ func (n *Endpoints) WorkersOfAll(ctx context.Context, endpoints []compute.Endpoi
 func (n *Endpoints) Update(ctx context.Context, user compute.UserID, id compute.EndpointID, change EndpointChange) (e compute.Endpoint, err error) {
 	n.changing.Lock()
 	defer n.changing.Unlock()
+
 	release := n.ids.Release()
 	err = n.store.Write(ctx, func(tx store.Tx) (err error) {
 		if e, err = ownEndpoint(tx, user, id); err != nil {
@@ -174,6 +181,7 @@ func (n *Endpoints) Update(ctx context.Context, user compute.UserID, id compute.
 		if err := n.change(tx, &e, change); err != nil {
 			return err
 		}
+
 		if diff := makingDiff(before, e); len(diff) > 0 {
 			if err := n.runtime.checkEndpoint(e); err != nil {
 				return err
@@ -183,11 +191,13 @@ func (n *Endpoints) Update(ctx context.Context, user compute.UserID, id compute.
 				return err
 			}
 		}
+
 		return tx.UpdateEndpoint(e)
 	})
 	if err == nil {
 		n.queue.SetEndpoint(e)
 	}
+
 	return e, err
 }
 
@@ -203,6 +213,7 @@ func (n *Endpoints) Delete(ctx context.Context, user compute.UserID, id compute.
 		e.DeletedAt = tx.Wall()
 		return tx.UpdateEndpoint(e)
 	})
+
 	n.changing.Unlock()
 	if err != nil {
 		return err
@@ -266,10 +277,12 @@ func (n *Endpoints) Workers(ctx context.Context, user compute.UserID, id compute
 	if err != nil {
 		return e, nil, err
 	}
+
 	seen := map[compute.WorkerID]compute.WorkerState{}
 	for _, s := range n.queue.WorkerStates(id) {
 		seen[s.ID] = s
 	}
+
 	for _, w := range slices.Backward(rows) {
 		one := EndpointWorker{Worker: w, Status: compute.WorkerInitializing, Stale: w.Version < e.Version}
 		if s, ok := seen[w.ID]; ok {
@@ -281,11 +294,13 @@ func (n *Endpoints) Workers(ctx context.Context, user compute.UserID, id compute
 		delete(seen, w.ID)
 		all = append(all, one)
 	}
+
 	for _, id := range slices.Sorted(maps.Keys(seen)) {
 		if !seen[id].Managed { // else it was stored a moment later, or removed a moment before
 			all = append(all, seenAlone(e, seen[id]))
 		}
 	}
+
 	return e, all, nil
 }
 
@@ -322,6 +337,7 @@ func (n *Endpoints) Worker(ctx context.Context, user compute.UserID, id compute.
 			return err
 		}
 		w, err := tx.Worker(worker)
+
 		of := w.EndpointID
 		if compute.CodeOf(err) == compute.NotFound {
 			var ended compute.EndedWorker
@@ -331,6 +347,7 @@ func (n *Endpoints) Worker(ctx context.Context, user compute.UserID, id compute.
 		if compute.CodeOf(err) == compute.NotFound || err == nil && of != id {
 			err = unknownWorker(worker)
 		}
+
 		return err
 	})
 	if compute.CodeOf(err) != compute.NotFound || e.ID != id {
@@ -346,6 +363,7 @@ func (n *Endpoints) Worker(ctx context.Context, user compute.UserID, id compute.
 			return e, compute.Errorf(compute.NotFound, "worker %q was not started here: its log is where it was", worker)
 		}
 	}
+
 	return e, err
 }
 
@@ -369,6 +387,7 @@ func (n *Endpoints) Releases(ctx context.Context, user compute.UserID, id comput
 		if err != nil {
 			return err
 		}
+
 		workers, err := tx.ListWorkersOf(id)
 		if err != nil {
 			return err
@@ -381,7 +400,9 @@ func (n *Endpoints) Releases(ctx context.Context, user compute.UserID, id comput
 		for _, r := range releases {
 			all = append(all, EndpointRelease{r, count[r.Version]})
 		}
+
 		return nil
 	})
+
 	return e, all, err
 }

@@ -34,6 +34,7 @@ func (n *Endpoints) changeMaking(tx store.Resources, e *compute.Endpoint, x *End
 			return err
 		}
 	}
+
 	set(&e.Name, x.Name)
 	env := x.Env
 	if x.Template != nil {
@@ -43,6 +44,7 @@ func (n *Endpoints) changeMaking(tx store.Resources, e *compute.Endpoint, x *End
 		}
 		x.TemplateID = &id
 	}
+
 	if x.TemplateID != nil {
 		e.TemplateID = *x.TemplateID
 		if *x.TemplateID != "" {
@@ -60,6 +62,7 @@ func (n *Endpoints) changeMaking(tx store.Resources, e *compute.Endpoint, x *End
 			}
 		}
 	}
+
 	if env != nil {
 		e.Env = env
 	}
@@ -73,11 +76,13 @@ func (n *Endpoints) changeMaking(tx store.Resources, e *compute.Endpoint, x *End
 	if e.Image == "" && x.Image == nil && x.TemplateID != nil { // else it was taken as it is
 		return errNoImage()
 	}
+
 	if x.Ports != nil || x.Args != nil || x.Env != nil || x.TemplateID != nil { // else it was taken as it is
 		if err := checkContainer(e.Ports, e.Args, e.Env); err != nil {
 			return err
 		}
 	}
+
 	return checkRegistry(tx, e.UserID, e.RegistryID)
 }
 
@@ -111,6 +116,7 @@ func (n *Endpoints) saveTemplate(tx store.Resources, e compute.Endpoint, x Templ
 		}
 		return t.ID, tx.InsertTemplate(t)
 	}
+
 	return "", err
 }
 
@@ -126,12 +132,14 @@ func (n *Endpoints) template(tx store.Templates, user compute.UserID, id compute
 	if err != nil {
 		return t, err
 	}
+
 	if t.UserID != user {
 		t.RegistryID = ""
 	}
 	if !t.Serverless {
 		return t, invalid("/templateId: template %q is for pods, not for endpoints", id)
 	}
+
 	return t, nil
 }
 
@@ -156,6 +164,7 @@ func (n *Endpoints) changeCompute(e *compute.Endpoint, x EndpointChange) error {
 	case x.CPUs != nil:
 		return n.changeCPUs(e, x.CPUs)
 	}
+
 	return nil
 }
 
@@ -166,6 +175,7 @@ func (n *Endpoints) changeGPU(e *compute.Endpoint, x EndpointGPUChange) error {
 	}
 	set(&g.Count, x.Count)
 	set(&g.LeastCUDA, x.LeastCUDA)
+
 	for _, list := range []struct {
 		to   *[]string
 		from []string
@@ -174,16 +184,19 @@ func (n *Endpoints) changeGPU(e *compute.Endpoint, x EndpointGPUChange) error {
 			*list.to = list.from
 		}
 	}
+
 	for _, pool := range g.Pools {
 		if _, ok := find(n.catalog.GPUs, func(t GPUType) bool { return t.Pool == pool && pool != "" }); !ok {
 			return compute.Errorf(compute.Rejected, "gpu.pools: there is no pool %q", pool)
 		}
 	}
+
 	for _, id := range g.Excluded {
 		if _, ok := n.catalog.GPU(id); !ok {
 			return compute.Errorf(compute.Rejected, "gpu.excludedTypes: there is no GPU type %q", id)
 		}
 	}
+
 	if len(n.catalog.workerTypes(g)) == 0 {
 		return compute.Errorf(compute.Rejected, "gpu: no type of the pools is left that a worker can have %d of", g.Count)
 	}
@@ -204,6 +217,7 @@ func (n *Endpoints) changeCPUs(e *compute.Endpoint, cpus []compute.CPU) error {
 		}
 		all = append(all, c)
 	}
+
 	e.CPUs = all
 	return nil
 }
@@ -225,20 +239,24 @@ func (n *Endpoints) changePlaces(tx store.Volumes, e *compute.Endpoint, x Endpoi
 	if !n.catalog.compliant(e.DataCenterIDs, e.Compliance) {
 		return compute.Errorf(compute.Rejected, "compliance: no data center that is asked for meets %s", strings.Join(e.Compliance, " and "))
 	}
+
 	seen := map[string]bool{}
 	for _, id := range e.VolumeIDs {
 		v, err := ownVolume(tx, e.UserID, id)
 		if err != nil {
 			return err
 		}
+
 		switch {
 		case len(e.DataCenterIDs) > 0 && !slices.Contains(e.DataCenterIDs, v.DataCenterID):
 			return compute.Errorf(compute.Rejected, "networkVolumes: network volume %q is in data center %s, which is not among dataCenterIds", id, v.DataCenterID)
 		case seen[v.DataCenterID]:
 			return compute.Errorf(compute.Rejected, "networkVolumes: a worker mounts one volume, and there are two in data center %s", v.DataCenterID)
 		}
+
 		seen[v.DataCenterID] = true
 	}
+
 	return nil
 }
 
@@ -253,6 +271,7 @@ func changeWorkers(e *compute.Endpoint, x EndpointChange) error {
 	if x.IdleTimeout != nil && !x.IdleByCount && !e.IdlesBySetting() {
 		return compute.Errorf(compute.Rejected, "workers.idleTimeout: it does not apply to a queue that is scaled by %s", compute.ByCount)
 	}
+
 	least, most := int64(e.WorkersMin), int64(e.WorkersMax)
 	set(&least, x.WorkersMin)
 	set(&most, x.WorkersMax)
@@ -262,6 +281,7 @@ func changeWorkers(e *compute.Endpoint, x EndpointChange) error {
 	case least > most:
 		return compute.Errorf(compute.Rejected, "workers.min: %d is over workers.max, %d", least, most)
 	}
+
 	e.WorkersMin, e.WorkersMax = int(least), int(most)
 	set(&e.IdleTimeout, x.IdleTimeout)
 	set(&e.Timeout, x.Timeout)

@@ -34,6 +34,7 @@ const (
 func (n *Endpoints) Declare(ctx context.Context, user compute.UserID, d NewEndpoint) (e compute.Endpoint, err error) {
 	n.changing.Lock()
 	defer n.changing.Unlock()
+
 	id, release := n.ids.Endpoint(), n.ids.Release()
 	err = n.store.Write(ctx, func(tx store.Tx) error {
 		known, err := tx.DeclaredEndpoint(user, d.Name)
@@ -41,6 +42,7 @@ func (n *Endpoints) Declare(ctx context.Context, user compute.UserID, d NewEndpo
 		if err != nil && !absent {
 			return err
 		}
+
 		e = compute.Endpoint{
 			ID: known.ID, UserID: user, Name: d.Name, Type: compute.QueueEndpoint, Declared: true, Image: d.Image, Ports: []string{}, Env: d.Env,
 			DataCenterIDs: []string{}, Compliance: []string{}, VolumeIDs: []compute.VolumeID{}, WorkersMin: d.WorkersMin, WorkersMax: d.WorkersMax,
@@ -50,6 +52,7 @@ func (n *Endpoints) Declare(ctx context.Context, user compute.UserID, d NewEndpo
 		if e.Env == nil {
 			e.Env = map[string]string{}
 		}
+
 		if absent {
 			e.ID, e.Version, e.CreatedAt = id, 1, tx.Wall()
 			if err := tx.InsertEndpoint(e); err != nil {
@@ -57,6 +60,7 @@ func (n *Endpoints) Declare(ctx context.Context, user compute.UserID, d NewEndpo
 			}
 			return insertRelease(tx, release, e, "", nil)
 		}
+
 		if reflect.DeepEqual(known, e) { // a start must not need to write: the disk may be full
 			return nil
 		}
@@ -66,11 +70,13 @@ func (n *Endpoints) Declare(ctx context.Context, user compute.UserID, d NewEndpo
 				return err
 			}
 		}
+
 		return tx.UpdateEndpoint(e)
 	})
 	if err == nil {
 		n.queue.SetEndpoint(e)
 	}
+
 	return e, err
 }
 
@@ -100,6 +106,7 @@ func checkDeclared(e compute.Endpoint, x EndpointChange) error {
 			fields = append(fields, f.name)
 		}
 	}
+
 	if len(fields) == 0 {
 		return nil
 	}

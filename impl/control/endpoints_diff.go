@@ -39,6 +39,7 @@ func making(e compute.Endpoint) []field {
 	for _, c := range e.CPUs {
 		cpus = append(cpus, cpu{c.ID, c.VCPUCount})
 	}
+
 	return []field{
 		{"image", e.Image}, {"args", e.Args}, {"disk", e.DiskGB}, {"ports", e.Ports}, {"env", e.Env}, {"registry", orNil(string(e.RegistryID))},
 		{"gpu.pools", g.Pools}, {"gpu.excludedTypes", g.Excluded}, {"gpu.count", g.Count}, {"gpu.allowedCudaVersions", g.CUDAVersions},

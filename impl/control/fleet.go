@@ -58,6 +58,7 @@ func (c Catalog) checkHosts(hosts []Host) error {
 		}
 		f.must(h.GPUCount >= 0 && (h.GPUCount == 0 || h.GPU != ""), at+"gpuCount", "must be 0 without a gpu, and never negative")
 		f.must(len(h.GPUDevices) == 0 || int64(len(h.GPUDevices)) == h.GPUCount, at+"gpuDevices", "must name gpuCount devices, or none")
+
 		devices := map[string]bool{}
 		for j, id := range h.GPUDevices {
 			f.unique(devices, id, fmt.Sprintf("%sgpuDevices[%d]", at, j))
@@ -74,6 +75,7 @@ func (c Catalog) checkHosts(hosts []Host) error {
 		f.must(h.DownloadMbps >= 0, at+"downloadMbps", "must not be negative")
 		f.must(h.UploadMbps >= 0, at+"uploadMbps", "must not be negative")
 	}
+
 	return errors.Join(f.list...)
 }
 
@@ -110,6 +112,7 @@ func SimulatedFleet(c Catalog) []Host {
 	}
 	const clouds = 2
 	versions := c.cudaVersions()
+
 	hosts := make([]Host, 0, len(c.DataCenters)*clouds*(1+len(c.GPUs)))
 	for _, d := range c.DataCenters {
 		for _, cloud := range [clouds]compute.Cloud{compute.Secure, compute.Community} {
@@ -118,6 +121,7 @@ func SimulatedFleet(c Catalog) []Host {
 				ID: at + "cpu", DataCenterID: d.ID, Cloud: cloud, CPUs: flavors,
 				VCPUs: simulatedVCPUs, MemoryGB: simulatedVCPUs * memory, DiskGB: simulatedDiskGB, DownloadMbps: simulatedMbps, UploadMbps: simulatedMbps,
 			})
+
 			for _, t := range c.GPUs {
 				if t.Offer(cloud) == nil {
 					continue
@@ -127,6 +131,7 @@ func SimulatedFleet(c Catalog) []Host {
 					VCPUs: simulatedGPUs * t.VCPUPerGPU, MemoryGB: simulatedGPUs * t.MemoryGBPerGPU, DiskGB: simulatedDiskGB,
 					DownloadMbps: simulatedMbps, UploadMbps: simulatedMbps,
 				}
+
 				if t.Manufacturer == manufacturerNVIDIA {
 					h.CUDAVersion = versions
 				}
@@ -134,6 +139,7 @@ func SimulatedFleet(c Catalog) []Host {
 			}
 		}
 	}
+
 	return hosts
 }
 
@@ -170,6 +176,7 @@ func (c Catalog) withCapacity(hosts []Host, capacity []Capacity) ([]Host, error)
 		if _, ok := c.DataCenter(n.DataCenterID); !ok {
 			return nil, compute.Errorf(compute.Rejected, "capacity[%d].dataCenterId: there is no data center %q", i, n.DataCenterID)
 		}
+
 		t, isGPU := c.GPU(n.GPU)
 		f, isCPU := c.CPU(n.CPU)
 		switch {
@@ -182,9 +189,11 @@ func (c Catalog) withCapacity(hosts []Host, capacity []Capacity) ([]Host, error)
 		default:
 			return nil, compute.Errorf(compute.Rejected, "capacity[%d]: there is no %q in the catalog", i, n.GPU+n.CPU)
 		}
+
 		named[n.GPU+n.CPU] = true
 		added = append(added, h)
 	}
+
 	var kept []Host
 	for _, h := range hosts {
 		h.CPUs = slices.DeleteFunc(slices.Clone(h.CPUs), func(id string) bool { return named[id] })
@@ -192,5 +201,6 @@ func (c Catalog) withCapacity(hosts []Host, capacity []Capacity) ([]Host, error)
 			kept = append(kept, h)
 		}
 	}
+
 	return append(kept, added...), nil
 }

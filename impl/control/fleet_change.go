@@ -86,6 +86,7 @@ func (c *Control) changeFleet(ctx context.Context, change func([]Host) ([]Host, 
 func (p *Placement) changeFleet(change func([]Host) ([]Host, error)) (left []string, err error) {
 	p.flight.Lock()
 	defer p.flight.Unlock()
+
 	fleet, err := change(slices.Clone(p.fleet))
 	if err != nil {
 		return nil, err
@@ -109,6 +110,7 @@ func (p *Placement) changeFleet(change func([]Host) ([]Host, error)) (left []str
 	slices.Sort(left)
 	p.fleet = fleet
 	p.setHosts(fleet)
+
 	return left, nil
 }
 
@@ -125,6 +127,7 @@ func (p *Placement) checkChange(fleet []Host) error {
 			changed = append(changed, h)
 		}
 	}
+
 	if err := p.catalog.checkHosts(changed); err != nil {
 		return &compute.Error{Code: compute.Rejected, Detail: err.Error()}
 	}
@@ -168,17 +171,20 @@ func (c *Control) endPodOn(ctx context.Context, hostID string, id compute.PodID)
 		if err != nil {
 			return err
 		}
+
 		from := pod.Status
 		if pod.Status, err = compute.PodMachine.Next(from, compute.PodFailed); err != nil {
 			return err
 		}
 		pod.Reason, pod.MovedAt = LeftReason(hostID), tx.Wall()
 		moved, err = claims.Move(tx, from, pod)
+
 		return err
 	})
 	if err == nil && moved {
 		c.podHint(id)
 	}
+
 	return err
 }
 

@@ -29,12 +29,14 @@ func TestHostsComeAndGoWhileTheServerRuns(t *testing.T) {
 	t.Parallel()
 	c := openControl(t, openStore(t), nil)
 	ctx := t.Context()
+
 	create := func() (compute.Pod, error) { return c.CreatePod(ctx, "u", oneL4()) }
 	full := func() {
 		t.Helper()
 		_, err := create()
 		require.ErrorIs(t, err, ErrFull)
 	}
+
 	on := func(host string) compute.Pod {
 		t.Helper()
 		pod, err := create()
@@ -42,6 +44,7 @@ func TestHostsComeAndGoWhileTheServerRuns(t *testing.T) {
 		require.Equal(t, host, pod.HostID)
 		return pod
 	}
+
 	full()
 	require.NoError(t, c.AddHost(ctx, l4s("a", 2)))
 	on("a")
@@ -50,6 +53,7 @@ func TestHostsComeAndGoWhileTheServerRuns(t *testing.T) {
 	full()
 	require.Empty(t, c.placement.places(want{GPU: "NVIDIA L4", Count: 1}).all, "nor is it offered")
 	require.NoError(t, c.AddHost(ctx, l4s("b", 1)))
+
 	on("b")
 	full()
 	require.NoError(t, c.DrainHost(ctx, "a", false))
@@ -69,6 +73,7 @@ func TestAFleetIsNotChangedToWhatMakesNoSense(t *testing.T) {
 	c := openControl(t, openStore(t), []Host{l4s("a", 1)})
 	nowhere := l4s("b", 1)
 	nowhere.DataCenterID = "XX"
+
 	for code, err := range map[compute.Code]error{
 		compute.Conflict: c.AddHost(t.Context(), l4s("a", 1)),
 		compute.NotFound: c.RemoveHost(t.Context(), "none"),
@@ -76,6 +81,7 @@ func TestAFleetIsNotChangedToWhatMakesNoSense(t *testing.T) {
 	} {
 		require.Equal(t, code, compute.CodeOf(err), "%v", err)
 	}
+
 	require.ErrorContains(t, c.AddHost(t.Context(), nowhere), `hosts[0].dataCenterId "XX" is not in the catalog`)
 	require.Equal(t, compute.NotFound, compute.CodeOf(c.DrainHost(t.Context(), "none", true)))
 	require.Equal(t, compute.Rejected, compute.CodeOf(c.SetHosts(t.Context(), []Host{l4s("b", 1), l4s("b", 1)})))
@@ -91,39 +97,46 @@ func TestWhatIsOnAHostThatLeavesEndsWithTheReason(t *testing.T) {
 	c := openControl(t, s, []Host{l4s("a", 4), l4s("b", 1)})
 	var hinted []compute.PodID
 	c.podHint = func(id compute.PodID) { hinted = append(hinted, id) }
+
 	ctx := t.Context()
 	create := func(n NewPod) compute.PodID {
 		pod, err := c.CreatePod(ctx, "u", n)
 		require.NoError(t, err)
 		return pod.ID
 	}
+
 	other := create(oneL4())
 	stored := oneL4()
 	stored.Persistent = &compute.PersistentMount{SizeGB: 40, Path: "/d"}
 	runs, stopped := create(stored), create(stored)
 	_, err := c.ActOnPod(ctx, "u", stopped, compute.PodStop)
 	require.NoError(t, err)
+
 	hinted = nil
 	require.False(t, c.placement.Left("a"))
 	require.NoError(t, c.RemoveHost(ctx, "a"))
 	require.True(t, c.placement.Left("a"))
 	require.Equal(t, []compute.PodID{runs}, hinted)
+
 	pod, err := c.GetPod(ctx, "u", runs)
 	require.NoError(t, err)
 	require.Equal(t, compute.PodError, pod.Status)
 	require.Equal(t, "its host a left the fleet", pod.Reason)
+
 	for id, status := range map[compute.PodID]compute.PodStatus{stopped: compute.PodExited, other: compute.PodProvisioning} {
 		pod, err := c.GetPod(ctx, "u", id)
 		require.NoError(t, err)
 		require.Equal(t, status, pod.Status)
 	}
 	require.NoError(t, auditClaims(ctx, s), "the storage of stopped pods stays theirs")
+
 	require.NoError(t, c.RemoveHost(ctx, "a"), "as often as it takes")
 
 	_, err = c.ActOnPod(ctx, "u", runs, compute.PodStart)
 	require.ErrorContains(t, err, "on the host that holds its data")
 	require.NoError(t, c.AddHost(ctx, l4s("a", 4)))
 	require.False(t, c.placement.Left("a"))
+
 	_, err = c.CreatePod(ctx, "u", NewPod{Name: "a", Image: "i", GPU: &compute.GPU{ID: "NVIDIA L4", Count: 1}, DiskGB: 21})
 	require.ErrorIs(t, err, ErrFull, "of its disk, 80 GB are theirs still")
 	pod, err = c.ActOnPod(ctx, "u", runs, compute.PodStart)
@@ -141,6 +154,7 @@ func TestOnlyTheIndexKeepsTwoServersFromGivingADeviceAwayTwice(t *testing.T) {
 			var s store.Store
 			s, err := sqlite.Open(t.Context(), path, compute.SystemClock{})
 			require.NoError(t, err)
+
 			t.Cleanup(func() { _ = s.Close() })
 			if broken {
 				db, err := sql.Open("sqlite", path)
@@ -155,6 +169,7 @@ func TestOnlyTheIndexKeepsTwoServersFromGivingADeviceAwayTwice(t *testing.T) {
 				require.NoError(t, err)
 			}
 			_, err = auditDevices(t.Context(), s)
+
 			if broken {
 				require.ErrorContains(t, err, "device a 0 is that of")
 			} else {
@@ -173,6 +188,7 @@ func TestMemoryIsReadAnewAfterAFailureOfTheStoreAndNotForEachClientThatGoesAway(
 		return c.placement.readings
 	}
 	require.Equal(t, 1, readings())
+
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := c.CreatePod(gone, "u", oneL4())

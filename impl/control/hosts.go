@@ -68,6 +68,7 @@ func (p *Placement) setHosts(hosts []Host) {
 			}
 			versions[n.CUDAVersion] = cuda
 		}
+
 		rank := ranks[n.DataCenterID]
 		*h = host{Host: n, rank: rank, center: &p.catalog.DataCenters[rank], cuda: cuda, draining: p.draining[n.ID]}
 		h.free = h.whole()
@@ -88,6 +89,7 @@ func (p *Placement) host(id string) *host {
 			p.byID[p.hosts[i].ID] = &p.hosts[i]
 		}
 	}
+
 	if h := p.byID[id]; h != nil {
 		return h
 	}
@@ -95,6 +97,7 @@ func (p *Placement) host(id string) *host {
 	if h := p.byID[id[:max(0, i)]]; h != nil && h.is(id) {
 		return h
 	}
+
 	return nil
 }
 
@@ -183,5 +186,6 @@ func (p *Placement) best(w *want) *host {
 	if !ok {
 		return nil
 	}
+
 	return hosts[chosen.Number]
 }

@@ -38,6 +38,7 @@ func NewKeyring(ctx context.Context, s store.Store, ids *compute.IDs, clock comp
 func (r *Keyring) Refresh(ctx context.Context) error {
 	r.changing.Lock()
 	defer r.changing.Unlock()
+
 	keys := map[compute.KeyID]compute.Key{}
 	err := r.store.Read(ctx, func(tx store.Tx) error {
 		stored, err := tx.ListKeys()
@@ -46,11 +47,13 @@ func (r *Keyring) Refresh(ctx context.Context) error {
 		}
 		return err
 	})
+
 	if err == nil {
 		r.mu.Lock()
 		r.keys = keys
 		r.mu.Unlock()
 	}
+
 	return err
 }
 
@@ -59,6 +62,7 @@ func (r *Keyring) Refresh(ctx context.Context) error {
 func (r *Keyring) look(ctx context.Context, id compute.KeyID) (k compute.Key, err error) {
 	r.looking.Lock()
 	defer r.looking.Unlock()
+
 	r.changing.Lock()
 	defer r.changing.Unlock()
 	err = r.store.Read(ctx, func(tx store.Tx) (err error) {
@@ -71,6 +75,7 @@ func (r *Keyring) look(ctx context.Context, id compute.KeyID) (k compute.Key, er
 	if err != nil {
 		return compute.Key{}, err
 	}
+
 	r.mu.Lock()
 	r.keys[id] = k
 	r.mu.Unlock()
@@ -94,6 +99,7 @@ func (r *Keyring) Create(ctx context.Context, n NewKey) (compute.Key, string, er
 	k.Hash = sha256.Sum256([]byte(token))
 	r.changing.Lock()
 	defer r.changing.Unlock()
+
 	err := r.store.Write(ctx, func(tx store.Tx) error {
 		k.CreatedAt = tx.Wall()
 		if n.Expiry > 0 {
@@ -104,6 +110,7 @@ func (r *Keyring) Create(ctx context.Context, n NewKey) (compute.Key, string, er
 	if err != nil {
 		return compute.Key{}, "", err
 	}
+
 	r.mu.Lock()
 	r.keys[k.ID] = k
 	r.mu.Unlock()
@@ -131,17 +138,20 @@ func (r *Keyring) DeleteInvalid(ctx context.Context, before time.Time) error {
 	if !found {
 		return nil
 	}
+
 	r.changing.Lock()
 	defer r.changing.Unlock()
 	err := r.store.Write(ctx, func(tx store.Tx) error {
 		_, err := tx.DeleteInvalidKeys(before)
 		return err
 	})
+
 	if err == nil {
 		r.mu.Lock()
 		maps.DeleteFunc(r.keys, func(_ compute.KeyID, k compute.Key) bool { return old(k) })
 		r.mu.Unlock()
 	}
+
 	return err
 }
 
@@ -178,12 +188,14 @@ func (r *Keyring) Authenticate(ctx context.Context, header string, bareToo bool)
 	}
 	scheme, token, found := strings.Cut(header, " ")
 	bearer = found && strings.EqualFold(scheme, "Bearer")
+
 	if !bearer {
 		if found || !bareToo {
 			return key, false, compute.Errorf(compute.Unauthenticated, "malformed Authorization header: it must be Bearer <key>")
 		}
 		token = header
 	}
+
 	key, err = r.Find(ctx, token)
 	return key, bearer, err
 }
@@ -198,6 +210,7 @@ func (r *Keyring) Find(ctx context.Context, token string) (compute.Key, error) {
 	if !ok {
 		return compute.Key{}, compute.Errorf(compute.Unauthenticated, "malformed API key")
 	}
+
 	r.mu.RLock()
 	key, known := r.keys[id]
 	r.mu.RUnlock()
@@ -207,12 +220,14 @@ func (r *Keyring) Find(ctx context.Context, token string) (compute.Key, error) {
 			return compute.Key{}, err
 		}
 	}
+
 	if !key.Matches(token) || !key.RevokedAt.IsZero() {
 		return compute.Key{}, errInvalidKey()
 	}
 	if !key.ExpiresAt.IsZero() && !r.clock.Wall().Before(key.ExpiresAt) {
 		return compute.Key{}, compute.Errorf(compute.Unauthenticated, "expired API key")
 	}
+
 	return key, nil
 }
 
@@ -226,11 +241,13 @@ func (r *Keyring) findPod(ctx context.Context, token string) (compute.Key, error
 	if !ok {
 		return compute.Key{}, errInvalidKey()
 	}
+
 	var pod compute.Pod
 	err := r.store.Read(ctx, func(tx store.Tx) (err error) {
 		pod, err = tx.Pod(id)
 		return err
 	})
+
 	switch {
 	case compute.CodeOf(err) == compute.NotFound:
 		return compute.Key{}, errInvalidKey()
@@ -239,6 +256,7 @@ func (r *Keyring) findPod(ctx context.Context, token string) (compute.Key, error
 	case pod.Status == compute.PodTerminated || pod.Generation() != run:
 		return compute.Key{}, errInvalidKey()
 	}
+
 	return compute.Key{ID: compute.KeyID(id), UserID: pod.UserID, Name: "pod " + string(id), Scopes: []compute.Scope{compute.ScopePod(id)}}, nil
 }
 

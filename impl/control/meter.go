@@ -15,6 +15,7 @@ func meterPod(tx store.Charges, from compute.PodStatus, p compute.Pod) error {
 	default:
 		return nil
 	}
+
 	c := compute.Charge{
 		UserID: p.UserID, Item: compute.PodCPU, ResourceID: string(p.ID), HolderID: string(p.ID), Rate: compute.ToNanoUSD(p.CostPerHour),
 	}
@@ -24,6 +25,7 @@ func meterPod(tx store.Charges, from compute.PodStatus, p compute.Pod) error {
 	if p.ClusterID != "" {
 		c.Item, c.ResourceID = compute.ClusterGPU, string(p.ClusterID)
 	}
+
 	return tx.OpenCharge(c)
 }
 

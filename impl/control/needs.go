@@ -45,12 +45,14 @@ func (n *Needs) words() string {
 	if n.LeastVCPUs > 0 || n.LeastMemoryGB > 0 {
 		fmt.Fprintf(&b, ", with %d vCPUs and %d GB of memory at least", n.LeastVCPUs, n.LeastMemoryGB)
 	}
+
 	if len(n.CUDAVersions) > 0 || n.LeastCUDA != "" {
 		b.WriteString(", CUDA " + strings.Join(n.CUDAVersions, " or "))
 		if n.LeastCUDA != "" {
 			b.WriteString(" from " + n.LeastCUDA)
 		}
 	}
+
 	if n.LeastDiskGB > 0 {
 		fmt.Fprintf(&b, ", %d GB of free disk", n.LeastDiskGB)
 	}
@@ -60,5 +62,6 @@ func (n *Needs) words() string {
 	if n.DownloadMbps > 0 || n.UploadMbps > 0 {
 		fmt.Fprintf(&b, ", with %d Mbit/s down and %d up at least", n.DownloadMbps, n.UploadMbps)
 	}
+
 	return b.String()
 }

@@ -16,6 +16,7 @@ func connect(tx store.Pods, p *compute.Pod) error {
 	case p.Address != 0:
 		return nil
 	}
+
 	own := int64(-1)
 	blocks, used := map[int64]bool{}, map[compute.NetworkAddress]bool{}
 	err := tx.NetworkAddresses(func(user compute.UserID, a compute.NetworkAddress) {
@@ -27,10 +28,12 @@ func connect(tx store.Pods, p *compute.Pod) error {
 	if err != nil {
 		return err
 	}
+
 	if own < 0 { // the first of the account takes a block
 		for own = 0; blocks[own]; own++ {
 		}
 	}
+
 	first := compute.NetworkAddress(own * compute.BlockSize)
 	for a := first + compute.FirstInBlock; own < compute.NetworkBlocks && a <= first+compute.LastInBlock; a++ {
 		if !used[a] {
@@ -38,5 +41,6 @@ func connect(tx store.Pods, p *compute.Pod) error {
 			return nil
 		}
 	}
+
 	return compute.Errorf(compute.Rejected, "globalNetworking: there is no address left")
 }

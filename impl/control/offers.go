@@ -34,11 +34,13 @@ func (q AvailabilityQuery) check(countName string) error {
 	case q.CUDAVersions != nil && q.LeastCUDA != "":
 		return compute.Errorf(compute.Rejected, "cudaVersions and minCudaVersion cannot both be set")
 	}
+
 	for _, name := range []string{countName, "cloud", "countryCodes", "cudaVersions", "minCudaVersion"} {
 		if given[name] && !q.Include {
 			return compute.Errorf(compute.Rejected, "%s needs include=AVAILABILITY", name)
 		}
 	}
+
 	return nil
 }
 
@@ -180,6 +182,7 @@ func (c *Control) stock(list []DataCenterStock, q DataCenterQuery) {
 			}
 		}
 	}
+
 	if q.CPUs {
 		for _, f := range c.catalog.CPUs {
 			r := c.placement.places(want{CPU: f.ID, Count: f.MinVCPU, MemoryGB: f.MemoryPerVCPU * f.MinVCPU, DiskGB: defaultDiskGB})

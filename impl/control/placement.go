@@ -92,12 +92,14 @@ func (p *Placement) read(ctx context.Context) error {
 	for i := range p.hosts {
 		p.hosts[i].free, p.hosts[i].devices = p.hosts[i].whole(), nil
 	}
+
 	for id, claimed := range sums {
 		if h := p.host(id); h != nil {
 			h.free = h.free.plus(h.amountOf(claimed), -1)
 			h.devices.set(h.numbers(devices[id]), true)
 		}
 	}
+
 	p.known = true
 	p.readings++
 	return nil
@@ -190,6 +192,7 @@ func (p *Placement) place(ctx context.Context, who string, count int, wants []wa
 			return p.refuse(who, wants)
 		}
 	}
+
 	return p.refuse(who, wants)
 }
 
@@ -197,6 +200,7 @@ func (p *Placement) place(ctx context.Context, who string, count int, wants []wa
 func (p *Placement) attempt(count int, wants []want, write func([]choice) error) (placed bool, err error) {
 	p.flight.RLock()
 	defer p.flight.RUnlock()
+
 	choices := p.choose(count, wants)
 	if choices == nil {
 		return false, nil
@@ -209,6 +213,7 @@ func (p *Placement) attempt(count int, wants []want, write func([]choice) error)
 			p.doubt(err)
 		}
 	}()
+
 	err = errUnwound
 	err = write(choices)
 	stored = err == nil
@@ -245,6 +250,7 @@ func (p *Placement) behind(ctx context.Context, wants []want) (bool, error) {
 	if !p.known {
 		return true, nil
 	}
+
 	free := make(map[*host]amount, len(sums))
 	for id, claimed := range sums {
 		if h := p.host(id); h != nil {
@@ -254,6 +260,7 @@ func (p *Placement) behind(ctx context.Context, wants []want) (bool, error) {
 			free[h] = free[h].plus(h.amountOf(claimed), -1)
 		}
 	}
+
 	for i := range wants {
 		for _, h := range p.suiting(&wants[i]) {
 			rows, claimed := free[h]
@@ -265,6 +272,7 @@ func (p *Placement) behind(ctx context.Context, wants []want) (bool, error) {
 			}
 		}
 	}
+
 	return false, nil
 }
 
@@ -286,6 +294,7 @@ func (p *Placement) refuse(who string, wants []want) error {
 			outcome = Full
 		}
 	}
+
 	e := &compute.Error{Code: compute.Rejected, Detail: fmt.Sprintf("the catalog has nothing any more that the %s may get", who)}
 	if len(wants) > 0 {
 		e = p.full(who, wants[0])
@@ -293,6 +302,7 @@ func (p *Placement) refuse(who string, wants []want) error {
 	p.mu.Unlock()
 	e.Cause = ErrFull
 	p.looked(who, outcome, 1)
+
 	return e
 }
 
@@ -325,5 +335,6 @@ func (p *Placement) full(noun string, w want) *compute.Error {
 		}
 		all, most, disk = all+max(0, free), max(most, free), max(disk, h.free.diskGB)
 	}
+
 	return compute.Errorf(compute.Rejected, "nothing can hold the %s now: %s; free there: %d in all, at most %d and %d GB of disk on one host", noun, asked, all, most, disk)
 }

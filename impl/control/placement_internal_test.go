@@ -39,6 +39,7 @@ func (s *flaky) Write(ctx context.Context, f func(store.Tx) error) error {
 		case n%37 == 0:
 			panic(errFlaky) // what Write gives on to its caller
 		}
+
 		return nil
 	})
 }
@@ -110,6 +111,7 @@ func actOnWorkers(ctx context.Context, c *Control, r *mathrand.Rand) error {
 		id := workers[r.IntN(len(workers))].ID
 		return c.placement.Write(ctx, func(tx store.Tx, claims *Claims) error { return claims.DeleteWorker(tx, id) })
 	}
+
 	_, _, err = c.placement.StartWorker(ctx, c.ids.Worker(), randomEndpoint(r), nil)
 	return err
 }
@@ -138,6 +140,7 @@ func act(ctx context.Context, c *Control, r *mathrand.Rand) error {
 		_, err := c.CreatePod(ctx, "u", randomPod(r))
 		return err
 	}
+
 	pod := pods[r.IntN(len(pods))]
 	switch r.IntN(6) {
 	case 0:
@@ -161,6 +164,7 @@ func act(ctx context.Context, c *Control, r *mathrand.Rand) error {
 			return err
 		})
 	}
+
 	return err
 }
 
@@ -180,6 +184,7 @@ func TestNoHostIsEverGivenAwayTwiceWhateverHappensAtTheSameTime(t *testing.T) {
 	fleet := small()
 	c := openControl(t, s, fleet)
 	var workers, auditor sync.WaitGroup
+
 	var made, refused, failed atomic.Int64
 	for worker := range uint64(8) {
 		workers.Go(func() {
@@ -199,6 +204,7 @@ func TestNoHostIsEverGivenAwayTwiceWhateverHappensAtTheSameTime(t *testing.T) {
 			}
 		})
 	}
+
 	done := make(chan struct{})
 	auditor.Go(func() {
 		for {
@@ -207,6 +213,7 @@ func TestNoHostIsEverGivenAwayTwiceWhateverHappensAtTheSameTime(t *testing.T) {
 			for id, free := range left {
 				assert.True(t, free.covers(amount{}), "host %s: %+v", id, free)
 			}
+
 			select {
 			case <-done:
 				return
@@ -214,6 +221,7 @@ func TestNoHostIsEverGivenAwayTwiceWhateverHappensAtTheSameTime(t *testing.T) {
 			}
 		}
 	})
+
 	workers.Wait()
 	close(done)
 	auditor.Wait()
@@ -240,6 +248,7 @@ func TestAnotherFleetKeepsWhatPodsHoldOfTheHostsThatStay(t *testing.T) {
 	}
 	fewer := small()[:1]
 	fewer[0].GPUCount = 3
+
 	p, err := NewPlacement(t.Context(), s, c.catalog, fewer, packed)
 	require.NoError(t, err)
 	require.EqualValues(t, -1, p.freeNow()["a"].gpus)
@@ -291,12 +300,14 @@ func TestTheCloudIsChosenAmongThoseOfTheVolumesDataCenter(t *testing.T) {
 	})
 	v, err := c.CreateVolume(t.Context(), "u", NewVolume{Name: "v", SizeGB: 10, DataCenterID: "EU-RO-1"})
 	require.NoError(t, err)
+
 	n := NewPod{Name: "n", Image: "i", GPU: &compute.GPU{Count: 1}}
 	choose := func() compute.Cloud {
 		chosen, err := c.Choose(t.Context(), "u", n, []string{"NVIDIA GeForce RTX 4090"}, []compute.Cloud{compute.Secure, compute.Community})
 		require.NoError(t, err)
 		return chosen.Cloud
 	}
+
 	require.Equal(t, compute.Community, choose())
 	n.Network = []compute.NetworkMount{{VolumeID: v.ID, Path: "/v"}}
 	require.Equal(t, compute.Secure, choose())

@@ -55,6 +55,7 @@ func (c *Control) CreatePod(ctx context.Context, user compute.UserID, n NewPod) 
 	if err != nil {
 		return compute.Pod{}, err
 	}
+
 	c.podHint(made.ID)
 	return made, nil
 }
@@ -84,6 +85,7 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 	if n.Persistent != nil && n.Network != nil {
 		return p, compute.Errorf(compute.Rejected, "mounts: persistent and network cannot both be set")
 	}
+
 	var price float64
 	var err error
 	switch {
@@ -102,6 +104,7 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 	if err != nil {
 		return p, err
 	}
+
 	p.CostPerHour = price
 	if n.MaxCost > 0 && price > n.MaxCost {
 		return p, compute.Errorf(compute.Rejected, "the pod would cost %g USD an hour, over the limit of %g", price, n.MaxCost)
@@ -109,6 +112,7 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 	if err = c.catalog.checkPlace(n.GPU, n.DataCenterIDs, n.GlobalNetworking); err != nil {
 		return p, err
 	}
+
 	if len(n.Network) > 0 {
 		p.Network = &n.Network[0]
 	}
@@ -134,6 +138,7 @@ func (c *Control) wantOfNew(ctx context.Context, p compute.Pod, n NewPod) (w wan
 			return w, err
 		}
 	}
+
 	return w, c.catalog.checkPlace(n.GPU, w.DataCenterIDs, n.GlobalNetworking) // a volume may have left only data centers without it
 }
 
@@ -159,6 +164,7 @@ func (c *Control) insertPod(tx store.Tx, p compute.Pod, n NewPod, at *choice) (c
 	if err := connect(tx, &p); err != nil {
 		return p, err
 	}
+
 	if n.StartSSH != nil && *n.StartSSH && c.runtime.Can.Login {
 		p.Env = maps.Clone(p.Env)
 		if err := addPublicKeys(tx, &p); err != nil {
@@ -173,6 +179,7 @@ func (c *Control) insertPod(tx store.Tx, p compute.Pod, n NewPod, at *choice) (c
 	if err := tx.InsertPod(p); err != nil {
 		return p, err
 	}
+
 	return p, tx.BeginSystemLines(string(p.ID), statusLine(p))
 }
 
@@ -241,6 +248,7 @@ func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute
 		if err := checkAlone(pod); err != nil {
 			return err
 		}
+
 		before := pod
 		if err := c.change(tx, &pod, change); err != nil {
 			return err
@@ -251,20 +259,24 @@ func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute
 		if _, err := tx.ChangePod(pod); err != nil {
 			return err
 		}
+
 		pod.Version++
 		if pod.Status != compute.PodRunning || !concernsContainer(before, pod) {
 			return nil
 		}
+
 		if before.Locked {
 			if err := checkUnlocked(pod); err != nil {
 				return err
 			}
 		}
+
 		return move(tx, claims, &pod, compute.PodRestart)
 	})
 	if err == nil {
 		c.podHint(id)
 	}
+
 	return pod, err
 }
 
@@ -281,17 +293,20 @@ func (c *Control) change(tx store.Registries, p *compute.Pod, n PodChange) error
 	if n.Env != nil {
 		p.Env = n.Env
 	}
+
 	if n.Ports != nil || n.Args != nil || n.Env != nil { // else it was taken as it is
 		if err := checkContainer(p.Ports, p.Args, p.Env); err != nil {
 			return err
 		}
 	}
+
 	if n.RegistryID != nil {
 		if err := checkRegistry(tx, p.UserID, *n.RegistryID); err != nil {
 			return err
 		}
 		p.RegistryID = *n.RegistryID
 	}
+
 	if n.GlobalNetworking != nil {
 		if *n.GlobalNetworking && !c.catalog.canNetwork(p.GPU) {
 			return compute.Errorf(compute.Rejected, "globalNetworking needs an NVIDIA GPU")
@@ -301,11 +316,13 @@ func (c *Control) change(tx store.Registries, p *compute.Pod, n PodChange) error
 		}
 		p.GlobalNetworking = *n.GlobalNetworking
 	}
+
 	if n.Image != nil || n.Args != nil || n.Env != nil || n.RegistryID != nil || n.GlobalNetworking != nil {
 		if err := c.runtime.checkPod(*p); err != nil {
 			return err
 		}
 	}
+
 	return changeMounts(p, n)
 }
 
@@ -329,6 +346,7 @@ func changeMounts(p *compute.Pod, n PodChange) error {
 	case n.Network != nil:
 		p.Network = &n.Network[0]
 	}
+
 	return nil
 }
 

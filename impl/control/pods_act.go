@@ -24,16 +24,19 @@ func (c *Control) ActOnPod(ctx context.Context, user compute.UserID, id compute.
 				return err
 			}
 		}
+
 		if action == compute.PodStop || action == compute.PodRestart {
 			if err := checkUnlocked(pod); err != nil {
 				return err
 			}
 		}
+
 		return move(tx, claims, &pod, action)
 	})
 	if err == nil {
 		c.podHint(id)
 	}
+
 	return pod, err
 }
 
@@ -52,12 +55,14 @@ func move(tx store.Containers, claims *Claims, p *compute.Pod, action compute.Po
 	if p.Status, err = compute.PodMachine.Next(from, action); err != nil {
 		return err
 	}
+
 	if action == compute.PodRestart {
 		p.StartedAt, p.RestartAt, p.Reason = time.Time{}, tx.Now(), ""
 		if err := connect(tx, p); err != nil {
 			return err
 		}
 	}
+
 	p.MovedAt = tx.Wall()
 	_, err = claims.Move(tx, from, *p)
 	return err
@@ -125,6 +130,7 @@ func (c *Control) startable(ctx context.Context, user compute.UserID, id compute
 	if r.OnGPUs != nil && *r.OnGPUs != (pod.GPU != nil) {
 		return pod, compute.Errorf(compute.Rejected, "computeType: the pod has %d GPUs, which cannot change", has)
 	}
+
 	_, err = compute.PodMachine.Next(pod.Status, compute.PodStart)
 	return pod, err
 }
@@ -138,6 +144,7 @@ func start(tx store.Containers, p *compute.Pod, at *choice) (err error) {
 	if err := at.claim(tx, string(p.ID)); err != nil {
 		return err
 	}
+
 	p.HostID, p.DataCenterID, p.Devices = at.host.ID, at.host.DataCenterID, at.deviceNames()
 	p.StartedAt, p.RestartAt, p.Reason, p.MovedAt = time.Time{}, tx.Now(), "", tx.Wall()
 	if err := connect(tx, p); err != nil {
@@ -151,5 +158,6 @@ func start(tx store.Containers, p *compute.Pod, at *choice) (err error) {
 	if err != nil {
 		return err
 	}
+
 	return say(tx, *p)
 }

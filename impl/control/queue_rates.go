@@ -34,6 +34,7 @@ func NewQueueRates(clock compute.Clock, quotas map[string]int64) *QueueRates {
 func (r *QueueRates) Count(u compute.UserID, e compute.EndpointID, operation string) (rate compute.Rate, limited bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	quota, limited := r.quotas[operation]
 	if !limited {
 		return rate, false
@@ -43,6 +44,7 @@ func (r *QueueRates) Count(u compute.UserID, e compute.EndpointID, operation str
 		r.start = start
 		clear(r.counts) // nobody stands anywhere in a fresh window
 	}
+
 	calls := queueCalls{u, e, operation}
 	if r.counts[calls] == nil {
 		r.counts[calls] = &compute.RequestCount{}

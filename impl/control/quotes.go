@@ -31,6 +31,7 @@ func (c *Control) Quote(w Wanted) Quote {
 	q := Quote{Stock: StockNone, Counts: []int64{}}
 	t, _ := c.catalog.GPU(w.GPU.ID)
 	can, cuda := map[int64]bool{}, map[cudaVersion]int64{}
+
 	most := int64(0)
 	for _, cloud := range w.Clouds {
 		offer := t.Offer(cloud)
@@ -45,18 +46,21 @@ func (c *Control) Quote(w Wanted) Quote {
 		if price := times(offer.Price, x.Count); asked.all > 0 && (q.Cloud == "" || price < q.Price) {
 			q.Cloud, q.Price, q.Stock = cloud, price, stockOf(asked.all)
 		}
+
 		for x.Count = 1; x.Count <= offer.MaxCount; x.Count++ {
 			if c.placement.hasPlace(&x) {
 				can[x.Count], most = true, max(most, x.Count)
 			}
 		}
 	}
+
 	q.CUDA = cudaStock(cuda)
 	for n := int64(1); n <= most; n++ {
 		if can[n] {
 			q.Counts = append(q.Counts, n)
 		}
 	}
+
 	return q
 }
 
@@ -73,6 +77,7 @@ func (c *Control) Choose(ctx context.Context, user compute.UserID, n NewPod, typ
 			return n, err
 		}
 	}
+
 	for _, id := range types {
 		w := Wanted{
 			GPU: compute.GPU{ID: id, Count: n.GPU.Count}, Clouds: clouds, DataCenterIDs: dataCenters, GlobalNetwork: n.GlobalNetworking, Needs: n.Needs,
@@ -82,6 +87,7 @@ func (c *Control) Choose(ctx context.Context, user compute.UserID, n NewPod, typ
 			return n, nil
 		}
 	}
+
 	n.GPU, n.Cloud = &compute.GPU{ID: types[0], Count: n.GPU.Count}, clouds[0]
 	return n, nil
 }

@@ -40,6 +40,7 @@ func NewRates(ctx context.Context, s store.Store, clock compute.Clock, windows [
 		}
 		return err
 	})
+
 	return r, err
 }
 
@@ -87,6 +88,7 @@ func (r *Rates) Save(ctx context.Context) error {
 	if len(changed) == 0 {
 		return nil
 	}
+
 	err := r.store.Write(ctx, func(tx store.Tx) error {
 		for _, c := range changed {
 			if err := tx.SetRequestCount(c); err != nil {
@@ -104,6 +106,7 @@ func (r *Rates) Save(ctx context.Context) error {
 			}
 		}
 	}
+
 	return err
 }
 
@@ -123,10 +126,12 @@ func (r *Rates) Forget(ctx context.Context) error {
 			delete(r.changed, u)
 		}
 	}
+
 	r.mu.Unlock()
 	if len(over) == 0 {
 		return nil
 	}
+
 	return r.store.Write(ctx, func(tx store.Tx) error {
 		for _, c := range over {
 			if err := tx.DeleteRequestCount(c); err != nil {

@@ -33,10 +33,12 @@ func TestCountsThatCouldNotBeSavedAreSavedTheNextTime(t *testing.T) {
 	clock := compute.NewFrozenClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), clock)
 	require.NoError(t, err)
+
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	s := &unwritable{Store: db}
 	rates, err := control.NewRates(t.Context(), s, clock, compute.Windows(10, 100, 1000))
 	require.NoError(t, err)
+
 	rates.Count("u")
 	s.err = errors.New("full")
 	require.ErrorIs(t, rates.Save(t.Context()), s.err)

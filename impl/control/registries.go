@@ -12,14 +12,14 @@ import (
 // Registries keeps the credentials of container registries, which it alone can open, and the delegations. It is safe for
 // concurrent use.
 type Registries struct {
-	store   store.Store
-	ids     *compute.IDs
-	secrets *Secrets
+	store  store.Store
+	ids    *compute.IDs
+	sealer *Sealer
 }
 
-// NewRegistries makes Registries. It fails with ErrSecretKey when the secrets do not open what is stored.
-func NewRegistries(ctx context.Context, s store.Store, ids *compute.IDs, secrets *Secrets) (*Registries, error) {
-	r := &Registries{store: s, ids: ids, secrets: secrets}
+// NewRegistries makes Registries. It fails with ErrSecretKey when the sealer does not open what is stored.
+func NewRegistries(ctx context.Context, s store.Store, ids *compute.IDs, sealer *Sealer) (*Registries, error) {
+	r := &Registries{store: s, ids: ids, sealer: sealer}
 	err := s.Read(ctx, func(tx store.Tx) error {
 		newest, found, err := tx.NewestRegistry()
 		if err == nil && found {
@@ -99,6 +99,7 @@ func (r *Registries) Delete(ctx context.Context, user compute.UserID, id compute
 		if err := tx.ForgetRegistry(id); err != nil {
 			return err
 		}
+
 		return tx.DeleteRegistry(id)
 	})
 }
@@ -120,11 +121,11 @@ func (r *Registries) seal(id compute.RegistryID, l compute.Login) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	return r.secrets.seal(text, string(id)), nil
+	return r.sealer.seal(text, string(id)), nil
 }
 
 func (r *Registries) login(one compute.Registry) (l compute.Login, err error) {
-	text, err := r.secrets.open(one.Login, string(one.ID))
+	text, err := r.sealer.open(one.Login, string(one.ID))
 	if err == nil {
 		err = json.Unmarshal(text, &l)
 	}

@@ -24,9 +24,9 @@ func open(t *testing.T) (store.Store, *compute.IDs) {
 }
 
 func newRegistries(t *testing.T, db store.Store, ids *compute.IDs) *control.Registries {
-	secrets, err := control.NewSecrets([]byte("a key that has thirty-two bytes."))
+	sealer, err := control.NewSealer([]byte("a key that has thirty-two bytes."))
 	require.NoError(t, err)
-	registries, err := control.NewRegistries(t.Context(), db, ids, secrets)
+	registries, err := control.NewRegistries(t.Context(), db, ids, sealer)
 	require.NoError(t, err)
 	return registries
 }
@@ -38,11 +38,13 @@ func TestALoginIsOpenedForARuntimeAlone(t *testing.T) {
 	made, err := newRegistries(t, db, ids).Create(t.Context(), "u", "n", login)
 	require.NoError(t, err)
 	require.NotContains(t, string(made.Login), "the-")
+
 	again := newRegistries(t, db, ids)
 	opened, err := again.Login(t.Context(), made.ID)
 	require.NoError(t, err)
 	require.Equal(t, login, opened)
 	require.NotContains(t, fmt.Sprintf("%v %+v %#v %s", opened, opened, opened, opened), "the-")
+
 	_, err = again.Login(t.Context(), "none")
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
 }
@@ -53,12 +55,14 @@ func TestALoginIsReplaced(t *testing.T) {
 	registries := newRegistries(t, db, ids)
 	made, err := registries.Create(t.Context(), "u", "n", compute.Login{Username: "before", Password: "p"})
 	require.NoError(t, err)
+
 	after := compute.Login{Username: "after", Password: "q"}
 	_, err = registries.Update(t.Context(), "somebody else", made.ID, after)
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
 	changed, err := registries.Update(t.Context(), "u", made.ID, after)
 	require.NoError(t, err)
 	require.Equal(t, "n", changed.Name)
+
 	opened, err := registries.Login(t.Context(), made.ID)
 	require.NoError(t, err)
 	require.Equal(t, after, opened)

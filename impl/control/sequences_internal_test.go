@@ -40,6 +40,7 @@ func TestOfTwoHundredPodsAtOnceOneForEachFreeGPUIsCreated(t *testing.T) {
 				all = append(all, openControl(t, s, twentyEights()))
 			}
 			var made, refused atomic.Int64
+
 			var group sync.WaitGroup
 			for i := range 200 {
 				group.Go(func() {
@@ -51,10 +52,12 @@ func TestOfTwoHundredPodsAtOnceOneForEachFreeGPUIsCreated(t *testing.T) {
 						made.Add(1)
 						return
 					}
+
 					assert.Equal(t, compute.Rejected, compute.CodeOf(err), "%v", err)
 					refused.Add(1)
 				})
 			}
+
 			group.Wait()
 			require.EqualValues(t, 160, made.Load())
 			require.EqualValues(t, 40, refused.Load())
@@ -160,6 +163,7 @@ func (l *life) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	shown := l.c.placement.freeNow()
 	for id, free := range left {
 		if !free.covers(amount{}) {
@@ -169,6 +173,7 @@ func (l *life) check(ctx context.Context) error {
 			return fmt.Errorf("host %s: memory has %+v, the rows %+v", id, shown[id], free)
 		}
 	}
+
 	_, err = auditDevices(ctx, l.c.store)
 	return err
 }
@@ -198,6 +203,7 @@ func (l *life) step(ctx context.Context) (answer string, err error) {
 			l.c = openControl(l.t, l.c.store, l.present())
 		}
 	}
+
 	if l.other != nil && l.r.IntN(2) == 0 {
 		l.c, l.other = l.other, l.c
 	}
@@ -206,6 +212,7 @@ func (l *life) step(ctx context.Context) (answer string, err error) {
 	} else {
 		err = act(ctx, l.c, l.r)
 	}
+
 	if code := compute.CodeOf(err); err != nil && code != compute.Rejected && code != compute.Conflict {
 		return "", err
 	}
@@ -236,6 +243,7 @@ func (l *life) end(ctx context.Context) error {
 	if err = cmp.Or(err, l.endWorkers(ctx, func(compute.Worker) bool { return true })); err != nil {
 		return err
 	}
+
 	clear(l.away)
 	if l.other != nil {
 		l.c.placement.Forget()
@@ -253,6 +261,7 @@ func (l *life) end(ctx context.Context) error {
 			return fmt.Errorf("host %s: %+v of %+v is free at the end", h.ID, h.free, h.whole())
 		}
 	}
+
 	return auditClaims(ctx, l.c.store)
 }
 
@@ -264,12 +273,14 @@ func sequences(t *testing.T, run func(seed uint64) error) {
 		require.NoError(t, err, name)
 		return n
 	}
+
 	first, seeds := uint64(1), cmp.Or(number("BERTH_SEEDS"), sequenceSeeds)
 	if one := number("BERTH_SEED"); one != 0 {
 		first, seeds = one, 1
 	}
 	const shards = 16 // while one waits for the disk, another works
 	var group sync.WaitGroup
+
 	next := make(chan uint64)
 	for range min(shards, seeds) {
 		group.Go(func() {
@@ -280,6 +291,7 @@ func sequences(t *testing.T, run func(seed uint64) error) {
 			}
 		})
 	}
+
 	for seed := first; seed < first+seeds; seed++ {
 		next <- seed
 	}
@@ -343,6 +355,7 @@ func TestModelTheAnswersAreTheSameWhateverMemoryLoses(t *testing.T) {
 		if err != nil {
 			return err
 		}
+
 		all.free.Put(first)
 		l := newLife(t, twice{second}, seed)
 		lost := mathrand.New(mathrand.NewPCG(seed, 1))
@@ -351,12 +364,14 @@ func TestModelTheAnswersAreTheSameWhateverMemoryLoses(t *testing.T) {
 		if err != nil {
 			return fmt.Errorf("with memory lost: %w", err)
 		}
+
 		all.free.Put(second)
 		for i := range want {
 			if got[i] != want[i] {
 				return fmt.Errorf("step %d: with memory lost the answer is\n%s\nand otherwise\n%s", i, got[i], want[i])
 			}
 		}
+
 		return nil
 	})
 }

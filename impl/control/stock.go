@@ -75,6 +75,7 @@ func (p *Placement) places(w want) places {
 		sold[cloud] = p.catalog.sells(w, cloud)
 	}
 	var group *host // the last one of hosts that follow each other and have the same versions of CUDA: most have
+
 	inGroup := int64(0)
 	add := func() {
 		for _, v := range group.cuda {
@@ -102,6 +103,7 @@ func (p *Placement) places(w want) places {
 		}
 		group, inGroup = h, inGroup+n
 	}
+
 	if group != nil {
 		add()
 	}
@@ -136,6 +138,7 @@ func (h *host) places(w *want) int64 {
 	if h.free.diskGB < w.LeastDiskGB {
 		return 0
 	}
+
 	n := int64(-1)
 	for _, part := range [][2]int64{
 		{h.free.gpus, share.gpus}, {h.free.vcpus, share.vcpus}, {h.free.memoryGB, share.memoryGB}, {h.free.diskGB, share.diskGB},
@@ -144,6 +147,7 @@ func (h *host) places(w *want) int64 {
 			n = max(0, part[0]/part[1])
 		}
 	}
+
 	return max(0, n)
 }
 
@@ -157,10 +161,12 @@ func (p *Placement) placesFor(product Product, w want) places {
 			return places{}
 		}
 	}
+
 	if w.Cloud == compute.Community {
 		return places{}
 	}
 	w.Cloud = compute.Secure
+
 	r := p.places(w)
 	if product == ForCluster {
 		r.all = 0
@@ -169,6 +175,7 @@ func (p *Placement) placesFor(product Product, w want) places {
 			r.all += n / 2
 		}
 	}
+
 	return r
 }
 
@@ -185,12 +192,14 @@ func (p *Placement) availability(products []Product, w want) Availability {
 			best.byCUDA[v] = max(best.byCUDA[v], n)
 		}
 	}
+
 	a := Availability{Stock: stockOf(best.all), DataCenters: []ResourceStock{}}
 	for _, d := range p.catalog.DataCenters {
 		if n, ok := best.byCenter[d.ID]; ok {
 			a.DataCenters = append(a.DataCenters, ResourceStock{d.ID, d.Name, stockOf(n)})
 		}
 	}
+
 	a.CUDA = cudaStock(best.byCUDA)
 	return a
 }

@@ -31,6 +31,7 @@ func (p *Placement) Supplies() []Supply {
 		sums[of{gpu, center}] = Supply{gpu, center, s.Total + total, s.Free + max(0, free)}
 	}
 	p.lockKnown()
+
 	for i := range p.hosts {
 		h := &p.hosts[i]
 		add("", h.DataCenterID, h.VCPUs, h.free.vcpus)
@@ -38,6 +39,7 @@ func (p *Placement) Supplies() []Supply {
 			add(h.GPU, h.DataCenterID, h.GPUCount, h.free.gpus)
 		}
 	}
+
 	p.mu.Unlock()
 
 	supplies := make([]Supply, 0, len(sums))
@@ -47,5 +49,6 @@ func (p *Placement) Supplies() []Supply {
 	slices.SortFunc(supplies, func(a, b Supply) int {
 		return cmp.Or(cmp.Compare(a.DataCenterID, b.DataCenterID), cmp.Compare(a.GPU, b.GPU))
 	})
+
 	return supplies
 }

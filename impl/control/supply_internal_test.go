@@ -19,6 +19,7 @@ func TestEachLookForRoomIsToldWithItsOutcome(t *testing.T) {
 	create("NVIDIA L4", 4)
 	create("NVIDIA L4", 4)
 	create("NVIDIA A40", 1)
+
 	_, _, err := c.placement.StartWorker(t.Context(), "w", compute.Endpoint{ID: "e", DiskGB: 1, CPUs: []compute.CPU{{ID: "cpu3g", VCPUCount: 2, MemoryGB: 8}}}, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"pod placed", "pod full", "pod no_host", "worker placed"}, looks)

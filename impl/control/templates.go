@@ -177,12 +177,14 @@ func changeTemplate(tx store.Resources, t *compute.Template, n TemplateChange) e
 	if err := namePorts(t, n.PortNames); err != nil {
 		return err
 	}
+
 	if n.Env != nil {
 		t.Env = n.Env
 	}
 	if n.CUDAVersions != nil {
 		t.CUDAVersions = n.CUDAVersions
 	}
+
 	if n.Mounts != nil {
 		before := t.Persistent
 		if t.Persistent = n.Mounts.Persistent; t.Persistent != nil && t.Persistent.Path == "" {
@@ -192,6 +194,7 @@ func changeTemplate(tx store.Resources, t *compute.Template, n TemplateChange) e
 			}
 		}
 	}
+
 	if n.NameAlone {
 		named, err := templatesNamed(tx, t.UserID, t.Name)
 		if err != nil {
@@ -201,11 +204,13 @@ func changeTemplate(tx store.Resources, t *compute.Template, n TemplateChange) e
 			return compute.Errorf(compute.Rejected, "name: another template has the name %q", t.Name)
 		}
 	}
+
 	if n.Ports != nil || n.Args != nil || n.Env != nil { // else it was taken as it is
 		if err := checkContainer(t.Ports, t.Args, t.Env); err != nil {
 			return err
 		}
 	}
+
 	return checkRegistry(tx, t.UserID, t.RegistryID)
 }
 
@@ -219,11 +224,13 @@ func namePorts(t *compute.Template, names map[string]string) error {
 		names = maps.Clone(t.PortNames)
 		maps.DeleteFunc(names, func(number, _ string) bool { return !isPort(number) })
 	}
+
 	for _, number := range slices.Sorted(maps.Keys(names)) {
 		if !isPort(number) {
 			return compute.Errorf(compute.Rejected, "portsConfig: %s is none of the ports", number)
 		}
 	}
+
 	t.PortNames = names
 	return nil
 }

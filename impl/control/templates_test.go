@@ -16,10 +16,12 @@ func TestATemplateThatAPodWasMadeFromIsNotDeleted(t *testing.T) {
 	db, ids := open(t)
 	placement, err := control.NewPlacement(t.Context(), db, control.Catalog{}, nil, control.PlacementOptions{Place: runtime.Pack})
 	require.NoError(t, err)
+
 	ctl := control.New(db, ids, placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{Pod: func(compute.PodID) {}})
 	name := "n"
 	template, err := ctl.CreateTemplate(t.Context(), "u", control.TemplateChange{Name: &name, Image: &name})
 	require.NoError(t, err)
+
 	pod := compute.Pod{ID: "p", UserID: "u", TemplateID: template.ID, Status: compute.PodRunning}
 	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error { return tx.InsertPod(pod) }))
 	err = ctl.DeleteTemplate(t.Context(), "u", template.ID)

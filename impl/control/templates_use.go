@@ -19,6 +19,7 @@ func (c *Control) FromTemplate(ctx context.Context, user compute.UserID, n NewPo
 	if err != nil {
 		return n, noTemplate(err, n.TemplateID)
 	}
+
 	n.Image, n.Args, n.DiskGB = cmp.Or(n.Image, t.Image), cmp.Or(n.Args, t.Args), cmp.Or(n.DiskGB, t.DiskGB)
 	if len(n.Ports) == 0 {
 		n.Ports = t.Ports
@@ -38,6 +39,7 @@ func (c *Control) FromTemplate(ctx context.Context, user compute.UserID, n NewPo
 	if n.StartSSH == nil {
 		n.StartSSH = &t.StartSSH
 	}
+
 	return n, nil
 }
 

@@ -27,6 +27,7 @@ func (c *Control) CreateVolume(ctx context.Context, user compute.UserID, n NewVo
 		ID: c.ids.Volume(), UserID: user, Name: n.Name, SizeGB: n.SizeGB, DataCenterID: n.DataCenterID,
 		Type: cmp.Or(n.Type, compute.StandardVolume),
 	}
+
 	err := c.store.Write(ctx, func(tx store.Tx) error {
 		v.CreatedAt = tx.Wall()
 		if err := tx.InsertVolume(v); err != nil {
@@ -34,6 +35,7 @@ func (c *Control) CreateVolume(ctx context.Context, user compute.UserID, n NewVo
 		}
 		return c.catalog.meterVolume(tx, v)
 	})
+
 	return v, err
 }
 
@@ -71,6 +73,7 @@ func (c *Control) UpdateVolume(ctx context.Context, user compute.UserID, id comp
 		if change.SizeGB != nil && *change.SizeGB < v.SizeGB {
 			return compute.Errorf(compute.Rejected, "size: %d GB cannot shrink to %d", v.SizeGB, *change.SizeGB)
 		}
+
 		set(&v.Name, change.Name)
 		set(&v.SizeGB, change.SizeGB)
 		if err := tx.UpdateVolume(v); err != nil || change.SizeGB == nil {
@@ -78,6 +81,7 @@ func (c *Control) UpdateVolume(ctx context.Context, user compute.UserID, id comp
 		}
 		return c.catalog.meterVolume(tx, v)
 	})
+
 	return v, err
 }
 
@@ -101,10 +105,11 @@ func (c *Control) DeleteVolume(ctx context.Context, user compute.UserID, id comp
 		if err := tx.DeleteVolume(id); err != nil {
 			return err
 		}
+
 		return tx.CloseCharge(string(id))
 	})
 	if err == nil {
-		c.deleted()
+		c.deleted(id)
 	}
 	return err
 }
@@ -134,5 +139,6 @@ func dataCentersFor(tx store.Volumes, user compute.UserID, n NewPod) ([]string, 
 	if len(n.DataCenterIDs) > 0 && !slices.Contains(n.DataCenterIDs, v.DataCenterID) {
 		return nil, compute.Errorf(compute.Rejected, "mounts.network: network volume %q is in data center %s, which is not among dataCenterIds", v.ID, v.DataCenterID)
 	}
+
 	return []string{v.DataCenterID}, nil
 }

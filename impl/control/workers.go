@@ -22,6 +22,7 @@ func (p *Placement) StartWorker(ctx context.Context, id compute.WorkerID, e comp
 	if check == nil {
 		check = func(compute.Worker) error { return nil }
 	}
+
 	if e.Declared {
 		if err := check(w); err != nil {
 			return w, nil, err
@@ -41,11 +42,13 @@ func (p *Placement) StartWorker(ctx context.Context, id compute.WorkerID, e comp
 	if err != nil {
 		return w, nil, err
 	}
+
 	err = p.place(ctx, "worker", 1, p.catalog.workerWants(e, centers), func(at []choice) error {
 		p.put(&w, &at[0])
 		if err := check(w); err != nil {
 			return err
 		}
+
 		return p.store.Write(ctx, func(tx store.Tx) error {
 			if _, _, err := workerPlaces(tx, e); err != nil { // a volume may be gone by now
 				return err
@@ -57,6 +60,7 @@ func (p *Placement) StartWorker(ctx context.Context, id compute.WorkerID, e comp
 			return p.insertWorker(tx, w, e.UserID)
 		})
 	})
+
 	return w, mounts[w.DataCenterID], err
 }
 
@@ -117,6 +121,7 @@ func (c *Claims) EndWorker(tx store.Tx, end compute.EndedWorker) error {
 	if err := tx.InsertEndedWorker(end); err != nil {
 		return err
 	}
+
 	return c.DeleteWorker(tx, end.ID)
 }
 
@@ -140,6 +145,7 @@ func workerPlaces(tx store.Volumes, e compute.Endpoint) ([]string, map[string]*c
 		return e.DataCenterIDs, nil, nil
 	}
 	var centers []string
+
 	mounts := map[string]*compute.NetworkMount{}
 	for _, id := range e.VolumeIDs {
 		v, err := tx.Volume(id)
@@ -149,6 +155,7 @@ func workerPlaces(tx store.Volumes, e compute.Endpoint) ([]string, map[string]*c
 		centers = append(centers, v.DataCenterID)
 		mounts[v.DataCenterID] = &compute.NetworkMount{VolumeID: id, Path: workerMount}
 	}
+
 	return centers, mounts, nil
 }
 
@@ -162,6 +169,7 @@ func (c Catalog) workerWants(e compute.Endpoint, centers []string) (wants []want
 			wants = append(wants, base)
 		}
 	}
+
 	for _, one := range e.CPUs {
 		base.CPU, base.Count, base.MemoryGB = one.ID, one.VCPUCount, one.MemoryGB
 		wants = append(wants, base)

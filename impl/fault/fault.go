@@ -59,6 +59,7 @@ func (s *Script) List() []Fault {
 func (s *Script) next(operation string) (Fault, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	for i := range s.faults {
 		f := &s.faults[i]
 		if f.Operation != operation && f.Operation != Every {
@@ -68,9 +69,11 @@ func (s *Script) next(operation string) (Fault, bool) {
 		if f.Calls <= f.After || f.Times > 0 && f.Shown >= f.Times {
 			continue
 		}
+
 		f.Shown++
 		return *f, true
 	}
+
 	return Fault{}, false
 }
 
@@ -84,6 +87,7 @@ func (s *Script) Show(ctx context.Context, operation string, clock compute.Clock
 	if !ok {
 		return nil
 	}
+
 	log.Info("scripted fault", "operation", operation, "status", f.Status, "latency", f.Latency, "drop", f.Drop)
 	if f.Latency > 0 {
 		passed, stop := clock.After(f.Latency)
@@ -94,12 +98,14 @@ func (s *Script) Show(ctx context.Context, operation string, clock compute.Clock
 			return ctx.Err()
 		}
 	}
+
 	if f.Drop {
 		panic(http.ErrAbortHandler)
 	}
 	if f.Status > 0 {
 		return &Answer{f.Status, operation}
 	}
+
 	return nil
 }
 

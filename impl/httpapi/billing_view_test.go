@@ -20,6 +20,7 @@ func TestBillsShowAllThatIsBilledAndNothingElse(t *testing.T) {
 	}
 	record := control.BillRecord{Start: time.UnixMilli(0), End: time.UnixMilli(1), Resource: id, Amounts: amounts}
 	b := control.Bill{Start: record.Start, End: record.End, Bucket: compute.DayBucket, Resource: &id, Records: []control.BillRecord{record}, Resources: 1, Totals: amounts}
+
 	all, pods, serverless, endpoints, volumes, clusters := billView(b), podBillView(b), serverlessBillView(b), endpointBillView(b), volumeBillView(b), clusterBillView(b)
 	for _, part := range []any{
 		all, all.Metadata, all.Metadata.Query, pods, pods.Metadata, pods.Metadata.Query, serverless, serverless.Metadata, serverless.Metadata.Query,
@@ -28,6 +29,7 @@ func TestBillsShowAllThatIsBilledAndNothingElse(t *testing.T) {
 	} {
 		require.Empty(t, missing(part))
 	}
+
 	// What is in the price of something else, or is not sold, is always 0.
 	zero := func(part any) []string {
 		names := missing(part)
@@ -37,11 +39,13 @@ func TestBillsShowAllThatIsBilledAndNothingElse(t *testing.T) {
 		slices.Sort(names)
 		return names
 	}
+
 	for _, part := range []any{all.Metadata.Totals, all.Records[0]} {
 		require.Equal(t, []string{
 			"ClusterDiskAmount", "ClusterNetworkingAmount", "EndpointAmount", "PodDiskAmount", "ServerlessDiskAmount", "ServerlessFeeAmount",
 		}, zero(part))
 	}
+
 	for _, part := range []any{pods.Metadata.Totals, pods.Records[0]} {
 		require.Equal(t, []string{"DiskAmount"}, zero(part))
 	}

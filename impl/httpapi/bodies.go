@@ -20,16 +20,19 @@ func (s *Services) read(op *validate.Op, r *request) (err error) {
 	if sent.ContentLength > op.MaxBody {
 		return tooLarge(op)
 	}
+
 	if !op.AnyContentType {
 		if fault := validate.ContentType(sent.Header.Get(echo.HeaderContentType)); fault != "" {
 			return echo.NewHTTPError(http.StatusUnsupportedMediaType, fault)
 		}
 	}
+
 	r.raw, r.leave, err = s.Bodies.Read(contextOf(r), r.caller.ID, sent.Body, sent.ContentLength, op.MaxBody)
 	r.read = err == nil
 	if err == nil {
 		return nil
 	}
+
 	_, known := errors.AsType[*compute.Error](err)
 	switch {
 	case known || errors.Is(err, context.Canceled):
@@ -39,6 +42,7 @@ func (s *Services) read(op *validate.Op, r *request) (err error) {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return echo.NewHTTPError(http.StatusRequestTimeout, "the body came too slowly")
 	}
+
 	return &compute.Error{Code: compute.Rejected, Detail: "the body ended early", Cause: err}
 }
 

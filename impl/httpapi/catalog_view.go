@@ -75,6 +75,7 @@ func gpuTypeView(t control.GPUTypeStock) rest.GpuType {
 		level := levelView(a.Stock)
 		v.Availability, v.DataCenters, v.CudaVersions = &level, views(a.DataCenters, resourceView), views(a.CUDA, cudaView)
 	}
+
 	return v
 }
 
@@ -129,5 +130,6 @@ func publicTemplateView(t control.PublicTemplate) rest.Template {
 		//nolint:staticcheck // deprecated for clients; a server answers with it as long as the document has it
 		v.Mounts.Persistent = &rest.PersistentMount{Size: t.Persistent.SizeGB, Path: t.Persistent.Path}
 	}
+
 	return v
 }

@@ -101,6 +101,7 @@ func (h controlsHandlers) CreateKey(c echo.Context) error {
 	for _, s := range r.Scopes {
 		n.Scopes = append(n.Scopes, compute.Scope(s))
 	}
+
 	key, token, err := h.Keyring.Create(contextOf(c), n)
 	if err != nil {
 		return err
@@ -146,10 +147,12 @@ func (h controlsHandlers) SetFleet(c echo.Context) error {
 				DownloadMbps: n.DownloadMbps, UploadMbps: n.UploadMbps,
 			})
 		}
+
 		if err := h.Controls.SetCapacity(capacity); err != nil {
 			return err
 		}
 	}
+
 	if r.Boot != nil {
 		h.Controls.SetBoot(milliseconds(*r.Boot))
 	}

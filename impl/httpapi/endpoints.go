@@ -75,6 +75,7 @@ func (h restHandlers) ListEndpointWorkers(c echo.Context, id string) error {
 	if err != nil {
 		return err
 	}
+
 	now, kept := h.Clock.Wall(), views(ended, endedWorkerView)
 	return c.JSON(http.StatusOK, rest.WorkerList{
 		Workers: views(workers, func(w control.EndpointWorker) rest.Worker { return endpointWorkerView(w, now) }),

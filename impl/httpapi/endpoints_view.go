@@ -33,11 +33,13 @@ func endpointChange(r rest.UpdateEndpointRequest) (n control.EndpointChange, err
 		DataCenterIDs: r.DataCenterIds, VolumeIDs: as[compute.VolumeID](r.NetworkVolumes), FlashBoot: retyped[compute.FlashBoot](r.Flashboot),
 		Scaling: scalingOf(r.Scaling),
 	}
+
 	if g := r.Gpu; g != nil {
 		n.GPU = &control.EndpointGPUChange{
 			Pools: g.Pools, Excluded: g.ExcludedTypes, Count: g.Count, CUDAVersions: g.AllowedCudaVersions, LeastCUDA: g.MinCudaVersion,
 		}
 	}
+
 	for _, one := range r.CPU {
 		n.CPUs = append(n.CPUs, compute.CPU{ID: one.ID, VCPUCount: int64(one.VcpuCount)})
 	}
@@ -48,6 +50,7 @@ func endpointChange(r rest.UpdateEndpointRequest) (n control.EndpointChange, err
 			n.IdleTimeout = &idle
 		}
 	}
+
 	if r.Timeout != nil {
 		timeout := milliseconds(*r.Timeout)
 		n.Timeout = &timeout
@@ -97,17 +100,20 @@ func (h restHandlers) endpointView(c echo.Context, e compute.Endpoint) rest.Endp
 		NetworkVolumes: as[string](e.VolumeIDs), Workers: rest.ShownEndpointWorkers{Min: int64(e.WorkersMin), Max: int64(e.WorkersMax)},
 		Scaling: scalingView(e), Timeout: e.Timeout.Milliseconds(), Flashboot: rest.FlashBoot(e.FlashBoot), CreatedAt: e.CreatedAt,
 	}
+
 	if e.DiskGB != 0 {
 		v.Disk = &e.DiskGB
 	}
 	if e.Type == compute.QueueEndpoint {
 		v.RequestUrls = requestURLs(h.QueueURL(c.Request()) + "/v2/" + string(e.ID))
 	}
+
 	if g := e.GPU; g != nil {
 		v.Gpu = nullable.NewNullableWithValue(rest.EndpointGpuConfig{
 			Pools: g.Pools, ExcludedTypes: g.Excluded, Count: g.Count, AllowedCudaVersions: g.CUDAVersions, MinCudaVersion: orNull(g.LeastCUDA),
 		})
 	}
+
 	for _, one := range e.CPUs {
 		v.CPU = append(v.CPU, rest.CPUConfig{ID: one.ID, VcpuCount: one.VCPUCount, Memory: one.MemoryGB})
 	}
@@ -115,6 +121,7 @@ func (h restHandlers) endpointView(c echo.Context, e compute.Endpoint) rest.Endp
 		idle := int64(e.IdleTimeout / time.Second)
 		v.Workers.IdleTimeout = &idle
 	}
+
 	return v
 }
 
@@ -133,6 +140,7 @@ func endpointWorkerView(w control.EndpointWorker, now time.Time) rest.Worker {
 		UptimeSeconds: nullable.NewNullNullable[int64](), StartedAt: nullable.NewNullNullable[time.Time](),
 		Reason: orNull(w.Reason),
 	}
+
 	if w.Version != 0 {
 		v.Version = nullable.NewNullableWithValue(w.Version)
 	}
@@ -143,6 +151,7 @@ func endpointWorkerView(w control.EndpointWorker, now time.Time) rest.Worker {
 		v.StartedAt = nullable.NewNullableWithValue(w.StartedAt)
 		v.UptimeSeconds = nullable.NewNullableWithValue(int64(max(0, now.Sub(w.StartedAt)) / time.Second))
 	}
+
 	return v
 }
 

@@ -30,6 +30,7 @@ func (s *Services) newFault(i int, r controls.Fault) (fault.Fault, error) {
 	if f.Latency == 0 && f.Status == 0 && !f.Drop {
 		return f, compute.Errorf(compute.Rejected, "/faults/%d: it needs latency, status or drop", i)
 	}
+
 	return f, nil
 }
 

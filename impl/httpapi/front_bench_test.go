@@ -112,6 +112,7 @@ func BenchmarkRequests(b *testing.B) {
 		require.NoError(b, err)
 		s.Log = slog.New(slog.DiscardHandler)
 	})
+
 	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
 	a := newAsker(b.Context(), e, token)
 	base, body := "/v2/"+string(e.endpoint)+"/", `{"input":{"text":"`+strings.Repeat("x", 1000)+`"}}`
@@ -122,6 +123,7 @@ func BenchmarkRequests(b *testing.B) {
 			a.ask(http.MethodGet, path, "", http.StatusOK)
 		}
 	})
+
 	a.ask(http.MethodPost, base+"purge-queue", "", http.StatusOK)
 	b.Run("run, take and done", func(b *testing.B) {
 		b.ReportAllocs()
@@ -131,6 +133,7 @@ func BenchmarkRequests(b *testing.B) {
 			a.ask(http.MethodPost, base+"job-done/w/"+id, done, http.StatusOK)
 		}
 	})
+
 	b.Run("runsync, take and done", func(b *testing.B) {
 		ctx, stop := context.WithCancel(b.Context())
 		var worker sync.WaitGroup
@@ -142,18 +145,21 @@ func BenchmarkRequests(b *testing.B) {
 		stop()
 		worker.Wait()
 	})
+
 	b.Run("run", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			a.ask(http.MethodPost, base+"run", body, http.StatusOK)
 		}
 	})
+
 	b.Run("createPod stored", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			a.ask(http.MethodPost, "/v2/pods", pod, http.StatusCreated)
 		}
 	})
+
 	b.Run("createPod refused", func(b *testing.B) {
 		b.ReportAllocs()
 		body := strings.Replace(pod, `"vcpuCount":2`, `"vcpuCount":3`, 1)

@@ -74,6 +74,7 @@ func (h queueHandlers) Stream(c echo.Context, e queue.EndpointID, id queue.JobID
 	if err != nil {
 		return err
 	}
+
 	view := chunksView(chunks)
 	if !callerOf(c).bearer || c.Request().Header.Get(echo.HeaderAccept) == echo.MIMEApplicationJSON {
 		return c.JSON(http.StatusOK, view)
@@ -99,12 +100,14 @@ func (s *Services) chunkRoom(c echo.Context) (room func(bytes int) (int, error),
 			held = all
 			return bytes, nil
 		}
+
 		few, err := s.Answers.Piece(contextOf(c), callerOf(c).ID, fewChunks*chunkMemory)
 		if err == nil {
 			held = few
 		}
 		return fewChunks, err
 	}
+
 	return room, func() { held() }
 }
 

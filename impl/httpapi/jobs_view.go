@@ -43,6 +43,7 @@ func documentOf(b []byte, j *compute.Job) document {
 	if j.Output == nil && j.OutputSize == 0 {
 		return document{head: append(b, '}')}
 	}
+
 	b = append(b, `,"output":`...)
 	head := len(b)
 	b = append(b, '}')

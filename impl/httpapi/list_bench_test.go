@@ -20,6 +20,7 @@ func BenchmarkListOfTenThousandRunningPods(b *testing.B) {
 	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "berth.db"), compute.SystemClock{})
 	require.NoError(b, err)
 	defer func() { require.NoError(b, db.Close()) }()
+
 	now := time.UnixMilli(1_700_000_000_000)
 	require.NoError(b, db.Write(b.Context(), func(tx store.Tx) error {
 		for i := range 10_000 {
@@ -32,13 +33,16 @@ func BenchmarkListOfTenThousandRunningPods(b *testing.B) {
 				return err
 			}
 		}
+
 		return nil
 	}))
+
 	half := 0.5
 	live := compute.PodRuntime{
 		Ports:      []compute.PublishedPort{{Private: 8888, Public: 1, Type: "http", IP: "192.0.2.1"}, {Private: 22, Public: 2, Type: "tcp", IP: "192.0.2.1"}},
 		CPUPercent: &half, MemoryPercent: &half, GPUs: []compute.GPUUse{{}},
 	}
+
 	var pods []compute.Pod
 	b.Run("rows", func(b *testing.B) {
 		for b.Loop() {
@@ -48,12 +52,14 @@ func BenchmarkListOfTenThousandRunningPods(b *testing.B) {
 			}))
 		}
 	})
+
 	var list rest.PodList
 	b.Run("view", func(b *testing.B) {
 		for b.Loop() {
 			list = rest.PodList{Pods: views(pods, func(p compute.Pod) rest.Pod { return podView(p, live, now) })}
 		}
 	})
+
 	b.Run("text", func(b *testing.B) {
 		for b.Loop() {
 			require.NoError(b, writeJSON(io.Discard, list))

@@ -45,6 +45,7 @@ func (s *Services) streamLogs(c echo.Context, read compute.ReadLog) error {
 	if err := e.open(); err != nil {
 		return nil // the client has gone
 	}
+
 	var beats sync.WaitGroup
 	beats.Go(func() {
 		defer cancel()
@@ -54,6 +55,7 @@ func (s *Services) streamLogs(c echo.Context, read compute.ReadLog) error {
 			}
 		}
 	})
+
 	err := read(ctx, func(l compute.LogLine) error {
 		event, err := logEvent(l)
 		if err != nil {
@@ -61,6 +63,7 @@ func (s *Services) streamLogs(c echo.Context, read compute.ReadLog) error {
 		}
 		return e.write(event)
 	})
+
 	ended := ctx.Err() != nil
 	cancel()
 	beats.Wait()
@@ -72,6 +75,7 @@ func (s *Services) streamLogs(c echo.Context, read compute.ReadLog) error {
 		s.logFailure(c, "log could not be read", err)
 		panic(http.ErrAbortHandler) // so that the client sees that it is not the end
 	}
+
 	return nil
 }
 
@@ -140,6 +144,7 @@ func (e *eventStream) idle(ctx context.Context) bool {
 		if left <= 0 {
 			return true
 		}
+
 		beat, stop := e.clock.After(left)
 		select {
 		case <-ctx.Done():

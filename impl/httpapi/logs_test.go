@@ -34,6 +34,7 @@ func newPier(t *testing.T, read compute.ReadLog) *pier {
 	s := Services{Clock: compute.SystemClock{}, Log: slog.New(slog.NewTextHandler(&p.log, nil))}
 	s.observed()
 	s.Draining, p.drain = context.WithCancel(context.Background())
+
 	e := echo.New()
 	e.GET("/", func(c echo.Context) error {
 		return s.streamLogs(&request{Context: c}, func(ctx context.Context, emit compute.EmitLog) error {
@@ -45,6 +46,7 @@ func newPier(t *testing.T, read compute.ReadLog) *pier {
 			return err
 		})
 	})
+
 	p.Server = httptest.NewServer(e)
 	p.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	t.Cleanup(p.Close)
@@ -106,6 +108,7 @@ func TestTheDrainEndsALogCleanlyAndIsNotHeldUpByASlowReader(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	})
+
 	body, _ := quiet.open(t)
 	require.Eventually(t, func() bool { return quiet.given.Load() == 1 }, 10*time.Second, time.Millisecond)
 	quiet.drain()
@@ -119,6 +122,7 @@ func TestTheDrainEndsALogCleanlyAndIsNotHeldUpByASlowReader(t *testing.T) {
 	stuck.open(t)
 	stuck.stalls(t)
 	stuck.drain()
+
 	select {
 	case err := <-stuck.ended:
 		require.Error(t, err)

@@ -50,6 +50,7 @@ func (l *longText) open(ctx context.Context, key compute.KeyID) (err error) {
 	if err != nil {
 		return err
 	}
+
 	l.text, err = l.Queue.Pieces(ctx, l.job, l.of, 0, count)
 	if err != nil {
 		l.close()
@@ -67,6 +68,7 @@ func (l *longText) write(c echo.Context) error {
 		if written += len(l.text); written >= l.size {
 			return nil
 		}
+
 		l.close()
 		var err error
 		if l.leave, err = l.Answers.Piece(contextOf(c), callerOf(c).ID, compute.PieceSize); err != nil {
@@ -114,15 +116,18 @@ func writeDocuments(c echo.Context, documents ...document) error {
 		}
 		defer d.long.close() // where one before it fails
 	}
+
 	header := c.Response().Header()
 	header.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
 	header.Set(echo.HeaderContentLength, strconv.Itoa(size))
 	c.Response().WriteHeader(http.StatusOK)
+
 	for i := range documents {
 		if err := documents[i].write(c); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 

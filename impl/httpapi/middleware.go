@@ -29,6 +29,7 @@ func (s *Services) recovered(next handler) handler {
 			}
 			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
 		}()
+
 		return next(r)
 	}
 }
@@ -42,12 +43,14 @@ func (s *Services) authenticated(next handler) handler {
 			s.GraphQL.ServeHTTP(r.Response(), r.Request()) // it finds the caller itself, and knows more methods than the router
 			return nil
 		}
+
 		if published[path] != "" || s.Docs[path] != nil || path == healthPath || path == readyPath || path == graphqlPath && s.GraphQL != nil {
 			if err := s.Hosts.Check(s.Proxies.Host(r.Request())); err != nil {
 				return err
 			}
 			return next(r)
 		}
+
 		if s.led(r.Request()) {
 			r.Response().Header().Set(echo.HeaderVary, echo.HeaderAccept)
 			return r.Redirect(http.StatusFound, s.Home)
@@ -56,6 +59,7 @@ func (s *Services) authenticated(next handler) handler {
 		if err != nil {
 			return err
 		}
+
 		return next(r)
 	}
 }
@@ -129,6 +133,7 @@ func (f *front) before(next echo.HandlerFunc) echo.HandlerFunc {
 		if err := f.faulty(f.id, r); err != nil {
 			return err
 		}
+
 		defer r.letGo()
 		if err := f.checked(r); err != nil {
 			return err
@@ -153,6 +158,7 @@ func (s *Services) check(op *validate.Op, r *request) error {
 			return err
 		}
 	}
+
 	violations := op.Params(r.Param, sent.URL.RawQuery, sent.Header.Values)
 	if op.HasBody {
 		decoded, more, err := op.Decode(r.raw)
@@ -161,6 +167,7 @@ func (s *Services) check(op *validate.Op, r *request) error {
 		}
 		r.body, violations = decoded, append(violations, more...)
 	}
+
 	if len(violations) == 0 {
 		return nil
 	}
@@ -171,6 +178,7 @@ func (s *Services) check(op *validate.Op, r *request) error {
 	for _, v := range violations {
 		e.Fields = append(e.Fields, v.String())
 	}
+
 	return e
 }
 

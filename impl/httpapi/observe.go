@@ -71,6 +71,7 @@ func (s *Services) observed() {
 		if s.Meter != nil {
 			o.meter = s.Meter(id)
 		}
+
 		segments := strings.Split(path, "/")
 		for i, segment := range segments {
 			if name, ok := strings.CutPrefix(segment, ":"); ok {
@@ -82,15 +83,18 @@ func (s *Services) observed() {
 				o.names = append(o.names, name)
 			}
 		}
+
 		s.routes[route{method, path}] = o
 		return o
 	}
+
 	braces := strings.NewReplacer("{", ":", "}", "")
 	for _, ops := range []map[string]validate.Op{rest.Ops, queue.Ops, worker.Ops, controls.Ops} {
 		for id, op := range ops {
 			add(op.Method, braces.Replace(op.Path), id)
 		}
 	}
+
 	add(http.MethodGet, healthPath, healthzOperation)
 	add(http.MethodGet, readyPath, readyzOperation)
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
@@ -123,11 +127,13 @@ func (s *Services) logged(next handler) echo.HandlerFunc {
 		if s.Meter != nil || s.Trace != nil {
 			o = s.operationOf(c)
 		}
+
 		if s.Trace != nil && o.id != healthzOperation && o.id != readyzOperation { // probes come all the time
 			traced, over := s.Trace.Request(c.Request(), c.Path(), o.id, id)
 			c.SetRequest(traced)
 			defer func() { over(c.Response().Status) }() // also when the connection is cut
 		}
+
 		if err := next(r); err != nil {
 			s.writeError(err, r)
 		}
@@ -135,6 +141,7 @@ func (s *Services) logged(next handler) echo.HandlerFunc {
 		if s.Meter == nil && !logs {
 			return nil
 		}
+
 		took := s.Clock.Now().Sub(start)
 		if s.Meter != nil {
 			o.meter.Answered(c.Response().Status, took)
@@ -142,6 +149,7 @@ func (s *Services) logged(next handler) echo.HandlerFunc {
 		if logs {
 			s.Log.LogAttrs(contextOf(c), slog.LevelDebug, "request", append(s.words(r), slog.Int("status", c.Response().Status), slog.Float64("ms", float64(took.Microseconds())/1000))...)
 		}
+
 		return nil
 	}
 }
@@ -165,18 +173,21 @@ func (s *Services) words(r *request) []slog.Attr {
 		slog.String("request", r.Response().Header().Get(echo.HeaderXRequestID)), slog.String("operation", o.id),
 		slog.String("method", r.Request().Method), slog.String("route", r.Path()),
 	}
+
 	for i, value := range r.ParamValues() {
 		if i < len(o.names) {
 			value, _, _ = strings.Cut(value, "&") // SDK workers append a query, see seatOf
 			words = append(words, slog.String(o.names[i], value[:min(len(value), longestID)]))
 		}
 	}
+
 	words = append(words, r.noted...)
 	if s.Trace != nil {
 		if id := s.Trace.ID(contextOf(r)); id != "" {
 			words = append(words, slog.String("trace", id))
 		}
 	}
+
 	return words
 }
 
@@ -211,23 +222,27 @@ func (s *Services) readyz(c echo.Context) error {
 	if err := s.Ready(contextOf(c)); err != nil {
 		lack("the store does not answer", err)
 	}
+
 	if s.Trouble != nil {
 		if told, ok := errors.AsType[*compute.Error](s.Trouble()); ok {
 			lack(told.Detail, errTold)
 			retryAfter = told.RetryAfter
 		}
 	}
+
 	if s.Reachable != nil {
 		if err := s.Reachable(contextOf(c)); err != nil {
 			lack("what pods and workers run on does not answer", err)
 		}
 	}
+
 	if s.Leaving != nil && s.Leaving() {
 		lack(errDraining.Error(), errDraining)
 	}
 	if len(missing) == 0 {
 		return c.NoContent(http.StatusOK)
 	}
+
 	return &compute.Error{
 		Code: compute.Unavailable, Detail: "not ready: " + strings.Join(missing, "; "), RetryAfter: retryAfter, Cause: errors.Join(causes...),
 	}

@@ -28,12 +28,14 @@ func TestReadinessNamesWhatIsMissing(t *testing.T) {
 		s.Reachable = func(context.Context) error { return reach }
 		s.Leaving = func() bool { return leaving }
 	})
+
 	require.Equal(t, 200, e.call("GET", "/readyz", "", "").Code)
 	leaving = true
 	rec := e.call("GET", "/readyz", "", "")
 	require.Equal(t, 503, rec.Code)
 	require.Contains(t, rec.Body.String(), "not ready: the server is draining")
 	require.NotContains(t, e.log.String(), "ERROR", "that is no failure")
+
 	store, reach, leaving = errors.New("the secret reason"), errors.New("another one"), false
 	rec = e.call("GET", "/readyz", "", "")
 	require.Equal(t, 503, rec.Code)
@@ -64,17 +66,20 @@ func TestALogLineNamesTheRequestItsOperationAndIdsAndKeepsThemShort(t *testing.T
 	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
 	rec := e.call("GET", "/v2/"+string(e.endpoint)+"/status/none", token, "")
 	require.Equal(t, 404, rec.Code)
+
 	line := e.log.String()
 	for _, words := range []string{
 		"request=" + rec.Header().Get(echo.HeaderXRequestID), "operation=status", "method=GET", "endpoint=" + string(e.endpoint), "job=none", "status=404", "ms=",
 	} {
 		require.Contains(t, line, words)
 	}
+
 	e.log.Reset()
 	_ = e.call("GET", "/v2/pods/"+strings.Repeat("x", 5000), token, "")
 	require.Contains(t, e.log.String(), "operation=getPod")
 	require.Contains(t, e.log.String(), "pod=xxx")
 	require.Less(t, e.log.Len(), 500)
+
 	e.log.Reset()
 	_ = e.call("GET", "/v2/nothing", token, "")
 	require.Contains(t, e.log.String(), "operation=unknown")

@@ -79,6 +79,7 @@ func (h queueHandlers) openAI(c echo.Context, e queue.EndpointID, route string) 
 	if err != nil {
 		return err
 	}
+
 	h.note(c, "job", string(j.ID))
 	call := &openAICall{Services: h.Services, c: c, user: user, endpoint: endpoint, job: j.ID, route: route}
 	if streamed {
@@ -86,11 +87,13 @@ func (h queueHandlers) openAI(c echo.Context, e queue.EndpointID, route string) 
 	} else {
 		err = call.answer()
 	}
+
 	if !call.ended {
 		if _, err := h.Queue.Cancel(context.WithoutCancel(ctx), user, endpoint, j.ID); err != nil {
 			h.Log.Error("a call without a caller is not cancelled", "job", j.ID, "error", err)
 		}
 	}
+
 	return err
 }
 
@@ -116,6 +119,7 @@ func (o *openAICall) answer() error {
 	case !j.Status.Ended():
 		return o.noAnswer()
 	}
+
 	o.ended = true
 	if j.Status != compute.JobCompleted {
 		return o.failed(j)
@@ -124,6 +128,7 @@ func (o *openAICall) answer() error {
 	if err != nil {
 		return err
 	}
+
 	defer leave()
 	body, ok, some := answerOf(elements(j.Output))
 	if !some { // the worker streamed and did not aggregate
@@ -133,12 +138,14 @@ func (o *openAICall) answer() error {
 		}
 		defer left()
 	}
+
 	if !ok {
 		return newWorkerError(http.StatusBadGateway, "job_output", "the output of the job has no JSON object to answer with")
 	}
 	if of, ok := workerErrorIn(body); ok {
 		return of
 	}
+
 	return o.c.JSONBlob(http.StatusOK, body)
 }
 
@@ -159,6 +166,7 @@ func (o *openAICall) streamed() (answer json.RawMessage, ok bool, leave func(), 
 		}
 		return bytes, nil
 	}
+
 	var all []compute.Chunk
 	for {
 		j, chunks, err := o.Queue.Stream(contextOf(o.c), o.user, o.endpoint, o.job, openAIWait, room)

@@ -17,6 +17,7 @@ func fromLiteral(text string) (object json.RawMessage, ok bool) {
 	if !strings.HasPrefix(text, "{'") {
 		return nil, false
 	}
+
 	var b bytes.Buffer
 	for text != "" {
 		i := strings.IndexAny(text, `'"`)
@@ -27,12 +28,14 @@ func fromLiteral(text string) (object json.RawMessage, ok bool) {
 		if text = text[i:]; text == "" {
 			break
 		}
+
 		word, rest, ok := literalString(text)
 		if !ok || writeJSON(&b, word) != nil {
 			return nil, false
 		}
 		text = rest
 	}
+
 	return b.Bytes(), json.Valid(b.Bytes())
 }
 
@@ -45,6 +48,7 @@ func literalString(text string) (word, rest string, ok bool) {
 		if text[0] == quote {
 			return b.String(), text[1:], true
 		}
+
 		r, _, tail, err := strconv.UnquoteChar(text, quote)
 		if err != nil { // a quote of the other kind is not escaped in Go but may be in Python
 			if len(text) < 2 || text[0] != '\\' || text[1] != '\'' && text[1] != '"' {
@@ -52,8 +56,10 @@ func literalString(text string) (word, rest string, ok bool) {
 			}
 			r, tail = rune(text[1]), text[2:]
 		}
+
 		b.WriteRune(r) // of \xNN too: in Python it is a character, in Go a byte
 		text = tail
 	}
+
 	return "", "", false
 }

@@ -41,6 +41,7 @@ func (o *openAICall) forward() error {
 		if !o.ended && len(chunks) == 0 {
 			return o.noAnswer()
 		}
+
 		outputs := outputsOf(chunks)
 		if j.Status == compute.JobCompleted && len(chunks) == 0 && !o.c.Response().Committed {
 			whole, leave, err := o.whole(contextOf(o.c), callerOf(o.c).ID, j)
@@ -50,6 +51,7 @@ func (o *openAICall) forward() error {
 			defer leave()
 			outputs = elements(whole.Output) // the worker did not stream
 		}
+
 		if err := o.sendAll(outputs); err != nil {
 			return err
 		}
@@ -103,6 +105,7 @@ func (o *openAICall) send(text []byte) error {
 		r.Header().Set(echo.HeaderCacheControl, "no-cache")
 		r.WriteHeader(http.StatusOK)
 	}
+
 	if _, err := r.Write(text); err != nil {
 		return err
 	}
@@ -110,5 +113,6 @@ func (o *openAICall) send(text []byte) error {
 	const kept = 32 // enough to see whether the stream has its end
 	o.sent = append(o.sent, text[max(0, len(text)-kept):]...)
 	o.sent = o.sent[max(0, len(o.sent)-kept):]
+
 	return nil
 }

@@ -36,6 +36,7 @@ func elements(output json.RawMessage) iter.Seq[json.RawMessage] {
 			}
 			return
 		}
+
 		list := validate.NewScanner(output)
 		for ok := list.Array(); ok && list.Item(); {
 			if !yield(list.Any()) {
@@ -120,6 +121,7 @@ func errorObject(status int, code, message string) json.RawMessage {
 	case status < http.StatusInternalServerError:
 		kind = "invalid_request_error"
 	}
+
 	var b bytes.Buffer
 	_ = writeJSON(&b, struct { // strings, into memory
 		Message string  `json:"message"`
@@ -127,6 +129,7 @@ func errorObject(status int, code, message string) json.RawMessage {
 		Param   *string `json:"param"`
 		Code    string  `json:"code"`
 	}{message, kind, nil, code})
+
 	return b.Bytes()
 }
 
@@ -148,6 +151,7 @@ func workerErrorOf(j compute.Job) *workerError {
 	case compute.JobCancelled:
 		return newWorkerError(http.StatusConflict, "job_cancelled", "the job was cancelled")
 	}
+
 	raw, ok := fromLiteral(j.Error)
 	if !ok {
 		raw = json.RawMessage(j.Error)
@@ -155,6 +159,7 @@ func workerErrorOf(j compute.Job) *workerError {
 	if of, ok := workerErrorIn(raw); ok {
 		return of
 	}
+
 	var said struct {
 		Message string `json:"message"`
 		Raised  string `json:"error_message"` // of a handler that raised; the rest is for its author
@@ -162,6 +167,7 @@ func workerErrorOf(j compute.Job) *workerError {
 	if json.Unmarshal(raw, &said) == nil && said.Message != "" {
 		return carried(raw)
 	}
+
 	return newWorkerError(http.StatusInternalServerError, "job_failed", cmp.Or(said.Raised, j.Error, "the job failed"))
 }
 
@@ -180,6 +186,7 @@ func workerErrorIn(value json.RawMessage) (*workerError, bool) {
 	case said.Object == "" && isObject(said.Error):
 		return carried(said.Error), true
 	}
+
 	return nil, false
 }
 
@@ -193,11 +200,13 @@ func carried(object json.RawMessage) *workerError {
 	if json.Unmarshal(object, &said) != nil {
 		return e
 	}
+
 	if text, ok := textOf(said.Message); ok && len(text) > 0 {
 		e.message = string(text)
 	}
 	if code, err := strconv.Atoi(strings.Trim(string(said.Code), `"`)); err == nil && code >= 400 && code <= 599 {
 		e.status = code
 	}
+
 	return e
 }

@@ -19,12 +19,14 @@ func newPod(r rest.CreatePodRequest) (n control.NewPod, err error) {
 	registry, err := credential(r.Registry)
 	n.RegistryID = value(registry)
 	n.Persistent, n.Network = mounts(r.Mounts)
+
 	if r.Gpu != nil {
 		n.GPU = &compute.GPU{ID: r.Gpu.ID, Count: 1}
 		if r.Gpu.Count != nil {
 			n.GPU.Count = *r.Gpu.Count
 		}
 	}
+
 	if r.CPU != nil {
 		n.CPU = &compute.CPU{ID: r.CPU.ID, VCPUCount: int64(r.CPU.VcpuCount)}
 	}
@@ -69,6 +71,7 @@ func mounts(m *rest.Mounts) (persistent *compute.PersistentMount, network []comp
 	for _, one := range m.Network {
 		network = append(network, compute.NetworkMount{VolumeID: compute.VolumeID(one.VolumeID), Path: one.Path})
 	}
+
 	return persistent, network
 }
 
@@ -82,6 +85,7 @@ func podView(p compute.Pod, live compute.PodRuntime, now time.Time) rest.Pod {
 		StartedAt: nullable.NewNullNullable[time.Time](),
 		Actions:   views(compute.PodMachine.Allowed(p.Status, compute.PodActions), func(e compute.PodEvent) rest.PodAction { return rest.PodAction(e) }),
 	}
+
 	if p.Persistent != nil {
 		//nolint:staticcheck // deprecated for clients; a server answers with it as long as the document has it
 		v.Mounts.Persistent = &rest.PersistentMount{Size: p.Persistent.SizeGB, Path: p.Persistent.Path}
@@ -105,6 +109,7 @@ func podView(p compute.Pod, live compute.PodRuntime, now time.Time) rest.Pod {
 	if p.Status == compute.PodRunning {
 		v.Runtime = nullable.NewNullableWithValue(runtimeView(p, live, now))
 	}
+
 	return v
 }
 

@@ -33,6 +33,7 @@ func (s *Services) writeError(err error, r *request) {
 		r.Response().Status = 499 // for the log: the client has gone, nobody reads an answer
 		return
 	}
+
 	if !r.read {
 		limit.Refused(r.Response(), r.Request())
 	}
@@ -51,6 +52,7 @@ func (s *Services) writeError(err error, r *request) {
 	if p.Status == http.StatusUnauthorized {
 		r.Response().Header().Set(echo.HeaderWWWAuthenticate, "Bearer")
 	}
+
 	var body any = rest.Problem{Title: p.Title, Status: int64(p.Status), Detail: p.Detail, Errors: p.Errors}
 	switch path := r.Request().URL.Path; {
 	case isOfWorker:
@@ -60,6 +62,7 @@ func (s *Services) writeError(err error, r *request) {
 	case isQueuePath(path):
 		body = queue.Problem{Title: p.Title, Detail: p.Detail, Error: p.Detail, Errors: p.Errors}
 	}
+
 	r.Response().Header().Set(echo.HeaderContentType, problemJSON)
 	r.Response().WriteHeader(p.Status)
 	if r.Request().Method != http.MethodHead {
@@ -80,11 +83,13 @@ func problemOf(err error) problem.Problem {
 	if of, ok := errors.AsType[*workerError](err); ok {
 		return problem.Problem{Entry: problem.Entry{Status: of.status, Title: cmp.Or(http.StatusText(of.status), "Worker Error")}, Detail: of.message}
 	}
+
 	var he *echo.HTTPError
 	var own *compute.Error
 	if errors.As(err, &own) || !errors.As(err, &he) {
 		return problem.Of(err)
 	}
+
 	p := problem.Problem{Entry: problem.Entry{Status: he.Code, Title: http.StatusText(he.Code)}}
 	switch he.Code {
 	case http.StatusNotFound:
@@ -98,6 +103,7 @@ func problemOf(err error) problem.Problem {
 	default:
 		return problem.Of(err)
 	}
+
 	return p
 }
 
@@ -121,11 +127,13 @@ func writeJSON(w io.Writer, v any) error {
 		enc.SetEscapeHTML(false)
 		return enc.Encode(v)
 	}
+
 	text := texts.Get().(*[]byte)
 	*text = append(a.AppendJSON((*text)[:0]), '\n')
 	_, err := w.Write(*text)
 	if cap(*text) <= keptText {
 		texts.Put(text)
 	}
+
 	return err
 }

@@ -18,6 +18,7 @@ func (s *Services) counted(next handler) handler {
 			return next(r)
 		}
 		rates := s.Rates.Count(r.caller.UserID)
+
 		limit, policy := make([]byte, 0, 128), make([]byte, 0, 128)
 		for i, rate := range rates {
 			if i > 0 {
@@ -26,6 +27,7 @@ func (s *Services) counted(next handler) handler {
 			limit = appendItem(limit, rate.Name, ";r=", rate.Remaining, ";t=", control.Seconds(rate.Reset))
 			policy = appendItem(policy, rate.Name, ";q=", rate.Quota, ";w=", control.Seconds(rate.Length))
 		}
+
 		h := r.Response().Header()
 		h["RateLimit"], h["RateLimit-Policy"] = []string{string(limit)}, []string{string(policy)} // not canonical: as documented
 		if worst, exceeded := control.Exceeded(rates); exceeded {

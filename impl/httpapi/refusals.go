@@ -44,6 +44,7 @@ func (s *Services) limited(next handler) handler {
 		case <-over:
 		case <-contextOf(r).Done():
 		}
+
 		return err
 	}
 }

@@ -32,6 +32,7 @@ type Services struct {
 	Workers    Workers
 	QueueURL   func(*http.Request) string // base of the queue for who sent the request, without a slash at the end
 	Registries *control.Registries
+	Secrets    *control.Secrets
 	Queue      *jobs.Queue
 	Keyring    *control.Keyring
 	Rates      *control.Rates
@@ -103,6 +104,7 @@ func New(s Services) (*echo.Echo, error) {
 	if s.GraphQL != nil {
 		e.Match([]string{http.MethodGet, http.MethodPost}, graphqlPath, echo.WrapHandler(s.GraphQL))
 	}
+
 	rest.RegisterHandlersWithOptions(e, restHandlers{&s}, rest.RegisterHandlersOptions{
 		OperationMiddlewares: s.operations(rest.Ops, func(op validate.Op, _ echo.Context) compute.Scope {
 			if op.Method == http.MethodGet {
@@ -111,6 +113,7 @@ func New(s Services) (*echo.Echo, error) {
 			return compute.ScopeRESTWrite
 		}),
 	})
+
 	permit(e, "/v2/registries/delegations", http.MethodGet, http.MethodPost)
 	permit(e, "/v2/registries/delegations/:id", http.MethodDelete)
 	queue.RegisterHandlersWithOptions(e, queueHandlers{&s}, queue.RegisterHandlersOptions{
@@ -118,21 +121,25 @@ func New(s Services) (*echo.Echo, error) {
 			return compute.ScopeInvoke(compute.EndpointID(c.Param("endpointId")))
 		}),
 	})
+
 	for _, op := range queue.Ops { // or the one that takes every route would take these too
 		if strings.HasPrefix(op.Path, openAIPaths) && !strings.HasSuffix(op.Path, "}") {
 			permit(e, strings.Replace(op.Path, "{endpointId}", ":endpointId", 1), op.Method)
 		}
 	}
+
 	worker.RegisterHandlersWithOptions(e, workerHandlers{&s}, worker.RegisterHandlersOptions{
 		OperationMiddlewares: s.operations(worker.Ops, func(_ validate.Op, c echo.Context) compute.Scope {
 			return compute.ScopeWork(compute.EndpointID(c.Param("endpointId")))
 		}),
 	})
+
 	if s.Controls != nil {
 		controls.RegisterHandlersWithOptions(e, controlsHandlers{&s}, controls.RegisterHandlersOptions{
 			OperationMiddlewares: s.operations(controls.Ops, func(validate.Op, echo.Context) compute.Scope { return compute.ScopeControls }),
 		})
 	}
+
 	return e, nil
 }
 
@@ -148,6 +155,7 @@ func permit(e *echo.Echo, path string, methods ...string) {
 			e.Add(m, path, refuse)
 		}
 	}
+
 	e.OPTIONS(path, func(c echo.Context) error { // the router would name those that are refused
 		c.Response().Header().Set(echo.HeaderAllow, strings.Join(append([]string{http.MethodOptions}, methods...), ", "))
 		return c.NoContent(http.StatusNoContent)

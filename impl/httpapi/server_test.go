@@ -52,25 +52,30 @@ func openWith(t testing.TB, change func(*httpapi.Services)) *edge {
 	ids := compute.NewIDs(rand.Reader, e.clock)
 	e.keyring, err = control.NewKeyring(t.Context(), db, ids, e.clock, nil)
 	require.NoError(t, err)
+
 	q, err := queue.New(t.Context(), db, e.clock, ids, queue.DefaultSettings(), queue.Hooks{})
 	require.NoError(t, err)
 	catalog, err := control.BuiltInCatalog()
 	require.NoError(t, err)
+
 	placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog), control.PlacementOptions{Place: runtime.Pack})
 	require.NoError(t, err)
 	ctl := control.New(db, ids, placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{Pod: func(compute.PodID) {}})
 	endpoints := control.NewEndpoints(db, ids, placement, q, control.Runtime{Can: compute.AllCapabilities})
 	made, err := endpoints.Declare(t.Context(), "u", control.NewEndpoint{Name: "one", Image: "one"})
 	require.NoError(t, err)
+
 	e.endpoint = made.ID
 	rates, err := control.NewRates(t.Context(), db, e.clock, compute.Windows(20, 30, 40))
 	require.NoError(t, err)
-	secrets, err := control.NewSecrets(make([]byte, control.SecretKeySize))
+	sealer, err := control.NewSealer(make([]byte, control.SecretKeySize))
 	require.NoError(t, err)
-	registries, err := control.NewRegistries(t.Context(), db, ids, secrets)
+
+	registries, err := control.NewRegistries(t.Context(), db, ids, sealer)
 	require.NoError(t, err)
 	bodies, err := limit.NewBodies(filepath.Join(t.TempDir(), "bodies"), time.Minute)
 	require.NoError(t, err)
+
 	hosts, err := limit.NewHosts([]string{"example.com"}) // that of httptest
 	require.NoError(t, err)
 	services := httpapi.Services{
@@ -81,6 +86,7 @@ func openWith(t testing.TB, change func(*httpapi.Services)) *edge {
 		Log:   slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Ready: func(context.Context) error { return errors.New("the secret reason") },
 	}
+
 	change(&services)
 	e.echo, err = httpapi.New(services)
 	require.NoError(t, err)
@@ -136,6 +142,7 @@ func TestAKeyWithoutTheScopeIsForbidden(t *testing.T) {
 	e := open(t)
 	reader := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeRESTRead}})
 	require.Equal(t, 200, e.call("GET", "/v2/pods", reader, "").Code)
+
 	for _, rec := range []*httptest.ResponseRecorder{
 		e.call("POST", "/v2/pods", reader, pod),
 		e.call("DELETE", "/v2/pods/x", reader, ""),
@@ -145,6 +152,7 @@ func TestAKeyWithoutTheScopeIsForbidden(t *testing.T) {
 		require.Equal(t, 403, rec.Code)
 		require.Contains(t, rec.Body.String(), "lacks the scope")
 	}
+
 	invoker := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeInvoke(e.endpoint)}})
 	require.Equal(t, 200, e.call("POST", "/v2/"+string(e.endpoint)+"/run", invoker, `{"input":{}}`).Code)
 	require.Equal(t, 403, e.call("POST", "/v2/otherendpoint1/run", invoker, `{"input":{}}`).Code)
@@ -196,12 +204,14 @@ func TestAFaultInsideSaysNothingOfItselfOutside(t *testing.T) {
 	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
 	e.echo.GET("/v2/pods/panic/now", func(echo.Context) error { panic("the secret reason") })
 	e.echo.GET("/v2/pods/fault/now", func(echo.Context) error { return errors.New("the secret reason") })
+
 	for _, path := range []string{"/v2/pods/panic/now", "/v2/pods/fault/now"} {
 		rec := e.call("GET", path, token, "")
 		require.Equal(t, 500, rec.Code)
 		require.Equal(t, "application/problem+json", rec.Header().Get("Content-Type"))
 		require.NotContains(t, rec.Body.String(), "secret")
 	}
+
 	rec := e.call("GET", "/healthz", "", "")
 	require.Equal(t, 503, rec.Code)
 	require.NotContains(t, rec.Body.String(), "secret")
@@ -249,6 +259,7 @@ func TestAUsersRequestsAreCountedInThreeWindows(t *testing.T) {
 	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
 	exempt := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}, Exempt: true})
 	rec := e.call("GET", "/v2/pods", token, "")
+
 	// The clock stands at 2023-11-14 22:13:20.
 	require.Equal(t, []string{`"minute";r=19;t=40, "hour";r=29;t=2800, "day";r=39;t=6400`}, sent(rec, "RateLimit"))
 	require.Equal(t, []string{`"minute";q=20;w=60, "hour";q=30;w=3600, "day";q=40;w=86400`}, sent(rec, "RateLimit-Policy"))
@@ -258,6 +269,7 @@ func TestAUsersRequestsAreCountedInThreeWindows(t *testing.T) {
 		}
 		return rec
 	}
+
 	require.Equal(t, 404, spend(19).Code, "answers of any kind count")
 	rec = spend(1)
 	require.Equal(t, 429, rec.Code)
@@ -273,6 +285,7 @@ func TestAUsersRequestsAreCountedInThreeWindows(t *testing.T) {
 	require.Contains(t, spend(1).Body.String(), "30 requests each hour")
 	e.clock.Advance(time.Hour)
 	require.Equal(t, 404, spend(9).Code)
+
 	rec = spend(1)
 	require.Contains(t, rec.Body.String(), "40 requests each day")
 	require.Equal(t, "2760", rec.Header().Get("Retry-After"))

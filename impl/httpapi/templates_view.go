@@ -25,12 +25,14 @@ func templateChange(r rest.UpdateTemplateRequest) (n control.TemplateChange, err
 		category := compute.TemplateCategory(*r.Category)
 		n.Category = &category
 	}
+
 	if r.Mounts != nil {
 		n.Mounts = &control.TemplateMounts{}
 		if p := r.Mounts.Persistent; p != nil {
 			n.Mounts.Persistent = &compute.PersistentMount{SizeGB: p.Size, Path: p.Path}
 		}
 	}
+
 	n.RegistryID, err = credential(r.Registry)
 	return n, err
 }
@@ -42,6 +44,7 @@ func templateView(t compute.Template, reader compute.UserID) rest.Template {
 		Category: rest.TemplateCategory(t.Category), Public: t.Public, Serverless: t.Serverless, StartSSH: t.StartSSH,
 		StartJupyter: t.StartJupyter, AllowedCudaVersions: t.CUDAVersions,
 	}
+
 	if t.UserID == reader {
 		v.Registry = orNull(t.RegistryID)
 	}
@@ -49,5 +52,6 @@ func templateView(t compute.Template, reader compute.UserID) rest.Template {
 		//nolint:staticcheck // deprecated for clients; a server answers with it as long as the document has it
 		v.Mounts.Persistent = &rest.PersistentMount{Size: p.SizeGB, Path: p.Path}
 	}
+
 	return v
 }

@@ -80,6 +80,7 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 	live := filled[compute.PodRuntime]()
 	require.Empty(t, missing(podView(pod, live, pod.StartedAt)))
 	require.NotEqual(t, nullable.NewNullNullable[time.Time](), podView(pod, live, pod.StartedAt).StartedAt)
+
 	running := runtimeView(pod, live, pod.StartedAt)
 	require.Empty(t, missing(running))
 	for _, part := range []any{running.Ports[0], running.Gpus[0], *running.CPU, *running.Memory, podView(pod, live, pod.StartedAt).GlobalNetworking} {
@@ -92,10 +93,12 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 	require.Empty(t, missing(volumeView(filled[compute.Volume]())))
 	require.Empty(t, missing(registryView(filled[compute.Registry]())))
 	require.Empty(t, missing(delegationView(filled[compute.Delegation]())))
+
 	template := filled[compute.Template]()
 	require.Empty(t, missing(templateView(template, template.UserID)))
 	cluster := clusterView(filled[control.Cluster]())
 	require.Empty(t, missing(cluster))
+
 	for _, part := range []any{cluster.Compute, cluster.Pods, *cluster.Primary} {
 		require.Empty(t, missing(part))
 	}
@@ -103,6 +106,7 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 	endpoint.Type, endpoint.Scaler, endpoint.Timeout = compute.QueueEndpoint, compute.ByDelay, time.Second
 	shown := restHandlers{&Services{QueueURL: func(*http.Request) string { return "http://queue" }}}.endpointView(echo.New().NewContext(nil, nil), endpoint)
 	require.Empty(t, missing(shown))
+
 	gpu, err := shown.Gpu.Get()
 	require.NoError(t, err)
 	for _, part := range []any{gpu, *shown.RequestUrls, shown.Workers, shown.CPU[0]} {
@@ -110,10 +114,12 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 	}
 	endpoint.DiskGB = 0
 	require.Nil(t, restHandlers{&Services{QueueURL: func(*http.Request) string { return "http://queue" }}}.endpointView(echo.New().NewContext(nil, nil), endpoint).Disk, "of the server's settings")
+
 	worker := filled[control.EndpointWorker]()
 	require.Empty(t, missing(endpointWorkerView(worker, worker.StartedAt)))
 	require.NotEqual(t, nullable.NewNullNullable[string](), endpointWorkerView(worker, worker.StartedAt).GpuTypeID)
 	require.Empty(t, missing(endedWorkerView(filled[compute.EndedWorker]())))
+
 	release := releaseView(filled[control.EndpointRelease]())
 	require.Empty(t, missing(release))
 	require.Empty(t, missing(release.Diff[0]))
@@ -121,6 +127,7 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 	job.Status = compute.JobFailed
 	document, err := JobDocument(job)
 	require.NoError(t, err)
+
 	var status queue.Job
 	require.NoError(t, json.Unmarshal(document, &status))
 	require.Empty(t, missing(status))
@@ -128,12 +135,14 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 	d := (&Services{}).takenDocument(nil, &jobs.Taken{Job: job, Input: []byte("{}")})
 	require.NoError(t, json.Unmarshal(slices.Concat(d.head, d.raw, d.tail), &taken))
 	require.Empty(t, missing(taken))
+
 	health := jobs.Health{Jobs: filled[compute.JobCounts](), Workers: map[compute.WorkerStatus]int64{}, Ready: []compute.WorkerID{"w"}}
 	for _, s := range []compute.WorkerStatus{
 		compute.WorkerInitializing, compute.WorkerIdle, compute.WorkerRunning, compute.WorkerThrottled, compute.WorkerUnhealthy,
 	} {
 		health.Workers[s] = 1
 	}
+
 	require.Empty(t, missing(healthView(health).Jobs))
 	require.Empty(t, missing(healthView(health).Workers))
 }

@@ -42,6 +42,7 @@ func (h workerHandlers) TakeJobs(c echo.Context, e worker.EndpointID, w worker.W
 	if p.BatchSize != nil {
 		n = int(*p.BatchSize)
 	}
+
 	return h.take(c, e, w, n, p.JobInProgress, func(taken []jobs.Taken) error {
 		list := []document{{head: []byte("[")}}
 		for i := range taken {
@@ -70,6 +71,7 @@ func (h workerHandlers) take(c echo.Context, e worker.EndpointID, w worker.Worke
 	if len(taken) == 0 {
 		return c.NoContent(http.StatusNoContent)
 	}
+
 	for _, t := range taken {
 		h.note(c, "job", string(t.ID))
 	}
@@ -79,6 +81,7 @@ func (h workerHandlers) take(c echo.Context, e worker.EndpointID, w worker.Worke
 	if err != nil {
 		h.Queue.HandBack(taken)
 	}
+
 	return err
 }
 
@@ -95,6 +98,7 @@ func (h workerHandlers) StopJobs(c echo.Context, e worker.EndpointID, w worker.W
 	if len(ids) == 0 {
 		return c.NoContent(http.StatusNoContent)
 	}
+
 	stop := worker.StopJobs{JobsToStop: make([]string, len(ids))}
 	for i, id := range ids {
 		stop.JobsToStop[i] = string(id)
@@ -108,6 +112,7 @@ func (h workerHandlers) FinishJob(c echo.Context, e worker.EndpointID, w worker.
 	if err != nil {
 		return err
 	}
+
 	r := bodyOf[worker.Report](c)
 	if value(r.Status) == string(compute.JobInProgress) {
 		err = h.Queue.Progress(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(j), r.Output)
@@ -118,6 +123,7 @@ func (h workerHandlers) FinishJob(c echo.Context, e worker.EndpointID, w worker.
 		}
 		err = h.Queue.Finish(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(j), report)
 	}
+
 	return acknowledged(c, err)
 }
 
@@ -137,11 +143,13 @@ func (h workerHandlers) Ping(c echo.Context, e worker.EndpointID, w worker.Worke
 	if err != nil {
 		return err
 	}
+
 	if value(p.Status) == "unhealthy" {
 		reason := strings.TrimSpace(value(p.Check) + ": " + value(p.Reason))
 		h.Log.Warn("worker is unhealthy", "endpoint", e, "worker", id, "reason", reason)
 		return acknowledged(c, h.Queue.Unhealthy(user, compute.EndpointID(e), id, reason))
 	}
+
 	var ids []compute.JobID
 	for name := range strings.SplitSeq(value(p.JobID), ",") {
 		ids = append(ids, compute.JobID(name))

@@ -26,6 +26,7 @@ func TestAJobWhoseWorkerIsGoneWhenItIsHandedOverWaitsAgain(t *testing.T) {
 	base := "/v2/" + string(e.endpoint) + "/"
 	var job struct{ ID, Status string }
 	require.NoError(t, json.Unmarshal(e.call("POST", base+"run", token, `{"input":{}}`).Body.Bytes(), &job))
+
 	for _, take := range []string{"job-take/gone?x=1", "job-take-batch/gone?batch_size=2"} {
 		req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, base+take, nil)
 		req.Header.Set("Authorization", token)
@@ -33,6 +34,7 @@ func TestAJobWhoseWorkerIsGoneWhenItIsHandedOverWaitsAgain(t *testing.T) {
 		require.NoError(t, json.Unmarshal(e.call("GET", base+"status/"+job.ID, token, "").Body.Bytes(), &job))
 		require.Equal(t, "IN_QUEUE", job.Status)
 	}
+
 	taken := e.call("GET", base+"job-take/other", token, "")
 	require.Equal(t, 200, taken.Code)
 	require.Contains(t, taken.Body.String(), job.ID)

@@ -22,5 +22,6 @@ func (s *Services) takenDocument(b []byte, t *jobs.Taken) document {
 		b = encode.String(append(b, `,"webhook":`...), t.Webhook)
 	}
 	b = append(b, '}')
+
 	return document{head: b[:head], raw: t.Input, tail: b[head:], long: s.long(&t.Job, compute.JobInput, t.InputSize)}
 }

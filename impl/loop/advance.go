@@ -26,10 +26,12 @@ func Advance(ctx context.Context, clock *compute.SettableClock, d time.Duration,
 				return err
 			}
 		}
+
 		now := clock.Now()
 		if !now.Before(target) {
 			return nil
 		}
+
 		next := target
 		for _, w := range work {
 			t, err := w.Next(ctx)
@@ -40,6 +42,7 @@ func Advance(ctx context.Context, clock *compute.SettableClock, d time.Duration,
 				next = t
 			}
 		}
+
 		if earliest := now.Add(stage); next.Before(earliest) && earliest.Before(target) {
 			next = earliest
 		}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/loop/reconcile"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 )
@@ -31,18 +32,20 @@ const emptyLooks = 2
 
 // Run looks from time to time until ctx ends or nothing is left; it tells which.
 func (l *Earlier) Run(ctx context.Context) (nothingLeft bool) {
-	for {
-		if l.Step(ctx) {
-			return true
-		}
-		tick, stop := l.Clock.After(reviewTick)
-		select {
-		case <-ctx.Done():
-			stop()
-			return false
-		case <-tick:
-		}
-	}
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	at := l.At.Name
+	reconcile.New(reconcile.Config[string, struct{}]{
+		Name: "earlier runtime", Clock: l.Clock, Log: l.Log, List: func(context.Context, bool) ([]string, error) { return []string{at}, nil },
+		Reconcile: reconcile.Each(func(ctx context.Context, _ *reconcile.Look[string, struct{}]) (reconcile.Next, error) {
+			if nothingLeft = l.Step(ctx); nothingLeft {
+				end()
+			}
+			return reconcile.At(l.Clock.Now().Add(reviewTick)), nil
+		}),
+	}).Run(ctx)
+
+	return nothingLeft
 }
 
 // Step looks once. It tells whether nothing is left, and forgets the runtime then.
@@ -51,6 +54,7 @@ func (l *Earlier) Step(ctx context.Context) (nothingLeft bool) {
 	workers, workersErr := l.endWorkers(ctx)
 	volumes, volumesErr := sweepVolumes(ctx, l.Store, l.Pods)
 	err = cmp.Or(err, workersErr, volumesErr, l.Pods.Sweep(ctx))
+
 	switch {
 	case err != nil:
 		l.empty = 0
@@ -61,6 +65,7 @@ func (l *Earlier) Step(ctx context.Context) (nothingLeft bool) {
 		l.tell(ctx, "an earlier runtime has something that belongs to pods and volumes which last", "containers", pods, "volumes", volumes)
 		return false
 	}
+
 	if l.empty++; l.empty < emptyLooks {
 		return false
 	}
@@ -85,6 +90,7 @@ func (l *Earlier) endPods(ctx context.Context) (left int, err error) {
 			p, err = tx.Pod(compute.PodID(id))
 			return err
 		})
+
 		gone := compute.CodeOf(readErr) == compute.NotFound || p.Status == compute.PodTerminated
 		switch {
 		case gone:
@@ -97,8 +103,10 @@ func (l *Earlier) endPods(ctx context.Context) (left int, err error) {
 				err = cmp.Or(stopErr, err)
 			}
 		}
+
 		left++
 	}
+
 	return left, err
 }
 

@@ -21,11 +21,13 @@ func TestWhatAnEarlierRuntimeHasIsEndedAsItsPodsAreAndForgottenWithTheLast(t *te
 	y := newYard(t)
 	v, err := y.ctl.CreateVolume(t.Context(), "u", control.NewVolume{Name: "v", SizeGB: 10, DataCenterID: "EU-RO-1"})
 	require.NoError(t, err)
+
 	p, err := y.ctl.CreatePod(t.Context(), "u", control.NewPod{
 		Name: "a", Image: "i", Env: map[string]string{sim.EnvMark: "x"}, CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 2},
 		Network: []compute.NetworkMount{{VolumeID: v.ID, Path: "/d"}},
 	})
 	require.NoError(t, err)
+
 	lasts, stopped, terminated := p.ID, y.running(nil), y.running(nil)
 
 	// From here on pods run elsewhere.
@@ -35,6 +37,7 @@ func TestWhatAnEarlierRuntimeHasIsEndedAsItsPodsAreAndForgottenWithTheLast(t *te
 	workers := &host{Fleet: sim.New(y.clock)}
 	require.NoError(t, workers.Fleet.Start(t.Context(), runtime.Allocation{ID: "worker"}))
 	require.NoError(t, before.Fleet.Start(t.Context(), runtime.Allocation{ID: "nobody"}))
+
 	at := compute.RuntimeAt{Name: "docker", Address: "unix:///there"}
 	require.NoError(t, y.store.Write(t.Context(), func(tx store.Tx) error { return tx.InsertRuntime(at) }))
 	y.act(stopped, compute.PodStop)
@@ -49,11 +52,13 @@ func TestWhatAnEarlierRuntimeHasIsEndedAsItsPodsAreAndForgottenWithTheLast(t *te
 		require.NoError(t, err)
 		return append(pods, left...)
 	}
+
 	phase := func(id compute.PodID) runtime.Phase {
 		s, err := before.Fleet.Inspect(t.Context(), string(id))
 		require.NoError(t, err)
 		return s.Phase
 	}
+
 	before.away.Store(true)
 	require.False(t, l.Step(t.Context()))
 	require.Len(t, has(), 4, "nothing is known while it does not answer")
@@ -74,6 +79,7 @@ func TestWhatAnEarlierRuntimeHasIsEndedAsItsPodsAreAndForgottenWithTheLast(t *te
 	require.NoError(t, y.ctl.DeleteVolume(t.Context(), "u", v.ID))
 	require.False(t, l.Step(t.Context()), "an engine may still be making something")
 	require.True(t, l.Step(t.Context()))
+
 	require.NoError(t, y.store.Read(t.Context(), func(tx store.Tx) error {
 		left, err := tx.ListRuntimes()
 		require.Empty(t, left)

@@ -24,6 +24,7 @@ func TestAPodIsStoppedWhenItsHostLeavesTheFleet(t *testing.T) {
 	y.step(0)
 	y.step(sim.DefaultBoot)
 	require.Equal(t, compute.PodRunning, y.pod(id).Status)
+
 	left := y.pod(id).HostID
 	require.NoError(t, y.ctl.RemoveHost(t.Context(), left))
 	y.step(0)
@@ -38,6 +39,7 @@ func TestAPodIsStoppedWhenItsHostLeavesTheFleet(t *testing.T) {
 	require.NoError(t, y.ctl.AddHost(t.Context(), control.Host{
 		ID: "new", DataCenterID: "EU-RO-1", Cloud: compute.Secure, CPUs: []string{"cpu3g"}, VCPUs: 4, MemoryGB: 100, DiskGB: 100,
 	}))
+
 	y.act(id, compute.PodStart)
 	require.Equal(t, "new", y.pod(id).HostID)
 }
@@ -50,6 +52,7 @@ func TestAWorkerEndsWhenItsHostLeavesAndItsJobGoesToAnother(t *testing.T) {
 	_, before := s.seen()
 	j, err := s.queue.Run(t.Context(), "u", s.e.ID, queue.Submission{Input: []byte(`{}`)})
 	require.NoError(t, err)
+
 	_, err = s.queue.Take(t.Context(), "u", s.e.ID, before[0], 1)
 	require.NoError(t, err)
 
@@ -57,6 +60,7 @@ func TestAWorkerEndsWhenItsHostLeavesAndItsJobGoesToAnother(t *testing.T) {
 		ID: "other", DataCenterID: "EU-RO-1", Cloud: compute.Secure, CPUs: []string{"cpu3g"}, VCPUs: 4, MemoryGB: 100, DiskGB: 100,
 	}))
 	require.NoError(t, s.ctl.RemoveHost(t.Context(), "h"))
+
 	s.step(time.Second)
 	waits := func() bool {
 		now, err := s.queue.Status(t.Context(), "u", s.e.ID, j.ID)
@@ -64,10 +68,12 @@ func TestAWorkerEndsWhenItsHostLeavesAndItsJobGoesToAnother(t *testing.T) {
 	}
 	require.Eventually(t, waits, 10*time.Second, time.Millisecond)
 	require.Zero(t, s.workersOn("h"))
+
 	s.step(time.Second)
 	require.Equal(t, 1, s.workersOn("other"))
 	_, err = s.containers.Inspect(t.Context(), string(before[0]))
 	require.ErrorIs(t, err, runtime.ErrUnknown)
+
 	ended, err := s.endpoints.EndedWorkers(t.Context(), "u", s.e.ID)
 	require.NoError(t, err)
 	require.Len(t, ended, 1)
@@ -95,6 +101,7 @@ type giving struct {
 func (g *giving) Start(ctx context.Context, a runtime.Allocation) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+
 	up := func(id string) bool {
 		state, err := g.Fleet.Inspect(context.WithoutCancel(ctx), id)
 		return err == nil && state.Phase != runtime.Ended
@@ -102,6 +109,7 @@ func (g *giving) Start(ctx context.Context, a runtime.Allocation) error {
 	if !up(a.ID) && g.fails() == nil { // else nothing changes
 		g.given[a.ID] = a
 	}
+
 	for id, other := range g.given {
 		for _, d := range a.GPUs.Devices {
 			if id != a.ID && up(id) && slices.Contains(other.GPUs.Devices, d) {
@@ -109,6 +117,7 @@ func (g *giving) Start(ctx context.Context, a runtime.Allocation) error {
 			}
 		}
 	}
+
 	return g.host.Start(ctx, a)
 }
 
@@ -126,6 +135,7 @@ func TestAfterARestartADeviceIsNotGivenAwayWhileAContainerOfAnEarlierRunHasIt(t 
 		y.pods.Runtime = g
 	}
 	restart()
+
 	first := y.gpuPod()
 	y.step(0)
 	y.step(sim.DefaultBoot)
@@ -135,10 +145,12 @@ func TestAfterARestartADeviceIsNotGivenAwayWhileAContainerOfAnEarlierRunHasIt(t 
 	run.Go(func() { y.pods.Run(ctx) })
 	y.act(first.ID, compute.PodStop)
 	<-y.host.stops
+
 	next := y.gpuPod()
 	require.Equal(t, []string{"GPU-a"}, next.Devices)
 	y.act(first.ID, compute.PodStart)
 	require.Equal(t, []string{"GPU-b"}, y.pod(first.ID).Devices)
+
 	cancel()
 	y.host.away.Store(true)
 	close(y.host.goOn)
@@ -148,6 +160,7 @@ func TestAfterARestartADeviceIsNotGivenAwayWhileAContainerOfAnEarlierRunHasIt(t 
 	y.host.away.Store(false)
 	restart() // berth died meanwhile, and the container of the first run is still up
 	require.Equal(t, []string{"GPU-a"}, g.given[string(first.ID)].GPUs.Devices)
+
 	state, err := g.Inspect(t.Context(), string(first.ID))
 	require.NoError(t, err)
 	require.Equal(t, runtime.Up, state.Phase)
@@ -155,6 +168,7 @@ func TestAfterARestartADeviceIsNotGivenAwayWhileAContainerOfAnEarlierRunHasIt(t 
 		y.step(time.Second)
 	}
 	require.Empty(t, g.twice)
+
 	y.containersHaveTheirClaims(g)
 	for _, id := range []compute.PodID{first.ID, next.ID} {
 		require.True(t, y.pod(id).Status.HoldsHost())
@@ -171,6 +185,7 @@ func TestAContainerHasTheDevicesThatItsPodHasClaimed(t *testing.T) {
 			VCPUs: 24, MemoryGB: 96, DiskGB: 1000,
 		})
 	}
+
 	g := &giving{host: y.host, given: map[string]runtime.Allocation{}}
 	random := rand.New(rand.NewPCG(1, 2))
 	restart := func() {
@@ -178,6 +193,7 @@ func TestAContainerHasTheDevicesThatItsPodHasClaimed(t *testing.T) {
 		y.pods.Runtime = g
 	}
 	restart()
+
 	compared := 0
 	for range 150 {
 		pods, err := y.ctl.ListPods(t.Context(), "u", true)
@@ -191,9 +207,11 @@ func TestAContainerHasTheDevicesThatItsPodHasClaimed(t *testing.T) {
 			act := []compute.PodEvent{compute.PodStop, compute.PodStart, compute.PodRestart, compute.PodTerminate}[random.IntN(4)]
 			_, _ = y.ctl.ActOnPod(t.Context(), "u", pods[random.IntN(len(pods))].ID, act)
 		}
+
 		y.step(time.Duration(random.IntN(5)) * time.Second)
 		compared += y.containersHaveTheirClaims(g)
 	}
+
 	require.Greater(t, compared, 150)
 	require.Empty(t, g.twice)
 }
@@ -206,6 +224,7 @@ func (y *yard) containersHaveTheirClaims(g *giving) (compared int) {
 		claims, err = tx.ListClaims()
 		return err
 	}))
+
 	ids, err := g.List(y.Context())
 	require.NoError(y, err)
 	for _, id := range ids {
@@ -214,11 +233,13 @@ func (y *yard) containersHaveTheirClaims(g *giving) (compared int) {
 		if state.Phase == runtime.Ended {
 			continue
 		}
+
 		i := slices.IndexFunc(claims, func(c compute.Claim) bool { return c.HolderID == id && !c.Kept })
 		require.GreaterOrEqual(y, i, 0, "a container is up whose pod has no claim")
 		require.Equal(y, claims[i].Devices, g.given[id].GPUs.Devices)
 		require.Equal(y, claims[i].DiskGB, g.given[id].DiskGB)
 		compared++
 	}
+
 	return compared
 }

@@ -63,6 +63,7 @@ func (l *logs) start(ctx context.Context) (int64, error) {
 	if after, ok := l.query.Start(); ok {
 		return after, nil
 	}
+
 	var positions []int64
 	if l.query.Wants(compute.LogContainer) {
 		err := l.container(ctx, runtime.LogQuery{Tail: l.query.Tail + 1}, func(line runtime.Line) error {
@@ -73,15 +74,18 @@ func (l *logs) start(ctx context.Context) (int64, error) {
 			return 0, err
 		}
 	}
+
 	said, _, err := l.systemLines(ctx, 0)
 	if err != nil {
 		return 0, err
 	}
+
 	for _, line := range said {
 		if l.query.Wants(line.Source) {
 			positions = append(positions, line.Position)
 		}
 	}
+
 	slices.Sort(positions)
 	if len(positions) <= l.query.Tail {
 		return 0, nil
@@ -105,6 +109,7 @@ func (l *logs) container(ctx context.Context, q runtime.LogQuery, emit func(runt
 	case errors.Is(err, runtime.ErrUnknown) || errors.Is(err, runtime.ErrUnavailable):
 		return nil
 	}
+
 	return err
 }
 
@@ -168,11 +173,13 @@ func (l *logs) follow(ctx context.Context) error {
 			<-ended
 		}
 	}()
+
 	go func() {
 		if !l.query.Wants(compute.LogContainer) {
 			ended <- nil
 			return
 		}
+
 		ended <- l.container(ctx, runtime.LogQuery{After: after, Follow: true}, func(line runtime.Line) error {
 			select {
 			case lines <- line:
@@ -182,6 +189,7 @@ func (l *logs) follow(ctx context.Context) error {
 			}
 		})
 	}()
+
 	for {
 		tick, stop := l.clock.After(logTick)
 		var err error
@@ -203,6 +211,7 @@ func (l *logs) follow(ctx context.Context) error {
 		case <-ctx.Done():
 			err = ctx.Err()
 		}
+
 		stop()
 		if err != nil {
 			return err
@@ -225,8 +234,10 @@ func (l *Pods) OpenLog(ctx context.Context, id compute.PodID, q compute.LogQuery
 			}
 			return err
 		})
+
 		return lines, over, err
 	}
+
 	return one.open(ctx)
 }
 
@@ -251,6 +262,7 @@ func (l *Workers) OpenLog(ctx context.Context, e compute.Endpoint, id compute.Wo
 		}
 		return lines, over, err
 	}
+
 	one.kept = func(ctx context.Context) (kept []runtime.Line, err error) {
 		var lines []compute.LogLine
 		err = l.Store.Read(ctx, func(tx store.Tx) error {
@@ -262,6 +274,7 @@ func (l *Workers) OpenLog(ctx context.Context, e compute.Endpoint, id compute.Wo
 		}
 		return kept, err
 	}
+
 	return one.open(ctx)
 }
 

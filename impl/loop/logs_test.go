@@ -47,6 +47,7 @@ func TestARuntimeWaitsForTheReaderOfALog(t *testing.T) {
 	y.pods.Runtime = fleet
 	read, err := y.pods.OpenLog(t.Context(), id, compute.LogQuery{Source: compute.LogContainer})
 	require.NoError(t, err)
+
 	full := errors.New("the reader has enough")
 	lines := int64(0)
 	err = read(t.Context(), func(l compute.LogLine) error {
@@ -58,6 +59,7 @@ func TestARuntimeWaitsForTheReaderOfALog(t *testing.T) {
 		}
 		return nil
 	})
+
 	require.ErrorIs(t, err, full)
 	require.Equal(t, int64(1000), lines)
 }
@@ -69,9 +71,11 @@ func TestALogOutlastsARuntimeThatDoesNotAnswer(t *testing.T) {
 	y.host.away.Store(true)
 	read, err := y.pods.OpenLog(t.Context(), id, compute.LogQuery{Tail: 100})
 	require.NoError(t, err)
+
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	lines := make(chan string, 100)
+
 	ended := make(chan error, 1)
 	go func() {
 		ended <- read(ctx, func(l compute.LogLine) error {
@@ -79,6 +83,7 @@ func TestALogOutlastsARuntimeThatDoesNotAnswer(t *testing.T) {
 			return nil
 		})
 	}()
+
 	require.Equal(t, "pod is PROVISIONING", <-lines)
 	require.Equal(t, "pod is STARTING", <-lines)
 	require.Equal(t, "pod is RUNNING", <-lines)
@@ -90,6 +95,7 @@ func TestALogOutlastsARuntimeThatDoesNotAnswer(t *testing.T) {
 	require.Contains(t, <-lines, "sim: starting")
 	require.Equal(t, "sim: up", <-lines)
 	require.Equal(t, "sim: tick 1", <-lines)
+
 	cancel()
 	require.ErrorIs(t, <-ended, context.Canceled)
 }
@@ -109,6 +115,7 @@ func TestTheLogOfAWorkerIsReadWhereItRunsAndEndsWithIt(t *testing.T) {
 	db, clock := openStore(t)
 	jobs, err := queue.New(t.Context(), db, clock, compute.NewIDs(rand.Reader, clock), queue.DefaultSettings(), queue.Hooks{})
 	require.NoError(t, err)
+
 	workers := loop.NewWorkers(loop.Fleet{
 		Store: db, Queue: jobs, Clock: clock, Local: named{sim.New(clock), "processes"}, Runtime: named{sim.New(clock), "containers"},
 	})

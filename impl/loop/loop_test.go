@@ -36,31 +36,37 @@ func TestAPodGoesFromProvisioningToRunningAndEndsAsItsContainerDoes(t *testing.T
 	db, clock := openStore(t)
 	catalog, err := control.BuiltInCatalog()
 	require.NoError(t, err)
+
 	placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog), packed)
 	require.NoError(t, err)
 	pods := loop.NewPods(loop.PodFleet{Store: db, Placement: placement, Runtime: sim.New(clock), Clock: clock, Log: slog.New(slog.DiscardHandler), Simulated: true})
+
 	ctl := control.New(db, compute.NewIDs(rand.Reader, clock), placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{Pod: pods.Hint})
 	create := func(env map[string]string) compute.PodID {
 		p, err := ctl.CreatePod(t.Context(), "u", control.NewPod{Name: "a", Image: "i", Env: env, CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 2}})
 		require.NoError(t, err)
 		return p.ID
 	}
+
 	status := func(id compute.PodID) compute.PodStatus {
 		p, err := ctl.GetPod(t.Context(), "u", id)
 		require.NoError(t, err)
 		return p.Status
 	}
+
 	stays := create(nil)
 	ends := create(map[string]string{"BERTH_SIM_EXIT_AFTER": "5s"})
 	fails := create(map[string]string{"BERTH_SIM_EXIT_AFTER": "5s", "BERTH_SIM_EXIT_CODE": "3"})
 	refused := create(map[string]string{"BERTH_SIM_START_ERROR": "no room"})
 	require.Equal(t, compute.PodProvisioning, status(stays))
+
 	pods.Step(t.Context())
 	require.Equal(t, compute.PodStarting, status(stays))
 	require.Equal(t, compute.PodError, status(refused))
 	clock.Advance(3 * time.Second)
 	pods.Step(t.Context())
 	require.Equal(t, compute.PodRunning, status(stays))
+
 	clock.Advance(10 * time.Second)
 	pods.Step(t.Context())
 	require.Equal(t, compute.PodRunning, status(stays))
@@ -129,10 +135,12 @@ func scaled(t *testing.T, f *fleet, most int) (*loop.Workers, *compute.SettableC
 	ids := compute.NewIDs(rand.Reader, clock)
 	q, err := queue.New(t.Context(), db, clock, ids, queue.DefaultSettings(), queue.Hooks{})
 	require.NoError(t, err)
+
 	keyring, err := control.NewKeyring(t.Context(), db, ids, clock, nil)
 	require.NoError(t, err)
 	placement, err := control.NewPlacement(t.Context(), db, control.Catalog{}, nil, packed)
 	require.NoError(t, err)
+
 	e, err := control.NewEndpoints(db, ids, placement, q, control.Runtime{Can: compute.AllCapabilities}).Declare(t.Context(), "u", control.NewEndpoint{Name: "one", Image: "one", WorkersMax: most, IdleTimeout: 10 * time.Second})
 	require.NoError(t, err)
 	return loop.NewWorkers(loop.Fleet{
@@ -160,6 +168,7 @@ func TestWorkersAreScaledFromZeroWhenAJobWaitsAndBackAfterTheIdleTimeout(t *test
 	workers.Step(t.Context())
 	workers.Step(t.Context())
 	require.Len(t, f.allocations(), 1)
+
 	var w compute.WorkerID
 	for id, a := range f.allocations() {
 		w = compute.WorkerID(id)
@@ -170,10 +179,12 @@ func TestWorkersAreScaledFromZeroWhenAJobWaitsAndBackAfterTheIdleTimeout(t *test
 		require.True(t, key.Allows(compute.ScopeWork(e.ID)))
 		require.False(t, key.Allows(compute.ScopeRESTRead))
 	}
+
 	taken, err := q.Take(t.Context(), "u", e.ID, w, 2)
 	require.NoError(t, err)
 	require.Len(t, taken, 2)
 	require.Equal(t, j.ID, taken[0].ID, "the normal one first")
+
 	clock.Advance(20 * time.Second)
 	workers.Step(t.Context())
 	require.NotEmpty(t, f.allocations(), "a busy worker is not idle")
@@ -183,6 +194,7 @@ func TestWorkersAreScaledFromZeroWhenAJobWaitsAndBackAfterTheIdleTimeout(t *test
 	clock.Advance(9 * time.Second)
 	workers.Step(t.Context())
 	require.Contains(t, f.allocations(), string(w))
+
 	clock.Advance(2 * time.Second)
 	workers.Step(t.Context())
 	require.Eventually(t, func() bool { return len(keyring.Keys(true)) < 2 && f.allocations()[string(w)].ID == "" }, 5*time.Second, time.Millisecond)
@@ -195,11 +207,13 @@ func TestAWorkerThatCannotBeStartedIsTriedAgainLaterAndLater(t *testing.T) {
 	keyring := workers.Keyring
 	_, err := workers.Queue.Run(t.Context(), "u", e.ID, queue.Submission{Input: []byte(`{}`)})
 	require.NoError(t, err)
+
 	workers.Step(t.Context())
 	require.Empty(t, keyring.Keys(true), "the key of a worker that did not start is gone")
 	f.fails = nil
 	workers.Step(t.Context())
 	require.Empty(t, f.allocations(), "still within the pause")
+
 	clock.Advance(time.Second)
 	workers.Step(t.Context())
 	require.Len(t, f.allocations(), 1)
@@ -213,6 +227,7 @@ func TestAWorkerWaitsForItsGPUUntilTheContainerBeforeHasEnded(t *testing.T) {
 	workers.Held = func(string, []string) bool { return held }
 	_, err := workers.Queue.Run(t.Context(), "u", e.ID, queue.Submission{Input: []byte(`{}`)})
 	require.NoError(t, err)
+
 	workers.Step(t.Context())
 	require.Empty(t, f.allocations())
 	require.NoError(t, workers.Store.Read(t.Context(), func(tx store.Tx) error {
@@ -220,6 +235,7 @@ func TestAWorkerWaitsForItsGPUUntilTheContainerBeforeHasEnded(t *testing.T) {
 		require.Empty(t, rows, "it holds nothing meanwhile")
 		return err
 	}))
+
 	held = false
 	clock.Advance(time.Second)
 	workers.Step(t.Context())

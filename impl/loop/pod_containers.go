@@ -22,38 +22,41 @@ const labelName = "dev.berth.name"
 // active are the statuses in which a pod has, or is to get, a container.
 var active = []compute.PodStatus{compute.PodProvisioning, compute.PodStarting, compute.PodRunning}
 
-// adopt takes up, once, what was there before: it looks at everything that the runtime has, also at what belongs to a pod that
-// is no more, and gives the runtime again what should be up and is not known to it. It is tried again until the runtime
-// answers.
-func (l *Pods) adopt(ctx context.Context) {
-	l.adopting.Lock()
-	defer l.adopting.Unlock()
-	if l.adopted {
-		return
+// list gives the pods that may have something to do: at first everything that there was before, later what the runtime has that it
+// should not have.
+func (l *Pods) list(ctx context.Context, first bool) ([]compute.PodID, error) {
+	if first {
+		return l.adopt(ctx)
 	}
-	ids, err := l.Runtime.List(ctx) // before the pods: a pod is stored before it gets a container
-	for _, id := range ids {
-		l.hint(compute.PodID(id))
-	}
-	err = cmp.Or(err, l.reclaim(ctx, ids))
-	pods, readErr := l.list(ctx, active...)
-	if err = cmp.Or(err, readErr); err == nil {
-		for _, p := range pods {
-			if err = l.resume(ctx, p); err != nil {
-				break
-			}
-			l.hint(p.ID)
-		}
-	}
-	l.adopted = err == nil
-	if err != nil && ctx.Err() == nil && !l.noted(podsOfBefore) {
-		l.Log.Error("pods of before could not be taken up: it is tried again", "error", err)
-	}
+	return l.review(ctx)
 }
 
-// review hints at every pod of which the runtime has something though it should have nothing, or nothing that is up, and has
+// adopt takes up what was there before. It gives everything that the runtime has, also what belongs to a pod
+// that is no more, and gives the runtime again what should be up and is not known to it.
+func (l *Pods) adopt(ctx context.Context) (all []compute.PodID, err error) {
+	ids, err := l.Runtime.List(ctx) // before the pods: a pod is stored before it gets a container
+	for _, id := range ids {
+		all = append(all, compute.PodID(id))
+	}
+	err = cmp.Or(err, l.reclaim(ctx, ids))
+	pods, readErr := l.withStatus(ctx, active...)
+	if err = cmp.Or(err, readErr); err != nil {
+		return all, err
+	}
+
+	for _, p := range pods {
+		if err := l.resume(ctx, p); err != nil {
+			return all, err
+		}
+		all = append(all, p.ID)
+	}
+
+	return all, nil
+}
+
+// review gives every pod of which the runtime has something though it should have nothing, or nothing that is up, and has
 // the runtime remove what it made for pods that it has no more.
-func (l *Pods) review(ctx context.Context) {
+func (l *Pods) review(ctx context.Context) (all []compute.PodID, err error) {
 	ids, err := l.Runtime.List(ctx) // before the pods: a pod is stored before it gets a container
 	for _, id := range ids {
 		var p compute.Pod
@@ -62,13 +65,10 @@ func (l *Pods) review(ctx context.Context) {
 			return err
 		})
 		if compute.CodeOf(readErr) == compute.NotFound || readErr == nil && !p.Status.HoldsHost() {
-			l.Hint(compute.PodID(id))
+			all = append(all, compute.PodID(id))
 		}
 	}
-	err = cmp.Or(err, l.Runtime.Sweep(ctx))
-	if err != nil && ctx.Err() == nil {
-		l.Log.Debug("what the runtime has is looked at later", "error", err)
-	}
+	return all, cmp.Or(err, l.Runtime.Sweep(ctx))
 }
 
 // reclaim notes what the containers of before have, also those that are to be stopped. A container of an earlier run of its pod is ended
@@ -102,6 +102,7 @@ func (l *Pods) reclaim(ctx context.Context, ids []string) error {
 			l.shared.take(p) // no two of them had the same
 		}
 	}
+
 	ends.Wait()
 	return errors.Join(errs...)
 }
@@ -118,18 +119,6 @@ func (l *Pods) ofEarlierRun(ctx context.Context, id string, p compute.Pod) (bool
 	return err == nil && state.Phase != runtime.Ended && (p.ID == "" || state.Generation != p.Generation()), err
 }
 
-// podsOfBefore stands for all pods where trouble is noted.
-const podsOfBefore compute.PodID = ""
-
-// noted notes trouble, and tells whether it was noted before.
-func (l *Pods) noted(id compute.PodID) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	was := l.troubled[id]
-	l.troubled[id] = true
-	return was
-}
-
 // resume starts what should be up and is not known to the runtime, because it ended with the last berth or was being started.
 func (l *Pods) resume(ctx context.Context, p compute.Pod) error {
 	if p.Status == compute.PodProvisioning {
@@ -139,6 +128,7 @@ func (l *Pods) resume(ctx context.Context, p compute.Pod) error {
 	if !errors.Is(err, runtime.ErrUnknown) {
 		return err
 	}
+
 	err = l.start(ctx, p)
 	if err != nil && !errors.Is(err, runtime.ErrUnavailable) {
 		l.Log.Error("pod could not be taken up again", "pod", p.ID, "error", err)
@@ -148,7 +138,7 @@ func (l *Pods) resume(ctx context.Context, p compute.Pod) error {
 }
 
 // place starts the pod's container. A runtime that does not answer is asked again later.
-func (l *Pods) place(ctx context.Context, one *look) error {
+func (l *Pods) place(ctx context.Context, one *podLook) error {
 	if !l.Simulated && !l.shared.take(one.pod) {
 		return nil // a container that is being stopped has its GPU or its address: it waits
 	}
@@ -163,21 +153,22 @@ func (l *Pods) place(ctx context.Context, one *look) error {
 	return one.move(compute.PodPlaced)
 }
 
-func (l *Pods) fail(one *look, err error) error {
-	l.Log.Warn("pod could not be started", "pod", one.id, "error", err)
+func (l *Pods) fail(one *podLook, err error) error {
+	l.Log.Warn("pod could not be started", "pod", one.Key, "error", err)
 	one.pod.Reason = err.Error()
 	return one.move(compute.PodFailed)
 }
 
-func (l *Pods) inspect(ctx context.Context, one *look) error {
+func (l *Pods) inspect(ctx context.Context, one *podLook) error {
 	p := &one.pod
 	state, err := l.Runtime.Inspect(ctx, string(p.ID))
 	if err == nil {
-		l.note(ctx, *p, state)
+		l.note(ctx, one, state)
 	}
+
 	switch {
 	case errors.Is(err, runtime.ErrUnknown):
-		l.forget(p.ID)
+		one.Memory.usage = usage{}
 		p.Reason = "its container is gone"
 		return one.move(compute.PodFailed)
 	case err != nil:
@@ -196,6 +187,7 @@ func (l *Pods) inspect(ctx context.Context, one *look) error {
 		p.Reason = reason(state)
 		return one.move(compute.PodFailed)
 	}
+
 	return nil
 }
 
@@ -212,13 +204,15 @@ func reason(s runtime.State) string {
 }
 
 // replace ends a container from before the last start or restart that was asked for, and starts the one that was.
-func (l *Pods) replace(ctx context.Context, one *look) error {
-	if err := l.stop(ctx, one.id); err != nil {
+func (l *Pods) replace(ctx context.Context, one *podLook) error {
+	if err := l.stop(ctx, one.Key); err != nil {
 		return err
 	}
+	one.Memory.usage = usage{}
 	if !l.Simulated && !l.shared.take(one.pod) {
 		return nil
 	}
+
 	one.pod.StartedAt = time.Time{}
 	err := l.start(ctx, one.pod)
 	if err == nil || errors.Is(err, runtime.ErrUnavailable) || ctx.Err() != nil {
@@ -233,7 +227,7 @@ func (l *Pods) stop(ctx context.Context, id compute.PodID) error {
 		err = nil
 	}
 	if err == nil {
-		l.ended(id)
+		l.shared.letGo(id)
 	}
 	return err
 }
@@ -242,28 +236,28 @@ func (l *Pods) stop(ctx context.Context, id compute.PodID) error {
 func (l *Pods) remove(ctx context.Context, id compute.PodID) error {
 	err := l.Runtime.Remove(ctx, string(id))
 	if err == nil {
-		l.ended(id)
+		l.shared.letGo(id)
 	}
 	return err
-}
-
-// ended notes that the pod has no container that is up.
-func (l *Pods) ended(id compute.PodID) {
-	l.forget(id)
-	l.shared.letGo(id)
 }
 
 func (l *Pods) start(ctx context.Context, p compute.Pod) error {
 	a := allocation(p)
 	if !l.Simulated {
-		a.Hostname, a.Told = p.ID.Hostname(), l.told(p)
+		env, err := environmentOf(ctx, l.Store, l.Secrets, p.UserID, string(p.ID), p.Env)
+		if err != nil {
+			return err
+		}
+		a.Env, a.Hostname, a.Told = env, p.ID.Hostname(), l.told(p)
 	}
+
 	if p.RegistryID != "" {
 		a.Credential = func(ctx context.Context) (runtime.Credential, error) {
 			login, err := l.Login(ctx, p.RegistryID)
 			return runtime.Credential{User: login.Username, Password: login.Password}, err
 		}
 	}
+
 	return l.Runtime.Start(ctx, a)
 }
 
@@ -290,7 +284,7 @@ func gpus(g *compute.GPU, devices []string) runtime.GPUs {
 	return runtime.GPUs{Count: g.Count, Devices: devices}
 }
 
-func (l *Pods) list(ctx context.Context, statuses ...compute.PodStatus) (pods []compute.Pod, err error) {
+func (l *Pods) withStatus(ctx context.Context, statuses ...compute.PodStatus) (pods []compute.Pod, err error) {
 	err = l.Store.Read(ctx, func(tx store.Tx) error {
 		for _, s := range statuses {
 			some, err := tx.ListPodsByStatus(s)

@@ -11,9 +11,7 @@ import (
 // shared are the things of which a host or a network has one, and which one container at a time can have: GPUs and addresses.
 // Who claims them next may do so while the container that had them is still being stopped.
 type shared struct {
-	mu     sync.Mutex
-	holder map[string]compute.PodID
-	held   map[compute.PodID][]string
+	holders sync.Map // of each thing, the id of the pod
 }
 
 // things names what the pod's container has of these.
@@ -33,38 +31,37 @@ func device(hostID, d string) string { return hostID + " " + d }
 // take notes that a container of the pod is to have what the pod has claimed. It tells whether no other pod's container has any of
 // that; else it notes nothing.
 func (s *shared) take(p compute.Pod) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := things(p)
-	for _, thing := range all {
-		if has, ok := s.holder[thing]; ok && has != p.ID {
+	var taken []string // beside what an earlier container has that is still up
+	for _, thing := range things(p) {
+		has, held := s.holders.LoadOrStore(thing, p.ID)
+		if held && has != p.ID {
+			for _, one := range taken {
+				s.holders.Delete(one)
+			}
 			return false
 		}
-	}
-	for _, thing := range all {
-		if _, has := s.holder[thing]; !has { // beside what an earlier container has that is still up
-			s.holder[thing] = p.ID
-			s.held[p.ID] = append(s.held[p.ID], thing)
+
+		if !held {
+			taken = append(taken, thing)
 		}
 	}
+
 	return true
 }
 
 // Has tells whether a pod's container has one of the GPUs of the host: perhaps it is still being stopped, after the pod released
 // the GPU.
 func (l *Pods) Has(hostID string, devices []string) bool {
-	s := &l.shared
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.ContainsFunc(devices, func(d string) bool { return s.holder[device(hostID, d)] != "" })
+	return slices.ContainsFunc(devices, func(d string) bool {
+		_, held := l.shared.holders.Load(device(hostID, d))
+		return held
+	})
 }
 
 // letGo notes that the pod's container has ended.
 func (s *shared) letGo(id compute.PodID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, thing := range s.held[id] {
-		delete(s.holder, thing)
-	}
-	delete(s.held, id)
+	s.holders.Range(func(thing, _ any) bool {
+		s.holders.CompareAndDelete(thing, id)
+		return true
+	})
 }

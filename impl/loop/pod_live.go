@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -13,12 +12,6 @@ import (
 
 // statsTick is how often it is measured what a RUNNING pod uses.
 const statsTick = 5 * time.Second
-
-// live is what is known of the pods that are up. Whoever lists ten thousand pods reads it and asks no runtime.
-type live struct {
-	mu   sync.RWMutex
-	pods map[compute.PodID]usage
-}
 
 // usage is what is known of one pod. It is no object of its own, of which there would be thousands.
 type usage struct {
@@ -32,9 +25,8 @@ type usage struct {
 
 // Live tells what the pod was last seen to do; zero if it is not up, or was not looked at since berth started. It asks nobody.
 func (l *Pods) Live(id compute.PodID) compute.PodRuntime {
-	l.live.mu.RLock()
-	defer l.live.mu.RUnlock()
-	one := l.live.pods[id]
+	state, _ := l.reconciler.Memory(id)
+	one := state.usage
 	r := compute.PodRuntime{Ports: one.ports, GPUs: one.gpus}
 	if one.measured {
 		use := &[2]float64{one.cpu, one.memory}
@@ -45,44 +37,32 @@ func (l *Pods) Live(id compute.PodID) compute.PodRuntime {
 
 // note takes in how a pod is, and measures what it uses if it is up and that is due. A measurement that fails is no trouble of
 // the pod's: it comes again.
-func (l *Pods) note(ctx context.Context, p compute.Pod, s runtime.State) {
-	if s.Phase != runtime.Up || s.Generation != p.Generation() {
-		l.forget(p.ID)
+func (l *Pods) note(ctx context.Context, one *podLook, s runtime.State) {
+	last := one.Memory.usage
+	if s.Phase != runtime.Up || s.Generation != one.pod.Generation() {
+		one.Memory.usage = usage{}
 		return
 	}
+
 	next := usage{ports: s.Ports, startedAt: s.StartedAt.UnixMilli(), measuredAt: l.Clock.Now().UnixMilli()}
-	l.live.mu.RLock()
-	last, known := l.live.pods[p.ID]
-	l.live.mu.RUnlock()
-	if known && last.startedAt == next.startedAt {
+	if last.measuredAt != 0 && last.startedAt == next.startedAt {
 		next.cpu, next.memory, next.gpus, next.measured = last.cpu, last.memory, last.gpus, last.measured
 		if next.measuredAt-last.measuredAt < statsTick.Milliseconds() {
-			if !slices.Equal(last.ports, next.ports) {
-				next.measuredAt = last.measuredAt
-				l.keep(p.ID, next)
+			if next.measuredAt = last.measuredAt; slices.Equal(last.ports, next.ports) {
+				next.ports = last.ports // of two equal ones, the older one
 			}
+			one.Memory.usage = next
 			return
 		}
 	}
-	stats, err := l.Runtime.Stats(ctx, string(p.ID))
+
+	stats, err := l.Runtime.Stats(ctx, string(one.Key))
 	switch {
 	case err == nil:
 		next.cpu, next.memory, next.gpus, next.measured = stats.CPUPercent, stats.MemoryPercent, stats.GPUs, true
 	case !errors.Is(err, runtime.ErrNoStats) && ctx.Err() == nil:
-		l.Log.Debug("pod: it could not be measured", "pod", p.ID, "error", err)
+		l.Log.Debug("pod: it could not be measured", "pod", one.Key, "error", err)
 	}
-	l.keep(p.ID, next)
-}
 
-func (l *Pods) keep(id compute.PodID, one usage) {
-	l.live.mu.Lock()
-	defer l.live.mu.Unlock()
-	l.live.pods[id] = one
-}
-
-// forget says that the pod is not up.
-func (l *Pods) forget(id compute.PodID) {
-	l.live.mu.Lock()
-	defer l.live.mu.Unlock()
-	delete(l.live.pods, id)
+	one.Memory.usage = next
 }

@@ -20,6 +20,7 @@ func TestLiveTellsPortsAndUseOfAPodThatIsUpAndAsksNobody(t *testing.T) {
 	y := newYard(t)
 	id := y.create(nil)
 	require.Zero(t, y.pods.Live(id))
+
 	y.step(0)
 	y.step(sim.DefaultBoot)
 	asked := y.host.asked.Load()
@@ -27,6 +28,7 @@ func TestLiveTellsPortsAndUseOfAPodThatIsUpAndAsksNobody(t *testing.T) {
 	require.Equal(t, []compute.PublishedPort{{Private: 8888, Public: 40_000, Type: "http", IP: "100.65.0.1"}}, live.Ports)
 	require.Zero(t, *live.CPUPercent)
 	require.Empty(t, live.GPUs)
+
 	y.host.away.Store(true)
 	require.Equal(t, live, y.pods.Live(id))
 	require.Equal(t, asked, y.host.asked.Load())
@@ -47,18 +49,22 @@ func TestWhatAPodUsesIsMeasuredFromTimeToTime(t *testing.T) {
 	}
 	id := y.running(nil)
 	require.InDelta(t, 1, *y.pods.Live(id).CPUPercent, 0)
+
 	y.step(4 * time.Second)
 	require.InDelta(t, 1, *y.pods.Live(id).CPUPercent, 0, "not at every look")
 	y.step(time.Second)
 	require.InDelta(t, 2, *y.pods.Live(id).CPUPercent, 0)
+
 	err = errors.New("not now")
 	y.step(5 * time.Second)
 	require.InDelta(t, 2, *y.pods.Live(id).CPUPercent, 0, "the last one that is known")
 	require.Equal(t, compute.PodRunning, y.pod(id).Status)
+
 	err = runtime.ErrNoStats
 	y.act(id, compute.PodRestart)
 	y.step(0)
 	require.Zero(t, y.pods.Live(id), "it is not up")
+
 	y.step(sim.DefaultBoot)
 	require.NotEmpty(t, y.pods.Live(id).Ports)
 	require.Nil(t, y.pods.Live(id).CPUPercent, "nothing of the run before")
@@ -81,10 +87,12 @@ func TestADeviceGoesToTheNextPodOnlyWhenTheContainerBeforeHasEnded(t *testing.T)
 		},
 		{ID: "c", DataCenterID: "EU-RO-1", Cloud: compute.Secure, CPUs: []string{"cpu3g"}, VCPUs: 8, MemoryGB: 64, DiskGB: 500},
 	}
+
 	y.restart()
 	first, second := y.gpuPod(), y.gpuPod()
 	require.Equal(t, []string{"GPU-a"}, first.Devices)
 	require.Equal(t, []string{"GPU-b"}, second.Devices)
+
 	y.step(0)
 	y.step(sim.DefaultBoot)
 	y.host.slow, y.host.stops, y.host.goOn = first.ID, make(chan struct{}, 1), make(chan struct{})
@@ -95,11 +103,13 @@ func TestADeviceGoesToTheNextPodOnlyWhenTheContainerBeforeHasEnded(t *testing.T)
 	<-y.host.stops
 	next := y.gpuPod()
 	require.Equal(t, first.Devices, next.Devices, "it is booked at once")
+
 	other := y.create(nil)
 	require.Eventually(t, func() bool { return y.pod(other).Status == compute.PodStarting }, 10*time.Second, time.Millisecond)
 	require.Equal(t, compute.PodProvisioning, y.pod(next.ID).Status, "it waits for the container that is being stopped")
 	require.True(t, y.pods.Has("g", []string{"GPU-a"}), "workers wait, too")
 	require.False(t, y.pods.Has("g", []string{"GPU-c"}))
+
 	cancel()
 	y.host.away.Store(true)
 	close(y.host.goOn)
@@ -112,6 +122,7 @@ func TestADeviceGoesToTheNextPodOnlyWhenTheContainerBeforeHasEnded(t *testing.T)
 	y.step(time.Second)
 	require.Equal(t, compute.PodStarting, y.pod(next.ID).Status)
 	require.Equal(t, runtime.GPUs{Count: 1, Devices: next.Devices}, y.host.last.Load().GPUs)
+
 	state, err := y.host.Inspect(t.Context(), string(first.ID))
 	require.NoError(t, err)
 	require.Equal(t, runtime.Ended, state.Phase)
@@ -126,14 +137,17 @@ func TestTheLoginOfARegistryIsOpenedOnlyWhenTheRuntimeAsks(t *testing.T) {
 		require.Equal(t, compute.RegistryID("r"), id)
 		return compute.Login{Username: "user", Password: "s3cret"}, nil
 	}
+
 	y.restart()
 	require.NoError(t, y.store.Write(t.Context(), func(tx tx) error {
 		return tx.InsertRegistry(compute.Registry{ID: "r", UserID: "u", Name: "r", Login: []byte("sealed")})
 	}))
+
 	_, err := y.ctl.CreatePod(t.Context(), "u", control.NewPod{Name: "a", Image: "i", RegistryID: "r", CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 2}})
 	require.NoError(t, err)
 	y.step(0)
 	require.Zero(t, opened)
+
 	got, err := y.host.last.Load().Credential(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, runtime.Credential{User: "user", Password: "s3cret"}, got)

@@ -2,59 +2,83 @@ package loop
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/loop/reconcile"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 )
 
-// together is how many pods are moved in one transaction at most. Requests stand in line behind it: it is so few that a flood
-// of new pods is answered first, and their lives go on beside.
-const together = 32
-
-// look is a look at one pod. It begins with the pod as it was seen last, which is as it is: whoever changes a pod hints it. So
+// podLook is a look at one pod. It begins with the pod as it was seen last, which is as it is: whoever changes a pod hints it. So
 // watching thousands that do well takes no read of the store.
-type look struct {
-	id    compute.PodID
-	pod   compute.Pod // zero: its row is to be read; what a podState keeps of it, if it is watched
-	until time.Time   // nothing is to be seen before
+type podLook struct {
+	*reconcile.Look[compute.PodID, podState]
+	pod compute.Pod // without a status: its row is to be read; what a podState keeps of it, if it is watched
 
 	done  bool              // nothing is left to find out
 	from  compute.PodStatus // the status that the store has, if the pod is to be stored
 	moved bool              // it is to be stored; then: it was
 	next  again             // when to look the next time
-	err   error
+	until time.Time         // nothing is to be seen before
 }
 
-// podState is what is kept of a RUNNING pod from one look to the next: what tells whether it is still as it was. A look that finds
-// it otherwise reads its row. There are thousands of them, and rows would be ten objects each for the garbage collector. The zero
-// podState knows nothing.
+// podState is what is remembered of a pod from one look to the next: of one that is STARTING its row, of one that is RUNNING what tells
+// whether it is still as it was, and what it does. A look that finds it otherwise reads its row. There are thousands that are RUNNING,
+// and rows would be ten objects each for the garbage collector. The zero podState knows nothing.
 type podState struct {
-	startedAt, restartAt int64 // milliseconds since 1970; no restartAt: 0
-	until                time.Time
+	starting             *compute.Pod
+	startedAt, restartAt int64 // of one that is RUNNING, in milliseconds since 1970; else 0; no restartAt: 0
+	usage                usage
 }
 
-// lastState keeps what a look found.
-func (one *look) lastState() podState {
-	if one.err != nil || one.pod.Status != compute.PodRunning {
-		return podState{}
+// begin begins a look with what is remembered, unless somebody changed the pod.
+func begin(one *reconcile.Look[compute.PodID, podState]) *podLook {
+	l, s := &podLook{Look: one}, one.Memory
+	switch {
+	case one.Hinted:
+	case s.starting != nil:
+		l.pod = *s.starting
+	case s.startedAt != 0:
+		l.pod = compute.Pod{ID: one.Key, Status: compute.PodRunning, StartedAt: time.UnixMilli(s.startedAt)}
+		if s.restartAt != 0 {
+			l.pod.RestartAt = time.UnixMilli(s.restartAt)
+		}
 	}
-	return podState{one.pod.StartedAt.UnixMilli(), one.pod.Generation(), one.until}
+	return l
 }
 
-// look begins a look with it.
-func (s podState) look(id compute.PodID) *look {
-	if s == (podState{}) {
-		return &look{id: id}
+// end leaves what the look found to the next one.
+func (one *podLook) end(now time.Time) {
+	one.Memory = podState{usage: one.Memory.usage}
+	switch {
+	case one.Err != nil:
+	case one.pod.Status == compute.PodStarting:
+		one.Memory.starting = &one.pod
+	case one.pod.Status == compute.PodRunning:
+		one.Memory.startedAt, one.Memory.restartAt = one.pod.StartedAt.UnixMilli(), one.pod.Generation()
 	}
-	p := compute.Pod{ID: id, Status: compute.PodRunning, StartedAt: time.UnixMilli(s.startedAt)}
-	if s.restartAt != 0 {
-		p.RestartAt = time.UnixMilli(s.restartAt)
+
+	switch one.next {
+	case atOnce:
+		one.Next = reconcile.AtOnce()
+	case soon:
+		one.Next = reconcile.At(onTick(podTick, now, one.until))
+	case later:
+		one.Next = reconcile.At(onTick(watchTick, now, one.until))
 	}
-	return &look{id: id, pod: p}
+}
+
+// onTick gives the first tick after now that is not before until: those that are due about the same time are looked at together.
+func onTick(tick time.Duration, now, until time.Time) time.Time {
+	if after := now.Add(tick); until.Before(after) {
+		return after.Truncate(tick)
+	}
+	if t := until.Truncate(tick); !t.Before(until) {
+		return t
+	}
+	return until.Truncate(tick).Add(tick)
 }
 
 // again says when to look at a pod the next time.
@@ -67,30 +91,34 @@ const (
 	later
 )
 
-// look looks at pods, moves each by one step at most, all in one transaction, and notes when to look again. A pod that is to have
+// look looks at pods, moves each by one step at most, all in one transaction, and says when to look again. A pod that is to have
 // no container any more is seen to also when ctx has ended, as long as ends has not.
-func (l *Pods) look(ctx, ends context.Context, all []*look) {
+func (l *Pods) look(ctx, ends context.Context, looks []*reconcile.Look[compute.PodID, podState]) {
+	var all []*podLook
+	for _, one := range looks {
+		all = append(all, begin(one))
+	}
 	for _, one := range all {
 		l.inspectQuickly(ctx, one)
 	}
 	l.read(ends, all)
+
 	for _, one := range all {
 		if !one.done {
-			one.err = l.attempt(ctx, ends, one)
+			one.Err = l.attempt(ctx, ends, one)
 		}
 	}
+
 	l.write(ends, all)
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	now := l.Clock.Now()
 	for _, one := range all {
-		l.schedule(ctx, one)
+		one.end(now)
 	}
-	l.free.Broadcast()
 }
 
 // inspectQuickly is all that it takes for a pod that does as expected: it is STARTING still, came up, or is RUNNING. A move is guarded:
 // that somebody moved the pod in this moment shows when it is stored.
-func (l *Pods) inspectQuickly(ctx context.Context, one *look) {
+func (l *Pods) inspectQuickly(ctx context.Context, one *podLook) {
 	p := &one.pod
 	if p.Status != compute.PodStarting && p.Status != compute.PodRunning {
 		return
@@ -99,16 +127,17 @@ func (l *Pods) inspectQuickly(ctx context.Context, one *look) {
 	if err != nil || state.Generation != p.Generation() {
 		return
 	}
+
 	one.done = true
 	switch {
 	case p.Status == compute.PodStarting && state.Phase == runtime.Starting:
 		one.next, one.until = soon, state.Until
 	case p.Status == compute.PodStarting && state.Phase == runtime.Up:
-		l.note(ctx, *p, state)
+		l.note(ctx, one, state)
 		p.StartedAt = state.StartedAt
-		one.err = one.move(compute.PodHealthy)
+		one.Err = one.move(compute.PodHealthy)
 	case p.Status == compute.PodRunning && state.Phase == runtime.Up && p.StartedAt.UnixMilli() == state.StartedAt.UnixMilli():
-		l.note(ctx, *p, state)
+		l.note(ctx, one, state)
 		one.next, one.until = later, state.Until
 	default:
 		one.done = false
@@ -116,7 +145,7 @@ func (l *Pods) inspectQuickly(ctx context.Context, one *look) {
 }
 
 // read reads the rows of those that a quick look was not enough for.
-func (l *Pods) read(ctx context.Context, all []*look) {
+func (l *Pods) read(ctx context.Context, all []*podLook) {
 	left := false
 	for _, one := range all {
 		left = left || !one.done
@@ -124,31 +153,35 @@ func (l *Pods) read(ctx context.Context, all []*look) {
 	if !left {
 		return
 	}
+
 	err := l.Store.Read(ctx, func(tx store.Tx) (err error) {
 		for _, one := range all {
 			if one.done {
 				continue
 			}
-			one.pod, err = tx.Pod(one.id)
+			one.pod, err = tx.Pod(one.Key)
 			if compute.CodeOf(err) == compute.NotFound { // left over from a store that was cleared
-				one.pod, err = compute.Pod{ID: one.id, Status: compute.PodTerminated}, nil
+				one.pod, err = compute.Pod{ID: one.Key, Status: compute.PodTerminated}, nil
 			}
 			if err != nil {
 				return err
 			}
-			one.pod.ID = one.id // of two texts, the one that does not keep that of the whole row
+
+			one.pod.ID = one.Key // of two texts, the one that does not keep that of the whole row
 		}
+
 		return nil
 	})
+
 	for _, one := range all {
 		if err != nil && !one.done {
-			one.done, one.err = true, err
+			one.done, one.Err = true, err
 		}
 	}
 }
 
 // attempt takes one step with a pod that was just read.
-func (l *Pods) attempt(ctx, ends context.Context, one *look) error {
+func (l *Pods) attempt(ctx, ends context.Context, one *podLook) error {
 	switch one.pod.Status {
 	case compute.PodProvisioning:
 		one.next = soon
@@ -160,14 +193,14 @@ func (l *Pods) attempt(ctx, ends context.Context, one *look) error {
 		one.next = later
 		return l.inspect(ctx, one)
 	case compute.PodTerminated:
-		return l.remove(ends, one.id)
+		return l.remove(ends, one.Key)
 	default:
-		return l.stop(ends, one.id)
+		return l.stop(ends, one.Key)
 	}
 }
 
 // move has the pod moved by an event.
-func (one *look) move(on compute.PodEvent) error {
+func (one *podLook) move(on compute.PodEvent) error {
 	next, err := compute.PodMachine.Next(one.pod.Status, on)
 	if err == nil {
 		one.store()
@@ -177,16 +210,17 @@ func (one *look) move(on compute.PodEvent) error {
 }
 
 // store has the pod stored.
-func (one *look) store() { one.from, one.moved = one.pod.Status, true }
+func (one *podLook) store() { one.from, one.moved = one.pod.Status, true }
 
 // write stores the moves, unless somebody moved a pod meanwhile: then the next look sees what they did.
-func (l *Pods) write(ctx context.Context, all []*look) {
-	var moving []*look
+func (l *Pods) write(ctx context.Context, all []*podLook) {
+	var moving []*podLook
 	for _, one := range all {
-		if one.moved && one.err == nil {
+		if one.moved && one.Err == nil {
 			moving = append(moving, one)
 		}
 	}
+
 	if len(moving) == 0 {
 		return
 	}
@@ -199,18 +233,20 @@ func (l *Pods) write(ctx context.Context, all []*look) {
 		}
 		return nil
 	})
+
 	if err != nil && len(moving) > 1 { // what is the matter with one shall not be with all
 		for _, one := range moving {
 			one.moved = true
-			l.write(ctx, []*look{one})
+			l.write(ctx, []*podLook{one})
 		}
 		return
 	}
+
 	for _, one := range moving {
 		one.pod.Version++
 		switch {
 		case err != nil:
-			one.err = err
+			one.Err = err
 		case one.moved && one.pod.Status == compute.PodStarting:
 			one.next = soon
 		case one.moved && one.pod.Status == compute.PodRunning:
@@ -218,38 +254,5 @@ func (l *Pods) write(ctx context.Context, all []*look) {
 		default:
 			one.next = atOnce
 		}
-	}
-}
-
-// schedule notes when to look again. The caller has the lock.
-func (l *Pods) schedule(ctx context.Context, one *look) {
-	id := one.id
-	delete(l.busy, id)
-	switch {
-	case ctx.Err() != nil:
-		if one.err != nil && !errors.Is(one.err, context.Canceled) {
-			l.Log.Warn("pod: it is seen to after the next start", "pod", id, "error", one.err)
-		}
-		return
-	case one.err != nil:
-		if !l.troubled[id] { // and not at every look
-			l.Log.Error("pod: it is tried again", "pod", id, "error", one.err)
-		}
-		l.troubled[id] = true
-		one.next = later
-	case l.troubled[id]:
-		l.Log.Info("pod: the trouble is over", "pod", id)
-		delete(l.troubled, id)
-	}
-	switch one.next {
-	case atOnce:
-		l.hinted[id] = true
-	case soon:
-		l.pending[id] = &look{id: id, pod: one.pod, until: one.until}
-	case later:
-		l.watched[id] = one.lastState()
-	}
-	if l.hinted[id] { // also while it was looked at, when nobody else could
-		l.wake.Give()
 	}
 }

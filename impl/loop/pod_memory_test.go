@@ -19,6 +19,7 @@ func TestAPodThatIsRunningIsNoMoreThanTwoObjects(t *testing.T) {
 	y := newYard(t)
 	y.simulated = true
 	y.restart()
+
 	objects := func() int {
 		var m runtime.MemStats
 		runtime.GC()
@@ -26,6 +27,7 @@ func TestAPodThatIsRunningIsNoMoreThanTwoObjects(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return int(m.HeapObjects)
 	}
+
 	y.running(nil) // what the first pod brings about
 	before := objects()
 	var group sync.WaitGroup
@@ -37,10 +39,12 @@ func TestAPodThatIsRunningIsNoMoreThanTwoObjects(t *testing.T) {
 			}
 		})
 	}
+
 	group.Wait()
 	y.step(0)
 	y.step(sim.DefaultBoot)
 	require.Less(t, objects()-before, 2*pods)
+
 	all, err := y.ctl.ListPods(y.Context(), "u", false)
 	require.NoError(t, err)
 	for _, p := range all {

@@ -1,15 +1,15 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
-	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/loop/reconcile"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 )
@@ -39,196 +39,100 @@ type PodFleet struct {
 	Clock     compute.Clock
 	Log       *slog.Logger
 	Login     func(context.Context, compute.RegistryID) (compute.Login, error) // opens the credential of a private image
+	Secrets   OpenSecrets                                                      // nil: there are none
 	Key       func(compute.Pod) string                                         // makes the pod's own key
 	URL       func() string                                                    // base of all interfaces, as what Runtime runs reaches it
 	// Simulated says that containers have nothing that another one could be in want of, and hear nothing: Key and URL may be nil.
 	Simulated bool
 }
 
-// Pods moves pods along: PROVISIONING → STARTING → RUNNING → EXITED or ERROR.
+// podsAtOnce is how many pods are looked at at once, at most. A stop takes as long as its container may take to end.
+const podsAtOnce = 256
+
+// together is how many simulated pods are moved in one transaction at most. Requests stand in line behind it: it is so few that a flood
+// of new pods is answered first, and their lives go on beside.
+const together = 32
+
+// Pods moves pods along: PROVISIONING → STARTING → RUNNING → EXITED or ERROR. Each is looked at on its own: one that takes its time to
+// stop holds up no other. Simulated ones take no time, and are looked at together.
 type Pods struct {
 	PodFleet
-	adopting sync.Mutex
-	adopted  bool // what was there before was taken up
-	reviewed time.Time
-	looks    sync.WaitGroup // of Run
-	wake     Hint
-
-	live    live
-	shared  shared
-	volumes atomic.Bool // one may be no more
-
-	mu       sync.Mutex
-	free     sync.Cond                  // a pod is not busy any more
-	busy     map[compute.PodID]bool     // somebody looks at it
-	hinted   map[compute.PodID]bool     // to be looked at now
-	pending  map[compute.PodID]*look    // to be looked at with the next tick, as they were seen last
-	watched  map[compute.PodID]podState // to be looked at from time to time, as they were seen last
-	troubled map[compute.PodID]bool     // its last look failed
+	reconciler *reconcile.Reconciler[compute.PodID, podState]
+	volumes    *reconcile.Reconciler[compute.VolumeID, struct{}]
+	shared     shared
 }
 
 // NewPods makes the loop.
 func NewPods(f PodFleet) *Pods {
-	l := &Pods{
-		PodFleet: f, wake: NewHint(),
-		busy: map[compute.PodID]bool{}, hinted: map[compute.PodID]bool{},
-		pending: map[compute.PodID]*look{}, watched: map[compute.PodID]podState{}, troubled: map[compute.PodID]bool{},
-		live:   live{pods: map[compute.PodID]usage{}},
-		shared: shared{holder: map[string]compute.PodID{}, held: map[compute.PodID][]string{}},
+	l := &Pods{PodFleet: f}
+	c := reconcile.Config[compute.PodID, podState]{
+		Name: "pod", Clock: f.Clock, Log: f.Log, Reconcile: l.look, List: l.list, Tick: reviewTick, AtOnce: podsAtOnce, Leave: leaveTime,
+		Behind: l.behind,
 	}
-	l.free.L = &l.mu
-	l.volumes.Store(true) // with those of before
+	if f.Simulated {
+		c.Tick, c.AtOnce, c.Together = 0, 1, together
+	}
+	l.reconciler = reconcile.New(c)
+	l.volumes = newVolumes(l, c.Tick)
 	return l
 }
 
 // Hint asks for a look at the pod, soon.
-func (l *Pods) Hint(id compute.PodID) {
-	l.hint(id)
-	l.wake.Give()
-}
+func (l *Pods) Hint(id compute.PodID) { l.reconciler.Hint(id) }
 
-func (l *Pods) hint(id compute.PodID) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.hinted[id] = true
-}
-
-// Run works until ctx ends, and sees pods that were stopped or terminated to their end even then. It looks at each pod on its own:
-// one that takes its time to stop holds up no other. Simulated ones take no time, and are looked at together.
+// Run works until ctx ends, and sees pods that were stopped or terminated to their end even then, for leaveTime at most.
 func (l *Pods) Run(ctx context.Context) {
-	ends, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	var next, watch time.Time // when those on their way and the running ones are looked at
+	var beside sync.WaitGroup
+	beside.Go(func() { l.volumes.Run(ctx) })
+	beside.Go(func() { forward(ctx, l.Runtime.Ended(), func(id string) { l.Hint(compute.PodID(id)) }) })
+	l.reconciler.Run(ctx)
+	beside.Wait()
+}
+
+// forward hands on what comes until ctx ends.
+func forward[T any](ctx context.Context, from <-chan T, to func(T)) {
 	for {
-		now := l.Clock.Now()
-		moving, running := !now.Before(next), !now.Before(watch)
-		if moving {
-			next = now.Add(podTick)
-		}
-		if running {
-			watch = now.Add(watchTick)
-			l.adopt(ctx)
-			if !l.Simulated && now.Sub(l.reviewed) >= reviewTick {
-				l.reviewed = now
-				l.volumes.Store(true)
-				l.looks.Go(func() { l.review(ctx) })
-			}
-			if l.volumes.Swap(false) {
-				l.looks.Go(func() { l.sweepVolumes(ctx) })
-			}
-		}
-		l.lookAt(ctx, ends, &l.looks, l.claim(now, moving, running))
-		tick, stop := l.Clock.After(podTick)
 		select {
 		case <-ctx.Done():
-			stop()
-			l.leave(ctx, ends, cancel)
 			return
-		case <-tick:
-		case id := <-l.Runtime.Ended():
-			l.hint(compute.PodID(id))
-		case <-l.wake:
-		}
-		stop()
-	}
-}
-
-// leave sees to the ends that were asked for and are not done yet: nothing else would before the next start. ctx has ended, so
-// that nothing is started any more.
-func (l *Pods) leave(ctx, ends context.Context, cancel func()) {
-	late, stop := compute.SystemClock{}.After(leaveTime)
-	defer stop()
-	left := make(chan struct{})
-	defer close(left)
-	go func() {
-		select {
-		case <-late:
-			l.Log.Warn("pods that were stopped or terminated may have containers that are up: they are ended after the next start")
-			cancel()
-		case <-left:
-		}
-	}()
-	l.mu.Lock()
-	for id := range l.troubled {
-		if id != podsOfBefore {
-			l.hinted[id] = true
-		}
-	}
-	l.mu.Unlock()
-	hinted := func() []*look { return l.claim(l.Clock.Now(), false, false) }
-	for claimed := hinted(); ; {
-		l.lookAt(ctx, ends, &l.looks, claimed)
-		l.looks.Wait()
-		if claimed = hinted(); len(claimed) == 0 { // also none while it was looked at
-			return
+		case one := <-from:
+			to(one)
 		}
 	}
 }
 
-// Step takes up what was there before, then looks once at every pod that has something to do or is RUNNING. It begins when
-// looks that are under way have ended.
+// Step takes up what was there before, then looks at every pod that has something to do or is RUNNING, and at the network volumes that
+// were deleted. Errors are of single pods, which are looked at again.
 func (l *Pods) Step(ctx context.Context) {
-	l.adopt(ctx)
-	l.mu.Lock()
-	for len(l.busy) > 0 {
-		l.free.Wait()
-	}
-	l.mu.Unlock()
-	var looks sync.WaitGroup
-	l.lookAt(ctx, ctx, &looks, l.claim(time.Time{}, true, true))
-	looks.Wait()
-	if l.volumes.Swap(false) {
-		l.sweepVolumes(ctx)
-	}
+	_ = l.reconciler.StepAll(ctx)
+	_ = l.volumes.Step(ctx)
 }
 
-// lookAt looks at what was claimed: at simulated pods at once, at each of the others on its own. What is to end, ends as long as
-// the second context lasts.
-func (l *Pods) lookAt(ctx, ends context.Context, looks *sync.WaitGroup, claimed []*look) {
-	if l.Simulated {
-		for some := range slices.Chunk(claimed, together) {
-			l.look(ctx, ends, some)
-		}
-		return
-	}
-	for _, one := range claimed {
-		looks.Go(func() { l.look(ctx, ends, []*look{one}) })
-	}
+// behind tells the user in the pod's log why the pod is behind.
+func (l *Pods) behind(ctx context.Context, id compute.PodID, reason string) {
+	sayBehind(ctx, l.Store, l.Log, "pod", string(id), reason, func(tx store.Tx) (bool, error) {
+		p, err := tx.Pod(id)
+		return p.Status != compute.PodTerminated, err
+	})
 }
 
-// claim takes the pods that are to be looked at and that nobody looks at: the hinted ones and, of those on their way and of
-// those that are RUNNING, if it is for these, what is due now; all of them if now is zero. A hint costs nothing for all the
-// others: thousands may come while thousands start.
-func (l *Pods) claim(now time.Time, moving, running bool) (all []*look) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	due := func(until time.Time) bool { return now.IsZero() || !now.Before(until) }
-	for id := range l.hinted {
-		if !l.busy[id] {
-			all = append(all, &look{id: id})
-			l.busy[id] = true
+// sayBehind adds a line to the log of a pod or a worker: that it is behind and why, or, without a reason, that it is not any more. One that is
+// no more, which there tells, gets none.
+func sayBehind(ctx context.Context, s store.Store, log *slog.Logger, kind, id, reason string, there func(store.Tx) (bool, error)) {
+	text := "the " + kind + " is not behind any more"
+	if reason != "" {
+		text = "the " + kind + " is behind, and is tried again: " + oneLine(reason)
+	}
+
+	err := s.Write(ctx, func(tx store.Tx) error {
+		is, err := there(tx)
+		if compute.CodeOf(err) == compute.NotFound || err == nil && !is {
+			return nil
 		}
+		err = cmp.Or(err, tx.AddSystemLine(id, text))
+		return cmp.Or(err, tx.ForgetSystemLines(id))
+	})
+	if err != nil && ctx.Err() == nil {
+		log.Debug("a log has no line of its trouble", kind, id, "error", err)
 	}
-	if moving {
-		for id, one := range l.pending {
-			if due(one.until) && !l.busy[id] {
-				all = append(all, one)
-				l.busy[id] = true
-			}
-		}
-	}
-	if running {
-		for id, seen := range l.watched {
-			if due(seen.until) && !l.busy[id] {
-				all = append(all, seen.look(id))
-				l.busy[id] = true
-			}
-		}
-	}
-	for _, one := range all {
-		delete(l.hinted, one.id)
-		delete(l.pending, one.id)
-		delete(l.watched, one.id)
-	}
-	return all
 }

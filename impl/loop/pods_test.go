@@ -155,7 +155,7 @@ func (y *yard) restart() {
 		Store: y.store, Placement: placement, Runtime: y.host, Clock: y.clock, Log: slog.New(slog.DiscardHandler), Simulated: y.simulated,
 		Key: compute.NewPodKeys([]byte("secret")).Token, URL: func() string { return "http://outer" }, Login: y.login,
 	})
-	y.ctl = control.New(y.store, compute.NewIDs(rand.Reader, y.clock), placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{Pod: y.pods.Hint, Volumes: y.pods.HintVolumes})
+	y.ctl = control.New(y.store, compute.NewIDs(rand.Reader, y.clock), placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{Pod: y.pods.Hint, Volume: y.pods.HintVolume})
 }
 
 func (y *yard) create(env map[string]string) compute.PodID {
@@ -421,6 +421,7 @@ func TestAHintDuringALookIsTakenUpWhenTheLookEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var run sync.WaitGroup
 	run.Go(func() { y.pods.Run(ctx) })
+	y.clock.Advance(2 * time.Second)
 	<-looking
 	y.act(id, compute.PodStop)
 	other := y.create(nil)

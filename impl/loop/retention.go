@@ -2,12 +2,12 @@ package loop
 
 import (
 	"context"
-	"errors"
-	"sync"
+	"log/slog"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/loop/reconcile"
 	"github.com/berthdev/berth/store"
 )
 
@@ -23,45 +23,45 @@ const (
 	retentionBatch = 100
 )
 
-// Retention deletes what outlived its owner or its use by a while. What is billed stays.
+// Retention is what deletes what outlived its owner or its use by a while. What is billed stays.
 type Retention struct {
 	Store     store.Store
 	Clock     compute.Clock
+	Log       *slog.Logger
 	Rates     *control.Rates
 	Keyring   *control.Keyring
 	Endpoints *control.Endpoints
 	Pods      time.Duration // how long the row of a terminated pod is kept
-
-	mu   sync.Mutex
-	last time.Time // when Step swept
 }
 
-// Step sweeps if a RetentionTick has passed since it did.
-func (r *Retention) Step(ctx context.Context) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := r.Clock.Now()
-	if now.Sub(r.last) < RetentionTick {
-		return nil
+// Sweeps gives a sweep for each kind of what is kept for a while, by the name of the kind: what fails keeps nothing else from being
+// deleted.
+func (r Retention) Sweeps() *reconcile.Sweeps {
+	deleted := func(f func(tx store.Tx, now time.Time) (int, error)) func(context.Context) error {
+		return func(ctx context.Context) error {
+			now := r.Clock.Wall() // as these rows were stamped
+			return r.inBatches(ctx, func(tx store.Tx) (int, error) { return f(tx, now) })
+		}
 	}
-	r.last = now
-	return r.Sweep(ctx)
-}
 
-// Sweep deletes all whose time is over. What fails keeps nothing else from being deleted.
-func (r *Retention) Sweep(ctx context.Context) error {
-	now := r.Clock.Wall() // as these rows were stamped
-	return errors.Join(
-		r.inBatches(ctx, func(tx store.Tx) (int, error) { return tx.DeleteTerminated(now.Add(-r.Pods), retentionBatch) }),
-		r.inBatches(ctx, func(tx store.Tx) (int, error) { return tx.DeleteWebhooks(now.Add(-webhookLog), retentionBatch) }),
-		r.Keyring.DeleteInvalid(ctx, now.Add(-invalidKeys)),
-		r.Rates.Forget(ctx),
-		r.Endpoints.Resume(ctx), // a deletion that failed
+	return reconcile.NewSweeps(
+		r.Clock, r.Log, 1,
+		reconcile.Sweep{Name: "terminated pods", Tick: RetentionTick, Do: deleted(func(tx store.Tx, now time.Time) (int, error) {
+			return tx.DeleteTerminated(now.Add(-r.Pods), retentionBatch)
+		})},
+		reconcile.Sweep{Name: "webhook log", Tick: RetentionTick, Do: deleted(func(tx store.Tx, now time.Time) (int, error) {
+			return tx.DeleteWebhooks(now.Add(-webhookLog), retentionBatch)
+		})},
+		reconcile.Sweep{Name: "invalid keys", Tick: RetentionTick, Do: func(ctx context.Context) error {
+			return r.Keyring.DeleteInvalid(ctx, r.Clock.Wall().Add(-invalidKeys))
+		}},
+		reconcile.Sweep{Name: "request counts", Tick: RetentionTick, Do: r.Rates.Forget},
+		reconcile.Sweep{Name: "deleted endpoints", Tick: RetentionTick, Do: r.Endpoints.Resume}, // whose deletion failed
 	)
 }
 
 // inBatches calls f, which tells how much it deleted, until there is no more.
-func (r *Retention) inBatches(ctx context.Context, f func(store.Tx) (int, error)) error {
+func (r Retention) inBatches(ctx context.Context, f func(store.Tx) (int, error)) error {
 	for {
 		var n int
 		err := r.Store.Write(ctx, func(tx store.Tx) (err error) {

@@ -2,7 +2,9 @@ package loop_test
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -20,55 +22,25 @@ func TestWhatIsKeptForAWhileIsDeletedAfterIt(t *testing.T) {
 	ids := compute.NewIDs(rand.Reader, s.clock)
 	rates, err := control.NewRates(t.Context(), s.db, s.clock, compute.Windows(1, 1, 1))
 	require.NoError(t, err)
-	r := loop.Retention{Store: s.db, Clock: s.clock, Rates: rates, Keyring: s.keyring, Endpoints: s.endpoints, Pods: time.Hour}
+
+	r := loop.Retention{Store: s.db, Clock: s.clock, Log: slog.New(slog.DiscardHandler), Rates: rates, Keyring: s.keyring, Endpoints: s.endpoints, Pods: time.Hour}.Sweeps()
 	write := func(f func(store.Tx) error) { require.NoError(t, s.db.Write(t.Context(), f)) }
 	const many = 250 // more than a transaction deletes
-	var made []compute.PodID
-	write(func(tx store.Tx) error {
-		for n := range many {
-			p := compute.Pod{ID: ids.Pod(), UserID: "u", Name: fmt.Sprint(n), Status: compute.PodTerminated, CreatedAt: tx.Now(), MovedAt: tx.Now()}
-			made = append(made, p.ID)
-			require.NoError(t, tx.InsertPod(p))
-			require.NoError(t, tx.InsertWebhook(compute.Webhook{CreatedAt: tx.Now()}))
-		}
-		return tx.InsertWebhook(compute.Webhook{URL: "http://pending/", CreatedAt: tx.Now(), NextAt: tx.Now()})
-	})
-	pods := func() (n int) {
-		require.NoError(t, s.db.Read(t.Context(), func(tx store.Tx) error {
-			for _, id := range made {
-				if _, err := tx.Pod(id); err == nil {
-					n++
-				}
-			}
-			return nil
-		}))
-		return n
-	}
-	webhooks := func() (n int) {
-		require.NoError(t, s.db.Read(t.Context(), func(tx store.Tx) error {
-			log, err := tx.ListWebhooks(1000)
-			n = len(log)
-			return err
-		}))
-		return n
-	}
+
+	kept := &keptThings{setup: s}
+	write(func(tx store.Tx) error { return kept.insert(tx, ids, many) })
+
 	_, _, err = s.keyring.Create(t.Context(), control.NewKey{UserID: "u", Expiry: time.Minute})
 	require.NoError(t, err)
 	revoked, _, err := s.keyring.Create(t.Context(), control.NewKey{UserID: "u"})
 	require.NoError(t, err)
 	require.NoError(t, s.keyring.Revoke(t.Context(), revoked.ID))
+
 	_, _, err = s.keyring.Create(t.Context(), control.NewKey{UserID: "u"})
 	require.NoError(t, err)
 	rates.Count("u")
 	require.NoError(t, rates.Save(t.Context()))
-	counts := func() (n int) {
-		require.NoError(t, s.db.Read(t.Context(), func(tx store.Tx) error {
-			all, err := tx.RequestCounts()
-			n = len(all)
-			return err
-		}))
-		return n
-	}
+
 	// As a deletion leaves it that failed in the middle.
 	write(func(tx store.Tx) error {
 		e := s.e
@@ -76,11 +48,12 @@ func TestWhatIsKeptForAWhileIsDeletedAfterIt(t *testing.T) {
 		return tx.UpdateEndpoint(e)
 	})
 
-	require.NoError(t, r.Sweep(t.Context()))
-	require.Equal(t, many+1, webhooks())
-	require.Equal(t, many, pods())
+	require.NoError(t, r.StepAll(t.Context()))
+	require.Equal(t, many+1, kept.webhooks())
+	require.Equal(t, many, kept.pods())
 	require.Len(t, s.keyring.Keys(false), 3)
-	require.Equal(t, 3, counts())
+	require.Equal(t, 3, kept.counts())
+
 	require.NoError(t, s.db.Read(t.Context(), func(tx store.Tx) error {
 		all, err := tx.ListEndpoints()
 		require.Empty(t, all)
@@ -88,15 +61,68 @@ func TestWhatIsKeptForAWhileIsDeletedAfterIt(t *testing.T) {
 	}))
 
 	s.clock.Advance(24*time.Hour + time.Millisecond)
-	require.NoError(t, r.Sweep(t.Context()))
-	require.Equal(t, 1, webhooks(), "what is pending stays")
-	require.Zero(t, pods())
-	require.Zero(t, counts())
+	require.NoError(t, r.StepAll(t.Context()))
+	require.Equal(t, 1, kept.webhooks(), "what is pending stays")
+	require.Zero(t, kept.pods())
+	require.Zero(t, kept.counts())
 	require.Len(t, s.keyring.Keys(false), 3)
+
 	s.clock.Advance(30 * 24 * time.Hour)
-	require.NoError(t, r.Sweep(t.Context()))
+	require.NoError(t, r.StepAll(t.Context()))
 	require.Len(t, s.keyring.Keys(false), 1)
 	rates.Count("u")
 	require.NoError(t, rates.Save(t.Context()))
-	require.Equal(t, 3, counts(), "who comes again is counted again")
+	require.Equal(t, 3, kept.counts(), "who comes again is counted again")
+}
+
+// keptThings are the pods, webhooks and counts of requests that there are.
+type keptThings struct {
+	setup *service
+	made  []compute.PodID
+}
+
+// insert stores terminated pods and ended webhooks, so many of each, and a webhook that is pending.
+func (k *keptThings) insert(tx store.Tx, ids *compute.IDs, many int) error {
+	k.made = nil
+	for n := range many {
+		p := compute.Pod{ID: ids.Pod(), UserID: "u", Name: fmt.Sprint(n), Status: compute.PodTerminated, CreatedAt: tx.Now(), MovedAt: tx.Now()}
+		k.made = append(k.made, p.ID)
+		if err := errors.Join(tx.InsertPod(p), tx.InsertWebhook(compute.Webhook{CreatedAt: tx.Now()})); err != nil {
+			return err
+		}
+	}
+	return tx.InsertWebhook(compute.Webhook{URL: "http://pending/", CreatedAt: tx.Now(), NextAt: tx.Now()})
+}
+
+// pods gives how many of the pods there are.
+func (k *keptThings) pods() (n int) {
+	require.NoError(k.setup, k.setup.db.Read(k.setup.Context(), func(tx store.Tx) error {
+		for _, id := range k.made {
+			if _, err := tx.Pod(id); err == nil {
+				n++
+			}
+		}
+		return nil
+	}))
+	return n
+}
+
+// webhooks gives how many webhooks there are.
+func (k *keptThings) webhooks() (n int) {
+	require.NoError(k.setup, k.setup.db.Read(k.setup.Context(), func(tx store.Tx) error {
+		log, err := tx.ListWebhooks(1000)
+		n = len(log)
+		return err
+	}))
+	return n
+}
+
+// counts gives how many counts of requests there are.
+func (k *keptThings) counts() (n int) {
+	require.NoError(k.setup, k.setup.db.Read(k.setup.Context(), func(tx store.Tx) error {
+		all, err := tx.RequestCounts()
+		n = len(all)
+		return err
+	}))
+	return n
 }

@@ -25,6 +25,7 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 		}
 		return out
 	}
+
 	have, asking := 0, 0
 	for _, w := range d.Workers {
 		switch {
@@ -38,6 +39,7 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 			}
 		}
 	}
+
 	want := 0
 	switch {
 	case e.Scaler == compute.ByCount:
@@ -47,6 +49,7 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 	case d.Waiting > 0:
 		want = have + max(0, d.Overdue-asking)
 	}
+
 	want = min(max(want, e.WorkersMin), e.WorkersMax)
 	out.start = max(0, want-have)
 	for _, w := range d.Workers {
@@ -61,5 +64,6 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 			out.stop = append(out.stop, w.ID)
 		}
 	}
+
 	return out
 }

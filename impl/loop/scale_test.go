@@ -25,10 +25,12 @@ func TestTheScalersDecideWhoStartsAndWhoStops(t *testing.T) {
 	idle, fresh := worker("i", compute.WorkerIdle, 10*time.Second), worker("f", compute.WorkerIdle, 9*time.Second)
 	stale, staleAndBusy, staleAndFresh := idle, running, fresh
 	stale.Stale, staleAndBusy.Stale, staleAndFresh.Stale = true, true, true
+
 	full := byDelay
 	full.WorkersMax = 1
 	leaving, draining := running, idle
 	leaving.Leaving, draining.Draining = true, true
+
 	for name, c := range map[string]struct {
 		d    queue.Demand
 		want decision

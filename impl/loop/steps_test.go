@@ -37,16 +37,19 @@ func TestAStepOfTheClockMovesNoTryOfAWebhook(t *testing.T) {
 		require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {
 			return tx.InsertWebhook(compute.Webhook{JobID: "j", URL: "http://bad/", Body: []byte(`{}`), NextAt: tx.Now(), CreatedAt: tx.Wall()})
 		}))
+
 		if i < len(steps) {
 			clock.Running().Adjust(step)
 		}
 		require.NoError(t, hooks.Step(t.Context()))
+
 		if i >= len(steps) {
 			clock.Running().Adjust(step)
 		}
 		clock.Advance(10*time.Second - time.Millisecond)
 		require.NoError(t, hooks.Step(t.Context()))
 		require.Equal(t, 1, posts, step)
+
 		clock.Advance(time.Millisecond)
 		require.NoError(t, hooks.Step(t.Context()))
 		require.Equal(t, 2, posts)
@@ -60,12 +63,14 @@ func TestAStepOfTheClockStopsNoWorkerThatIdlesAndNoneThatStarts(t *testing.T) {
 		workers, clock, e := scaled(t, f, 2)
 		_, err := workers.Queue.Run(t.Context(), "u", e.ID, queue.Submission{Input: []byte(`{}`)})
 		require.NoError(t, err)
+
 		workers.Step(t.Context())
 		require.Len(t, f.allocations(), 1)
 		clock.Advance(7*time.Minute - time.Millisecond)
 		clock.Running().Adjust(step)
 		workers.Step(t.Context())
 		require.Len(t, f.allocations(), 1, "it has time left to come up")
+
 		var w compute.WorkerID
 		for id := range f.allocations() {
 			w = compute.WorkerID(id)
@@ -73,10 +78,12 @@ func TestAStepOfTheClockStopsNoWorkerThatIdlesAndNoneThatStarts(t *testing.T) {
 		taken, err := workers.Queue.Take(t.Context(), "u", e.ID, w, 1)
 		require.NoError(t, err)
 		require.NoError(t, workers.Queue.Finish(t.Context(), "u", e.ID, w, taken[0].ID, queue.Report{}))
+
 		clock.Advance(9 * time.Second)
 		clock.Running().Adjust(step)
 		workers.Step(t.Context())
 		require.Len(t, f.allocations(), 1, "it may idle for 10 s")
+
 		clock.Advance(time.Second)
 		workers.Step(t.Context())
 		require.Eventually(t, func() bool { return len(f.allocations()) == 0 }, 10*time.Second, time.Millisecond)
@@ -91,6 +98,7 @@ func TestAStepOfTheClockHoldsUpNoPod(t *testing.T) {
 		require.NoError(t, err)
 		placement, err := control.NewPlacement(t.Context(), db, catalog, control.SimulatedFleet(catalog), packed)
 		require.NoError(t, err)
+
 		pods := loop.NewPods(loop.PodFleet{
 			Store: db, Placement: placement, Runtime: sim.New(clock), Clock: clock, Log: slog.New(slog.DiscardHandler),
 			Key: compute.NewPodKeys([]byte("secret")).Token, URL: func() string { return "http://outer" },
@@ -98,6 +106,7 @@ func TestAStepOfTheClockHoldsUpNoPod(t *testing.T) {
 		ctl := control.New(db, compute.NewIDs(rand.Reader, clock), placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{Pod: pods.Hint})
 		made, err := ctl.CreatePod(t.Context(), "u", control.NewPod{Name: "a", Image: "i", CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 2}})
 		require.NoError(t, err)
+
 		look := func(status compute.PodStatus) compute.Pod {
 			pods.Step(t.Context())
 			p, err := ctl.GetPod(t.Context(), "u", made.ID)
@@ -105,6 +114,7 @@ func TestAStepOfTheClockHoldsUpNoPod(t *testing.T) {
 			require.Equal(t, status, p.Status)
 			return p
 		}
+
 		look(compute.PodStarting)
 		clock.Running().Adjust(step)
 		look(compute.PodStarting)

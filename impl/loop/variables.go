@@ -30,6 +30,7 @@ func (d description) variables() map[string]string {
 	if vcpus == 0 {
 		vcpus = int64(goruntime.NumCPU())
 	}
+
 	all := map[string]string{
 		"RUNPOD_POD_ID":            d.id,
 		"RUNPOD_POD_HOSTNAME":      d.hostname,
@@ -39,6 +40,7 @@ func (d description) variables() map[string]string {
 		"RUNPOD_API_BASE_URL":      d.base,
 		"RUNPOD_ENDPOINT_BASE_URL": d.base + "/v2",
 	}
+
 	if d.dataCenterID != "" {
 		all["RUNPOD_DC_ID"] = d.dataCenterID
 	}

@@ -21,6 +21,7 @@ func TestAPodIsToldWhatItIsAndHowToReachBerth(t *testing.T) {
 		y.pods.Step(t.Context())
 		return p.ID
 	}
+
 	env := map[string]string{"A": "1", "RUNPOD_API_KEY": "a wider one"}
 	id := create(control.NewPod{CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 4}, Env: env})
 	a, pod := y.host.last.Load(), y.pod(id)
@@ -51,6 +52,7 @@ func TestAPodThatIsStartedAnewHasAnotherKeyAndOneThatIsTakenUpAgainTheSame(t *te
 	y.host.Reset() // a simulated container does not outlive its fleet
 	y.restart()
 	require.Equal(t, first, key())
+
 	y.clock.Advance(time.Minute)
 	y.pods.Step(t.Context())
 	require.Equal(t, compute.PodRunning, y.pod(id).Status)
@@ -68,6 +70,7 @@ func TestAWorkerIsToldWhatItIsAndItsEndpointCannotSayHowItWorks(t *testing.T) {
 	require.NotNil(t, a)
 	require.Equal(t, map[string]string{"A": "1", "RUNPOD_API_KEY": "a wider one"}, a.Env)
 	require.Equal(t, a.ID, a.Hostname)
+
 	for name, want := range map[string]string{
 		"RUNPOD_POD_ID": a.ID, "RUNPOD_POD_HOSTNAME": a.ID, "RUNPOD_DC_ID": "EU-RO-1", "RUNPOD_GPU_COUNT": "0", "RUNPOD_CPU_COUNT": "2",
 		"RUNPOD_API_BASE_URL": "http://outer", "RUNPOD_ENDPOINT_BASE_URL": "http://outer/v2", "RUNPOD_ENDPOINT_ID": string(s.e.ID),
@@ -75,6 +78,7 @@ func TestAWorkerIsToldWhatItIsAndItsEndpointCannotSayHowItWorks(t *testing.T) {
 	} {
 		require.Equal(t, want, a.Told[name], name)
 	}
+
 	key, _, err := s.keyring.Authenticate(t.Context(), a.Told["RUNPOD_API_KEY"], true)
 	require.NoError(t, err)
 	require.Equal(t, []compute.Scope{compute.ScopeWork(s.e.ID)}, key.Scopes)

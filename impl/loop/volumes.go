@@ -1,43 +1,53 @@
 package loop
 
 import (
+	"cmp"
 	"context"
+	"time"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/loop/reconcile"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 )
 
-// HintVolumes asks for a look at the network volumes, soon: one was deleted.
-func (l *Pods) HintVolumes() {
-	l.volumes.Store(true)
-	l.wake.Give()
+// HintVolume asks for a look at the network volume, soon: it was deleted.
+func (l *Pods) HintVolume(id compute.VolumeID) { l.volumes.Hint(id) }
+
+// newVolumes makes the reconciler of network volumes: the runtime deletes the data of those that are no more. What cannot be deleted yet,
+// because a container is still being removed, is tried again.
+func newVolumes(l *Pods, tick time.Duration) *reconcile.Reconciler[compute.VolumeID, struct{}] {
+	return reconcile.New(reconcile.Config[compute.VolumeID, struct{}]{
+		Name: "network volume", Clock: l.Clock, Log: l.Log, Tick: tick,
+		List: func(ctx context.Context, _ bool) ([]compute.VolumeID, error) { return l.Runtime.Volumes(ctx) },
+		Reconcile: reconcile.Each(func(ctx context.Context, one *reconcile.Look[compute.VolumeID, struct{}]) (reconcile.Next, error) {
+			_, err := removeVolume(ctx, l.Store, l.Runtime, one.Key)
+			return reconcile.Next{}, err
+		}),
+	})
 }
 
-// sweepVolumes has the runtime delete the data of network volumes that are no more. What cannot be deleted yet, because a
-// container is still being removed, is tried again.
-func (l *Pods) sweepVolumes(ctx context.Context) {
-	if _, err := sweepVolumes(ctx, l.Store, l.Runtime); err != nil && ctx.Err() == nil {
-		l.Log.Debug("data of a network volume is deleted later", "error", err)
-		l.volumes.Store(true)
+// removeVolume deletes what a runtime has of a network volume if that is no more, and tells whether it is.
+func removeVolume(ctx context.Context, s store.Store, r runtime.Runtime, id compute.VolumeID) (gone bool, err error) {
+	err = s.Read(ctx, func(tx store.Tx) error {
+		_, err := tx.Volume(id)
+		return err
+	})
+	if compute.CodeOf(err) == compute.NotFound {
+		return true, r.RemoveVolume(ctx, id)
 	}
+	return false, err
 }
 
 // sweepVolumes deletes what a runtime has of network volumes that are no more, and counts the others.
 func sweepVolumes(ctx context.Context, s store.Store, r runtime.Runtime) (left int, err error) {
 	ids, err := r.Volumes(ctx) // before the store: a volume is stored before it is mounted
 	for _, id := range ids {
-		readErr := s.Read(ctx, func(tx store.Tx) error {
-			_, err := tx.Volume(id)
-			return err
-		})
-		if compute.CodeOf(readErr) != compute.NotFound {
+		gone, oneErr := removeVolume(ctx, s, r, id)
+		if !gone {
 			left++
-			continue
 		}
-		if removeErr := r.RemoveVolume(ctx, id); removeErr != nil {
-			err = removeErr
-		}
+		err = cmp.Or(err, oneErr)
 	}
 	return left, err
 }

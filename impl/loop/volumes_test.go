@@ -15,19 +15,22 @@ func TestTheDataOfANetworkVolumeGoesWithTheVolumeAndNoSooner(t *testing.T) {
 	y := newYard(t)
 	v, err := y.ctl.CreateVolume(t.Context(), "u", control.NewVolume{Name: "v", SizeGB: 10, DataCenterID: "EU-RO-1"})
 	require.NoError(t, err)
+
 	p, err := y.ctl.CreatePod(t.Context(), "u", control.NewPod{
 		Name: "a", Image: "i", Env: map[string]string{sim.EnvMark: "x"}, CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 2},
 		Network: []compute.NetworkMount{{VolumeID: v.ID, Path: "/d"}},
 	})
 	require.NoError(t, err)
+
 	y.step(0)
 	y.act(p.ID, compute.PodTerminate)
-	y.pods.HintVolumes()
+	y.pods.HintVolume(v.ID)
 	y.step(0)
 	kept, err := y.host.Volumes(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []compute.VolumeID{v.ID}, kept)
 	require.NoError(t, y.ctl.DeleteVolume(t.Context(), "u", v.ID))
+
 	y.step(0)
 	kept, err = y.host.Volumes(t.Context())
 	require.NoError(t, err)

@@ -24,18 +24,14 @@ const (
 	troubled = 500
 )
 
-// receiver is a scheme, host and port to which documents go. Most are to be delivered to a few, so each has its line.
+// receiver is what is remembered of a scheme, host and port to which documents go. Most are to be delivered to a few, so each has its
+// line.
 type receiver struct {
-	name    string
 	line    line
-	running int // tries under way
-	most    int // that there may be
+	running int // deliveries that are made
+	most    int // that there may be; 0: one
 	pause   time.Duration
 	until   time.Time // no try begins before
-
-	at    time.Time // when its next try is due
-	turn  int64     // among those that are due at the same time
-	place int       // in the order
 }
 
 // receiverOf gives the name of the receiver of an address.
@@ -66,10 +62,12 @@ func (r *receiver) answered(status int, now time.Time) {
 
 // delivery is one that waits. Its document stays on disk.
 type delivery struct {
-	seq  int64
-	next time.Time // of its next try
-	over time.Time // when no further try is made
-	size int       // bytes of its document
+	seq      int64
+	receiver string
+	epoch    int64     // of Webhooks, when it was found
+	next     time.Time // of its next try
+	over     time.Time // when no further try is made
+	size     int       // bytes of its document
 }
 
 // line are the deliveries of a receiver, those first that are due first.
@@ -95,46 +93,4 @@ func (l *line) Pop() any {
 	d := (*l)[last]
 	*l = (*l)[:last]
 	return d
-}
-
-// nowhere is the place of a receiver that does not stand in the order.
-const nowhere = -1
-
-// order are receivers with something to deliver, those first whose turn it is.
-type order []*receiver
-
-func (o *order) add(r *receiver) { heap.Push(o, r) }
-
-// remove takes the receiver out, if it stands there.
-func (o *order) remove(r *receiver) {
-	if r.place != nowhere {
-		heap.Remove(o, r.place)
-	}
-}
-
-// Len is for the heap, as are the next ones.
-func (o order) Len() int { return len(o) }
-
-func (o order) Less(i, j int) bool {
-	return cmp.Or(o[i].at.Compare(o[j].at), cmp.Compare(o[i].turn, o[j].turn)) < 0
-}
-
-func (o order) Swap(i, j int) {
-	o[i], o[j] = o[j], o[i]
-	o[i].place, o[j].place = i, j
-}
-
-func (o *order) Push(r any) {
-	one := r.(*receiver)
-	one.place = len(*o)
-	*o = append(*o, one)
-}
-
-func (o *order) Pop() any {
-	last := len(*o) - 1
-	r := (*o)[last]
-	(*o)[last] = nil
-	*o = (*o)[:last]
-	r.place = nowhere
-	return r
 }

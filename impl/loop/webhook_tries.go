@@ -6,55 +6,59 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/loop/reconcile"
 	"github.com/berthdev/berth/store"
 )
 
-// try is a try of a delivery that is under way. Its members are guarded by the lock of Webhooks.
+// try is a try of a delivery that is under way.
 type try struct {
 	delivery
-	receiver *receiver
-	cancel   context.CancelFunc
-	moved    time.Time // real time of its last progress
-	unsent   int       // size of its body if that is large and not sent yet
-	cut      bool      // it was ended, since others wait
+	cancel context.CancelFunc
+	moved  atomic.Int64 // real time of its last progress, in nanoseconds since 1970
+	unsent atomic.Int64 // size of its body if that is large and not sent yet
+	cut    atomic.Bool  // it was ended, since others wait
+	status int          // that the receiver answered; 0: it did not
+	posted bool         // to the receiver
 }
 
-// begin begins the next try of a receiver. The caller has the lock.
-func (l *Webhooks) begin(ctx context.Context, r *receiver) {
+func (t *try) lastMoved() time.Time { return time.Unix(0, t.moved.Load()) }
+
+// deliver makes the next try of a delivery and gives it back to its receiver if there is to be another one.
+func (l *Webhooks) deliver(ctx context.Context, one *reconcile.Look[int64, delivery]) (reconcile.Next, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	t := &try{delivery: r.line.take(), receiver: r, cancel: cancel, moved: realTime()}
+	defer cancel()
+	t := &try{delivery: one.Memory, cancel: cancel}
+	t.moved.Store(realTime().UnixNano())
 	if t.size > webhookSmall {
-		t.unsent = t.size
-		l.large += t.size
+		t.unsent.Store(int64(t.size))
 	}
-	l.tries[t] = true
-	r.running++
-	l.arrange(r)
-	go func() {
-		defer cancel()
-		again := l.carryOut(ctx, t)
-		l.end(t, again)
-	}()
-}
+	l.tries.Store(t, true)
+	again := l.carryOut(ctx, t)
+	l.tries.Delete(t)
+	l.depart(t.unsent.Swap(0))
 
-// end forgets a try, and puts its delivery back in line if there is to be another one. again is when; zero: there is none.
-func (l *Webhooks) end(t *try, again time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.tries, t)
-	l.large -= t.unsent
-	r := t.receiver
-	r.running--
-	if !again.IsZero() && l.receivers[r.name] == r { // it is not when everything was cleared
-		t.next = again
-		r.line.add(t.delivery)
-	}
-	l.arrange(r)
-	l.changed.Broadcast()
-	l.Hint()
+	now := l.Clock.Now()
+	l.receivers.Update(t.receiver, func(r *receiver) {
+		if t.epoch != l.epoch.Load() {
+			return // everything was cleared
+		}
+		r.running--
+		if t.posted {
+			r.answered(t.status, now)
+		}
+
+		if !again.IsZero() {
+			d := t.delivery
+			d.next = again
+			r.line.add(d)
+		}
+	})
+
+	return reconcile.Next{}, nil
 }
 
 // carryOut makes a try and records how it went. It gives when there is to be another one; zero if there is none.
@@ -64,6 +68,7 @@ func (l *Webhooks) carryOut(ctx context.Context, t *try) (again time.Time) {
 		w, err = tx.Webhook(t.seq)
 		return err
 	})
+
 	now := l.Clock.Now()
 	switch {
 	case compute.CodeOf(err) == compute.NotFound || err == nil && w.NextAt.IsZero():
@@ -78,25 +83,26 @@ func (l *Webhooks) carryOut(ctx context.Context, t *try) (again time.Time) {
 		l.Log.Warn("webhook", "job", w.JobID, "error", w.Error)
 		return l.record(ctx, w)
 	}
+
 	status, err := l.post(ctx, t, &w)
-	if err != nil && ctx.Err() != nil && !l.wasCut(t) {
+	if err != nil && ctx.Err() != nil && !t.cut.Load() {
 		return t.next // the server stops
 	}
-	if l.wasCut(t) {
+	if t.cut.Load() {
 		status, err = 0, fmt.Errorf("no answer within %s, and others wait", webhookPatience)
 	}
 	now = l.Clock.Now()
 	w.Tries++
 	w.Status, w.Error, w.NextAt = status, "", time.Time{}
+
 	if err != nil {
 		w.Error = err.Error()
 		if w.Tries < webhookTries {
 			w.NextAt = now.Add(webhookPause)
 		}
 	}
-	l.mu.Lock()
-	t.receiver.answered(status, now)
-	l.mu.Unlock()
+
+	t.status, t.posted = status, true
 	if l.Posted != nil {
 		l.Posted(err == nil)
 	}
@@ -118,7 +124,7 @@ func (l *Webhooks) record(ctx context.Context, w compute.Webhook) (again time.Ti
 func (l *Webhooks) post(ctx context.Context, t *try, w *compute.Webhook) (status int, err error) {
 	body := w.Body
 	w.Body = nil
-	if t.unsent == 0 {
+	if t.unsent.Load() == 0 {
 		return l.Post(ctx, w.URL, bytes.NewReader(body), int64(len(body)))
 	}
 	return l.Post(ctx, w.URL, &largeBody{sent: func(all bool) { l.progress(t, all) }, rest: body}, int64(len(body)))
@@ -126,20 +132,10 @@ func (l *Webhooks) post(ctx context.Context, t *try, w *compute.Webhook) (status
 
 // progress notes that a part of a large body was sent, or all of it.
 func (l *Webhooks) progress(t *try, all bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	t.moved = realTime()
+	t.moved.Store(realTime().UnixNano())
 	if all {
-		l.large -= t.unsent
-		t.unsent = 0
-		l.Hint()
+		l.depart(t.unsent.Swap(0))
 	}
-}
-
-func (l *Webhooks) wasCut(t *try) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return t.cut
 }
 
 // largeBody is read once and lets go of its bytes when it was read to its end: a receiver that takes its time to answer holds

@@ -1,13 +1,18 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/loop/reconcile"
 	"github.com/berthdev/berth/store"
 )
 
@@ -18,7 +23,7 @@ const (
 	webhookLife  = time.Hour // since the delivery was found; after it no further try is made
 )
 
-// webhookTick is how late a try may begin when nothing hints at it.
+// webhookTick is how late a delivery may be found that nothing hints at, and how late one that waits for room takes that of a slow one.
 const webhookTick = time.Second
 
 // webhookPlaces is how many tries are under way at once.
@@ -47,144 +52,165 @@ type Delivery struct {
 // Webhooks delivers the documents of ended jobs. Each receiver has its own line and its own pauses, see receiver: one that does
 // not answer makes nobody wait but those who want to go there, too. A delivery that was not recorded, because the server ended in
 // the middle, is made again: receivers tell a repetition by the job's id.
+//
+// What is stored is found, and put in the line of its receiver; a receiver has deliveries made; a delivery makes a try and gives itself
+// back to its receiver.
 type Webhooks struct {
 	Delivery
-	wake    Hint
-	loading sync.Mutex // held over a look for new deliveries
-	last    int64      // Seq of the last one that was found
+	found      *reconcile.Reconciler[string, int64] // of one key: the Seq of the last delivery that was found
+	receivers  *reconcile.Reconciler[string, receiver]
+	deliveries *reconcile.Reconciler[int64, delivery]
+	hurries    *reconcile.Sweeps
 
-	mu        sync.Mutex
-	changed   sync.Cond            // a try has ended
-	receivers map[string]*receiver // those for whom there is something to deliver
-	order     order                // those of them that have room for a try
-	turns     int64
-	tries     map[*try]bool // under way
-	large     int           // bytes of the large bodies that are not sent yet
-	room      int           // that they may have together
+	epoch   atomic.Int64 // how often all was forgotten
+	tries   sync.Map     // those that are under way
+	large   atomic.Int64 // bytes of the large bodies that are not sent yet
+	crowded sync.Map     // names of the receivers whose next body is too large for now, each with its turn
+	turns   atomic.Int64 // that were given
+	room    int          // that large bodies may have together
 }
+
+// newDeliveries is the key of what finds deliveries.
+const newDeliveries = "new deliveries"
 
 // NewWebhooks makes the loop.
 func NewWebhooks(d Delivery) *Webhooks {
-	l := &Webhooks{
-		Delivery: d, wake: NewHint(), receivers: map[string]*receiver{}, tries: map[*try]bool{},
-		room: webhookRoom,
-	}
-	l.changed.L = &l.mu
+	l := &Webhooks{Delivery: d, room: webhookRoom}
+	l.found = reconcile.New(reconcile.Config[string, int64]{
+		Name: "webhooks", Clock: compute.SystemClock{}, Log: d.Log, Reconcile: reconcile.Each(l.find), // also while a test has stopped the clock
+		List: func(context.Context, bool) ([]string, error) { return []string{newDeliveries}, nil },
+	})
+	l.receivers = reconcile.New(reconcile.Config[string, receiver]{
+		Name: "receiver", Clock: d.Clock, Log: d.Log, Reconcile: reconcile.Each(l.serve),
+	})
+	l.deliveries = reconcile.New(reconcile.Config[int64, delivery]{
+		Name: "webhook", Clock: d.Clock, Log: d.Log, AtOnce: webhookPlaces, Reconcile: reconcile.Each(l.deliver),
+	})
+	l.hurries = reconcile.NewSweeps(compute.SystemClock{}, d.Log, 1, reconcile.Sweep{Name: "slow receivers", Tick: webhookTick, Do: l.hurry})
+
 	return l
 }
 
 // Hint tells that there is something to deliver.
-func (l *Webhooks) Hint() { l.wake.Give() }
+func (l *Webhooks) Hint() { l.found.Hint(newDeliveries) }
 
 // Run works until ctx ends. What is under way then is made again after the next start.
 func (l *Webhooks) Run(ctx context.Context) {
-	defer l.rest()
-	for {
-		if err := l.load(ctx); err != nil && ctx.Err() == nil {
-			l.Log.Error("webhooks", "error", err)
-		}
-		l.serve(ctx)
-		tick, stop := compute.SystemClock{}.After(webhookTick) // receivers do not live on a clock that a test has set
-		select {
-		case <-ctx.Done():
-			stop()
-			return
-		case <-tick:
-		case <-l.wake:
-			stop()
-		}
+	var all sync.WaitGroup
+	for _, run := range []func(context.Context){l.found.Run, l.receivers.Run, l.deliveries.Run, l.hurries.Run} {
+		all.Go(func() { run(ctx) })
 	}
-}
-
-// rest waits until no try is under way.
-func (l *Webhooks) rest() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for len(l.tries) > 0 {
-		l.changed.Wait()
-	}
+	all.Wait()
 }
 
 // Next gives when the next try is due; zero if there is none.
 func (l *Webhooks) Next(ctx context.Context) (time.Time, error) {
-	err := l.load(ctx)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err != nil || len(l.order) == 0 {
-		return time.Time{}, err
-	}
-	return l.order[0].at, nil
+	err := l.found.StepAll(ctx)
+	return l.receivers.Next(), err
 }
 
 // Step makes every try that is due.
 func (l *Webhooks) Step(ctx context.Context) error {
-	if err := l.load(ctx); err != nil {
+	if err := l.found.StepAll(ctx); err != nil {
 		return err
 	}
-	for l.serve(ctx) {
-		l.mu.Lock()
-		if len(l.tries) > 0 {
-			l.changed.Wait()
+	for {
+		err := cmp.Or(l.receivers.Step(ctx), l.deliveries.Step(ctx))
+		next := l.receivers.Next()
+		if err != nil || next.IsZero() || next.After(l.Clock.Now()) {
+			return err
 		}
-		l.mu.Unlock()
 	}
-	return ctx.Err()
 }
 
-// Clear forgets every delivery, as the store has.
+// Clear forgets every delivery, as the store has. What is under way then comes to nothing.
 func (l *Webhooks) Clear() {
-	l.loading.Lock()
-	defer l.loading.Unlock()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.last, l.order = 0, nil
-	clear(l.receivers)
+	l.epoch.Add(1)
+	l.crowded.Clear()
+	l.found.Drop()
+	l.receivers.Drop()
+	l.deliveries.Drop()
 }
 
-// load takes in the deliveries that were stored since it looked last.
-func (l *Webhooks) load(ctx context.Context) error {
-	l.loading.Lock()
-	defer l.loading.Unlock()
+// find puts what was stored since it looked last in the lines of its receivers.
+func (l *Webhooks) find(ctx context.Context, one *reconcile.Look[string, int64]) (reconcile.Next, error) {
 	over := l.Clock.Now().Add(webhookLife) // since it was found: what steps of the clock and times without a server say is no life
-	return l.Store.Read(ctx, func(tx store.Tx) error {
-		return tx.PendingWebhooks(l.last, func(w compute.Webhook) {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.last = w.Seq
-			l.put(receiverOf(w.URL), delivery{seq: w.Seq, next: w.NextAt, over: over, size: w.Size})
+	epoch := l.epoch.Load()
+	err := l.Store.Read(ctx, func(tx store.Tx) error {
+		return tx.PendingWebhooks(one.Memory, func(w compute.Webhook) {
+			one.Memory = w.Seq
+			l.put(delivery{seq: w.Seq, receiver: receiverOf(w.URL), epoch: epoch, next: w.NextAt, over: over, size: w.Size})
 		})
+	})
+	return reconcile.At(compute.SystemClock{}.Now().Add(webhookTick)), err
+}
+
+// put adds a delivery to the line of its receiver.
+func (l *Webhooks) put(d delivery) {
+	l.receivers.Update(d.receiver, func(r *receiver) {
+		if d.epoch == l.epoch.Load() {
+			r.line.add(d)
+		}
 	})
 }
 
-// put adds a delivery to the line of its receiver. The caller has the lock.
-func (l *Webhooks) put(name string, d delivery) {
-	r := l.receivers[name]
-	if r == nil {
-		r = &receiver{name: name, most: 1, place: nowhere}
-		l.receivers[name] = r
+// serve has every delivery of a receiver made that is due and for which there is room.
+func (l *Webhooks) serve(_ context.Context, one *reconcile.Look[string, receiver]) (reconcile.Next, error) {
+	r, now := &one.Memory, l.Clock.Now()
+	r.most = max(1, r.most)
+	for len(r.line) > 0 && r.running < r.most {
+		if due := latest(r.line[0].next, r.until); due.After(now) {
+			return reconcile.At(due), nil
+		}
+		if !l.enter(one.Key, r.line[0].size) {
+			return reconcile.OnHint(), nil
+		}
+		d := r.line.take()
+		r.running++
+		l.deliveries.Update(d.seq, func(m *delivery) { *m = d })
 	}
-	r.line.add(d)
-	l.arrange(r)
+
+	if len(r.line) == 0 {
+		l.crowded.Delete(one.Key)
+	}
+	if len(r.line) == 0 && r.running == 0 {
+		return reconcile.Next{}, nil
+	}
+
+	return reconcile.OnHint(), nil
 }
 
-// arrange gives the receiver its place in the order, or takes it out if it has no room for a try. One that had its turn stands
-// behind those that wait, however long its line is. The caller has the lock.
-func (l *Webhooks) arrange(r *receiver) {
-	if len(r.line) == 0 || r.running >= r.most {
-		l.order.remove(r)
-		if len(r.line) == 0 && r.running == 0 && l.receivers[r.name] == r {
-			delete(l.receivers, r.name)
-		}
+// enter makes room for a body of so many bytes, if it is large. If there is none the receiver is hinted when there is.
+func (l *Webhooks) enter(name string, size int) bool {
+	if size <= webhookSmall {
+		return true
+	}
+	if _, waits := l.crowded.Load(name); !waits { // first: what departs from now on hints it
+		l.crowded.Store(name, l.turns.Add(1))
+	}
+	if large := l.large.Load(); large > 0 && int(large)+size > l.room {
+		return false
+	}
+	l.crowded.Delete(name)
+	l.large.Add(int64(size)) // one receiver is looked at after the other: nobody else adds
+	return true
+}
+
+// depart gives back the room of a body. Those that wait are hinted in the order in which they came.
+func (l *Webhooks) depart(size int64) {
+	if size == 0 {
 		return
 	}
-	at, now := latest(r.line[0].next, r.until), l.Clock.Now()
-	if r.place != nowhere && (r.at.Equal(at) || r.at.After(at) && !r.at.After(now)) {
-		return // it waits for its turn already
+	l.large.Add(-size)
+	turns := map[string]int64{}
+	l.crowded.Range(func(name, turn any) bool {
+		turns[name.(string)] = turn.(int64)
+		return true
+	})
+	byTurn := func(a, b string) int { return cmp.Compare(turns[a], turns[b]) }
+	for _, name := range slices.SortedFunc(maps.Keys(turns), byTurn) {
+		l.receivers.Hint(name)
 	}
-	l.turns++
-	r.at, r.turn = latest(at, now), l.turns
-	l.order.remove(r)
-	l.order.add(r)
 }
 
 func latest(a, b time.Time) time.Time {
@@ -194,48 +220,42 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// serve begins every try that is due and for which there is room. It tells whether one is under way.
-func (l *Webhooks) serve(ctx context.Context) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.Clock.Now()
-	var aside []*receiver // whose next body is too large for now
-	for ctx.Err() == nil && len(l.order) > 0 && !l.order[0].at.After(now) {
-		r := l.order[0]
-		large := r.line[0].size > webhookSmall
-		switch {
-		case len(l.tries) >= webhookPlaces:
-			l.hurry(false)
-		case large && l.large > 0 && l.large+r.line[0].size > l.room:
-			l.hurry(true)
-			l.order.remove(r)
-			aside = append(aside, r)
-			continue
-		default:
-			l.begin(ctx, r)
-			continue
-		}
-		break
+// hurry ends the tries that have made no progress for the longest time, if that is long enough: as many as others wait for their places,
+// and for the memory of large bodies.
+func (l *Webhooks) hurry(context.Context) error {
+	waiting, crowded := l.deliveries.Waiting(), 0
+	l.crowded.Range(func(any, any) bool {
+		crowded++
+		return true
+	})
+	if waiting+crowded == 0 {
+		return nil
 	}
-	for _, r := range aside {
-		l.order.add(r)
-	}
-	return len(l.tries) > 0
-}
 
-// hurry ends the try that has made no progress for the longest time, if that is long enough: somebody waits for its place, or for
-// the memory of a large body. The caller has the lock.
-func (l *Webhooks) hurry(large bool) {
-	var slowest *try
-	for t := range l.tries {
-		if (!large || t.unsent > 0) && !t.cut && (slowest == nil || t.moved.Before(slowest.moved)) {
-			slowest = t
+	var slow []*try
+	l.tries.Range(func(one, _ any) bool {
+		if t := one.(*try); realTime().Sub(t.lastMoved()) >= webhookPatience {
+			slow = append(slow, t)
 		}
+		return true
+	})
+
+	slices.SortFunc(slow, func(a, b *try) int { return a.lastMoved().Compare(b.lastMoved()) })
+	for _, t := range slow {
+		switch {
+		case crowded > 0 && t.unsent.Load() > 0:
+			crowded--
+		case waiting > 0:
+			waiting--
+		default:
+			continue
+		}
+
+		t.cut.Store(true)
+		t.cancel()
 	}
-	if slowest != nil && realTime().Sub(slowest.moved) >= webhookPatience {
-		slowest.cut = true
-		slowest.cancel()
-	}
+
+	return nil
 }
 
 // realTime is the machine's time, on which receivers live, whatever a test has set.

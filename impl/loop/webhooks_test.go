@@ -24,20 +24,24 @@ func TestAWebhookIsTriedThreeTimesTenSecondsApartAndLogged(t *testing.T) {
 	t.Parallel()
 	db, clock := openStore(t)
 	var mu sync.Mutex
+
 	posts := map[string]int{}
 	hooks := loop.NewWebhooks(loop.Delivery{Store: db, Post: func(_ context.Context, url string, body io.Reader, size int64) (int, error) {
 		mu.Lock()
 		defer mu.Unlock()
+
 		document, err := io.ReadAll(body)
 		require.NoError(t, err)
 		require.JSONEq(t, `{"id":"j"}`, string(document))
 		require.EqualValues(t, len(document), size)
+
 		posts[url]++
 		if url == "http://good/" || url == "http://late/" && posts[url] == 2 {
 			return 204, nil
 		}
 		return 500, errors.New("the receiver answered 500")
 	}, Clock: clock, Log: slog.New(slog.DiscardHandler)})
+
 	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {
 		for _, url := range []string{"http://good/", "http://late/", "http://bad/"} {
 			w := compute.Webhook{JobID: "j", URL: url, Body: []byte(`{"id":"j"}`), NextAt: tx.Now(), CreatedAt: tx.Now()}
@@ -47,6 +51,7 @@ func TestAWebhookIsTriedThreeTimesTenSecondsApartAndLogged(t *testing.T) {
 		}
 		return nil
 	}))
+
 	for _, want := range []map[string]int{
 		{"http://good/": 1, "http://late/": 1, "http://bad/": 1},
 		{"http://good/": 1, "http://late/": 2, "http://bad/": 2},
@@ -60,6 +65,7 @@ func TestAWebhookIsTriedThreeTimesTenSecondsApartAndLogged(t *testing.T) {
 		require.Equal(t, want, posts, "not before ten seconds are over")
 		clock.Advance(time.Millisecond)
 	}
+
 	next, err := hooks.Next(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, next)
@@ -127,6 +133,7 @@ func (p *post) take(ctx context.Context, url string, body io.Reader, size int64)
 	p.held += int(size)
 	p.heldMax = max(p.heldMax, p.held)
 	p.mu.Unlock()
+
 	defer func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -134,6 +141,7 @@ func (p *post) take(ctx context.Context, url string, body io.Reader, size int64)
 		p.now[url]--
 		p.held -= int(size)
 	}()
+
 	if status == 0 {
 		over, stop := compute.SystemClock{}.After(10 * time.Second) // as the poster has it
 		defer stop()
@@ -143,6 +151,7 @@ func (p *post) take(ctx context.Context, url string, body io.Reader, size int64)
 		}
 		return 0, errors.New("no answer")
 	}
+
 	if n, err := io.Copy(io.Discard, body); err != nil || n != size {
 		return 0, fmt.Errorf("%d of %d bytes: %w", n, size, err)
 	}
@@ -152,6 +161,7 @@ func (p *post) take(ctx context.Context, url string, body io.Reader, size int64)
 	if status != 200 {
 		return status, errors.New("no success")
 	}
+
 	return status, nil
 }
 
@@ -168,6 +178,7 @@ func (p *post) store(n, size int, urls ...string) {
 		}
 		return nil
 	}))
+
 	if p.hooks != nil {
 		p.hooks.Hint()
 	}
@@ -209,6 +220,7 @@ func TestReceiversThatNeverAnswerDelayNoOther(t *testing.T) {
 		defer stop()
 		p.store(1, 10, silent(160)...)
 		synctest.Wait()
+
 		begin := time.Now()
 		p.store(1, 10, "http://good/")
 		synctest.Wait()
@@ -255,6 +267,7 @@ func TestAReceiverInTroubleIsLeftAloneForAWhileAndGetsAllOnceItIsBack(t *testing
 		synctest.Wait()
 		require.Equal(t, 1, p.most["http://one/"])
 		require.Equal(t, 9, p.taken("http://one/"), "after 0, 1, 3, 7, 15, 25 s and so on")
+
 		p.mu.Lock()
 		status = 200
 		p.mu.Unlock()
@@ -283,6 +296,7 @@ func TestOneThatRefusesADocumentIsInNoTrouble(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, 1, p.taken("http://one/refused"))
 		require.Equal(t, 10, p.taken("http://one/"))
+
 		<-time.After(30 * time.Second)
 		synctest.Wait()
 		tries := p.tries["http://one/refused"]
@@ -303,6 +317,7 @@ func TestADeliveryIsGivenUpAfterAnHour(t *testing.T) {
 		<-time.After(time.Hour - time.Second)
 		synctest.Wait()
 		require.Greater(t, p.pending(), 100)
+
 		<-time.After(time.Minute)
 		synctest.Wait()
 		require.Zero(t, p.pending())
@@ -329,6 +344,7 @@ func TestLargeDocumentsAreNotAllInMemoryAtOnce(t *testing.T) {
 		p.store(1, 10, silent(8)...)
 		p.store(1, size, "http://good/")
 		p.room = 3 * size
+
 		stop := p.run()
 		defer stop()
 		<-time.After(8 * time.Second)
@@ -349,6 +365,7 @@ func TestDeliveriesOutliveARestart(t *testing.T) {
 		p.store(2, 10, "http://one/", "http://two/")
 		synctest.Wait()
 		require.Equal(t, 1, p.taken("http://one/"))
+
 		stop()
 		require.Equal(t, 4, p.pending())
 		status = 200
@@ -372,6 +389,7 @@ func TestWhatWasClearedIsNotDelivered(t *testing.T) {
 		p.store(5, 10, "http://one/")
 		synctest.Wait()
 		require.NoError(t, p.db.Write(t.Context(), func(tx store.Tx) error { return tx.Clear() }))
+
 		p.hooks.Clear()
 		status = 200
 		p.store(2, 10, "http://one/new") // at the same time, and so with the same numbers

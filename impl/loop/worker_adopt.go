@@ -1,44 +1,51 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 )
 
-// adopt takes up, once for each runtime, the workers of before: those whose containers are still up go on, with the jobs
-// that they hold; of all others every trace is removed. It is tried again until the runtime answers. After that it is looked from
-// time to time for what was missed, such as a container that the engine made for a call of a berth that was killed.
-func (l *Workers) adopt(ctx context.Context) {
-	all, now := l.adopted[true] && l.adopted[false], l.Clock.Now()
-	if all && now.Sub(l.reviewed) < reviewTick {
-		return
+// adoptedOf tells whether the workers of before of declared endpoints were taken up, or those of the others.
+func (l *Workers) adoptedOf(declared bool) *atomic.Bool {
+	if declared {
+		return &l.adopted[0]
 	}
-	l.reviewed = now
+	return &l.adopted[1]
+}
+
+// list takes up, once for each runtime, the workers of before: those whose containers are still up go on, with the jobs
+// that they hold; of all others every trace is removed. It is tried again until the runtime answers. After that it is looked from
+// time to time for what was missed, such as a container that the engine made for a call of a berth that was killed. Workers are hinted
+// as they are taken up: there are no others to be given.
+func (l *Workers) list(ctx context.Context, first bool) (_ []compute.WorkerID, err error) {
 	endpoints := map[compute.EndpointID]compute.Endpoint{}
 	for _, d := range l.Queue.Demands() {
 		if !d.Gone {
 			endpoints[d.Endpoint.ID] = d.Endpoint
 		}
 	}
+
 	for _, declared := range []bool{true, false} {
-		if l.adopted[declared] && !all {
-			continue
+		oneErr := l.adoptOn(ctx, declared, endpoints)
+		if oneErr == nil {
+			l.adoptedOf(declared).Store(true)
 		}
-		if err := l.adoptOn(ctx, declared, endpoints); err != nil {
-			if ctx.Err() == nil && (l.watched.IsZero() || all) {
-				l.Log.Error("workers of before could not be taken up: it is tried again", "error", err)
-			}
-			continue
-		}
-		l.adopted[declared] = true
+		err = cmp.Or(err, oneErr)
 	}
-	if l.adopted[true] && l.adopted[false] {
+	if err == nil {
 		l.deleteKeys(ctx)
 	}
+	if first {
+		l.hintEndpoints()
+	}
+
+	return nil, err
 }
 
 // deleteKeys removes the keys of workers that are no more.
@@ -63,6 +70,7 @@ func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[comp
 	if err != nil {
 		return err
 	}
+
 	there, err := r.List(ctx)
 	if err != nil {
 		return err
@@ -71,29 +79,36 @@ func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[comp
 	for _, k := range l.Keyring.Keys(true) {
 		keys[k.WorkerID] = k.ID
 	}
+
 	for _, w := range rows {
 		e, known := endpoints[w.EndpointID]
 		if e.Declared != declared || l.has(w.ID) {
 			continue
 		}
+
 		state, err := r.Inspect(ctx, string(w.ID))
 		switch {
 		case errors.Is(err, runtime.ErrUnavailable):
 			return err
 		case known && err == nil && state.Phase == runtime.Up && keys[w.ID] != "":
-			l.mu.Lock()
-			l.workers[w.ID] = worker{endpoint: e.ID, host: w.HostID, key: keys[w.ID], runtime: r, started: l.Clock.Now(), up: !w.StartedAt.IsZero()}
-			l.mu.Unlock()
+			l.containers.Update(w.ID, func(one *worker) {
+				*one = worker{endpoint: e.ID, host: w.HostID, key: keys[w.ID], runtime: r, started: l.Clock.Now(), up: !w.StartedAt.IsZero()}
+			})
 			l.Queue.WorkerStarted(e.ID, w.ID, w.Version)
 			l.Log.Info("worker taken up again", "endpoint", e.ID, "worker", w.ID)
 		default:
 			l.unseen(ctx, w.ID)
-			end := l.keepEarlier(ctx, w, r, state, err)
+			why := ending{why: "the worker did not outlive a restart of the server"}
+			if err == nil && state.Phase == runtime.Ended {
+				why = endOf(state)
+			}
+			end := l.endedWorker(ctx, w.ID, worker{endpoint: w.EndpointID, runtime: r}, why)
 			if err := l.erase(ctx, w.EndpointID, w.ID, keys[w.ID], &end); err != nil {
 				return err
 			}
 		}
 	}
+
 	for _, id := range there {
 		if !l.has(compute.WorkerID(id)) {
 			if err := r.Remove(ctx, id); err != nil {
@@ -101,20 +116,8 @@ func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[comp
 			}
 		}
 	}
-	return nil
-}
 
-// keepEarlier gives what is to be kept of a worker of before that does not go on.
-func (l *Workers) keepEarlier(ctx context.Context, w compute.Worker, r runtime.Runtime, state runtime.State, unknown error) compute.EndedWorker {
-	why := ending{why: "the worker did not outlive a restart of the server"}
-	if unknown == nil && state.Phase == runtime.Ended {
-		why = endOf(state)
-	}
-	l.mu.Lock()
-	l.workers[w.ID] = worker{endpoint: w.EndpointID, runtime: r, stopping: true}
-	l.mu.Unlock()
-	defer l.settle(w.ID, nil)
-	return l.keep(ctx, w.ID, why)
+	return nil
 }
 
 // unseen bills a worker that did not outlive berth up to when it was seen last.
@@ -126,15 +129,13 @@ func (l *Workers) unseen(ctx context.Context, id compute.WorkerID) {
 
 // See notes in the charges of workers that they run.
 func (l *Workers) See(ctx context.Context) error {
-	if len(l.ids()) == 0 {
+	if len(l.containers.Keys()) == 0 {
 		return nil
 	}
 	return l.Store.Write(ctx, func(tx store.Tx) error { return tx.SeeCharges() })
 }
 
 func (l *Workers) has(id compute.WorkerID) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_, ok := l.workers[id]
-	return ok
+	_, known := l.containers.Memory(id)
+	return known
 }

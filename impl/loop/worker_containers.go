@@ -9,6 +9,7 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/loop/reconcile"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
 )
@@ -27,8 +28,26 @@ func (l *Workers) runtimeOf(e compute.Endpoint) runtime.Runtime {
 	return l.Runtime
 }
 
+// worker is what is remembered of a worker. The zero worker is unknown.
+type worker struct {
+	endpoint compute.EndpointID
+	host     string // empty: it holds none
+	key      compute.KeyID
+	runtime  runtime.Runtime
+	started  time.Time
+	starting bool // the runtime may not know it yet
+	up       bool
+
+	ending  *ending              // it is to end, or has ended by itself; nil: neither
+	stopped bool                 // its container has ended
+	end     *compute.EndedWorker // what is kept of it; nil: not known yet
+	gone    bool                 // there is no trace of it
+}
+
 // start places a worker and starts it with a key of its own. The cause is control.ErrFull when nothing can hold it.
 func (l *Workers) start(ctx context.Context, e compute.Endpoint, id compute.WorkerID) error {
+	starting := worker{endpoint: e.ID, runtime: l.runtimeOf(e), started: l.Clock.Now(), starting: true}
+	l.containers.Update(id, func(one *worker) { *one = starting }) // before there is a row, which would be nobody's
 	w, mount, err := l.Placement.StartWorker(ctx, id, e, func(w compute.Worker) error {
 		if l.Held != nil && l.Held(w.HostID, w.Devices) {
 			return errHeld
@@ -36,34 +55,40 @@ func (l *Workers) start(ctx context.Context, e compute.Endpoint, id compute.Work
 		return nil
 	})
 	if err != nil {
+		l.containers.Forget(id)
 		return err
 	}
-	started := worker{endpoint: e.ID, host: w.HostID, runtime: l.runtimeOf(e), started: l.Clock.Now()}
-	l.mu.Lock()
-	l.workers[id] = started
-	l.mu.Unlock()
+
 	l.Queue.WorkerStarted(e.ID, id, w.Version)
-	if err := l.run(ctx, e, w, mount); err != nil {
-		l.settle(id, l.erase(ctx, e.ID, id, l.keyOf(id), nil)) // what did not start left no trace in the runtime
+	key, err := l.run(ctx, e, w, mount)
+	if err == nil {
+		l.containers.Update(id, func(one *worker) { one.host, one.key, one.starting = w.HostID, key, false })
+		l.Log.Info("worker started", "endpoint", e.ID, "worker", id, "release", w.Version, "host", w.HostID)
+		return nil
+	}
+
+	if eraseErr := l.erase(ctx, e.ID, id, key, nil); eraseErr != nil { // what did not start left no trace in the runtime
+		l.containers.Update(id, func(one *worker) { one.key, one.starting, one.ending, one.stopped = key, false, &ending{}, true })
 		return err
 	}
-	l.Log.Info("worker started", "endpoint", e.ID, "worker", id, "release", w.Version, "host", w.HostID)
-	return nil
+	l.containers.Forget(id)
+	return err
 }
 
-// run gives the worker its key and has it started.
-func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker, mount *compute.NetworkMount) error {
+// run gives the worker a key, which it gives, too, and has it started.
+func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker, mount *compute.NetworkMount) (compute.KeyID, error) {
 	key, token, err := l.Keyring.Create(ctx, control.NewKey{
 		UserID: e.UserID, Name: "worker " + string(w.ID), WorkerID: w.ID, Scopes: []compute.Scope{compute.ScopeWork(e.ID)},
 	})
 	if err != nil {
-		return err
+		return "", err
 	}
-	l.mu.Lock()
-	one := l.workers[w.ID]
-	one.key = key.ID
-	l.workers[w.ID] = one
-	l.mu.Unlock()
+
+	l.containers.Update(w.ID, func(one *worker) { one.key = key.ID }) // or it would be that of an earlier worker
+	if e.Env, err = environmentOf(ctx, l.Store, l.Secrets, e.UserID, string(w.ID), e.Env); err != nil {
+		return key.ID, err
+	}
+
 	told, own := l.environment(e, w, token)
 	a := runtime.Allocation{
 		ID: string(w.ID), Image: e.Image, Args: e.Args, Hostname: string(w.ID), Env: own, Told: told, Ports: e.Ports, DiskGB: e.DiskGB,
@@ -72,177 +97,132 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 	if w.CPU != nil {
 		a.VCPUs, a.MemoryBytes = w.CPU.VCPUCount, w.CPU.MemoryGB<<30
 	}
+
 	if e.RegistryID != "" {
 		a.Credential = func(ctx context.Context) (runtime.Credential, error) {
 			login, err := l.Login(ctx, e.RegistryID)
 			return runtime.Credential{User: login.Username, Password: login.Password}, err
 		}
 	}
-	return l.runtimeOf(e).Start(ctx, a)
+
+	return key.ID, l.runtimeOf(e).Start(ctx, a)
 }
 
-// inspect looks how a worker is: it notes when it came up, and sees to one that ended by itself.
-func (l *Workers) inspect(ctx context.Context, id compute.WorkerID) {
-	l.mu.Lock()
-	w, ok := l.workers[id]
-	l.mu.Unlock()
-	if !ok || w.stopping {
-		return
+// look looks how a worker is: it notes when it came up, and sees to the end of one that is to end, or that ended by itself.
+func (l *Workers) look(ctx, ends context.Context, looks []*reconcile.Look[compute.WorkerID, worker]) {
+	for _, one := range looks {
+		w := &one.Memory
+		if w.runtime == nil || w.gone {
+			continue // it is nobody's
+		}
+		one.Next = reconcile.At(l.Clock.Now().Add(watchTick))
+		if w.ending == nil && !w.starting {
+			one.Err = l.inspect(ctx, one.Key, w)
+		}
+		if w.ending == nil || one.Err != nil {
+			continue
+		}
+
+		if one.Err = l.carryOut(ends, one.Key, w); one.Err == nil {
+			w.gone = true
+			one.Next = reconcile.Next{}
+		}
 	}
-	if w.host != "" && l.Placement.Left(w.host) {
-		l.leave(id, w.host)
-		return
+}
+
+// inspect looks how a worker is that is not to end. It has it end if its host left the fleet, or if it ended by itself.
+func (l *Workers) inspect(ctx context.Context, id compute.WorkerID, w *worker) error {
+	if w.host != "" && l.Placement.Left(w.host) { // whatever it does: its jobs go back to the queue
+		l.Queue.Drain(w.endpoint, id)
+		w.ending = &ending{why: control.LeftReason(w.host)}
+		return nil
 	}
+
 	state, err := w.runtime.Inspect(ctx, string(id))
 	switch {
 	case errors.Is(err, runtime.ErrUnknown):
 		l.ended(ctx, id, w, runtime.State{Phase: runtime.Ended, ExitCode: -1, Reason: "its container is gone"})
+		return nil
 	case err == nil && state.Phase == runtime.Ended:
 		l.ended(ctx, id, w, state)
 	case err == nil && state.Phase == runtime.Up && !w.up:
-		l.cameUp(ctx, id, w, state.StartedAt)
+		return l.cameUp(ctx, id, w, state.StartedAt)
 	}
+
+	return err
 }
 
-func (l *Workers) cameUp(ctx context.Context, id compute.WorkerID, w worker, at time.Time) {
+// cameUp notes that the worker is up.
+func (l *Workers) cameUp(ctx context.Context, id compute.WorkerID, w *worker, at time.Time) error {
 	err := l.Store.Write(ctx, func(tx store.Tx) error {
 		if there, err := tx.SetWorkerStarted(id, at); err != nil || !there {
 			return err
 		}
 		return tx.AddSystemLine(string(id), "worker is up")
 	})
-	if err != nil {
-		l.Log.Error("worker's start could not be stored", "worker", id, "error", err)
-		return
+	if err == nil {
+		w.up = true
+		l.Queue.WorkerUp(w.endpoint, id, l.Simulated && w.runtime == l.Runtime)
 	}
-	l.mu.Lock()
-	if now, ok := l.workers[id]; ok {
-		now.up = true
-		l.workers[id] = now
-	}
-	l.mu.Unlock()
-	l.Queue.WorkerUp(w.endpoint, id, l.Simulated && w.runtime == l.Runtime)
+	return err
 }
 
 // ended sees to a worker that ended by itself. One that had finished a job is replaced at once: only those that never do make
 // their endpoint wait.
-func (l *Workers) ended(ctx context.Context, id compute.WorkerID, w worker, state runtime.State) {
-	if _, mine := l.claim(id); !mine {
-		return
-	}
+func (l *Workers) ended(ctx context.Context, id compute.WorkerID, w *worker, state runtime.State) {
 	l.Log.Warn("worker ended by itself", "endpoint", w.endpoint, "worker", id, "exit", state.ExitCode, "reason", state.Reason)
 	proven := l.Queue.Proven(w.endpoint, id)
 	if state.ExitCode == 0 || proven || l.Clock.Now().Sub(w.started) > lastBackoff {
-		l.resetBackoff(w.endpoint)
+		l.endpoints.Update(w.endpoint, (*scaling).resetBackoff)
 	}
-	end := l.keep(ctx, id, endOf(state))
+	why := endOf(state)
+	end := l.endedWorker(ctx, id, *w, why)
+	w.ending, w.stopped, w.end = &why, true, &end
 	if state.ExitCode != 0 && !proven {
-		l.backOff(w.endpoint, "worker "+string(id)+": "+end.Reason)
+		now := l.Clock.Now()
+		l.endpoints.Update(w.endpoint, func(s *scaling) { s.backOff(now, "worker "+string(id)+": "+end.Reason) })
 	}
-	l.forget(ctx, id)
 }
 
-// stop drains the worker, then ends its container. Its polls end first: a job given to a worker that was told to end would be
+// stop drains the worker, then has its container end. Its polls end first: a job given to a worker that was told to end would be
 // lost (the SDK takes it and never runs it).
 func (l *Workers) stop(e compute.EndpointID, id compute.WorkerID, why ending) {
-	if !l.Queue.Drain(e, id) {
-		return // it took a job in this moment
+	if l.Queue.Drain(e, id) { // else it took a job in this moment
+		l.end(id, why)
 	}
-	w, mine := l.claim(id)
-	if !mine {
-		return
-	}
-	l.stops.Go(func() { l.end(id, w, why) })
 }
 
-// leave ends a worker whose host left the fleet, whatever it does: its jobs go back to the queue.
-func (l *Workers) leave(id compute.WorkerID, host string) {
-	w, mine := l.claim(id)
-	if !mine {
-		return
-	}
-	l.Queue.Drain(w.endpoint, id)
-	l.stops.Go(func() { l.end(id, w, ending{why: control.LeftReason(host)}) })
+// end has the worker end, unless it is to end already.
+func (l *Workers) end(id compute.WorkerID, why ending) {
+	l.containers.Update(id, func(w *worker) {
+		if w.ending == nil {
+			w.ending = &why
+		}
+	})
 }
 
 // endTime bounds how long the end of a worker is waited for, also where the runtime does not answer.
 const endTime = stopGrace + 20*time.Second
 
-// end ends the container of a worker that somebody claimed, and forgets it.
-func (l *Workers) end(id compute.WorkerID, w worker, why ending) {
-	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+// carryOut ends the container of a worker that is to end, removes every trace of it, and releases what it held. What fails is tried
+// again: until then the worker is known, and so is what it has.
+func (l *Workers) carryOut(ctx context.Context, id compute.WorkerID, w *worker) error {
+	ctx, cancel := context.WithTimeout(ctx, endTime)
 	defer cancel()
-	if err := w.runtime.Stop(ctx, string(id), stopGrace); err != nil && !errors.Is(err, runtime.ErrUnknown) {
-		l.Log.Error("worker could not be stopped", "worker", id, "error", err)
+	if !w.stopped {
+		err := w.runtime.Stop(ctx, string(id), stopGrace)
+		if err != nil && !errors.Is(err, runtime.ErrUnknown) {
+			l.Log.Error("worker could not be stopped", "worker", id, "error", err) // its removal ends it, too
+		}
+		l.Log.Info("worker stopped", "endpoint", w.endpoint, "worker", id)
+		end := l.endedWorker(ctx, id, *w, *w.ending)
+		w.end, w.stopped = &end, true
 	}
-	l.Log.Info("worker stopped", "endpoint", w.endpoint, "worker", id)
-	l.keep(ctx, id, why)
-	l.forget(ctx, id)
-}
 
-// claim tells whether the worker is there and nobody sees to its end yet; from now on the caller does. It gives the worker.
-func (l *Workers) claim(id compute.WorkerID) (w worker, mine bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	w, there := l.workers[id]
-	if !there || w.stopping {
-		return w, false
+	if err := w.runtime.Remove(ctx, string(id)); err != nil {
+		return err
 	}
-	w.stopping = true
-	l.workers[id] = w
-	return w, true
-}
-
-// forget removes every trace of a worker that has ended, and releases what it held.
-func (l *Workers) forget(ctx context.Context, id compute.WorkerID) {
-	l.mu.Lock()
-	w := l.workers[id]
-	l.mu.Unlock()
-	err := w.runtime.Remove(ctx, string(id))
-	if err == nil {
-		err = l.erase(ctx, w.endpoint, id, w.key, w.end)
-	}
-	l.settle(id, err)
-}
-
-// settle ends with a worker that has ended. If something of it could not be removed that is tried again: until then the worker is
-// known, and so is what it has.
-func (l *Workers) settle(id compute.WorkerID, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	w := l.workers[id]
-	if err == nil {
-		delete(l.workers, id)
-		return
-	}
-	if !w.told {
-		l.Log.Error("worker could not be removed: it is tried again", "worker", id, "error", err)
-	}
-	w.stopping, w.left, w.told = true, true, true
-	l.workers[id] = w
-}
-
-func (l *Workers) keyOf(id compute.WorkerID) compute.KeyID {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.workers[id].key
-}
-
-// forgetAgain forgets a worker of which something was left.
-func (l *Workers) forgetAgain(id compute.WorkerID) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	w, there := l.workers[id]
-	if !there || !w.left {
-		return
-	}
-	w.left = false
-	l.workers[id] = w
-	l.stops.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), endTime)
-		defer cancel()
-		l.forget(ctx, id)
-	})
+	return l.erase(ctx, w.endpoint, id, w.key, w.end)
 }
 
 // erase removes what is stored of a worker but for what is kept of one that has ended, and puts its jobs back in the queue.
@@ -251,6 +231,7 @@ func (l *Workers) erase(ctx context.Context, e compute.EndpointID, id compute.Wo
 	if end != nil && end.ExitCode != nil {
 		why, _, _ = strings.Cut(end.Reason, "\n")
 	}
+
 	err := l.Keyring.Delete(ctx, key)
 	err = cmp.Or(err, l.Placement.Write(ctx, func(tx store.Tx, claims *control.Claims) error {
 		if end == nil {
@@ -258,6 +239,7 @@ func (l *Workers) erase(ctx context.Context, e compute.EndpointID, id compute.Wo
 		}
 		return claims.EndWorker(tx, *end)
 	}))
+
 	l.Queue.WorkerGone(ctx, e, id, why)
 	return err
 }

@@ -39,6 +39,7 @@ func endOf(s runtime.State) ending {
 	default:
 		e.why = "the worker ended with exit code " + strconv.Itoa(s.ExitCode)
 	}
+
 	if s.StartedAt.IsZero() {
 		return e
 	}
@@ -51,25 +52,15 @@ func endOf(s runtime.State) ending {
 	return e
 }
 
-// keep notes what is to be kept of a worker that has ended and is still in its runtime: why, and the last that it wrote. What the
+// endedWorker gives what is to be kept of a worker that has ended and is still in its runtime: why, and the last that it wrote. What the
 // worker wrote is its owner's, and goes to no log of the server.
-func (l *Workers) keep(ctx context.Context, id compute.WorkerID, e ending) compute.EndedWorker {
-	l.mu.Lock()
-	w := l.workers[id]
-	l.mu.Unlock()
+func (l *Workers) endedWorker(ctx context.Context, id compute.WorkerID, w worker, e ending) compute.EndedWorker {
 	log, words := l.lastWords(ctx, id, w.runtime)
 	end := compute.EndedWorker{
 		ID: id, EndpointID: w.endpoint, StartedAt: e.started, EndedAt: l.Clock.Wall(), ExitCode: e.code, Reason: oneLine(e.why), Log: log,
 	}
 	if e.alone && words != "" {
 		end.Reason += "\n" + words
-	}
-
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if w, there := l.workers[id]; there {
-		w.end = &end
-		l.workers[id] = w
 	}
 	return end
 }
@@ -97,6 +88,7 @@ func (l *Workers) lastWords(ctx context.Context, id compute.WorkerID, r runtime.
 			spoken.add(line, lastLines, lastText)
 		}
 	}
+
 	if len(spoken.lines) == 0 {
 		spoken = last
 	}

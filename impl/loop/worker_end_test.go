@@ -22,6 +22,7 @@ func TestAJobThatItsWorkersDoNotOutliveHasTheirExitCode(t *testing.T) {
 	s := serve(t, 1, map[string]string{sim.EnvExitAfter: "0s", sim.EnvExitCode: "9"})
 	j, err := s.queue.Run(t.Context(), "u", s.e.ID, queue.Submission{Input: []byte(`{}`)})
 	require.NoError(t, err)
+
 	for range 3 {
 		s.step(time.Minute) // over its pause
 		_, ids := s.seen()
@@ -29,6 +30,7 @@ func TestAJobThatItsWorkersDoNotOutliveHasTheirExitCode(t *testing.T) {
 		require.NoError(t, err)
 		s.step(sim.DefaultBoot)
 	}
+
 	now, err := s.queue.Status(t.Context(), "u", s.e.ID, j.ID)
 	require.NoError(t, err)
 	require.Equal(t, "gave up after 3 attempts: the worker ended with exit code 9", now.Error)
@@ -69,6 +71,7 @@ func TestOfAWorkerThatHasEndedABoundedEndIsKept(t *testing.T) {
 		return err
 	}))
 	require.LessOrEqual(t, len(kept.Log), compute.EndedLines+compute.SystemLines)
+
 	size := 0
 	for _, l := range kept.Log {
 		size += len(l.Text)

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
+	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/loop/reconcile"
 	"github.com/berthdev/berth/impl/queue"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
@@ -56,35 +58,28 @@ type Fleet struct {
 	Held func(hostID string, devices []string) bool
 	// Login opens the credential for a private image.
 	Login func(context.Context, compute.RegistryID) (compute.Login, error)
+	// Secrets opens those that an endpoint's environment refers to; nil: there are none.
+	Secrets OpenSecrets
 	// Demand is the hint that an endpoint may need more or fewer workers; nil: the loop's own, see Workers.Hint.
 	Demand Hint
 }
 
-// Workers starts workers for waiting jobs and stops idle ones. It alone decides.
+// workersAtOnce is how many workers are looked at at once, at most. The end of one takes as long as its container may take to end.
+const workersAtOnce = 256
+
+// Workers starts workers for waiting jobs and stops idle ones. It alone decides: for one endpoint after the other, so that the first ones
+// get what room there is, and no job gets two workers. What was decided about a worker is seen to on its own.
 type Workers struct {
 	Fleet
-	deciding sync.Mutex    // held over a Step: two at once would start a worker each for the same job
-	adopted  map[bool]bool // whether the workers of before were taken up: of declared endpoints, and of others
-	watched  time.Time     // when the runtimes were last asked about every worker
-	reviewed time.Time     // when it was last looked for what nobody knows
-	mu       sync.Mutex
-	workers  map[compute.WorkerID]worker
-	pauses   map[compute.EndpointID]pause
-	missing  map[compute.EndpointID][]compute.WorkerID // the ids that those get who should be there
-	stops    sync.WaitGroup
+	endpoints  *reconcile.Reconciler[compute.EndpointID, scaling]
+	containers *reconcile.Reconciler[compute.WorkerID, worker]
+	adopted    [2]atomic.Bool // whether the workers of before were taken up: those of declared endpoints, and the others; see adoptedOf
 }
 
-type worker struct {
-	endpoint compute.EndpointID
-	host     string // empty: it holds none
-	key      compute.KeyID
-	runtime  runtime.Runtime
-	started  time.Time
-	up       bool
-	stopping bool                 // somebody sees to its end
-	left     bool                 // its end was seen to, but something of it could not be removed
-	told     bool                 // the log has that
-	end      *compute.EndedWorker // what is kept of it once it has ended; nil: not known yet
+// scaling is what is remembered of an endpoint.
+type scaling struct {
+	pause   pause
+	missing []compute.WorkerID // the ids that those get who should be there
 }
 
 // pause is why an endpoint gets no worker now.
@@ -100,76 +95,73 @@ func NewWorkers(f Fleet) *Workers {
 	if f.Demand == nil {
 		f.Demand = NewHint()
 	}
-	return &Workers{
-		Fleet: f, adopted: map[bool]bool{}, workers: map[compute.WorkerID]worker{},
-		pauses: map[compute.EndpointID]pause{}, missing: map[compute.EndpointID][]compute.WorkerID{},
-	}
+
+	l := &Workers{Fleet: f}
+	l.endpoints = reconcile.New(reconcile.Config[compute.EndpointID, scaling]{
+		Name: "endpoint", Clock: f.Clock, Log: f.Log, Reconcile: l.scaleAll, Together: math.MaxInt, Tick: reviewTick,
+		List: func(context.Context, bool) (all []compute.EndpointID, err error) {
+			for _, d := range l.Queue.Demands() {
+				all = append(all, d.Endpoint.ID)
+			}
+			return all, nil
+		},
+	})
+
+	l.containers = reconcile.New(reconcile.Config[compute.WorkerID, worker]{
+		Name: "worker", Clock: f.Clock, Log: f.Log, Reconcile: l.look, List: l.list, Tick: reviewTick, AtOnce: workersAtOnce, Leave: endTime,
+		Behind: l.behind,
+	})
+	return l
+}
+
+// behind tells the user in the worker's log why the worker is behind.
+func (l *Workers) behind(ctx context.Context, id compute.WorkerID, reason string) {
+	sayBehind(ctx, l.Store, l.Log, "worker", string(id), reason, func(tx store.Tx) (bool, error) {
+		_, err := tx.Worker(id)
+		return true, err
+	})
 }
 
 // Hint asks for a new decision, soon.
 func (l *Workers) Hint() { l.Demand.Give() }
 
-// Run works until ctx ends, then stops every worker.
+// hintEndpoints asks for a new decision about every endpoint.
+func (l *Workers) hintEndpoints() {
+	for _, d := range l.Queue.Demands() {
+		l.endpoints.Hint(d.Endpoint.ID)
+	}
+}
+
+// Run works until ctx ends, then stops every worker. What cannot be ended then is ended after the next start.
 func (l *Workers) Run(ctx context.Context) {
-	for {
-		l.Step(ctx)
-		tick, stop := l.Clock.After(workerTick)
-		select {
-		case <-ctx.Done():
-			stop()
-			l.stopAll()
-			return
-		case <-tick:
-		case id := <-l.Local.Ended():
-			l.inspect(ctx, compute.WorkerID(id))
-		case id := <-l.Runtime.Ended():
-			l.inspect(ctx, compute.WorkerID(id))
-		case <-l.Demand:
-		}
-		stop()
+	all, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	var beside sync.WaitGroup
+	beside.Go(func() { l.containers.Run(all) })
+	for _, r := range []runtime.Runtime{l.Local, l.Runtime} {
+		beside.Go(func() { forward(ctx, r.Ended(), func(id string) { l.containers.Hint(compute.WorkerID(id)) }) })
 	}
+	beside.Go(func() { forward(ctx, l.Demand, func(struct{}) { l.hintEndpoints() }) })
+
+	l.endpoints.Run(ctx)
+	for _, id := range l.containers.Keys() {
+		if w, _ := l.containers.Memory(id); w.runtime != nil {
+			l.Queue.Drain(w.endpoint, id)
+			l.end(id, ending{why: "the server was stopped"})
+		}
+	}
+
+	end()
+	beside.Wait()
 }
 
-// Step takes up what was there before, looks how the workers are, and decides for every endpoint.
+// Step takes up what was there before, looks how the workers are, decides for every endpoint, and sees to what was decided.
+// Errors are of single workers, which are looked at again.
 func (l *Workers) Step(ctx context.Context) {
-	l.deciding.Lock()
-	defer l.deciding.Unlock()
-	l.adopt(ctx)
-	if now := l.Clock.Now(); now.Sub(l.watched) >= watchTick {
-		l.watched = now
-		for _, id := range l.ids() {
-			l.inspect(ctx, id)
-			l.forgetAgain(id)
-		}
-	}
-	demands := l.Queue.Demands()
-	for _, d := range demands {
-		if l.adopted[d.Endpoint.Declared] {
-			l.scale(ctx, d)
-		}
-	}
-	l.forgetPauses(demands)
-}
-
-// forgetPauses forgets the pauses of endpoints that are no more, and those that have been over for long.
-func (l *Workers) forgetPauses(demands []queue.Demand) {
-	there := map[compute.EndpointID]bool{}
-	for _, d := range demands {
-		there[d.Endpoint.ID] = !d.Gone
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.Clock.Now()
-	maps.DeleteFunc(l.pauses, func(id compute.EndpointID, p pause) bool { return !there[id] || now.Sub(p.until) > pauseMemory })
-}
-
-func (l *Workers) ids() (ids []compute.WorkerID) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for id := range l.workers {
-		ids = append(ids, id)
-	}
-	return ids
+	_ = l.containers.Step(ctx)
+	l.hintEndpoints()
+	_ = l.endpoints.Step(ctx)
+	_ = l.containers.Step(ctx)
 }
 
 // Next gives when Step may decide otherwise next, if nothing happens before: a worker has idled long enough or was not heard
@@ -182,79 +174,95 @@ func (l *Workers) Next() time.Time {
 			next = t
 		}
 	}
+
 	for _, d := range l.Queue.Demands() {
 		for _, w := range d.Workers {
 			if w.Status == compute.WorkerIdle {
 				note(w.IdleSince.Add(d.Endpoint.IdleTimeout))
 			}
 		}
+
 		if d.Waiting > 0 && d.Overdue == 0 && d.Endpoint.WorkersMax > 0 {
 			note(now.Add(workerTick)) // until the first one is overdue
 		}
+		one, _ := l.endpoints.Memory(d.Endpoint.ID)
+		note(one.pause.until)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, w := range l.workers {
+
+	for _, id := range l.containers.Keys() {
+		w, _ := l.containers.Memory(id)
 		note(w.started.Add(initLimit))
-	}
-	for _, p := range l.pauses {
-		note(p.until)
 	}
 	return next
 }
 
+// scaleAll decides for endpoints. One that is no more is forgotten.
+func (l *Workers) scaleAll(ctx, _ context.Context, looks []*reconcile.Look[compute.EndpointID, scaling]) {
+	byID := map[compute.EndpointID]*reconcile.Look[compute.EndpointID, scaling]{}
+	for _, one := range looks {
+		byID[one.Key] = one
+	}
+
+	for _, d := range l.Queue.Demands() {
+		one := byID[d.Endpoint.ID]
+		if one == nil {
+			continue
+		}
+		if l.adoptedOf(d.Endpoint.Declared).Load() {
+			l.scale(ctx, d, &one.Memory)
+		}
+		one.Next = reconcile.At(onTick(workerTick, l.Clock.Now(), time.Time{}))
+	}
+}
+
 // scale carries out what is decided for one endpoint.
-func (l *Workers) scale(ctx context.Context, d queue.Demand) {
+func (l *Workers) scale(ctx context.Context, d queue.Demand, s *scaling) {
 	e, now := d.Endpoint, l.Clock.Now()
-	l.giveUp(d, now)
+	if now.Sub(s.pause.until) > pauseMemory {
+		s.pause = pause{}
+	}
+	l.giveUp(d, s, now)
 	out := decide(d, now)
 	for _, id := range out.stop {
 		l.stop(e.ID, id, ending{why: "the worker was not needed any more, or was to be replaced"})
 	}
-	ids := l.idsFor(e.ID, out.start)
+
+	ids := l.idsFor(s, out.start)
 	if len(ids) > 0 && e.Declared && l.Undeclared != nil && l.Undeclared(e.ID) {
-		l.rest(e.ID, now)
+		s.rest(now)
 	}
-	for len(ids) > 0 && !now.Before(l.pauseOf(e.ID).until) {
+
+	for len(ids) > 0 && !now.Before(s.pause.until) {
 		err := l.start(ctx, e, ids[0])
 		switch {
 		case err == nil:
 			ids = ids[1:]
 		case errors.Is(err, control.ErrFull):
-			l.throttle(d, err)
+			l.throttle(d, s, err)
 		default:
 			l.Log.Error("worker could not be started", "endpoint", e.ID, "waiting", d.Waiting, "error", err)
-			l.backOff(e.ID, err.Error())
+			s.backOff(l.Clock.Now(), err.Error())
 		}
 	}
-	l.setMissing(e.ID, ids)
+
+	s.missing = ids
+	l.tellMissing(e.ID, s)
 }
 
 // idsFor gives the ids of so many workers to be started: first those that could not be started before.
-func (l *Workers) idsFor(e compute.EndpointID, n int) []compute.WorkerID {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	ids := l.missing[e]
-	ids = ids[:min(n, len(ids))]
+func (l *Workers) idsFor(s *scaling, n int) []compute.WorkerID {
+	ids := s.missing[:min(n, len(s.missing))]
 	for len(ids) < n {
 		ids = append(ids, l.IDs.Worker())
 	}
 	return ids
 }
 
-// setMissing tells the queue which workers should be there and why they are not.
-func (l *Workers) setMissing(e compute.EndpointID, ids []compute.WorkerID) {
-	l.mu.Lock()
-	p := l.pauses[e]
-	if len(ids) == 0 {
-		delete(l.missing, e)
-	} else {
-		l.missing[e] = ids
-	}
-	l.mu.Unlock()
+// tellMissing tells the queue which workers should be there and why they are not.
+func (l *Workers) tellMissing(e compute.EndpointID, s *scaling) {
 	var absent []queue.Absent
-	for _, id := range ids {
-		absent = append(absent, queue.Absent{ID: id, Status: cmp.Or(p.status, compute.WorkerThrottled), Reason: p.reason})
+	for _, id := range s.missing {
+		absent = append(absent, queue.Absent{ID: id, Status: cmp.Or(s.pause.status, compute.WorkerThrottled), Reason: s.pause.reason})
 	}
 	l.Queue.SetAbsent(e, absent)
 }
@@ -263,83 +271,51 @@ func (l *Workers) setMissing(e compute.EndpointID, ids []compute.WorkerID) {
 var unheard = ending{why: "the worker was not heard of within " + initLimit.String(), alone: true}
 
 // giveUp ends the workers that were started and never heard of.
-func (l *Workers) giveUp(d queue.Demand, now time.Time) {
+func (l *Workers) giveUp(d queue.Demand, s *scaling, now time.Time) {
 	for _, w := range d.Workers {
-		l.mu.Lock()
-		known, ok := l.workers[w.ID]
-		l.mu.Unlock()
+		known, ok := l.containers.Memory(w.ID)
 		if ok && w.Status == compute.WorkerInitializing && !w.Draining && now.Sub(known.started) >= initLimit {
 			l.Log.Error("worker was never heard of", "endpoint", d.Endpoint.ID, "worker", w.ID, "after", initLimit)
-			l.backOff(d.Endpoint.ID, "worker "+string(w.ID)+": "+unheard.why)
+			s.backOff(now, "worker "+string(w.ID)+": "+unheard.why)
 			l.stop(d.Endpoint.ID, w.ID, unheard)
 		}
 	}
 }
 
-func (l *Workers) pauseOf(e compute.EndpointID) pause {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.pauses[e]
-}
-
 // throttle notes that nothing can hold a worker now, and says so unless it did already.
-func (l *Workers) throttle(d queue.Demand, why error) {
+func (l *Workers) throttle(d queue.Demand, s *scaling, why error) {
 	reason := why.Error()
 	if e := (&compute.Error{}); errors.As(why, &e) {
 		reason = e.Detail
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	p := l.pauses[d.Endpoint.ID]
+	p := &s.pause
 	if p.reason != reason {
 		l.Log.Warn("workers are throttled", "endpoint", d.Endpoint.ID, "waiting", d.Waiting, "reason", reason)
 	}
 	p.until, p.status, p.reason = l.Clock.Now().Add(fullPause), compute.WorkerThrottled, reason
-	l.pauses[d.Endpoint.ID] = p
 }
 
-func (l *Workers) backOff(e compute.EndpointID, reason string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	p := l.pauses[e]
+// backOff has the endpoint get no worker for a while, which is longer each time.
+func (s *scaling) backOff(now time.Time, reason string) {
+	p := &s.pause
 	p.length = min(max(firstBackoff, 2*p.length), lastBackoff)
-	p.until, p.status, p.reason = l.Clock.Now().Add(p.length), compute.WorkerUnhealthy, reason
-	l.pauses[e] = p
+	p.until, p.status, p.reason = now.Add(p.length), compute.WorkerUnhealthy, reason
 }
 
 // rest notes that the settings of this start of the server do not declare the endpoint: no worker is started, and its jobs wait.
-func (l *Workers) rest(e compute.EndpointID, now time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.pauses[e] = pause{
+func (s *scaling) rest(now time.Time) {
+	s.pause = pause{
 		until: now.Add(lastBackoff), status: compute.WorkerUnhealthy,
 		reason: "the server was started without the command of its workers: declare the endpoint again, or delete it",
 	}
 }
 
+// resetBackoff has the endpoint get workers at once.
+func (s *scaling) resetBackoff() { s.pause = pause{} }
+
 // Replace has the workers of an endpoint replaced, each as soon as it holds no job, and at once where workers had failed.
 func (l *Workers) Replace(e compute.EndpointID) {
-	l.resetBackoff(e)
+	l.endpoints.Update(e, (*scaling).resetBackoff)
 	l.Queue.Replace(e)
 	l.Hint()
-}
-
-func (l *Workers) resetBackoff(e compute.EndpointID) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.pauses, e)
-}
-
-// stopAll ends every worker when the server stops. What cannot be ended now is ended after the next start.
-func (l *Workers) stopAll() {
-	for _, id := range l.ids() {
-		l.forgetAgain(id)
-		w, mine := l.claim(id)
-		if !mine {
-			continue
-		}
-		l.Queue.Drain(w.endpoint, id)
-		l.stops.Go(func() { l.end(id, w, ending{why: "the server was stopped"}) })
-	}
-	l.stops.Wait()
 }

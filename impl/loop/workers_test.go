@@ -55,14 +55,17 @@ func (s *service) begin() {
 	var err error
 	s.queue, err = queue.New(s.Context(), s.db, s.clock, ids, queue.DefaultSettings(), queue.Hooks{})
 	require.NoError(s, err)
+
 	s.keyring, err = control.NewKeyring(s.Context(), s.db, ids, s.clock, nil)
 	require.NoError(s, err)
 	catalog, err := control.BuiltInCatalog()
 	require.NoError(s, err)
+
 	placement, err := control.NewPlacement(s.Context(), s.db, catalog, []control.Host{{
 		ID: "h", DataCenterID: "EU-RO-1", Cloud: compute.Secure, CPUs: []string{"cpu3g"}, VCPUs: 4, MemoryGB: 100, DiskGB: 100,
 	}}, packed)
 	require.NoError(s, err)
+
 	s.ctl = control.New(s.db, ids, placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{Pod: func(compute.PodID) {}})
 	s.endpoints = control.NewEndpoints(s.db, ids, placement, s.queue, control.Runtime{Can: compute.AllCapabilities})
 	s.workers = loop.NewWorkers(loop.Fleet{
@@ -99,11 +102,13 @@ func TestWorkersForWhichThereIsNoRoomAreThrottledUntilThereIs(t *testing.T) {
 	s.step(0)
 	statuses, ids := s.seen()
 	require.Equal(t, []compute.WorkerStatus{initializing, initializing, throttled}, statuses)
+
 	_, all, err := s.endpoints.Workers(t.Context(), "u", s.e.ID)
 	require.NoError(t, err)
 	require.Contains(t, all[2].Reason, "nothing can hold the worker now: asked for 2 vCPUs of cpu3g")
 	require.NoError(t, s.containers.Remove(t.Context(), string(ids[0]))) // it vanished
-	s.step(time.Second)                                                  // that is seen, and counts as an end by itself
+
+	s.step(time.Second) // that is seen, and counts as an end by itself
 	s.step(2 * time.Second)
 	statuses, now := s.seen()
 	require.Equal(t, []compute.WorkerStatus{initializing, initializing, throttled}, statuses)
@@ -126,12 +131,14 @@ func TestWorkersThatEndByThemselvesAreReplacedLaterAndLaterUntilOneFinishesAJob(
 		statuses, _ = s.seen()
 		require.Equal(t, []compute.WorkerStatus{initializing}, statuses)
 	}
+
 	_, ids := s.seen()
 	j, err := s.queue.Run(t.Context(), "u", s.e.ID, queue.Submission{Input: []byte(`{}`)})
 	require.NoError(t, err)
 	_, err = s.queue.Take(t.Context(), "u", s.e.ID, ids[0], 1)
 	require.NoError(t, err)
 	require.NoError(t, s.queue.Finish(t.Context(), "u", s.e.ID, ids[0], j.ID, queue.Report{}))
+
 	s.step(sim.DefaultBoot)
 	statuses, now := s.seen()
 	require.Equal(t, []compute.WorkerStatus{initializing}, statuses, "it is replaced at once")
@@ -146,11 +153,13 @@ func TestWorkersWhoseContainersAreUpOutliveARestartWithTheirJobs(t *testing.T) {
 	_, ids := s.seen()
 	j, err := s.queue.Run(t.Context(), "u", s.e.ID, queue.Submission{Input: []byte(`{}`)})
 	require.NoError(t, err)
+
 	_, err = s.queue.Take(t.Context(), "u", s.e.ID, ids[0], 1)
 	require.NoError(t, err)
 	gone := string(ids[1])
 	require.NoError(t, s.containers.Remove(t.Context(), gone))
 	require.NoError(t, s.containers.Start(t.Context(), runtime.Allocation{ID: "nobodys"}))
+
 	before := s.keyring.Keys(true)
 	require.Len(t, before, 2)
 
@@ -161,6 +170,7 @@ func TestWorkersWhoseContainersAreUpOutliveARestartWithTheirJobs(t *testing.T) {
 	require.Contains(t, now, ids[0])
 	require.NotContains(t, now, ids[1])
 	require.Contains(t, statuses, compute.WorkerRunning)
+
 	kept := slices.IndexFunc(s.keyring.Keys(true), func(k compute.Key) bool { return k.WorkerID == ids[0] })
 	require.GreaterOrEqual(t, kept, 0, "its key is still good")
 	require.Len(t, s.keyring.Keys(true), 2)
@@ -168,6 +178,7 @@ func TestWorkersWhoseContainersAreUpOutliveARestartWithTheirJobs(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, there, "nobodys")
 	require.NoError(t, s.queue.Finish(t.Context(), "u", s.e.ID, ids[0], j.ID, queue.Report{Output: []byte(`1`)}))
+
 	ended, err := s.queue.Status(t.Context(), "u", s.e.ID, j.ID)
 	require.NoError(t, err)
 	require.Equal(t, compute.JobCompleted, ended.Status)
@@ -179,6 +190,7 @@ func TestADeletedEndpointLeavesNothingBehind(t *testing.T) {
 	s := serve(t, 2, nil)
 	s.step(0)
 	require.NoError(t, s.endpoints.Delete(t.Context(), "u", s.e.ID))
+
 	s.step(0)
 	require.Eventually(t, func() bool { return len(s.keyring.Keys(true)) == 0 }, 10*time.Second, time.Millisecond)
 	require.Eventually(t, func() bool {
@@ -189,6 +201,7 @@ func TestADeletedEndpointLeavesNothingBehind(t *testing.T) {
 		}))
 		return len(rows) == 0
 	}, 10*time.Second, time.Millisecond)
+
 	there, err := s.containers.List(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, there)
@@ -204,6 +217,7 @@ func TestAWorkerOfALoadBalancerIsIdleOnceItIsUp(t *testing.T) {
 		Scaling: &control.Scaling{Scaler: compute.ByCount, Value: 1},
 	})
 	require.NoError(t, err)
+
 	s.step(0)
 	statuses, _ := s.seen()
 	require.Equal(t, []compute.WorkerStatus{initializing}, statuses)
@@ -229,11 +243,19 @@ func TestAWorkerThatCannotBeRemovedNowIsRemovedLater(t *testing.T) {
 	s.step(0)
 	s.step(sim.DefaultBoot)
 	require.NoError(t, s.endpoints.Delete(t.Context(), "u", s.e.ID))
+
 	h.away.Store(true)
 	for range 3 {
 		s.step(time.Second)
 	}
 	require.Len(t, s.rows(), 1)
+
+	require.NoError(t, s.db.Read(t.Context(), func(tx store.Tx) error {
+		lines, err := tx.SystemLines(string(s.rows()[0].ID), 0)
+		require.Contains(t, lines[len(lines)-1].Text, "the worker is behind, and is tried again: ", "its log says why it is there still")
+		return err
+	}))
+
 	h.away.Store(false)
 	require.Eventually(t, func() bool {
 		s.step(time.Second)
@@ -248,15 +270,18 @@ func TestWhatWorkersLeftIsFoundInTime(t *testing.T) {
 	s := serve(t, 1, nil)
 	s.step(0)
 	s.step(sim.DefaultBoot)
+
 	// As a store leaves it that failed, and an engine that made something late for a berth that was killed.
 	require.NoError(t, s.containers.Start(t.Context(), runtime.Allocation{ID: "nobodys"}))
 	require.NoError(t, s.db.Write(t.Context(), func(tx store.Tx) error {
 		return tx.InsertWorker(compute.Worker{ID: "left", EndpointID: s.e.ID})
 	}))
+
 	_, _, err := s.keyring.Create(t.Context(), control.NewKey{WorkerID: "nobodys"})
 	require.NoError(t, err)
 	s.step(57 * time.Second)
 	require.Len(t, s.rows(), 2)
+
 	s.step(time.Second)
 	require.Len(t, s.rows(), 1)
 	require.Len(t, s.keyring.Keys(true), 1)
@@ -274,10 +299,46 @@ func TestAWorkerThatComesUpAsItIsDeletedLeavesNoLine(t *testing.T) {
 		require.NoError(t, tx.DeleteWorker(id))
 		return tx.DeleteSystemLines(string(id))
 	}))
+
 	s.step(sim.DefaultBoot)
 	require.NoError(t, s.db.Read(t.Context(), func(tx store.Tx) error {
 		lines, err := tx.SystemLines(string(id), 0)
 		require.Empty(t, lines)
 		return err
 	}))
+}
+
+// All that the loop remembers may be lost at any time: workers go on with their jobs, and none is started twice.
+func TestWorkers_Drop(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 2, nil)
+	s.step(0)
+	s.step(sim.DefaultBoot)
+	_, before := s.seen()
+	j, err := s.queue.Run(t.Context(), "u", s.e.ID, queue.Submission{Input: []byte(`{}`)})
+	require.NoError(t, err)
+
+	_, err = s.queue.Take(t.Context(), "u", s.e.ID, before[0], 1)
+	require.NoError(t, err)
+	for range 3 {
+		s.workers.Drop()
+		s.step(time.Second)
+		_, now := s.seen()
+		require.ElementsMatch(t, before, now)
+	}
+
+	require.Len(t, s.keyring.Keys(true), 2)
+	require.NoError(t, s.queue.Finish(t.Context(), "u", s.e.ID, before[0], j.ID, queue.Report{}))
+
+	s.workers.Drop()
+	require.NoError(t, s.endpoints.Delete(t.Context(), "u", s.e.ID))
+	for range 2 {
+		s.step(time.Second)
+	}
+	require.Empty(t, s.rows())
+	require.Empty(t, s.keyring.Keys(true))
+
+	there, err := s.containers.List(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, there)
 }

@@ -73,11 +73,13 @@ func (d *dispatcher) push(j compute.Job, front, fresh bool) {
 			return
 		}
 	}
+
 	f := &d.normal
 	if j.LowPriority {
 		f = &d.low
 	}
 	key, _ := j.ID.Key() // it has one: New sees to it
+
 	w := waiting{key, wait{since: j.QueuedAt.UnixMilli(), returned: front, plain: fresh && j.Retries == 0}}
 	if front {
 		f.unshift(w)
@@ -109,12 +111,15 @@ func (d *dispatcher) pop(w compute.WorkerID, n int) []compute.JobID {
 				passed = append(passed, next)
 				continue
 			}
+
 			ids = append(ids, id)
 		}
+
 		for _, p := range slices.Backward(passed) {
 			f.unshift(p)
 		}
 	}
+
 	return ids
 }
 

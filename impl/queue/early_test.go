@@ -23,6 +23,7 @@ func TestWhoAsksForAJobThatWasHandedOverBeforeItsCommitWaitsForTheCommit(t *test
 			synctest.Wait()
 			return func() { close(gate); synctest.Wait() }
 		}
+
 		given := make(chan queue.Taken, 1)
 		go func() {
 			taken, err := b.queue.Take(t.Context(), user, b.endpoint, "w", 1)
@@ -30,6 +31,7 @@ func TestWhoAsksForAJobThatWasHandedOverBeforeItsCommitWaitsForTheCommit(t *test
 				given <- taken[0]
 			}
 		}()
+
 		synctest.Wait()
 		before := hold()
 		ended := make(chan compute.Job, 1)
@@ -39,22 +41,26 @@ func TestWhoAsksForAJobThatWasHandedOverBeforeItsCommitWaitsForTheCommit(t *test
 				ended <- j
 			}
 		}()
+
 		synctest.Wait()
 		after := hold() // of the same commit
 		before()
 		taken := <-given
 		seen := make(chan compute.Job, 1)
+
 		counted := make(chan queue.Health, 1)
 		go func() {
 			if j, err := b.queue.Status(t.Context(), user, b.endpoint, taken.ID); err == nil {
 				seen <- j
 			}
 		}()
+
 		go func() {
 			if h, err := b.queue.Health(t.Context(), user, b.endpoint); err == nil {
 				counted <- h
 			}
 		}()
+
 		streamed := make(chan error, 1)
 		go func() {
 			_, _, err := b.queue.Stream(t.Context(), user, b.endpoint, taken.ID, 0, nil)
@@ -64,6 +70,7 @@ func TestWhoAsksForAJobThatWasHandedOverBeforeItsCommitWaitsForTheCommit(t *test
 		require.Empty(t, seen)
 		require.Empty(t, counted)
 		require.Empty(t, streamed)
+
 		after()
 		require.NoError(t, <-streamed)
 		require.Equal(t, compute.JobInProgress, (<-seen).Status)

@@ -37,17 +37,20 @@ func (q *Queue) removeEndpoint(ctx context.Context, id compute.EndpointID) error
 		q.mu.Unlock()
 		return nil
 	}
+
 	d.gone, d.absent = true, nil
 	q.mu.Unlock()
 	if err := q.cancelAll(ctx, id); err != nil {
 		return err
 	}
+
 	q.mu.Lock()
 	for _, s := range d.workers {
 		s.endPolls()
 	}
 	q.mu.Unlock()
 	q.hooks.Demand()
+
 	return nil
 }
 
@@ -96,6 +99,7 @@ func (q *Queue) SetAbsent(e compute.EndpointID, absent []Absent) {
 func (q *Queue) WorkerStates(e compute.EndpointID) (all []compute.WorkerState) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+
 	d := q.dispatchers[e]
 	if d == nil {
 		return nil
@@ -107,5 +111,6 @@ func (q *Queue) WorkerStates(e compute.EndpointID) (all []compute.WorkerState) {
 		all = append(all, compute.WorkerState{ID: a.ID, Status: a.Status, Reason: a.Reason, Missing: true})
 	}
 	slices.SortFunc(all, func(a, b compute.WorkerState) int { return cmp.Compare(a.ID, b.ID) })
+
 	return all
 }

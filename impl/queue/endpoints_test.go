@@ -27,15 +27,18 @@ func TestRemovingAnEndpointCancelsItsJobsAndEndsWhatIsHeld(t *testing.T) {
 	b.queue.WorkerStarted(b.endpoint, "w", 1)
 	running := b.run(queue.Submission{})
 	require.Equal(t, []compute.JobID{running}, b.take("w", 1))
+
 	waiting, low := b.run(queue.Submission{}), b.run(queue.Submission{LowPriority: true})
 	require.Equal(t, []compute.JobID{waiting}, b.take("other", 1), "somebody else's worker")
 	late := b.run(queue.Submission{})
 	require.NoError(t, b.queue.RemoveEndpoint(t.Context(), b.endpoint))
+
 	for _, id := range []compute.JobID{running, waiting, low, late} {
 		require.Equal(t, compute.JobCancelled, b.stored(id))
 	}
 	_, err := b.queue.Run(t.Context(), user, b.endpoint, queue.Submission{})
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
+
 	_, err = b.queue.Take(t.Context(), user, b.endpoint, "w", 1)
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
 
@@ -43,6 +46,7 @@ func TestRemovingAnEndpointCancelsItsJobsAndEndsWhatIsHeld(t *testing.T) {
 	require.True(t, demand.Gone)
 	require.Len(t, demand.Workers, 1, "it is to be stopped")
 	require.True(t, b.queue.Drain(b.endpoint, "w"))
+
 	b.queue.WorkerGone(t.Context(), b.endpoint, "w", "the worker ended")
 	b.sweepAfter(3 * time.Minute)
 	require.Empty(t, b.queue.Demands(), "it is forgotten once it has no workers")
@@ -60,6 +64,7 @@ func TestAHeldTakeOfARemovedEndpointIsAnswered(t *testing.T) {
 		}
 		close(ended)
 	}()
+
 	require.Eventually(t, func() bool { return b.queue.Holding() == 1 }, 10*time.Second, time.Millisecond)
 	require.NoError(t, b.queue.RemoveEndpoint(t.Context(), b.endpoint))
 	require.Empty(t, <-ended)
@@ -70,12 +75,14 @@ func TestTheRemovalOfAnEndpointIsSeenThroughAfterARestart(t *testing.T) {
 	b := open(t)
 	running, waiting := b.run(queue.Submission{}), b.run(queue.Submission{})
 	require.Equal(t, []compute.JobID{running}, b.take("w", 1))
+
 	require.NoError(t, b.db.Write(t.Context(), func(tx store.Tx) error {
 		e, err := tx.Endpoint(b.endpoint)
 		require.NoError(t, err)
 		e.DeletedAt = tx.Now()
 		return tx.UpdateEndpoint(e)
 	}))
+
 	b.restart()
 	_, err := b.queue.Run(t.Context(), user, b.endpoint, queue.Submission{})
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
@@ -90,12 +97,14 @@ func TestSightsTellOfEveryWorkerAndOfThoseThatAreMissing(t *testing.T) {
 	b.queue.WorkerStarted(b.endpoint, "b", 1)
 	require.Empty(t, b.takeLate("own"))
 	require.NoError(t, b.queue.Unhealthy(user, b.endpoint, "own", "no GPU"))
+
 	b.queue.SetAbsent(b.endpoint, []queue.Absent{{ID: "a", Status: compute.WorkerThrottled, Reason: "full"}})
 	require.Equal(t, []compute.WorkerState{
 		{ID: "a", Status: compute.WorkerThrottled, Reason: "full", Missing: true},
 		{ID: "b", Status: compute.WorkerInitializing, Managed: true},
 		{ID: "own", Status: compute.WorkerUnhealthy, Reason: "no GPU"},
 	}, b.queue.WorkerStates(b.endpoint))
+
 	health, err := b.queue.Health(t.Context(), user, b.endpoint)
 	require.NoError(t, err)
 	require.Equal(t, map[compute.WorkerStatus]int64{

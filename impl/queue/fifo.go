@@ -58,6 +58,7 @@ func (f *fifo) push(w waiting) {
 			size, last = blockLength, -1
 		}
 	}
+
 	if last < 0 {
 		f.blocks = append(f.blocks, block{from: w.turn, jobs: make([]standing, 0, size)})
 		last = len(f.blocks) - 1
@@ -145,11 +146,13 @@ func (f *fifo) take(b, j int) waiting {
 	} else if jobs = slices.Delete(jobs, j, j+1); 4*len(jobs) <= cap(jobs) {
 		jobs = slices.Clone(jobs)
 	}
+
 	if len(jobs) == 0 {
 		f.blocks = slices.Delete(f.blocks, b, b+1)
 	} else {
 		f.blocks[b] = block{jobs[0].turn, jobs}
 	}
+
 	if len(f.blocks) == 0 && cap(f.blocks) > 1 { // it was long: a map does not shrink
 		*f = fifo{}
 	}

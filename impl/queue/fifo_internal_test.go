@@ -31,15 +31,18 @@ func TestALineWhoseJobsEndWhereTheyWaitDoesNotGrow(t *testing.T) {
 	const wait = 5000
 	var f fifo
 	f.push(numbered(0)) // which stays, in front of them all
+
 	for i := 1; i < 200_000; i++ {
 		f.push(numbered(i))
 		if i >= wait {
 			f.drop(numbered(i - wait + 1).key)
 		}
 	}
+
 	require.Equal(t, wait, f.len())
 	require.LessOrEqual(t, f.room(), wait+3*blockLength)
 	require.Zero(t, f.oldest())
+
 	var left []int64
 	for _, w := range slices.Collect(f.all()) {
 		if w.since%50 == 0 {
@@ -48,6 +51,7 @@ func TestALineWhoseJobsEndWhereTheyWaitDoesNotGrow(t *testing.T) {
 			f.drop(w.key)
 		}
 	}
+
 	require.Len(t, left, 100)
 	require.LessOrEqual(t, f.room(), 4*len(left)+blockLength)
 	for _, since := range left {
@@ -55,6 +59,7 @@ func TestALineWhoseJobsEndWhereTheyWaitDoesNotGrow(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, since, w.since)
 	}
+
 	_, ok := f.pop()
 	require.False(t, ok)
 	require.Zero(t, f.room())
@@ -90,6 +95,7 @@ func TestAFifoDoesWhatASliceDoes(t *testing.T) {
 				found, ok := f.find(w.key)
 				require.True(t, ok)
 				require.Equal(t, w.since, found.since)
+
 				want = slices.Delete(want, at, at+1)
 				if act == 8 { // once more, though it stands there: it moves
 					f.push(w)
@@ -98,10 +104,12 @@ func TestAFifoDoesWhatASliceDoes(t *testing.T) {
 					f.drop(w.key)
 				}
 			}
+
 			_, ok := f.find(numbered(-1).key)
 			require.False(t, ok)
 			require.Equal(t, len(want), f.len())
 		}
+
 		var got []int64
 		for w := range f.all() {
 			got = append(got, w.since)
@@ -119,6 +127,7 @@ func TestABacklogHasNoObjectPerJob(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return m.HeapObjects
 	}
+
 	ids := compute.NewIDs(rand.NewChaCha8([32]byte{}), compute.SystemClock{})
 	l := newDispatcher(compute.Endpoint{})
 	before := objects()

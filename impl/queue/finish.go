@@ -48,6 +48,7 @@ func (q *Queue) event(j *compute.Job, r Report) compute.JobEvent {
 	if j.Error != "" {
 		return compute.JobFail
 	}
+
 	return compute.JobComplete
 }
 
@@ -70,16 +71,19 @@ func (q *Queue) endHeld(ctx context.Context, j compute.Job, decide func(*compute
 	if j.Status, err = compute.JobMachine.Next(j.Status, decide(&j)); err != nil {
 		return nil // the table says no
 	}
+
 	err = q.store.EndJob(ctx, store.JobEnd{Job: j, Was: was, Document: q.hooks.Document, Ended: func(j compute.Job) {
 		one.job, one.moved = j, true
 		one.follow(q)
 	}})
+
 	switch {
 	case store.IsUnknown(err):
 		q.doubtJobs(j.EndpointID, j.ID)
 	case one.moved:
 		one.announce(ctx, q, stored)
 	}
+
 	return err
 }
 
@@ -128,12 +132,14 @@ func (q *Queue) end(ctx context.Context, e compute.EndpointID, id compute.JobID,
 		}
 		return one.move(q, tx, j)
 	})
+
 	switch {
 	case store.IsUnknown(err):
 		q.doubtJobs(e, id)
 	case err == nil && one.moved:
 		one.announce(ctx, q, stored)
 	}
+
 	return one, err
 }
 
@@ -160,6 +166,7 @@ func (o *ending) move(q *Queue, tx store.Queue, j compute.Job) (err error) {
 	if next.Status, err = compute.JobMachine.Next(o.from, o.decide(&next)); err != nil {
 		return nil // the table says no: the report came too late
 	}
+
 	if o.from == compute.JobInQueue { // before the commit: from then on whoever reads the disk knows better
 		q.markStale(o.endpoint, j.ID)
 	}
@@ -170,6 +177,7 @@ func (o *ending) move(q *Queue, tx store.Queue, j compute.Job) (err error) {
 	if o.moved, err = end.In(tx); o.moved {
 		o.job.Status = next.Status
 	}
+
 	return err
 }
 
@@ -177,6 +185,7 @@ func (o *ending) move(q *Queue, tx store.Queue, j compute.Job) (err error) {
 func (o *ending) follow(q *Queue) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+
 	j := o.job
 	q.recent.keep(j)
 	q.release(j.ID, q.clock.Now())
@@ -184,6 +193,7 @@ func (o *ending) follow(q *Queue) {
 	if d == nil {
 		return
 	}
+
 	if o.from == compute.JobInQueue {
 		d.leave(j.ID)
 	} else if o.holder == anyHolder {

@@ -34,6 +34,7 @@ func (f *failing) write(ctx context.Context, sure bool, do func(store.Tx) error,
 			return errDisk
 		})
 	}
+
 	switch n := f.chance(); {
 	case n == 0:
 		return undone()
@@ -52,6 +53,7 @@ func (f *failing) write(ctx context.Context, sure bool, do func(store.Tx) error,
 			return err
 		}
 	}
+
 	return well()
 }
 

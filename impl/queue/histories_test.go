@@ -101,16 +101,19 @@ func openHistories(t *testing.T, random *rand.Rand) *recorder {
 	}
 	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "berth.db"), compute.SystemClock{})
 	require.NoError(t, err)
+
 	t.Cleanup(func() { _ = db.Close() })
 	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {
 		return tx.InsertEndpoint(compute.Endpoint{ID: modelEndpoints[0], UserID: user, Name: "one", Image: "one"})
 	}))
+
 	var over store.Store = db
 	if random != nil {
 		over = &failing{Store: db, random: random}
 	}
 	q, err := queue.New(t.Context(), dawdling{over}, compute.SystemClock{}, compute.NewIDs(crand.Reader, compute.SystemClock{}), historySettings(), queue.Hooks{})
 	require.NoError(t, err)
+
 	return &recorder{t: t, queue: q, begun: time.Now(), fails: random != nil}
 }
 
@@ -154,6 +157,7 @@ func step(k known, a request, o reply) []known {
 	if a.failed {
 		ended.status = compute.JobFailed
 	}
+
 	switch {
 	case o.failed:
 		return []known{k}
@@ -167,6 +171,7 @@ func step(k known, a request, o reply) []known {
 	default:
 		return []known{k}
 	}
+
 	switch {
 	case a.what == "submit" && k.status == "":
 		return []known{back}
@@ -189,6 +194,7 @@ func step(k known, a request, o reply) []known {
 	case a.what == "retry" && k.status != compute.JobFailed && o.code == compute.Conflict:
 		return []known{k}
 	}
+
 	return nil
 }
 
@@ -217,6 +223,7 @@ func (r *recorder) history(seed uint64) string {
 			}
 		})
 	}
+
 	over := make(chan struct{})
 	var forgetting sync.WaitGroup
 	if r.fails {
@@ -228,15 +235,18 @@ func (r *recorder) history(seed uint64) string {
 	if r.failure != "" {
 		return r.failure
 	}
+
 	of := map[compute.JobID][]porcupine.Operation{}
 	for _, o := range r.calls {
 		of[o.Input.(request).id] = append(of[o.Input.(request).id], o)
 	}
+
 	for _, id := range r.ids {
 		if porcupine.CheckOperationsTimeout(jobModel, of[id], time.Minute) != porcupine.Ok {
 			return "no order explains what was seen of a job:\n" + table(of[id])
 		}
 	}
+
 	return ""
 }
 
@@ -249,11 +259,13 @@ func (r *recorder) forget(seed uint64, over <-chan struct{}) {
 			return
 		case <-time.After(time.Duration(random.IntN(3000)) * time.Microsecond):
 		}
+
 		if err := r.queue.Reload(context.Background()); err != nil && !errors.Is(err, errDisk) {
 			r.mu.Lock()
 			r.failure = cmp.Or(r.failure, "reload: "+err.Error())
 			r.mu.Unlock()
 		}
+
 		_ = r.queue.Sweep(context.Background()) // what failed is tried again
 	}
 }
@@ -339,6 +351,7 @@ func (c *caller) answer(what string, j compute.Job, err error) reply {
 		o.text = j.Error
 	}
 	o.plain = j.Status == compute.JobInQueue
+
 	return o
 }
 
@@ -351,6 +364,7 @@ func (c *caller) call() {
 			return c.answer(what, j, err), []compute.JobID{id}
 		})
 	}
+
 	n := c.random.IntN(28)
 	switch {
 	case n < 4 || id == "":
@@ -392,6 +406,7 @@ func (c *caller) submit() {
 	if enough {
 		return
 	}
+
 	var id compute.JobID
 	c.record(request{what: "submit"}, func() (reply, []compute.JobID) {
 		submit := func() (compute.Job, error) {
@@ -402,6 +417,7 @@ func (c *caller) submit() {
 				return c.queue.SubmitSync(context.Background(), user, modelEndpoints[0], queue.Submission{Input: json.RawMessage(`{}`)}, time.Minute)
 			}
 		}
+
 		j, err := submit()
 		id = j.ID
 		o, lost := c.lost(err)
@@ -412,8 +428,10 @@ func (c *caller) submit() {
 			id = ""
 			return o, nil
 		}
+
 		return o, []compute.JobID{id}
 	})
+
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if id != "" {
@@ -432,6 +450,7 @@ func (c *caller) take() {
 		} else if _, lost := c.lost(err); err != nil && !lost {
 			c.fail("take: %v", err)
 		}
+
 		for _, t := range taken {
 			ids = append(ids, t.ID)
 		}
@@ -451,6 +470,7 @@ func (c *caller) finish() {
 	if a.failed {
 		report = queue.Report{Error: a.text}
 	}
+
 	c.record(a, func() (reply, []compute.JobID) {
 		err := c.queue.Finish(context.Background(), user, modelEndpoints[0], c.worker, id, report)
 		o, lost := c.lost(err)

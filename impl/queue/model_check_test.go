@@ -35,11 +35,13 @@ func (r *modelRun) check() {
 				require.Equal(r, compute.NotFound, compute.CodeOf(err), r.names[id])
 				continue
 			}
+
 			require.NoError(r, err, r.names[id])
 			require.Equal(r, want.Job, got, r.names[id])
 			has, err := tx.HasChunks(id)
 			require.NoError(r, err)
 			require.Equal(r, len(want.chunks) > 0, has, r.names[id])
+
 			if was := r.ends[id]; was != "" {
 				require.Equal(r, was, got.Status, "a final status never changes but by a retry")
 			}
@@ -48,6 +50,7 @@ func (r *modelRun) check() {
 			}
 			require.LessOrEqual(r, got.Attempt, r.m.settings.MaxAttempts)
 		}
+
 		posts := r.pending(tx)
 		require.Equal(r, len(r.m.posts), len(posts), "one delivery for each end of a job with a webhook")
 		for i := range posts {
@@ -55,6 +58,7 @@ func (r *modelRun) check() {
 		}
 		return nil
 	}))
+
 	next, err := r.queue.Next(context.Background())
 	require.NoError(r, err)
 	require.Equal(r, r.m.next(), next, "when the next thing is due")
@@ -76,6 +80,7 @@ func (r *modelRun) demands() {
 				overdue++
 			}
 		}
+
 		require.Equal(r, min(overdue, d.Endpoint.WorkersMax), d.Overdue)
 		held := 0
 		for _, id := range r.m.held {
@@ -83,6 +88,7 @@ func (r *modelRun) demands() {
 				held++
 			}
 		}
+
 		require.Equal(r, held, d.Held)
 		managed := 0
 		for w, s := range l.workers {
@@ -90,15 +96,18 @@ func (r *modelRun) demands() {
 				continue
 			}
 			managed++
+
 			for _, j := range s.stops {
 				if !j.told && r.m.now.Sub(j.since) >= 10*time.Second {
 					s.leaving = true
 				}
 			}
+
 			i := slices.IndexFunc(d.Workers, func(v workerView) bool { return v.ID == w })
 			require.GreaterOrEqual(r, i, 0, w)
 			require.Equal(r, []any{r.m.workerStatus(d.Endpoint.ID, w), s.draining, s.leaving}, []any{d.Workers[i].Status, d.Workers[i].Draining, d.Workers[i].Leaving}, w)
 		}
+
 		require.Len(r, d.Workers, managed)
 	}
 }

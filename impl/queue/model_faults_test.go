@@ -68,6 +68,7 @@ func (f *faulty) SubmitJob(ctx context.Context, s store.Submission) error {
 			return worker
 		}
 	}
+
 	do := func(tx store.Tx) error {
 		w := compute.WorkerID("")
 		if s.Assign != nil {
@@ -76,6 +77,7 @@ func (f *faulty) SubmitJob(ctx context.Context, s store.Submission) error {
 		_, err := s.In(tx, w)
 		return err
 	}
+
 	return f.write(ctx, do, func() error { return f.db.SubmitJob(ctx, s) })
 }
 
@@ -101,6 +103,7 @@ func (f *faulty) write(ctx context.Context, do func(store.Tx) error, well func()
 			return errDisk
 		})
 	}
+
 	switch f.fault(writeFaults) {
 	case failsBefore:
 		return errDisk
@@ -116,6 +119,7 @@ func (f *faulty) write(ctx context.Context, do func(store.Tx) error, well func()
 			return err
 		}
 	}
+
 	return well()
 }
 
@@ -171,6 +175,7 @@ func (r *modelRun) gust() {
 	if len(r.created) > 0 {
 		id = pick(r, r.created[max(0, len(r.created)-6):]...)
 	}
+
 	before := r.row(id)
 	if before != nil {
 		e = before.EndpointID
@@ -178,6 +183,7 @@ func (r *modelRun) gust() {
 			w = before.WorkerID
 		}
 	}
+
 	holds := before != nil && before.Status == compute.JobInProgress && before.WorkerID == w
 	// after asserts what is so of the job if the operation says that it is done.
 	after := func(what string, err error, is func(compute.Job) bool) {
@@ -191,6 +197,7 @@ func (r *modelRun) gust() {
 			require.True(r, is(*now), "%s: %+v", what, now)
 		}
 	}
+
 	there := func(compute.Job) bool { return true }
 	n := r.random.IntN(30)
 	switch {
@@ -265,6 +272,7 @@ func (r *modelRun) agrees() {
 		if row == nil {
 			continue
 		}
+
 		switch row.Status {
 		case compute.JobInQueue:
 			waiting[row.EndpointID]++
@@ -275,6 +283,7 @@ func (r *modelRun) agrees() {
 			require.NoError(r, err)
 			require.True(r, row.Webhook == "" || posts[string(body)] > 0, "%s has ended without a delivery", r.names[id])
 		}
+
 		if j, err := r.queue.Status(context.Background(), user, row.EndpointID, id); row.Status.Ended() && !r.clock.Now().Before(row.ExpiresAt) {
 			require.Equal(r, compute.NotFound, compute.CodeOf(err))
 		} else {
@@ -282,6 +291,7 @@ func (r *modelRun) agrees() {
 			require.Equal(r, row.Status, j.Status, r.names[id])
 		}
 	}
+
 	for _, l := range r.queue.Dispatchers() {
 		require.Equal(r, waiting[l.Endpoint], l.Waiting, "waiting at %s", l.Endpoint)
 		require.Equal(r, running[l.Endpoint], l.InProgress, "in progress at %s", l.Endpoint)
@@ -295,6 +305,7 @@ func (r *modelRun) livesOn() {
 	r.say("every worker is silent for a lease")
 	r.clock.Advance(r.m.settings.Lease)
 	require.NoError(r, r.queue.Sweep(ctx))
+
 	waiting := 0
 	for _, id := range r.created {
 		if row := r.row(id); row != nil {
@@ -304,12 +315,14 @@ func (r *modelRun) livesOn() {
 			}
 		}
 	}
+
 	for _, e := range modelEndpoints {
 		taken, err := r.queue.Take(ctx, user, e, "stranger", 1000)
 		require.NoError(r, err)
 		waiting -= len(taken)
 		r.queue.HandBack(taken)
 	}
+
 	require.Zero(r, waiting, "jobs that wait and are handed to nobody")
 }
 
@@ -352,6 +365,7 @@ func (r *modelRun) adopt() {
 	for _, l := range m.lines {
 		l.normal, l.low = nil, nil
 	}
+
 	err := r.db.Write(context.Background(), func(tx store.Tx) error {
 		for _, id := range r.created {
 			j, err := tx.Job(id)
@@ -359,17 +373,20 @@ func (r *modelRun) adopt() {
 				continue
 			}
 			require.NoError(r, err)
+
 			one := &refJob{Job: j, lost: map[compute.WorkerID]bool{}}
 			one.input, err = tx.JobInput(id)
 			require.NoError(r, err)
 			one.chunks, _, err = tx.DrainChunks(id, 1<<30)
 			require.NoError(r, err)
+
 			reads, err := tx.CountFinalRead(id)
 			require.NoError(r, err)
 			if j.Status.Ended() {
 				one.reads = reads - 1
 			}
 			m.jobs[id], m.order = one, append(m.order, id)
+
 			switch line := m.lines[j.EndpointID]; j.Status {
 			case compute.JobInQueue:
 				*line.of(one) = append(*line.of(one), id)
@@ -377,12 +394,15 @@ func (r *modelRun) adopt() {
 				m.held = append(m.held, id)
 			}
 		}
+
 		for e, l := range m.lines {
 			var err error
 			l.counts, err = tx.CountJobs(e)
 			require.NoError(r, err)
 		}
+
 		return errPeeked
 	})
+
 	require.ErrorIs(r, err, errPeeked)
 }

@@ -35,6 +35,7 @@ func (r *modelRun) job(wanted func(*refJob) bool) (compute.EndpointID, compute.J
 			good = append(good, id)
 		}
 	}
+
 	id := compute.JobID("nosuchjob")
 	switch {
 	case len(good) > 0 && !r.one(5):
@@ -42,6 +43,7 @@ func (r *modelRun) job(wanted func(*refJob) bool) (compute.EndpointID, compute.J
 	case len(r.created) > 0:
 		id = pick(r, r.created...)
 	}
+
 	if j := r.m.jobs[id]; j != nil && !r.one(20) {
 		return j.EndpointID, id
 	}
@@ -233,6 +235,7 @@ func (r *modelRun) submit(sync bool) {
 	if r.one(8) {
 		s.S3Config = json.RawMessage(`{"bucketName":"b"}`)
 	}
+
 	want := compute.Job{
 		EndpointID: e, Sync: sync, Webhook: s.Webhook, S3Config: s.S3Config, LowPriority: s.LowPriority, ExecutionTimeout: s.ExecutionTimeout,
 		TTL: s.TTL, Retention: 30 * time.Minute,
@@ -243,6 +246,7 @@ func (r *modelRun) submit(sync bool) {
 	if want.TTL == 0 {
 		want.TTL = 24 * time.Hour
 	}
+
 	var got compute.Job
 	var err error
 	if sync {
@@ -252,6 +256,7 @@ func (r *modelRun) submit(sync bool) {
 		got, err = r.queue.Run(context.Background(), user, e, s)
 	}
 	require.NoError(r, err)
+
 	want.ID = got.ID
 	r.created = append(r.created, got.ID)
 	r.names[got.ID] = fmt.Sprintf("j%d", len(r.created))
@@ -269,6 +274,7 @@ func (r *modelRun) take(e compute.EndpointID, w compute.WorkerID, n int, handBac
 	want := r.m.take(e, w, n)
 	got, err := r.queue.Take(context.Background(), user, e, w, n)
 	require.NoError(r, err)
+
 	wanted, given, times := []compute.JobID{}, []compute.JobID{}, []time.Time{}
 	for _, j := range want {
 		wanted, times = append(wanted, j.ID), append(times, queued[j.ID])
@@ -278,11 +284,13 @@ func (r *modelRun) take(e compute.EndpointID, w compute.WorkerID, n int, handBac
 	}
 	r.say("take %s %s up to %d: %s", e, w, n, given)
 	require.Equal(r, r.short(wanted), r.short(given), "the jobs handed out, in order")
+
 	for i := range got {
 		r.sameJob(want[i], got[i].Job, nil)
 		require.Equal(r, want[i].input, got[i].Input)
 		require.NotContains(r, r.m.lines[e].workers[w].named, got[i].ID, "handed to a worker that holds it")
 	}
+
 	if handBack && len(got) > 0 {
 		r.say("hand back %s", given)
 		r.m.handBack(want, times)
@@ -357,6 +365,7 @@ func (r *modelRun) stops() {
 	s := r.m.hear(e, w)
 	got, err := r.queue.Stops(context.Background(), user, e, w)
 	require.NoError(r, err)
+
 	var want []compute.JobID
 	for i := range s.stops {
 		if !s.stops[i].told {
@@ -364,6 +373,7 @@ func (r *modelRun) stops() {
 			s.stops[i].told = true
 		}
 	}
+
 	require.ElementsMatch(r, want, got)
 }
 

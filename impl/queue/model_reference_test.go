@@ -149,6 +149,7 @@ func (m *reference) take(e compute.EndpointID, w compute.WorkerID, n int) (taken
 	if s.draining || s.leaving {
 		return nil
 	}
+
 	l := m.lines[e]
 	for _, id := range slices.Concat(l.normal, l.low) {
 		j := m.jobs[id]
@@ -158,6 +159,7 @@ func (m *reference) take(e compute.EndpointID, w compute.WorkerID, n int) (taken
 		if j.lost[w] || slices.Contains(s.named, id) {
 			continue // it may still hold it
 		}
+
 		m.move(j, compute.JobInProgress)
 		m.held = append(m.held, id)
 		j.WorkerID, j.TakenAt, j.lease = w, m.now, m.now.Add(m.settings.Lease)
@@ -165,6 +167,7 @@ func (m *reference) take(e compute.EndpointID, w compute.WorkerID, n int) (taken
 		s.ended(id) // an earlier attempt
 		taken = append(taken, j)
 	}
+
 	return taken
 }
 
@@ -217,6 +220,7 @@ func (m *reference) finish(e compute.EndpointID, w compute.WorkerID, id compute.
 	if j == nil {
 		return
 	}
+
 	limit := m.settings.RunOutputLimit
 	if j.Sync {
 		limit = m.settings.SyncLimit
@@ -251,12 +255,14 @@ func (m *reference) stream(e compute.EndpointID, id compute.JobID) (*refJob, []c
 	if j == nil {
 		return nil, nil
 	}
+
 	if j.Status == compute.JobCancelled || j.Status == compute.JobTimedOut {
 		if j.reads == 2 {
 			return nil, nil
 		}
 		j.reads++
 	}
+
 	chunks := j.chunks
 	j.chunks = nil
 	return j, chunks
@@ -278,6 +284,7 @@ func (m *reference) retry(e compute.EndpointID, id compute.JobID) (*refJob, comp
 	if j.Status != compute.JobFailed && j.Status != compute.JobTimedOut {
 		return nil, compute.Conflict
 	}
+
 	m.move(j, compute.JobInQueue)
 	line := m.lines[e].of(j)
 	*line = append(*line, id)
@@ -310,11 +317,13 @@ func (m *reference) ping(e compute.EndpointID, w compute.WorkerID, ids []compute
 			j.lease = m.now.Add(m.settings.Lease)
 		}
 	}
+
 	for _, j := range m.jobs {
 		if j.EndpointID == e && !slices.Contains(ids, j.ID) {
 			delete(j.lost, w)
 		}
 	}
+
 	s.named = ids
 	s.stops = slices.DeleteFunc(s.stops, func(j refStop) bool { return j.told && !slices.Contains(ids, j.id) })
 	for _, j := range s.stops {
@@ -334,6 +343,7 @@ func (m *reference) lose(j *refJob, why string) {
 		m.end(j, compute.JobFailed)
 		return
 	}
+
 	j.Retries++
 	m.lines[j.EndpointID].counts.Retried++
 	m.back(j, m.now)
@@ -379,6 +389,7 @@ func (m *reference) sweep() {
 			}
 		}
 	}
+
 	for _, id := range slices.Backward(slices.Clone(m.held)) {
 		j := m.jobs[id]
 		switch {
@@ -389,6 +400,7 @@ func (m *reference) sweep() {
 			m.lose(j, "no worker reported in time")
 		}
 	}
+
 	for e, l := range m.lines {
 		for w, s := range l.workers {
 			if !s.managed && m.holds(e, w) == 0 && m.now.Sub(s.lastHeard) > 2*time.Minute {
@@ -396,6 +408,7 @@ func (m *reference) sweep() {
 			}
 		}
 	}
+
 	due := slices.DeleteFunc(slices.Clone(m.order), func(id compute.JobID) bool { return m.now.Before(m.jobs[id].ExpiresAt) })
 	slices.SortStableFunc(due, func(a, b compute.JobID) int { return m.jobs[a].ExpiresAt.Compare(m.jobs[b].ExpiresAt) })
 	for _, id := range due {
@@ -417,6 +430,7 @@ func (m *reference) next() (next time.Time) {
 			next = t
 		}
 	}
+
 	for _, id := range m.order {
 		soonest(m.jobs[id].ExpiresAt)
 	}
@@ -425,6 +439,7 @@ func (m *reference) next() (next time.Time) {
 		soonest(j.TakenAt.Add(j.ExecutionTimeout))
 		soonest(j.lease)
 	}
+
 	return next
 }
 
@@ -437,6 +452,7 @@ func (m *reference) restart() {
 		slices.SortStableFunc(ids, func(a, b compute.JobID) int { return at(m.jobs[a]).Compare(at(m.jobs[b])) })
 		return ids
 	}
+
 	queued := func(j *refJob) time.Time { return j.QueuedAt }
 	for _, l := range m.lines {
 		l.normal, l.low = sorted(l.normal, queued), sorted(l.low, queued)
@@ -446,6 +462,7 @@ func (m *reference) restart() {
 	for _, j := range m.jobs {
 		j.lost = map[compute.WorkerID]bool{}
 	}
+
 	for _, id := range m.held {
 		j := m.jobs[id]
 		j.lease = m.now.Add(m.settings.Lease)

@@ -48,6 +48,7 @@ func TestModelTheQueueDoesWhatItsReferenceDoes(t *testing.T) {
 	next := make(chan uint64)
 	var shards sync.WaitGroup
 	var failed sync.Once
+
 	stop := make(chan struct{})
 	for range runtime.GOMAXPROCS(0) {
 		shards.Go(func() {
@@ -63,6 +64,7 @@ func TestModelTheQueueDoesWhatItsReferenceDoes(t *testing.T) {
 			}
 		})
 	}
+
 feed:
 	for seed := first; seed < first+seeds; seed++ {
 		select {
@@ -71,6 +73,7 @@ feed:
 			break feed
 		}
 	}
+
 	close(next)
 	shards.Wait()
 }
@@ -100,6 +103,7 @@ func openShard(t *testing.T) *shard {
 	}
 	s := &shard{t: t, path: filepath.Join(dir, "berth.db"), clock: compute.NewFrozenClock(time.UnixMilli(1_700_000_000_000))}
 	s.open()
+
 	require.NoError(t, s.db.Write(t.Context(), func(tx store.Tx) error {
 		for _, e := range modelEndpoints {
 			if err := tx.InsertEndpoint(compute.Endpoint{ID: e, UserID: user, Name: string(e), Declared: true, Image: "one", WorkersMax: 3, ScalerValue: 4}); err != nil {
@@ -108,6 +112,7 @@ func openShard(t *testing.T) *shard {
 		}
 		return nil
 	}))
+
 	return s
 }
 
@@ -131,6 +136,7 @@ func (s *shard) run(seed uint64, skipped []int) (failure string) {
 			failure = strings.Join(append(r.log, r.failures...), "\n")
 		}
 	}()
+
 	r.m.lag, r.m.heardLag = s.clock.Lag(), s.clock.Lag()
 	require.NoError(r, s.db.Write(context.Background(), func(tx store.Tx) error { return tx.Clear() }))
 	r.start()
@@ -140,6 +146,7 @@ func (s *shard) run(seed uint64, skipped []int) (failure string) {
 			r.step()
 		}
 	}
+
 	r.finale()
 	return ""
 }
@@ -159,6 +166,7 @@ func (s *shard) shrink(seed uint64) string {
 			}
 		}
 	}
+
 	return shortest
 }
 

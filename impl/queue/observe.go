@@ -118,17 +118,20 @@ type DispatcherView struct {
 func (q *Queue) Dispatchers() []DispatcherView {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+
 	views := make([]DispatcherView, 0, len(q.dispatchers))
 	for id, d := range q.dispatchers {
 		if d.gone || d.endpoint.Type == compute.LoadBalancer {
 			continue
 		}
+
 		v := DispatcherView{Endpoint: id, Waiting: d.waits(), Workers: map[compute.WorkerStatus]int64{}}
 		for _, f := range []*fifo{&d.normal, &d.low} {
 			if t := f.oldest(); t > 0 && (v.Oldest.IsZero() || t < v.Oldest.UnixMilli()) {
 				v.Oldest = time.UnixMilli(t).UTC()
 			}
 		}
+
 		for _, a := range d.absent {
 			v.Workers[a.Status]++
 		}
@@ -138,6 +141,7 @@ func (q *Queue) Dispatchers() []DispatcherView {
 		}
 		views = append(views, v)
 	}
+
 	slices.SortFunc(views, func(a, b DispatcherView) int { return cmp.Compare(a.Endpoint, b.Endpoint) })
 	return views
 }

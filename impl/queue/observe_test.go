@@ -70,11 +70,13 @@ func TestAMeterIsToldOfLostFailedCancelledPurgedAndOverdueJobs(t *testing.T) {
 	b.ping(id)
 	b.sweepAfter(31 * time.Second)
 	require.Equal(t, told{"submitted", "taken after 0s", "lost"}, *m)
+
 	*m = nil
 	b.ping() // it does not run it any more
 	b.take("w", 1)
 	b.report(id, queue.Report{Error: "no"})
 	require.Equal(t, told{"taken after 0s", "ended FAILED true 0s"}, *m)
+
 	*m = nil
 	b.cancel(b.run(queue.Submission{}))
 	require.Equal(t, told{"submitted", "ended CANCELLED false 0s"}, *m)
@@ -83,10 +85,12 @@ func TestAMeterIsToldOfLostFailedCancelledPurgedAndOverdueJobs(t *testing.T) {
 	_, err := b.queue.Purge(t.Context(), user, b.endpoint)
 	require.NoError(t, err)
 	require.Equal(t, told{"submitted", "ended CANCELLED false 0s"}, *m)
+
 	*m = nil
 	b.run(queue.Submission{TTL: 10 * time.Second})
 	b.sweepAfter(11 * time.Second)
 	require.Equal(t, told{"submitted", "ended TIMED_OUT false 0s"}, *m)
+
 	*m = nil
 	require.NoError(t, b.queue.RemoveEndpoint(t.Context(), b.endpoint))
 	b.sweepAfter(time.Hour)
@@ -102,6 +106,7 @@ func TestATraceIsToldOfAJobThatIsHandedOverBeforeItsCommitAndOfOneThatIsNotStore
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, told{"submitted", "dropped"}, f.told)
 	require.Empty(t, *m)
+
 	f.told = nil
 	j, err := b.queue.RunSync(t.Context(), user, b.endpoint, queue.Submission{}, 0)
 	require.NoError(t, err)
@@ -114,6 +119,7 @@ func TestTheLinesTellWhatWaitsForHowLongAndWhatWorkersDo(t *testing.T) {
 	b := open(t)
 	first := b.clock.Now()
 	require.Equal(t, []queue.DispatcherView{{Endpoint: b.endpoint, Workers: map[compute.WorkerStatus]int64{}}}, b.queue.Dispatchers())
+
 	low := b.run(queue.Submission{LowPriority: true})
 	b.clock.Advance(time.Second)
 	a, second := b.run(queue.Submission{}), b.clock.Now()
@@ -122,11 +128,13 @@ func TestTheLinesTellWhatWaitsForHowLongAndWhatWorkersDo(t *testing.T) {
 	view := func() queue.DispatcherView { return b.queue.Dispatchers()[0] }
 	require.Equal(t, 3, view().Waiting)
 	require.Equal(t, first, view().Oldest)
+
 	b.cancel(low)
 	require.Equal(t, second, view().Oldest)
 	b.cancel(a)
 	require.Equal(t, second.Add(time.Second), view().Oldest)
 	require.Equal(t, 1, view().Waiting)
+
 	taken := b.take("w", 1)
 	require.Equal(t, queue.DispatcherView{Endpoint: b.endpoint, InProgress: 1, Workers: map[compute.WorkerStatus]int64{compute.WorkerRunning: 1}}, view())
 	b.clock.Advance(time.Second)

@@ -34,6 +34,7 @@ func TestTwoSourcesOfIDsInOneMillisecondDoNotCollide(t *testing.T) {
 			t.Parallel()
 			b := open(t)
 			queues := []*queue.Queue{b.beside(seeds[0]), b.beside(seeds[1])}
+
 			made := map[compute.JobID]json.RawMessage{}
 			for n, q := range queues {
 				for i := range 200 {
@@ -45,6 +46,7 @@ func TestTwoSourcesOfIDsInOneMillisecondDoNotCollide(t *testing.T) {
 					made[j.ID] = input
 				}
 			}
+
 			for _, q := range queues {
 				for range 200 {
 					taken, err := q.Take(t.Context(), user, b.endpoint, "w", 1)
@@ -53,6 +55,7 @@ func TestTwoSourcesOfIDsInOneMillisecondDoNotCollide(t *testing.T) {
 					delete(made, taken[0].ID)
 				}
 			}
+
 			require.Empty(t, made)
 		})
 	}
@@ -65,6 +68,7 @@ func TestAWaitHearsOfTheEndOfAJobWhoseFirstIDWasTaken(t *testing.T) {
 	first, second := b.beside(4), b.beside(4)
 	j, err := first.Run(t.Context(), user, b.endpoint, queue.Submission{Input: json.RawMessage(`{}`)})
 	require.NoError(t, err)
+
 	ended := make(chan compute.Job, 1)
 	go func() {
 		done, _ := second.RunSync(context.WithoutCancel(t.Context()), user, b.endpoint, queue.Submission{Input: json.RawMessage(`{}`)}, time.Hour)
@@ -75,6 +79,7 @@ func TestAWaitHearsOfTheEndOfAJobWhoseFirstIDWasTaken(t *testing.T) {
 	require.Len(t, taken, 1)
 	require.NotEqual(t, string(j.ID[:18]), string(taken[0].ID[len("sync-"):][:18]))
 	require.NoError(t, second.Finish(t.Context(), user, b.endpoint, "w", taken[0].ID, queue.Report{Output: json.RawMessage(`1`)}))
+
 	var done compute.Job
 	require.Eventually(t, func() bool {
 		select {
@@ -84,6 +89,7 @@ func TestAWaitHearsOfTheEndOfAJobWhoseFirstIDWasTaken(t *testing.T) {
 			return false
 		}
 	}, 10*time.Second, time.Millisecond)
+
 	require.Equal(t, taken[0].ID, done.ID)
 	require.Equal(t, compute.JobCompleted, done.Status)
 }

@@ -22,6 +22,7 @@ func (q *Queue) purge(ctx context.Context, e compute.EndpointID) (removed int, e
 		ids = d.empty()
 	}
 	q.mu.Unlock()
+
 	for len(ids) > 0 {
 		batch := ids[:min(len(ids), sweepBatch)]
 		ended, err := q.cancelWaiting(ctx, batch)
@@ -33,12 +34,14 @@ func (q *Queue) purge(ctx context.Context, e compute.EndpointID) (removed int, e
 			q.requeue(e, ids)
 			return removed, err
 		}
+
 		for _, one := range ended {
 			one.announce(ctx, q, nil)
 		}
 		removed += len(ended)
 		ids = ids[len(batch):]
 	}
+
 	return removed, nil
 }
 
@@ -54,6 +57,7 @@ func (q *Queue) cancelWaiting(ctx context.Context, ids []compute.JobID) (ended [
 			if err != nil {
 				return err
 			}
+
 			one := &ending{endpoint: j.EndpointID, holder: anyHolder, decide: func(*compute.Job) compute.JobEvent { return compute.JobCancel }}
 			if err := one.move(q, tx, j); err != nil {
 				return err
@@ -62,7 +66,9 @@ func (q *Queue) cancelWaiting(ctx context.Context, ids []compute.JobID) (ended [
 				ended = append(ended, one)
 			}
 		}
+
 		return nil
 	})
+
 	return ended, err
 }

@@ -90,6 +90,7 @@ func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.I
 	if _, err := compute.JobMachine.Next(compute.JobInQueue, compute.JobTake); err != nil {
 		return nil, err // the move that the store's takes make is the table's
 	}
+
 	q := &Queue{
 		store: s, clock: clock, ids: ids, settings: settings, hooks: hooks, early: map[compute.EndpointID]int{},
 		ends: watchers{}, chunks: watchers{}, closed: make(chan struct{}), lag: compute.Lag(clock),
@@ -98,6 +99,7 @@ func New(ctx context.Context, s store.Store, clock compute.Clock, ids *compute.I
 		q.memory, err = q.load(tx, true)
 		return err
 	})
+
 	return q, err
 }
 
@@ -109,6 +111,7 @@ func (q *Queue) load(tx store.Tx, fresh bool) (memory, error) {
 	if err != nil {
 		return m, err
 	}
+
 	for _, e := range endpoints {
 		d := q.newDispatcher(e)
 		d.gone = !e.DeletedAt.IsZero()
@@ -128,20 +131,24 @@ func (q *Queue) load(tx store.Tx, fresh bool) (memory, error) {
 		}
 		return strange == nil
 	}
+
 	held, err := tx.HeldJobs()
 	if err != nil {
 		return m, err
 	}
+
 	for _, j := range held {
 		if known(j) {
 			m.hold(j, tx.Now(), q.settings.Lease)
 		}
 	}
+
 	err = tx.WaitingJobs(func(j compute.Job) {
 		if d := m.dispatchers[j.EndpointID]; d != nil && known(j) {
 			d.push(j, false, fresh)
 		}
 	})
+
 	return m, cmp.Or(err, strange)
 }
 
@@ -162,6 +169,7 @@ func (q *Queue) Reload(ctx context.Context) error {
 func (q *Queue) replace(m memory) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+
 	for id, d := range q.dispatchers {
 		for _, t := range d.takes {
 			t.given <- handover{}
@@ -173,6 +181,7 @@ func (q *Queue) replace(m memory) {
 			next.meter = d.meter
 		}
 	}
+
 	q.recent.forgetAll()
 	m.recent = q.recent
 	q.memory, q.lag = m, compute.Lag(q.clock)

@@ -100,6 +100,7 @@ func TestAJobOfASilentWorkerGoesBackAndFailsAfterThreeAttempts(t *testing.T) {
 			require.Equal(t, attempt+1, b.status(id).Retries)
 		}
 	}
+
 	j := b.status(id)
 	require.Equal(t, compute.JobFailed, j.Status)
 	require.Equal(t, "gave up after 3 attempts: no worker reported in time", j.Error)
@@ -157,11 +158,13 @@ func TestTheTimeToLiveEndsAWaitingJobAndTheRetentionForgetsIt(t *testing.T) {
 	id := b.run(queue.Submission{TTL: 10 * time.Second})
 	b.sweepAfter(10 * time.Second)
 	require.Equal(t, compute.JobTimedOut, b.status(id).Status)
+
 	b.sweepAfter(30*time.Minute - time.Millisecond)
 	b.status(id)
 	b.clock.Advance(time.Millisecond)
 	_, err := b.queue.Status(t.Context(), user, b.endpoint, id)
 	require.Equal(t, compute.NotFound, compute.CodeOf(err), "expired, though not swept yet")
+
 	b.sweepAfter(0)
 	require.NoError(t, b.db.Read(t.Context(), func(tx store.Tx) error {
 		_, err := tx.Job(id)
@@ -218,6 +221,7 @@ func TestJobsAreTakenOnceByManyTakers(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[compute.JobID]int{}
 	var wg sync.WaitGroup
+
 	ctx, stop := context.WithCancel(t.Context())
 	for i := range takers {
 		wg.Go(func() {
@@ -237,6 +241,7 @@ func TestJobsAreTakenOnceByManyTakers(t *testing.T) {
 			}
 		})
 	}
+
 	for range jobs {
 		b.run(queue.Submission{})
 	}
@@ -281,11 +286,13 @@ func TestJobsThatGoBackTogetherKeepTheirOrder(t *testing.T) {
 	}
 	require.Equal(t, ids, b.take("silent", 8))
 	require.NoError(t, b.queue.Ping(user, b.endpoint, "silent", nil))
+
 	b.sweepAfter(31 * time.Second)
 	require.Equal(t, ids, b.take("gone", 8))
 	b.queue.WorkerGone(t.Context(), b.endpoint, "gone", "the worker ended")
 	taken, err := b.queue.Take(t.Context(), user, b.endpoint, "hung up", 8)
 	require.NoError(t, err)
+
 	b.queue.HandBack(taken)
 	require.Equal(t, ids, b.take("w", 8))
 }
@@ -299,6 +306,7 @@ func TestALostJobIsHandedToNoneOfTheWorkersThatMayStillHoldIt(t *testing.T) {
 		require.NoError(t, b.queue.Ping(user, b.endpoint, w, []compute.JobID{id}))
 		b.sweepAfter(31 * time.Second)
 	}
+
 	other := b.run(queue.Submission{})
 	require.NoError(t, b.queue.Ping(user, b.endpoint, "first", []compute.JobID{id}))
 	require.Equal(t, []compute.JobID{other}, b.take("first", 2), "it is late, and still runs the job")

@@ -19,6 +19,7 @@ func (q *Queue) Status(ctx context.Context, user compute.UserID, e compute.Endpo
 		q.mu.Unlock()
 		return compute.Job{}, err
 	}
+
 	w, waits := d.find(id)
 	j, known := q.recent.find(id)
 	committing := q.early[e] > 0
@@ -29,6 +30,7 @@ func (q *Queue) Status(ctx context.Context, user compute.UserID, e compute.Endpo
 	if known && j.EndpointID == e && q.clock.Now().Before(j.ExpiresAt) {
 		return j, nil
 	}
+
 	read := func(tx store.Tx) (err error) {
 		j, err = ownJob(tx, e, id)
 		return err
@@ -87,6 +89,7 @@ func (q *Queue) SetTTL(ctx context.Context, user compute.UserID, e compute.Endpo
 		return compute.Job{}, err
 	}
 	q.forget(id)
+
 	var j compute.Job
 	err := q.store.Write(ctx, func(tx store.Tx) (err error) {
 		if j, err = ownJob(tx, e, id); err != nil {
@@ -96,6 +99,7 @@ func (q *Queue) SetTTL(ctx context.Context, user compute.UserID, e compute.Endpo
 		_, err = tx.MoveJob(j, store.GuardOf(j))
 		return err
 	})
+
 	return j, err
 }
 
@@ -131,6 +135,7 @@ func (q *Queue) awaitEnd(ctx context.Context, user compute.UserID, j compute.Job
 	if q.hooks.Trace != nil {
 		defer q.hooks.Trace.Waits(ctx, j.ID)()
 	}
+
 	select {
 	case <-end:
 	case <-timeout:
@@ -138,6 +143,7 @@ func (q *Queue) awaitEnd(ctx context.Context, user compute.UserID, j compute.Job
 	case <-ctx.Done():
 		return j, ctx.Err()
 	}
+
 	return q.Status(ctx, user, j.EndpointID, j.ID)
 }
 
@@ -162,6 +168,7 @@ func (q *Queue) Health(ctx context.Context, user compute.UserID, e compute.Endpo
 		h.Jobs, err = tx.CountJobs(e)
 		return err
 	})
+
 	return h, err
 }
 
@@ -175,6 +182,7 @@ func (q *Queue) Workers(user compute.UserID, e compute.EndpointID) (Health, erro
 func (q *Queue) workers(user compute.UserID, e compute.EndpointID) (h Health, committing bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+
 	d, err := q.dispatcher(user, e)
 	if err != nil {
 		return h, false, err
@@ -183,6 +191,7 @@ func (q *Queue) workers(user compute.UserID, e compute.EndpointID) (h Health, co
 	for _, a := range d.absent {
 		h.Workers[a.Status]++
 	}
+
 	for id, s := range d.workers {
 		status := s.status()
 		h.Workers[status]++
@@ -190,6 +199,7 @@ func (q *Queue) workers(user compute.UserID, e compute.EndpointID) (h Health, co
 			h.Ready = append(h.Ready, id)
 		}
 	}
+
 	slices.Sort(h.Ready)
 	return h, q.early[e] > 0, nil
 }

@@ -114,6 +114,7 @@ func (q *Queue) resolve(ctx context.Context, e compute.EndpointID) (bool, error)
 	if none {
 		return false, nil
 	}
+
 	q.doubts.turn.Lock()
 	defer q.doubts.turn.Unlock()
 	q.mu.Lock()
@@ -122,6 +123,7 @@ func (q *Queue) resolve(ctx context.Context, e compute.EndpointID) (bool, error)
 		q.mu.Unlock()
 		return false, nil
 	}
+
 	one := q.doubts.work[i]
 	q.mu.Unlock()
 
@@ -133,6 +135,7 @@ func (q *Queue) resolve(ctx context.Context, e compute.EndpointID) (bool, error)
 	if err != nil {
 		q.doubts.work = append(q.doubts.work, one)
 	}
+
 	return true, err
 }
 
@@ -150,6 +153,7 @@ func (q *Queue) adopt(ctx context.Context, e compute.EndpointID, id compute.JobI
 		tx.AfterCommit(func() { ended = q.follow(e, id, j, gone, now) })
 		return nil
 	})
+
 	switch {
 	case err != nil:
 		return err
@@ -158,6 +162,7 @@ func (q *Queue) adopt(ctx context.Context, e compute.EndpointID, id compute.JobI
 	default:
 		q.wakeEnd(e, id)
 	}
+
 	return nil
 }
 
@@ -169,6 +174,7 @@ func (q *Queue) follow(e compute.EndpointID, id compute.JobID, j compute.Job, go
 	if d != nil {
 		_, waits = d.find(id)
 	}
+
 	switch {
 	case gone:
 		q.release(id, now)
@@ -193,6 +199,7 @@ func (q *Queue) follow(e compute.EndpointID, id compute.JobID, j compute.Job, go
 			ended.from = compute.JobInProgress
 		}
 	}
+
 	q.mu.Unlock()
 	if ended != nil {
 		ended.follow(q)
@@ -222,15 +229,18 @@ func (q *Queue) untake(ctx context.Context, e compute.EndpointID, w compute.Work
 			if err != nil {
 				return err
 			}
+
 			if j.Status == compute.JobInProgress && j.WorkerID == w {
 				if _, err = backToQueue(tx, &j, func(j *compute.Job) { j.Attempt-- }); err != nil {
 					return err
 				}
 			}
+
 			if j.Status == compute.JobInQueue {
 				waiting = append(waiting, id)
 			}
 		}
+
 		tx.AfterCommit(func() { q.untook(e, w, waiting) })
 		return nil
 	})
@@ -244,17 +254,20 @@ func (q *Queue) untake(ctx context.Context, e compute.EndpointID, w compute.Work
 func (q *Queue) untook(e compute.EndpointID, w compute.WorkerID, waiting []compute.JobID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+
 	now := q.clock.Now()
 	for _, id := range waiting {
 		if h := q.held[id]; h != nil && h.worker == w {
 			q.release(id, now)
 		}
 	}
+
 	if d := q.dispatchers[e]; d != nil && !d.gone {
 		d.putBack(waiting, now)
 		d.wake()
 		return
 	}
+
 	for _, id := range waiting { // adopting cancels them
 		q.doubts.add(e, func(ctx context.Context) error { return q.adopt(ctx, e, id) })
 	}

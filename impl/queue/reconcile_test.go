@@ -28,18 +28,21 @@ func (s *broken) Write(ctx context.Context, f func(store.Tx) error) error {
 	if !s.is {
 		return s.Store.Write(ctx, f)
 	}
+
 	err := s.Store.Write(ctx, func(tx store.Tx) error {
 		if err := f(silent{tx}); err != nil || s.lies {
 			return err
 		}
 		return errDisk
 	})
+
 	switch {
 	case err != nil && !errors.Is(err, errDisk):
 		return err
 	case s.lies || s.vague:
 		return store.Unknown(errDisk)
 	}
+
 	return errDisk
 }
 
@@ -87,6 +90,7 @@ func TestAJobThatCouldNotBeHandedBackIsWithTheNextSweep(t *testing.T) {
 		s.is = false
 		require.NoError(t, b.queue.Sweep(t.Context()))
 		require.Equal(t, compute.JobInQueue, b.status(taken[0].ID).Status)
+
 		again, err := b.queue.Take(t.Context(), user, b.endpoint, "other", 1)
 		require.NoError(t, err)
 		require.Len(t, again, 1)
@@ -117,6 +121,7 @@ func TestWhoWaitsForAnEndOfUnknownOutcomeHearsOfItWithTheNextSweep(t *testing.T)
 		heard <- j
 	}()
 	require.Eventually(t, func() bool { return b.queue.Holding() == 1 }, 10*time.Second, time.Millisecond)
+
 	s.is, s.lies = true, true
 	require.Error(t, b.queue.Finish(t.Context(), user, b.endpoint, "w", taken[0].ID, queue.Report{Output: json.RawMessage(`1`)}))
 	s.is = false
@@ -130,6 +135,7 @@ func TestASweepThatFailsIsTriedAgainAfterAPauseThatDoubles(t *testing.T) {
 	b.clock.Advance(30 * time.Second) // the lease is over
 	s.is = true
 	begin := b.clock.Now()
+
 	var tried []time.Duration
 	for b.clock.Now().Sub(begin) < 40*time.Second {
 		before := s.writes
@@ -140,6 +146,7 @@ func TestASweepThatFailsIsTriedAgainAfterAPauseThatDoubles(t *testing.T) {
 		}
 		b.clock.Advance(500 * time.Millisecond)
 	}
+
 	require.Equal(t, []time.Duration{0, 500 * time.Millisecond, 1500 * time.Millisecond, 3500 * time.Millisecond, 7500 * time.Millisecond, 15500 * time.Millisecond, 25500 * time.Millisecond, 35500 * time.Millisecond}, tried)
 	s.is = false
 	b.clock.Advance(10 * time.Second)
@@ -151,6 +158,7 @@ func TestNothingMoreIsBegunThatCouldBeInDoubtWhileTooMuchIs(t *testing.T) {
 	t.Parallel()
 	b, s, taken := breakable(t)
 	s.is, s.vague = true, true
+
 	most := 0
 	for ; most < 20_000; most++ {
 		_, err := b.queue.Run(t.Context(), user, b.endpoint, queue.Submission{Input: json.RawMessage(`{}`)})
@@ -159,11 +167,13 @@ func TestNothingMoreIsBegunThatCouldBeInDoubtWhileTooMuchIs(t *testing.T) {
 		}
 		require.ErrorIs(t, err, errDisk)
 	}
+
 	require.Equal(t, 10_000, most)
 	_, err := b.queue.Retry(t.Context(), user, b.endpoint, taken[0].ID)
 	require.Equal(t, compute.Unavailable, compute.CodeOf(err))
 	s.is = false
 	require.NoError(t, b.queue.Sweep(t.Context()))
+
 	b.run(queue.Submission{})
 	require.Equal(t, 1, b.queue.Dispatchers()[0].Waiting, "what failed is not there")
 }

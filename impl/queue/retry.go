@@ -17,6 +17,7 @@ func (q *Queue) Retry(ctx context.Context, user compute.UserID, e compute.Endpoi
 	if err := q.roomForDoubt(); err != nil {
 		return compute.Job{}, err
 	}
+
 	q.forget(id)
 	var j compute.Job
 	err := q.store.Write(ctx, func(tx store.Tx) (err error) {
@@ -27,15 +28,18 @@ func (q *Queue) Retry(ctx context.Context, user compute.UserID, e compute.Endpoi
 		if j.Status, err = compute.JobMachine.Next(j.Status, compute.JobRetry); err != nil {
 			return err
 		}
+
 		j.WorkerID, j.Output, j.OutputSize, j.Error, j.Attempt, j.Retries = "", nil, 0, "", 0, 0
 		j.QueuedAt, j.TakenAt, j.EndedAt, j.ExpiresAt = tx.Now(), time.Time{}, time.Time{}, tx.Now().Add(j.TTL)
 		_, err = tx.MoveJob(j, was)
+
 		again := j
 		tx.AfterCommit(func() {
 			q.mu.Lock()
 			defer q.mu.Unlock()
 			q.enqueue(again, false, false)
 		})
+
 		return err
 	})
 	if store.IsUnknown(err) {
@@ -44,5 +48,6 @@ func (q *Queue) Retry(ctx context.Context, user compute.UserID, e compute.Endpoi
 	if err == nil {
 		q.demand(e)
 	}
+
 	return j, err
 }

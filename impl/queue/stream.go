@@ -30,6 +30,7 @@ func (q *Queue) StreamJob(ctx context.Context, user compute.UserID, e compute.En
 	if !q.extend(e, id, w) {
 		return nil
 	}
+
 	pieces := split(c)
 	err := q.store.Write(ctx, func(tx store.Tx) error {
 		for _, piece := range pieces {
@@ -39,11 +40,13 @@ func (q *Queue) StreamJob(ctx context.Context, user compute.UserID, e compute.En
 		}
 		return nil
 	})
+
 	if err == nil {
 		q.mu.Lock()
 		q.chunks.wake(id)
 		q.mu.Unlock()
 	}
+
 	return err
 }
 
@@ -58,12 +61,14 @@ func (q *Queue) Stream(ctx context.Context, user compute.UserID, e compute.Endpo
 		q.mu.Lock()
 		change := q.chunks.add(id)
 		q.mu.Unlock()
+
 		// Read after registering: a chunk between the two is not missed.
 		j, chunks, err := q.drain(ctx, user, e, id, room)
 		if err != nil || len(chunks) > 0 || j.Status.Ended() {
 			q.unwatch(id, change)
 			return j, chunks, err
 		}
+
 		over := q.Hold()
 		again := false
 		select {
@@ -74,6 +79,7 @@ func (q *Queue) Stream(ctx context.Context, user compute.UserID, e compute.Endpo
 		case <-ctx.Done():
 			err = ctx.Err()
 		}
+
 		over()
 		if again {
 			continue
@@ -101,6 +107,7 @@ func (q *Queue) drain(ctx context.Context, user compute.UserID, e compute.Endpoi
 	if err != nil {
 		return j, nil, err
 	}
+
 	nothing := func(tx store.Tx) (bool, error) {
 		if j, err = ownJob(tx, e, id); err != nil {
 			return true, err
@@ -108,6 +115,7 @@ func (q *Queue) drain(ctx context.Context, user compute.UserID, e compute.Endpoi
 		has, err := tx.HasChunks(id)
 		return !has && j.Status != compute.JobCancelled && j.Status != compute.JobTimedOut, err
 	}
+
 	empty, bytes := false, 0
 	err = q.readJob(ctx, committing, func(tx store.Tx) (err error) {
 		if empty, err = nothing(tx); err != nil || empty || room == nil {
@@ -119,12 +127,14 @@ func (q *Queue) drain(ctx context.Context, user compute.UserID, e compute.Endpoi
 	if err != nil || empty {
 		return j, nil, err
 	}
+
 	limit := readLimit
 	if room != nil {
 		if limit, err = room(min(bytes, readLimit)); err != nil {
 			return j, nil, err
 		}
 	}
+
 	err = q.store.Write(ctx, func(tx store.Tx) (err error) {
 		chunks = nil
 		if empty, err = nothing(tx); err != nil || empty {
@@ -134,6 +144,7 @@ func (q *Queue) drain(ctx context.Context, user compute.UserID, e compute.Endpoi
 		if chunks, more, err = tx.DrainChunks(id, limit); err != nil {
 			return err
 		}
+
 		switch {
 		case more && j.Status.Ended():
 			j.Status = compute.JobInProgress
@@ -144,8 +155,10 @@ func (q *Queue) drain(ctx context.Context, user compute.UserID, e compute.Endpoi
 			}
 			return err
 		}
+
 		return nil
 	})
+
 	return j, chunks, err
 }
 
@@ -159,6 +172,7 @@ func split(c compute.Chunk) []compute.Chunk {
 	if err := json.Unmarshal(c.Output, &text); err != nil {
 		text = string(c.Output)
 	}
+
 	var pieces []compute.Chunk
 	for len(text) > 0 {
 		n := 0
@@ -170,6 +184,7 @@ func split(c compute.Chunk) []compute.Chunk {
 			}
 			n += width
 		}
+
 		piece := compute.Chunk{Output: quote(text[:n])}
 		if len(pieces) == 0 {
 			piece.Metrics = c.Metrics
@@ -177,6 +192,7 @@ func split(c compute.Chunk) []compute.Chunk {
 		pieces = append(pieces, piece)
 		text = text[n:]
 	}
+
 	return pieces
 }
 

@@ -40,6 +40,7 @@ func TestAStreamHandsOverEachChunkOnceAndTheLastOnesWithTheEnd(t *testing.T) {
 	status, chunks := b.read(id)
 	require.Equal(t, compute.JobInQueue, status)
 	require.Empty(t, chunks)
+
 	b.take("w", 1)
 	b.yield("w", id, `1`)
 	b.yield("w", id, `{"a":2}`)
@@ -47,12 +48,14 @@ func TestAStreamHandsOverEachChunkOnceAndTheLastOnesWithTheEnd(t *testing.T) {
 	status, chunks = b.read(id)
 	require.Equal(t, compute.JobInProgress, status)
 	require.Equal(t, []string{`1`, `{"a":2}`}, chunks)
+
 	b.yield("w", id, `3`)
 	b.restart()
 	b.finish("w", id, queue.Report{Output: json.RawMessage(`[]`)})
 	status, chunks = b.read(id)
 	require.Equal(t, compute.JobCompleted, status)
 	require.Equal(t, []string{`3`}, chunks)
+
 	for range 3 {
 		status, chunks = b.read(id)
 		require.Equal(t, compute.JobCompleted, status)
@@ -68,12 +71,14 @@ func TestTheStreamOfACancelledJobEndsWithNotFound(t *testing.T) {
 	b.yield("w", id, `1`)
 	_, err := b.queue.Cancel(t.Context(), user, b.endpoint, id)
 	require.NoError(t, err)
+
 	status, chunks := b.read(id)
 	require.Equal(t, compute.JobCancelled, status)
 	require.Equal(t, []string{`1`}, chunks)
 	status, chunks = b.read(id)
 	require.Equal(t, compute.JobCancelled, status)
 	require.Empty(t, chunks)
+
 	_, _, err = b.queue.Stream(t.Context(), user, b.endpoint, id, 0, nil)
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
 	require.Equal(t, compute.JobCancelled, b.status(id).Status, "the job itself can still be read")
@@ -88,6 +93,7 @@ func TestAReadOfAStreamIsHeldForTheFirstChunkOrTheEnd(t *testing.T) {
 		status compute.JobStatus
 		chunks int
 	}
+
 	answers := make(chan answer)
 	read := func() {
 		j, chunks, err := b.queue.Stream(context.WithoutCancel(t.Context()), user, b.endpoint, id, time.Minute, nil)
@@ -95,6 +101,7 @@ func TestAReadOfAStreamIsHeldForTheFirstChunkOrTheEnd(t *testing.T) {
 			answers <- answer{j.Status, len(chunks)}
 		}
 	}
+
 	go read()
 	b.yield("w", id, `1`)
 	require.Equal(t, answer{compute.JobInProgress, 1}, <-answers)
@@ -111,11 +118,13 @@ func TestALargeChunkIsCutIntoPiecesThatMakeItAgain(t *testing.T) {
 	text := strings.Repeat("aé€\"\\\n\x01😀", 300_000)
 	whole, err := json.Marshal(text)
 	require.NoError(t, err)
+
 	object := `{"big":"` + strings.Repeat("x", 1_500_000) + `"}`
 	for sent, want := range map[string]string{string(whole): text, object: object} {
 		b.yield("w", id, sent)
 		_, chunks := b.read(id)
 		require.Greater(t, len(chunks), 1)
+
 		var joined strings.Builder
 		for _, c := range chunks {
 			require.LessOrEqual(t, len(c), 1_000_000)
@@ -123,6 +132,7 @@ func TestALargeChunkIsCutIntoPiecesThatMakeItAgain(t *testing.T) {
 			require.NoError(t, json.Unmarshal([]byte(c), &piece))
 			joined.WriteString(piece)
 		}
+
 		require.True(t, want == joined.String())
 	}
 }
@@ -150,6 +160,7 @@ func TestAStreamOfMoreThanOneReadShowsItsEndWithTheLastChunks(t *testing.T) {
 		b.yield("w", id, big)
 	}
 	b.finish("w", id, queue.Report{})
+
 	status, chunks := b.read(id)
 	require.Equal(t, compute.JobInProgress, status)
 	require.Len(t, chunks, 22)
@@ -164,6 +175,7 @@ func TestARetriedJobRunsAgainWithItsInputAndWithoutItsOutput(t *testing.T) {
 	id := b.run(queue.Submission{Input: json.RawMessage(`{"n":1}`)})
 	_, err := b.queue.Retry(t.Context(), user, b.endpoint, id)
 	require.Equal(t, compute.Conflict, compute.CodeOf(err))
+
 	b.take("w", 1)
 	b.finish("w", id, queue.Report{Output: json.RawMessage(`1`), Error: "no"})
 	j, err := b.queue.Retry(t.Context(), user, b.endpoint, id)
@@ -171,10 +183,12 @@ func TestARetriedJobRunsAgainWithItsInputAndWithoutItsOutput(t *testing.T) {
 	require.Equal(t, compute.JobInQueue, j.Status)
 	require.Nil(t, b.status(id).Output)
 	require.Empty(t, b.status(id).Error)
+
 	taken, err := b.queue.Take(t.Context(), user, b.endpoint, "w", 1)
 	require.NoError(t, err)
 	require.Equal(t, json.RawMessage(`{"n":1}`), taken[0].Input)
 	require.Equal(t, 1, taken[0].Attempt)
+
 	b.finish("w", id, queue.Report{Error: "no"})
 	b.clock.Advance(30 * time.Minute)
 	_, err = b.queue.Retry(t.Context(), user, b.endpoint, id)
@@ -207,6 +221,7 @@ func TestAPurgeCancelsWhatWaitsAndNothingElse(t *testing.T) {
 	}
 	_, err := b.queue.Cancel(t.Context(), user, b.endpoint, ids[5])
 	require.NoError(t, err)
+
 	removed, err := b.queue.Purge(t.Context(), user, b.endpoint)
 	require.NoError(t, err)
 	require.Equal(t, 1199, removed)
@@ -214,6 +229,7 @@ func TestAPurgeCancelsWhatWaitsAndNothingElse(t *testing.T) {
 		require.Equal(t, compute.JobCancelled, b.status(id).Status)
 	}
 	require.Equal(t, compute.JobInProgress, b.status(held).Status)
+
 	removed, err = b.queue.Purge(t.Context(), user, b.endpoint)
 	require.NoError(t, err)
 	require.Zero(t, removed)
@@ -229,11 +245,13 @@ func TestAReportThroughAnotherEndpointChangesNothing(t *testing.T) {
 	id := b.run(queue.Submission{})
 	b.take("w", 1)
 	require.NoError(t, b.queue.Ping(user, b.endpoint, "w", nil))
+
 	b.clock.Advance(20 * time.Second)
 	require.NoError(t, b.queue.Ping("stranger", other, "w", []compute.JobID{id}))
 	require.NoError(t, b.queue.Progress(t.Context(), "stranger", other, "w", id, json.RawMessage(`1`)))
 	require.NoError(t, b.queue.StreamJob(t.Context(), "stranger", other, "w", id, compute.Chunk{Output: json.RawMessage(`2`)}))
 	require.Nil(t, b.status(id).Output)
+
 	_, chunks := b.read(id)
 	require.Empty(t, chunks)
 	b.sweepAfter(11 * time.Second)
@@ -250,6 +268,7 @@ func TestPiecesOfALongChunkAreFullAndNotOverTheLimit(t *testing.T) {
 		text := strings.Repeat(character, 2*limit/len(character)+1)
 		whole, err := json.Marshal(text)
 		require.NoError(t, err)
+
 		b.yield("w", id, string(whole))
 		var joined strings.Builder
 		_, chunks := b.read(id)
@@ -262,6 +281,7 @@ func TestPiecesOfALongChunkAreFullAndNotOverTheLimit(t *testing.T) {
 			require.NoError(t, json.Unmarshal([]byte(chunk), &piece))
 			joined.WriteString(piece)
 		}
+
 		require.True(t, text == joined.String(), "%q", character)
 	}
 }

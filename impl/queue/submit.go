@@ -95,12 +95,14 @@ func (q *Queue) submit(ctx context.Context, user compute.UserID, s Submission, j
 			j.ID = q.anotherID(j)
 			continue
 		}
+
 		if s.Stored != nil {
 			s.Stored()
 		}
 		q.meterSubmitted(j.EndpointID, j.ID, err)
 		q.demand(j.EndpointID)
 		j.CreatedAt, j.QueuedAt, j.ExpiresAt = one.job.CreatedAt, one.job.QueuedAt, one.job.ExpiresAt
+
 		return j, err
 	}
 }
@@ -185,12 +187,14 @@ func (s *submission) wasStored(j compute.Job) {
 	s.job = j
 	s.queue.mu.Lock()
 	defer s.queue.mu.Unlock()
+
 	if s.early {
 		if s.queue.held[j.ID] == nil { // memory was made anew meanwhile
 			s.queue.hold(j, j.TakenAt, s.queue.settings.Lease)
 		}
 		return
 	}
+
 	if s.take != nil {
 		s.queue.handOver(s.take, j, s.input)
 		return
@@ -211,6 +215,7 @@ func (s *submission) after(err error) {
 			q.release(id, q.clock.Now())
 		}
 	}
+
 	q.mu.Unlock()
 
 	switch {

@@ -33,12 +33,14 @@ func (q *Queue) Sweep(ctx context.Context) error {
 	if waits {
 		return nil
 	}
+
 	err := cmp.Or(q.reconcile(ctx), q.sweepHeld(ctx, now))
 	q.forgetSilent(now)
 	err = cmp.Or(err, q.sweepExpired(ctx, now))
 	q.mu.Lock()
 	q.doubts.failed(err, now)
 	q.mu.Unlock()
+
 	return err
 }
 
@@ -53,6 +55,7 @@ func (q *Queue) renewLeases(now time.Time) {
 	for _, h := range q.held {
 		h.until = now.Add(q.settings.Lease)
 	}
+
 	for _, d := range q.dispatchers {
 		for _, s := range d.workers {
 			s.lastSeen = now
@@ -83,6 +86,7 @@ func (q *Queue) Next(ctx context.Context) (time.Time, error) {
 	next, err := q.nextExpiry(ctx)
 	q.mu.Lock()
 	defer q.mu.Unlock()
+
 	for _, h := range q.held {
 		due := h.overrun
 		if h.until.Before(due) {
@@ -92,12 +96,14 @@ func (q *Queue) Next(ctx context.Context) (time.Time, error) {
 			next = due
 		}
 	}
+
 	if now := q.clock.Now(); len(q.doubts.work) > 0 && (next.IsZero() || now.Before(next)) {
 		next = now
 	}
 	if !next.IsZero() && next.Before(q.doubts.until) {
 		next = q.doubts.until
 	}
+
 	return next, err
 }
 
@@ -117,11 +123,13 @@ func (q *Queue) Clear() {
 			s.idleSince = q.clock.Now()
 		}
 	}
+
 	for _, w := range []watchers{q.ends, q.chunks} {
 		for id := range w {
 			w.wake(id)
 		}
 	}
+
 	q.mu.Unlock()
 	q.hooks.Demand()
 }
@@ -167,6 +175,7 @@ func (q *Queue) expire(ctx context.Context, now time.Time) (more bool, err error
 		if err != nil {
 			return err
 		}
+
 		for _, j := range due {
 			if j.Status.Ended() {
 				gone, err := tx.DeleteJob(j.ID, now)
@@ -178,6 +187,7 @@ func (q *Queue) expire(ctx context.Context, now time.Time) (more bool, err error
 				}
 				continue
 			}
+
 			one, err := q.expireOne(tx, j)
 			if err != nil {
 				return err
@@ -186,21 +196,25 @@ func (q *Queue) expire(ctx context.Context, now time.Time) (more bool, err error
 				ended = append(ended, one)
 			}
 		}
+
 		more = len(due) == sweepBatch && len(ended)+len(deleted) > 0
 		tx.AfterCommit(func() { q.forgetDeleted(deleted) })
 		return nil
 	})
+
 	if store.IsUnknown(err) {
 		for _, one := range ended {
 			q.doubtJobs(one.endpoint, one.job.ID)
 		}
 	}
+
 	if err != nil {
 		return false, err
 	}
 	for _, one := range ended {
 		one.announce(ctx, q, nil)
 	}
+
 	return more, nil
 }
 

@@ -37,6 +37,7 @@ func (q *Queue) take(ctx context.Context, user compute.UserID, e compute.Endpoin
 		if err != nil {
 			return nil, err
 		}
+
 		if t != nil {
 			var h handover
 			h, over = q.await(ctx, t, s, e, timeout)
@@ -48,14 +49,17 @@ func (q *Queue) take(ctx context.Context, user compute.UserID, e compute.Endpoin
 			case h.id == "":
 				continue
 			}
+
 			ids = []compute.JobID{h.id}
 		}
+
 		taken, err := q.takeJobs(ctx, e, w, ids)
 		if err != nil || len(taken) > 0 {
 			q.meterTaken(ctx, e, taken)
 			return taken, err
 		}
 	}
+
 	return nil, ctx.Err()
 }
 
@@ -63,12 +67,14 @@ func (q *Queue) take(ctx context.Context, user compute.UserID, e compute.Endpoin
 func (q *Queue) offer(user compute.UserID, e compute.EndpointID, w compute.WorkerID, n int) ([]compute.JobID, *heldTake, *workerState, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+
 	d, err := q.dispatcher(user, e)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	s := q.see(d, w)
 	s.unhealthy = ""
+
 	served := !s.draining && !s.leaving
 	if served {
 		if ids := d.pop(w, n); len(ids) > 0 {
@@ -99,6 +105,7 @@ func (q *Queue) await(ctx context.Context, t *heldTake, s *workerState, e comput
 	case <-ctx.Done():
 		over = true
 	}
+
 	release()
 
 	q.mu.Lock()
@@ -109,6 +116,7 @@ func (q *Queue) await(ctx context.Context, t *heldTake, s *workerState, e comput
 	} else if d := q.dispatchers[e]; over && d != nil {
 		h = d.withdraw(t)
 	}
+
 	s.polls--
 	late := ctx.Err() != nil || s.draining || s.leaving
 	if d := q.dispatchers[e]; late && h.id != "" && d != nil {
@@ -122,6 +130,7 @@ func (q *Queue) await(ctx context.Context, t *heldTake, s *workerState, e comput
 	if late {
 		return handover{}, true
 	}
+
 	return h, over
 }
 
@@ -131,6 +140,7 @@ func (q *Queue) takeJobs(ctx context.Context, e compute.EndpointID, w compute.Wo
 		q.requeue(e, ids)
 		return nil, err
 	}
+
 	var taken []Taken
 	err := q.store.TakeJobs(context.WithoutCancel(ctx), store.Take{Worker: w, Jobs: ids, Taken: func(jobs []Taken, now time.Time) {
 		taken = jobs
@@ -143,6 +153,7 @@ func (q *Queue) takeJobs(ctx context.Context, e compute.EndpointID, w compute.Wo
 			}
 		}
 	}})
+
 	switch {
 	case store.IsUnknown(err):
 		q.doubt(e, func(ctx context.Context) error { return q.untake(ctx, e, w, ids) })
@@ -151,6 +162,7 @@ func (q *Queue) takeJobs(ctx context.Context, e compute.EndpointID, w compute.Wo
 		q.requeue(e, ids)
 		return nil, err
 	}
+
 	q.demand(e)
 	if ctx.Err() != nil && len(taken) > 0 {
 		q.HandBack(taken)
@@ -193,6 +205,7 @@ func (q *Queue) giveBack(ctx context.Context, e compute.EndpointID, id compute.J
 			return err
 		}
 		waits := j.Status == compute.JobInQueue // it was moved, by a call of unknown outcome
+
 		moved := false
 		if j.WorkerID == w {
 			moved, err = backToQueue(tx, &j, func(j *compute.Job) {
@@ -200,6 +213,7 @@ func (q *Queue) giveBack(ctx context.Context, e compute.EndpointID, id compute.J
 				change(j)
 			})
 		}
+
 		tx.AfterCommit(func() { q.gaveBack(e, w, j, moved, waits, lost) })
 		return err
 	})
@@ -209,6 +223,7 @@ func (q *Queue) giveBack(ctx context.Context, e compute.EndpointID, id compute.J
 		q.mu.Unlock()
 		return nil
 	}
+
 	if err == nil {
 		q.demand(e)
 	}
@@ -219,12 +234,14 @@ func (q *Queue) giveBack(ctx context.Context, e compute.EndpointID, id compute.J
 func (q *Queue) gaveBack(e compute.EndpointID, w compute.WorkerID, j compute.Job, moved, waits, lost bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+
 	h := q.held[j.ID]
 	ours := h != nil && h.worker == w
 	if !moved && (!waits || !ours) {
 		q.gone(e, j.ID, w)
 		return
 	}
+
 	if ours {
 		q.release(j.ID, q.clock.Now())
 	}
@@ -234,6 +251,7 @@ func (q *Queue) gaveBack(e compute.EndpointID, w compute.WorkerID, j compute.Job
 			d.meter.Lost()
 		}
 	}
+
 	q.enqueue(j, true, false)
 }
 

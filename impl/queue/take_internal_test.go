@@ -30,6 +30,7 @@ func TestAHoldThatIsOverIsOverAlsoWithAJobOfTheLastMoment(t *testing.T) {
 		results <- result{h, over}
 	}()
 	require.Eventually(t, func() bool { return len(timeout) == 0 }, 10*time.Second, time.Millisecond)
+
 	d.push(compute.Job{ID: "00000000-0000-7000-8000-000000000001"}, false, true) // before the take can be withdrawn
 	q.mu.Unlock()
 	r := <-results

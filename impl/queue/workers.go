@@ -19,6 +19,7 @@ func (q *Queue) see(d *dispatcher, w compute.WorkerID) *workerState {
 		s.seen, s.idleSince = true, now
 	}
 	s.lastSeen = now
+
 	if !s.pinged {
 		for id := range s.jobs {
 			if h := q.held[id]; h != nil && h.worker == w {
@@ -26,6 +27,7 @@ func (q *Queue) see(d *dispatcher, w compute.WorkerID) *workerState {
 			}
 		}
 	}
+
 	return s
 }
 
@@ -44,23 +46,27 @@ func (q *Queue) contact(user compute.UserID, e compute.EndpointID, w compute.Wor
 func (q *Queue) Ping(user compute.UserID, e compute.EndpointID, w compute.WorkerID, ids []compute.JobID) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+
 	d, err := q.dispatcher(user, e)
 	if err != nil {
 		return err
 	}
 	d.worker(w).pinged = true // from its first one on, its pings alone count
+
 	s := q.see(d, w)
 	for id := range d.lost {
 		if !slices.Contains(ids, id) {
 			d.stopped(w, id)
 		}
 	}
+
 	s.named = ids
 	s.stillRuns(ids, q.clock.Now())
 	for _, id := range ids {
 		q.extendHeld(e, id, w)
 	}
 	d.wake()
+
 	return nil
 }
 
@@ -104,6 +110,7 @@ func (q *Queue) Stops(ctx context.Context, user compute.UserID, e compute.Endpoi
 			q.mu.Unlock()
 			return nil, err
 		}
+
 		s := q.see(d, w)
 		ids := s.toStop()
 		q.mu.Unlock()
@@ -184,6 +191,7 @@ func (q *Queue) Demands() []Demand {
 	now := q.clock.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
+
 	var demands []Demand
 	for _, e := range slices.Sorted(maps.Keys(q.dispatchers)) {
 		d := q.dispatchers[e]
@@ -191,6 +199,7 @@ func (q *Queue) Demands() []Demand {
 		one := Demand{
 			Endpoint: d.endpoint, Waiting: d.normal.len(), Overdue: d.normal.before(since.UnixMilli()+1, d.endpoint.WorkersMax), Gone: d.gone,
 		}
+
 		for _, id := range slices.Sorted(maps.Keys(d.workers)) {
 			s := d.workers[id]
 			for _, low := range s.jobs {
@@ -198,6 +207,7 @@ func (q *Queue) Demands() []Demand {
 					one.Held++
 				}
 			}
+
 			if !s.managed {
 				continue
 			}
@@ -206,13 +216,16 @@ func (q *Queue) Demands() []Demand {
 					s.leaving = true // it never asks what to stop, as old workers do not
 				}
 			}
+
 			one.Workers = append(one.Workers, WorkerView{
 				ID: id, Status: s.status(), Draining: s.draining, Leaving: s.leaving, IdleSince: s.idleSince,
 				Stale: s.version < d.endpoint.Version, Unseen: !s.seen,
 			})
 		}
+
 		demands = append(demands, one)
 	}
+
 	return demands
 }
 
@@ -304,6 +317,7 @@ func (q *Queue) lost(ctx context.Context, e compute.EndpointID, id compute.JobID
 	if err != nil {
 		return err
 	}
+
 	if !gaveUp {
 		return q.giveBack(ctx, e, id, w, func(j *compute.Job) { j.Retries++ }, true)
 	}
@@ -312,5 +326,6 @@ func (q *Queue) lost(ctx context.Context, e compute.EndpointID, id compute.JobID
 		d.lose(id, w) // it may be retried
 	}
 	q.mu.Unlock()
+
 	return nil
 }

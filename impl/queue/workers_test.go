@@ -121,6 +121,7 @@ func TestWhateverAWorkerSaysThatNeverPingsKeepsItsJobs(t *testing.T) {
 	b, id := managed(t)
 	other := b.run(queue.Submission{})
 	require.Equal(t, []compute.JobID{other}, b.take("w", 1))
+
 	b.queue.Close() // so that polls end at once
 	for _, say := range []func(){
 		func() { b.requireStops() },
@@ -137,6 +138,7 @@ func TestWhateverAWorkerSaysThatNeverPingsKeepsItsJobs(t *testing.T) {
 		require.Equal(t, compute.JobInProgress, b.status(id).Status)
 		say()
 	}
+
 	b.sweepAfter(29 * time.Second)
 	require.Equal(t, compute.JobInProgress, b.status(id).Status)
 	require.NoError(t, b.queue.Unhealthy(user, b.endpoint, "w", "about to exit"))
@@ -164,6 +166,7 @@ func TestAfterAPauseOrAStepOfTheClockEveryLeaseBeginsAfresh(t *testing.T) {
 		b.clock.Running().Adjust(step)
 		b.sweepAfter(29 * time.Second)
 		require.Equal(t, compute.JobInProgress, b.status(id).Status)
+
 		b.sweepAfter(29 * time.Second)
 		require.Equal(t, compute.JobInProgress, b.status(id).Status)
 		b.sweepAfter(time.Second)
@@ -216,6 +219,7 @@ func TestAPingDuringAHeldTakeEndsAndHandsOverNothing(t *testing.T) {
 		taken <- got
 	}()
 	require.Eventually(t, func() bool { return b.queue.Holding() == 1 }, 10*time.Second, time.Millisecond)
+
 	pinged := make(chan error, 1)
 	go func() { pinged <- b.queue.Ping(user, b.endpoint, "w", []compute.JobID{lost}) }()
 	select {
@@ -224,6 +228,7 @@ func TestAPingDuringAHeldTakeEndsAndHandsOverNothing(t *testing.T) {
 	case <-time.After(time.Minute):
 		panic("a ping does not end: whatever needs the queue waits for it, and so would the end of this test")
 	}
+
 	require.Empty(t, taken)
 	require.Equal(t, []compute.JobID{lost}, b.take("other", 1))
 	b.clock.Advance(25 * time.Second)

@@ -48,15 +48,18 @@ func TestAPowerLossDuringACheckpointLosesNothingAcknowledged(t *testing.T) {
 	if whole {
 		every = 30
 	}
+
 	disk.Watch(func(c faulttest.Call) {
 		if ofFile(c) && (checkpoints.Add(1)%every == 0 || c.Kind != faulttest.Write) {
 			m.take(fmt.Sprintf("call %d, %s of the file", c.N, c.Kind), faulttest.Everything, faulttest.Some)
 		}
 	})
+
 	crowded(t, in(dir), l, func() {
 		require.Eventually(t, func() bool { return checkpoints.Load() > 0 }, time.Minute, time.Millisecond, "no checkpoint")
 	})
 	require.Empty(t, l.errs)
+
 	t.Log(m.n, "images,", checkpoints.Load(), "calls of checkpoints")
 	require.NoError(t, m.first)
 }
@@ -67,12 +70,14 @@ func TestACheckpointThatFailsLosesNothing(t *testing.T) {
 	if whole {
 		rounds = 40
 	}
+
 	for _, how := range []faulttest.Fault{faulttest.Failing, faulttest.Full} {
 		for round := range rounds {
 			dir := scratch(t)
 			disk := faulttest.New(t, dir)
 			var checkpoints atomic.Int64
 			var failed string
+
 			nth := 1 + round*500/rounds
 			disk.Fail(func(c faulttest.Call) faulttest.Fault {
 				if !ofFile(c) || checkpoints.Add(1) != nth {
@@ -81,6 +86,7 @@ func TestACheckpointThatFailsLosesNothing(t *testing.T) {
 				failed = fmt.Sprintf("call %d, %s of the file", c.N, c.Kind)
 				return how
 			})
+
 			l := newLedger()
 			crowded(t, in(dir), l, func() {})
 			require.NotEmpty(t, failed)

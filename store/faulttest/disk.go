@@ -110,15 +110,18 @@ func New(t testing.TB, root string) *Disk {
 		if err != nil || path == root {
 			return err
 		}
+
 		n := &inode{dir: e.IsDir()}
 		if !n.dir {
 			if n.base, err = os.ReadFile(path); err != nil { //nolint:gosec // a directory of the test alone
 				return err
 			}
 		}
+
 		d.current[path], d.certain[path] = n, n
 		return nil
 	}))
+
 	disks.Lock()
 	defer disks.Unlock()
 	disks.all[root] = d
@@ -127,6 +130,7 @@ func New(t testing.TB, root string) *Disk {
 		defer disks.Unlock()
 		delete(disks.all, root)
 	})
+
 	return d
 }
 
@@ -223,12 +227,14 @@ func (d *Disk) call(kind Kind, path string) Fault {
 	if fault == nil {
 		return None
 	}
+
 	how := fault(c)
 	switch {
 	case how == Full && kind != Write && kind != FileWrite && kind != Create && kind != ShmMap,
 		how == Locked && kind != Lock && kind != ShmLock:
 		return None
 	}
+
 	if how == Locked {
 		locked.Store(true)
 	}

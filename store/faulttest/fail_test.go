@@ -32,11 +32,13 @@ func TestACallThatFailsOnceLosesNothing(t *testing.T) {
 				failed = c
 				return how
 			})
+
 			l := newLedger()
 			run(in(dir), l, jobs)
 			disk.Fail(nil)
 			what := fmt.Sprintf("call %d, %s of %s, fails by %d", n, failed.Kind, failed.Path, how)
 			require.LessOrEqual(t, len(l.errs), 3, "%s: it fails more than what it was for: %v", what, l.errs)
+
 			requireTold(t, l.errs, what)
 			require.NoError(t, l.survived(in(dir), 900), what)
 			require.NoError(t, os.RemoveAll(dir))
@@ -81,6 +83,7 @@ func TestADiskThatFailsForGoodLosesNothingAndWorksAgainOnceItDoesNot(t *testing.
 			disk.Fail(faulttest.From(n, how))
 			l := newLedger()
 			what := fmt.Sprintf("calls fail from %d on, by %d", n, how)
+
 			db, err := open(in(dir))
 			if err == nil {
 				for i := range jobs {
@@ -98,6 +101,7 @@ func TestADiskThatFailsForGoodLosesNothingAndWorksAgainOnceItDoesNot(t *testing.
 				require.NoError(t, l.holds(db, 900), what)
 				require.NoError(t, db.Close(), what)
 			}
+
 			disk.Fail(nil)
 			require.NoError(t, l.survived(in(dir), 900), what)
 			require.NoError(t, os.RemoveAll(dir))
@@ -112,12 +116,14 @@ func TestAReaderThatFailsSaysSoAndGivesNothingElse(t *testing.T) {
 	l := newLedger()
 	run(in(dir), l, jobs)
 	require.Empty(t, l.errs)
+
 	kinds := map[faulttest.Kind]int{}
 	for n, some := 0, true; some; n += step(3) {
 		some = false
 		disk := faulttest.New(t, dir)
 		db, err := open(in(dir))
 		require.NoError(t, err)
+
 		opened, _ := disk.Calls()
 		var failed faulttest.Call
 		disk.Fail(func(c faulttest.Call) faulttest.Fault {
@@ -127,6 +133,7 @@ func TestAReaderThatFailsSaysSoAndGivesNothingElse(t *testing.T) {
 			some, failed = true, c
 			return faulttest.Failing
 		})
+
 		for range 2 { // after a failure it works again
 			list := func(tx store.Tx) error {
 				waiting := 0
@@ -138,6 +145,7 @@ func TestAReaderThatFailsSaysSoAndGivesNothingElse(t *testing.T) {
 				}
 				return nil
 			}
+
 			err := errors.Join(db.Read(t.Context(), list), l.holds(db, 900))
 			if err != nil {
 				kinds[failed.Kind]++
@@ -148,10 +156,12 @@ func TestAReaderThatFailsSaysSoAndGivesNothingElse(t *testing.T) {
 				require.NoError(t, l.holds(db, 900))
 			}
 		}
+
 		disk.Fail(nil)
 		require.NoError(t, db.Trouble(), "that of a reader is none of writers")
 		require.NoError(t, db.Close())
 	}
+
 	t.Log("reads that failed:", kinds)
 	require.Positive(t, kinds[faulttest.Read])
 }
@@ -180,6 +190,7 @@ func TestATroubleIsOverByItselfOnceThereIsRoom(t *testing.T) {
 				said <- trouble
 			}))
 			require.NoError(t, err)
+
 			t.Cleanup(func() { require.NoError(t, db.Close()) })
 			l := newLedger()
 			live(db, l, 0, 900)
@@ -190,6 +201,7 @@ func TestATroubleIsOverByItselfOnceThereIsRoom(t *testing.T) {
 				live(db, l, 1+i, 900)
 			}
 			require.Len(t, l.errs, 3)
+
 			for _, err := range l.errs {
 				require.Equal(t, c.trouble, store.TroubleOf(err), err)
 				told, ok := errors.AsType[*compute.Error](err)
@@ -198,6 +210,7 @@ func TestATroubleIsOverByItselfOnceThereIsRoom(t *testing.T) {
 				require.Equal(t, c.title, told.Title)
 				require.Positive(t, told.RetryAfter)
 			}
+
 			require.Equal(t, c.trouble, store.TroubleOf(db.Trouble()))
 			require.NoError(t, l.holds(db, 900), "reads go on")
 			require.Equal(t, c.trouble, store.TroubleOf(<-said))
@@ -210,6 +223,7 @@ func TestATroubleIsOverByItselfOnceThereIsRoom(t *testing.T) {
 			require.NoError(t, <-said, "that it is over is said, and it was said once that it began")
 			require.GreaterOrEqual(t, refused, 3)
 			require.NoError(t, db.Trouble())
+
 			live(db, l, 8, 900)
 			require.Len(t, l.errs, 3)
 			require.NoError(t, l.holds(db, 900))

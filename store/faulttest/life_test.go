@@ -134,6 +134,7 @@ func live(db store.Store, l *ledger, i, size int) {
 	}) || i%2 != 0 {
 		return
 	}
+
 	if !l.try(i, taken, func() error {
 		return db.Write(ctx, func(tx store.Tx) (err error) {
 			j, _, _, _, err = tx.TakeJob(j.ID, worker)
@@ -142,6 +143,7 @@ func live(db store.Store, l *ledger, i, size int) {
 	}) || i%4 != 0 {
 		return
 	}
+
 	if !l.try(i, ended, func() error {
 		return db.Write(ctx, func(tx store.Tx) error {
 			was := store.GuardOf(j)
@@ -154,6 +156,7 @@ func live(db store.Store, l *ledger, i, size int) {
 	}) || i%8 != 0 {
 		return
 	}
+
 	l.try(i, deleted, func() error {
 		return db.Write(ctx, func(tx store.Tx) error {
 			_, err := tx.DeleteJob(j.ID, tx.Now())
@@ -192,6 +195,7 @@ func stageOf(tx store.Tx, i, size int) (stage, error) {
 	if in, err := tx.JobInput(jobID(i)); err != nil || string(in) != string(input(i, size)) {
 		return unknown, fmt.Errorf("job %d has not its input: %w", i, err)
 	}
+
 	switch j.Status {
 	case compute.JobInQueue:
 		return inserted, nil
@@ -203,6 +207,7 @@ func stageOf(tx store.Tx, i, size int) (stage, error) {
 		}
 		return ended, nil
 	}
+
 	return unknown, fmt.Errorf("job %d is %s", i, j.Status)
 }
 
@@ -224,6 +229,7 @@ func (l *ledger) holds(db store.Store, size int) error {
 			case found > tried:
 				return fmt.Errorf("job %d: %d was tried, %d is there", i, tried, found)
 			}
+
 			switch found {
 			case inserted:
 				counts.InQueue++
@@ -234,6 +240,7 @@ func (l *ledger) holds(db store.Store, size int) error {
 			case unknown:
 			}
 		}
+
 		said, err := tx.CountJobs("e")
 		if err == nil && said != counts && certain {
 			err = fmt.Errorf("the counts are %+v, and the jobs %+v", said, counts)
@@ -253,17 +260,20 @@ func (l *ledger) survived(path string, size int) error {
 	if found := db.Damage(); err == nil && found != nil && found.Certain() {
 		err = found
 	}
+
 	if err == nil {
 		err = db.Write(context.Background(), func(tx store.Tx) error {
 			return tx.InsertKey(compute.Key{ID: "after", UserID: "u", Scopes: []compute.Scope{compute.ScopeAll}})
 		})
 	}
+
 	if e := db.Close(); err == nil {
 		err = e
 	}
 	if err == nil {
 		err = sound(path)
 	}
+
 	return err
 }
 
@@ -282,6 +292,7 @@ func sound(path string) error {
 	if verdict != "ok" {
 		return fmt.Errorf("integrity check: %s", verdict)
 	}
+
 	return nil
 }
 

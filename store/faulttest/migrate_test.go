@@ -21,10 +21,12 @@ func makeOld(t *testing.T, path string) (version int) {
 	files, err := filepath.Glob("../sqlite/migrations/*.sql")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
+
 	version = len(files)
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	raw, err := sql.Open("sqlite", "file:"+path)
 	require.NoError(t, err)
+
 	raw.SetMaxOpenConns(1)
 	_, err = raw.Exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL")
 	require.NoError(t, err)
@@ -34,6 +36,7 @@ func makeOld(t *testing.T, path string) (version int) {
 		_, err = raw.Exec(string(text))
 		require.NoError(t, err)
 	}
+
 	_, err = raw.Exec("INSERT INTO keys (id, user_id, name, scopes, hash, worker_id, exempt) VALUES ('old', 'u', 'n', '[]', zeroblob(32), '', 0)")
 	require.NoError(t, err)
 	_, err = raw.Exec(fmt.Sprintf("PRAGMA user_version = %d", version-1))
@@ -50,12 +53,14 @@ func migrated(t *testing.T, path string, version int) error {
 	}
 	raw, err := sql.Open("sqlite", "file:"+path)
 	require.NoError(t, err)
+
 	var found int
 	require.NoError(t, raw.QueryRow("PRAGMA user_version").Scan(&found))
 	require.NoError(t, raw.Close())
 	if found != version {
 		return fmt.Errorf("version %d", found)
 	}
+
 	db, err := open(path)
 	require.NoError(t, err)
 	err = db.Read(t.Context(), func(tx store.Tx) error {
@@ -63,6 +68,7 @@ func migrated(t *testing.T, path string, version int) error {
 		return err
 	})
 	require.NoError(t, db.Close())
+
 	return err
 }
 
@@ -74,12 +80,14 @@ func TestAMigrationIsWholeOrNotAtAllWhateverFails(t *testing.T) {
 			version := makeOld(t, in(dir))
 			disk := faulttest.New(t, dir)
 			disk.Fail(faulttest.Nth(n, how))
+
 			db, err := open(in(dir))
 			if err == nil {
 				calls, _ := disk.Calls()
 				more = n < calls
 				require.NoError(t, db.Close())
 			}
+
 			disk.Fail(nil)
 			require.NoError(t, migrated(t, in(dir), version), "call %d fails by %d", n, how)
 			require.NoError(t, os.RemoveAll(dir))
@@ -91,6 +99,7 @@ func TestAMigrationIsWholeOrNotAtAllWhereverThePowerIsLost(t *testing.T) {
 	t.Parallel()
 	dir, at := scratch(t), scratch(t)
 	version := makeOld(t, in(dir))
+
 	disk, rng, images := faulttest.New(t, dir), random(), 0
 	disk.Watch(func(c faulttest.Call) {
 		if !c.Kind.Changes() || c.N%step(9) != 0 {
@@ -105,6 +114,7 @@ func TestAMigrationIsWholeOrNotAtAllWhereverThePowerIsLost(t *testing.T) {
 			images++
 		}
 	})
+
 	db, err := open(in(dir))
 	require.NoError(t, err)
 	require.NoError(t, db.Write(t.Context(), func(tx store.Tx) error {

@@ -146,6 +146,7 @@ func (d *Disk) Loses(t testing.TB, into string, loss Loss, rng *rand.Rand) {
 	t.Helper()
 	d.mu.Lock()
 	defer d.mu.Unlock()
+
 	names := maps.Clone(d.certain)
 	kept := len(d.names)
 	switch loss {
@@ -155,6 +156,7 @@ func (d *Disk) Loses(t testing.TB, into string, loss Loss, rng *rand.Rand) {
 		kept = rng.IntN(kept + 1)
 	case Nothing:
 	}
+
 	for _, n := range d.names[:kept] {
 		n.apply(names)
 	}
@@ -170,6 +172,7 @@ func (d *Disk) Loses(t testing.TB, into string, loss Loss, rng *rand.Rand) {
 			require.NoError(t, os.Mkdir(target, 0o700))
 			continue
 		}
+
 		require.NoError(t, os.WriteFile(target, names[path].left(loss, rng), 0o600))
 	}
 }
@@ -179,6 +182,7 @@ func (n *inode) left(loss Loss, rng *rand.Rand) []byte {
 	b := slices.Clone(n.base)
 	all := true // of what is not certain, which is all or nothing of it in half of the cases
 	cut := len(n.later)
+
 	torn := false
 	if loss == Some {
 		switch rng.IntN(4) {
@@ -191,6 +195,7 @@ func (n *inode) left(loss Loss, rng *rand.Rand) []byte {
 			torn = true
 		}
 	}
+
 	for i, c := range n.later {
 		switch {
 		case c.certain:
@@ -201,5 +206,6 @@ func (n *inode) left(loss Loss, rng *rand.Rand) []byte {
 		}
 		b = c.apply(b)
 	}
+
 	return b
 }

@@ -37,17 +37,20 @@ func newImages(t *testing.T, disk *faulttest.Disk, l *ledger, size int) *images 
 func (m *images) take(what string, losses ...faulttest.Loss) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+
 	acked := m.l.knows().acked
 	for _, loss := range losses {
 		dir := filepath.Join(m.at, fmt.Sprint(m.n))
 		require.NoError(m.t, os.Mkdir(dir, 0o700))
 		m.disk.Loses(m.t, dir, loss, m.rng)
+
 		knew := &ledger{acked: acked, tried: m.l.knows().tried} // in this order: others go on
 		if err := knew.survived(in(dir), m.size); err != nil {
 			if m.broken++; m.first == nil {
 				m.first = fmt.Errorf("power lost before %s, loss %d: %w", what, loss, err)
 			}
 		}
+
 		m.n++
 		require.NoError(m.t, os.RemoveAll(dir))
 	}
@@ -104,6 +107,7 @@ func TestNoWriteIsAnsweredBeforeTheSyncOfTheLogThatHoldsIt(t *testing.T) {
 	m := newImages(t, disk, l, 900)
 	db, err := open(in(dir))
 	require.NoError(t, err)
+
 	var all sync.WaitGroup
 	for c := range callers {
 		all.Go(func() {
@@ -113,6 +117,7 @@ func TestNoWriteIsAnsweredBeforeTheSyncOfTheLogThatHoldsIt(t *testing.T) {
 			}
 		})
 	}
+
 	all.Wait()
 	require.Empty(t, l.errs)
 	require.NoError(t, db.Close())
@@ -128,6 +133,7 @@ func TestWhatASyncFailedForIsWrittenAnewBeforeItIsAcknowledged(t *testing.T) {
 		disk := faulttest.New(t, dir)
 		l := newLedger()
 		m := newImages(t, disk, l, 900)
+
 		syncs := -1
 		disk.Fail(func(c faulttest.Call) faulttest.Fault {
 			if c.Kind != faulttest.Sync {
@@ -139,6 +145,7 @@ func TestWhatASyncFailedForIsWrittenAnewBeforeItIsAcknowledged(t *testing.T) {
 			disk.Watch(m.before(max(step(13), 5), faulttest.Everything, faulttest.Some))
 			return faulttest.Failing
 		})
+
 		run(in(dir), l, jobs)
 		if syncs < n {
 			break

@@ -38,6 +38,7 @@ func TestAFileSystemThatIsShutDownHoldsWhatWasAnsweredBefore(t *testing.T) {
 	dir := t.TempDir()
 	device, mounted := filepath.Join(dir, "device"), filepath.Join(dir, "mounted")
 	require.NoError(t, os.Mkdir(mounted, 0o700))
+
 	t.Cleanup(func() { _ = exec.Command("umount", mounted).Run() }) // it is not mounted if all went well
 	answers, late := 0, 0
 	for round := range rounds {
@@ -52,9 +53,11 @@ func TestAFileSystemThatIsShutDownHoldsWhatWasAnsweredBefore(t *testing.T) {
 			unmount()
 		}
 		require.NoError(t, err)
+
 		l := newLedger()
 		enough := make(chan struct{})
 		var all sync.WaitGroup
+
 		var once sync.Once
 		for c := range callers {
 			all.Go(func() {
@@ -66,6 +69,7 @@ func TestAFileSystemThatIsShutDownHoldsWhatWasAnsweredBefore(t *testing.T) {
 				}
 			})
 		}
+
 		<-enough
 		root, err := os.Open(mounted)
 		require.NoError(t, err)
@@ -73,6 +77,7 @@ func TestAFileSystemThatIsShutDownHoldsWhatWasAnsweredBefore(t *testing.T) {
 		how := uint32(withoutFlush)
 		_, _, failure := syscall.Syscall(syscall.SYS_IOCTL, root.Fd(), shutdown, uintptr(unsafe.Pointer(&how)))
 		require.NoError(t, root.Close())
+
 		all.Wait()
 		after := l.knows()
 		_ = db.Close() // it cannot
@@ -89,6 +94,7 @@ func TestAFileSystemThatIsShutDownHoldsWhatWasAnsweredBefore(t *testing.T) {
 		require.NoError(t, err, "round %d", round)
 		answers += len(before.acked)
 	}
+
 	t.Logf("%d jobs answered before the shutdowns, none lost; in %d of %d rounds one was lost that was answered after it was called", answers, late, rounds)
 }
 

@@ -50,11 +50,13 @@ func register() {
 	if err != nil {
 		panic(err)
 	}
+
 	vfs := at[lib.Tsqlite3_vfs](own)
 	*vfs = *at[lib.Tsqlite3_vfs](base)
 	vfs.FzName, vfs.FpNext = name, 0
 	vfs.FxOpen, vfs.FxDelete, vfs.FxAccess, vfs.FxSleep = address(xOpen), address(xDelete), address(xAccess), address(xSleep)
 	table = libc.Xmalloc(t, libc.Tsize_t(unsafe.Sizeof(lib.Tsqlite3_io_methods{})))
+
 	*at[lib.Tsqlite3_io_methods](table) = lib.Tsqlite3_io_methods{
 		FiVersion: 2, FxClose: address(xClose), FxRead: address(xRead), FxWrite: address(xWrite), FxTruncate: address(xTruncate),
 		FxSync: address(xSync), FxFileSize: address(xFileSize), FxLock: address(xLock), FxUnlock: address(xUnlock),
@@ -62,6 +64,7 @@ func register() {
 		FxDeviceCharacteristics: address(xDeviceCharacteristics), FxShmMap: address(xShmMap), FxShmLock: address(xShmLock),
 		FxShmBarrier: address(xShmBarrier), FxShmUnmap: address(xShmUnmap),
 	}
+
 	if code := lib.Xsqlite3_vfs_register(t, own, 1); code != lib.SQLITE_OK {
 		panic(code)
 	}
@@ -83,6 +86,7 @@ func xOpen(t *libc.TLS, _, name, file uintptr, flags int32, out uintptr) int32 {
 		*at[uintptr](file) = 0
 		return lib.SQLITE_CANTOPEN
 	}
+
 	code := open(t, base, name, file, flags, out)
 	if methods := *at[uintptr](file); code == lib.SQLITE_OK && methods != 0 {
 		handles.Store(file, &handle{disk: d, inode: d.opened(path), path: path, methods: methods, log: flags&lib.SQLITE_OPEN_WAL != 0})
@@ -97,6 +101,7 @@ func xDelete(t *libc.TLS, _, name uintptr, sync int32) int32 {
 	if d != nil && d.call(Delete, path) != None {
 		return lib.SQLITE_IOERR_DELETE
 	}
+
 	code := function[func(*libc.TLS, uintptr, uintptr, int32) int32](systemVFS().FxDelete)(t, base, name, sync)
 	if d != nil && code == lib.SQLITE_OK {
 		d.renamed(naming{from: path})
@@ -104,6 +109,7 @@ func xDelete(t *libc.TLS, _, name uintptr, sync int32) int32 {
 			d.syncedNames(filepath.Dir(path))
 		}
 	}
+
 	return code
 }
 
@@ -164,6 +170,7 @@ func xWrite(t *libc.TLS, file, buffer uintptr, n int32, offset int64) int32 {
 		failed, n = lib.SQLITE_IOERR_WRITE, n/2
 	case None, Locked:
 	}
+
 	code := h.do(file, func(m *lib.Tsqlite3_io_methods) int32 {
 		return function[func(*libc.TLS, uintptr, uintptr, int32, int64) int32](m.FxWrite)(t, file, buffer, n, offset)
 	})
@@ -173,6 +180,7 @@ func xWrite(t *libc.TLS, file, buffer uintptr, n int32, offset int64) int32 {
 	if failed != lib.SQLITE_OK {
 		return failed
 	}
+
 	return code
 }
 
@@ -196,6 +204,7 @@ func xSync(t *libc.TLS, file uintptr, flags int32) int32 {
 		h.disk.unsynced(h.inode)
 		return lib.SQLITE_IOERR_FSYNC
 	}
+
 	code := h.do(file, func(m *lib.Tsqlite3_io_methods) int32 {
 		return function[func(*libc.TLS, uintptr, int32) int32](m.FxSync)(t, file, flags)
 	})
@@ -206,6 +215,7 @@ func xSync(t *libc.TLS, file uintptr, flags int32) int32 {
 			h.disk.syncedNames(filepath.Dir(h.path))
 		}
 	}
+
 	return code
 }
 
@@ -286,6 +296,7 @@ func xShmLock(t *libc.TLS, file uintptr, offset, n, flags int32) int32 {
 		case None, Full:
 		}
 	}
+
 	return h.do(file, func(m *lib.Tsqlite3_io_methods) int32 {
 		return function[func(*libc.TLS, uintptr, int32, int32, int32) int32](m.FxShmLock)(t, file, offset, n, flags)
 	})

@@ -157,6 +157,7 @@ func (g *Group) Do(ctx context.Context, what Call) error {
 	if err != nil {
 		return err
 	}
+
 	if alone {
 		g.runAlone(c)
 	}
@@ -169,12 +170,14 @@ func (g *Group) Do(ctx context.Context, what Call) error {
 		}
 		<-c.answered // begun: seen through
 	}
+
 	if c.panicked != nil {
 		panic(c.panicked)
 	}
 	if c.exited {
 		runtime.Goexit()
 	}
+
 	return c.err
 }
 
@@ -183,6 +186,7 @@ func (g *Group) Do(ctx context.Context, what Call) error {
 func (g *Group) line(c *call) (alone bool, err error) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
+
 	if g.closed {
 		return false, ErrClosed()
 	}
@@ -193,6 +197,7 @@ func (g *Group) line(c *call) (alone bool, err error) {
 		default:
 		}
 	}
+
 	select {
 	case g.calls <- c:
 		return false, nil
@@ -236,6 +241,7 @@ func (g *Group) runAlone(c *call) {
 			case <-g.stopped:
 			}
 		}
+
 		g.commit()
 		if g.engine.Untidy() {
 			select {
@@ -243,8 +249,10 @@ func (g *Group) runAlone(c *call) {
 			default:
 			}
 		}
+
 		<-g.turn
 	}()
+
 	g.run(c)
 }
 
@@ -257,6 +265,7 @@ func (g *Group) loop() {
 			go g.loop() // a write ended this goroutine; the group goes on in the next one
 		}
 	}()
+
 	for {
 		if !g.working {
 			c, ok := g.next()
@@ -267,6 +276,7 @@ func (g *Group) loop() {
 				g.run(c)
 			}
 		}
+
 		g.linger()
 		g.fill()
 		g.commit()
@@ -312,6 +322,7 @@ func (g *Group) linger() {
 	}
 	passed, stop := compute.SystemClock{}.After(g.options.Moment)
 	defer stop()
+
 	for g.begun && !g.urgent && len(g.group) < g.options.Most {
 		select {
 		case c, ok := <-g.calls:

@@ -21,11 +21,13 @@ func (g *Group) run(c *call) {
 		close(c.answered)
 		return
 	}
+
 	g.group = append(g.group, c)
 	if err := g.begin(); err != nil {
 		g.refuseAll(fmt.Errorf("begin to write: %w", err))
 		return
 	}
+
 	if c.Bind != nil {
 		c.Bind()
 	}
@@ -59,8 +61,10 @@ func (g *Group) try(c *call) {
 			c.spoiled, c.effects = p.Changed(), nil
 			return
 		}
+
 		g.keep(c, p)
 	}()
+
 	err = c.Run(p)
 	returned = true
 }
@@ -84,12 +88,14 @@ func (g *Group) settle(c *call) {
 	if c.err == nil {
 		return
 	}
+
 	over := false
 	defer func() {
 		if !over { // a call that ran again ended this goroutine
 			g.abort(errUnwound)
 		}
 	}()
+
 	for c != nil && g.undo(c) {
 		c = g.runAgain()
 	}
@@ -108,6 +114,7 @@ func (g *Group) undo(c *call) bool {
 		g.abort(fmt.Errorf("write: undone with another that failed: %w", c.err))
 		return false
 	}
+
 	g.engine.Rollback()
 	g.begun, g.kept, g.changed = false, 0, false
 	g.full = true // one that fails again and again holds up few others
@@ -123,6 +130,7 @@ func (g *Group) runAgain() *call {
 			kept = append(kept, c)
 		}
 	}
+
 	if len(kept) == 0 {
 		return nil
 	}
@@ -130,6 +138,7 @@ func (g *Group) runAgain() *call {
 		g.abort(fmt.Errorf("begin to write: %w", err))
 		return nil
 	}
+
 	for i, c := range kept {
 		g.try(c)
 		switch {
@@ -143,6 +152,7 @@ func (g *Group) runAgain() *call {
 			c.err = g.failed(c.err)
 		}
 	}
+
 	return nil
 }
 
@@ -162,12 +172,14 @@ func (g *Group) commit() {
 		if g.changed {
 			g.succeeded()
 		}
+
 		for _, c := range g.group {
 			for _, effect := range c.effects {
 				effect()
 			}
 		}
 	}
+
 	g.answer()
 }
 

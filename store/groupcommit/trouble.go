@@ -37,6 +37,7 @@ func (g *Group) failed(err error) error {
 	if g.trouble.Swap(&err) != nil {
 		return err
 	}
+
 	if g.options.Watch != nil {
 		g.options.Watch(err, 0)
 	}
@@ -44,6 +45,7 @@ func (g *Group) failed(err error) error {
 	case g.ill <- struct{}{}:
 	default:
 	}
+
 	return err
 }
 

@@ -84,6 +84,7 @@ func (tx *Tx) ListCharges(user compute.UserID, items []compute.Item, resource *s
 		}
 		all = append(all, some...)
 	}
+
 	slices.SortStableFunc(all, func(a, b compute.Charge) int {
 		return cmp.Or(a.BeganAt.Compare(b.BeganAt), cmp.Compare(a.HolderID, b.HolderID))
 	})

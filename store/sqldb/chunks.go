@@ -77,12 +77,14 @@ func (tx *Tx) DrainChunks(id compute.JobID, limit int) (chunks []compute.Chunk, 
 			more = true
 			return errEnough // what is left may be a gigabyte
 		}
+
 		chunks, last = append(chunks, c.Chunk), c.n
 		return nil
 	}, selectChunks, seqOf(id), string(id), chunkRows)
 	if err != nil || len(chunks) == 0 {
 		return nil, false, err
 	}
+
 	if _, err := tx.exec("delete chunks", deleteChunksTo, seqOf(id), last); err != nil {
 		return nil, false, err
 	}

@@ -74,6 +74,7 @@ func (tx *Tx) InsertClaims(size compute.HostSize, claims ...compute.Claim) error
 	if min(left.GPUs, left.VCPUs, left.MemoryGB, left.DiskGB) < 0 {
 		return overfull(host)
 	}
+
 	n, err := tx.affected("sum claims", guardClaims, sumColumns.values(tx.args(), &claimSum{host, sum},
 		left.GPUs, size.VCPUsPerGPU, left.VCPUs, size.MemoryGBPerGPU, left.MemoryGB, left.DiskGB)...)
 	if err == nil && n == 0 {
@@ -91,6 +92,7 @@ func (tx *Tx) InsertClaims(size compute.HostSize, claims ...compute.Claim) error
 		}
 		tx.altered = altered
 	}
+
 	return err
 }
 
@@ -106,12 +108,14 @@ func (tx *Tx) insertClaimRows(claims []compute.Claim) error {
 		args = claimColumns.values(args, &r)
 		rows++
 	}
+
 	for _, c := range claims {
 		add(claimRow{Claim: c})
 		for i := range c.Devices {
 			add(claimRow{compute.Claim{HolderID: c.HolderID, HostID: c.HostID, Kept: c.Kept}, i + 1, &c.Devices[i]})
 		}
 	}
+
 	// There are no more forms of it than a host has devices.
 	_, err := tx.exec("insert claims", insertClaim+strings.Repeat(", ("+claimColumns.marks()+")", rows-1), args...)
 	return err
@@ -148,15 +152,18 @@ func (tx *Tx) ReleaseClaims(holderID string, kept bool) ([]compute.Claim, error)
 	if err != nil {
 		return nil, err
 	}
+
 	sums := map[string]compute.Claimed{}
 	for _, c := range released {
 		sums[c.HostID] = sums[c.HostID].Plus(c.Claimed())
 	}
+
 	for _, host := range slices.Sorted(maps.Keys(sums)) {
 		if err := tx.subtractClaims(host, sums[host]); err != nil {
 			return nil, err
 		}
 	}
+
 	return released, nil
 }
 
@@ -183,6 +190,7 @@ func (tx *Tx) claims(what, query string, args ...any) (all []compute.Claim, err 
 		claim := &all[len(all)-1]
 		claim.Devices = append(claim.Devices, *r.device)
 	}
+
 	return all, err
 }
 

@@ -110,8 +110,10 @@ func (c columns[T]) scan(r row, into *T) error {
 		if err := c[i].read(into, r[n]); err != nil {
 			return fmt.Errorf("%s: %w", c[i].name, err)
 		}
+
 		n++
 	}
+
 	return nil
 }
 
@@ -157,6 +159,7 @@ func optional[T, P any](part func(*T) **P, of columns[P]) columns[T] {
 				return nil
 			}
 		}
+
 		if c.read != nil {
 			mine[i].read = func(t *T, v driver.Value) error {
 				if v == nil {
@@ -170,5 +173,6 @@ func optional[T, P any](part func(*T) **P, of columns[P]) columns[T] {
 			}
 		}
 	}
+
 	return mine
 }

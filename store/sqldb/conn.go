@@ -64,6 +64,7 @@ func (c *Conn) statement(driverConn any, query string, args []any) (s statement,
 		}
 		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: v})
 	}
+
 	return s, nil
 }
 
@@ -122,12 +123,14 @@ func (c *Conn) Query(query string, args ...any) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if r.row, c.row = c.row, nil; r.row == nil { // a query within another one
 		r.row = make([]driver.Value, 0, most)
 	}
 	for n := len(r.rows.Columns()); len(r.row) < n; {
 		r.row = append(r.row, nil)
 	}
+
 	return r, nil
 }
 

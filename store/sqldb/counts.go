@@ -94,10 +94,12 @@ func (tx *Tx) CountJobs(e compute.EndpointID) (compute.JobCounts, error) {
 	n.Completed += p.Completed
 	n.Failed += p.Failed
 	n.Retried += p.Retried
+
 	for _, m := range tx.moves {
 		if m.endpoint == e {
 			m.apply(&n)
 		}
 	}
+
 	return n, nil
 }

@@ -104,8 +104,10 @@ func cpusOf(all []string) (cpus []compute.CPU, err error) {
 		if c.MemoryGB, err = strconv.ParseInt(memory, 10, 64); err != nil {
 			return nil, err
 		}
+
 		cpus = append(cpus, c)
 	}
+
 	return cpus, nil
 }
 

@@ -9,7 +9,7 @@ func Tables() map[string][]string {
 		"job_counts": names(countColumns), "keys": names(keyColumns), "request_counts": names(requestCountColumns), "volumes": names(volumeColumns),
 		"registries": names(registryColumns), "delegations": names(delegationColumns), "templates": names(templateColumns),
 		"ssh_keys": names(sshKeyColumns), "clusters": names(clusterColumns), "system_lines": names(lineColumns), "charges": names(chargeColumns),
-		"runtimes": names(runtimeColumns), "clock": names(lagColumn),
+		"runtimes": names(runtimeColumns), "clock": names(lagColumn), "secrets": names(sealedSecretColumns),
 	}
 }
 

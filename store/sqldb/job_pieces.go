@@ -103,6 +103,7 @@ func (tx *Tx) JobPieces(j compute.Job, of compute.JobText, first, count int) (js
 			return err
 		}
 	}
+
 	err := tx.each("read job pieces", add(pieceBody), selectPieces, seqOf(j.ID), string(j.ID), string(of), first, first+count, millis(j.EndedAt))
 	if err == nil && found == 0 && of == compute.JobOutput {
 		start := first*compute.PieceSize + 1
@@ -112,5 +113,6 @@ func (tx *Tx) JobPieces(j compute.Job, of compute.JobText, first, count int) (js
 	if err == nil && found < count {
 		err = compute.Errorf(compute.NotFound, "job %q does not exist or has another %s by now", j.ID, of)
 	}
+
 	return text, err
 }

@@ -17,6 +17,7 @@ func seqOf(id compute.JobID) int64 {
 	if len(text) != 36 {
 		return otherSeq(id)
 	}
+
 	var seq int64
 	for i := range len(digits) {
 		var digit byte
@@ -33,8 +34,10 @@ func seqOf(id compute.JobID) int64 {
 		default:
 			return otherSeq(id)
 		}
+
 		seq = seq<<4 | int64(digit)
 	}
+
 	return seq
 }
 

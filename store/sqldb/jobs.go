@@ -127,11 +127,13 @@ func (tx *Tx) InsertJob(j compute.Job, input json.RawMessage) error {
 	if err := tx.insertPieces(j.ID, compute.JobInput, input); err != nil {
 		return err
 	}
+
 	if j.Status.Ended() {
 		if err := tx.insertPieces(j.ID, compute.JobOutput, j.Output); err != nil {
 			return err
 		}
 	}
+
 	tx.moves = append(tx.moves, countMove{endpoint: j.EndpointID, to: j.Status})
 	return nil
 }
@@ -178,6 +180,7 @@ func (tx *Tx) MoveJob(j compute.Job, was store.JobGuard) (bool, error) {
 		}
 		lost = found && j.Retries > before.Retries
 	}
+
 	moved, err := tx.moveRow(&j, was)
 	if err != nil || !moved {
 		return false, err
@@ -186,11 +189,13 @@ func (tx *Tx) MoveJob(j compute.Job, was store.JobGuard) (bool, error) {
 	if err := tx.moveOutput(&j, was.Status); err != nil {
 		return false, err
 	}
+
 	if was.Status != j.Status && j.Status == compute.JobInQueue {
 		if _, err := tx.exec("delete chunks", deleteChunks, seqOf(j.ID)); err != nil {
 			return false, err
 		}
 	}
+
 	return true, nil
 }
 

@@ -43,6 +43,7 @@ func diff[F ~string | ~[]byte](name string, field func(*compute.FieldChange) *F)
 		if len(list) != len(r.Diff) {
 			return fmt.Errorf("%d values for %d changes", len(list), len(r.Diff))
 		}
+
 		for i := range list {
 			*field(&r.Diff[i]) = F(list[i])
 		}

@@ -28,6 +28,7 @@ func TestColumns_AreThoseOfTheSchema(t *testing.T) {
 	s, err := sqlite.Open(t.Context(), path, compute.SystemClock{})
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
+
 	db, err := sql.Open("sqlite", "file:"+path)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
@@ -50,6 +51,7 @@ func TestColumns_AreThoseOfTheSchema(t *testing.T) {
 			}
 		}
 	}
+
 	for table, columns := range lists {
 		for _, column := range columns {
 			assert.Contains(t, schema[table], column, "a list has %s.%s, and the schema does not", table, column)

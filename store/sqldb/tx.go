@@ -134,6 +134,7 @@ func (tx *Tx) each(what string, scan func(row) error, query string, args ...any)
 	if err != nil {
 		return tx.refused(what, err)
 	}
+
 	defer func() { _ = rows.Close() }() // Err tells
 	for rows.Next() {
 		if err := scan(rows.Row()); err == errEnough { //nolint:errorlint // it is never wrapped
@@ -142,6 +143,7 @@ func (tx *Tx) each(what string, scan func(row) error, query string, args ...any)
 			return tx.fail(what, err)
 		}
 	}
+
 	if err := rows.Err(); err != nil {
 		return tx.refused(what, err)
 	}

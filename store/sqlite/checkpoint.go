@@ -26,12 +26,14 @@ func (d *DB) checkpoints(ctx context.Context) {
 			_ = own.Close()
 		}
 	}()
+
 	for {
 		select {
 		case <-d.closed:
 			return
 		case <-d.engine.long:
 		}
+
 		if own == nil {
 			c, err := d.connect(ctx, dsn(d.path, false, d.synchronous))
 			if err != nil {
@@ -39,6 +41,7 @@ func (d *DB) checkpoints(ctx context.Context) {
 			}
 			own = sqldb.NewConn(c, dialect{})
 		}
+
 		if pages, err := logged(own); err != nil || pages < checkpointLog {
 			continue
 		}

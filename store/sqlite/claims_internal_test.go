@@ -18,6 +18,7 @@ UPDATE workers SET host_id = 'EU-RO-1-secure', devices = '["2", "GPU-1"]', gpu_c
 UPDATE pods SET devices = 'null' WHERE gpu_id IS NULL;`)
 	s, err := Open(t.Context(), path, compute.NewFrozenClock(at(20)))
 	require.NoError(t, err)
+
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	require.NoError(t, s.Read(t.Context(), func(tx store.Tx) error {
 		claims, err := tx.ClaimsOn("EU-RO-1-secure")
@@ -38,12 +39,14 @@ func TestWithoutTheIndexADeviceCouldBeClaimedTwice(t *testing.T) {
 	s, err := Open(t.Context(), t.TempDir()+"/berth.db", compute.NewFrozenClock(at(0)))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
+
 	insert := func(holder string) error {
 		return s.Write(t.Context(), func(tx store.Tx) error {
 			return tx.InsertClaims(compute.HostSize{GPUs: 4}, compute.Claim{HolderID: holder, HostID: "h", Devices: []string{"0"}})
 		})
 	}
 	require.NoError(t, insert("a"))
+
 	require.Equal(t, compute.Conflict, compute.CodeOf(insert("b")))
 
 	require.NoError(t, s.Write(t.Context(), func(store.Tx) error {

@@ -55,6 +55,7 @@ func findDamage(ctx context.Context, c *sql.Conn, path string) (_ *Damage, err e
 	if err != nil {
 		return nil, fmt.Errorf("look at the log: %w", err)
 	}
+
 	defer func() { _ = tx.Rollback() }() // it wrote nothing
 
 	f, err := os.Open(path + "-wal") //nolint:gosec // the path is the operator's own
@@ -66,6 +67,7 @@ func findDamage(ctx context.Context, c *sql.Conn, path string) (_ *Damage, err e
 	if err != nil {
 		return nil, fmt.Errorf("look at the log: %w", err)
 	}
+
 	return d, nil
 }
 
@@ -109,6 +111,7 @@ func readLog(r io.Reader) (*Damage, error) {
 		sum.order = binary.BigEndian
 	}
 	sum.add(header[:24])
+
 	sane := magic&^1 == logMagic && size >= leastPage && size <= largestPage && size&(size-1) == 0
 	if !sane || !sum.is(header[24:]) {
 		return headless(r, size, sane)
@@ -117,6 +120,7 @@ func readLog(r io.Reader) (*Damage, error) {
 	d := &Damage{}
 	salt := string(header[16:24])
 	frame := make([]byte, frameHeader+size)
+
 	whole, pages, lost := true, 0, 0
 	for {
 		if _, err := io.ReadFull(r, frame); err != nil {
@@ -125,12 +129,14 @@ func readLog(r io.Reader) (*Damage, error) {
 			}
 			return d, tooShort(err)
 		}
+
 		ours := string(frame[8:16]) == salt
 		if whole {
 			sum.add(frame[:8])
 			sum.add(frame[frameHeader:])
 			whole = ours && sum.is(frame[16:])
 		}
+
 		commits := binary.BigEndian.Uint32(frame[4:]) != 0
 		switch {
 		case whole && commits:
@@ -151,6 +157,7 @@ func headless(r io.Reader, size uint32, sane bool) (*Damage, error) {
 		size = 4096 // which every database of ours has
 	}
 	d := &Damage{Header: true}
+
 	frame := make([]byte, frameHeader+size)
 	for {
 		if _, err := io.ReadFull(r, frame); err != nil {

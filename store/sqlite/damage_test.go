@@ -28,6 +28,7 @@ func crashed(t *testing.T) (file, log []byte, ends []int) {
 		require.NoError(t, err)
 		ends = append(ends, int(info.Size()))
 	}
+
 	file, err := os.ReadFile(path)
 	require.NoError(t, err)
 	log, err = os.ReadFile(path + "-wal")
@@ -41,11 +42,13 @@ func after(t *testing.T, file, log []byte) (*sqlite.Damage, int) {
 	path := filepath.Join(t.TempDir(), "berth.db")
 	require.NoError(t, os.WriteFile(path, file, 0o600))
 	require.NoError(t, os.WriteFile(path+"-wal", log, 0o600))
+
 	s := openAt(t, path)
 	jobs := 0
 	require.NoError(t, s.Read(t.Context(), func(tx store.Tx) error {
 		return tx.WaitingJobs(func(compute.Job) { jobs++ })
 	}))
+
 	found := s.Damage()
 	require.NoError(t, s.Close())
 	require.Nil(t, openAt(t, path).Damage(), "it is told once")
@@ -96,6 +99,7 @@ func TestALogThatIsWrittenToByAnotherProgramIsNotTakenForDamaged(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "berth.db")
 	s := openAt(t, path)
+
 	stop, stopped := make(chan struct{}), make(chan error)
 	go func() {
 		for i := 0; ; i++ {
@@ -105,17 +109,20 @@ func TestALogThatIsWrittenToByAnotherProgramIsNotTakenForDamaged(t *testing.T) {
 				return
 			default:
 			}
+
 			if err := s.Write(t.Context(), insertJob(compute.JobID(fmt.Sprint(i)))); err != nil {
 				stopped <- err
 				return
 			}
 		}
 	}()
+
 	for range 20 {
 		beside := openAt(t, path)
 		require.Nil(t, beside.Damage())
 		require.NoError(t, beside.Close())
 	}
+
 	close(stop)
 	require.NoError(t, <-stopped)
 }

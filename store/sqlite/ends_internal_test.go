@@ -13,6 +13,7 @@ func TestTheSecondSchemaForgetsWhatOutlivedItsOwner(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "berth.db")
 	pool, err := sql.Open("sqlite", dsn(path, true, full))
 	require.NoError(t, err)
+
 	defer func() { require.NoError(t, pool.Close()) }()
 	pool.SetMaxOpenConns(1)
 	_, err = pool.Exec(migrations()[0].text + `;
@@ -29,10 +30,12 @@ INSERT INTO workers VALUES (NULL, 'worker', 'counted', 1, 'i', NULL, NULL, NULL,
 INSERT INTO system_lines VALUES ('up', 1, 'x'), ('gone', 1, 'x'), ('worker', 1, 'x'), ('nobody', 1, 'x');
 PRAGMA user_version = 1`)
 	require.NoError(t, err)
+
 	c, err := pool.Conn(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, migrate(t.Context(), c, migrations()))
 	require.NoError(t, c.Close())
+
 	for query, want := range map[string]string{
 		"SELECT group_concat(id || env || args) FROM pods":                        `up{"A":"secret"}args,gone{}`,
 		"SELECT group_concat(endpoint_id || in_queue || retried) FROM job_counts": "counted15,uncounted00",

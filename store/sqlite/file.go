@@ -35,6 +35,7 @@ func prepareFile(path string, sync bool) (made bool, err error) {
 	if err != nil {
 		return false, err
 	}
+
 	err = checkFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, makeFile(path, sync)
@@ -45,11 +46,13 @@ func prepareFile(path string, sync bool) (made bool, err error) {
 	if err := os.Chmod(path, 0o600); err != nil { //nolint:gosec // the path is the operator's own
 		return false, err
 	}
+
 	for _, end := range beside {
 		if err := os.Chmod(path+end, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the path is the operator's own
 			return false, err
 		}
 	}
+
 	return false, nil
 }
 
@@ -74,6 +77,7 @@ func makeFile(path string, sync bool) error {
 			return errors.Join(fmt.Errorf("it is missing, but its %s is there; %s", filepath.Base(path+end), advice), err)
 		}
 	}
+
 	objects, err := schemaObjects(schema)
 	if err != nil {
 		return err
@@ -82,5 +86,6 @@ func makeFile(path string, sync bool) error {
 	if err := writeNewFile(&content, objects, len(migrations())); err != nil {
 		return err
 	}
+
 	return atomicfile.Write(path, content.Bytes(), sync)
 }

@@ -19,6 +19,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
+
 	all := map[string]string{}
 	for _, e := range entries {
 		path, content := filepath.Join(dir, e.Name()), ""
@@ -31,8 +32,10 @@ func contents(t *testing.T, dir string) map[string]string {
 			content, err = os.Readlink(path)
 			require.NoError(t, err)
 		}
+
 		all[e.Name()] = content
 	}
+
 	return all
 }
 
@@ -41,6 +44,7 @@ func TestAFileThatIsNoDatabaseOfBerthIsRefusedAndLeftAsItIs(t *testing.T) {
 	text := func(content string) func(*testing.T, string) {
 		return func(t *testing.T, path string) { require.NoError(t, os.WriteFile(path, []byte(content), 0o600)) }
 	}
+
 	database := func(statements string) func(*testing.T, string) {
 		return func(t *testing.T, path string) {
 			db := outside(t, path)
@@ -49,6 +53,7 @@ func TestAFileThatIsNoDatabaseOfBerthIsRefusedAndLeftAsItIs(t *testing.T) {
 			require.NoError(t, db.Close())
 		}
 	}
+
 	made := func(then func(t *testing.T, path string)) func(*testing.T, string) {
 		return func(t *testing.T, path string) {
 			db, err := sqlite.Open(t.Context(), path, compute.SystemClock{})
@@ -58,6 +63,7 @@ func TestAFileThatIsNoDatabaseOfBerthIsRefusedAndLeftAsItIs(t *testing.T) {
 			then(t, path)
 		}
 	}
+
 	link := func(t *testing.T, path string) {
 		require.NoError(t, os.Rename(path, path+".elsewhere"))
 		require.NoError(t, os.Symlink(path+".elsewhere", path))
@@ -88,6 +94,7 @@ func TestAFileThatIsNoDatabaseOfBerthIsRefusedAndLeftAsItIs(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "berth.db")
 			c.prepare(t, path)
+
 			before := contents(t, dir)
 			for range 2 {
 				_, err := sqlite.Open(context.WithoutCancel(t.Context()), path, compute.SystemClock{})
@@ -119,11 +126,13 @@ func TestABackupIsOpenedAsTheDatabaseItIs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "berth.db")
 	s := openAt(t, path)
 	require.NoError(t, s.Write(t.Context(), insertJob("a")))
+
 	backup := filepath.Join(t.TempDir(), "berth.db")
 	_, err := outside(t, path).Exec("VACUUM INTO ?", backup)
 	require.NoError(t, err)
 	restored := openAt(t, backup)
 	require.NoError(t, restored.Write(t.Context(), insertJob("b")))
+
 	var mode string
 	require.NoError(t, outside(t, backup).QueryRow("PRAGMA journal_mode").Scan(&mode))
 	require.Equal(t, "wal", mode)

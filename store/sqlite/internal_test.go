@@ -34,6 +34,7 @@ func TestEveryConnectionHasEveryPragma(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	require.Equal(t, "2", pragma(t, d.engine.conn, "secure_delete"))
+
 	check := func(c *sqldb.Conn, readOnly string) {
 		for name, want := range map[string]string{
 			"busy_timeout": "5000", "journal_mode": "wal", "synchronous": "2", "auto_vacuum": "2", "foreign_keys": "1", "temp_store": "2", "query_only": readOnly,
@@ -41,6 +42,7 @@ func TestEveryConnectionHasEveryPragma(t *testing.T) {
 			assert.Equal(t, want, pragma(t, c, name), name)
 		}
 	}
+
 	check(d.engine.conn, "0")
 	for range readers { // all of them: none is given back meanwhile
 		c, err := d.reader(t.Context())
@@ -63,17 +65,20 @@ func TestReadersAreOpenedAsTheyAreNeeded(t *testing.T) {
 	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
+
 	read := func(inside func()) {
 		require.NoError(t, d.Read(t.Context(), func(store.Tx) error {
 			inside()
 			return nil
 		}))
 	}
+
 	nothing := func() {}
 	require.Len(t, d.pools, 1, "the writer alone")
 	read(nothing)
 	read(nothing)
 	require.Len(t, d.pools, 2, "one after the other need one")
+
 	read(func() { read(nothing) })
 	require.Len(t, d.pools, 3, "at once they need two")
 }
@@ -95,6 +100,7 @@ func BenchmarkInsertJob64(b *testing.B) {
 				left <- struct{}{}
 			}
 			close(left)
+
 			errs := make(chan error, callers)
 			for range callers {
 				go func() {
@@ -109,9 +115,11 @@ func BenchmarkInsertJob64(b *testing.B) {
 							break
 						}
 					}
+
 					errs <- err
 				}()
 			}
+
 			for range callers {
 				require.NoError(b, <-errs)
 			}

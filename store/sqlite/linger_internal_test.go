@@ -23,10 +23,12 @@ func patient(t *testing.T) (d *DB, batches func() []int) {
 		defer mu.Unlock()
 		all = append(all, writes)
 	})
+
 	aYear := func(o *groupcommit.Options) { o.Moment = 365 * 24 * time.Hour }
 	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{}, count, aYear)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
+
 	return d, func() []int {
 		mu.Lock()
 		defer mu.Unlock()

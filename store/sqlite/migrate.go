@@ -46,6 +46,7 @@ func migrate(ctx context.Context, c *sql.Conn, all []migration) error {
 	if version == len(all) {
 		return nil
 	}
+
 	return run(ctx, c, all)
 }
 
@@ -57,11 +58,13 @@ func versionOf(ctx context.Context, c *sql.Conn) (version int, err error) {
 	if version < 1 {
 		return 0, fmt.Errorf("it is no database of berth: its schema is version %d; %s", version, advice)
 	}
+
 	rows, err := c.QueryContext(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table'")
 	if err != nil {
 		return 0, fmt.Errorf("read the schema: %w", err)
 	}
 	defer func() { _ = rows.Close() }() // Err tells
+
 	missing := slices.Clone(marks)
 	for rows.Next() {
 		var table string
@@ -70,12 +73,14 @@ func versionOf(ctx context.Context, c *sql.Conn) (version int, err error) {
 		}
 		missing = slices.DeleteFunc(missing, func(mark string) bool { return mark == table })
 	}
+
 	if err := rows.Err(); err != nil {
 		return 0, fmt.Errorf("read the schema: %w", err)
 	}
 	if len(missing) > 0 {
 		return 0, fmt.Errorf("it is no database of berth: it has no table %s; %s", missing[0], advice)
 	}
+
 	return version, nil
 }
 
@@ -96,17 +101,20 @@ func run(ctx context.Context, c *sql.Conn, all []migration) (err error) {
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
+
 	defer func() { _ = tx.Rollback() }() // nothing to do after a commit
 
 	var version int // another program may have been at it meanwhile
 	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
+
 	for _, m := range all[min(version, len(all)):] {
 		if _, err := tx.ExecContext(ctx, m.text); err != nil {
 			return fmt.Errorf("migrate: %s: %w", m.name, err)
 		}
 	}
+
 	if err := checkForeignKeys(ctx, tx); err != nil {
 		return err
 	}
@@ -116,6 +124,7 @@ func run(ctx context.Context, c *sql.Conn, all []migration) (err error) {
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
+
 	return nil
 }
 

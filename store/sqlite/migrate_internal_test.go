@@ -30,6 +30,7 @@ UPDATE pods SET note = 'seen' WHERE gone = 0;`
 	objects, err := schemaObjects(schema)
 	require.NoError(t, err)
 	var table string
+
 	var indexes []string
 	for _, o := range objects {
 		switch {
@@ -39,6 +40,7 @@ UPDATE pods SET note = 'seen' WHERE gone = 0;`
 			indexes = append(indexes, o.sql)
 		}
 	}
+
 	anew := "PRAGMA cache_size = 5;\nCREATE TABLE ballast (body BLOB) STRICT;\nINSERT INTO ballast SELECT zeroblob(500000) FROM jobs;\nDROP TABLE ballast;\n" +
 		table + ";\nINSERT INTO new_jobs SELECT * FROM jobs;\nDROP TABLE jobs;\nALTER TABLE new_jobs RENAME TO jobs;\n" + strings.Join(indexes, ";\n") + ";"
 	return []migration{{"invented_1.sql", add}, {"invented_2.sql", anew}}
@@ -50,6 +52,7 @@ func isThere(t *testing.T, path string, all []migration) {
 	s, err := open(t.Context(), path, compute.NewFrozenClock(at(20)), full, all)
 	require.NoError(t, err)
 	want := upgraded(releasedRows(1))
+
 	found := readRows(t, s, want)
 	for i := range found.Jobs {
 		found.Jobs[i].FinalReads = want.Jobs[i].FinalReads // it counts the readings of these tests
@@ -57,6 +60,7 @@ func isThere(t *testing.T, path string, all []migration) {
 			found.Jobs[i].Chunks = want.Jobs[i].Chunks // they are read once
 		}
 	}
+
 	want.same(t, found)
 	require.NoError(t, s.Close())
 }
@@ -69,6 +73,7 @@ func TestFurtherMigrationsKeepEveryRow(t *testing.T) {
 		slices.Concat(known, next[:1]),
 		slices.Concat(known, next),
 	}
+
 	last := steps[len(steps)-1]
 	text := releases(t)[1]
 	path := load(t, text)
@@ -77,6 +82,7 @@ func TestFurtherMigrationsKeepEveryRow(t *testing.T) {
 			isThere(t, path, all)
 		}
 	}
+
 	stepwise := describe(t, path)
 	require.Contains(t, stepwise, fmt.Sprint("PRAGMA user_version: ", len(last)))
 	require.Contains(t, stepwise, "PRAGMA integrity_check: ok")
@@ -106,6 +112,7 @@ func TestAMigrationThatFailsLeavesTheDatabaseAsItWas(t *testing.T) {
 			require.ErrorContains(t, err, "migrate: ")
 			require.ErrorContains(t, err, broken.name)
 			require.Equal(t, before, dump(t, path))
+
 			isThere(t, path, known)
 			isThere(t, path, slices.Concat(known, next))
 		})
@@ -132,6 +139,7 @@ func crashing(all []migration) (_ []migration, calls int) {
 		}
 		all[i].text = text.String()
 	}
+
 	return all, calls
 }
 
@@ -142,6 +150,7 @@ func TestAProcessThatCrashesInAMigration(t *testing.T) {
 	}
 	last, err := strconv.ParseInt(os.Getenv(crashAt), 10, 64)
 	require.NoError(t, err)
+
 	sqlite.MustRegisterScalarFunction("crash", 1, func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
 		if args[0] == last {
 			self, _ := os.FindProcess(os.Getpid())
@@ -150,6 +159,7 @@ func TestAProcessThatCrashesInAMigration(t *testing.T) {
 		}
 		return nil, nil
 	})
+
 	next, _ := crashing(invented(t))
 	_, err = open(t.Context(), path, compute.SystemClock{}, full, slices.Concat(migrations(), next))
 	require.NoError(t, err)
@@ -162,21 +172,25 @@ func TestACrashInAMigrationLeavesTheDatabaseAsItWas(t *testing.T) {
 	next, calls := crashing(invented(t))
 	require.Greater(t, calls, 10)
 	require.NotEmpty(t, next)
+
 	template := load(t, releases(t)[1])
 	isThere(t, template, known)
 	content, err := os.ReadFile(template)
 	require.NoError(t, err)
+
 	for at := range calls + 1 { // at the last it lives
 		path := filepath.Join(t.TempDir(), "berth.db")
 		require.NoError(t, os.WriteFile(path, content, 0o600))
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAProcessThatCrashesInAMigration$")
 		cmd.Env = append(os.Environ(), crashPath+"="+path, crashAt+"="+strconv.Itoa(at))
+
 		out, err := cmd.CombinedOutput()
 		if at == calls {
 			require.NoError(t, err, string(out))
 			isThere(t, path, slices.Concat(known, invented(t)))
 			continue
 		}
+
 		require.Error(t, err)
 		require.Equal(t, -1, cmd.ProcessState.ExitCode(), string(out)) // killed
 		isThere(t, path, known)

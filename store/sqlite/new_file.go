@@ -55,6 +55,7 @@ func schemaObjects(text string) (all []schemaObject, err error) {
 			return nil, fmt.Errorf("schema.sql: no table and no index: %q", statement)
 		}
 	}
+
 	return all, nil
 }
 
@@ -67,6 +68,7 @@ func writeNewFile(to io.Writer, objects []schemaObject, version int) error {
 	if err != nil {
 		return err
 	}
+
 	firstLeaf := firstRoot + len(objects)
 	pages := firstLeaf + len(leaves) - 1
 	if pages-2 > mapEntries {
@@ -81,6 +83,7 @@ func writeNewFile(to io.Writer, objects []schemaObject, version int) error {
 	putHeader(page, pages, firstLeaf-1, version)
 	putSchemaRoot(page, leaves, firstLeaf)
 	end()
+
 	for n := firstRoot; n <= pages; n++ {
 		entry := page[5*(n-firstRoot):]
 		entry[0] = mapRoot
@@ -89,6 +92,7 @@ func writeNewFile(to io.Writer, objects []schemaObject, version int) error {
 			binary.BigEndian.PutUint32(entry[1:], 1) // below the first page
 		}
 	}
+
 	end()
 	for _, o := range objects {
 		kind := byte(leafTable)
@@ -98,6 +102,7 @@ func writeNewFile(to io.Writer, objects []schemaObject, version int) error {
 		putCells(page, 0, kind, leafHeader, nil)
 		end()
 	}
+
 	for _, l := range leaves {
 		putCells(page, 0, leafTable, leafHeader, l.cells)
 		end()
@@ -126,6 +131,7 @@ func schemaLeaves(objects []schemaObject, root int) ([]schemaLeaf, error) {
 		l := &leaves[len(leaves)-1]
 		l.cells, l.last, used = append(l.cells, cell), i+1, used+2+len(cell)
 	}
+
 	return leaves, nil
 }
 
@@ -137,6 +143,7 @@ func schemaCell(o schemaObject, number, root int) []byte {
 		types, size = varint(types, 2*len(text)+13), size+len(text)
 	}
 	types = append(types, 2) // a number of two bytes
+
 	if o.sql == "" {
 		types = append(types, 0) // NULL
 	} else {
@@ -150,6 +157,7 @@ func schemaCell(o schemaObject, number, root int) []byte {
 	cell = append(cell, types...)
 	cell = append(append(append(cell, o.kind...), o.name...), o.table...)
 	cell = binary.BigEndian.AppendUint16(cell, uint16(root))
+
 	return append(cell, o.sql...)
 }
 

@@ -18,6 +18,7 @@ func migrated(t *testing.T, all []migration) string {
 	path := filepath.Join(t.TempDir(), "migrated.db")
 	pool, err := sql.Open("sqlite", dsn(path, true, full))
 	require.NoError(t, err)
+
 	pool.SetMaxOpenConns(1)
 	_, err = pool.Exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL")
 	require.NoError(t, err)
@@ -26,6 +27,7 @@ func migrated(t *testing.T, all []migration) string {
 	require.NoError(t, run(t.Context(), c, all))
 	require.NoError(t, c.Close())
 	require.NoError(t, pool.Close()) // which moves the log into the file
+
 	return path
 }
 
@@ -35,6 +37,7 @@ func describe(t *testing.T, path string) (all []string) {
 	pool, err := sql.Open("sqlite", "file:"+path)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, pool.Close()) }()
+
 	for _, query := range []string{
 		"PRAGMA auto_vacuum", "PRAGMA journal_mode", "PRAGMA user_version", "PRAGMA application_id", "PRAGMA page_size", "PRAGMA encoding",
 		"PRAGMA freelist_count", "PRAGMA integrity_check",
@@ -50,6 +53,7 @@ func describe(t *testing.T, path string) (all []string) {
 		require.NoError(t, rows.Err())
 		require.NoError(t, rows.Close())
 	}
+
 	return all
 }
 
@@ -64,6 +68,7 @@ func writeSchema(t *testing.T, path string) string {
 	text.WriteString("-- What the migrations make, and every new database has. Written by make rules: add a migration, and do not edit this.\n\n")
 	rows, err := pool.Query("SELECT name, tbl_name, coalesce(sql, '') FROM sqlite_schema ORDER BY tbl_name, type = 'index', name")
 	require.NoError(t, err)
+
 	for rows.Next() {
 		var name, table, statement string
 		require.NoError(t, rows.Scan(&name, &table, &statement))
@@ -73,6 +78,7 @@ func writeSchema(t *testing.T, path string) string {
 		text.WriteString(statement + ";\n\n")
 	}
 	require.NoError(t, rows.Err())
+
 	require.NoError(t, rows.Close())
 	return strings.TrimSuffix(text.String(), "\n")
 }
@@ -107,6 +113,7 @@ func TestANewFileGrowsAndShrinksAsAnyOther(t *testing.T) {
 	made, err := prepareFile(path, true)
 	require.NoError(t, err)
 	require.True(t, made)
+
 	pool, err := sql.Open("sqlite", dsn(path, true, full))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, pool.Close()) }()
@@ -114,6 +121,7 @@ func TestANewFileGrowsAndShrinksAsAnyOther(t *testing.T) {
 		require.NoError(t, pool.QueryRow("PRAGMA "+which).Scan(&n))
 		return n
 	}
+
 	before := pages("page_count")
 	for i := range 20 {
 		_, err := pool.Exec(fmt.Sprintf("CREATE TABLE more%d (id INTEGER PRIMARY KEY, text TEXT UNIQUE) STRICT", i))
@@ -122,6 +130,7 @@ func TestANewFileGrowsAndShrinksAsAnyOther(t *testing.T) {
 INSERT INTO more%d SELECT n, hex(randomblob(2000)) FROM r`, i))
 		require.NoError(t, err)
 	}
+
 	require.Greater(t, pages("page_count"), before+400)
 	for i := range 20 {
 		_, err := pool.Exec(fmt.Sprintf("DROP TABLE more%d", i))
@@ -130,6 +139,7 @@ INSERT INTO more%d SELECT n, hex(randomblob(2000)) FROM r`, i))
 	_, err = pool.Exec("PRAGMA incremental_vacuum")
 	require.NoError(t, err)
 	require.Less(t, pages("page_count"), before+10)
+
 	var said string
 	require.NoError(t, pool.QueryRow("PRAGMA integrity_check").Scan(&said))
 	require.Equal(t, "ok", said)

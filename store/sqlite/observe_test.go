@@ -24,9 +24,11 @@ func TestEachCommitIsToldWithTheWritesThatShareIt(t *testing.T) {
 		require.Positive(t, took, "by a clock that runs")
 		batches = append(batches, writes)
 	})
+
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.NewFrozenClock(start), count)
 	require.NoError(t, err)
 	gate, entered := make(chan struct{}), make(chan struct{})
+
 	var writes sync.WaitGroup
 	writes.Go(func() {
 		require.NoError(t, db.Write(t.Context(), func(store.Tx) error {
@@ -35,6 +37,7 @@ func TestEachCommitIsToldWithTheWritesThatShareIt(t *testing.T) {
 			return nil
 		}))
 	})
+
 	<-entered
 	for _, id := range []compute.JobID{"a", "b", "c"} {
 		writes.Go(func() { require.NoError(t, db.Write(t.Context(), insertJob(id))) })
@@ -43,6 +46,7 @@ func TestEachCommitIsToldWithTheWritesThatShareIt(t *testing.T) {
 	writes.Wait()
 	require.Error(t, db.Write(t.Context(), func(store.Tx) error { return errors.New("refused") }))
 	require.NoError(t, db.Close())
+
 	sum := 0
 	for _, n := range batches {
 		require.Positive(t, n)

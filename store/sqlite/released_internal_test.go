@@ -37,6 +37,7 @@ func dump(t *testing.T, path string) string {
 	pool, err := sql.Open("sqlite", "file:"+path)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, pool.Close()) }()
+
 	column := func(query string) (all []string) {
 		rows, err := pool.Query(query)
 		require.NoError(t, err)
@@ -47,13 +48,16 @@ func dump(t *testing.T, path string) string {
 			all = append(all, one)
 		}
 		require.NoError(t, rows.Err())
+
 		return all
 	}
+
 	text := "-- A database that was released, with rows of every kind. Never change it.\n\nPRAGMA auto_vacuum = INCREMENTAL;\nPRAGMA journal_mode = WAL;\nPRAGMA user_version = " +
 		column("PRAGMA user_version")[0] + ";\n\n"
 	for _, statement := range column("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type DESC, name") {
 		text += statement + ";\n\n"
 	}
+
 	for _, table := range column("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name") {
 		names := column(fmt.Sprintf("SELECT name FROM pragma_table_info('%s') ORDER BY cid", table))
 		values := "quote(" + strings.Join(names, ") || ', ' || quote(") + ")"
@@ -61,6 +65,7 @@ func dump(t *testing.T, path string) string {
 			text += fmt.Sprintf("INSERT INTO %s (%s)\nVALUES (%s);\n", table, strings.Join(names, ", "), row)
 		}
 	}
+
 	return text
 }
 
@@ -69,6 +74,7 @@ func releases(t *testing.T) map[int]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(releasedDir, "*.sql"))
 	require.NoError(t, err)
+
 	all := map[int]string{}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -78,6 +84,7 @@ func releases(t *testing.T) map[int]string {
 		require.NoError(t, err)
 		all[version] = string(text)
 	}
+
 	return all
 }
 
@@ -89,18 +96,21 @@ func upgraded(r rows) rows {
 			p.Env, p.Args = map[string]string{}, ""
 		}
 	}
+
 	r.Endpoints = slices.Clone(r.Endpoints)
 	for i := range r.Endpoints {
 		if r.Endpoints[i].Compliance == nil {
 			r.Endpoints[i].Compliance = []string{}
 		}
 	}
+
 	r.Templates = slices.Clone(r.Templates)
 	for i := range r.Templates {
 		if r.Templates[i].PortNames == nil {
 			r.Templates[i].PortNames = map[string]string{}
 		}
 	}
+
 	r.Webhooks = slices.Clone(r.Webhooks)
 	for i := range r.Webhooks {
 		r.Webhooks[i].Size = len(r.Webhooks[i].Body)
@@ -117,6 +127,7 @@ func TestTheFixtureOfThisRelease(t *testing.T) {
 	clock := compute.NewFrozenClock(released)
 	d, err := Open(t.Context(), path, clock)
 	require.NoError(t, err)
+
 	releasedRows(len(migrations())).put(t, d, clock)
 	require.NoError(t, d.Close())
 	text := dump(t, path)
@@ -136,6 +147,7 @@ func TestEveryReleasedDatabaseIsUpgradedAndLosesNothing(t *testing.T) {
 			t.Parallel()
 			path := load(t, text)
 			everyTableHasRows(t, path)
+
 			want := upgraded(releasedRows(version))
 			for range 2 { // the second time it is of this version
 				s, err := Open(t.Context(), path, compute.NewFrozenClock(at(20)))
@@ -145,6 +157,7 @@ func TestEveryReleasedDatabaseIsUpgradedAndLosesNothing(t *testing.T) {
 				require.Equal(t, schema, describe(t, path), "it is as a new one")
 				want = read(want)
 			}
+
 			s, err := Open(t.Context(), path, compute.NewFrozenClock(at(20)))
 			require.NoError(t, err)
 			require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error {
@@ -173,6 +186,7 @@ func everyTableHasRows(t *testing.T, path string) {
 	defer func() { require.NoError(t, pool.Close()) }()
 	rows, err := pool.Query("SELECT name FROM sqlite_schema WHERE type = 'table'")
 	require.NoError(t, err)
+
 	var tables []string
 	for rows.Next() {
 		var table string
@@ -180,6 +194,7 @@ func everyTableHasRows(t *testing.T, path string) {
 		tables = append(tables, table)
 	}
 	require.NoError(t, rows.Close())
+
 	require.NotEmpty(t, tables)
 	for _, table := range tables {
 		var n int

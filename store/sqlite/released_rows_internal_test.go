@@ -194,6 +194,7 @@ func releasedJobs() []storedJob {
 		j.CreatedAt, j.QueuedAt, j.ExpiresAt = at(6), at(6), at(6).Add(j.TTL)
 		return j
 	}
+
 	waiting := job(compute.Job{ID: "01958fb9-3c00-7000-9abc-000000000001", EndpointID: releasedQueue, Status: compute.JobInQueue, LowPriority: true, Retries: 1})
 	held := job(compute.Job{ID: "01958fb9-3c01-7000-9abc-000000000002", EndpointID: releasedQueue, Status: compute.JobInProgress, WorkerID: releasedWorker, Attempt: 1, TakenAt: at(7)})
 	held.S3Config = json.RawMessage(`{"bucket":  "b"}`)
@@ -201,6 +202,7 @@ func releasedJobs() []storedJob {
 	done.Output, done.Webhook = json.RawMessage(`{"text":  "HELLO, \u00fc"}`), "https://example.com/over"
 	failed := job(compute.Job{ID: "01958fb9-3c02-7fff-9abc-000000000004", EndpointID: releasedQueue, Status: compute.JobFailed, WorkerID: releasedWorker, Attempt: 3, Retries: 2, TakenAt: at(7), EndedAt: at(9)})
 	failed.Error = "no luck;\n-- really"
+
 	other := job(compute.Job{ID: "01958fb9-3c03-7000-9abc-000000000005", EndpointID: releasedOther, Status: compute.JobInQueue})
 	return []storedJob{
 		{Job: waiting, Input: json.RawMessage(`{"n":  1}`)},
@@ -272,11 +274,13 @@ func putJob(tx store.Tx, j storedJob) error {
 			return err
 		}
 	}
+
 	for range j.FinalReads {
 		if _, err := tx.CountFinalRead(j.ID); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -290,10 +294,12 @@ func readRows(t *testing.T, s store.Store, of rows) (r rows) {
 			must(err)
 			r.Pods = append(r.Pods, found)
 		}
+
 		for _, w := range of.Jobs {
 			r.Jobs = append(r.Jobs, readJob(t, tx, w.ID))
 		}
 		r.Counts = map[compute.EndpointID]compute.JobCounts{}
+
 		for _, e := range of.Endpoints {
 			r.Counts[e.ID], err = tx.CountJobs(e.ID)
 			must(err)
@@ -301,6 +307,7 @@ func readRows(t *testing.T, s store.Store, of rows) (r rows) {
 			must(err)
 			r.Releases = append(r.Releases, releases...)
 		}
+
 		r.Webhooks, err = tx.ListWebhooks(100)
 		must(err)
 		for i := range r.Webhooks { // the list has no bodies
@@ -335,8 +342,10 @@ func readRows(t *testing.T, s store.Store, of rows) (r rows) {
 		must(err)
 		r.Sums, err = tx.ClaimSums()
 		must(err)
+
 		return nil
 	}))
+
 	return r
 }
 

@@ -313,6 +313,23 @@ CREATE TABLE runtimes (
   PRIMARY KEY (name, address)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE secrets (
+  seq         INTEGER PRIMARY KEY,
+  id          TEXT NOT NULL UNIQUE,
+  user_id     TEXT NOT NULL,
+  name        TEXT NOT NULL,
+  description TEXT NOT NULL,
+  created_at  INTEGER NOT NULL,
+  changed_at  INTEGER,         -- of the value; NULL: it is that of the creation
+  value       BLOB NOT NULL    -- sealed
+) STRICT;
+
+CREATE UNIQUE INDEX secrets_by_name ON secrets (user_id, lower(name));
+
+CREATE INDEX secrets_of_user ON secrets (user_id, created_at);
+
+-- sqlite_autoindex_secrets_1 ON secrets;
+
 CREATE TABLE ssh_keys (
   user_id TEXT PRIMARY KEY NOT NULL,
   lines   TEXT NOT NULL -- JSON

@@ -24,10 +24,12 @@ func TestTheFileShrinksAfterJobsWereDeleted(t *testing.T) {
 		j := compute.Job{ID: compute.JobID(fmt.Sprint(i)), Status: compute.JobCompleted, ExpiresAt: due}
 		require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error { return tx.InsertJob(j, bytes.Repeat([]byte("1"), 1_000_000)) }))
 	}
+
 	pages := func() (n int64) {
 		require.NoError(t, other.QueryRow("PRAGMA page_count").Scan(&n))
 		return n
 	}
+
 	full := pages()
 	require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error {
 		for i := range jobs - 1 {
@@ -37,6 +39,7 @@ func TestTheFileShrinksAfterJobsWereDeleted(t *testing.T) {
 		}
 		return nil
 	}))
+
 	require.Eventually(t, func() bool {
 		stat, err := os.Stat(path)
 		return err == nil && stat.Size() < 10_000_000 && pages() < full/10

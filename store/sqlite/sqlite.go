@@ -76,11 +76,13 @@ func Versions(ctx context.Context, path string) (file, program int, err error) {
 	if err != nil {
 		return 0, 0, fmt.Errorf("read the version of the store: %w", err)
 	}
+
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("read the version of the store %s: %w", path, notADatabase(err))
 		}
 	}()
+
 	if err := checkFile(path); err != nil {
 		return 0, 0, err
 	}
@@ -88,11 +90,13 @@ func Versions(ctx context.Context, path string) (file, program int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
+
 	defer func() { err = errors.Join(err, pool.Close()) }()
 	c, err := pool.Conn(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
+
 	defer func() { err = errors.Join(err, c.Close()) }()
 	file, err = versionOf(ctx, c)
 	return file, len(migrations()), err
@@ -107,17 +111,20 @@ func open(ctx context.Context, path string, clock compute.Clock, s synchronous, 
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, err)
 	}
+
 	d := &DB{path: path, clock: clock, readers: make(chan *sqldb.Conn, readers), unopened: make(chan struct{}, readers), closed: make(chan struct{}), synchronous: s}
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("open store %s: %w", path, notADatabase(err)), d.closeAll())
 		}
 	}()
+
 	// The writing connection first: it migrates the file before anyone reads.
 	c, err := d.connect(ctx, dsn(path, true, s))
 	if err != nil {
 		return nil, err
 	}
+
 	if !made {
 		if d.damage, err = findDamage(ctx, c, path); err == nil {
 			err = migrate(ctx, c, all)
@@ -126,6 +133,7 @@ func open(ctx context.Context, path string, clock compute.Clock, s synchronous, 
 			return nil, errors.Join(err, c.Close())
 		}
 	}
+
 	d.engine = newEngine(sqldb.NewConn(c, dialect{}), clock)
 	var o groupcommit.Options
 	for _, set := range with {
@@ -137,6 +145,7 @@ func open(ctx context.Context, path string, clock compute.Clock, s synchronous, 
 	for range readers {
 		d.unopened <- struct{}{}
 	}
+
 	return d, nil
 }
 
@@ -157,6 +166,7 @@ func dsn(path string, write bool, s synchronous) string {
 		"foreign_keys(1)",
 		"temp_store(MEMORY)", // what a statement may undo
 	}}
+
 	if write {
 		q.Set("_txlock", "immediate")
 		q.Add("_pragma", "wal_autocheckpoint(10000)") // in case that checkpoints do not come; migrate sets the journal_mode
@@ -164,6 +174,7 @@ func dsn(path string, write bool, s synchronous) string {
 	} else {
 		q.Add("_pragma", "query_only(1)")
 	}
+
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: q.Encode()}).String()
 }
 
@@ -179,6 +190,7 @@ func (d *DB) connect(ctx context.Context, dsn string) (*sql.Conn, error) {
 	if err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
+
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.pools = append(d.pools, pool)
@@ -193,6 +205,7 @@ func (d *DB) reader(ctx context.Context) (*sqldb.Conn, error) {
 		return c, nil
 	default:
 	}
+
 	select {
 	case c := <-d.readers:
 		return c, nil
@@ -251,6 +264,7 @@ func (d *DB) Read(ctx context.Context, f func(store.Tx) error) (err error) {
 	default:
 	}
 	defer func() { err = told(err) }() // also when f panics
+
 	c, err := d.reader(ctx)
 	if err != nil {
 		return err
@@ -259,6 +273,7 @@ func (d *DB) Read(ctx context.Context, f func(store.Tx) error) (err error) {
 	if _, err := c.Exec("BEGIN"); err != nil {
 		return fmt.Errorf("begin to read: %w", err)
 	}
+
 	tx := sqldb.NewTx(c, d.clock, nil)
 	defer func() { // also when f panics
 		failed := tx.End()
@@ -269,6 +284,7 @@ func (d *DB) Read(ctx context.Context, f func(store.Tx) error) (err error) {
 			err = fmt.Errorf("end reading: %w", e)
 		}
 	}()
+
 	return f(tx)
 }
 
@@ -293,6 +309,7 @@ func (d *DB) SubmitJob(ctx context.Context, s store.Submission) error {
 	if s.Early != nil {
 		c.Early = func() bool { return worker != "" && s.Early(j) }
 	}
+
 	return d.group.Do(ctx, c)
 }
 
@@ -329,8 +346,10 @@ func (d *DB) closeAll() error {
 			case <-d.unopened:
 			}
 		}
+
 		errs = append(errs, d.engine.conn.Close())
 	}
+
 	for i := len(d.pools) - 1; i >= 0; i-- {
 		errs = append(errs, d.pools[i].Close())
 	}

@@ -68,6 +68,7 @@ func TestNoWriteReturnsBeforeItsCommit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "berth.db")
 	s, other := openAt(t, path), outside(t, path)
 	other.SetMaxOpenConns(4)
+
 	found := make(chan error, callers*each)
 	for c := range callers {
 		go func() {
@@ -82,6 +83,7 @@ func TestNoWriteReturnsBeforeItsCommit(t *testing.T) {
 			}
 		}()
 	}
+
 	for range callers * each {
 		require.NoError(t, <-found)
 	}
@@ -102,6 +104,7 @@ func TestTheEnvironmentOfATerminatedPodIsNotInTheFile(t *testing.T) {
 		}))
 	}
 	require.NoError(t, s.Close())
+
 	file, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.NotContains(t, string(file), "a secret")
@@ -115,6 +118,7 @@ func TestAFailedCommitIsToldToEveryCaller(t *testing.T) {
 	require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error {
 		return tx.InsertEndpoint(compute.Endpoint{ID: "e", UserID: "u"})
 	}))
+
 	// The counts are written last, just before the commit, for all callers at once.
 	_, err := other.Exec("CREATE TRIGGER no BEFORE UPDATE ON job_counts BEGIN SELECT RAISE(ROLLBACK, 'refused by a trigger'); END")
 	require.NoError(t, err)
@@ -128,10 +132,12 @@ func TestAFailedCommitIsToldToEveryCaller(t *testing.T) {
 	}
 	_, err = other.Exec("DROP TRIGGER no")
 	require.NoError(t, err)
+
 	var n int
 	require.NoError(t, other.QueryRow("SELECT COUNT(*) FROM jobs").Scan(&n))
 	require.Zero(t, n)
 	require.NoError(t, s.Write(t.Context(), insertJob("a")), "the writer goes on")
+
 	require.NoError(t, s.Read(t.Context(), func(tx store.Tx) error {
 		counts, err := tx.CountJobs("e")
 		require.Equal(t, compute.JobCounts{InQueue: 1}, counts)
@@ -145,11 +151,13 @@ func TestAStatementThatUndoesTheTransactionFailsItsCallEvenIfOverlooked(t *testi
 	s, other := openAt(t, path), outside(t, path)
 	_, err := other.Exec("CREATE TRIGGER no BEFORE INSERT ON keys BEGIN SELECT RAISE(ROLLBACK, 'refused by a trigger'); END")
 	require.NoError(t, err)
+
 	err = s.Write(t.Context(), func(tx store.Tx) error {
 		require.Error(t, tx.InsertKey(compute.Key{ID: "k"}))
 		require.Error(t, insertJob("a")(tx), "would be committed by itself")
 		return nil
 	})
+
 	require.ErrorContains(t, err, "refused by a trigger")
 	var n int
 	require.NoError(t, other.QueryRow("SELECT COUNT(*) FROM jobs").Scan(&n))
@@ -165,6 +173,7 @@ func TestInputAndChunksGoWithTheirJob(t *testing.T) {
 		require.NoError(t, other.QueryRow("SELECT COUNT(*) FROM "+table).Scan(&n))
 		return n
 	}
+
 	j := compute.Job{ID: "j", Status: compute.JobInProgress, WorkerID: "w", ExpiresAt: time.UnixMilli(1)}
 	move := func(to compute.JobStatus) {
 		require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error {
@@ -175,6 +184,7 @@ func TestInputAndChunksGoWithTheirJob(t *testing.T) {
 			return err
 		}))
 	}
+
 	stream := func() {
 		require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error {
 			for range 2 {
@@ -186,15 +196,18 @@ func TestInputAndChunksGoWithTheirJob(t *testing.T) {
 		}))
 	}
 	require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error { return tx.InsertJob(j, []byte(`1`)) }))
+
 	stream()
 	var last int
 	require.NoError(t, other.QueryRow("SELECT MAX(n) FROM chunks").Scan(&last))
 	require.Equal(t, 2, last)
+
 	move(compute.JobFailed)
 	require.Equal(t, 2, count("chunks"), "what was streamed can be read after the end")
 	move(compute.JobInQueue)
 	require.Zero(t, count("chunks"), "a retry streams anew")
 	require.Equal(t, 1, count("job_inputs"))
+
 	move(compute.JobInProgress)
 	stream()
 	move(compute.JobCompleted)
@@ -213,17 +226,20 @@ func TestTheFilesAreTheirOwnersAlone(t *testing.T) {
 	path := filepath.Join(dir, "berth.db")
 	s := openAt(t, path)
 	require.NoError(t, s.Write(t.Context(), insertJob("a")))
+
 	mode := func(path string) os.FileMode {
 		f, err := os.Stat(path)
 		require.NoError(t, err)
 		return f.Mode().Perm()
 	}
+
 	require.Equal(t, os.FileMode(0o700), mode(dir))
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		require.Equal(t, os.FileMode(0o600), mode(path+suffix), suffix)
 	}
 	require.NoError(t, s.Close())
 	require.NoError(t, os.Chmod(path, 0o644))
+
 	openAt(t, path)
 	require.Equal(t, os.FileMode(0o600), mode(path))
 }
@@ -235,10 +251,12 @@ func TestAFileOfANewerProgramIsRefused(t *testing.T) {
 	other := outside(t, path)
 	var version int
 	require.NoError(t, other.QueryRow("PRAGMA user_version").Scan(&version))
+
 	_, err := other.Exec("PRAGMA user_version = 99")
 	require.NoError(t, err)
 	_, err = sqlite.Open(t.Context(), path, compute.SystemClock{})
 	require.ErrorContains(t, err, "a newer berth wrote it: its schema is version 99")
+
 	_, err = other.Exec(fmt.Sprintf("PRAGMA user_version = %d", version))
 	require.NoError(t, err)
 	openAt(t, path)
@@ -249,6 +267,7 @@ func TestCountsOfJobsAreWrittenInTheOrderOfTheEndpoints(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "berth.db")
 	s, other := openAt(t, path), outside(t, path)
 	const endpoints = 30
+
 	id := func(i int) compute.EndpointID { return compute.EndpointID(fmt.Sprintf("endpoint %d", i)) }
 	require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error {
 		for i := range endpoints {
@@ -258,10 +277,12 @@ func TestCountsOfJobsAreWrittenInTheOrderOfTheEndpoints(t *testing.T) {
 		}
 		return nil
 	}))
+
 	_, err := other.Exec(`CREATE TABLE written (n INTEGER PRIMARY KEY, endpoint_id TEXT);
 CREATE TRIGGER inserted AFTER INSERT ON job_counts BEGIN INSERT INTO written (endpoint_id) VALUES (new.endpoint_id); END;
 CREATE TRIGGER updated AFTER UPDATE ON job_counts BEGIN INSERT INTO written (endpoint_id) VALUES (new.endpoint_id); END`)
 	require.NoError(t, err)
+
 	require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error {
 		for i := range endpoints {
 			j := compute.Job{ID: compute.JobID(fmt.Sprint(i)), EndpointID: id(i), Status: compute.JobInQueue}
@@ -271,9 +292,11 @@ CREATE TRIGGER updated AFTER UPDATE ON job_counts BEGIN INSERT INTO written (end
 		}
 		return nil
 	}))
+
 	rows, err := other.Query("SELECT endpoint_id FROM written ORDER BY n")
 	require.NoError(t, err)
 	defer func() { require.NoError(t, rows.Close()) }()
+
 	var written []string
 	for rows.Next() {
 		var one string
@@ -281,6 +304,7 @@ CREATE TRIGGER updated AFTER UPDATE ON job_counts BEGIN INSERT INTO written (end
 		written = append(written, one)
 	}
 	require.NoError(t, rows.Err())
+
 	require.Len(t, written, endpoints)
 	require.True(t, slices.IsSorted(written), written)
 }

@@ -63,6 +63,7 @@ func chargesStep(t *testing.T, open Open) {
 			return tx.ListCharges("u", items, nil, start.Add(-100*time.Hour), start.Add(100*time.Hour))
 		})
 	}
+
 	step := func(by time.Duration) {
 		write(t, s, func(tx store.Tx) error { return tx.StepCharges(by) })
 		clock.Running().Adjust(by)
@@ -78,6 +79,7 @@ func chargesStep(t *testing.T, open Open) {
 	write(t, s, func(tx store.Tx) error { return tx.OpenCharge(worker) })
 	step(time.Hour) // at the moment at which the worker began
 	pod.EndedAt, worker.BeganAt, worker.SeenAt = at(1), at(61), at(61)
+
 	on := pod
 	on.BeganAt, on.EndedAt = at(61), time.Time{}
 	require.Equal(t, []compute.Charge{pod, over, on, worker}, list())
@@ -90,6 +92,7 @@ func chargesStep(t *testing.T, open Open) {
 	back.BeganAt, back.EndedAt = at(-58), time.Time{}
 	backToo.BeganAt, backToo.SeenAt, backToo.EndedAt = at(-58), at(-58), time.Time{}
 	require.Equal(t, []compute.Charge{back, backToo, pod, over, on, worker}, list())
+
 	clock.Advance(time.Minute)
 	write(t, s, func(tx store.Tx) error { return tx.CloseCharge("p") })
 	write(t, s, func(tx store.Tx) error { return tx.CloseUnseen("w") })

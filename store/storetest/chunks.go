@@ -36,10 +36,12 @@ func chunks(t *testing.T, open Open) {
 	}
 	insertJobs(t, s, job("j"), job("other"))
 	move(t, s, "j", take("w", start))
+
 	bytes := func() int { return read(t, s, func(tx store.Tx) (int, error) { return tx.ChunkBytes("j") }) }
 	require.False(t, has())
 	require.Zero(t, bytes())
 	require.Empty(t, drain(t, s, 100))
+
 	first := compute.Chunk{Output: json.RawMessage(`"a"`), Metrics: json.RawMessage(`{"n":1}`)}
 	add(first)
 	add(chunk("22"))
@@ -47,6 +49,7 @@ func chunks(t *testing.T, open Open) {
 	require.True(t, has())
 	require.Equal(t, 14, bytes(), "with metrics")
 	require.Equal(t, drained{[]compute.Chunk{first}, true}, drain(t, s, 1), "one at least")
+
 	add(chunk("44"))
 	require.Equal(t, drained{[]compute.Chunk{chunk("22"), chunk("33")}, true}, drain(t, s, 4))
 	require.Equal(t, drained{[]compute.Chunk{chunk("44")}, false}, drain(t, s, 4))
@@ -59,14 +62,17 @@ func chunks(t *testing.T, open Open) {
 		})
 		return n
 	}
+
 	add(chunk("1"))
 	move(t, s, "j", to(compute.JobFailed))
 	require.Equal(t, 1, count())
 	require.Equal(t, 2, count())
+
 	move(t, s, "j", to(compute.JobFailed))
 	require.Equal(t, 3, count(), "a new time to live is no new end")
 	move(t, s, "j", to(compute.JobInQueue))
 	require.False(t, has(), "a retry begins anew")
+
 	move(t, s, "j", take("w", start))
 	move(t, s, "j", to(compute.JobFailed))
 	require.Equal(t, 1, count())
@@ -80,6 +86,7 @@ func webhooks(t *testing.T, open Open) {
 		})
 		return all
 	}
+
 	log := func() []compute.Webhook {
 		return read(t, s, func(tx store.Tx) ([]compute.Webhook, error) { return tx.ListWebhooks(9) })
 	}
@@ -90,23 +97,27 @@ func webhooks(t *testing.T, open Open) {
 		})
 		return n
 	}
+
 	insert := func(w compute.Webhook) compute.Webhook {
 		write(t, s, func(tx store.Tx) error { return tx.InsertWebhook(w) })
 		all := pending(0)
 		w.Seq, w.Size = all[len(all)-1].Seq, len(w.Body)
 		return w
 	}
+
 	without := func(w compute.Webhook) compute.Webhook {
 		w.Body = nil
 		return w
 	}
 	require.Empty(t, pending(0))
+
 	a := insert(compute.Webhook{JobID: "a", URL: "http://one/", Body: json.RawMessage(`{"id":"a"}`), NextAt: start.Add(time.Second), CreatedAt: start})
 	b := insert(compute.Webhook{JobID: "b", URL: "http://two/", Body: json.RawMessage(`{"id":"bb"}`), NextAt: start, CreatedAt: start})
 	require.Equal(t, []compute.Webhook{without(a), without(b)}, pending(0))
 	require.Equal(t, []compute.Webhook{without(b)}, pending(a.Seq))
 	require.Empty(t, pending(b.Seq))
 	require.Equal(t, b, read(t, s, func(tx store.Tx) (compute.Webhook, error) { return tx.Webhook(b.Seq) }))
+
 	_, err := tryRead(t, s, func(tx store.Tx) (compute.Webhook, error) { return tx.Webhook(b.Seq + 1) })
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
 
@@ -127,6 +138,7 @@ func webhooks(t *testing.T, open Open) {
 	write(t, s, func(tx store.Tx) error { return tx.SetWebhook(a) })
 	require.Equal(t, 1, remove(start.Add(time.Hour), 9))
 	require.Empty(t, log())
+
 	clock.Advance(time.Millisecond)
 	c := compute.Webhook{URL: "http://one/", NextAt: clock.Now(), CreatedAt: clock.Now()}
 	require.Greater(t, insert(c).Seq, b.Seq, "no number comes again")

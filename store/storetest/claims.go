@@ -66,6 +66,7 @@ func claims(t *testing.T, open Open) {
 		})
 		return released
 	}
+
 	gpus.DiskGB, storage.DiskGB = 25, 11
 	require.Equal(t, []compute.Claim{gpus}, release("a", false))
 	require.Empty(t, release("a", false))
@@ -96,6 +97,7 @@ func claimedOnce(t *testing.T, open Open) {
 		require.Equal(t, before, read(t, s, listClaims))
 		require.Equal(t, sums, read(t, s, claimSums))
 	}
+
 	refused(compute.Claim{HolderID: "b", HostID: "h", Devices: []string{"2", "1"}, DiskGB: 1})
 	refused(compute.Claim{HolderID: "b", HostID: "h", Devices: []string{"2", "2"}, DiskGB: 1})
 	refused(compute.Claim{HolderID: "a", HostID: "h", Devices: []string{"2"}, DiskGB: 1})
@@ -109,6 +111,7 @@ func claimsFit(t *testing.T, open Open) {
 		c.HolderID, c.HostID = "late", "h"
 		require.Equal(t, compute.Conflict, compute.CodeOf(claim(t, s, c)))
 	}
+
 	all := func() {
 		t.Helper()
 		full(compute.Claim{Devices: []string{"5", "6", "7", "8", "9"}})
@@ -116,6 +119,7 @@ func claimsFit(t *testing.T, open Open) {
 		full(compute.Claim{MemoryGB: 65})
 		full(compute.Claim{DiskGB: 101})
 	}
+
 	all()
 	require.NoError(t, claim(t, s, compute.Claim{HolderID: "a", HostID: "h", Devices: []string{"0"}, DiskGB: 60}))
 	all()
@@ -125,6 +129,7 @@ func claimsFit(t *testing.T, open Open) {
 	full(compute.Claim{DiskGB: 41})
 	full(compute.Claim{Devices: []string{"1"}, VCPUs: 17})
 	require.NoError(t, claim(t, s, compute.Claim{HolderID: "b", HostID: "h", Devices: []string{"1"}, VCPUs: 16, MemoryGB: 32, DiskGB: 40}))
+
 	full(compute.Claim{VCPUs: 1})
 	require.Equal(t, map[string]compute.Claimed{"h": {GPUs: 2, VCPUs: 16, MemoryGB: 32, DiskGB: 100}}, read(t, s, claimSums))
 
@@ -143,6 +148,7 @@ func claimsRefused(t *testing.T, open Open) {
 		refused := func(c compute.Claim) func(store.Tx) error {
 			return func(tx store.Tx) error { return tx.InsertClaims(claimedHost, c) }
 		}
+
 		got := group(t, s,
 			func(tx store.Tx) error {
 				runs++
@@ -152,6 +158,7 @@ func claimsRefused(t *testing.T, open Open) {
 			refused(compute.Claim{HolderID: "c", HostID: "i", DiskGB: 101}),
 			insert("j"))
 		require.NoError(t, got[0].err)
+
 		require.Equal(t, compute.Conflict, compute.CodeOf(got[1].err))
 		require.Equal(t, compute.Conflict, compute.CodeOf(got[2].err))
 		require.NoError(t, got[3].err)

@@ -16,6 +16,7 @@ func clusters(t *testing.T, open Open) {
 		return read(t, s, func(tx store.Tx) ([]compute.Cluster, error) { return tx.ListClusters("u") })
 	}
 	require.Empty(t, list())
+
 	first := compute.Cluster{
 		ID: "a", UserID: "u", Name: "n", Type: compute.RayCluster, GPU: compute.GPU{ID: "g", Count: 2}, PodCount: 3, DataCenterID: "dc", CreatedAt: start,
 	}
@@ -37,6 +38,7 @@ func clusters(t *testing.T, open Open) {
 		p.ClusterID = cluster
 		return p
 	}
+
 	insertPods(t, s, in("z", "a", compute.PodRunning), in("y", "a", compute.PodError), in("gone", "a", compute.PodTerminated),
 		in("other", "b", compute.PodRunning), pod("bare", "u", compute.PodRunning))
 	pods := func(id compute.ClusterID) []compute.PodID {
@@ -49,6 +51,7 @@ func clusters(t *testing.T, open Open) {
 	write(t, s, func(tx store.Tx) error { return tx.DeleteCluster("a") })
 	require.Equal(t, []compute.Cluster{late, second}, list())
 	require.Equal(t, []compute.PodID{"z", "y"}, pods("a"))
+
 	_, err := tryRead(t, s, func(tx store.Tx) (compute.Cluster, error) { return tx.Cluster("a") })
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
 }

@@ -22,6 +22,7 @@ func endedWorkers(t *testing.T, open Open) {
 			{Source: compute.LogContainer, Position: 1<<60 + 1, Text: ""},
 		},
 	}
+
 	bare := compute.EndedWorker{ID: "bare", EndpointID: "other", EndedAt: start, Log: []compute.LogLine{}}
 	for _, w := range []compute.EndedWorker{first, bare} {
 		write(t, s, func(tx store.Tx) error { return tx.InsertEndedWorker(w) })
@@ -30,6 +31,7 @@ func endedWorkers(t *testing.T, open Open) {
 		got.Log = append([]compute.LogLine{}, got.Log...)
 		require.Equal(t, w, got)
 	}
+
 	_, err := tryRead(t, s, func(tx store.Tx) (compute.EndedWorker, error) { return tx.EndedWorker("none") })
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
 
@@ -40,11 +42,13 @@ func endedWorkers(t *testing.T, open Open) {
 		}
 		return ids
 	}
+
 	for i := range compute.EndedWorkers {
 		require.Contains(t, of("e"), first.ID)
 		w := compute.EndedWorker{ID: compute.WorkerID(fmt.Sprint(i)), EndpointID: "e", EndedAt: start}
 		write(t, s, func(tx store.Tx) error { return tx.InsertEndedWorker(w) })
 	}
+
 	require.Len(t, of("e"), compute.EndedWorkers)
 	require.Equal(t, compute.WorkerID("9"), of("e")[0], "the last one first")
 	require.NotContains(t, of("e"), first.ID)

@@ -33,6 +33,7 @@ func endpointRoundTrip(t *testing.T, open Open) {
 		require.Equal(t, e, read(t, s, func(tx store.Tx) (compute.Endpoint, error) { return tx.Endpoint(e.ID) }))
 		require.Equal(t, e, read(t, s, func(tx store.Tx) (compute.Endpoint, error) { return tx.DeclaredEndpoint(e.UserID, e.Name) }))
 	}
+
 	require.Equal(t, []compute.Endpoint{bare, first, second}, read(t, s, listEndpoints))
 	_, err := tryRead(t, s, func(tx store.Tx) (compute.Endpoint, error) { return tx.Endpoint("none") })
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
@@ -67,6 +68,7 @@ func endpointUpdate(t *testing.T, open Open) {
 		ScalerValue: 9, Timeout: time.Hour, FlashBoot: compute.FlashBootPriority, Version: 8, CreatedAt: start.Add(time.Hour),
 		DeletedAt: start.Add(time.Minute),
 	}
+
 	write(t, s, func(tx store.Tx) error { return tx.UpdateEndpoint(e) })
 	e.UserID, e.Type, e.Declared, e.CreatedAt = "u", compute.QueueEndpoint, true, start
 	require.Equal(t, e, read(t, s, func(tx store.Tx) (compute.Endpoint, error) { return tx.Endpoint("a") }))
@@ -83,6 +85,7 @@ func endpointLists(t *testing.T, open Open) {
 		write(t, s, func(tx store.Tx) error { return tx.InsertEndpoint(e) })
 	}
 	require.Equal(t, []compute.Endpoint{late, early}, read(t, s, func(tx store.Tx) ([]compute.Endpoint, error) { return tx.ListEndpointsOf("u") }))
+
 	with := func(template compute.TemplateID, registry compute.RegistryID, volume compute.VolumeID) []compute.EndpointID {
 		return read(t, s, func(tx store.Tx) ([]compute.EndpointID, error) { return tx.EndpointsWith(template, registry, volume) })
 	}
@@ -91,6 +94,7 @@ func endpointLists(t *testing.T, open Open) {
 	require.Equal(t, []compute.EndpointID{"e", "o"}, with("", "", "w"))
 	require.Empty(t, with("none", "none", "none"))
 	require.Empty(t, with("", "", ""))
+
 	write(t, s, func(tx store.Tx) error { return tx.DeleteEndpoint("e") })
 	write(t, s, func(tx store.Tx) error { return tx.DeleteEndpoint("e") })
 	require.Equal(t, []compute.Endpoint{other, gone, late}, read(t, s, listEndpoints))
@@ -106,10 +110,12 @@ func releases(t *testing.T, open Open) {
 	for _, r := range []compute.Release{second, first, other} {
 		write(t, s, func(tx store.Tx) error { return tx.InsertRelease(r) })
 	}
+
 	list := func(e compute.EndpointID) []compute.Release {
 		return read(t, s, func(tx store.Tx) ([]compute.Release, error) { return tx.ListReleases(e) })
 	}
 	require.Equal(t, []compute.Release{second, first}, list("e"))
+
 	again := second
 	again.ID = "r4"
 	require.Equal(t, compute.Conflict, compute.CodeOf(s.Write(t.Context(), func(tx store.Tx) error { return tx.InsertRelease(again) })), "the version is taken")
@@ -130,10 +136,12 @@ func workers(t *testing.T, open Open) {
 	for _, w := range []compute.Worker{gpu, cpu, bare} {
 		write(t, s, func(tx store.Tx) error { return tx.InsertWorker(w) })
 	}
+
 	list := func(tx store.Tx) ([]compute.Worker, error) { return tx.ListWorkers() }
 	require.Equal(t, []compute.Worker{gpu, cpu, bare}, read(t, s, list))
 	require.Equal(t, []compute.Worker{gpu, bare}, read(t, s, func(tx store.Tx) ([]compute.Worker, error) { return tx.ListWorkersOf("e") }))
 	require.Equal(t, cpu, read(t, s, func(tx store.Tx) (compute.Worker, error) { return tx.Worker("a") }))
+
 	gpu.StartedAt = start.Add(time.Second)
 	require.True(t, guarded(t, s, func(tx store.Tx) (bool, error) { return tx.SetWorkerStarted("z", gpu.StartedAt) }))
 	require.False(t, guarded(t, s, func(tx store.Tx) (bool, error) { return tx.SetWorkerStarted("none", start) }))

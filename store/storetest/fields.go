@@ -33,12 +33,14 @@ func fieldsStored(t *testing.T, open Open) {
 	came(t, s, "", func(tx store.Tx, c compute.Claim) error { return tx.InsertClaims(claimedHost, c) }, first(store.Tx.ListClaims))
 	came(t, s, "OutputSize", func(tx store.Tx, j compute.Job) error { return tx.InsertJob(j, nil) },
 		func(tx store.Tx) (compute.Job, error) { return tx.Job("1") })
+
 	came(t, s, "Seq Size", store.Tx.InsertWebhook, func(tx store.Tx) (w compute.Webhook, err error) {
 		if err = tx.PendingWebhooks(0, func(one compute.Webhook) { w = one }); err == nil {
 			w, err = tx.Webhook(w.Seq)
 		}
 		return w, err
 	})
+
 	came(t, s, "BeganAt SeenAt EndedAt", store.Tx.OpenCharge, first(func(tx store.Tx) ([]compute.Charge, error) { // by the clock
 		return tx.ListCharges("1", []compute.Item{"1"}, nil, start, clock.Now().Add(time.Hour))
 	}))
@@ -53,6 +55,7 @@ func fieldsChanged(t *testing.T, open Open) {
 		}
 		return err
 	}
+
 	stays(t, s, "ID UserID GPU CPU Cloud TemplateID ClusterID CostPerHour CreatedAt", store.Tx.InsertPod, func(tx store.Tx, p compute.Pod) error {
 		p.ID, p.Version = "1", 1
 		if err := clash(tx.ChangePod(p)); err != nil {
@@ -61,6 +64,7 @@ func fieldsChanged(t *testing.T, open Open) {
 		p.Version++
 		return clash(tx.MovePod(p))
 	}, func(tx store.Tx) (compute.Pod, error) { return tx.Pod("1") })
+
 	stays(t, s, "ID UserID Type Declared CreatedAt", store.Tx.InsertEndpoint, func(tx store.Tx, e compute.Endpoint) error {
 		e.ID = "1"
 		return tx.UpdateEndpoint(e)
@@ -77,6 +81,7 @@ func fieldsChanged(t *testing.T, open Open) {
 		v.ID = "1"
 		return tx.UpdateRegistry(v)
 	}, func(tx store.Tx) (compute.Registry, error) { return tx.Registry("1") })
+
 	stays(t, s, "ID EndpointID Sync Webhook S3Config LowPriority ExecutionTimeout TTL OutputSize CreatedAt",
 		func(tx store.Tx, j compute.Job) error { return tx.InsertJob(j, nil) },
 		func(tx store.Tx, j compute.Job) error {
@@ -160,6 +165,7 @@ func fill(v reflect.Value, n int) {
 		v.SetBytes([]byte(strconv.Itoa(n)))
 		return
 	}
+
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {

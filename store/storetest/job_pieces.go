@@ -30,6 +30,7 @@ func jobPieces(t *testing.T, open Open) {
 		_, err := tryRead(t, s, func(tx store.Tx) (json.RawMessage, error) { return tx.JobPieces(j, of, n, count) })
 		require.Equal(t, compute.NotFound, compute.CodeOf(err))
 	}
+
 	write(t, s, func(tx store.Tx) error { return tx.InsertJob(job("j"), input) })
 	var size int
 	write(t, s, func(tx store.Tx) (err error) {
@@ -37,6 +38,7 @@ func jobPieces(t *testing.T, open Open) {
 		return err
 	})
 	require.Equal(t, len(input), size)
+
 	j := getJob(t, s, "j")
 	require.Equal(t, input, pieces(t, s, j, compute.JobInput, size))
 	none(j, compute.JobInput, 2, 2)
@@ -57,6 +59,7 @@ func jobPieces(t *testing.T, open Open) {
 		})
 		return getJob(t, s, "j")
 	}
+
 	j = ends(second)
 	require.Equal(t, len(second), j.OutputSize)
 	require.Equal(t, second, pieces(t, s, j, compute.JobOutput, j.OutputSize))
@@ -69,6 +72,7 @@ func jobPieces(t *testing.T, open Open) {
 			j.Status, j.WorkerID, j.Output, j.OutputSize, j.EndedAt = compute.JobInQueue, "", nil, 0, time.Time{}
 		})
 	}
+
 	again()
 	none(j, compute.JobOutput, 0, 1)
 	require.Zero(t, getJob(t, s, "j").OutputSize)
@@ -76,6 +80,7 @@ func jobPieces(t *testing.T, open Open) {
 	next := ends(first)
 	none(j, compute.JobOutput, 0, 1)
 	require.Equal(t, first, pieces(t, s, next, compute.JobOutput, next.OutputSize))
+
 	again()
 	move(t, s, "j", take("w", start))
 	require.Equal(t, json.RawMessage(`1`), ends(json.RawMessage(`1`)).Output, "a short one after a long one")

@@ -24,10 +24,12 @@ func jobRoundTrip(t *testing.T, open Open) {
 		QueuedAt: start.Add(1 * time.Millisecond), TakenAt: start.Add(2 * time.Millisecond), EndedAt: start.Add(3 * time.Millisecond),
 		ExpiresAt: start.Add(5 * time.Millisecond),
 	}
+
 	bare := compute.Job{ID: "bare", Status: compute.JobInQueue}
 	insertJobs(t, s, full, bare)
 	require.Equal(t, full, getJob(t, s, full.ID))
 	require.Equal(t, bare, getJob(t, s, bare.ID))
+
 	_, err := tryRead(t, s, func(tx store.Tx) (compute.Job, error) { return tx.Job("none") })
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
 	require.ErrorContains(t, err, "none")
@@ -46,6 +48,7 @@ func jobJSON(t *testing.T, open Open) {
 		j.Output, j.S3Config = input, input
 		write(t, s, func(tx store.Tx) error { return tx.InsertJob(j, input) })
 		got := getJob(t, s, id)
+
 		stored := read(t, s, func(tx store.Tx) (json.RawMessage, error) { return tx.JobInput(id) })
 		if len(input) > compute.PieceSize {
 			require.Equal(t, len(input), got.OutputSize)
@@ -53,6 +56,7 @@ func jobJSON(t *testing.T, open Open) {
 			require.Nil(t, stored)
 			got.Output, stored = pieces(t, s, got, compute.JobOutput, len(input)), pieces(t, s, got, compute.JobInput, len(input))
 		}
+
 		for _, b := range []json.RawMessage{got.Output, got.S3Config, stored} {
 			require.True(t, bytes.Equal(input, b), id)
 			require.Equal(t, input == nil, b == nil)
@@ -77,11 +81,13 @@ func jobMove(t *testing.T, open Open) {
 		Attempt: 1, Retries: 2, CreatedAt: start.Add(time.Hour), QueuedAt: start.Add(1 * time.Second), TakenAt: start.Add(2 * time.Second),
 		EndedAt: start.Add(3 * time.Second), ExpiresAt: start.Add(5 * time.Second),
 	}
+
 	try := func(from compute.JobStatus, holder compute.WorkerID, attempt int) bool {
 		return guarded(t, s, func(tx store.Tx) (bool, error) {
 			return tx.MoveJob(moved, store.JobGuard{Status: from, Worker: holder, Attempt: attempt})
 		})
 	}
+
 	attempt := job("j").Attempt
 	require.False(t, try(compute.JobInProgress, "", attempt), "another status")
 	require.False(t, try(compute.JobInQueue, "w", attempt), "another holder")
@@ -112,12 +118,14 @@ func jobHolder(t *testing.T, open Open) {
 			return tx.AppendChunk("j", w, compute.Chunk{Output: json.RawMessage(`1`)})
 		},
 	}
+
 	all := func(want bool, w compute.WorkerID) {
 		t.Helper()
 		for what, try := range tries {
 			require.Equal(t, want, guarded(t, s, func(tx store.Tx) (bool, error) { return try(tx, w) }), what)
 		}
 	}
+
 	all(false, "")
 	move(t, s, "j", take("w", start))
 	all(false, "")
@@ -126,6 +134,7 @@ func jobHolder(t *testing.T, open Open) {
 	all(true, "w")
 	j := getJob(t, s, "j")
 	require.JSONEq(t, `1`, string(j.Output))
+
 	move(t, s, "j", to(compute.JobFailed))
 	all(false, "w")
 	move(t, s, "j", to(compute.JobInQueue)) // with chunks to forget
@@ -145,6 +154,7 @@ func jobTake(t *testing.T, open Open) {
 	j.S3Config, j.Webhook, j.Attempt, j.Retries = json.RawMessage(`{"b":1}`), "https://x/", 1, 1
 	write(t, s, func(tx store.Tx) error { return tx.InsertJob(j, json.RawMessage(`{"a": 1}`)) })
 	clock.Advance(time.Second)
+
 	try := func(id compute.JobID) (got compute.Job, input json.RawMessage, taken bool) {
 		write(t, s, func(tx store.Tx) (err error) {
 			got, input, _, taken, err = tx.TakeJob(id, "w")
@@ -152,15 +162,18 @@ func jobTake(t *testing.T, open Open) {
 		})
 		return got, input, taken
 	}
+
 	_, _, taken := try("none")
 	require.False(t, taken, "an unknown job")
 	got, input, taken := try("j")
 	require.True(t, taken)
+
 	j.Status, j.WorkerID, j.Attempt, j.TakenAt = compute.JobInProgress, "w", 2, start.Add(time.Second)
 	require.Equal(t, j, got)
 	require.Equal(t, `{"a": 1}`, string(input), "byte for byte")
 	require.Equal(t, j, getJob(t, s, "j"))
 	require.Equal(t, compute.JobCounts{InProgress: 1}, counts(t, s))
+
 	_, _, taken = try("j")
 	require.False(t, taken, "once only")
 }
@@ -171,6 +184,7 @@ func jobsWaiting(t *testing.T, open Open) {
 		return read(t, s, waitingJobs)
 	}
 	require.Empty(t, waiting())
+
 	// Of the same time: in the order of the ids, whatever the order of the inserts.
 	z, m, b := timeOrdered(1), timeOrdered(2), "sync-"+timeOrdered(3)
 	first, late, other := job(z), job("a"), job(m)
@@ -180,6 +194,7 @@ func jobsWaiting(t *testing.T, open Open) {
 	move(t, s, "taken", take("w", start))
 	got := waiting()
 	require.Equal(t, []compute.JobID{z, m, b, "a"}, jobIDsOf(got))
+
 	want := compute.Job{ID: z, EndpointID: first.EndpointID, Status: compute.JobInQueue, LowPriority: true, QueuedAt: first.QueuedAt}
 	require.Equal(t, want, got[0])
 
@@ -215,6 +230,7 @@ func jobsHeld(t *testing.T, open Open) {
 		return read(t, s, func(tx store.Tx) ([]compute.Job, error) { return tx.HeldJobs() })
 	}
 	require.Empty(t, held())
+
 	insertJobs(t, s, job("a"), job("b"), job("c"), job("d"))
 	move(t, s, "a", take("w", start.Add(2*time.Second)))
 	want := move(t, s, "b", take("v", start.Add(time.Second)))
@@ -237,19 +253,23 @@ func jobCounts(t *testing.T, open Open) {
 	other.EndpointID = "f"
 	insertJobs(t, s, job("a"), job("b"), job("c"), job("d"), other)
 	require.Equal(t, compute.JobCounts{InQueue: 4}, counts(t, s))
+
 	for _, id := range []compute.JobID{"a", "b", "c"} {
 		move(t, s, id, take("w", start))
 	}
 	require.Equal(t, compute.JobCounts{InQueue: 1, InProgress: 3}, counts(t, s))
+
 	move(t, s, "a", func(j *compute.Job) { j.Status, j.ExpiresAt = compute.JobCompleted, start })
 	move(t, s, "b", to(compute.JobFailed))
 	move(t, s, "c", to(compute.JobTimedOut))
 	move(t, s, "d", to(compute.JobCancelled))
 	require.Equal(t, compute.JobCounts{Completed: 1, Failed: 1}, counts(t, s), "TIMED_OUT and CANCELLED are not counted")
+
 	move(t, s, "b", func(j *compute.Job) { j.ExpiresAt = start })
 	require.Equal(t, compute.JobCounts{Completed: 1, Failed: 1}, counts(t, s), "it stayed where it was")
 	require.True(t, guarded(t, s, func(tx store.Tx) (bool, error) { return tx.DeleteJob("a", start) }))
 	require.Equal(t, compute.JobCounts{Completed: 1, Failed: 1}, counts(t, s), "deleted ones count")
+
 	move(t, s, "b", to(compute.JobInQueue))
 	require.Equal(t, compute.JobCounts{Completed: 1, InQueue: 1}, counts(t, s), "a retried one has not failed")
 
@@ -268,6 +288,7 @@ func jobCounts(t *testing.T, open Open) {
 		require.EqualValues(t, 2, n.InQueue, "its own writes are counted before the commit")
 		return err
 	})
+
 	require.Error(t, s.Write(t.Context(), func(tx store.Tx) error {
 		require.NoError(t, tx.InsertJob(job("undone"), nil))
 		return compute.Errorf(compute.Rejected, "no")
@@ -285,11 +306,13 @@ func jobsExpire(t *testing.T, open Open) {
 	expiring := func(at time.Time, limit int) []compute.JobID {
 		return jobIDsOf(read(t, s, func(tx store.Tx) ([]compute.Job, error) { return tx.ExpiringJobs(at, limit) }))
 	}
+
 	due := func(id compute.JobID, at time.Time, status compute.JobStatus) compute.Job {
 		j := job(id)
 		j.ExpiresAt, j.Status = at, status
 		return j
 	}
+
 	insertJobs(t, s, due("b", start.Add(2*time.Second), compute.JobInQueue), due("a", start.Add(time.Second), compute.JobCompleted),
 		due("c", start.Add(3*time.Second), compute.JobInProgress), due("never", time.Time{}, compute.JobInQueue))
 	require.Empty(t, expiring(start.Add(999*time.Millisecond), 9))
@@ -308,6 +331,7 @@ func jobDelete(t *testing.T, open Open) {
 	require.True(t, guarded(t, s, func(tx store.Tx) (bool, error) {
 		return tx.AppendChunk("ends", "w", compute.Chunk{Output: json.RawMessage(`1`)})
 	}))
+
 	move(t, s, "ends", func(j *compute.Job) { j.Status, j.ExpiresAt = compute.JobCompleted, start })
 	move(t, s, "kept", func(j *compute.Job) { j.Status, j.ExpiresAt = compute.JobCompleted, start.Add(time.Millisecond) })
 	for _, id := range []compute.JobID{"waits", "runs", "ends", "kept", "none"} {
@@ -317,6 +341,7 @@ func jobDelete(t *testing.T, open Open) {
 	require.True(t, exists(t, s, "runs"))
 	require.True(t, exists(t, s, "kept"), "its time has not come")
 	require.False(t, exists(t, s, "ends"))
+
 	_, err := tryRead(t, s, func(tx store.Tx) (json.RawMessage, error) { return tx.JobInput("ends") })
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
 }
@@ -327,6 +352,7 @@ func clears(t *testing.T, open Open) {
 	insertJobs(t, s, job("a"), job("b"))
 	write(t, s, func(tx store.Tx) error { return tx.InsertPod(compute.Pod{ID: "p", UserID: "u", CreatedAt: start}) })
 	write(t, s, func(tx store.Tx) error { return tx.InsertKey(compute.Key{ID: "k", CreatedAt: start}) })
+
 	write(t, s, func(tx store.Tx) error {
 		require.NoError(t, tx.InsertVolume(compute.Volume{ID: "v", UserID: "u", CreatedAt: start}))
 		require.NoError(t, tx.InsertRegistry(compute.Registry{ID: "r", UserID: "u", CreatedAt: start}))
@@ -336,6 +362,7 @@ func clears(t *testing.T, open Open) {
 		require.NoError(t, tx.SetSSHKeys("u", []string{"a"}))
 		require.NoError(t, tx.OpenCharge(compute.Charge{UserID: "u", Item: compute.PodCPU, HolderID: "p"}))
 		require.NoError(t, tx.InsertJob(job("c"), nil))
+
 		asked := endpoint("asked", "u", "n")
 		asked.Declared = false
 		for _, e := range []compute.Endpoint{asked, endpoint("declared", "u", "n")} {
@@ -344,8 +371,10 @@ func clears(t *testing.T, open Open) {
 			require.NoError(t, tx.InsertWorker(compute.Worker{ID: compute.WorkerID(e.ID), EndpointID: e.ID}))
 			require.NoError(t, tx.InsertClaims(claimedHost, compute.Claim{HolderID: string(e.ID), HostID: "h", Devices: []string{string(e.ID)}, DiskGB: 5}))
 		}
+
 		return tx.Clear()
 	})
+
 	require.Zero(t, counts(t, s))
 	require.Empty(t, read(t, s, waitingJobs))
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Pod, error) { return tx.ListPods("u") }))
@@ -365,10 +394,12 @@ func clears(t *testing.T, open Open) {
 	require.Len(t, read(t, s, func(tx store.Tx) ([]compute.Worker, error) { return tx.ListWorkers() }), 1)
 	require.Len(t, read(t, s, listClaims), 1)
 	require.Equal(t, map[string]compute.Claimed{"h": {GPUs: 1, DiskGB: 5}}, read(t, s, claimSums))
+
 	declared := job("counted")
 	declared.EndpointID = "declared"
 	insertJobs(t, s, declared)
 	require.Equal(t, compute.JobCounts{InQueue: 1}, read(t, s, func(tx store.Tx) (compute.JobCounts, error) { return tx.CountJobs("declared") }))
+
 	insertJobs(t, s, job("a"))
 	require.Equal(t, compute.JobCounts{InQueue: 1}, counts(t, s))
 }
@@ -385,6 +416,7 @@ func jobSets(t *testing.T, open Open) {
 	var stored []compute.Job
 	note := func(j compute.Job) { stored = append(stored, j) }
 	require.NoError(t, s.SubmitJob(ctx, store.Submission{Job: draft("waits"), Input: json.RawMessage(`1`), Stored: note}))
+
 	assigned, early := 0, 0
 	require.NoError(t, s.SubmitJob(ctx, store.Submission{
 		Job: draft("taken"), Input: json.RawMessage(`2`), Stored: note,
@@ -399,11 +431,13 @@ func jobSets(t *testing.T, open Open) {
 		Job: draft("nobody"), Assign: func() compute.WorkerID { return "" },
 		Early: func(compute.Job) bool { t.Error("early for nobody"); return false },
 	}))
+
 	require.Equal(t, []int{1, 1}, []int{assigned, early})
 	require.Len(t, stored, 2)
 	require.Equal(t, compute.JobInQueue, stored[0].Status)
 	require.Equal(t, clock.Now().Add(time.Hour), stored[0].ExpiresAt)
 	require.Equal(t, []any{compute.JobInProgress, compute.WorkerID("w"), 1, clock.Now()}, []any{stored[1].Status, stored[1].WorkerID, stored[1].Attempt, stored[1].TakenAt})
+
 	err := s.SubmitJob(ctx, store.Submission{Job: draft("waits"), Stored: note})
 	require.Equal(t, compute.Conflict, compute.CodeOf(err))
 	require.Len(t, stored, 2, "not stored, not told")
@@ -427,6 +461,7 @@ func jobSets(t *testing.T, open Open) {
 			return json.RawMessage(`{"id":"` + string(j.ID) + `"}`), nil
 		},
 	}
+
 	end.Job.Status, end.Job.Output, end.Job.Webhook = compute.JobCompleted, json.RawMessage(`3`), "http://receiver"
 	require.NoError(t, s.EndJob(ctx, end))
 	require.Empty(t, ended, "somebody else holds it")
@@ -435,6 +470,7 @@ func jobSets(t *testing.T, open Open) {
 	require.NoError(t, s.EndJob(ctx, end))
 	require.Len(t, ended, 1, "once")
 	require.Equal(t, clock.Now().Add(time.Minute), ended[0].ExpiresAt)
+
 	var posts []compute.Webhook
 	require.NoError(t, s.Read(ctx, func(tx store.Tx) error {
 		j, err := tx.Job("taken")
@@ -442,6 +478,7 @@ func jobSets(t *testing.T, open Open) {
 		require.Equal(t, compute.JobCompleted, j.Status)
 		return errors.Join(err, tx.PendingWebhooks(0, func(w compute.Webhook) { posts = append(posts, w) }))
 	}))
+
 	require.Len(t, posts, 1)
 	require.Equal(t, compute.JobID("taken"), posts[0].JobID)
 	require.Equal(t, compute.JobCounts{InProgress: 2, Completed: 1}, counts(t, s))

@@ -17,6 +17,7 @@ func keys(t *testing.T, open Open) {
 		return read(t, s, func(tx store.Tx) ([]compute.Key, error) { return tx.ListKeys() })
 	}
 	require.Empty(t, list())
+
 	full := compute.Key{
 		ID: "z", UserID: "u", Name: "n", Scopes: []compute.Scope{"one", "two"}, Hash: sha256.Sum256([]byte("token")), WorkerID: "w", Exempt: true,
 		CreatedAt: start, ExpiresAt: start.Add(time.Hour), RevokedAt: start.Add(time.Minute),
@@ -33,6 +34,7 @@ func keys(t *testing.T, open Open) {
 	write(t, s, func(tx store.Tx) error { return tx.RevokeKey("a") })
 	bare.RevokedAt = clock.Now()
 	require.Equal(t, []compute.Key{full, bare, none}, list())
+
 	one := func(id compute.KeyID) (k compute.Key, err error) {
 		err = s.Read(t.Context(), func(tx store.Tx) (err error) {
 			k, err = tx.Key(id)
@@ -40,11 +42,13 @@ func keys(t *testing.T, open Open) {
 		})
 		return k, err
 	}
+
 	for _, k := range list() {
 		found, err := one(k.ID)
 		require.NoError(t, err)
 		require.Equal(t, k, found)
 	}
+
 	_, err := one("none")
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
 	require.Equal(t, compute.NotFound, compute.CodeOf(s.Write(t.Context(), func(tx store.Tx) error { return tx.RevokeKey("none") })))
@@ -62,11 +66,13 @@ func oldKeys(t *testing.T, open Open) {
 	} {
 		write(t, s, func(tx store.Tx) error { return tx.InsertKey(k) })
 	}
+
 	write(t, s, func(tx store.Tx) error {
 		n, err := tx.DeleteInvalidKeys(start.Add(time.Millisecond))
 		require.Equal(t, 2, n)
 		return err
 	})
+
 	var left []compute.KeyID
 	for _, k := range read(t, s, func(tx store.Tx) ([]compute.Key, error) { return tx.ListKeys() }) {
 		left = append(left, k.ID)

@@ -49,6 +49,7 @@ func podRoundTrip(t *testing.T, open Open) {
 		Status: compute.PodRunning,
 		Reason: "because", Version: 7, CreatedAt: start, StartedAt: start.Add(time.Millisecond), MovedAt: start.Add(time.Second),
 	}
+
 	cpu := pod("cpu", "u", compute.PodProvisioning)
 	cpu.CPU = &compute.CPU{ID: "cpu3c", VCPUCount: 2, MemoryGB: 4}
 	cpu.Ports, cpu.Env = []string{}, map[string]string{}
@@ -58,6 +59,7 @@ func podRoundTrip(t *testing.T, open Open) {
 		require.Equal(t, want, getPod(t, s, want.ID))
 	}
 	require.Equal(t, compute.Conflict, compute.CodeOf(s.Write(t.Context(), func(tx store.Tx) error { return tx.InsertPod(full) })))
+
 	_, err := tryRead(t, s, func(tx store.Tx) (compute.Pod, error) { return tx.Pod("none") })
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
 }
@@ -86,6 +88,7 @@ func podMove(t *testing.T, open Open) {
 	p.Devices, p.Address = []string{"0"}, 7
 	p.Name, p.CreatedAt = "not written", clock.Now()
 	require.True(t, guarded(t, s, func(tx store.Tx) (bool, error) { return tx.MovePod(p) }))
+
 	got := getPod(t, s, "p")
 	want := p
 	want.Name, want.CreatedAt, want.MovedAt, want.Version = "n", start, clock.Now(), 1
@@ -106,12 +109,14 @@ func podEnds(t *testing.T, open Open) {
 		})
 		return n
 	}
+
 	require.Zero(t, remove(start.Add(time.Hour), 9))
 	secret := func(id compute.PodID) compute.Pod {
 		p := pod(id, "u", compute.PodRunning)
 		p.Args, p.Env = "--password secret", map[string]string{"PASSWORD": "secret"}
 		return p
 	}
+
 	late := secret("late")
 	late.CreatedAt = start.Add(time.Minute)
 	insertPods(t, s, secret("a"), secret("b"), secret("stays"), late)
@@ -124,11 +129,13 @@ func podEnds(t *testing.T, open Open) {
 		require.Empty(t, got.Env)
 		require.Empty(t, got.Args)
 	}
+
 	require.Zero(t, remove(start.Add(time.Second), 9), "not before the time")
 	require.Equal(t, 1, remove(start.Add(1500*time.Millisecond), 9))
 	getPod(t, s, "a") // was terminated later
 	require.Equal(t, 1, remove(start.Add(2*time.Minute), 1))
 	require.Zero(t, remove(start.Add(time.Hour), 9))
+
 	_, err := tryRead(t, s, func(tx store.Tx) (compute.Pod, error) { return tx.Pod("a") })
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
 	for _, id := range []compute.PodID{"stays", "late"} {
@@ -146,12 +153,14 @@ func podAddresses(t *testing.T, open Open) {
 		})
 		return all, users
 	}
+
 	a, b, gone := pod("a", "u", compute.PodExited), pod("b", "v", compute.PodRunning), pod("gone", "u", compute.PodTerminated)
 	a.Address, b.Address, gone.Address = 9, 3, 9
 	insertPods(t, s, gone, a, b, pod("without", "u", compute.PodRunning))
 	all, users := get()
 	require.Equal(t, []compute.NetworkAddress{3, 9}, all)
 	require.Equal(t, []compute.UserID{"v", "u"}, users)
+
 	b.Address = 9
 	err := s.Write(t.Context(), func(tx store.Tx) error {
 		_, err := tx.MovePod(b)

@@ -15,6 +15,7 @@ func registries(t *testing.T, open Open) {
 	list := func() []compute.Registry {
 		return read(t, s, func(tx store.Tx) ([]compute.Registry, error) { return tx.ListRegistries("u") })
 	}
+
 	newest := func() (id compute.RegistryID) {
 		read(t, s, func(tx store.Tx) (found bool, err error) {
 			r, found, err := tx.NewestRegistry()
@@ -24,6 +25,7 @@ func registries(t *testing.T, open Open) {
 		})
 		return id
 	}
+
 	require.Empty(t, list())
 	require.Empty(t, newest())
 	first := compute.Registry{ID: "a", UserID: "u", Name: "n", Login: []byte{0, 1, 0xff}, CreatedAt: start}
@@ -42,6 +44,7 @@ func registries(t *testing.T, open Open) {
 		p.RegistryID = registry
 		return p
 	}
+
 	insertPods(t, s, using("z", "a", compute.PodRunning), using("y", "a", compute.PodError), using("gone", "a", compute.PodTerminated),
 		using("other", "b", compute.PodRunning), pod("bare", "u", compute.PodRunning))
 	pods := func(id compute.RegistryID) []compute.PodID {
@@ -55,6 +58,7 @@ func registries(t *testing.T, open Open) {
 	write(t, s, func(tx store.Tx) error { return tx.UpdateRegistry(changed) })
 	require.Equal(t, changed, read(t, s, func(tx store.Tx) (compute.Registry, error) { return tx.Registry("d") }))
 	require.Equal(t, []compute.Registry{first, second, late}, list())
+
 	unknown := s.Write(t.Context(), func(tx store.Tx) error { return tx.UpdateRegistry(compute.Registry{ID: "none"}) })
 	require.Equal(t, compute.NotFound, compute.CodeOf(unknown))
 
@@ -71,6 +75,7 @@ func delegations(t *testing.T, open Open) {
 		return read(t, s, func(tx store.Tx) ([]compute.Delegation, error) { return tx.ListDelegations("u") })
 	}
 	require.Empty(t, list())
+
 	first := compute.Delegation{ID: "a", UserID: "u", Name: "n", Account: "1", Region: "r", Repository: "a/b", Tag: "t", CreatedAt: start}
 	second, other := first, first
 	second.ID, second.Name, other.ID, other.UserID = "b", "", "c", "v"
@@ -79,6 +84,7 @@ func delegations(t *testing.T, open Open) {
 	}
 	require.Equal(t, []compute.Delegation{second, first}, list())
 	require.Equal(t, compute.Conflict, compute.CodeOf(s.Write(t.Context(), func(tx store.Tx) error { return tx.InsertDelegation(first) })))
+
 	revoke := func(user compute.UserID, id compute.DelegationID) bool {
 		return guarded(t, s, func(tx store.Tx) (bool, error) { return tx.DeleteDelegation(user, id) })
 	}

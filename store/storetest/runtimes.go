@@ -15,11 +15,13 @@ func runtimes(t *testing.T, open Open) {
 		return read(t, s, func(tx store.Tx) ([]compute.RuntimeAt, error) { return tx.ListRuntimes() })
 	}
 	require.Empty(t, list())
+
 	here, there := compute.RuntimeAt{Name: "docker", Address: "unix:///here"}, compute.RuntimeAt{Name: "docker", Address: "ssh://there"}
 	for _, r := range []compute.RuntimeAt{here, there, here} {
 		write(t, s, func(tx store.Tx) error { return tx.InsertRuntime(r) })
 	}
 	require.Equal(t, []compute.RuntimeAt{there, here}, list())
+
 	for range 2 {
 		write(t, s, func(tx store.Tx) error { return tx.DeleteRuntime(here) })
 	}

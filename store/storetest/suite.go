@@ -41,6 +41,7 @@ func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store)
 		"runtimes are listed and deleted":                               runtimes,
 		"volumes are listed, updated and deleted":                       volumes,
 		"the pods of a volume are those that are not terminated":        volumePods,
+		"secrets are listed, found by name, changed and deleted":        secrets,
 		"registry credentials are listed and deleted, with their pods":  registries,
 		"delegations are listed and revoked":                            delegations,
 		"templates are listed, updated and deleted":                     templates,
@@ -190,8 +191,10 @@ func move(t *testing.T, s store.Store, id compute.JobID, change func(*compute.Jo
 		if err == nil && !moved {
 			err = compute.Errorf(compute.Internal, "the job did not move")
 		}
+
 		return err
 	})
+
 	return j
 }
 

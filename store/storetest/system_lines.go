@@ -23,11 +23,13 @@ func systemLines(t *testing.T, open Open) {
 		}
 		return texts
 	}
+
 	add := func(id, text string) {
 		write(t, s, func(tx store.Tx) error { return tx.AddSystemLine(id, text) })
 	}
 	write(t, s, func(tx store.Tx) error { return tx.BeginSystemLines("p", "a") })
 	require.Equal(t, compute.Conflict, compute.CodeOf(s.Write(t.Context(), func(tx store.Tx) error { return tx.BeginSystemLines("p", "again") })))
+
 	add("p", "b") // at the same time
 	add("q", "x")
 	before := clock.Now().Add(time.Millisecond).UnixNano()
@@ -36,14 +38,17 @@ func systemLines(t *testing.T, open Open) {
 	require.Equal(t, []string{"a", "b", "c"}, get("p", 0))
 	require.Equal(t, []string{"c"}, get("p", before))
 	require.Empty(t, get("p", clock.Now().Add(time.Millisecond).UnixNano()))
+
 	for i := range compute.SystemLines {
 		add("p", fmt.Sprint(i))
 	}
 	require.Len(t, get("p", 0), compute.SystemLines+3)
+
 	write(t, s, func(tx store.Tx) error { return tx.ForgetSystemLines("p") })
 	texts := get("p", 0)
 	require.Len(t, texts, compute.SystemLines)
 	require.Equal(t, "0", texts[0])
+
 	write(t, s, func(tx store.Tx) error { return tx.DeleteSystemLines("p") })
 	require.Empty(t, get("p", 0))
 	require.Equal(t, []string{"x"}, get("q", 0))

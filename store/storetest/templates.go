@@ -24,6 +24,7 @@ func templates(t *testing.T, open Open) {
 		return read(t, s, func(tx store.Tx) ([]compute.Template, error) { return tx.ListTemplates("u") })
 	}
 	require.Empty(t, list())
+
 	full := fullTemplate()
 	bare := compute.Template{ID: "bare", UserID: "u", Ports: []string{}, PortNames: map[string]string{}, Env: map[string]string{}, CUDAVersions: []string{}, CreatedAt: start}
 	late, other := full, full
@@ -41,6 +42,7 @@ func templates(t *testing.T, open Open) {
 		return read(t, s, func(tx store.Tx) (compute.Template, error) { return tx.Template(id) })
 	}
 	require.Equal(t, changed, get("full"))
+
 	changed = full
 	changed.UserID, changed.CreatedAt = "not written", late.CreatedAt
 	write(t, s, func(tx store.Tx) error { return tx.UpdateTemplate(changed) })
@@ -61,6 +63,7 @@ func templateUse(t *testing.T, open Open) {
 		p.TemplateID = template
 		return p
 	}
+
 	insertPods(t, s, from("z", "t", compute.PodRunning), from("y", "t", compute.PodExited), from("gone", "t", compute.PodTerminated),
 		from("other", "s", compute.PodRunning), pod("bare", "u", compute.PodRunning))
 	require.Equal(t, []compute.PodID{"z", "y"}, read(t, s, func(tx store.Tx) ([]compute.PodID, error) { return tx.TemplatePods("t") }))
@@ -73,6 +76,7 @@ func templateUse(t *testing.T, open Open) {
 		require.NoError(t, tx.InsertTemplate(other))
 		return tx.ForgetRegistry("r")
 	})
+
 	one.RegistryID = ""
 	require.Equal(t, []compute.Template{other, one}, read(t, s, func(tx store.Tx) ([]compute.Template, error) { return tx.ListTemplates("u") }))
 }

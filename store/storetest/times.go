@@ -15,6 +15,7 @@ func lag(t *testing.T, open Open) {
 		return read(t, s, func(tx store.Tx) (time.Duration, error) { return tx.Lag() })
 	}
 	require.Zero(t, get())
+
 	for _, d := range []time.Duration{time.Hour, -90 * time.Minute, 0, time.Millisecond} {
 		write(t, s, func(tx store.Tx) error { return tx.SetLag(d) })
 		require.Equal(t, d, get())

@@ -45,6 +45,7 @@ func group(t *testing.T, s store.Store, fs ...func(store.Tx) error) []outcome {
 	gate := make(chan struct{})
 	fs = append([]func(store.Tx) error{func(store.Tx) error { <-gate; return nil }}, fs...)
 	outcomes := make([]outcome, len(fs))
+
 	var wg sync.WaitGroup
 	for i, f := range fs {
 		wg.Add(1)
@@ -57,11 +58,14 @@ func group(t *testing.T, s store.Store, fs ...func(store.Tx) error) []outcome {
 				outcomes[i] = o
 				wg.Done()
 			}()
+
 			o.err = s.Write(t.Context(), f)
 			o.exited = false
 		}()
+
 		synctest.Wait()
 	}
+
 	close(gate)
 	wg.Wait()
 	require.Equal(t, outcome{}, outcomes[0])
@@ -90,6 +94,7 @@ func around(t *testing.T, open Open, end func() error, want outcome) {
 				return end()
 			}
 		}
+
 		got := group(t, s, bad("x"), insert("a"), bad("y"), bad("a2"), insert("a2"), insert("b"))
 		require.Equal(t, []outcome{want, {}, want, want, {}, {}}, got)
 		for id, there := range map[compute.JobID]bool{"a": true, "b": true, "a2": true, "x": false, "y": false} {
@@ -111,8 +116,10 @@ func around(t *testing.T, open Open, end func() error, want outcome) {
 				o.err = s.Write(t.Context(), bad("z"))
 				o.exited = false
 			}()
+
 			return <-ended
 		}
+
 		require.Equal(t, want, alone())
 		require.False(t, exists(t, s, "z"))
 		write(t, s, insert("z"))
@@ -138,6 +145,7 @@ func runsAgain(t *testing.T, open Open) {
 		s := beginCounted(t, open)
 		var mu sync.Mutex
 		var effects []string
+
 		runs := map[string]int{}
 		counted := func(id compute.JobID, end error) func(store.Tx) error {
 			return func(tx store.Tx) error {
@@ -148,6 +156,7 @@ func runsAgain(t *testing.T, open Open) {
 				return errors.Join(insert(id)(tx), end)
 			}
 		}
+
 		got := group(t, s, counted("a", nil), counted("b", nil), counted("x", errNo), counted("c", nil))
 		require.Equal(t, []outcome{{}, {}, {err: got[2].err}, {}}, got)
 		require.ErrorIs(t, got[2].err, errNo)
@@ -167,6 +176,7 @@ func runsAgain(t *testing.T, open Open) {
 			},
 			counted("f", nil), counted("x", errNo))
 		require.NoError(t, errors.Join(got[0].err, got[2].err))
+
 		require.ErrorIs(t, got[1].err, errNo)
 		require.ErrorIs(t, got[3].err, errNo)
 		for id, there := range map[compute.JobID]bool{"d": true, "f": true, "e": false, "x": false, "y": false} {
@@ -216,6 +226,7 @@ func concurrent(t *testing.T, open Open) {
 			}
 		}()
 	}
+
 	for range callers * each {
 		require.NoError(t, <-errs)
 	}
@@ -236,6 +247,7 @@ func withdrawn(t *testing.T, open Open) {
 		synctest.Wait()
 		cancel()
 		require.ErrorIs(t, <-ended, context.Canceled, "at once, while the other one is under way")
+
 		close(gate)
 		require.NoError(t, <-errs)
 		require.ErrorIs(t, s.Write(ctx, insert("a")), context.Canceled)
@@ -271,6 +283,7 @@ func snapshot(t *testing.T, open Open) {
 		require.Empty(t, after)
 		return err
 	}))
+
 	require.True(t, exists(t, s, "a"))
 	require.Same(t, errNo, s.Read(t.Context(), func(store.Tx) error { return errNo }), "as it is")
 	require.PanicsWithValue(t, "no", func() { _ = s.Read(t.Context(), func(store.Tx) error { panic("no") }) })
@@ -338,6 +351,7 @@ func closesAfter(t *testing.T, open Open, begun func(s store.Store, gate chan st
 		go func() { shut <- s.Close() }()
 		synctest.Wait()
 		require.Empty(t, shut)
+
 		close(gate)
 		require.NoError(t, <-ended)
 		require.NoError(t, <-ended)

@@ -16,6 +16,7 @@ func volumes(t *testing.T, open Open) {
 		return read(t, s, func(tx store.Tx) ([]compute.Volume, error) { return tx.ListVolumes("u") })
 	}
 	require.Empty(t, list())
+
 	first := compute.Volume{ID: "a", UserID: "u", Name: "n", SizeGB: 10, DataCenterID: "dc", Type: compute.HighPerformanceVolume, CreatedAt: start}
 	second, late, other := first, first, first
 	second.ID, late.ID, late.CreatedAt, other.ID, other.UserID = "b", "c", start.Add(time.Second), "d", "v"
@@ -29,6 +30,7 @@ func volumes(t *testing.T, open Open) {
 	changed.Name, changed.SizeGB = "m", 20
 	write(t, s, func(tx store.Tx) error { return tx.UpdateVolume(changed) })
 	require.Equal(t, changed, read(t, s, func(tx store.Tx) (compute.Volume, error) { return tx.Volume("a") }))
+
 	fixed := changed
 	fixed.UserID, fixed.DataCenterID, fixed.Type = "v", "elsewhere", compute.StandardVolume
 	write(t, s, func(tx store.Tx) error { return tx.UpdateVolume(fixed) })
@@ -49,6 +51,7 @@ func volumePods(t *testing.T, open Open) {
 		p.Network = &compute.NetworkMount{VolumeID: volume, Path: "/n"}
 		return p
 	}
+
 	insertPods(t, s, mounting("z", "v", compute.PodRunning), mounting("a", "v", compute.PodExited), mounting("gone", "v", compute.PodTerminated),
 		mounting("other", "w", compute.PodRunning), pod("bare", "u", compute.PodRunning))
 	list := func(id compute.VolumeID) []compute.PodID {
