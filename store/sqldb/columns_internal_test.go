@@ -42,7 +42,7 @@ func TestColumns_OneListGivesTheTextsTheArgumentsAndTheRow(t *testing.T) {
 	require.Equal(t, `"name", "at", max(x, y), "count"`, thingColumns.list())
 	require.Equal(t, `t."name", t."at", max(x, y), t."count"`, thingColumns.from("t").list())
 	require.Equal(t, `"count"`, thingColumns.only("count").list())
-	require.PanicsWithValue(t, "sqldb: there is no column nmae", func() { thingColumns.only("nmae") })
+	require.PanicsWithValue(t, "sqldb: there is no column colour", func() { thingColumns.only("colour") })
 
 	n := int64(7)
 	for _, want := range []thing{{}, {"n", time.UnixMilli(1).UTC(), &n}} {

@@ -68,10 +68,10 @@ func (c *Conn) statement(driverConn any, query string, args []any) (s statement,
 	return s, nil
 }
 
-// forget forgets the arguments: they may be large.
-func (c *Conn) forget() {
+// forget forgets so many arguments: they may be large.
+func (c *Conn) forget(n int) {
 	clear(c.args)
-	clear(c.values)
+	clear(c.values[:min(n, most)])
 }
 
 func prepare(conn any, query string) (statement, error) {
@@ -103,7 +103,7 @@ func (c *Conn) Exec(query string, args ...any) (r sql.Result, err error) {
 		if err == nil {
 			r, err = s.ExecContext(context.Background(), c.args)
 		}
-		c.forget()
+		c.forget(len(args))
 		return err
 	})
 	return r, err
@@ -117,7 +117,7 @@ func (c *Conn) Query(query string, args ...any) (*Rows, error) {
 		if err == nil {
 			r.rows, err = s.QueryContext(context.Background(), c.args)
 		}
-		c.forget()
+		c.forget(len(args))
 		return err
 	})
 	if err != nil {

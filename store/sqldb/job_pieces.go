@@ -63,8 +63,8 @@ func inPieces(j *compute.Job) bool { return j.Status.Ended() && len(j.Output) > 
 func keepsOutput(j *compute.Job) bool { return j.Output == nil && j.OutputSize > 0 }
 
 // moveOutput keeps the pieces of the output with a job that was moved.
-func (tx *Tx) moveOutput(j compute.Job, from compute.JobStatus) error {
-	if from.Ended() && !keepsOutput(&j) {
+func (tx *Tx) moveOutput(j *compute.Job, from compute.JobStatus) error {
+	if from.Ended() && !keepsOutput(j) {
 		if _, err := tx.exec("delete job pieces", deletePieces, seqOf(j.ID), string(compute.JobOutput)); err != nil {
 			return err
 		}

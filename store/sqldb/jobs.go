@@ -181,12 +181,12 @@ func (tx *Tx) MoveJob(j compute.Job, was store.JobGuard) (bool, error) {
 		lost = found && j.Retries > before.Retries
 	}
 
-	moved, err := tx.moveRow(j, was)
+	moved, err := tx.moveRow(&j, was)
 	if err != nil || !moved {
 		return false, err
 	}
 	tx.moves = append(tx.moves, countMove{endpoint: j.EndpointID, from: was.Status, to: j.Status, lost: lost})
-	if err := tx.moveOutput(j, was.Status); err != nil {
+	if err := tx.moveOutput(&j, was.Status); err != nil {
 		return false, err
 	}
 
@@ -200,13 +200,13 @@ func (tx *Tx) MoveJob(j compute.Job, was store.JobGuard) (bool, error) {
 }
 
 // moveRow writes the row.
-func (tx *Tx) moveRow(j compute.Job, was store.JobGuard) (bool, error) {
+func (tx *Tx) moveRow(j *compute.Job, was store.JobGuard) (bool, error) {
 	query, c := moveJob, movedColumns
-	if keepsOutput(&j) {
+	if keepsOutput(j) {
 		query, c = keepOutput, jobMoves
 	}
 	return tx.changed("move job", query,
-		c.values(tx.args(), &j, string(j.Status), seqOf(j.ID), string(j.ID), string(was.Status), string(was.Worker), was.Attempt)...)
+		c.values(tx.args(), j, string(j.Status), seqOf(j.ID), string(j.ID), string(was.Status), string(was.Worker), was.Attempt)...)
 }
 
 // SetJobOutput replaces the output of a job that holder holds.
