@@ -31,7 +31,15 @@ func TestSecrets_InTheEnvironmentOfWhatStarts(t *testing.T) {
 	secret := "/v2/account/secrets/" + do(201, "POST", "/v2/account/secrets", `{"name":"level","value":"the-first-value"}`)["id"].(string)
 	pod := do(201, "POST", "/v2/pods", strings.TrimSuffix(toldPod, "}")+
 		`,"env":{"LEVEL":"<{{ RUNPOD_SECRET_level }}>","NONE":"{{ RUNPOD_SECRET_Level }}"}}`)["id"].(string)
-	restart := func() { do(200, "POST", "/v2/pods/"+pod+"/action", `{"action":"restart"}`) }
+	reached := func(status string) {
+		t.Helper()
+		require.Eventually(t, func() bool { return do(200, "GET", "/v2/pods/"+pod, "")["status"] == status }, time.Minute, 10*time.Millisecond)
+	}
+	restart := func() {
+		t.Helper()
+		reached("RUNNING")
+		do(200, "POST", "/v2/pods/"+pod+"/action", `{"action":"restart"}`)
+	}
 
 	env := variables(t, s, key, pod, 0)
 	require.Equal(t, "<the-first-value>", env["LEVEL"])
@@ -50,7 +58,7 @@ func TestSecrets_InTheEnvironmentOfWhatStarts(t *testing.T) {
 
 	do(201, "POST", "/v2/account/secrets", `{"name":"level","value":"`+strings.Repeat("x", 131_072)+`"}`)
 	restart()
-	require.Eventually(t, func() bool { return do(200, "GET", "/v2/pods/"+pod, "")["status"] == "ERROR" }, time.Minute, 10*time.Millisecond)
+	reached("ERROR")
 	logLines(t, s, key, "/v2/pods/"+pod+"/logs?source=system&tail=500", "pod is ERROR: env: LEVEL has 131080 bytes with the secrets that it names, and a program takes at most 131071", 0)
 	require.NoError(t, s.Close())
 
