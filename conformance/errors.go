@@ -153,7 +153,7 @@ var _ = area(func() {
 		c.createRefused(with(`"env":{"A":"1","A":"1"}`), 422, "/env/A:")
 	})
 
-	add("errors.integers", create, func(c *Check) {
+	add("errors.integers", append(create, "createEndpoint"), func(c *Check) {
 		body := func(disk string) string {
 			return `{"name":"a","image":"i","gpu":{"id":"NVIDIA L4"},"disk":` + disk + `}`
 		}
@@ -162,6 +162,9 @@ var _ = area(func() {
 		}
 		for written, disk := range map[string]float64{"5.0": 5, "5e1": 50, "50e-1": 5, "0.5E+1": 5} {
 			require.Equal(c, disk, c.createPod(body(written))["disk"], written)
+
+			made := c.make(serverless, c.edited(cpuEndpoint, `"scaling":{"type":"REQUEST_COUNT","requestCount":`+written+`}`))
+			require.Equal(c, map[string]any{"type": "REQUEST_COUNT", "requestCount": disk}, made["scaling"], written)
 		}
 	})
 

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const secrets = "/v2/account/secrets"
+const secrets = "/v2/account/secrets" //nolint:gosec // G101: a path
 
 // own gives a name that begins so and that no other run of a rule has.
 func (c *Check) own(name string) string { return name + "_" + c.name }

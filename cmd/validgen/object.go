@@ -232,9 +232,10 @@ func (g *generator) required(schema *yaml.Node, properties []member, model model
 	return nil
 }
 
-// union writes the body of the function of oneOf: the discriminator says which branch checks the value, which is kept as
-// JSON, as oapi-codegen's model of a union does. Each branch must require the discriminator and allow it the one value, so
-// that exactly one branch can match.
+// union writes the body of the function of oneOf: the discriminator says which branch reads the value, which is kept as JSON, as
+// oapi-codegen's model of a union does. Where an integer in it is written as 1.0, which the decoder of the model would refuse, that
+// JSON is made from what was read. Each branch must require the discriminator and allow it the one value, so that exactly one
+// branch can match.
 func (g *generator) union(schema *yaml.Node, model modelType, place string) error {
 	name := text(get(schema, "discriminator", "propertyName")) // checkKeywords saw it
 	if !model.union {
@@ -282,11 +283,11 @@ func (g *generator) union(schema *yaml.Node, model modelType, place string) erro
 		if err != nil {
 			return err
 		}
-		g.printf("case %q:\n%s(s, new(%s))\n", kind, function, of.name)
+		g.printf("case %q:\nvar branch %s\n%s(s, &branch)\nif v.union = s.Since(start); s.LooseSince(start) {\n_ = v.From%s(branch)\n}\n", kind, of.name, function, of.name)
 	}
 
 	cases := g.body
 	g.body = before
-	g.printf("start := s.Start()\nswitch s.Branch(%q, %s) {\n%s}\nv.union = s.Since(start)\n", name, quoted(all), cases.String())
+	g.printf("start := s.Start()\nswitch s.Branch(%q, %s) {\n%s}\n", name, quoted(all), cases.String())
 	return nil
 }

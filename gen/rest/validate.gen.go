@@ -2844,11 +2844,18 @@ func readEndpointScaling(s *validate.Scanner, v *EndpointScaling) {
 	start := s.Start()
 	switch s.Branch("type", "QUEUE_DELAY", "REQUEST_COUNT") {
 	case "QUEUE_DELAY":
-		readQueueDelayScaling(s, new(QueueDelayScaling))
+		var branch QueueDelayScaling
+		readQueueDelayScaling(s, &branch)
+		if v.union = s.Since(start); s.LooseSince(start) {
+			_ = v.FromQueueDelayScaling(branch)
+		}
 	case "REQUEST_COUNT":
-		readRequestCountScaling(s, new(RequestCountScaling))
+		var branch RequestCountScaling
+		readRequestCountScaling(s, &branch)
+		if v.union = s.Since(start); s.LooseSince(start) {
+			_ = v.FromRequestCountScaling(branch)
+		}
 	}
-	v.union = s.Since(start)
 }
 
 var checkQueueDelayScaling_Type = &validate.Text{Enum: []string{"QUEUE_DELAY"}}

@@ -50,6 +50,7 @@ func (s *Scanner) Int(n *Integer) (value int64, ok bool) {
 			s.violate("must be an integer")
 			return 0, false
 		}
+		s.loose = s.pos
 	}
 
 	value, fault := parseInt(text, n)

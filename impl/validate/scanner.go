@@ -34,6 +34,7 @@ type Scanner struct {
 	buf        []byte
 	text       string // the same memory as buf, if that is not over maxShared
 	pos        int
+	loose      int // after the last integer that is written as 1.0 or 1e0
 	depth      int
 	name       []byte // of the current member, unescaped
 	nameEnd    int    // where it ends in buf; 0 if it had escapes

@@ -43,7 +43,7 @@ var (
 	updateSecretValue  = `UPDATE secrets SET ` + sealedSecretValue.set() + ` WHERE id = ?`
 )
 
-const deleteSecret = `DELETE FROM secrets WHERE id = ?`
+const deleteSecret = `DELETE FROM secrets WHERE id = ?` //nolint:gosec // G101: a statement
 
 // InsertSecret stores a new secret with its sealed value. Conflict when the id is taken, or the user's name.
 func (tx *Tx) InsertSecret(s compute.Secret, value []byte) error {

@@ -707,11 +707,18 @@ func readShape(s *validate.Scanner, v *Shape) {
 	start := s.Start()
 	switch s.Branch("kind", "circle", "square") {
 	case "circle":
-		readCircle(s, new(Circle))
+		var branch Circle
+		readCircle(s, &branch)
+		if v.union = s.Since(start); s.LooseSince(start) {
+			_ = v.FromCircle(branch)
+		}
 	case "square":
-		readSquare(s, new(Square))
+		var branch Square
+		readSquare(s, &branch)
+		if v.union = s.Since(start); s.LooseSince(start) {
+			_ = v.FromSquare(branch)
+		}
 	}
-	v.union = s.Since(start)
 }
 
 var checkCircle_Kind = &validate.Text{Enum: []string{"circle"}}
