@@ -107,7 +107,8 @@ def refer(case):
     of a name in a body for that of the thing in the path."""
     for body in objects(case.body):
         for member, collection in REFERENCES.items():
-            if body.get(member) and (stateful(case) or mine(member)):
+            named = body.get(member) or (body.get(member) == "" and stateful(case))  # empty text names nothing that there is
+            if named and (stateful(case) or mine(member)):
                 body[member] = [seeds.of(collection)] if isinstance(body[member], list) else seeds.of(collection)
 
 
