@@ -153,9 +153,9 @@ func (l *life) jobs(hook, deadHook string) {
 	l.ask(200, "GET", l.base+"/ping/sick?status=unhealthy&reason=x", "")
 	l.ask(200, "GET", l.base+"/status/"+done+"?ttl=1", "")
 
+	l.ask(200, "POST", l.base+"/purge-queue", "") // before the job that is to be taken comes
 	document := make(chan map[string]any)
 	go func() { document <- l.ask(200, "POST", l.base+"/runsync?wait=300000", `{"input":{}}`) }()
-	l.ask(200, "POST", l.base+"/purge-queue", "")
 	taken := l.ask(200, "GET", l.base+"/job-take/w", "")
 	l.ask(200, "POST", l.base+"/job-done/w/"+taken["id"].(string)+"?isStream=false", `{"output":1}`)
 	<-document
