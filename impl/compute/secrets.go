@@ -25,6 +25,8 @@ const (
 	// VariableBytes is how many bytes a variable can have, with its name and what lies between: Linux starts no program with a
 	// longer one.
 	VariableBytes = 131_071
+	// EnvironmentBytes is how many bytes an environment with secrets in it has at most, for the same reason.
+	EnvironmentBytes = 2_097_152
 )
 
 // secretReference is how an environment refers to a secret.
@@ -49,19 +51,33 @@ func SecretNames(env map[string]string) (names []string) {
 }
 
 // FillSecrets gives the environment with the values of secrets in place of what refers to them. A reference to a name that is not
-// in values stays as it is. Rejected, naming the variable, where one becomes longer than a program can be started with.
+// in values stays as it is. Rejected where a variable, which it names, or all together become longer than a program can be started
+// with: nothing of that length is made.
 func FillSecrets(env, values map[string]string) (map[string]string, error) {
 	filled := make(map[string]string, len(env))
+	total := 0
 	for name, value := range env {
+		now, refers := len(name)+len(value)+1, false
+		for _, found := range secretReference.FindAllStringSubmatch(value, -1) {
+			if text, ok := values[found[1]]; ok {
+				now, refers = now+len(text)-len(found[0]), true
+			}
+		}
+		total += now
+
+		switch {
+		case refers && now > VariableBytes:
+			return nil, Errorf(Rejected, "env: %s has %d bytes with the secrets that it names, and a program takes at most %d", name, now, VariableBytes)
+		case total > EnvironmentBytes:
+			return nil, Errorf(Rejected, "env: it has over %d bytes with the secrets that it names", EnvironmentBytes)
+		}
+
 		filled[name] = secretReference.ReplaceAllStringFunc(value, func(reference string) string {
 			if text, ok := values[secretReference.FindStringSubmatch(reference)[1]]; ok {
 				return text
 			}
 			return reference
 		})
-		if now := len(name) + len(filled[name]) + 1; now > VariableBytes && filled[name] != value {
-			return nil, Errorf(Rejected, "env: %s has %d bytes with the secrets that it names, and a program takes at most %d", name, now, VariableBytes)
-		}
 	}
 
 	return filled, nil

@@ -43,4 +43,19 @@ func TestSecrets(t *testing.T) {
 		require.Equal(t, compute.Rejected, compute.CodeOf(err))
 		require.ErrorContains(t, err, "env: A has 131072 bytes")
 	})
+
+	t.Run("an environment that no program can be started with is refused before it is made", func(t *testing.T) {
+		t.Parallel()
+		values := map[string]string{"one": strings.Repeat("x", 100_000)}
+		_, err := compute.FillSecrets(map[string]string{"A": strings.Repeat("{{RUNPOD_SECRET_one}}", 50_000)}, values)
+		require.ErrorContains(t, err, "env: A has 5000000002 bytes")
+
+		many := map[string]string{}
+		for i := range 21 {
+			many[strings.Repeat("A", i+1)] = "{{RUNPOD_SECRET_one}}"
+		}
+		_, err = compute.FillSecrets(many, values)
+		require.Equal(t, compute.Rejected, compute.CodeOf(err))
+		require.ErrorContains(t, err, "env: it has over 2097152 bytes")
+	})
 }

@@ -57,22 +57,18 @@ func (k *Secrets) Create(ctx context.Context, user compute.UserID, n NewSecret) 
 	made := compute.Secret{ID: k.ids.Secret(), UserID: user, Name: n.Name, Description: n.Description}
 	sealed := k.sealer.seal([]byte(n.Value), string(made.ID))
 	err := k.store.Write(ctx, func(tx store.Tx) error {
-		if _, taken, err := tx.SecretNamed(user, n.Name); err != nil || taken {
-			return orConflict(err, n.Name)
+		_, taken, err := tx.SecretNamed(user, n.Name)
+		switch {
+		case err != nil:
+			return err
+		case taken:
+			return compute.Errorf(compute.Conflict, "name: there is a secret %q; upper and lower case make no difference", n.Name)
 		}
 		made.CreatedAt = tx.Wall()
 		return tx.InsertSecret(made, sealed)
 	})
 
 	return made, err
-}
-
-// orConflict gives the error, and without one says that the name is taken.
-func orConflict(err error, name string) error {
-	if err != nil {
-		return err
-	}
-	return compute.Errorf(compute.Conflict, "name: there is a secret %q; upper and lower case make no difference", name)
 }
 
 // Get gives the user's secret, without its value. NotFound for an unknown and for somebody else's one.
@@ -152,7 +148,7 @@ func (k *Secrets) Fill(ctx context.Context, user compute.UserID, env map[string]
 		return env, nil, nil
 	}
 
-	values := map[string]string{}
+	values, total := map[string]string{}, 0
 	err = k.store.Read(ctx, func(tx store.Tx) error {
 		for _, name := range names {
 			one, found, err := tx.SecretNamed(user, name)
@@ -169,6 +165,9 @@ func (k *Secrets) Fill(ctx context.Context, user compute.UserID, env map[string]
 				return err
 			}
 			values[name] = string(value)
+			if total += len(value); total > compute.EnvironmentBytes {
+				return compute.Errorf(compute.Rejected, "env: the secrets that it names have over %d bytes together", compute.EnvironmentBytes)
+			}
 		}
 
 		return nil

@@ -242,12 +242,13 @@ func (l *Pods) remove(ctx context.Context, id compute.PodID) error {
 }
 
 func (l *Pods) start(ctx context.Context, p compute.Pod) error {
-	a := allocation(p)
+	a, line := allocation(p), ""
 	if !l.Simulated {
-		env, err := environmentOf(ctx, l.Store, l.Secrets, p.UserID, string(p.ID), p.Env)
+		env, unknown, err := environmentOf(ctx, l.Secrets, p.UserID, p.Env)
 		if err != nil {
 			return err
 		}
+		line = unknown
 		a.Env, a.Hostname, a.Told = env, p.ID.Hostname(), l.told(p)
 	}
 
@@ -258,7 +259,11 @@ func (l *Pods) start(ctx context.Context, p compute.Pod) error {
 		}
 	}
 
-	return l.Runtime.Start(ctx, a)
+	err := l.Runtime.Start(ctx, a)
+	if err == nil && line != "" { // once for each run, however often its start was tried
+		l.say(ctx, p.ID, line)
+	}
+	return err
 }
 
 func allocation(p compute.Pod) runtime.Allocation {

@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -110,29 +109,5 @@ func (l *Pods) Step(ctx context.Context) {
 
 // behind tells the user in the pod's log why the pod is behind.
 func (l *Pods) behind(ctx context.Context, id compute.PodID, reason string) {
-	sayBehind(ctx, l.Store, l.Log, "pod", string(id), reason, func(tx store.Tx) (bool, error) {
-		p, err := tx.Pod(id)
-		return p.Status != compute.PodTerminated, err
-	})
-}
-
-// sayBehind adds a line to the log of a pod or a worker: that it is behind and why, or, without a reason, that it is not any more. One that is
-// no more, which there tells, gets none.
-func sayBehind(ctx context.Context, s store.Store, log *slog.Logger, kind, id, reason string, there func(store.Tx) (bool, error)) {
-	text := "the " + kind + " is not behind any more"
-	if reason != "" {
-		text = "the " + kind + " is behind, and is tried again: " + oneLine(reason)
-	}
-
-	err := s.Write(ctx, func(tx store.Tx) error {
-		is, err := there(tx)
-		if compute.CodeOf(err) == compute.NotFound || err == nil && !is {
-			return nil
-		}
-		err = cmp.Or(err, tx.AddSystemLine(id, text))
-		return cmp.Or(err, tx.ForgetSystemLines(id))
-	})
-	if err != nil && ctx.Err() == nil {
-		log.Debug("a log has no line of its trouble", kind, id, "error", err)
-	}
+	l.say(ctx, id, behindLine("pod", reason))
 }

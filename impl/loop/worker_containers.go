@@ -85,8 +85,12 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 	}
 
 	l.containers.Update(w.ID, func(one *worker) { one.key = key.ID }) // or it would be that of an earlier worker
-	if e.Env, err = environmentOf(ctx, l.Store, l.Secrets, e.UserID, string(w.ID), e.Env); err != nil {
+	env, line, err := environmentOf(ctx, l.Secrets, e.UserID, e.Env)
+	if err != nil {
 		return key.ID, err
+	}
+	if e.Env = env; line != "" {
+		l.say(ctx, w.ID, line)
 	}
 
 	told, own := l.environment(e, w, token)

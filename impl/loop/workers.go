@@ -116,10 +116,7 @@ func NewWorkers(f Fleet) *Workers {
 
 // behind tells the user in the worker's log why the worker is behind.
 func (l *Workers) behind(ctx context.Context, id compute.WorkerID, reason string) {
-	sayBehind(ctx, l.Store, l.Log, "worker", string(id), reason, func(tx store.Tx) (bool, error) {
-		_, err := tx.Worker(id)
-		return true, err
-	})
+	l.say(ctx, id, behindLine("worker", reason))
 }
 
 // Hint asks for a new decision, soon.
