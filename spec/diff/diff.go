@@ -303,10 +303,13 @@ func (w *walk) keyword(at, key string, a, b any) {
 		p, _ := a.(object)
 		q, _ := b.(object)
 		w.both(at, p, q, func(name string, x, y any) { w.schema(at+"/"+name, x, y) })
+
 	case "required", "enum":
 		w.both(at, set(a), set(b), func(string, any, any) {})
+
 	case "type":
 		w.leaf(at, types(a), types(b))
+
 	case "oneOf", "anyOf", "allOf", "prefixItems":
 		p, _ := a.([]any)
 		q, _ := b.([]any)
@@ -317,6 +320,7 @@ func (w *walk) keyword(at, key string, a, b any) {
 		for i := range p {
 			w.schema(at+"/"+strconv.Itoa(i), p[i], q[i])
 		}
+
 	case "items", "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "not", "contains", "propertyNames", "if", "then", "else", "contentSchema":
 		_, isA := a.(object)
 		_, isB := b.(object)
@@ -325,6 +329,7 @@ func (w *walk) keyword(at, key string, a, b any) {
 			return
 		}
 		w.note(at, value(a), value(b))
+
 	default:
 		w.leaf(at, a, b)
 	}

@@ -173,8 +173,10 @@ func (r *Reconciler[K, M]) look(ctx, ends context.Context, looks []*Look[K, M]) 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, one := range looks {
-		for errs := range r.steps {
-			*errs = append(*errs, one.Err)
+		if one.Err != nil {
+			for errs := range r.steps {
+				*errs = append(*errs, one.Err)
+			}
 		}
 		r.finish(ctx, one)
 	}
