@@ -36,18 +36,26 @@ test: ## run all tests (without the profile, which would compile everything once
 	go test -pgo=off ./...
 
 .PHONY: race
-# Generators and what compares documents have one goroutine.
+# Generators, what compares documents, compiles or counts statements have one goroutine.
 race: ## run the tests of all that is concurrent under the race detector
-	BERTH_FAULTS=few BERTH_SEEDS=$(or $(SEEDS),100) go test -race -pgo=off $$(go list ./... | grep -vE '/(cmd/validgen|conformance/mutate|spec/diff|gen/.*)$$')
+	BERTH_FAULTS=few BERTH_SEEDS=$(or $(SEEDS),100) go test -race -pgo=off -skip 'InEveryEdition|OnThreeReplicas|IsTakenOrNamed|OfContributing|TenThousandOfEach' $$(go list ./... | grep -vE '/(cmd/validgen|conformance/mutate|spec/diff|gen/.*)$$')
 
 .PHONY: model
 model: ## hold the queue against its reference, and placement against its rows, in 10,000 random lives each (SEEDS=n; BERTH_SEED=n replays one)
 	BERTH_SEEDS=$(or $(SEEDS),10000) go test -count=1 -timeout 60m -run Model ./impl/queue ./impl/control
 
+.PHONY: model-replicas
+model-replicas: ## hold what clients of three replicas see against one queue, while the owner is killed 100 times (KILLS=n; BERTH_SEED=n replays one)
+	BERTH_KILLS=$(or $(KILLS),100) go test -count=1 -timeout 60m -v -run HistoriesAcross ./impl/queue
+
 .PHONY: faults
 faults: ## fail every call to the disk, and lose power at each: the whole of what make test does in part (with root also on a real file system)
 	BERTH_FAULTS=all go test -count=1 -pgo=off -timeout 20m ./store/faulttest
 	BERTH_FAULTS=all go test -count=1 -pgo=off -timeout 20m -run 'Disk|Power' ./impl/app
+
+.PHONY: cuts
+cuts: ## cut the connection to PostgreSQL at every byte of a group, which make test does at some (needs PostgreSQL)
+	BERTH_CUTS=all go test -count=1 -pgo=off -timeout 20m -run CutAtAnyByte ./store/postgres
 
 .PHONY: generate
 generate: ## generate gen/ from spec/, and what validgen is tested with; if it fails, nothing has changed
@@ -63,6 +71,12 @@ check-generate: generate ## fail if gen/ is not what spec/ generates
 check-spec: ## lint the documents, and fail at a change that breaks clients and is not in spec/breaking.txt (needs Node)
 	spec/check.sh
 
+.PHONY: check-drift
+check-drift: build ## hold spec/ against a public document, DOC=public.json, and write the skeleton of an edition for it: NAME=acme
+	@test -n "$(DOC)" || { echo "which document? make check-drift DOC=public.json" >&2; exit 2; }
+	@mkdir -p artefacts
+	bin/berth spec drift "$(DOC)" --expected spec/differences.yaml --name $(or $(NAME),drift) --overlay artefacts/$(or $(NAME),drift).overlay.yaml
+
 .PHONY: rules
 rules: ## write RULES.md, the page and the options of settings, the pictures of statuses and rooms and the schema of new databases from their sources
 	BERTH_GOLDEN=write go test -count=1 -run 'TheSchemaIs' ./store/sqlite
@@ -75,7 +89,8 @@ fixture: ## write a database of this release, from which upgrades are tested: on
 	BERTH_GOLDEN=release go test -count=1 -pgo=off -run 'TheFixture' ./store/sqlite
 
 .PHONY: lint
-lint: ## gofmt, go vet, golangci-lint
+lint: ## gofmt, go vet, golangci-lint, go.mod as the code asks for it
+	go mod tidy -diff
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 	go vet ./...
 	cd conformance/bench && go vet ./... && go mod tidy -diff
@@ -93,9 +108,16 @@ mutate: ## plant MUTANTS=200 random changes in what people wrote, by SEED=1, and
 newcomer: build ## the second step of somebody new: a handler that crashes, berth dev twice, an edit, a browser (needs Python with venv)
 	conformance/newcomer.sh
 
+# REPLICAS=3 has clients and fuzz-contract run against so many servers over one PostgreSQL, each connection to any of them.
+several = $(if $(REPLICAS),BERTH=$(CURDIR)/bin/replicas BERTH_PROGRAM=$(CURDIR)/bin/berth BERTH_REPLICAS=$(REPLICAS))
+
+.PHONY: replicas
+replicas: build
+	go build -trimpath -o bin/replicas ./conformance/replicas
+
 .PHONY: clients
-clients: ## the unmodified SDK clients and workers against a server (needs Python and Node)
-	conformance/clients/run.sh
+clients: $(if $(REPLICAS),replicas) ## the unmodified SDK clients and workers against a server, or REPLICAS=3 of one PostgreSQL (needs Python and Node)
+	$(several) conformance/clients/run.sh
 
 .PHONY: viewer
 viewer: ## take the viewer of the reference pages from npm, at the version in impl/reference/viewer
@@ -115,8 +137,8 @@ readme: ## run the quick starts of README.md word for word, each in a clean clon
 	.ci/readme $(START)
 
 .PHONY: fuzz-contract
-fuzz-contract: ## fuzz a server over its documents: FUZZ_EXAMPLES=300 of each operation, FUZZ_SEEDS='1 2 3' (needs Python)
-	conformance/fuzz/run.sh
+fuzz-contract: $(if $(REPLICAS),replicas) ## fuzz a server, or REPLICAS=3 of one PostgreSQL, over its documents: FUZZ_EXAMPLES=300 of each operation, FUZZ_SEEDS='1 2 3' (needs Python)
+	$(several) conformance/fuzz/run.sh
 
 .PHONY: fuzz-plain
 fuzz-plain: ## a schemathesis without any configuration of ours; it fails at what conformance/fuzz/plain.yaml does not list (needs Python, unshare)
@@ -137,6 +159,11 @@ crash: build ## kill the server and workers under load, 20 times each (ROUNDS=n 
 .PHONY: pause
 pause: build ## pause servers and step their clocks under load, 100 times each, 4 servers side by side (PAUSES=n LEASE=30s SERVERS=n SEED=n)
 	go run ./conformance/crash -berth bin/berth -rounds 0 -workers 0 -pauses $(or $(PAUSES),100) -lease $(or $(LEASE),30s) -servers $(or $(SERVERS),4) $(if $(SEED),-seed $(SEED))
+
+.PHONY: crash-replicas
+crash-replicas: build ## three replicas over one PostgreSQL: kill the owner 20 times under load, stop it, restart all (ROUNDS=n STOPS=n STOP=30s ROLLS=n OTHER=program SEED=n)
+	go run ./conformance/crash -berth bin/berth -rounds 0 -workers 0 -replica-kills $(or $(ROUNDS),20) -replica-stops $(or $(STOPS),3) -replica-stop $(or $(STOP),30s) \
+		-replica-rolls $(or $(ROLLS),3) $(if $(OTHER),-replica-other $(abspath $(OTHER))) $(if $(SEED),-seed $(SEED))
 
 .PHONY: abuse
 abuse: build ## do to a server what clients can that mean it ill, and measure its memory (QUICK=1 in about a minute)
@@ -176,7 +203,7 @@ check-image: build ## build the container image, run it, and see it healthy and 
 	deploy/check-image.sh
 
 .PHONY: check-deploy
-check-deploy: build ## the release, the action, the unit and the compose file, by the tools that read them (needs Python)
+check-deploy: build ## the release, the action, the unit, the Compose files and the chart, by the tools that read them; two replicas behind a balancer (needs Python, PostgreSQL, Caddy)
 	deploy/check.sh
 
 .PHONY: ci

@@ -85,7 +85,7 @@ func ExampleClock() {
 
 	clock := server.Clock()
 	clock.Freeze()
-	pod, err := read[rest.Pod](pods.CreatePod(ctx, rest.CreatePodRequest{Name: "trainer", Image: "ubuntu:24.04", Gpu: &rest.GpuConfig{ID: "NVIDIA L4"}})) //nolint:bodyclose // read closes it
+	pod, err := read[rest.Pod](pods.CreatePod(ctx, rest.CreatePodRequest{Name: "trainer", Image: new("ubuntu:24.04"), Gpu: &rest.GpuConfig{ID: "NVIDIA L4"}})) //nolint:bodyclose // read closes it
 	if err != nil {
 		log.Fatal(err)
 	}

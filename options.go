@@ -19,6 +19,16 @@ type Options struct {
 	// Log gets what the server logs; nil: nothing does.
 	Log *slog.Logger
 
+	// Store is the setting store: postgres://user@host/database that keeps everything, for several servers together; a
+	// password may be in this variable or the configuration file, but not in the flag, or in PGPASSWORD, PGPASSFILE or
+	// ~/.pgpass; without it, a file in the data directory.
+	Store string
+	// ReplicaURL is the setting replica-url: base under which the other servers of one --store reach this one, such as
+	// http://10.0.0.7:8765; without it the address.
+	ReplicaURL string
+	// SecretKey is the setting secret-key: file with the 32 bytes that are the key of what is stored encrypted, which all
+	// servers of one --store share; without it, secret.key of the data directory.
+	SecretKey string
 	// Listen is the setting listen: address of all interfaces; port 0 picks one. Default: 127.0.0.1:0.
 	Listen string
 	// QueueListen is the setting queue-listen: a second address, for clients of the queue and workers.
@@ -68,6 +78,12 @@ type Options struct {
 	// Fleet is the setting fleet: file with the hosts that pods are placed on, or the word machine for this one; without
 	// it a simulated fleet with plenty of everything.
 	Fleet string
+	// InterruptAfter is the setting interrupt-after: how long an interruptible pod runs on average until it is
+	// interrupted; 0s: until a test asks for it. Default: 0s.
+	InterruptAfter time.Duration
+	// InterruptSeed is the setting interrupt-seed: what the times of interruptions are drawn from: the same seed draws the
+	// same, one pod after the other. Default: 0.
+	InterruptSeed int64
 	// Lease is the setting lease: how long a job may go unheard of before another worker gets it; at least 3s. Default:
 	// 30s.
 	Lease time.Duration
@@ -79,6 +95,9 @@ type Options struct {
 	// DrainNotice is the setting drain-notice: how long /readyz says at shutdown that the server leaves before it stops to
 	// listen. Default: 0s.
 	DrainNotice time.Duration
+	// Contract is the setting contract: the edition of the contract for who names none by the header Berth-Contract or by
+	// their key; 2.0.0 is the strict one, public what today's clients of the public service speak. Default: 2.0.0.
+	Contract string
 	// QuotaMinute is the setting quota-minute: REST requests that a user may make in a minute. Default: 1000.
 	QuotaMinute int64
 	// QuotaHour is the setting quota-hour: REST requests that a user may make in an hour. Default: 30000.

@@ -237,7 +237,7 @@ func (p *program) unusedOf(t *testing.T, path, name string, arguments map[string
 	return unused
 }
 
-// implements tells whether the method is one of the interface, on a type that has all of them.
+// implements reports whether the method is one of the interface, on a type that has all of them.
 func (p *program) implements(method *ast.FuncDecl, asked *types.Interface) bool {
 	is := false
 	for i := range asked.NumMethods() {
@@ -255,7 +255,7 @@ func (p *program) parametersOf(f *ast.FuncDecl) (all []*types.Var) {
 	return all
 }
 
-// used tells whether the body of the function names the parameter.
+// used reports whether the body of the function names the parameter.
 func (p *program) used(f *ast.FuncDecl, parameter *types.Var) (found bool) {
 	ast.Inspect(f.Body, func(n ast.Node) bool {
 		name, ok := n.(*ast.Ident)

@@ -64,7 +64,7 @@ func drawRooms(w io.Writer) error {
 	return nil
 }
 
-// leadsTo tells whether a room may import another, by way of others or not.
+// leadsTo reports whether a room may import another, by way of others or not.
 func leadsTo(from, to string) bool {
 	return slices.ContainsFunc(rooms[from].may, func(next string) bool { return next == to || leadsTo(next, to) })
 }

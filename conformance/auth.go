@@ -65,7 +65,7 @@ var _ = area(func() {
 	})
 
 	add("auth.detail", one, func(c *Check) {
-		kinds := map[any]string{} // by what is told of them
+		kinds := map[any]string{} // by what is written about them
 		for _, alike := range []struct {
 			kind    string
 			headers []string

@@ -23,18 +23,19 @@ type resource struct {
 var kinds = []struct{ list, mutation string }{
 	{"/v2/pods", `podTerminate(input:{podId:%s})`},
 	{serverless, `deleteEndpoint(id:%s)`},
-	{clusters, ""},
+	{clusters, `deleteCluster(input:{id:%s})`},
 	{volumePath, `deleteNetworkVolume(input:{id:%s})`},
+	{globalVolumes, ""},
 	{registries, `deleteRegistryAuth(registryAuthId:%s)`},
 	{templates, ""},
 	{delegations, ""},
-	{secrets, ""},
+	{secrets, `secretDelete(id:%s)`},
 }
 
 // makers are the fields of GraphQL that make one of a list of REST.
 var makers = map[string]string{
-	"podFindAndDeployOnDemand": "/v2/pods", "deployCpuPod": "/v2/pods", "saveEndpoint": serverless, "saveTemplate": templates,
-	"createNetworkVolume": volumePath, "saveRegistryAuth": registries,
+	"podFindAndDeployOnDemand": "/v2/pods", "podRentInterruptable": "/v2/pods", "deployCpuPod": "/v2/pods", "saveEndpoint": serverless, "saveTemplate": templates,
+	"createNetworkVolume": volumePath, "saveRegistryAuth": registries, "createCluster": clusters, "secretCreate": secrets,
 }
 
 // track keeps what the answer says was made, and forgets what it says is gone.

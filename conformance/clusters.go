@@ -54,14 +54,19 @@ var _ = area(func() {
 	})
 	add("clusters.create.required", create, func(c *Check) {
 		errors := c.Refused(c.REST("POST", clusters, `{}`), 422)
-		require.Len(c, errors, 4)
-		for i, place := range []string{"/name:", "/type:", "/compute:", "/image:"} {
+		require.Len(c, errors, 3)
+		for i, place := range []string{"/name:", "/type:", "/compute:"} {
 			require.True(c, strings.HasPrefix(errors[i], place), errors[i])
 		}
 	})
+	add("clusters.create.image", create, func(c *Check) {
+		errors := c.Refused(c.REST("POST", clusters, strings.Replace(cluster, `"image":"i",`, "", 1)), 422)
+		require.Len(c, errors, 1)
+		require.True(c, strings.HasPrefix(errors[0], "/image:"), errors[0])
+	})
 
 	add("clusters.create.closed", create, func(c *Check) {
-		c.invalid("POST", clusters, clusterWith(`$:1`), "/", `"id"`, `"gpu"`, `"cpu"`, `"templateId"`)
+		c.invalid("POST", clusters, clusterWith(`$:1`), "/", `"id"`, `"gpu"`, `"cpu"`, `"registry"`)
 	})
 	add("clusters.create.type", create, func(c *Check) {
 		c.invalid("POST", clusters, strings.Replace(cluster, `"TRAINING"`, "$", 1), "/type:", `"training"`, `""`, `7`, `null`)
@@ -106,11 +111,15 @@ var _ = area(func() {
 		require.Equal(c, map[string]any{}, env(`"startSsh":false`))
 	})
 
-	add("clusters.create.jupyter", create, func(c *Check) {
-		a := c.REST("POST", clusters, clusterWith(`"startJupyter":true`))
-		c.Refused(a, 400)
-		require.Contains(c, a.JSON["detail"], "startJupyter")
-		c.newCluster(clusterWith(`"startJupyter":false`))
+	add("clusters.create.jupyter", []string{"createCluster", "listClusterPods"}, func(c *Check) {
+		password := func(members string) any {
+			return c.members(c.newCluster(clusterWith(members)))[1]["env"].(map[string]any)["JUPYTER_PASSWORD"]
+		}
+		first := password(`"startJupyter":true`)
+		require.Greater(c, len(first.(string)), 16)
+		require.NotEqual(c, first, password(`"startJupyter":true`))
+		require.Equal(c, "own", password(`"startJupyter":true,"env":{"JUPYTER_PASSWORD":"own"}`))
+		require.Nil(c, password(`"startJupyter":false`))
 	})
 
 	add("clusters.create.nothing", create, func(c *Check) {
@@ -197,7 +206,7 @@ var _ = area(func() {
 		members := c.members(c.newCluster(clusterWith(want)))
 		require.Len(c, members, 3)
 		for _, pod := range members {
-			require.Equal(c, map[string]any{"id": "NVIDIA L4", "count": 2.0}, pod["gpu"])
+			require.Equal(c, map[string]any{"id": "NVIDIA L4", "count": 2.0}, gpuOf(pod))
 			require.Equal(c, "i", pod["image"])
 			for member, value := range c.parsed("{" + want + "}").(map[string]any) {
 				require.Equal(c, value, pod[member], member)

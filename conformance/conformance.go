@@ -3,9 +3,12 @@
 package conformance
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/berthdev/berth/gen/rest"
 )
 
 // Target is the server to check. Endpoint must be one whose workers are not running: the rules play the worker.
@@ -14,6 +17,7 @@ type Target struct {
 	QueueURL string // base of the queue
 	Key      string // a key with every scope
 	Endpoint string // endpoint id; empty: Suite.Run makes one
+	Contract string // the edition of the contract that requests name, and whose rules are checked; empty: none, and the strict one's
 
 	ExemptKey   string  // a key of the same user that limits do not concern, for all rules but those about limits; may be empty
 	Managed     string  // id of an endpoint whose workers the server starts; may be empty
@@ -54,6 +58,15 @@ func add(id string, ops []string, test func(*Check)) {
 		c.begin()
 		test(c)
 	}})
+}
+
+// RulesOf gives the rules of an edition of the contract, sorted by id; empty: of the strict one.
+func RulesOf(edition string) ([]Rule, error) {
+	documented, err := documentedRules()
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(Rules(), func(r Rule) bool { return !documented[r.ID].In(cmp.Or(edition, rest.Editions[0].Name)) }), nil
 }
 
 // Rules gives all rules, sorted by id.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/conformance"
+	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/spec"
 )
 
@@ -21,15 +22,47 @@ func TestRulesHoldOnBerth(t *testing.T) {
 	target, stop, err := conformance.Own(t.Context(), t.TempDir())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, stop()) })
-	documents, err := conformance.LoadDocuments()
+	documents, err := conformance.LoadDocuments("")
 	require.NoError(t, err)
 	suite := conformance.Suite{Target: target, Documents: documents}
-	for _, rule := range conformance.Rules() {
+	rules, err := conformance.RulesOf("")
+	require.NoError(t, err)
+	requireHold(t, &suite, rules)
+	requireSeen(t, documents)
+}
+
+// requireHold asserts that the rules hold.
+func requireHold(t *testing.T, suite *conformance.Suite, rules []conformance.Rule) {
+	for _, rule := range rules {
 		t.Run(rule.ID, func(t *testing.T) {
 			rule.Test(suite.NewCheck(t.Context(), t, func(why string) { require.Fail(t, "skipped on berth's own server", why) }))
 		})
 	}
-	requireSeen(t, documents)
+}
+
+// ofEditions are the areas that are checked in every edition: the others have nothing to do with what an edition has.
+// BERTH_EDITIONS=all checks all rules.
+var ofEditions = []string{"editions", "public", "pods", "templates", "errors"}
+
+// TestRulesHoldInEveryEdition runs the rules of every edition but the strict one.
+func TestRulesHoldInEveryEdition(t *testing.T) {
+	target, stop, err := conformance.Own(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, stop()) })
+	for _, edition := range rest.Editions[1:] {
+		documents, err := conformance.LoadDocuments(edition.Name)
+		require.NoError(t, err)
+		target.Contract = edition.Name
+		areas := ofEditions
+		if os.Getenv("BERTH_EDITIONS") == "all" {
+			areas = nil
+		}
+		rules, err := conformance.Select(edition.Name, nil, nil, areas)
+		require.NoError(t, err)
+		t.Run(edition.Name, func(t *testing.T) {
+			requireHold(t, &conformance.Suite{Target: target, Documents: documents}, rules)
+		})
+	}
 }
 
 // requireSeen asserts that the rules produce every documented answer of every operation.

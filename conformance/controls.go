@@ -151,8 +151,9 @@ var _ = area(func() {
 		c.keepSSHKeys()
 		pod, id := c.newPod(gpuPod), c.submit(job)
 		lists := map[string]string{clusters: "clusters", templates: "templates", registries: "registries", delegations: "delegations", sshKeyPath: "keys"}
-		lists["/v2/network-volumes"] = "networkVolumes"
+		lists[volumePath], lists[globalVolumes] = "networkVolumes", "globalVolumes"
 		c.newVolume()
+		c.newGlobalVolume()
 		c.newCluster(cluster)
 		c.newTemplate(plainTemplate)
 		c.newRegistry()

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"mime"
@@ -12,11 +13,13 @@ import (
 	"github.com/google/jsonschema-go/jsonschema" // an independent 2020-12 validator, cheap to link: the checks must not rest on our own
 	"github.com/stretchr/testify/require"
 
+	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/spec"
 )
 
 // Documents holds answers against the published documents and counts what they showed.
 type Documents struct {
+	edition   string
 	documents []document
 	mu        sync.Mutex
 	seen      map[string]bool // "operationId status"
@@ -32,11 +35,11 @@ type document struct {
 
 const eventStream = "text/event-stream"
 
-// LoadDocuments reads the embedded documents.
-func LoadDocuments() (*Documents, error) {
-	d := &Documents{seen: map[string]bool{}}
+// LoadDocuments reads the embedded documents as an edition of the contract has them; empty: as they are.
+func LoadDocuments(edition string) (*Documents, error) {
+	d := &Documents{edition: cmp.Or(edition, rest.Editions[0].Name), seen: map[string]bool{}}
 	for _, name := range []string{"rest", "queue", "worker", "controls"} {
-		text, err := spec.JSON(name)
+		text, err := spec.JSON(name, edition)
 		if err != nil {
 			return nil, err
 		}
@@ -59,6 +62,24 @@ func LoadDocuments() (*Documents, error) {
 	return d, nil
 }
 
+// contractHeader names the edition of the contract that a request is of, and that an answer was given in.
+const contractHeader = "Berth-Contract"
+
+// editions are the documents of other editions than those of the run, in which some answers are given.
+var editions sync.Map // of names: func() (*Documents, error)
+
+// of gives the documents of the edition that the answer was given in. A server that names none knows one alone.
+func (d *Documents) of(c require.TestingT, a Answer) *Documents {
+	name := a.Header.Get(contractHeader)
+	if name == "" || name == d.edition {
+		return d
+	}
+	load, _ := editions.LoadOrStore(name, sync.OnceValues(func() (*Documents, error) { return LoadDocuments(name) }))
+	other, err := load.(func() (*Documents, error))()
+	require.NoError(c, err)
+	return other
+}
+
 // plain gives the properties of a schema of the REST document that are of a single type and bound by nothing else, with it.
 func (d *Documents) plain(schema string) map[string]string {
 	types := map[string]string{}
@@ -71,7 +92,7 @@ func (d *Documents) plain(schema string) map[string]string {
 	return types
 }
 
-// Seen tells whether an answer of that status to the operation was seen.
+// Seen reports whether an answer of that status to the operation was seen.
 func (d *Documents) Seen(operation string, status int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -144,6 +165,7 @@ func (d *Documents) Check(c require.TestingT, r *http.Request, a Answer) {
 
 // check is Check with the body as JSON, or why it is none: decoding takes most of the time where bodies are large.
 func (d *Documents) check(c require.TestingT, r *http.Request, a Answer, body any, notJSON error) {
+	d = d.of(c, a)
 	doc, op := d.find(r)
 	if op == nil && strings.HasSuffix(r.URL.Path, graphqlPath) && !strings.HasPrefix(r.URL.Path, "/v2/") {
 		checkGraphQL(c, a)

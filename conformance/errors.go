@@ -130,7 +130,7 @@ var _ = area(func() {
 		}
 	})
 
-	add("errors.size", create, func(c *Check) {
+	add("errors.size", []string{"createPod", "createTemplate"}, func(c *Check) {
 		for _, op := range c.Operations() {
 			if !op.Body {
 				continue
@@ -143,8 +143,7 @@ var _ = area(func() {
 			require.Contains(c, a.JSON["detail"], strconv.Itoa(limit))
 		}
 
-		name := strings.Repeat("x", 1<<20-len(withGPU(`{"id":"NVIDIA L4"}`))+1)
-		c.createPod(`{"name":"` + name + `","image":"i","gpu":{"id":"NVIDIA L4"}}`)
+		c.make(templates, strings.Replace(plainTemplate, `"t"`, `"`+strings.Repeat("x", 1<<20-len(plainTemplate)+1)+`"`, 1))
 	})
 
 	add("errors.duplicate-member", create, func(c *Check) {
@@ -184,7 +183,7 @@ var _ = area(func() {
 	})
 
 	add("errors.unknown-path", nil, func(c *Check) {
-		for _, path := range []string{"/v2/nothing", "/v2", "/", "/v2/pods/a/b/c", "/v1/pods"} {
+		for _, path := range []string{"/v2/nothing", "/v2", "/", "/v2/pods/a/b/c", "/v3/pods", "/v1pods"} {
 			c.Refused(c.REST("GET", path, ""), 404)
 		}
 	})

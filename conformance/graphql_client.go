@@ -14,9 +14,10 @@ import (
 
 const graphqlPath = "/graphql"
 
-// graphqlCodes are those of the table of errors.
+// graphqlCodes are those of the table of errors, and the one that a client compares for itself.
 var graphqlCodes = []string{
 	"INVALID", "REJECTED", "UNAUTHENTICATED", "FORBIDDEN", "NOT_FOUND", "CONFLICT", "TOO_MANY", "UNAVAILABLE", "INTERNAL",
+	"OVER_SPEND", "Cluster not found",
 }
 
 // checkGraphQL fails unless the answer is that of a GraphQL server: data, or errors each with a message and a code.

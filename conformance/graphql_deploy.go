@@ -198,7 +198,7 @@ var _ = area(func() {
 
 	add("graphql.deploy.unserved", nil, func(c *Check) {
 		for field, given := range map[string]string{
-			"stopAfter": `"2030-01-01T00:00:00Z"`, "terminateAfter": `"2030-01-01T00:00:00Z"`, "startJupyter": "true", "volumeKey": `"a"`,
+			"startJupyter": "true", "volumeKey": `"a"`,
 			"savingsPlan": `{planLength:"a"}`, "aiApiId": `"a"`, "computeType": "CPU", "instanceIds": `["cpu3g-2-8"]`, "port": "22",
 		} {
 			require.Contains(c, c.wrongly(c.deploying(field+":"+given), 200, "REJECTED"), field)

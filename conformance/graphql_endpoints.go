@@ -182,6 +182,7 @@ var _ = area(func() {
 			require.Contains(c, c.wrongly(with(field, given), 200, "NOT_FOUND"), "nosuch")
 		}
 		require.Contains(c, c.wrongly(with("templateId", `"`+*c.saveTemplate("for pods", nil).Id+`"`), 200, "INVALID"), "for pods")
+		c.data(with("idleTimeout", "3600"))
 		c.data(with("networkVolumeId", `"",networkVolumeIds:null,locations:"",allowedCudaVersions:"",minCudaVersion:"",hubReleaseId:"",modelReferences:[],workersPFBTarget:0,compliance:[]`))
 	})
 

@@ -165,9 +165,7 @@ var _ = area(func() {
 		const document = `mutation deployCpuPod($input: deployCpuPodInput!) {deployCpuPod(input: $input) {id desiredStatus}}`
 		input := map[string]any{"imageName": "i", "instanceId": "cpu3c-1-2", "supportPublicIp": true, "dataCenterIds": []string{"EU-RO-1"}, "ports": "8080/http"}
 		c.idOf(c.graphQLAs("", document, map[string]any{"input": input}))
-		for _, timer := range []string{"stopAfter", "terminateAfter"} {
-			require.Contains(c, c.wrongly(c.onCPUs(timer+`:"2030-01-01T00:00:00Z"`), 200, "REJECTED"), timer)
-		}
+		require.Contains(c, c.wrongly(c.onCPUs(`startJupyter:true`), 200, "REJECTED"), "startJupyter")
 	})
 
 	add("graphql.cpu-flavors.serverless", nil, func(c *Check) {
@@ -179,6 +177,17 @@ var _ = area(func() {
 			require.Positive(c, specifics["slsPrice"])
 		}
 		c.wrongly(c.graphQL(`{cpuFlavors(input:{isSls:1}){id}}`), 400, "INVALID")
+	})
+
+	add("graphql.variables.ids", []string{"getPod"}, func(c *Check) {
+		pod := c.idOf(c.onCPUs(`instanceId:"cpu3g-2-8"`))
+		for _, declared := range []string{"$id: String!", "$id: ID!"} {
+			got := c.data(c.graphQLAs("", "# für eine\nquery one("+declared+"){pod(input:{podId:$id}){id}}", map[string]any{"id": pod}))
+			require.Equal(c, pod, got["pod"].(map[string]any)["id"])
+		}
+		listed := `mutation($ids:[ID!]){podFindAndDeployOnDemand(input:{gpuTypeIdList:$ids,imageName:"i"}){id}}`
+		require.NotEmpty(c, c.idOf(c.graphQLAs("", listed, map[string]any{"ids": []string{"NVIDIA L4"}})))
+		c.wrongly(c.graphQLAs("", `mutation($n:ID){podFindAndDeployOnDemand(input:{gpuTypeId:"NVIDIA L4",gpuCount:$n,imageName:"i"}){id}}`, map[string]any{"n": 1}), 400, "INVALID")
 	})
 
 	add("graphql.variables.empty", nil, func(c *Check) {

@@ -101,7 +101,7 @@ var _ = area(func() {
 	})
 
 	add("queue.errors.body", []string{"status", "run"}, func(c *Check) {
-		for _, a := range []Answer{c.Queue("GET", "status/none", ""), c.Queue("POST", "run", `{}`)} {
+		for _, a := range []Answer{c.Queue("GET", "status/none", ""), c.Queue("POST", "run", `{"input":7}`)} {
 			require.Equal(c, "application/problem+json", a.Header.Get("Content-Type"))
 			require.NotEmpty(c, a.JSON["title"])
 			require.NotEmpty(c, a.JSON["detail"])
@@ -119,7 +119,7 @@ var _ = area(func() {
 			405: {Method: "DELETE", URL: path + "/run"},
 			413: {Method: "POST", URL: path + "/run", Body: input(10_000_001)},
 			415: {Method: "POST", URL: path + "/run", Body: job, Header: map[string]string{"Content-Type": "text/plain"}},
-			422: {Method: "POST", URL: path + "/run", Body: `{}`},
+			422: {Method: "POST", URL: path + "/run", Body: `{"input":7}`},
 		} {
 			a := c.Send(r)
 			require.Equal(c, status, a.Status)

@@ -40,10 +40,10 @@ func (c *Check) openAI(r openAIRoute, work func(id string)) Answer {
 	return call.answer()
 }
 
-// openAIWorker is a worker of these rules alone: what it is told to stop must not reach those of other rules.
+// openAIWorker is a worker of these rules alone: what it is asked to stop must not reach those of other rules.
 const openAIWorker = "openai"
 
-// stopped asserts that the worker is told to stop the job.
+// stopped asserts that the worker is asked to stop the job.
 func (c *Check) stopped(id string) {
 	require.Contains(c, c.Queue("GET", "job-stop/"+openAIWorker+"?x=1", "").JSON["jobsToStop"], id)
 }

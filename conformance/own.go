@@ -4,19 +4,22 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"time"
 
+	"github.com/berthdev/berth/conformance/spread"
 	"github.com/berthdev/berth/impl/app"
 )
 
 // Own starts berth's own server in the directory, with everything that the rules can use, and gives it as a target; beside
 // it one that posts to no private address.
 func Own(ctx context.Context, dir string) (t Target, stop func() error, err error) {
-	t, stopOpen, err := start(ctx, filepath.Join(dir, "open"), true)
+	t, stopOpen, err := start(ctx, app.Config{Data: filepath.Join(dir, "open"), PrivateWebhooks: true})
 	if err != nil {
 		return t, nil, err
 	}
-	guarded, stopGuarded, err := start(ctx, filepath.Join(dir, "guarded"), false)
+	guarded, stopGuarded, err := start(ctx, app.Config{Data: filepath.Join(dir, "guarded")})
 	if err != nil {
 		return t, nil, errors.Join(err, stopOpen())
 	}
@@ -24,12 +27,62 @@ func Own(ctx context.Context, dir string) (t Target, stop func() error, err erro
 	return t, func() error { return errors.Join(stopOpen(), stopGuarded()) }, nil
 }
 
-func start(ctx context.Context, dir string, private bool) (t Target, stop func() error, err error) {
-	s, err := app.Start(ctx, app.Config{
-		Data: dir, Listen: "127.0.0.1:0", TestControls: true, PrivateWebhooks: private, GraphQL: app.GraphQL{Playground: true}, Docs: true,
-		StallTimeout: 3 * time.Second, // the rules wait for it
-		Endpoints:    []app.Endpoint{{Name: "rules"}, {Name: "managed", Command: []string{"sleep", "3600"}}},
-	})
+// OwnReplicas is Own with so many replicas of each server, over the databases that the two URLs lead to: each request goes to any of them.
+func OwnReplicas(ctx context.Context, dir string, replicas int, open, guarded string) (t Target, stop func() error, err error) {
+	t, stopOpen, err := startReplicas(ctx, filepath.Join(dir, "open"), replicas, open, true)
+	if err != nil {
+		return t, nil, err
+	}
+	beside, stopGuarded, err := startReplicas(ctx, filepath.Join(dir, "guarded"), replicas, guarded, false)
+	if err != nil {
+		return t, nil, errors.Join(err, stopOpen())
+	}
+	t.Guarded = &beside
+	return t, func() error { return errors.Join(stopOpen(), stopGuarded()) }, nil
+}
+
+// startReplicas starts replicas, and before them what spreads requests.
+func startReplicas(ctx context.Context, dir string, replicas int, store string, private bool) (t Target, stop func() error, err error) {
+	var stops []func() error
+	stop = func() (err error) {
+		for _, one := range slices.Backward(stops) {
+			err = errors.Join(err, one())
+		}
+		return err
+	}
+
+	front, err := spread.Listen("127.0.0.1:0")
+	if err != nil {
+		return t, nil, err
+	}
+	stops = append(stops, front.Close)
+	for n := range replicas {
+		c := app.Config{Data: filepath.Join(dir, strconv.Itoa(n)), Store: store, PublicURL: front.URL(), PrivateWebhooks: private}
+		if n > 0 { // all have the key of the first one
+			c.SecretKey = filepath.Join(dir, "0", "secret.key")
+		}
+		one, stopOne, err := start(ctx, c)
+		if err != nil {
+			return t, nil, errors.Join(err, stop())
+		}
+
+		stops = append(stops, stopOne)
+		if n == 0 {
+			t = one
+		}
+		front.Add(one.URL)
+	}
+
+	t.URL, t.QueueURL = front.URL(), front.URL()
+	return t, stop, nil
+}
+
+// start starts a server with everything that the rules can use.
+func start(ctx context.Context, c app.Config) (t Target, stop func() error, err error) {
+	c.Listen, c.TestControls, c.Docs, c.GraphQL.Playground = "127.0.0.1:0", true, true, true
+	c.StallTimeout = 3 * time.Second // the rules wait for it
+	c.Endpoints = []app.Endpoint{{Name: "rules"}, {Name: "managed", Command: []string{"sleep", "3600"}}}
+	s, err := app.Start(ctx, c)
 	if err != nil {
 		return t, nil, err
 	}

@@ -181,10 +181,20 @@ var _ = area(func() {
 	add("pods.get.unknown", []string{"getPod"}, func(c *Check) {
 		c.Refused(c.REST("GET", "/v2/pods/nosuchpod", ""), 404)
 	})
+	add("pods.create.size", []string{"createPod"}, func(c *Check) {
+		sized := func(bytes int) string {
+			body := with(`"env":{"A":"$"}`)
+			return strings.Replace(body, "$", strings.Repeat("x", bytes-len(body)+1), 1)
+		}
+		c.createPod(sized(102_400))
+		c.Refused(c.REST("POST", "/v2/pods", sized(102_401)), 413)
+		c.Refused(c.Send(Request{Method: "POST", URL: c.URL + "/v2/pods", Body: sized(102_401), Key: "Bearer nobody"}), 401)
+	})
+
 	add("pods.list", []string{"listPods"}, func(c *Check) {
 		id := c.newPod(gpuPod)
 		list := c.REST("GET", "/v2/pods", "").JSON
-		require.Equal(c, []string{"pods"}, keys(list))
+		require.ElementsMatch(c, []string{"pods", "pagination"}, keys(list))
 		require.Contains(c, c.listed(), id)
 	})
 

@@ -174,7 +174,7 @@ var _ = area(func() {
 	})
 	add("pods.create.gpu", create, func(c *Check) {
 		pod := c.createPod(withGPU(`{"id":"NVIDIA L4","count":3}`))
-		require.Equal(c, map[string]any{"id": "NVIDIA L4", "count": 3.0}, pod["gpu"])
+		require.Equal(c, map[string]any{"id": "NVIDIA L4", "count": 3.0}, gpuOf(pod))
 	})
 
 	add("pods.create.gpu.id", create, func(c *Check) {

@@ -106,7 +106,13 @@ func (s *logStream) line(wait time.Duration) (l logLine, ok bool) {
 	case l = <-s.lines:
 		return l, true
 	case err := <-s.ended:
-		require.Fail(s.c, "the log ended", "%v", err)
+		select { // the last line came beside the end
+		case l = <-s.lines:
+			s.ended <- err
+			return l, true
+		default:
+			require.Fail(s.c, "the log ended", "%v", err)
+		}
 	case <-time.After(wait):
 	}
 
@@ -153,7 +159,7 @@ func (s *logStream) beats() {
 	require.Empty(s.c, s.lines)
 }
 
-// comes tells whether a comment comes within that time.
+// comes reports whether a comment comes within that time.
 func (s *logStream) comes(within time.Duration) bool {
 	select {
 	case <-s.comments:

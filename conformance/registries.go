@@ -98,9 +98,11 @@ var _ = area(func() {
 	})
 
 	add("registries.create.values", create, func(c *Check) {
-		c.invalid("POST", registries, `{"name":$,"username":"u","password":"p"}`, "/name:", `""`, `7`, `null`)
-		c.invalid("POST", registries, `{"name":"a","username":$,"password":"p"}`, "/username:", `""`, `7`, `null`)
-		c.invalid("POST", registries, `{"name":"a","username":"u","password":$}`, "/password:", `""`, `7`, `null`)
+		text := func(characters int) string { return `"` + strings.Repeat("é", characters) + `"` }
+		c.invalid("POST", registries, `{"name":$,"username":"u","password":"p"}`, "/name:", `""`, `7`, `null`, text(192))
+		c.invalid("POST", registries, `{"name":"a","username":$,"password":"p"}`, "/username:", `""`, `7`, `null`, text(192))
+		c.invalid("POST", registries, `{"name":"a","username":"u","password":$}`, "/password:", `""`, `7`, `null`, text(16_385))
+		c.make(registries, `{"name":`+text(191)+`,"username":`+text(191)+`,"password":`+text(16_384)+`}`)
 	})
 
 	add("registries.create.closed", create, func(c *Check) {

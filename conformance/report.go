@@ -12,7 +12,7 @@ import (
 	"github.com/berthdev/berth/spec"
 )
 
-// described tells of a failure: the rule, the last request, its answer, and what was expected.
+// described reports a failure: the rule, the last request, its answer, and what was expected.
 func (c *Check) described(rule spec.Rule, expected string) string {
 	c.mu.Lock()
 	last := c.last
@@ -92,7 +92,7 @@ func WriteOutcome(out io.Writer, o Outcome) {
 	}
 }
 
-// WriteTotals writes a line for each area, and tells whether nothing failed.
+// WriteTotals writes a line for each area, and reports whether nothing failed.
 func WriteTotals(out io.Writer, outcomes []Outcome) (ok bool) {
 	type total struct{ passed, failed, skipped int }
 	totals, areas := map[string]*total{}, []string{}

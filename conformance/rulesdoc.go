@@ -16,7 +16,7 @@ func WriteRules(out io.Writer) error {
 	}
 	var b strings.Builder
 	b.WriteString("# Rules\n\nGenerated from spec/rules.yaml by `make rules`. Each rule has a test in conformance/, except those marked open.\n\n" +
-		"A source is a heading of [the contract](docs/contract.md), which says what is documented and what was decided.\n")
+		"A source is a heading of [the contract](docs/contract.md), which says what is documented and what was decided. A rule that names editions of the contract is theirs alone.\n")
 	b.WriteString("\n| area | rules | open |\n|---|---|---|\n")
 	areas, counts := countByArea(rules)
 
@@ -37,6 +37,9 @@ func WriteRules(out io.Writer) error {
 		mark := r.Kind
 		if r.Open {
 			mark += ", open"
+		}
+		if len(r.Editions) > 0 {
+			mark += ", " + strings.Join(r.Editions, ", ")
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", r.ID, r.Says, r.Source, mark)
 	}

@@ -55,7 +55,7 @@ func (r *recorder) outcome() (failure, skipped string) {
 type Options struct {
 	Rules   []Rule        // which, as Select gives them
 	Shuffle uint64        // the seed of their order; 0: by id
-	Ended   func(Outcome) // is told of each, one after the other; may be nil
+	Ended   func(Outcome) // is notified of each, one after the other; may be nil
 }
 
 // lanes is how many rules are checked at a time, where there is no clock for them to quarrel over: many only wait.

@@ -74,6 +74,9 @@ func (c *Check) exchange(r Request) (*http.Request, Answer) {
 	if r.Body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	if c.Contract != "" {
+		req.Header.Set(contractHeader, c.Contract)
+	}
 	for name, value := range r.Header {
 		req.Header.Del(name)
 		if value != "" {
@@ -122,7 +125,7 @@ func (c *Check) unanswered(err error) {
 // longest is how long limits may refuse requests before the run is given up.
 const longest = 2 * time.Minute
 
-// refill tells how long to wait until limits allow the refused request again; zero: it was not refused, or is meant to be.
+// refill reports how long to wait until limits allow the refused request again; zero: it was not refused, or is meant to be.
 func (c *Check) refill(a Answer) time.Duration {
 	if a.Status != http.StatusTooManyRequests || c.limit {
 		return 0
@@ -150,13 +153,13 @@ func (a Answer) object() (object map[string]any) {
 	return object
 }
 
-// told gives what a refusal says.
-func (a Answer) told() string {
-	said := http.StatusText(a.Status)
+// summary gives what a refusal says.
+func (a Answer) summary() string {
+	reason := http.StatusText(a.Status)
 	if detail, ok := a.object()["detail"].(string); ok && detail != "" {
-		said = detail
+		reason = detail
 	}
-	return strconv.Itoa(a.Status) + ": " + said
+	return strconv.Itoa(a.Status) + ": " + reason
 }
 
 // REST sends a request to the REST interface.

@@ -74,8 +74,8 @@ var _ = area(func() {
 
 	add("serverless.fields", create, func(c *Check) {
 		common := []string{
-			"id", "name", "type", "image", "args", "disk", "ports", "env", "registry", "gpu", "workers", "scaling", "dataCenterIds", "networkVolumes",
-			"timeout", "flashboot", "createdAt",
+			"id", "name", "type", "image", "args", "cmd", "entrypoint", "disk", "ports", "env", "registry", "gpu", "workers", "scaling", "dataCenterIds", "networkVolumes",
+			"mounts", "timeout", "flashboot", "createdAt",
 		}
 		require.ElementsMatch(c, append(common, "requestUrls"), keys(c.make(serverless, gpuEndpoint)))
 		require.ElementsMatch(c, append(common, "requestUrls", "cpu"), keys(c.make(serverless, cpuEndpoint)))
@@ -102,7 +102,7 @@ var _ = area(func() {
 		require.True(c, strings.HasPrefix(lines[0], "/image:"), lines)
 	})
 	add("serverless.create.closed", create, func(c *Check) {
-		c.invalid("POST", serverless, strings.TrimSuffix(gpuEndpoint, "}")+`,$:1}`, "/", `"id"`, `"mounts"`, `"cloud"`, `"createdAt"`, `"requestUrls"`)
+		c.invalid("POST", serverless, strings.TrimSuffix(gpuEndpoint, "}")+`,$:1}`, "/", `"id"`, `"volumes"`, `"cloud"`, `"createdAt"`, `"requestUrls"`)
 		c.invalid("POST", serverless, c.edited(gpuEndpoint, `"gpu":{"pools":["ADA_24"],"id":"NVIDIA L4"}`), "/gpu/id:", "")
 	})
 

@@ -391,7 +391,7 @@ var _ = area(func() {
 		for i, member := range []string{
 			`"image":"j"`, `"args":"-x"`, `"disk":5`, `"ports":["80/http"]`, `"env":{"A":"1"}`, `"registry":"` + c.newRegistry() + `"`,
 			`"gpu":{"pools":["AMPERE_24"]}`, `"gpu":{"allowedCudaVersions":["12.4"]}`, `"gpu":{"minCudaVersion":"12.4"}`,
-			`"dataCenterIds":["US-KS-2"]`, `"networkVolumes":["` + c.newVolume() + `"]`,
+			`"dataCenterIds":["US-KS-2"]`, `"networkVolumes":["` + c.newVolume() + `"]`, mountsOf(nil, c.newGlobalVolume()),
 		} {
 			c.changed(at, "{"+member+"}")
 			require.Len(c, c.read(at + "/releases")["releases"], i+2, member)

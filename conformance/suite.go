@@ -44,7 +44,7 @@ func (s *Suite) stop(why error) {
 	}
 }
 
-// wait tells that rules wait for so long for the target to take requests; several may wait for the same.
+// wait reports that rules wait for so long for the target to take requests; several may wait for the same.
 func (s *Suite) wait(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +170,7 @@ func (s *Suite) admitted(ctx context.Context) error {
 			return err
 		}
 		if a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden {
-			return fmt.Errorf("%w: the key: %s", ErrRefused, a.told())
+			return fmt.Errorf("%w: the key: %s", ErrRefused, a.summary())
 		}
 	}
 
@@ -182,7 +182,7 @@ func (s *Suite) admitted(ctx context.Context) error {
 		return err
 	}
 	if a.Status != http.StatusOK {
-		return fmt.Errorf("%w: the key of the test controls: %s", ErrRefused, a.told())
+		return fmt.Errorf("%w: the key of the test controls: %s", ErrRefused, a.summary())
 	}
 
 	return nil
@@ -202,7 +202,7 @@ func (s *Suite) known(ctx context.Context, id string) error {
 	return fmt.Errorf("%w: it has no endpoint %s", ErrRefused, id)
 }
 
-// served tells whether the target starts workers of the endpoint, who would take the jobs that the rules play the worker of.
+// served reports whether the target starts workers of the endpoint, who would take the jobs that the rules play the worker of.
 func (s *Suite) served(ctx context.Context) bool {
 	workers, _ := s.endpoint(ctx, s.Endpoint)["workers"].(map[string]any)
 	most, ok := workers["max"].(float64)
@@ -232,7 +232,7 @@ func (s *Suite) lend(ctx context.Context) (leave func(), err error) {
 
 	id, _ := a.object()["id"].(string)
 	if a.Status != http.StatusCreated || id == "" {
-		s.noEndpoint = "none was named, and the target makes none: " + a.told()
+		s.noEndpoint = "none was named, and the target makes none: " + a.summary()
 		return func() {}, nil
 	}
 
@@ -258,10 +258,13 @@ func (s *Suite) unlimited(ctx context.Context) (leave func(), err error) {
 	}, nil
 }
 
-// Select gives the rules whose ids are named, or begin with a name and a dot, less those to be skipped; without names all are.
-// Areas are the first parts of ids. It fails at a name that is of no rule.
-func Select(only, skip, areas []string) ([]Rule, error) {
-	all := Rules()
+// Select gives the rules of an edition of the contract (empty: the strict one) whose ids are named, or begin with a name and a dot,
+// less those to be skipped; without names all are. Areas are the first parts of ids. It fails at a name that is of no rule.
+func Select(edition string, only, skip, areas []string) ([]Rule, error) {
+	all, err := RulesOf(edition)
+	if err != nil {
+		return nil, err
+	}
 	for flag, names := range map[string][]string{"only": only, "skip": skip, "area": areas} {
 		for _, name := range names {
 			if !slices.ContainsFunc(all, func(r Rule) bool { return named(r.ID, name) && (flag != "area" || !strings.Contains(name, ".")) }) {
@@ -283,5 +286,5 @@ func Select(only, skip, areas []string) ([]Rule, error) {
 	return wanted, nil
 }
 
-// named tells whether the name is the rule's id, or that of a group of rules that it is in.
+// named reports whether the name is the rule's id, or that of a group of rules that it is in.
 func named(id, name string) bool { return id == name || strings.HasPrefix(id, name+".") }

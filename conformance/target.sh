@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 berth=$PWD/bin/berth
-rules=$(grep -c '^- {id: ' spec/rules.yaml)
+rules=$(grep '^- {id: ' spec/rules.yaml | grep -c -v 'editions: \[[^]]*public' || true) # of the strict edition
 tmp=$(mktemp -d)
 server= mock=
 finish() {
@@ -28,7 +28,7 @@ started() {
 
 # everything lists what the owner of the key has, a line a list.
 everything() {
-	for path in 'pods?includeClusterPods=true' clusters serverless templates network-volumes registries registries/delegations account/ssh-keys; do
+	for path in 'pods?includeClusterPods=true' clusters serverless templates network-volumes global-volumes registries registries/delegations account/ssh-keys; do
 		curl -fsS -H "Authorization: Bearer $key" "$url/v2/$path"
 		echo
 	done
@@ -106,6 +106,7 @@ grep -a "waiting" "$tmp/limited.txt" || fail "nothing was waited for"
 if [ -n "$mock" ]; then
 	echo "== a mock of the document"
 	until curl -s -o /dev/null "http://127.0.0.1:$port/"; do kill -0 $mock || fail "the mock did not start"; sleep 0.2; done
-	# It ends at a path that is no UTF-8.
-	judged mock 1 $((rules - 1)) --target "http://127.0.0.1:$port" --key any-key --endpoint any --patience 1ms --skip errors.parameters.path
+	# It ends at a path that is no UTF-8, and at a name that breaks a pattern with characters beyond ASCII, which it puts into a header.
+	beyond=$(grep -c '^- {id: global-volumes\.' spec/rules.yaml)
+	judged mock 1 $((rules - 1 - beyond)) --target "http://127.0.0.1:$port" --key any-key --endpoint any --patience 1ms --skip errors.parameters.path,global-volumes
 fi

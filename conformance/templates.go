@@ -15,7 +15,7 @@ func template(members string) string { return `{"name":"t","image":"i",` + membe
 const (
 	plainTemplate = `{"name":"t","image":"i"}`
 	fullTemplate  = `{"name":"t","image":"i","args":"-x","disk":30,"ports":["80/http","22/tcp"],"env":{"A":"1"},"registry":null,` +
-		`"mounts":{"persistent":{"size":20,"path":"/d"}},"category":"AMD","public":false,"serverless":true,"startSsh":false,` +
+		`"mounts":{"persistent":{"size":20,"path":"/d"}},"cmd":["-x"],"entrypoint":[],"category":"AMD","public":false,"serverless":true,"startSsh":false,` +
 		`"startJupyter":false,"allowedCudaVersions":["12.4","12.11"]}`
 )
 
@@ -60,7 +60,7 @@ var _ = area(func() {
 
 	add("templates.fields", create, func(c *Check) {
 		require.ElementsMatch(c, []string{
-			"id", "name", "image", "args", "disk", "ports", "env", "registry", "mounts", "category", "public", "serverless", "startSsh",
+			"id", "name", "image", "args", "cmd", "entrypoint", "disk", "ports", "env", "registry", "mounts", "category", "public", "serverless", "startSsh",
 			"startJupyter", "allowedCudaVersions",
 		}, keys(c.make(templates, plainTemplate)))
 	})

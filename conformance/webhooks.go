@@ -46,7 +46,7 @@ func newReceiver(statuses ...int) *receiver {
 // webhookTime is how long a first webhook may be under way in real time.
 const webhookTime = 5 * time.Second
 
-// webhooksArrive tells whether webhooks of the target come to this machine, which is tried out once: servers that others can
+// webhooksArrive reports whether webhooks of the target come to this machine, which is tried out once: servers that others can
 // reach do not post to loopback addresses, and no interface tells.
 func (c *Check) webhooksArrive() bool {
 	c.suite.mu.Lock()

@@ -31,8 +31,10 @@ if python3 -c 'import ensurepip, venv' 2>/dev/null; then
 	schema github-actions action.yml
 	schema github-workflows deploy/action/example.yml
 	schema compose-spec deploy/compose.yaml
+	schema compose-spec deploy/compose-replicas.yaml
+	deploy/check-helm.sh "$tmp/venv"
 else
-	echo "SKIPPED: the schemas of action.yml and compose.yaml need Python 3 with venv"
+	echo "SKIPPED: the schemas of action.yml and the Compose files, and the chart, need Python 3 with venv"
 fi
 
 if command -v systemd-analyze >/dev/null; then
@@ -44,6 +46,8 @@ if command -v systemd-analyze >/dev/null; then
 else
 	echo "SKIPPED: berth.service needs systemd-analyze to be verified"
 fi
+
+deploy/check-replicas.sh
 
 # action VERSION: runs the step, and asks the server that it started.
 action() {

@@ -5,7 +5,7 @@
 package gen
 
 // What is wrong with anything that a generator reads is reported, with file and line, before one trips over it.
-//go:generate sh -c "cd .. && go run ./cmd/validgen -check spec/rest.yaml spec/queue.yaml spec/worker.yaml spec/controls.yaml spec/rules.yaml spec/graphql/*.graphqls gen/overlay.yaml gen/graph.gqlgen.yaml conformance/operations/*.graphql"
+//go:generate sh -c "cd .. && go run ./cmd/validgen -editions spec/editions -check spec/rest.yaml spec/queue.yaml spec/worker.yaml spec/controls.yaml spec/rules.yaml spec/graphql/*.graphqls gen/overlay.yaml gen/graph.gqlgen.yaml conformance/operations/*.graphql"
 //go:generate sh -c "cd ../cmd/validgen/testdata/keywords && go run ../.. -check keywords.yaml overlay.yaml"
 
 //go:generate -command oapi-codegen sh oapi-codegen.sh
@@ -16,8 +16,8 @@ package gen
 //go:generate oapi-codegen client restclient spec/rest.yaml gen/restclient/restclient.gen.go
 //go:generate oapi-codegen client queueclient spec/queue.yaml gen/queueclient/queueclient.gen.go
 
-//go:generate sh -c "cd .. && go run ./cmd/validgen -spec spec/rest.yaml -model gen/rest/rest.gen.go -package rest -o gen/rest/validate.gen.go"
-//go:generate sh -c "cd .. && go run ./cmd/validgen -spec spec/queue.yaml -model gen/queue/queue.gen.go -package queue -o gen/queue/validate.gen.go"
+//go:generate sh -c "cd .. && go run ./cmd/validgen -spec spec/rest.yaml -editions spec/editions -model gen/rest/rest.gen.go -package rest -o gen/rest/validate.gen.go"
+//go:generate sh -c "cd .. && go run ./cmd/validgen -spec spec/queue.yaml -editions spec/editions -model gen/queue/queue.gen.go -package queue -o gen/queue/validate.gen.go"
 //go:generate sh -c "cd .. && go run ./cmd/validgen -spec spec/worker.yaml -model gen/worker/worker.gen.go -package worker -o gen/worker/validate.gen.go"
 //go:generate sh -c "cd .. && go run ./cmd/validgen -spec spec/controls.yaml -model gen/controls/controls.gen.go -package controls -o gen/controls/validate.gen.go"
 
@@ -28,3 +28,7 @@ package gen
 // The document that uses every keyword, which the tests of validgen compare with an independent validator.
 //go:generate oapi-codegen models keywords cmd/validgen/testdata/keywords/keywords.yaml cmd/validgen/testdata/keywords/keywords.gen.go cmd/validgen/testdata/keywords/overlay.yaml
 //go:generate sh -c "cd ../cmd/validgen/testdata/keywords && go run ../.. -spec keywords.yaml -model keywords.gen.go -package keywords -o validate.gen.go"
+
+// The document whose editions the tests of validgen try, among them one that is invented for it.
+//go:generate oapi-codegen models editions cmd/validgen/testdata/editions/things.yaml cmd/validgen/testdata/editions/editions.gen.go cmd/validgen/testdata/keywords/overlay.yaml
+//go:generate sh -c "cd ../cmd/validgen/testdata/editions && go run ../.. -spec things.yaml -editions editions -model editions.gen.go -package editions -o validate.gen.go"

@@ -129,7 +129,7 @@ func (s Services) endpointViews(ctx context.Context, endpoints []compute.Endpoin
 	}), nil
 }
 
-// selected tells whether the document asks for one of the fields below the one that is being resolved.
+// selected reports whether the document asks for one of the fields below the one that is being resolved.
 func selected(ctx context.Context, names ...string) bool {
 	return slices.ContainsFunc(graphql.CollectAllFields(ctx), func(name string) bool { return slices.Contains(names, name) })
 }

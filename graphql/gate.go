@@ -2,6 +2,8 @@ package graphql
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -52,6 +54,7 @@ func (g gate) MutateOperationParameters(_ context.Context, params *graphql.RawPa
 		return gqlerror.Wrap(compute.Errorf(compute.Rejected, "the document repeats too many fields of a selection, or uses too many fragments; the limit is %d", mostRepeats))
 	}
 
+	params.Query = idsAsText(params.Query, document)
 	for _, o := range document.Operations {
 		for _, v := range o.VariableDefinitions {
 			if given, ok := params.Variables[v.Variable]; ok {
@@ -61,6 +64,37 @@ func (g gate) MutateOperationParameters(_ context.Context, params *graphql.RawPa
 	}
 
 	return nil
+}
+
+// idsAsText makes variables of the type ID such of String, which every id in the schema is: clients declare both (rule
+// graphql.variables.ids).
+func idsAsText(query string, document *ast.QueryDocument) string {
+	var at []int // of each ID, in runes
+	for _, o := range document.Operations {
+		for _, v := range o.VariableDefinitions {
+			named := v.Type
+			for named.Elem != nil {
+				named = named.Elem
+			}
+			if named.NamedType == "ID" {
+				named.NamedType = "String"
+				at = append(at, named.Position.Start)
+			}
+		}
+	}
+	if at == nil {
+		return query
+	}
+
+	var b strings.Builder
+	runes, from := []rune(query), 0
+	slices.Sort(at)
+	for _, start := range at {
+		b.WriteString(string(runes[from:start]) + "String")
+		from = start + len("ID")
+	}
+	b.WriteString(string(runes[from:]))
+	return b.String()
 }
 
 // selections counts what stands in a selection, each spread of a fragment as one.

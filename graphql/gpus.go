@@ -37,8 +37,8 @@ func gpuTypeView(t control.GPUType) *graph.GpuType {
 		ID: t.ID, DisplayName: &t.Name, Manufacturer: &manufacturer, MemoryInGb: number(t.MemoryGB), MaxGpuCount: number(0), MinPodGpuCount: number(1),
 		NodeGroupDatacenters: []*graph.DataCenter{}, NodeGroupGpuSizes: []*int{},
 	}
-	v.SecureCloud, v.SecurePrice, v.MaxGpuCountSecureCloud = offerView(t.Secure)
-	v.CommunityCloud, v.CommunityPrice, v.MaxGpuCountCommunityCloud = offerView(t.Community)
+	v.SecureCloud, v.SecurePrice, v.SecureSpotPrice, v.MaxGpuCountSecureCloud = offerView(t.Secure)
+	v.CommunityCloud, v.CommunityPrice, v.CommunitySpotPrice, v.MaxGpuCountCommunityCloud = offerView(t.Community)
 	*v.MaxGpuCount = max(*v.MaxGpuCountSecureCloud, *v.MaxGpuCountCommunityCloud)
 	return v
 }
@@ -46,11 +46,12 @@ func gpuTypeView(t control.GPUType) *graph.GpuType {
 // makers are the words of GraphQL for manufacturers, where they are others than those of REST.
 var makers = map[string]string{"NVIDIA": "Nvidia"}
 
-func offerView(o *control.GPUOffer) (offered *bool, price *float64, most *int) {
+func offerView(o *control.GPUOffer) (offered *bool, price, spot *float64, most *int) {
 	if o == nil {
-		return yes(false), new(float64), number(0)
+		return yes(false), new(float64), new(float64), number(0)
 	}
-	return yes(true), &o.Price, number(o.MaxCount)
+	least := o.LeastBid()
+	return yes(true), &o.Price, &least, number(o.MaxCount)
 }
 
 // LowestPrice is GpuType.lowestPrice.
@@ -94,7 +95,7 @@ func lowestPriceView(t control.GPUType, count int64, d control.Quote) *graph.Low
 	}
 	most := d.Counts[len(d.Counts)-1]
 	v.GpuName, v.GpuTypeID, v.MaxGpuCount, v.MaxUnreservedGpuCount = &t.Name, &t.ID, number(most), number(most)
-	v.UninterruptablePrice, v.MinMemory, v.MinVcpu = &d.Price, number(t.MemoryGBPerGPU*count), number(t.VCPUPerGPU*count)
+	v.UninterruptablePrice, v.MinimumBidPrice, v.MinMemory, v.MinVcpu = &d.Price, &d.LeastBid, number(t.MemoryGBPerGPU*count), number(t.VCPUPerGPU*count)
 	return v
 }
 

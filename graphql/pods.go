@@ -39,6 +39,23 @@ func (m mutations) PodFindAndDeployOnDemand(ctx context.Context, input *graph.Po
 	return m.show(pod, inWords(err, noInstances))
 }
 
+// PodRentInterruptable is the mutation podRentInterruptable.
+func (m mutations) PodRentInterruptable(ctx context.Context, input graph.PodRentInterruptableInput) (*graph.Pod, error) {
+	n, types, clouds, err := interruptiblePod(input)
+	if err == nil {
+		n, err = m.complete(ctx, n)
+	}
+	if err == nil {
+		n, err = m.Control.Choose(ctx, user(ctx), n, types, clouds)
+	}
+	if err != nil {
+		return nil, err
+	}
+
+	pod, err := m.Control.CreatePod(ctx, user(ctx), n)
+	return m.show(pod, inWords(err, noSpotInstances))
+}
+
 // DeployCPUPod is the mutation deployCpuPod.
 func (m mutations) DeployCPUPod(ctx context.Context, input graph.DeployCPUPodInput) (*graph.Pod, error) {
 	n, err := cpuPod(input, m.Control.SmallestCPU())
@@ -77,10 +94,23 @@ func (m mutations) PodResume(ctx context.Context, input graph.PodResumeInput) (*
 	return m.show(pod, inWords(err, noGPUs))
 }
 
+// PodBidResume is the mutation podBidResume.
+func (m mutations) PodBidResume(ctx context.Context, input graph.PodBidResumeInput) (*graph.Pod, error) {
+	var bad violations
+	bad.must(input.BidPerGpu > 0, "bidPerGpu", "must be > 0")
+	if err := bad.err(); err != nil {
+		return nil, err
+	}
+	r := control.Resume{GPUs: &input.GpuCount, BidPerGPU: input.BidPerGpu}
+	pod, err := m.Control.ResumePod(ctx, user(ctx), compute.PodID(input.PodID), r)
+	return m.show(pod, inWords(err, noGPUs))
+}
+
 // What clients look for when no host has room.
 const (
-	noInstances = "There are no longer any instances available with the requested specifications. Please refresh and try again."
-	noGPUs      = "There are not enough free GPUs on the host machine to start this pod."
+	noInstances     = "There are no longer any instances available with the requested specifications. Please refresh and try again."
+	noSpotInstances = "There are no longer any instances available with the request specifications. Please try again later."
+	noGPUs          = "There are not enough free GPUs on the host machine to start this pod."
 )
 
 // inWords puts the words that clients look for before the refusal for want of room.

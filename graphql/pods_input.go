@@ -42,7 +42,7 @@ func gpuPod(i *graph.PodFindAndDeployOnDemandInput) (n control.NewPod, types []s
 		Name: value(i.Name), Image: value(i.ImageName), Args: value(i.DockerArgs), RegistryID: compute.RegistryID(value(i.ContainerRegistryAuthID)),
 		GPU: &compute.GPU{Count: 1}, DataCenterIDs: append(commas(value(i.DataCenterID)), texts(i.DataCenterIds)...),
 		GlobalNetworking: value(i.GlobalNetwork), TemplateID: compute.TemplateID(value(i.TemplateID)), MountPath: value(i.VolumeMountPath),
-		StartSSH: i.StartSSH, MaxCost: cost(&bad, i.DeployCost),
+		StartSSH: i.StartSSH, MaxCost: cost(&bad, i.DeployCost), StopAfter: value(i.StopAfter), TerminateAfter: value(i.TerminateAfter),
 		Needs: needs(&bad, leasts{
 			"minVcpuCount": i.MinVcpuCount, "minMemoryInGb": i.MinMemoryInGb, "minDisk": i.MinDisk, "minDownload": i.MinDownload, "minUpload": i.MinUpload,
 		}, i.CountryCode, i.Compliance, i.SupportPublicIP),
@@ -65,10 +65,33 @@ func gpuPod(i *graph.PodFindAndDeployOnDemandInput) (n control.NewPod, types []s
 	}
 
 	return n, types, cloudsOf(i.CloudType), refused([]refusal{
-		{"port", i.Port != nil && *i.Port != ""}, {"aiApiId", value(i.AiAPIID) != ""}, {"startJupyter", value(i.StartJupyter)}, {"stopAfter", i.StopAfter != nil},
-		{"terminateAfter", i.TerminateAfter != nil}, {"volumeKey", value(i.VolumeKey) != ""}, {"savingsPlan", i.SavingsPlan != nil},
+		{"port", i.Port != nil && *i.Port != ""}, {"aiApiId", value(i.AiAPIID) != ""}, {"startJupyter", value(i.StartJupyter)},
+		{"volumeKey", value(i.VolumeKey) != ""}, {"savingsPlan", i.SavingsPlan != nil},
 		{"instanceIds", len(i.InstanceIds) > 0}, {"computeType", value(i.ComputeType) == graph.ComputeTypeCPU},
 	})
+}
+
+// interruptiblePod translates the input of podRentInterruptable as gpuPod does, with the bid.
+func interruptiblePod(i graph.PodRentInterruptableInput) (n control.NewPod, types []string, clouds []compute.Cloud, err error) {
+	var bad violations
+	bad.must(i.BidPerGpu != nil, "bidPerGpu", "is required")
+	bad.must(i.BidPerGpu == nil || *i.BidPerGpu > 0, "bidPerGpu", "must be > 0")
+	if err := bad.err(); err != nil {
+		return n, nil, nil, err
+	}
+
+	n, types, clouds, err = gpuPod(&graph.PodFindAndDeployOnDemandInput{
+		CloudType: i.CloudType, GpuCount: i.GpuCount, GpuTypeID: i.GpuTypeID, Name: i.Name, ImageName: i.ImageName, DockerArgs: i.DockerArgs,
+		Ports: i.Ports, Env: i.Env, ContainerDiskInGb: i.ContainerDiskInGb, VolumeInGb: i.VolumeInGb, VolumeMountPath: i.VolumeMountPath,
+		NetworkVolumeID: i.NetworkVolumeID, VolumeMounts: i.VolumeMounts, DataCenterID: i.DataCenterID, DataCenterIds: i.DataCenterIds,
+		ContainerRegistryAuthID: i.ContainerRegistryAuthID, TemplateID: i.TemplateID, MinVcpuCount: i.MinVcpuCount, MinMemoryInGb: i.MinMemoryInGb,
+		CudaVersion: i.CudaVersion, MinCudaVersion: i.MinCudaVersion, AllowedCudaVersions: i.AllowedCudaVersions, StartSSH: i.StartSSH,
+		SupportPublicIP: i.SupportPublicIP, CountryCode: i.CountryCode, MinDisk: i.MinDisk, MinDownload: i.MinDownload, MinUpload: i.MinUpload,
+		Compliance: i.Compliance, StopAfter: i.StopAfter, TerminateAfter: i.TerminateAfter, Port: i.Port, StartJupyter: i.StartJupyter,
+		VolumeKey: i.VolumeKey,
+	})
+	n.BidPerGPU = *i.BidPerGpu
+	return n, types, clouds, err
 }
 
 // cpuPod translates the input of deployCpuPod.
@@ -78,6 +101,7 @@ func cpuPod(i graph.DeployCPUPodInput, smallest compute.CPU) (n control.NewPod, 
 		Name: value(i.Name), Image: value(i.ImageName), Args: value(i.DockerArgs), RegistryID: compute.RegistryID(value(i.ContainerRegistryAuthID)),
 		CPU: &smallest, Cloud: cloudsOf(i.CloudType)[0], DataCenterIDs: append(commas(value(i.DataCenterID)), texts(i.DataCenterIds)...),
 		TemplateID: compute.TemplateID(value(i.TemplateID)), StartSSH: i.StartSSH, MaxCost: cost(&bad, i.DeployCost),
+		StopAfter: value(i.StopAfter), TerminateAfter: value(i.TerminateAfter),
 		Needs: needs(&bad, leasts{"minDownload": i.MinDownload, "minUpload": i.MinUpload}, i.CountryCode, i.Compliance, i.SupportPublicIP),
 	}
 	if n.TemplateID == defaultCPUTemplate {
@@ -99,9 +123,7 @@ func cpuPod(i graph.DeployCPUPodInput, smallest compute.CPU) (n control.NewPod, 
 		return n, err
 	}
 
-	return n, refused([]refusal{
-		{"startJupyter", value(i.StartJupyter)}, {"stopAfter", i.StopAfter != nil}, {"terminateAfter", i.TerminateAfter != nil},
-	})
+	return n, refused([]refusal{{"startJupyter", value(i.StartJupyter)}})
 }
 
 // leasts are the minima of an input by their fields.

@@ -50,7 +50,23 @@ func (s Services) podView(p compute.Pod, now time.Time) *graph.Pod {
 		ContainerRegistryAuthID: orNull(string(p.RegistryID)), DockerArgs: &p.Args, GpuCount: number(0), LastStatusChange: &change,
 		LastStartedAt: orNull(p.StartedAt), CreatedAt: &p.CreatedAt, PodType: &kind, Ports: orNull(strings.Join(p.Ports, ",")),
 		UptimeSeconds: number(0), VolumeInGb: new(float64), TemplateID: orNull(string(p.TemplateID)), Locked: &p.Locked,
-		LatestTelemetry: &graph.PodTelemetry{State: &state, Time: &p.MovedAt},
+		StopAfter: orNull(p.StopAfter), TerminateAfter: orNull(p.TerminateAfter), LatestTelemetry: &graph.PodTelemetry{State: &state, Time: &p.MovedAt},
+	}
+
+	if p.Interruptible() {
+		kind, v.BidPerGpu = graph.PodTypeInterruptable, &p.BidPerGPU
+		if offer := gpu.Offer(p.Cloud); offer != nil {
+			least := offer.LeastBid()
+			v.LowestBidPriceToResume = &least
+		}
+	}
+
+	if rank, ok := p.Rank(); ok {
+		v.ClusterIdx = number(rank)
+		if p.Address != 0 {
+			ip := p.Address.IP().String()
+			v.ClusterIP = &ip
+		}
 	}
 
 	for name, text := range p.Env {
@@ -107,7 +123,7 @@ func runtimeView(p compute.Pod, live compute.PodRuntime, now time.Time) *graph.P
 	return v
 }
 
-// isPublic tells whether clients may take the address for the way in: by the kind of port, whatever the address is. They expect a
+// isPublic reports whether clients may take the address for the way in: by the kind of port, whatever the address is. They expect a
 // proxy before a port for HTTP (rule graphql.pod.runtime.ports.public).
 func isPublic(p compute.PublishedPort) bool { return p.Type != "http" && p.IP != "" }
 

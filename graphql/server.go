@@ -54,6 +54,7 @@ type Services struct {
 	Control       *control.Control
 	Endpoints     *control.Endpoints
 	Registries    *control.Registries
+	Secrets       *control.Secrets
 	Live          func(compute.PodID) compute.PodRuntime // what a pod was last seen to do, without asking anybody
 	Keyring       *control.Keyring
 	Faults        *fault.Script  // that operations show; nil: none
@@ -137,6 +138,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 
 	c.key = key
+	if key != nil {
+		ctx = control.WithSpendLimit(ctx, *key)
+	}
 	ctx = graphql.StartOperationTrace(ctx)
 	h.serve(ctx, w, r)
 }
@@ -271,6 +275,14 @@ func (h *Handler) refuse(ctx context.Context, w http.ResponseWriter, status int,
 	write(w, status, &graphql.Response{Errors: gqlerror.List{h.present(ctx, err)}})
 }
 
+// coded is an error with a code of its own, which a client compares.
+type coded struct {
+	error
+	code string
+}
+
+func (c *coded) Unwrap() error { return c.error }
+
 // present makes the error that the wire shows: the code of the table and words, or for an unknown error neither.
 func (h *Handler) present(ctx context.Context, err error) *gqlerror.Error {
 	e := &gqlerror.Error{Path: graphql.GetPath(ctx), Err: err}
@@ -297,6 +309,9 @@ func (h *Handler) present(ctx context.Context, err error) *gqlerror.Error {
 
 	e.Message = p.Detail
 	e.Extensions = map[string]any{"code": string(p.Code)}
+	if own, ok := errors.AsType[*coded](err); ok {
+		e.Extensions["code"] = own.code
+	}
 	if p.RetryAfter != "" {
 		e.Extensions["title"] = p.Title
 	}

@@ -63,12 +63,14 @@ func open(t *testing.T, set func(*graphql.Services)) *edge {
 
 	registries, err := control.NewRegistries(t.Context(), e.db, ids, sealer)
 	require.NoError(t, err)
+	secrets, err := control.NewSecrets(t.Context(), e.db, ids, sealer)
+	require.NoError(t, err)
 	bodies, err := limit.NewBodies(filepath.Join(t.TempDir(), "bodies"), time.Minute)
 	require.NoError(t, err)
 
 	s := graphql.Services{
 		Bodies: bodies, Answers: limit.NewAnswers(time.Minute),
-		Registries: registries, Endpoints: control.NewEndpoints(e.db, ids, placement, noQueue{}, control.Runtime{Can: compute.AllCapabilities}),
+		Registries: registries, Secrets: secrets, Endpoints: control.NewEndpoints(e.db, ids, placement, noQueue{}, control.Runtime{Can: compute.AllCapabilities}),
 		Live:    func(compute.PodID) compute.PodRuntime { return compute.PodRuntime{} },
 		Control: control.New(e.db, ids, placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{Pod: func(compute.PodID) {}}), Keyring: keyring, Clock: clock,
 		Log: slog.New(slog.NewTextHandler(&e.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -116,7 +118,7 @@ func TestAKeyThatCannotBeLookedForIsNotCalledInvalid(t *testing.T) {
 	require.Contains(t, body, "the store is closed")
 }
 
-// watched is a store that counts the statements of its reads, and fails when it is told to. A transaction knows only the
+// watched is a store that counts the statements of its reads, and fails when it is asked to. A transaction knows only the
 // methods that are counted, each of which is one statement: any other one panics.
 type watched struct {
 	store.Store
@@ -153,6 +155,8 @@ func (c counted) Template(id compute.TemplateID) (compute.Template, error) {
 }
 
 func (c counted) NewestRegistry() (compute.Registry, bool, error) { return c.real.NewestRegistry() }
+
+func (c counted) NewestSecret() (compute.Secret, bool, error) { return c.real.NewestSecret() }
 
 func (c counted) ListTemplates(user compute.UserID) ([]compute.Template, error) {
 	c.w.statements.Add(1)

@@ -111,7 +111,7 @@ func portNames(bad *violations, list []*graph.TemplatePortConfigInput) map[strin
 	return names
 }
 
-// hasConfig tells whether there is a configuration: null and an empty object are none.
+// hasConfig reports whether there is a configuration: null and an empty object are none.
 func hasConfig(config any) bool {
 	object, isObject := config.(map[string]any)
 	return config != nil && (!isObject || len(object) > 0)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/berthdev/berth/gen/graph"
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
 )
 
 // Myself is the query myself: null without a key.
@@ -12,7 +13,7 @@ func (queries) Myself(ctx context.Context) (*graph.User, error) {
 	if callOf(ctx).key == nil {
 		return nil, nil //nolint:nilnil // rule graphql.anonymous.myself
 	}
-	return userView(user(ctx)), nil
+	return userView(callOf(ctx).key), nil
 }
 
 // UpdateUserSettings is the mutation updateUserSettings.
@@ -22,12 +23,12 @@ func (m mutations) UpdateUserSettings(ctx context.Context, input *graph.UpdateUs
 			return nil, err
 		}
 	}
-	return userView(user(ctx)), nil
+	return userView(callOf(ctx).key), nil
 }
 
-func userView(id compute.UserID) *graph.User {
-	text := string(id)
-	return &graph.User{ID: &text, AuthID: &text}
+func userView(k *compute.Key) *graph.User {
+	id := string(k.UserID)
+	return &graph.User{ID: &id, AuthID: &id, SpendLimit: orNull(k.SpendLimit)}
 }
 
 // PubKey is User.pubKey.
@@ -38,21 +39,17 @@ func (u users) PubKey(ctx context.Context, _ *graph.User) (*string, error) {
 
 // CurrentSpendPerHr is User.currentSpendPerHr.
 func (u users) CurrentSpendPerHr(ctx context.Context, _ *graph.User) (*float64, error) {
-	pods, err := u.Control.ListPods(ctx, user(ctx), true)
+	pods, err := u.Control.ListPods(ctx, user(ctx))
 	if err != nil {
 		return nil, err
 	}
-	var spend compute.NanoUSD // which adds up without dust
-	for _, p := range pods {
-		spend += compute.ToNanoUSD(p.Cost())
-	}
-	usd := spend.USD()
+	usd := control.Spend(pods).USD()
 	return &usd, nil
 }
 
 // Pods is User.pods: one read, however many there are.
 func (u users) Pods(ctx context.Context, _ *graph.User) ([]*graph.Pod, error) {
-	pods, err := u.Control.ListPods(ctx, user(ctx), true)
+	pods, err := u.Control.ListPods(ctx, user(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func TestAPodIsShownWhole(t *testing.T) {
 	p := compute.Pod{
 		ID: "p", UserID: "u", Name: "a", Image: "i", Args: "x", DiskGB: 20, Ports: []string{"22/tcp"}, Env: map[string]string{"A": "1"}, RegistryID: "r",
 		Network: &compute.NetworkMount{VolumeID: "v", Path: "/a"}, GPU: &compute.GPU{ID: "NVIDIA L4", Count: 1}, Cloud: compute.Secure, DataCenterID: "d",
-		TemplateID: "t", CostPerHour: 1, Status: compute.PodRunning, Reason: "why", CreatedAt: now, StartedAt: now, MovedAt: now,
+		TemplateID: "t", CostPerHour: 1, Status: compute.PodRunning, Reason: "why", CreatedAt: now, StartedAt: now, MovedAt: now, StopAfter: now, TerminateAfter: now, BidPerGPU: 0.4,
 	}
 
 	// What the schema says is null: not told, no clusters, and as long as they are not known what is measured and mapped.

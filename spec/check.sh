@@ -6,8 +6,18 @@ cd "$(dirname "$0")/.."
 base=${SPEC_BASE:-HEAD~1}
 
 if command -v npx >/dev/null; then
-	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true npx --yes @redocly/cli@2.77.0 lint --config spec/redocly.yaml \
-		spec/rest.yaml spec/queue.yaml spec/worker.yaml spec/controls.yaml
+	# The documents of the other editions are linted as they are served.
+	served=$(mktemp -d)
+	trap 'rm -rf "$served"' EXIT
+	for overlay in spec/editions/*.overlay.yaml; do
+		edition=$(basename "$overlay" .overlay.yaml) document=rest
+		for other in queue worker; do [ "${edition%."$other"}" = "$edition" ] || document=$other; done
+		edition=${edition%."$document"}
+		go run -pgo=off ./cmd/berth spec show "$document" --contract "$edition" >"$served/$edition.$document.json"
+	done
+	export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true
+	npx --yes @redocly/cli@2.77.0 lint --config spec/redocly.yaml spec/rest.yaml spec/queue.yaml spec/worker.yaml spec/controls.yaml
+	npx --yes @redocly/cli@2.77.0 lint --config spec/redocly.yaml --skip-rule path-http-verbs-order "$served"/*.json # JSON's members are sorted
 else
 	echo "SKIPPED: Redocly CLI needs Node and npm"
 fi

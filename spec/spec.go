@@ -6,41 +6,122 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/berthdev/berth/spec/overlay"
 )
 
-//go:embed rest.yaml queue.yaml worker.yaml controls.yaml rules.yaml graphql/*.graphqls
+//go:embed rest.yaml queue.yaml worker.yaml controls.yaml rules.yaml graphql/*.graphqls editions/*.overlay.yaml
 var files embed.FS
 
 // documents are converted when they are first asked for: a server that starts waits for none of it.
-var documents = map[string]func() ([]byte, error){
-	"rest":     sync.OnceValues(func() ([]byte, error) { return convert("rest") }),
-	"queue":    sync.OnceValues(func() ([]byte, error) { return convert("queue") }),
-	"worker":   sync.OnceValues(func() ([]byte, error) { return convert("worker") }),
-	"controls": sync.OnceValues(func() ([]byte, error) { return convert("controls") }),
-}
+var documents sync.Map // of of: func() ([]byte, error)
 
-// JSON gives the OpenAPI document of that name (rest, queue, worker, controls) as JSON, which is not to be changed.
-func JSON(name string) ([]byte, error) {
-	document, ok := documents[name]
-	if !ok {
+// of names a document of an edition.
+type of struct{ name, edition string }
+
+// JSON gives the OpenAPI document of that name (rest, queue, worker, controls) as JSON, which is not to be changed, as an edition of the
+// contract has it: the document as it is where the edition changes nothing of it.
+func JSON(name, edition string) ([]byte, error) {
+	if !slices.Contains([]string{"rest", "queue", "worker", "controls"}, name) {
 		return nil, fmt.Errorf("there is no document %q", name)
 	}
-	return document()
+	document, _ := documents.LoadOrStore(of{name, edition}, sync.OnceValues(func() ([]byte, error) { return convert(name, edition) }))
+	return document.(func() ([]byte, error))()
 }
 
-func convert(name string) ([]byte, error) {
-	text, err := files.ReadFile(name + ".yaml")
+func convert(name, edition string) ([]byte, error) {
+	root, err := parse(name + ".yaml")
 	if err != nil {
 		return nil, err
 	}
+
+	var base map[string]any                 // what the document has without the edition
+	entries, _ := files.ReadDir("editions") // it is embedded
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), edition+".") {
+			continue
+		}
+		changes, err := parse("editions/" + e.Name())
+		if err != nil {
+			return nil, err
+		}
+		if overlay.Get(changes, "extends").Value != "../"+name+".yaml" {
+			continue
+		}
+		if err := root.Decode(&base); err != nil {
+			return nil, fmt.Errorf("spec/%s.yaml: %w", name, err)
+		}
+		root = overlay.Plain(root)
+		if err := overlay.Apply(root, changes); err != nil {
+			return nil, fmt.Errorf("spec/editions/%s: %w", e.Name(), err)
+		}
+	}
+
 	var document map[string]any
-	if err := yaml.Unmarshal(text, &document); err != nil {
+	if err := root.Decode(&document); err != nil {
 		return nil, fmt.Errorf("spec/%s.yaml: %w", name, err)
 	}
+	if base != nil {
+		mark(document, base, edition)
+	}
 	return json.MarshalIndent(document, "", "  ")
+}
+
+// mark says in the description of each schema, property and operation of an edition that the document itself does not have that it is one
+// of the edition.
+func mark(document, base map[string]any, edition string) {
+	say := func(one any) {
+		if m, ok := one.(map[string]any); ok {
+			description, _ := m["description"].(string)
+			m["description"] = strings.TrimSpace("Edition " + edition + ". " + description)
+		}
+	}
+	within := func(m any, names ...string) map[string]any {
+		for _, name := range names {
+			next, _ := m.(map[string]any)
+			m = next[name]
+		}
+		inner, _ := m.(map[string]any)
+		return inner
+	}
+
+	before := within(base, "components", "schemas")
+	for name, schema := range within(document, "components", "schemas") {
+		if before[name] == nil {
+			say(schema)
+			continue
+		}
+		for property, of := range within(schema, "properties") {
+			if within(before[name], "properties")[property] == nil {
+				say(of)
+			}
+		}
+	}
+	for path, item := range within(document, "paths") {
+		for method, operation := range within(item) {
+			if within(base, "paths", path)[method] == nil {
+				say(operation)
+			}
+		}
+	}
+}
+
+// parse reads an embedded file of YAML.
+func parse(file string) (*yaml.Node, error) {
+	text, err := files.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var whole yaml.Node
+	if err := yaml.Unmarshal(text, &whole); err != nil {
+		return nil, fmt.Errorf("spec/%s: %w", file, err)
+	}
+	return whole.Content[0], nil
 }
 
 // File is one of the files that the GraphQL schema is made of.
@@ -64,6 +145,13 @@ type Rule struct {
 	Source string `yaml:"source"`
 	Kind   string `yaml:"kind"`
 	Open   bool   `yaml:"open,omitempty"`
+
+	Editions []string `yaml:"editions,omitempty"` // of the contract that it is of; empty: all
+}
+
+// In reports whether the rule is one of the edition.
+func (r Rule) In(edition string) bool {
+	return len(r.Editions) == 0 || slices.Contains(r.Editions, edition)
 }
 
 // Rules gives the documented rules in the order of the file.

@@ -76,6 +76,7 @@ type Serverless interface {
 	Stamp
 	Endpoints
 	Releases
+	Builds
 }
 
 // Queue stores jobs and what belongs to them.
@@ -93,6 +94,7 @@ type Queue interface {
 type Resources interface {
 	Stamp
 	Volumes
+	GlobalVolumes
 	Registries
 	Templates
 	SSHKeys
@@ -112,18 +114,22 @@ type Pods interface {
 	Pod(compute.PodID) (compute.Pod, error)
 	// ListPods gives the user's pods that are not TERMINATED, newest first.
 	ListPods(compute.UserID) ([]compute.Pod, error)
+	// PagePods gives a page of what ListPods gives, and where the next one begins; zero: there is none.
+	PagePods(compute.UserID, compute.Page) ([]compute.Pod, compute.Position, error)
 	// ListPodsByStatus gives every user's pods in the status, oldest first; none for TERMINATED.
 	ListPodsByStatus(compute.PodStatus) ([]compute.Pod, error)
+	// TimedPods gives those with a StopAfter, a TerminateAfter or an InterruptAt that are not TERMINATED, oldest first.
+	TimedPods() ([]compute.PodID, error)
 	// CountPods gives how many pods there are in each status but TERMINATED. It reads no pod.
 	CountPods() (map[compute.PodStatus]int64, error)
-	// ChangePod writes what a user may change (name, container settings, mounts but for the volume's id, lock) and adds one
-	// to the version, if id and p.Version still match; it tells whether they did.
+	// ChangePod writes what a user may change (name, container settings, mounts but for the volume's id, lock, bid with the price) and adds one
+	// to the version, if id and p.Version still match; it reports whether they did.
 	ChangePod(p compute.Pod) (bool, error)
-	// MovePod sets status, reason, StartedAt, RestartAt, DataCenterID, HostID, Devices and Address from p, MovedAt to Wall and adds
-	// one to the version, if id and p.Version still match; it tells whether they did. A pod that is then TERMINATED has no
+	// MovePod sets status, reason, StartedAt, RestartAt, StopAfter, InterruptAt, InterruptedAt, DataCenterID, HostID, Devices and
+	// Address from p, MovedAt to Wall and adds one to the version, if id and p.Version still match; it reports whether they did. A pod that is then TERMINATED has no
 	// environment and no arguments any more.
 	MovePod(p compute.Pod) (bool, error)
-	// DeleteTerminated removes at most limit pods that were terminated before the time, and tells how many.
+	// DeleteTerminated removes at most limit pods that were terminated before the time, and reports how many.
 	DeleteTerminated(before time.Time, limit int) (int, error)
 	// NetworkAddresses gives to each the addresses that pods have which are not TERMINATED, ascending, with whose they are. Two
 	// such pods never have the same one: InsertPod and MovePod give Conflict.
@@ -145,18 +151,38 @@ type Endpoints interface {
 	ListEndpoints() ([]compute.Endpoint, error)
 	// ListEndpointsOf gives the user's endpoints that are not being deleted, newest first.
 	ListEndpointsOf(compute.UserID) ([]compute.Endpoint, error)
+	// PageEndpoints gives a page of what ListEndpointsOf gives, and where the next one begins; zero: there is none.
+	PageEndpoints(compute.UserID, compute.Page) ([]compute.Endpoint, compute.Position, error)
 	// DeleteEndpoint removes the endpoint with its releases and counts, known or not.
 	DeleteEndpoint(compute.EndpointID) error
-	// EndpointsWith gives the endpoints that are not being deleted and that name the template, the credential or the volume,
+	// EndpointsWith gives the endpoints that are not being deleted and that name the template, the credential or the volume, network or global,
 	// oldest first; the other two are empty.
 	EndpointsWith(compute.TemplateID, compute.RegistryID, compute.VolumeID) ([]compute.EndpointID, error)
+}
+
+// Builds stores the builds of endpoints.
+type Builds interface {
+	// InsertBuild forgets all but the last compute.BuildsKept of its endpoint, that of the image that the endpoint has, and those that
+	// have not ended.
+	InsertBuild(compute.Build) error
+	// Build gives NotFound for an unknown id.
+	Build(compute.BuildID) (compute.Build, error)
+	// BuildLog gives the log that is stored of a build, none of an unknown one.
+	BuildLog(compute.BuildID) ([]compute.LogLine, error)
+	// PageBuilds gives a page of the endpoint's builds, newest first, and where the next one begins; zero: there is none.
+	PageBuilds(compute.EndpointID, compute.Page) ([]compute.Build, compute.Position, error)
+	// LiveBuilds gives the builds that have not ended, oldest first.
+	LiveBuilds() ([]compute.Build, error)
+	// MoveBuild writes status, error and times if the status is still from, and reports whether it was; with them the log, unless that
+	// is nil.
+	MoveBuild(b compute.Build, from compute.BuildStatus, log []compute.LogLine) (bool, error)
 }
 
 // Releases stores the releases of endpoints.
 type Releases interface {
 	InsertRelease(compute.Release) error
-	// ListReleases gives the endpoint's releases, newest first.
-	ListReleases(compute.EndpointID) ([]compute.Release, error)
+	// PageReleases gives a page of the endpoint's releases, newest first, and where the next one begins; zero: there is none.
+	PageReleases(compute.EndpointID, compute.Page) ([]compute.Release, compute.Position, error)
 }
 
 // Workers stores the workers that berth started and that have not ended.
@@ -168,7 +194,7 @@ type Workers interface {
 	Worker(compute.WorkerID) (compute.Worker, error)
 	// ListWorkersOf gives the endpoint's workers, oldest first.
 	ListWorkersOf(compute.EndpointID) ([]compute.Worker, error)
-	// SetWorkerStarted writes StartedAt of a worker; it tells whether there is such a worker.
+	// SetWorkerStarted writes StartedAt of a worker; it reports whether there is such a worker.
 	SetWorkerStarted(compute.WorkerID, time.Time) (bool, error)
 	// DeleteWorker removes the worker, known or not.
 	DeleteWorker(compute.WorkerID) error
@@ -189,7 +215,7 @@ type Claims interface {
 	// InsertClaims stores the claims of one holder on one host of that size, all or none of them. Conflict if a device is claimed
 	// already, by whomever, or all claims on the host would hold more than it has: then nothing has changed.
 	InsertClaims(size compute.HostSize, claims ...compute.Claim) error
-	// ResizeClaim adds disk to the holder's claim that is kept, or to the other one; less than 0 takes some away. It tells whether
+	// ResizeClaim adds disk to the holder's claim that is kept, or to the other one; less than 0 takes some away. It reports whether
 	// there is such a claim and its host, whose disk has mostGB in all, has so much left.
 	ResizeClaim(holderID string, kept bool, byGB, mostGB int64) (bool, error)
 	// ReleaseClaims removes the holder's claims and gives them: all if kept is set, else those that a stopped pod does not have.
@@ -214,13 +240,13 @@ type Jobs interface {
 	// LastJob gives the id that is the latest in time of those that IDs.Job made; "" if there is none.
 	LastJob() (compute.JobID, error)
 	// TakeJob makes a job IN_QUEUE IN_PROGRESS, the holder's, with one attempt more and TakenAt at Now, and gives it and its
-	// input, or the size of one that is kept in pieces; taken tells whether it was IN_QUEUE.
+	// input, or the size of one that is kept in pieces; taken reports whether it was IN_QUEUE.
 	TakeJob(id compute.JobID, holder compute.WorkerID) (j compute.Job, input json.RawMessage, size int, taken bool, err error)
 	// MoveJob writes every field of j that can change (all but id, endpoint, Sync, Webhook, S3Config, LowPriority, timeouts and
 	// CreatedAt; an output that is kept in pieces stays if j has its size and no other one) if the job is still as was says; it
-	// tells whether it is. A move to IN_QUEUE forgets the chunks and how often the end was read.
+	// reports whether it is. A move to IN_QUEUE forgets the chunks and how often the end was read.
 	MoveJob(j compute.Job, was JobGuard) (bool, error)
-	// SetJobOutput replaces the output of a job IN_PROGRESS held by holder; it tells whether there was one.
+	// SetJobOutput replaces the output of a job IN_PROGRESS held by holder; it reports whether there was one.
 	SetJobOutput(id compute.JobID, holder compute.WorkerID, output json.RawMessage) (bool, error)
 	// CountJobs gives the counts of an endpoint, none for an unknown one; COMPLETED, FAILED and retried ones include jobs deleted since.
 	CountJobs(compute.EndpointID) (compute.JobCounts, error)
@@ -241,14 +267,14 @@ type JobPieces interface {
 
 // Chunks stores what workers stream until it is read.
 type Chunks interface {
-	// AppendChunk adds one chunk to a job IN_PROGRESS held by holder; it tells whether there was one.
+	// AppendChunk adds one chunk to a job IN_PROGRESS held by holder; it reports whether there was one.
 	AppendChunk(id compute.JobID, holder compute.WorkerID, c compute.Chunk) (bool, error)
-	// HasChunks tells whether the job has chunks.
+	// HasChunks reports whether the job has chunks.
 	HasChunks(compute.JobID) (bool, error)
 	// ChunkBytes gives how many bytes the job's chunks have together, of the first 1000 of them.
 	ChunkBytes(compute.JobID) (int, error)
 	// DrainChunks removes the job's chunks and gives them in the order of arrival, as many as have limit bytes together, one
-	// at least; more tells whether some are left.
+	// at least; more reports whether some are left.
 	DrainChunks(id compute.JobID, limit int) (chunks []compute.Chunk, more bool, err error)
 	// CountFinalRead counts a read of the stream of an ended job and gives how many there were with it.
 	CountFinalRead(compute.JobID) (int, error)
@@ -266,7 +292,7 @@ type Webhooks interface {
 	SetWebhook(compute.Webhook) error
 	// ListWebhooks gives the deliveries without their bodies, newest first, at most limit.
 	ListWebhooks(limit int) ([]compute.Webhook, error)
-	// DeleteWebhooks removes at most limit deliveries that are over and were stored before the time, and tells how many.
+	// DeleteWebhooks removes at most limit deliveries that are over and were stored before the time, and reports how many.
 	DeleteWebhooks(before time.Time, limit int) (int, error)
 }
 
@@ -276,7 +302,7 @@ type JobExpiry interface {
 	ExpiringJobs(now time.Time, limit int) ([]compute.Job, error)
 	// NextExpiry gives the earliest ExpiresAt of all jobs; zero if there is none.
 	NextExpiry() (time.Time, error)
-	// DeleteJob removes an ended job whose ExpiresAt is not after now, with its input and chunks, and tells whether it did. It
+	// DeleteJob removes an ended job whose ExpiresAt is not after now, with its input and chunks, and reports whether it did. It
 	// leaves alone any other: it may have been retried or given more time since it was listed.
 	DeleteJob(id compute.JobID, now time.Time) (bool, error)
 }
@@ -292,7 +318,7 @@ type Keys interface {
 	RevokeKey(compute.KeyID) error
 	// DeleteKey removes the key, known or not.
 	DeleteKey(compute.KeyID) error
-	// DeleteInvalidKeys removes the keys that were revoked or expired before the time, and tells how many.
+	// DeleteInvalidKeys removes the keys that were revoked or expired before the time, and reports how many.
 	DeleteInvalidKeys(before time.Time) (int, error)
 }
 
@@ -323,12 +349,27 @@ type Volumes interface {
 	Volume(compute.VolumeID) (compute.Volume, error)
 	// ListVolumes gives the user's volumes, newest first.
 	ListVolumes(compute.UserID) ([]compute.Volume, error)
+	// PageVolumes gives a page of what ListVolumes gives, and where the next one begins; zero: there is none.
+	PageVolumes(compute.UserID, compute.Page) ([]compute.Volume, compute.Position, error)
 	// UpdateVolume writes name and size; NotFound for an unknown id.
 	UpdateVolume(compute.Volume) error
 	// DeleteVolume removes the volume, known or not.
 	DeleteVolume(compute.VolumeID) error
 	// VolumePods gives the pods that mount the volume and are not TERMINATED, oldest first.
 	VolumePods(compute.VolumeID) ([]compute.PodID, error)
+}
+
+// GlobalVolumes stores global volumes.
+type GlobalVolumes interface {
+	InsertGlobalVolume(compute.GlobalVolume) error
+	// GlobalVolume gives NotFound for an unknown id.
+	GlobalVolume(compute.VolumeID) (compute.GlobalVolume, error)
+	// PageGlobalVolumes gives a page of the user's global volumes, newest first, and where the next one begins; zero: there is none.
+	PageGlobalVolumes(compute.UserID, compute.Page) ([]compute.GlobalVolume, compute.Position, error)
+	// UpdateGlobalVolume writes the name; NotFound for an unknown id.
+	UpdateGlobalVolume(compute.GlobalVolume) error
+	// DeleteGlobalVolume removes the global volume, known or not.
+	DeleteGlobalVolume(compute.VolumeID) error
 }
 
 // Registries stores registry credentials and delegations.
@@ -350,7 +391,7 @@ type Registries interface {
 	InsertDelegation(compute.Delegation) error
 	// ListDelegations gives the user's delegations, newest first.
 	ListDelegations(compute.UserID) ([]compute.Delegation, error)
-	// DeleteDelegation removes the user's delegation and tells whether there was one.
+	// DeleteDelegation removes the user's delegation and reports whether there was one.
 	DeleteDelegation(compute.UserID, compute.DelegationID) (bool, error)
 }
 
@@ -383,6 +424,8 @@ type Templates interface {
 	Template(compute.TemplateID) (compute.Template, error)
 	// ListTemplates gives the user's templates, newest first.
 	ListTemplates(compute.UserID) ([]compute.Template, error)
+	// PageTemplates gives a page of what ListTemplates gives, and where the next one begins; zero: there is none.
+	PageTemplates(compute.UserID, compute.Page) ([]compute.Template, compute.Position, error)
 	// UpdateTemplate writes all but UserID and CreatedAt; NotFound for an unknown id.
 	UpdateTemplate(compute.Template) error
 	// DeleteTemplate removes the template, known or not.

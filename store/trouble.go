@@ -15,16 +15,20 @@ const (
 	Full    Trouble = "full"    // there is no room
 	Failing Trouble = "failing" // reading or writing fails
 	Locked  Trouble = "locked"  // another program keeps it locked
+	Away    Trouble = "away"    // it cannot be reached
+	Moved   Trouble = "moved"   // another replica owns it
 )
 
 // retryAfter is when who was refused may try again. The store finds out within a second that the trouble is over.
 const retryAfter = 5 * time.Second
 
-// words are what callers are told of each trouble, who are not told what the disk said.
+// words are what callers read about each trouble: not what the disk answered.
 var words = map[Trouble]struct{ title, detail string }{
 	Full:    {"Storage Full", "the disk of the database is full: nothing can be stored until there is room"},
 	Failing: {"Storage Failing", "the disk of the database fails; the log of the server says how"},
 	Locked:  {"Storage Locked", "another program keeps the database locked"},
+	Away:    {"Storage Away", "the database cannot be reached; the log of the server says why"},
+	Moved:   {"Storage Moved", "another replica owns the database since a moment ago: ask again"},
 }
 
 // Troubled is the error of a call that the storage failed: Unavailable, with a title that says of what (rule errors.storage). A
@@ -47,7 +51,7 @@ func TroubleOf(err error) Trouble {
 // The rows tell.
 func Unknown(cause error) error { return &unknown{cause} }
 
-// IsUnknown tells whether a write that failed with err may be on disk all the same. Any other failed write is not.
+// IsUnknown reports whether a write that failed with err may be on disk all the same. Any other failed write is not.
 func IsUnknown(err error) bool {
 	_, ok := errors.AsType[*unknown](err)
 	return ok

@@ -231,7 +231,7 @@ func readJSON(cmd *cobra.Command, path string) (text []byte, err error) {
 	return text, misuse(err, "")
 }
 
-// errSyntax tells where text is no JSON.
+// errSyntax reports where text is no JSON.
 func errSyntax(text []byte) error {
 	var value any
 	err := json.Unmarshal(text, &value)

@@ -28,7 +28,7 @@ func gpuTypes() *resource[rest.GpuType] {
 		},
 		id:   func(g rest.GpuType) string { return g.ID },
 		name: func(g rest.GpuType) string { return fmt.Sprintf("%d GB", g.Memory) },
-		listing: func(ctx context.Context, c *restclient.Client) (*http.Response, error) {
+		listing: func(ctx context.Context, c *restclient.Client, _ *string) (*http.Response, error) {
 			return c.ListGpuTypes(ctx, &rest.ListGpuTypesParams{Include: availability, Product: rest.GpuProduct{"POD"}})
 		},
 		items: func(c *connection, document []byte) ([]rest.GpuType, error) {
@@ -51,7 +51,7 @@ func cpuTypes() *resource[rest.CPUType] {
 		},
 		id:   func(t rest.CPUType) string { return t.ID },
 		name: func(t rest.CPUType) string { return t.Name },
-		listing: func(ctx context.Context, c *restclient.Client) (*http.Response, error) {
+		listing: func(ctx context.Context, c *restclient.Client, _ *string) (*http.Response, error) {
 			return c.ListCPUTypes(ctx, &rest.ListCPUTypesParams{Include: availability, Product: rest.CPUProduct{"POD"}})
 		},
 		items: func(c *connection, document []byte) ([]rest.CPUType, error) {
@@ -73,7 +73,7 @@ func dataCenters() *resource[rest.DataCenter] {
 		},
 		id:   func(d rest.DataCenter) string { return d.ID },
 		name: func(d rest.DataCenter) string { return d.Name },
-		listing: func(ctx context.Context, c *restclient.Client) (*http.Response, error) {
+		listing: func(ctx context.Context, c *restclient.Client, _ *string) (*http.Response, error) {
 			return c.ListDataCenters(ctx, &rest.ListDataCentersParams{})
 		},
 		items: func(c *connection, document []byte) ([]rest.DataCenter, error) {

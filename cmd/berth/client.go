@@ -137,7 +137,7 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// isStatus tells whether the server refused with one of those statuses.
+// isStatus reports whether the server refused with one of those statuses.
 func isStatus(err error, statuses ...int) bool {
 	var r *refusal
 	return errors.As(err, &r) && slices.Contains(statuses, r.status)
@@ -176,13 +176,13 @@ func (c *connection) refused(res *http.Response, body []byte) error {
 	return f
 }
 
-// passing tells whether a request that failed so may succeed later.
+// passing reports whether a request that failed so may succeed later.
 func passing(err error) bool {
 	var f *failure
 	return errors.As(err, &f) && f.code == exitUnreached || isStatus(err, http.StatusTooManyRequests, http.StatusServiceUnavailable)
 }
 
-// looksLikeID tells whether an id of an endpoint looks so.
+// looksLikeID reports whether an id of an endpoint looks so.
 func looksLikeID(name string) bool {
 	return len(name) == 14 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789") == ""
 }
@@ -192,7 +192,13 @@ func (c *connection) endpoint(ctx context.Context, name string) (string, error) 
 	if looksLikeID(name) {
 		return name, nil
 	}
-	list, _, err := fetch[rest.EndpointList](ctx, c, func(ctx context.Context) (*http.Response, error) { return c.rest.ListEndpoints(ctx) })
+	document, err := c.pages(ctx, func(ctx context.Context, c *restclient.Client, cursor *string) (*http.Response, error) {
+		return c.ListEndpoints(ctx, &rest.ListEndpointsParams{Cursor: cursor})
+	})
+	if err != nil {
+		return "", err
+	}
+	list, err := parse[rest.EndpointList](c, document)
 	if err != nil {
 		return "", err
 	}

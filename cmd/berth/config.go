@@ -1,20 +1,20 @@
 package main
 
 import (
-	"net/url"
 	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/berthdev/berth/impl/app"
+	"github.com/berthdev/berth/impl/setting"
 )
 
 func newConfigCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Tell which settings there are and what they are set to",
-		Long: `Tell which settings there are and what they are set to.
+		Short: "Show which settings there are and what they are set to",
+		Long: `Show which settings there are and what they are set to.
 
 A setting has one name: --queue-listen on the command line is BERTH_QUEUE_LISTEN in the environment and queue-listen in the
 configuration file. The flag counts most, then the environment, where an empty variable is none, then the file, then the
@@ -95,8 +95,8 @@ func show(f *pflag.Flag) shownSetting {
 		s.Source = "--" + f.Name
 	}
 
-	if u, err := url.Parse(f.Value.String()); err == nil && u.User != nil {
-		s.Value = u.Redacted()
+	if text, is := s.Value.(string); is {
+		s.Value = setting.Redacted(text)
 	}
 	if marked(f, secretMark) {
 		s.Value = "not set"

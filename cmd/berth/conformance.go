@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/berthdev/berth/conformance"
+	"github.com/berthdev/berth/impl/app"
 )
 
 // conformanceCommand is what its flags say.
@@ -57,6 +58,7 @@ With the test controls the rules set the clock of the server forward and reset i
 	flags.StringVar(&c.target.Declared, "declared-endpoint", "", "id of an endpoint that the server's settings declare; without it one of the other two, if it is one")
 	flags.StringVar(&c.target.Managed, "managed-endpoint", "", "id of an endpoint whose workers the server starts; without it rules are skipped")
 	flags.StringVar(&c.target.ControlsKey, "controls-key", "", "the key of its test controls (berth serve --test-controls); without it rules are skipped")
+	flags.StringVar(&c.target.Contract, "contract", "", "check the rules of this edition of the contract, which every request names: "+strings.Join(app.Contracts(), ", ")+"; without it those of the strict one, and requests name none")
 	asSettings(flags, "key")
 	flags.StringSliceVar(&c.only, "only", nil, "check these rules alone: ids, or what ids begin with before a dot (pods.logs); commas between them")
 	flags.StringSliceVar(&c.skip, "skip", nil, "do not check these rules, named as for --only")
@@ -69,11 +71,18 @@ With the test controls the rules set the clock of the server forward and reset i
 }
 
 func (c *conformanceCommand) run(cmd *cobra.Command) error {
-	rules, err := conformance.Select(c.only, c.skip, c.area)
+	if c.target.Contract != "" {
+		name, err := app.Contract(c.target.Contract)
+		if err != nil {
+			return misuse(fmt.Errorf("--contract: %w", err), "")
+		}
+		c.target.Contract = name
+	}
+	rules, err := conformance.Select(c.target.Contract, c.only, c.skip, c.area)
 	if err != nil {
 		return misuse(err, "RULES.md lists the rules")
 	}
-	documents, err := conformance.LoadDocuments()
+	documents, err := conformance.LoadDocuments(c.target.Contract)
 	if err != nil {
 		return err
 	}
@@ -90,6 +99,7 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 		}
 
 		defer func() { _ = stop() }()
+		own.Contract = c.target.Contract
 		c.target = own
 	} else if err := c.checkTarget(); err != nil {
 		return misuse(err, "")
@@ -142,11 +152,14 @@ func (c *conformanceCommand) run(cmd *cobra.Command) error {
 func (c *conformanceCommand) checkTarget() error {
 	t := &c.target
 	t.QueueURL = cmp.Or(t.QueueURL, t.URL)
-	for flag, address := range map[string]*string{"target": &t.URL, "queue-target": &t.QueueURL} {
-		if !isBase(*address) {
-			return fmt.Errorf("--%s: %q is not an http or https URL", flag, *address)
+	for _, base := range []struct {
+		flag    string
+		address *string
+	}{{"target", &t.URL}, {"queue-target", &t.QueueURL}} {
+		if !isBase(*base.address) {
+			return fmt.Errorf("--%s: %q is not an http or https URL", base.flag, *base.address)
 		}
-		*address = strings.TrimSuffix(*address, "/")
+		*base.address = strings.TrimSuffix(*base.address, "/")
 	}
 
 	if t.Key == "" {

@@ -66,7 +66,13 @@ func judge(ctx context.Context, t *testing.T, code, rules int, args ...string) (
 	return j, r
 }
 
-var allRules = len(conformance.Rules())
+var allRules = func() int {
+	rules, err := conformance.RulesOf("")
+	if err != nil {
+		panic(err)
+	}
+	return len(rules)
+}()
 
 func TestRulesOfADefaultServerHoldAndLeaveNothingBehind(t *testing.T) {
 	t.Parallel()
@@ -74,7 +80,7 @@ func TestRulesOfADefaultServerHoldAndLeaveNothingBehind(t *testing.T) {
 	key := s.server.FirstKey()
 	lists := func() (all []string) {
 		for _, path := range []string{
-			"/v2/pods?includeClusterPods=true", "/v2/clusters", "/v2/serverless", "/v2/templates", "/v2/network-volumes", "/v2/registries",
+			"/v2/pods?includeClusterPods=true", "/v2/clusters", "/v2/serverless", "/v2/templates", "/v2/network-volumes", "/v2/global-volumes", "/v2/registries",
 			"/v2/registries/delegations", "/v2/account/ssh-keys",
 		} {
 			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.server.URL()+path, nil)
@@ -97,7 +103,7 @@ func TestRulesOfADefaultServerHoldAndLeaveNothingBehind(t *testing.T) {
 	before := lists()
 	echo := string(s.server.Endpoints()["echo"])
 	rules := []string{"auth", "account", "clusters.create", "delegations", "graphql.registries", "queue.run", "queue.webhook", "volumes", "serverless.delete", "templates"}
-	asked, err := conformance.Select(rules, nil, nil)
+	asked, err := conformance.Select("", rules, nil, nil)
 	require.NoError(t, err)
 
 	// The endpoint has workers: the rules make one of their own.
@@ -235,7 +241,7 @@ func TestLimitsOfRequestsAreWaitedFor(t *testing.T) {
 	require.GreaterOrEqual(t, time.Since(start), 2*time.Second)
 	require.Contains(t, r.err, "takes no more requests of this key for 1s: waiting")
 
-	rules, err := conformance.Select([]string{"pods", "queue.run"}, []string{"pods.logs"}, []string{"pods"})
+	rules, err := conformance.Select("", []string{"pods", "queue.run"}, []string{"pods.logs"}, []string{"pods"})
 	require.NoError(t, err)
 	for _, n := range []int64{1, 3, 4} {
 		requests.Store(0)

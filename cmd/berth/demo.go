@@ -52,7 +52,7 @@ func demoFailed(what string, err error) error {
 func demoPod(ctx context.Context, c *connection) ([]byte, error) {
 	gpu := rest.GpuConfig{ID: "NVIDIA GeForce RTX 4090"}
 	made, _, err := fetch[rest.Pod](ctx, c, func(ctx context.Context) (*http.Response, error) {
-		return c.rest.CreatePod(ctx, rest.CreatePodRequest{Name: "demo", Image: "ubuntu:24.04", Gpu: &gpu})
+		return c.rest.CreatePod(ctx, rest.CreatePodRequest{Name: "demo", Image: new("ubuntu:24.04"), Gpu: &gpu})
 	})
 	if err != nil {
 		return nil, err

@@ -84,7 +84,7 @@ func TestAWatchTellsOnceOfEachChangeOfAModule(t *testing.T) {
 		require.NoError(t, os.Chtimes(path, at, at))
 	}
 
-	told := func() (n int) {
+	changes := func() (n int) {
 		for range 4 {
 			if w.changed() {
 				n++
@@ -93,29 +93,29 @@ func TestAWatchTellsOnceOfEachChangeOfAModule(t *testing.T) {
 		return n
 	}
 
-	require.Zero(t, told())
+	require.Zero(t, changes())
 	for _, path := range []string{handler, module} {
 		touch(path)
 		require.False(t, w.changed(), "it may go on changing")
 		touch(path)
-		require.Equal(t, 1, told(), path)
+		require.Equal(t, 1, changes(), path)
 	}
 
 	added := place(t, "1", dir, "added.py")
-	require.Equal(t, 1, told(), "a new module")
+	require.Equal(t, 1, changes(), "a new module")
 	require.NoError(t, os.Remove(added))
-	require.Equal(t, 1, told())
+	require.Equal(t, 1, changes())
 
 	for _, path := range apart {
 		touch(path)
 	}
-	require.Zero(t, told(), "of what is no module of the handler")
+	require.Zero(t, changes(), "of what is no module of the handler")
 
 	require.NoError(t, os.Rename(handler, handler+".bak"))
-	require.Zero(t, told(), "an editor is at it")
+	require.Zero(t, changes(), "an editor is at it")
 	require.NoError(t, os.Rename(handler+".bak", handler))
 	touch(handler)
-	require.Equal(t, 1, told())
+	require.Equal(t, 1, changes())
 }
 
 func TestAWatchIsBounded(t *testing.T) {

@@ -23,7 +23,7 @@ type stamp struct {
 	size int64
 }
 
-// watch tells when files change: those named, and all of the same extensions beside and below them. Hidden directories and what is
+// watch reports when files change: those named, and all of the same extensions beside and below them. Hidden directories and what is
 // installed are passed over, as is the data directory.
 type watch struct {
 	files  []string
@@ -43,7 +43,7 @@ func newWatch(files []string, data string) *watch {
 // pause is how long nobody looks after the last look.
 func (w *watch) pause() time.Duration { return max(watchEvery, watchShare*w.took) }
 
-// changed looks, and tells whether anything changed since it last told so. A change is told once it is complete: when two looks see
+// changed looks, and reports whether anything changed since it last told so. A change is told once it is complete: when two looks see
 // the same, and the files named are there.
 func (w *watch) changed() bool {
 	now := w.look()
@@ -94,7 +94,7 @@ func (w *watch) look() map[string]stamp {
 	return stamps
 }
 
-// skips tells whether a directory has nothing that somebody edits.
+// skips reports whether a directory has nothing that somebody edits.
 func (w *watch) skips(path, name string) bool {
 	if strings.HasPrefix(name, ".") || name == "__pycache__" || name == "node_modules" || name == "site-packages" || path == w.data {
 		return true

@@ -15,8 +15,9 @@ func newDoctorCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Tell which runtimes and GPUs this machine has, or why not",
-		Long: `Tell which runtimes this machine has for pods (berth serve --runtime), what they cannot do, and which GPUs there are.
+		Short: "Show which runtimes and GPUs this machine has, or why not, and how the database of --store stands",
+		Long: `Show which runtimes this machine has for pods (berth serve --runtime), what they cannot do, and which GPUs there are. With --store,
+show how that database stands, which server owns it, and which others there are.
 The settings of the runtimes count as they do for berth serve. It changes nothing, and it is no failure if something is missing.`,
 		Example: "  berth doctor",
 		Args:    cobra.NoArgs,
@@ -29,7 +30,7 @@ The settings of the runtimes count as they do for berth serve. It changes nothin
 		},
 	}
 
-	addSettings(cmd, cmd.Flags(), app.RuntimeSettings())
+	addSettings(cmd, cmd.Flags(), append(settingsNamed("store"), app.RuntimeSettings()...))
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array of {name, available, detail, warnings}")
 	return cmd
 }

@@ -28,6 +28,7 @@ func endpointFields() []field {
 		made("cpu", "/cpu", "CPU flavor and vCPUs of a worker without GPU, like cpu3g:2; several after commas", cpuList),
 		list("data-center", "/dataCenterIds", "a data center that will do").offering(idsOf(dataCenters)),
 		list("volume", "/networkVolumes", "id of a network volume to mount").offering(idsOf(volumes)),
+		made("global-volume", "/mounts/global", "id of a global volume to mount, in place of network volumes; empty: none any more", globalVolume).offering(idsOf(globalVolumes)),
 		number("workers-min", "/workers/min", "how many workers there are at least"),
 		number("workers-max", "/workers/max", "how many workers there are at most"),
 		span("idle-timeout", "/workers/idleTimeout", "after which an idle worker is stopped, like 10s", time.Second),
@@ -49,6 +50,14 @@ func cpuList(text string) (any, error) {
 		all = append(all, map[string]any{"id": id, "vcpuCount": vcpus})
 	}
 	return all, nil
+}
+
+// globalVolume is the list of what is mounted.
+func globalVolume(id string) (any, error) {
+	if id == "" {
+		return []any{}, nil
+	}
+	return []any{map[string]any{"volumeId": id}}, nil
 }
 
 func queueDelay(text string) (any, error) {
@@ -116,6 +125,13 @@ func endpoints() *resource[rest.Endpoint] {
 			{head: "EXECUTION TIMEOUT", value: func(e rest.Endpoint) string { return (time.Duration(e.Timeout) * time.Millisecond).String() }, wide: true},
 			{head: "DATA CENTERS", value: func(e rest.Endpoint) string { return textOf(e.DataCenterIds) }, wide: true},
 			{head: "VOLUMES", value: func(e rest.Endpoint) string { return textOf(e.NetworkVolumes) }, wide: true},
+			{head: "GLOBAL VOLUMES", value: func(e rest.Endpoint) string {
+				var ids []string
+				for _, one := range e.Mounts.Global {
+					ids = append(ids, one.VolumeID)
+				}
+				return textOf(ids)
+			}, wide: true},
 			{head: "REGISTRY", value: func(e rest.Endpoint) string { return pointed(e.Registry.Pointer()) }, wide: true},
 			{head: "FLASHBOOT", value: func(e rest.Endpoint) string { return string(e.Flashboot) }, wide: true},
 		},
@@ -130,8 +146,10 @@ func endpoints() *resource[rest.Endpoint] {
 		},
 		update: body{fields: endpointFields()},
 
-		find:    func(ctx context.Context, c *connection, named string) (string, error) { return c.endpoint(ctx, named) },
-		listing: func(ctx context.Context, c *restclient.Client) (*http.Response, error) { return c.ListEndpoints(ctx) },
+		find: func(ctx context.Context, c *connection, named string) (string, error) { return c.endpoint(ctx, named) },
+		listing: func(ctx context.Context, c *restclient.Client, cursor *string) (*http.Response, error) {
+			return c.ListEndpoints(ctx, &rest.ListEndpointsParams{Cursor: cursor})
+		},
 		items: func(c *connection, document []byte) ([]rest.Endpoint, error) {
 			list, err := parse[rest.EndpointList](c, document)
 			return list.Endpoints, err
@@ -163,13 +181,13 @@ id, or by its name where no other endpoint has it.`,
 	}
 	r := endpoints()
 	cmd.AddCommand(r.commands()...)
-	cmd.AddCommand(newWorkersCommand(r), newReleasesCommand(r), newWorkerLogsCommand(r))
+	cmd.AddCommand(newWorkersCommand(r), newReleasesCommand(r), newWorkerLogsCommand(r), newBuildsCommand(r), newBuildLogsCommand(r))
 	return cmd
 }
 
 // below makes a command that shows a list of an endpoint, read by read, and after it more.
 func below[L, T any](r *resource[rest.Endpoint], what, short string, columns []column[T], items func(L) []T,
-	more func(cmd *cobra.Command, endpoint string, list L) error, read func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error)) *cobra.Command {
+	more func(cmd *cobra.Command, endpoint string, list L) error, read func(ctx context.Context, c *restclient.Client, id string, cursor *string) (*http.Response, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:               what + " ENDPOINT",
 		Short:             short,
@@ -186,7 +204,9 @@ func below[L, T any](r *resource[rest.Endpoint], what, short string, columns []c
 				return err
 			}
 
-			document, err := c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return read(ctx, c.rest, id) })
+			document, err := c.pages(cmd.Context(), func(ctx context.Context, c *restclient.Client, cursor *string) (*http.Response, error) {
+				return read(ctx, c, id, cursor)
+			})
 			if err != nil {
 				return r.hint(err)
 			}
@@ -222,7 +242,7 @@ func newWorkersCommand(r *resource[rest.Endpoint]) *cobra.Command {
 			return orDash(brief(reason))
 		}},
 	}, func(l rest.WorkerList) []rest.Worker { return l.Workers }, printEnded,
-		func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error) {
+		func(ctx context.Context, c *restclient.Client, id string, _ *string) (*http.Response, error) {
 			return c.ListEndpointWorkers(ctx, id)
 		})
 }
@@ -241,8 +261,8 @@ func newReleasesCommand(r *resource[rest.Endpoint]) *cobra.Command {
 			return textOf(all)
 		}},
 	}, func(l rest.ReleaseList) []rest.Release { return l.Releases }, func(*cobra.Command, string, rest.ReleaseList) error { return nil },
-		func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error) {
-			return c.ListEndpointReleases(ctx, id)
+		func(ctx context.Context, c *restclient.Client, id string, cursor *string) (*http.Response, error) {
+			return c.ListEndpointReleases(ctx, id, &rest.ListEndpointReleasesParams{Cursor: cursor})
 		})
 }
 

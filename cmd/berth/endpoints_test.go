@@ -49,6 +49,20 @@ ENDPOINT______  words  QUEUE  0-5      REQUEST_COUNT 7  cpu3g, 2 vCPUs, 8 GB or 
 	require.Equal(t, "deleted "+volume+"\n", s.done("volumes", "delete", volume))
 }
 
+func TestAGlobalVolumesLifeFromTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := serving(t, app.Config{})
+	volume := s.document("global-volumes", "create", "--name", "models")["id"].(string)
+	require.Equal(t, "weights", s.document("global-volumes", "update", volume, "--name", "weights")["name"])
+	require.Equal(t, "ID              NAME     CREATED\nVOLUME________  weights  TTTTTTTTTTTTTTTTTTTT\n", still(s.done("global-volumes", "list"), "VOLUME", volume))
+
+	made := s.document("endpoints", "create", "--name", "words", "--image", "i", "--gpu-pool", "ADA_24", "--global-volume", volume)
+	require.Equal(t, map[string]any{"network": []any{}, "global": []any{map[string]any{"volumeId": volume}}}, made["mounts"])
+	require.Contains(t, s.done("endpoints", "get", "words"), volume)
+	require.Empty(t, s.document("endpoints", "update", "words", "--global-volume", "")["mounts"].(map[string]any)["global"])
+	require.Equal(t, "deleted "+volume+"\n", s.done("global-volumes", "delete", volume))
+}
+
 func TestWaitingForWorkersTakesUntilTheyAreUp(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{}) // whose simulated workers take no jobs, and so are never up

@@ -66,7 +66,7 @@ func miscall(cmd *cobra.Command, err error, near []string) error {
 	return err
 }
 
-// conclude tells what went wrong and gives the exit code.
+// conclude reports what went wrong and gives the exit code.
 func conclude(ctx context.Context, out io.Writer, err error) int {
 	if err == nil {
 		return 0

@@ -14,8 +14,8 @@ func newHealthcheckCommand() *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "healthcheck [URL]",
-		Short: "Tell by the exit code whether a server answers and its store does",
-		Long: `Tell by the exit code, 0 or 1, whether the server at URL, http://127.0.0.1:8765 without one, answers and its store does. It needs no
+		Short: "Report by the exit code whether a server answers and its store does",
+		Long: `Report by the exit code, 0 or 1, whether the server at URL, http://127.0.0.1:8765 without one, answers and its store does. It needs no
 key and no shell: it is the health check of the container image.`,
 		Example: `  berth healthcheck
   berth healthcheck http://127.0.0.1:8765 --timeout 2s`,

@@ -64,7 +64,7 @@ func (j *jobs) status(ctx context.Context, id string, ttl *int64) (queue.Job, []
 	})
 }
 
-// ended tells whether a status is a last one.
+// ended reports whether a status is a last one.
 func ended(s queue.JobStatus) bool {
 	return s != queue.JobStatusINQUEUE && s != queue.JobStatusINPROGRESS
 }
@@ -177,7 +177,7 @@ func (j *jobs) finish(w *waiting, follow bool, job queue.Job, document []byte) (
 	if err != nil || ended(job.Status) && job.Status != queue.JobStatusCOMPLETED {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(j.cmd.Context()), newsEvery)
 		defer cancel()
-		w.news.tell(ctx, j.cmd.ErrOrStderr(), true)
+		w.news.print(ctx, j.cmd.ErrOrStderr(), true)
 	}
 
 	if err != nil {

@@ -15,9 +15,9 @@ func (j *jobs) follow(w *waiting, job queue.Job, document []byte) (queue.Job, []
 	ctx, cancel := w.limit(j.cmd.Context())
 	defer cancel()
 	f := &following{jobs: j, id: job.ID}
-	f.tell(job, document)
+	f.show(job, document)
 
-	heard := time.Now()
+	answered := time.Now()
 	for {
 		now, read, over, err := f.read(ctx)
 		switch {
@@ -25,11 +25,11 @@ func (j *jobs) follow(w *waiting, job queue.Job, document []byte) (queue.Job, []
 			return now, read, nil
 		case err == nil:
 			job, document = now, read
-			if heard = time.Now(); !ended(now.Status) { // else chunks are left, and the end is told after them
-				f.tell(now, read)
-				w.news.tell(ctx, f.cmd.ErrOrStderr(), false)
+			if answered = time.Now(); !ended(now.Status) { // else chunks are left, and the end is told after them
+				f.show(now, read)
+				w.news.print(ctx, f.cmd.ErrOrStderr(), false)
 			}
-		case ctx.Err() != nil || !passing(err) || time.Since(heard) > patience:
+		case ctx.Err() != nil || !passing(err) || time.Since(answered) > patience:
 			state := fmt.Sprintf("job %s is %s", f.id, job.Status)
 			return job, document, w.late(ctx, err, state, fmt.Sprintf("it goes on: berth jobs stream %s %s", j.named, f.id))
 		default:
@@ -46,8 +46,8 @@ type following struct {
 	output string // the progress told last
 }
 
-// tell tells what is new: of the status, and of the progress that a job reports as its output.
-func (f *following) tell(job queue.Job, document []byte) {
+// show prints what is new: of the status, and of the progress that a job reports as its output.
+func (f *following) show(job queue.Job, document []byte) {
 	output := compact(job.Output)
 	if job.Status == f.status && output == f.output {
 		return

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,11 +16,11 @@ func newKeysCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "keys",
 		Short: "Create, list and revoke API keys",
-		Long: `Create, list and revoke the API keys of a data directory, whether a server runs on it or not. A running server knows a
+		Long: `Create, list and revoke the API keys of a data directory, or of a database that --store names, whether a server runs on it or not. A running server knows a
 new key at once, and that one was revoked within a second. One that is older than this program and has a database of an
 earlier version must be stopped first.`,
 	}
-	addSettings(cmd, cmd.PersistentFlags(), settingsNamed("data"))
+	addSettings(cmd, cmd.PersistentFlags(), settingsNamed("data", "store"))
 	cmd.AddCommand(newKeysCreateCommand(), newKeysListCommand(), newKeysRevokeCommand())
 	return cmd
 }
@@ -27,7 +28,8 @@ earlier version must be stopped first.`,
 // withKeys opens the keys for f.
 func withKeys(cmd *cobra.Command, f func(*app.Keys) error) error {
 	data, _ := cmd.Flags().GetString("data")
-	keys, err := app.OpenKeys(cmd.Context(), data)
+	url, _ := cmd.Flags().GetString("store")
+	keys, err := app.OpenKeys(cmd.Context(), data, url)
 	if err != nil {
 		return err
 	}
@@ -38,6 +40,8 @@ func newKeysCreateCommand() *cobra.Command {
 	var name string
 	var scopes []string
 	var exempt bool
+	var contract string
+	var spendLimit float64
 
 	var expiry time.Duration
 	cmd := &cobra.Command{
@@ -53,12 +57,25 @@ func newKeysCreateCommand() *cobra.Command {
 				}
 			}
 
+			if contract != "" {
+				var err error
+				if contract, err = app.Contract(contract); err != nil {
+					return misuse(fmt.Errorf("--contract: %w", err), "")
+				}
+			}
+
 			if expiry < 0 {
 				return misuse(errors.New("--expires-in must not be negative"), "")
 			}
 
+			if spendLimit < 0 {
+				return misuse(errors.New("--spend-limit must not be negative"), "")
+			}
+
 			return withKeys(cmd, func(keys *app.Keys) error {
-				key, token, err := keys.Create(cmd.Context(), app.NewKey(name, scopes, exempt, expiry))
+				wanted := app.NewKey(name, scopes, exempt, expiry)
+				wanted.Contract, wanted.SpendLimit = contract, spendLimit
+				key, token, err := keys.Create(cmd.Context(), wanted)
 				if err != nil {
 					return err
 				}
@@ -74,6 +91,8 @@ func newKeysCreateCommand() *cobra.Command {
 	cmd.Flags().StringVar(&name, "name", "", "what the key is for")
 	cmd.Flags().StringArrayVar(&scopes, "scope", []string{string(compute.ScopeAll)}, "a permission; repeatable: "+app.ScopeWords)
 	cmd.Flags().BoolVar(&exempt, "exempt", false, "from rate limits")
+	cmd.Flags().StringVar(&contract, "contract", "", "the edition of the contract that its requests are of, unless they name one: "+strings.Join(app.Contracts(), ", ")+"; empty: the server's")
+	cmd.Flags().Float64Var(&spendLimit, "spend-limit", 0, "USD an hour: pods that would bring what the user's cost over this are refused with 402; 0: there is no limit")
 	cmd.Flags().DurationVar(&expiry, "expires-in", 0, "how long it is valid; 0: for ever")
 	return cmd
 }
@@ -88,7 +107,7 @@ func newKeysListCommand() *cobra.Command {
 			return withKeys(cmd, func(keys *app.Keys) error {
 				shown := []shownKey{}
 				for _, k := range keys.Keys(false) {
-					shown = append(shown, shownKey{k.ID, k.Name, k.Scopes, k.Exempt, moment(k.CreatedAt), moment(k.ExpiresAt), moment(k.RevokedAt)})
+					shown = append(shown, shownKey{k.ID, k.Name, k.Scopes, k.Exempt, k.Contract, k.SpendLimit, moment(k.CreatedAt), moment(k.ExpiresAt), moment(k.RevokedAt)})
 				}
 				if asJSON(cmd) {
 					return printJSON(cmd, map[string]any{"keys": shown})
@@ -122,6 +141,8 @@ type shownKey struct {
 	Name      string          `json:"name"`
 	Scopes    []compute.Scope `json:"scopes"`
 	Exempt    bool            `json:"exempt"`
+	Contract  string          `json:"contract"`   // empty: the server's
+	Spend     float64         `json:"spendLimit"` // USD an hour; 0: none
 	CreatedAt *time.Time      `json:"createdAt"`
 	ExpiresAt *time.Time      `json:"expiresAt"`
 	RevokedAt *time.Time      `json:"revokedAt"`
@@ -132,6 +153,8 @@ var keyColumns = []column[shownKey]{
 	{head: "NAME", value: func(k shownKey) string { return k.Name }},
 	{head: "SCOPES", value: func(k shownKey) string { return join(k.Scopes) }},
 	{head: "EXEMPT", value: func(k shownKey) string { return textOf(k.Exempt) }},
+	{head: "CONTRACT", value: func(k shownKey) string { return k.Contract }},
+	{head: "SPEND LIMIT", value: func(k shownKey) string { return textOf(k.Spend) }},
 	{head: "CREATED", value: func(k shownKey) string { return pointed(k.CreatedAt) }},
 	{head: "EXPIRES", value: func(k shownKey) string { return pointed(k.ExpiresAt) }},
 	{head: "REVOKED", value: func(k shownKey) string { return pointed(k.RevokedAt) }},

@@ -74,7 +74,7 @@ func (q *logQuery) print(cmd *cobra.Command, c *connection, open logRequest) err
 	}
 
 	var last string // the id of the last line
-	heard := time.Now()
+	answered := time.Now()
 	for ended := false; ; {
 		// The id of an event is sent back as it came, letter for letter, as server-sent events have it; the client's parameter for it is
 		// a time, which would be written anew.
@@ -93,10 +93,10 @@ func (q *logQuery) print(cmd *cobra.Command, c *connection, open logRequest) err
 		case err == nil && ended && !more: // it ended twice with nothing between: there will be none any more
 			return nil
 		case err == nil:
-			ended, heard = true, time.Now()
+			ended, answered = true, time.Now()
 		case last != "" && isStatus(err, http.StatusNotFound):
 			return nil // deleted meanwhile
-		case !passing(err) || time.Since(heard) > patience || last == "" && !ended:
+		case !passing(err) || time.Since(answered) > patience || last == "" && !ended:
 			return err
 		}
 
@@ -109,7 +109,7 @@ func (q *logQuery) print(cmd *cobra.Command, c *connection, open logRequest) err
 // logEvent is an event of a log: its id, and its line as JSON.
 type logEvent struct{ id, data string }
 
-// stream prints what one stream has, and tells whether that was any.
+// stream prints what one stream has, and reports whether that was any.
 func (q *logQuery) stream(cmd *cobra.Command, c *connection, last *string, r request) (more bool, err error) {
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()

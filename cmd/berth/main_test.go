@@ -145,13 +145,13 @@ func TestTheProgramEndsWithTheExitCode(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 
-	said := bufio.NewReader(stderr)
-	line, err := said.ReadString('\n')
+	output := bufio.NewReader(stderr)
+	line, err := output.ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "job "+id+" is IN_QUEUE\n", line) // it follows
 	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
 
-	rest, err := io.ReadAll(said)
+	rest, err := io.ReadAll(output)
 	require.NoError(t, err)
 	require.Equal(t, "berth: interrupted\nhint: it goes on: berth jobs stream nobody "+id+"\n", string(rest))
 	require.Error(t, cmd.Wait())
@@ -216,7 +216,7 @@ func TestEveryFlagOfABodyNamesAMemberOfTheDocument(t *testing.T) {
 		{"rest", "CreateNetworkVolumeRequest", volumes().create.fields}, {"rest", "UpdateNetworkVolumeRequest", volumes().update.fields},
 		{"queue", "Submission", jobFields()},
 	} {
-		text, err := spec.JSON(c.document)
+		text, err := spec.JSON(c.document, "")
 		require.NoError(t, err)
 		var document struct {
 			Components struct {

@@ -142,8 +142,8 @@ func pods() *resource[rest.Pod] {
 			list("data-center", "/dataCenterIds", "a data center that will do").offering(idsOf(dataCenters)),
 		)},
 		update: body{fields: append(podFields(), truth("locked", "/locked", "refuse to stop and restart it"))},
-		listing: func(ctx context.Context, c *restclient.Client) (*http.Response, error) {
-			return c.ListPods(ctx, &rest.ListPodsParams{})
+		listing: func(ctx context.Context, c *restclient.Client, cursor *string) (*http.Response, error) {
+			return c.ListPods(ctx, &rest.ListPodsParams{Cursor: cursor})
 		},
 		items: func(c *connection, document []byte) ([]rest.Pod, error) {
 			list, err := parse[rest.PodList](c, document)

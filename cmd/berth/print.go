@@ -15,13 +15,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// asJSON tells whether JSON is asked for.
+// asJSON reports whether JSON is asked for.
 func asJSON(cmd *cobra.Command) bool {
 	is, _ := cmd.Flags().GetBool("json")
 	return is
 }
 
-// terminal tells whether what is written is seen by a person.
+// terminal reports whether what is written is seen by a person.
 func terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())
@@ -145,7 +145,7 @@ func textOf(value any) string {
 	}
 }
 
-// progress is one line on the terminal that tells how far a long work is. It is nowhere else.
+// progress is one line on the terminal that reports how far a long work is. It is nowhere else.
 type progress struct {
 	out   io.Writer // nil: nobody looks
 	begun time.Time

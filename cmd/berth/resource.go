@@ -29,7 +29,7 @@ type resource[T any] struct {
 	// find gives the id of what the user named; nil: that is the id.
 	find func(ctx context.Context, c *connection, named string) (string, error)
 
-	listing  func(ctx context.Context, c *restclient.Client) (*http.Response, error)
+	listing  func(ctx context.Context, c *restclient.Client, cursor *string) (*http.Response, error) // a page; of some, all
 	items    func(c *connection, document []byte) ([]T, error)
 	getting  func(ctx context.Context, c *restclient.Client, id string) (*http.Response, error)
 	creating func(ctx context.Context, c *restclient.Client, contentType string, body io.Reader) (*http.Response, error)
@@ -84,7 +84,7 @@ func (r *resource[T]) locate(ctx context.Context, c *connection, named string) (
 // ids offers the ids of those that there are.
 func (r *resource[T]) ids() completion {
 	return func(ctx context.Context, c *connection, _ []string) (words []string, err error) {
-		body, err := c.ask(ctx, func(ctx context.Context) (*http.Response, error) { return r.listing(ctx, c.rest) })
+		body, err := c.pages(ctx, r.listing)
 		if err != nil {
 			return nil, err
 		}
@@ -193,7 +193,7 @@ func (r *resource[T]) listCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			document, err := c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return r.listing(ctx, c.rest) })
+			document, err := c.pages(cmd.Context(), r.listing)
 			if err != nil {
 				return err
 			}
@@ -307,7 +307,7 @@ func (r *resource[T]) deleteCommand() *cobra.Command {
 	}
 }
 
-// printDone tells what was done with something of which nothing else is left to show.
+// printDone reports what was done with something of which nothing else is left to show.
 func printDone(cmd *cobra.Command, id, what string) error {
 	if asJSON(cmd) {
 		return printJSON(cmd, map[string]any{"id": id, what: true})

@@ -37,7 +37,7 @@ func secrets() *resource[rest.Secret] {
 		name:   func(s rest.Secret) string { return s.Name },
 		create: body{fields: []field{text("name", "/name", "what environments refer to it by"), value, description}},
 		update: body{fields: []field{value, description}},
-		listing: func(ctx context.Context, c *restclient.Client) (*http.Response, error) {
+		listing: func(ctx context.Context, c *restclient.Client, _ *string) (*http.Response, error) {
 			return c.ListSecrets(ctx, &rest.ListSecretsParams{})
 		},
 		items: func(c *connection, document []byte) ([]rest.Secret, error) {

@@ -141,6 +141,9 @@ func resolve(cmd *cobra.Command) error {
 
 	for _, f := range settings {
 		if f.Changed {
+			if err := checkFlag(f); err != nil {
+				return misuse(err, "")
+			}
 			continue
 		}
 
@@ -166,6 +169,19 @@ func resolve(cmd *cobra.Command) error {
 		f.Annotations[sourceMark] = []string{source}
 	}
 
+	return nil
+}
+
+// checkFlag refuses a value that a setting must not have on the command line. It says nothing of the value.
+func checkFlag(f *pflag.Flag) error {
+	for _, s := range settingsNamed(f.Name) {
+		if s.CheckFlag == nil {
+			continue
+		}
+		if err := s.CheckFlag(f.Value.String()); err != nil {
+			return fmt.Errorf("--%s: %w", f.Name, err)
+		}
+	}
 	return nil
 }
 

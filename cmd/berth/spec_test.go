@@ -48,3 +48,36 @@ func TestSpecDiffFailsAtWhatIsNotExpectedAndAtWhatIsExpectedInVain(t *testing.T)
 	_, err = run(a, b, "--expected", filepath.Join(dir, "none.yaml"))
 	require.Error(t, err)
 }
+
+func TestSpecDiffKnowsEditionsAndReportsTheNearest(t *testing.T) {
+	t.Parallel()
+	run := func(args ...string) (out, messages string, err error) {
+		var stdout, stderr bytes.Buffer
+		cmd := newCommand()
+		cmd.SetArgs(append([]string{"spec"}, args...))
+		cmd.SetOut(&stdout)
+		cmd.SetErr(&stderr)
+		err = cmd.ExecuteContext(t.Context())
+		return stdout.String(), stderr.String(), err
+	}
+
+	document, _, err := run("show", "rest", "--contract", "public")
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "public.json")
+	require.NoError(t, os.WriteFile(file, []byte(document), 0o600))
+
+	out, stderr, err := run("diff", "public-2026-10", file)
+	require.NoError(t, err)
+	require.Empty(t, out)
+	require.Contains(t, stderr, "nearest to edition public-2026-10: 0 differences; 2.0.0: ")
+	out, stderr, err = run("diff", "2.0.0", file)
+	require.Error(t, err)
+	require.Contains(t, out, "CreatePodRequest/properties/startSsh: absent | present\n")
+	require.Contains(t, stderr, "nearest to edition public-2026-10")
+	_, stderr, err = run("diff", file)
+	require.NoError(t, err)
+	require.Contains(t, stderr, "nearest to edition public-2026-10: 0 differences")
+
+	_, _, err = run("show", "rest", "--contract", "1.0.0")
+	require.ErrorContains(t, err, "there is no edition")
+}

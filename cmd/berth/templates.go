@@ -42,11 +42,13 @@ func templates() *resource[rest.Template] {
 			{head: "REGISTRY", value: func(t rest.Template) string { return pointed(t.Registry.Pointer()) }, wide: true},
 			{head: "CUDA VERSIONS", value: func(t rest.Template) string { return textOf(t.AllowedCudaVersions) }, wide: true},
 		},
-		id:      func(t rest.Template) string { return t.ID },
-		name:    func(t rest.Template) string { return t.Name },
-		create:  body{fields: fields},
-		update:  body{fields: fields},
-		listing: func(ctx context.Context, c *restclient.Client) (*http.Response, error) { return c.ListTemplates(ctx) },
+		id:     func(t rest.Template) string { return t.ID },
+		name:   func(t rest.Template) string { return t.Name },
+		create: body{fields: fields},
+		update: body{fields: fields},
+		listing: func(ctx context.Context, c *restclient.Client, cursor *string) (*http.Response, error) {
+			return c.ListTemplates(ctx, &rest.ListTemplatesParams{Cursor: cursor})
+		},
 		items: func(c *connection, document []byte) ([]rest.Template, error) {
 			list, err := parse[rest.TemplateList](c, document)
 			return list.Templates, err

@@ -38,8 +38,8 @@ func volumes() *resource[rest.NetworkVolume] {
 			text("name", "/name", "what you call it"),
 			number("size", "/size", "GB, no fewer than before"),
 		}},
-		listing: func(ctx context.Context, c *restclient.Client) (*http.Response, error) {
-			return c.ListNetworkVolumes(ctx)
+		listing: func(ctx context.Context, c *restclient.Client, cursor *string) (*http.Response, error) {
+			return c.ListNetworkVolumes(ctx, &rest.ListNetworkVolumesParams{Cursor: cursor})
 		},
 		items: func(c *connection, document []byte) ([]rest.NetworkVolume, error) {
 			list, err := parse[rest.NetworkVolumeList](c, document)

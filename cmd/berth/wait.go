@@ -55,14 +55,14 @@ func (w *waiting) late(ctx context.Context, err error, state, hint string) error
 	return &failure{code: exitTimeout, cause: fmt.Errorf("%s after %s", state, w.timeout), hint: hint}
 }
 
-// await looks until look says that it is done. The state tells how far it is, at first and then what look gives. A server that does not answer for a while
+// await looks until look says that it is done. The state reports how far it is, at first and then what look gives. A server that does not answer for a while
 // is borne.
 func (w *waiting) await(cmd *cobra.Command, state, hint string, look func(context.Context) (state string, done bool, err error)) error {
 	ctx, cancel := w.limit(cmd.Context())
 	defer cancel()
 	line := newProgress(cmd)
 	defer line.clear()
-	heard, pause := time.Now(), firstPause
+	answered, pause := time.Now(), firstPause
 	line.say(state)
 
 	for {
@@ -71,14 +71,14 @@ func (w *waiting) await(cmd *cobra.Command, state, hint string, look func(contex
 		case err == nil && done:
 			return nil
 		case err == nil:
-			state, heard = now, time.Now()
+			state, answered = now, time.Now()
 			line.clear()
-			w.news.tell(ctx, cmd.ErrOrStderr(), false)
+			w.news.print(ctx, cmd.ErrOrStderr(), false)
 			line.say(state)
 			if w.held {
 				continue
 			}
-		case ctx.Err() != nil || !passing(err) || time.Since(heard) > patience:
+		case ctx.Err() != nil || !passing(err) || time.Since(answered) > patience:
 			return w.late(ctx, err, state, hint)
 		}
 

@@ -22,19 +22,19 @@ func (c *connection) workersOf(ctx context.Context, endpoint string) (rest.Worke
 	return fetch[rest.WorkerList](ctx, c, func(ctx context.Context) (*http.Response, error) { return c.rest.ListEndpointWorkers(ctx, endpoint) })
 }
 
-// news tells what keeps a job from its end that its status does not: workers that fail, and those that cannot be started.
+// news reports what keeps a job from its end that its status does not: workers that fail, and those that cannot be started.
 type news struct {
-	of     *connection
-	id     string // of the endpoint
-	named  string // what the user calls it
-	known  map[string]bool
-	told   map[string]bool // reasons
-	looked time.Time
+	of      *connection
+	id      string // of the endpoint
+	named   string // what the user calls it
+	known   map[string]bool
+	printed map[string]bool // reasons
+	looked  time.Time
 }
 
 // newsOf gives the news of an endpoint from now on. What it cannot have, as with a key for jobs alone, it does without.
 func newsOf(ctx context.Context, c *connection, endpoint, named string) *news {
-	n := &news{of: c, id: endpoint, named: named, known: map[string]bool{}, told: map[string]bool{}, looked: time.Now()}
+	n := &news{of: c, id: endpoint, named: named, known: map[string]bool{}, printed: map[string]bool{}, looked: time.Now()}
 	if list, _, err := c.workersOf(ctx, endpoint); err == nil {
 		for _, w := range list.Ended {
 			n.known[w.ID] = true
@@ -43,8 +43,8 @@ func newsOf(ctx context.Context, c *connection, endpoint, named string) *news {
 	return n
 }
 
-// tell prints what is new, at most every newsEvery unless it is the last time. Each reason is told once.
-func (n *news) tell(ctx context.Context, to io.Writer, last bool) {
+// print prints what is new, at most every newsEvery unless it is the last time. Each reason is told once.
+func (n *news) print(ctx context.Context, to io.Writer, last bool) {
 	if n == nil || !last && time.Since(n.looked) < newsEvery {
 		return
 	}
@@ -55,8 +55,8 @@ func (n *news) tell(ctx context.Context, to io.Writer, last bool) {
 	}
 
 	for _, w := range slices.Backward(list.Ended) {
-		if !n.known[w.ID] && failed(w) && !n.told[w.Reason] {
-			n.told[w.Reason] = true
+		if !n.known[w.ID] && failed(w) && !n.printed[w.Reason] {
+			n.printed[w.Reason] = true
 			why, words, _ := strings.Cut(w.Reason, "\n")
 			fmt.Fprintf(to, "worker %s: %s\n%s", w.ID, oneLine(why), indented(words))
 			fmt.Fprintf(to, "  its log: berth endpoints logs %s %s\n", n.named, w.ID)
@@ -74,15 +74,15 @@ func (n *news) tell(ctx context.Context, to io.Writer, last bool) {
 			earlier = after
 		}
 
-		if !n.told[reason] && !n.told[earlier] {
-			n.told[reason], n.told[earlier] = true, true
+		if !n.printed[reason] && !n.printed[earlier] {
+			n.printed[reason], n.printed[earlier] = true, true
 			why, words, _ := strings.Cut(reason, "\n")
 			fmt.Fprintf(to, "endpoint %s has no worker now, %s: %s\n%s", n.named, w.Status, oneLine(why), indented(words))
 		}
 	}
 }
 
-// failed tells whether a worker ended otherwise than it was to.
+// failed reports whether a worker ended otherwise than it was to.
 func failed(w rest.EndedWorker) bool {
 	code, err := w.ExitCode.Get()
 	return err == nil && code != 0 || err != nil && strings.Contains(w.Reason, "\n")

@@ -15,8 +15,9 @@ import (
 
 // checkFiles checks what generators read. What a file is, its content says, and of GraphQL its ending; the overlays are for the
 // documents among the files, the operations and gqlgen's configuration for the schema.
-func checkFiles(paths []string) error {
-	var documents, overlays, configurations []*document
+func checkFiles(paths []string, editions string) error {
+	var documents, overlays, configurations, rules []*document
+	known := map[string]bool{} // editions
 	var schema, operations []string
 	for _, path := range paths {
 		switch filepath.Ext(path) {
@@ -43,16 +44,21 @@ func checkFiles(paths []string) error {
 		case get(d.root, "exec") != nil:
 			configurations = append(configurations, d)
 		case d.root.Kind == yaml.SequenceNode:
-			err = d.checkRules()
+			rules = append(rules, d)
 		default:
+			d, err = checkDocument(path, editions, known)
 			documents = append(documents, d)
-			err = d.check(text)
 		}
 		if err != nil {
 			return err
 		}
 	}
 
+	for _, d := range rules {
+		if err := d.checkRules(known); err != nil {
+			return err
+		}
+	}
 	for _, overlay := range overlays {
 		if err := overlay.checkOverlay(documents); err != nil {
 			return err
@@ -60,6 +66,19 @@ func checkFiles(paths []string) error {
 	}
 
 	return checkGraphQL(schema, operations, configurations)
+}
+
+// checkDocument checks a document and its editions, whose names it adds to those that are known, and gives the document that has what
+// any of them has.
+func checkDocument(path, dir string, known map[string]bool) (*document, error) {
+	editions, err := loadEditions(path, dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range editions {
+		known[e.name] = true
+	}
+	return union(editions)
 }
 
 // load reads a document and checks it.
@@ -99,8 +118,7 @@ func (d *document) check(text []byte) error {
 		return d.failf(n, place, "%v", innermost(err))
 	}
 
-	_, err = newGenerator(d, nil).code()
-	return err
+	return dry(d)
 }
 
 // checkReferences checks that everything that is referred to is there: kin-openapi does not say where it is referred to.
@@ -183,10 +201,10 @@ func innermost(err error) error {
 }
 
 // ofRules are the members of a rule, and whether each must be there.
-var ofRules = map[string]bool{"id": true, "says": true, "source": true, "kind": true, "open": false}
+var ofRules = map[string]bool{"id": true, "says": true, "source": true, "kind": true, "open": false, "editions": false}
 
-// checkRules checks the list of the documented rules.
-func (d *document) checkRules() error {
+// checkRules checks the list of the documented rules. known are the editions of the contract.
+func (d *document) checkRules(known map[string]bool) error {
 	ids := map[string]int{}
 	for _, rule := range d.root.Content {
 		id := text(get(rule, "id"))
@@ -204,6 +222,11 @@ func (d *document) checkRules() error {
 
 		if kind := get(rule, "kind"); !slices.Contains([]string{"documented", "decided"}, kind.Value) {
 			return d.failf(kind, id, "kind %q is neither documented nor decided", kind.Value)
+		}
+		for _, edition := range list(get(rule, "editions")) {
+			if !known[edition] {
+				return d.failf(get(rule, "editions"), id, "there is no edition %q", edition)
+			}
 		}
 		if line, taken := ids[id]; taken {
 			return d.failf(rule, id, "it is in line %d too", line)

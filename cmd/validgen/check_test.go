@@ -83,7 +83,7 @@ func checkEdited(t *testing.T, file, old, changed string) error {
 
 	t.Chdir(dir)
 	slices.Sort(paths)
-	return checkFiles(paths)
+	return checkFiles(paths, "")
 }
 
 func TestWhatIsWrongIsToldWithFileAndLine(t *testing.T) {
@@ -112,6 +112,7 @@ func TestWhatIsWrongIsToldWithFileAndLine(t *testing.T) {
 		{"rules.yaml", "kind: documented", "kind: guessed", `2: things.delete: kind "guessed" is neither documented nor decided`},
 		{"rules.yaml", "things.delete", "things.get", `2: things.get: it is in line 1 too`},
 		{"rules.yaml", "says: A thing is deleted., ", "", `2: things.delete: "says" is missing`},
+		{"rules.yaml", "open: true", "editions: ['1', two]", `2: things.delete: there is no edition "two"`},
 		{"rules.yaml", "open: true", "opened: true", `2: things.delete: unknown member "opened"`},
 
 		{"schema.graphqls", ": Thing\n", ": Thin\n", `2:23: Undefined type Thin.`},

@@ -41,6 +41,9 @@ func (g *generator) textCheck(schema *yaml.Node, place string) (string, error) {
 	}
 	if allowed != nil {
 		parts = append(parts, "Enum: []string{"+quoted(allowed)+"}")
+		if elsewhere := g.otherValues(g.edition, schema, place, allowed); elsewhere != "" {
+			parts = append(parts, "Elsewhere: validate.Elsewhere{"+elsewhere+"}")
+		}
 	}
 
 	if p := get(schema, "pattern"); p != nil {
@@ -94,7 +97,7 @@ func (g *generator) allowed(schema *yaml.Node, place string, isOfType func(*yaml
 
 func nullable(kinds []string) bool { return slices.Contains(kinds, "null") }
 
-// allowsNull tells whether null is among the values of enum or const, if the schema has one.
+// allowsNull reports whether null is among the values of enum or const, if the schema has one.
 func allowsNull(schema *yaml.Node) bool {
 	enum, constant := get(schema, "enum"), get(schema, "const")
 	if enum == nil {

@@ -2,17 +2,20 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/berthdev/berth/spec/overlay"
 )
 
 // document is the YAML tree of an OpenAPI document.
 type document struct {
-	file string
-	root *yaml.Node
+	file    string
+	root    *yaml.Node
+	overlay string              // the file of what an overlay made of it; "": it is as its own file has it
+	own     map[*yaml.Node]bool // nodes of the file, where others are the overlay's
 }
 
 func parseDocument(file string, text []byte) (*document, error) {
@@ -23,12 +26,20 @@ func parseDocument(file string, text []byte) (*document, error) {
 	if len(top.Content) == 0 {
 		return nil, fmt.Errorf("%s: it is empty", file)
 	}
-	return &document{file, top.Content[0]}, nil
+	return &document{file: file, root: top.Content[0]}, nil
 }
 
 // failf makes an error that names file, line and place.
 func (d *document) failf(n *yaml.Node, place, format string, args ...any) error {
-	return fmt.Errorf("%s:%d: %s: %s", d.file, n.Line, place, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%s: %s: %s", d.where(n), place, fmt.Sprintf(format, args...))
+}
+
+// where gives the file and the line of a node.
+func (d *document) where(n *yaml.Node) string {
+	if d.overlay != "" && !d.own[n] {
+		return fmt.Sprintf("%s:%d", d.overlay, n.Line)
+	}
+	return fmt.Sprintf("%s:%d", d.file, n.Line)
 }
 
 // member is one entry of a mapping, with merged ones resolved.
@@ -39,27 +50,11 @@ type member struct {
 
 // members gives a mapping's entries in the order of the file; those merged in with << come last, unless overridden.
 func members(n *yaml.Node) []member {
-	n = deref(n)
-	if n == nil || n.Kind != yaml.MappingNode {
-		return nil
+	var all []member
+	for _, m := range overlay.Members(n) {
+		all = append(all, member{m.Key, m.Value})
 	}
-
-	var own, merged []member
-	for i := 0; i < len(n.Content); i += 2 {
-		if n.Content[i].Tag == "!!merge" {
-			merged = append(merged, members(n.Content[i+1])...)
-			continue
-		}
-		own = append(own, member{n.Content[i], n.Content[i+1]})
-	}
-
-	for _, m := range merged {
-		if !slices.ContainsFunc(own, func(o member) bool { return o.key.Value == m.key.Value }) {
-			own = append(own, m)
-		}
-	}
-
-	return own
+	return all
 }
 
 func deref(n *yaml.Node) *yaml.Node {
@@ -70,20 +65,7 @@ func deref(n *yaml.Node) *yaml.Node {
 }
 
 // get gives the value at the path of keys, or nil.
-func get(n *yaml.Node, path ...string) *yaml.Node {
-	for _, key := range path {
-		var found *yaml.Node
-		for _, m := range members(n) {
-			if m.key.Value == key {
-				found = deref(m.value)
-			}
-		}
-		if n = found; n == nil {
-			return nil
-		}
-	}
-	return n
-}
+func get(n *yaml.Node, path ...string) *yaml.Node { return overlay.Get(n, path...) }
 
 // maxReferences bounds a chain of references, which may be a circle.
 const maxReferences = 32

@@ -4,85 +4,130 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// generator writes one file.
+// generator writes what one edition of a document needs, beside what those before it have written.
 type generator struct {
 	*document
+	*shared
+	edition    int // of the classes' editions
 	models     models
-	body       bytes.Buffer      // of the function that is being written
-	shared     map[string]string // the parameters under components, by their name there
-	parameters bytes.Buffer      // the list of each operation
-	checks     map[string]string // the places of the variables that are declared, by their name
-	sections   map[string]*section
-	pending    []string // schemas whose functions are to be written
-	written    map[string]bool
-	optionals  *optionals // of the object that is being written
+	body       bytes.Buffer // of the function that is being written
+	parameters bytes.Buffer // the list of each operation
+	pending    []string     // schemas whose functions are to be written
+	optionals  *optionals   // of the object that is being written
+}
+
+// shared is what the editions of a document share.
+type shared struct {
+	*classes
+	common   map[string]string // the parameters under components, by their name there
+	checks   map[string]string // the places of the variables that are declared, by their name
+	sections map[string]*section
+	written  map[string]bool // functions
 }
 
 // section is what is generated of one schema under components.
 type section struct{ checks, function bytes.Buffer }
 
 // section gives that of a schema.
-func (g *generator) section(component string) *section {
-	if g.sections[component] == nil {
-		g.sections[component] = &section{}
+func (s *shared) section(component string) *section {
+	if s.sections[component] == nil {
+		s.sections[component] = &section{}
 	}
-	return g.sections[component]
+	return s.sections[component]
 }
 
 // generate gives the file with the validators. What is made of one schema stands together, in the order of the document, so that
-// a change of the document changes the file in the same place alone.
-func generate(d *document, m models, pkg, source string) ([]byte, error) {
-	g := newGenerator(d, m)
-	code, err := g.code()
-	if err != nil {
-		return nil, err
+// a change of the document changes the file in the same place alone. What editions have in common is there once.
+func generate(editions []edition, m models, pkg, source string) ([]byte, error) {
+	s := newShared(editions)
+	operations, list := "", ""
+	for i, e := range editions {
+		g := &generator{document: e.document, shared: s, edition: i, models: m}
+		ops := "Ops" + e.suffix
+		if i > 0 && e.document == editions[0].document {
+			ops = "Ops"
+		} else if err := g.code(ops); err != nil {
+			return nil, err
+		}
+		operations += g.parameters.String() + g.taken()
+
+		list += fmt.Sprintf("{Name: %q, Alias: %q, Ops: %s},\n", e.name, e.alias, ops)
 	}
-	return g.file(code, pkg, source)
+	if len(editions) > 1 {
+		operations += "// Editions are those of the contract: the document itself, and what overlays make of it.\nvar Editions = []validate.Edition{\n" + list + "}\n\n"
+	}
+
+	code := ""
+	for _, name := range s.names("parameters") {
+		code += s.common[name]
+	}
+	code += operations
+	for _, name := range s.names("schemas") {
+		if of := s.sections[name]; of != nil {
+			code += of.checks.String() + of.function.String()
+		}
+	}
+
+	return file(code, pkg, source)
 }
 
-// newGenerator makes one. Without models it can say what is wrong with the document, and what it writes is of no use.
-func newGenerator(d *document, m models) *generator {
-	return &generator{
-		document: d, models: m, shared: map[string]string{}, checks: map[string]string{}, sections: map[string]*section{}, written: map[string]bool{},
+// newShared makes what the editions share, in which nothing is written yet.
+func newShared(editions []edition) *shared {
+	return &shared{
+		classes: &classes{editions, map[string]string{}}, common: map[string]string{}, checks: map[string]string{},
+		sections: map[string]*section{}, written: map[string]bool{},
 	}
 }
 
-// code gives what is generated, without the head of the file.
-func (g *generator) code() (string, error) {
-	if err := g.operations(); err != nil {
-		return "", err
+// names gives the names of one kind of components, in the order of the document; those that it does not have come after it.
+func (s *shared) names(kind string) (names []string) {
+	for _, e := range s.editions {
+		for _, m := range members(get(e.root, "components", kind)) {
+			if !slices.Contains(names, m.key.Value) {
+				names = append(names, m.key.Value)
+			}
+		}
 	}
-	ops := g.taken()
+	return names
+}
+
+// dry writes everything without models, to nobody: it says what is wrong with the document.
+func dry(d *document) error {
+	g := &generator{document: d, shared: newShared([]edition{{document: d}})}
+	return g.code("Ops")
+}
+
+// code writes what the edition needs: its operations to the generator, the schemas to their sections.
+func (g *generator) code(ops string) error {
+	if err := g.operations(ops); err != nil {
+		return err
+	}
+	operations := g.taken()
 
 	for len(g.pending) > 0 {
 		name := g.pending[0]
 		g.pending = g.pending[1:]
 		if err := g.schema(name); err != nil {
-			return "", err
+			return err
 		}
 		g.section(name).function.WriteString(g.taken())
 	}
 
-	code := ""
-	for _, m := range members(get(g.root, "components", "parameters")) {
-		code += g.shared[m.key.Value]
-	}
-	code += g.parameters.String() + ops
-
-	for _, m := range members(get(g.root, "components", "schemas")) {
-		if s := g.sections[m.key.Value]; s != nil {
-			code += s.checks.String() + s.function.String()
-		}
-	}
-
-	return code, nil
+	g.printf("%s", operations)
+	return nil
 }
 
-// fits tells whether the models are as the code needs them: those that are not there yet will be.
+// suffix ends the Go names of what stands under components, or of an operation: it is that of the first edition which has it so.
+func (g *generator) suffix(path ...string) string {
+	return g.editions[g.of(g.edition, path...)].suffix
+}
+
+// fits reports whether the models are as the code needs them: those that are not there yet will be.
 func (g *generator) fits(ok bool) bool { return ok || g.models == nil }
 
 // taken gives what was written since it was called last.
@@ -93,24 +138,24 @@ func (g *generator) taken() string {
 }
 
 // file gives the whole file with the code.
-func (g *generator) file(code, pkg, source string) ([]byte, error) {
-	var file bytes.Buffer
-	fmt.Fprintf(&file, "// Code generated by validgen from %s. DO NOT EDIT.\n\npackage %s\n\nimport (\n", source, pkg)
+func file(code, pkg, source string) ([]byte, error) {
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "// Code generated by validgen from %s. DO NOT EDIT.\n\npackage %s\n\nimport (\n", source, pkg)
 	for _, i := range []struct{ use, path string }{{"math.M", "math"}, {"time.Time", "time"}, {"nullable.Nullable", "github.com/berthdev/berth/impl/nullable"}} {
 		if strings.Contains(code, i.use) {
 			if strings.Contains(i.path, ".") {
-				fmt.Fprintln(&file) // not the standard library
+				fmt.Fprintln(&text) // not the standard library
 			}
-			fmt.Fprintf(&file, "%q\n", i.path)
+			fmt.Fprintf(&text, "%q\n", i.path)
 		}
 	}
 
-	fmt.Fprint(&file, "\n\t\"github.com/berthdev/berth/impl/validate\"\n)\n\n")
-	file.WriteString(code)
+	fmt.Fprint(&text, "\n\t\"github.com/berthdev/berth/impl/validate\"\n)\n\n")
+	text.WriteString(code)
 
-	formatted, err := format.Source(file.Bytes())
+	formatted, err := format.Source(text.Bytes())
 	if err != nil {
-		return nil, fmt.Errorf("the generated code does not parse: %w\n%s", err, file.String())
+		return nil, fmt.Errorf("the generated code does not parse: %w\n%s", err, text.String())
 	}
 	return formatted, nil
 }

@@ -12,11 +12,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"go.yaml.in/yaml/v3"
 )
 
 func main() {
 	check := flag.Bool("check", false, "check the files that are named as arguments, and write nothing")
 	spec := flag.String("spec", "", "the OpenAPI document")
+	editions := flag.String("editions", "", "the directory of the overlays that make further editions of the document; empty: there are none")
+	union := flag.Bool("union", false, "write one document that has what any edition has, of which the models are made")
 	model := flag.String("model", "", "the Go file with the models of the document")
 	pkg := flag.String("package", "", "the package of the models")
 	out := flag.String("o", "", "the file to write")
@@ -24,9 +28,11 @@ func main() {
 
 	var err error
 	if *check {
-		err = checkFiles(flag.Args())
+		err = checkFiles(flag.Args(), *editions)
+	} else if *union {
+		err = writeUnion(*spec, *editions, *out)
 	} else {
-		err = run(*spec, *model, *pkg, *out)
+		err = run(*spec, *editions, *model, *pkg, *out)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -34,8 +40,8 @@ func main() {
 	}
 }
 
-func run(spec, model, pkg, out string) error {
-	doc, err := load(spec)
+func run(spec, editions, model, pkg, out string) error {
+	all, err := loadEditions(spec, editions)
 	if err != nil {
 		return err
 	}
@@ -45,13 +51,30 @@ func run(spec, model, pkg, out string) error {
 	}
 
 	source := filepath.ToSlash(spec)
-	code, err := generate(doc, models, pkg, source)
+	code, err := generate(all, models, pkg, source)
 	if err != nil {
 		return err
 	}
-	if err := encoders(doc, models, pkg, source, filepath.Dir(out)); err != nil {
+	if err := encoders(all, models, pkg, source, filepath.Dir(out)); err != nil {
 		return err
 	}
 
 	return os.WriteFile(out, code, 0o644) //nolint:gosec // source code is for everybody
+}
+
+// writeUnion writes the one document that has what any edition has.
+func writeUnion(spec, dir, out string) error {
+	editions, err := loadEditions(spec, dir)
+	if err != nil {
+		return err
+	}
+	whole, err := union(editions)
+	if err != nil {
+		return err
+	}
+	text, err := yaml.Marshal(whole.root)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(out, text, 0o644) //nolint:gosec // it is for everybody
 }

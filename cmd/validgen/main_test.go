@@ -41,7 +41,7 @@ func generateWith(t *testing.T, text, models string) (string, error) {
 	require.NoError(t, os.WriteFile(spec, []byte(text), 0o600))
 	require.NoError(t, os.WriteFile(model, []byte(models), 0o600))
 	t.Chdir(dir)
-	if err := run("spec.yaml", "model.go", "x", "out.go"); err != nil {
+	if err := run("spec.yaml", "", "model.go", "x", "out.go"); err != nil {
 		return "", err
 	}
 	code, err := os.ReadFile(out)

@@ -19,11 +19,12 @@ func (g *generator) function(schema *yaml.Node, name, place string) (string, err
 	if err != nil {
 		return "", g.failf(schema, place, "%v", err)
 	}
-	if !g.written[name] {
-		g.written[name] = true
+	function := "read" + model.name + g.suffix("components", "schemas", name)
+	if !g.written[function] {
+		g.written[function] = true
 		g.pending = append(g.pending, name)
 	}
-	return "read" + model.name, nil
+	return function, nil
 }
 
 // schema writes the function of a schema under components.
@@ -36,7 +37,7 @@ func (g *generator) schema(name string) error {
 
 	model, _ := g.models.of(name) // at found it
 
-	g.printf("func read%s(s *validate.Scanner, v *%s) {\n", model.name, model.name)
+	g.printf("func read%s(s *validate.Scanner, v *%s) {\n", at.name, model.name)
 	switch {
 	case get(schema, "oneOf") != nil:
 		err = g.union(schema, model, at.place)
@@ -120,6 +121,10 @@ func (g *generator) object(schema *yaml.Node, model modelType, at site) error {
 	rest := "s.Skip()\n"
 	if text(get(schema, "additionalProperties")) == "false" {
 		rest = "s.Unknown()\n"
+		if others := g.others(g.edition, "components", "schemas", at.component, "properties"); others != "" && at.place == "#/components/schemas/"+escape(at.component) {
+			fmt.Fprintf(&g.section(at.component).checks, "var othersOf%s = validate.Elsewhere{\n%s}\n\n", at.name, others)
+			rest = "s.UnknownBut(othersOf" + at.name + ")\n"
+		}
 	}
 
 	if len(properties) > 0 {
@@ -227,8 +232,8 @@ func (g *generator) required(schema *yaml.Node, properties []member, model model
 		g.printf("if seen&(%s) != 0 {\nwant |= %s\n}\n", given, needs)
 	}
 
-	fmt.Fprintf(&g.section(at.component).checks, "var membersOf%s = []string{%s}\n\n", model.name, quoted(names))
-	g.printf("s.Require(seen, %s, membersOf%s)\n", want, model.name)
+	fmt.Fprintf(&g.section(at.component).checks, "var membersOf%s = []string{%s}\n\n", at.name, quoted(names))
+	g.printf("s.Require(seen, %s, membersOf%s)\n", want, at.name)
 	return nil
 }
 

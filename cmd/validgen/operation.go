@@ -11,8 +11,12 @@ import (
 )
 
 // operations writes the registry, in the order of the document.
-func (g *generator) operations() error {
-	g.printf("// Ops has the checks of every operation by its id.\nvar Ops = map[string]validate.Op{\n")
+func (g *generator) operations(name string) error {
+	of := "its id"
+	if e := g.editions[g.edition]; g.edition > 0 {
+		of += ", as the edition " + e.name + " has it"
+	}
+	g.printf("// %s has the checks of every operation by %s.\nvar %[1]s = map[string]validate.Op{\n", name, of)
 	for _, path := range members(get(g.root, "paths")) {
 		for _, m := range members(path.value) {
 			place := "#/paths/" + escape(path.key.Value) + "/" + m.key.Value
@@ -39,6 +43,11 @@ func (g *generator) operation(path, m member, place string) error {
 		return g.failf(m.key, place, "keyword \"operationId\" is missing")
 	}
 
+	if first := g.of(g.edition, "paths", path.key.Value, m.key.Value); first != g.edition && g.editionHas(first, path, id) {
+		g.printf("%q: Ops%s[%[1]q],\n", id, g.editions[first].suffix)
+		return nil
+	}
+
 	g.printf("%q: {\nMethod: %q, Path: %q,\n", id, strings.ToUpper(m.key.Value), path.key.Value)
 	if body := get(op, "requestBody"); body != nil {
 		if err := g.requestBody(op, body, place+"/requestBody"); err != nil {
@@ -52,13 +61,58 @@ func (g *generator) operation(path, m member, place string) error {
 	}
 	list := "nil"
 	if params != "" {
-		list = "paramsOf" + strings.ToUpper(id[:1]) + id[1:]
+		list = "paramsOf" + strings.ToUpper(id[:1]) + id[1:] + g.editions[g.edition].suffix
 		fmt.Fprintf(&g.parameters, "var %s = []validate.Param{\n%s}\n\n", list, params)
 	}
 	g.printf("Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {\n")
-	g.printf("return validate.Params(%s, %t, path, query, header)\n},\n},\n", list, text(get(op, "x-open-query")) == "true")
+	call := fmt.Sprintf("validate.Params(%s, %t, path, query, header)", list, text(get(op, "x-open-query")) == "true")
+	if others := g.otherParameters(path.key.Value, m.key.Value); others != "" {
+		name := "othersOf" + strings.ToUpper(id[:1]) + id[1:] + g.editions[g.edition].suffix
+		fmt.Fprintf(&g.parameters, "var %s = validate.Elsewhere{\n%s}\n\n", name, others)
+		call = name + ".Query(" + call + ")"
+	}
+	g.printf("return %s\n},\n},\n", call)
 
 	return nil
+}
+
+// editionHas reports whether an operation is all the same in an edition: also the parameters of its path, and what others know beside it.
+func (g *generator) editionHas(edition int, path member, id string) bool {
+	there := get(g.editions[edition].root, "paths", path.key.Value)
+	if canonical(get(there, "parameters"), false) != canonical(get(path.value, "parameters"), false) {
+		return false
+	}
+	return slices.ContainsFunc(members(there), func(m member) bool { return text(get(m.value, "operationId")) == id })
+}
+
+// otherParameters gives the query parameters of an operation that only other editions have, for the generated code.
+func (g *generator) otherParameters(path, method string) string {
+	query := func(e edition) (names []string) {
+		item := get(e.root, "paths", path)
+		for _, p := range append(e.parameterList(item), e.parameterList(get(item, method))...) {
+			if text(get(p.Node, "in")) == "query" {
+				names = append(names, text(get(p.Node, "name")))
+			}
+		}
+		return names
+	}
+
+	here := query(g.editions[g.edition])
+	var names []string
+	in := map[string][]string{}
+	for _, e := range g.editions {
+		for _, name := range query(e) {
+			if slices.Contains(here, name) {
+				continue
+			}
+			if in[name] == nil {
+				names = append(names, name)
+			}
+			in[name] = append(in[name], e.name)
+		}
+	}
+
+	return othersOf(names, in)
 }
 
 // requestBody writes how a body is decoded and checked.
@@ -134,13 +188,14 @@ func (g *generator) operationParameters(path member, op *yaml.Node, place string
 			continue
 		}
 
-		name := "parameter" + strings.ToUpper(p.name[:1]) + strings.Map(letters, p.name[1:])
+		suffix := g.suffix("components", "parameters", p.name)
+		name := "parameter" + strings.ToUpper(p.name[:1]) + strings.Map(letters, p.name[1:]) + suffix
 		switch place, taken := g.checks[name]; {
 		case taken && place != here:
 			return "", g.failf(p.Node, here, "its Go name %s is that of %s too: rename one", name, place)
 		case !taken:
 			g.checks[name] = here
-			g.shared[p.name] = fmt.Sprintf("var %s = validate.Param%s\n\n", name, code)
+			g.common[p.name] += fmt.Sprintf("var %s = validate.Param%s\n\n", name, code)
 		}
 
 		b.WriteString(name + ",\n")
@@ -157,10 +212,10 @@ func letters(r rune) rune {
 	return -1
 }
 
-func (g *generator) parameterList(holder *yaml.Node) (params []parameter) {
+func (d *document) parameterList(holder *yaml.Node) (params []parameter) {
 	if n := get(holder, "parameters"); n != nil {
 		for _, c := range n.Content {
-			p, name := g.resolve(c)
+			p, name := d.resolve(c)
 			params = append(params, parameter{p, name})
 		}
 	}

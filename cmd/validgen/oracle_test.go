@@ -42,7 +42,7 @@ func documentOf(t testing.TB, name string) map[string]any {
 		require.NoError(t, yaml.Unmarshal(text, &tree))
 		text, err = json.Marshal(tree)
 	} else {
-		text, err = spec.JSON(name)
+		text, err = spec.JSON(name, "")
 	}
 	require.NoError(t, err)
 
@@ -193,7 +193,7 @@ func listed(node any) (names []string) {
 	return names
 }
 
-// hasFolded tells whether a member's name differs from one of the names in case only.
+// hasFolded reports whether a member's name differs from one of the names in case only.
 func hasFolded(tree any, names []string) bool {
 	switch n := tree.(type) {
 	case map[string]any:

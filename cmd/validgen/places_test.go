@@ -101,7 +101,7 @@ func documented(t *testing.T, name string) (*document, models) {
 
 // code gives the lines of the validators of a document.
 func code(t *testing.T, doc *document, models models) []string {
-	text, err := generate(doc, models, "x", "x.yaml")
+	text, err := generate([]edition{{document: doc}}, models, "x", "x.yaml")
 	require.NoError(t, err)
 	return strings.Split(string(text), "\n")
 }

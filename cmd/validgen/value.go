@@ -33,7 +33,7 @@ func (g *generator) at(schema *yaml.Node, component string) (site, error) {
 	if err != nil {
 		return at, g.failf(schema, at.place, "%v", err)
 	}
-	at.name = model.name
+	at.name = model.name + g.suffix("components", "schemas", component)
 	return at, nil
 }
 
@@ -233,7 +233,7 @@ func (g *generator) array(schema *yaml.Node, to target) error {
 	return nil
 }
 
-// unique tells whether uniqueItems is asked for. Other items than strings, integers and booleans would need a comparison of
+// unique reports whether uniqueItems is asked for. Other items than strings, integers and booleans would need a comparison of
 // JSON values.
 func (g *generator) unique(schema *yaml.Node, place string) (bool, error) {
 	n := get(schema, "uniqueItems")

@@ -77,7 +77,7 @@ func (s *server) idle(n int) (string, error) {
 // an upload may have waited for as long for its place.
 const patience = 50 * time.Second
 
-// ends waits until the server has ended each of the connections, and tells how long that took, and which statuses were answered.
+// ends waits until the server has ended each of the connections, and reports how long that took, and which statuses were answered.
 func (s *stalled) ends(start time.Time) (string, error) {
 	statuses, left := map[string]int{}, atomic.Int64{}
 	var mu sync.Mutex

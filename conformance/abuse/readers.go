@@ -58,7 +58,7 @@ func (s *server) submit(body string) (id string, err error) {
 }
 
 // readers opens connections that ask for something large and never read it. The system takes a part of it for them, as little as
-// it can be told to.
+// it can be asked to.
 func (s *server) readers(n int, prepare func(n int) (request string, err error)) (string, error) {
 	request, err := prepare(n)
 	if err != nil {

@@ -173,7 +173,7 @@ func (s *server) rate(connections int, length time.Duration, want int, next func
 	})
 }
 
-// reading measures the work, which tells how many units it did: units a second.
+// reading measures the work, which reports how many units it did: units a second.
 func (s *server) reading(work func() (int64, error)) (reading, error) {
 	cpu, start := s.cpu(), time.Now()
 	n, err := work()

@@ -53,6 +53,9 @@ var parts = []part{
 		"The front is echo for asynq and River, and Node's own for BullMQ. `/run` is without workers. In the other rows the workers of " +
 			"the peers are in the front, and berth's come over HTTP. asynq looks for jobs every 5 ms and River every ms; by default " +
 			"it is every second and every 100 ms. The CPU of a reference is that of its front without its store."},
+	{"replicas", "replicas on PostgreSQL beside the same server on SQLite", true, (*bench).replicas,
+		"PostgreSQL runs on the same machine with its own settings, over TCP; far away means that each way to it and back takes 0.5 ms more. " +
+			"Its processor time is not in the CPU of the server, but in a line of its own. The workers of River are in its front."},
 	{"prism", "createPod and the start beside Prism mocking the same document", true, (*bench).prism,
 		"Prism is one thread of Node; it checks bodies by the document that berth serves, and stores nothing. createPod is on 64 connections."},
 	{"sdk", "a Python handler beside the Python SDK's own local API server", true, (*bench).sdk,

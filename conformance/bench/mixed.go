@@ -103,7 +103,7 @@ func (b *bench) load() error {
 	return b.evidence(berth, submitted, synced)
 }
 
-// evidence tells what berth did beside answering.
+// evidence reports what berth did beside answering.
 func (b *bench) evidence(berth *server, submitted int64, synced []string) error {
 	health, err := berth.once(berth.get("health"))
 	if err != nil {

@@ -66,7 +66,7 @@ func (b *bench) heading() {
 	fmt.Fprintln(b.out, "|---|---|---|---|---|---|---|---|---|---|")
 }
 
-// wants tells whether the row is to be measured in this run.
+// wants reports whether the row is to be measured in this run.
 func (b *bench) wants(name string) bool { return !b.part.alone || strings.Contains(name, b.only) }
 
 // repeat is the command that measures a row alone, or its part where that has no rows that can be.

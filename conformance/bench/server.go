@@ -71,11 +71,11 @@ func (s *server) start() error {
 	return err
 }
 
-// interrupted ends every server, and the run, when it is told to end itself.
+// interrupted ends every server, and the run, when it is asked to end itself.
 func (b *bench) interrupted() {
-	told := make(chan os.Signal, 1)
-	signal.Notify(told, os.Interrupt, syscall.SIGTERM)
-	<-told
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
+	<-interrupts
 	started.Range(func(s, _ any) bool { // at once: one may wait for another
 		_ = s.(*server).cmd.Process.Signal(syscall.SIGTERM)
 		return true
@@ -99,12 +99,7 @@ func (s *server) stop() {
 
 // cpu gives the processor time that the program has used; 0 where the system has no /proc.
 func (s *server) cpu() time.Duration {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(text), ") ")
-	fields := strings.Fields(rest)
+	fields := statOf(strconv.Itoa(s.cmd.Process.Pid))
 	if len(fields) < 13 {
 		return 0
 	}
@@ -115,15 +110,15 @@ func (s *server) cpu() time.Duration {
 
 // external starts a program that does not tell when it listens, and waits until it does.
 func external(cmd *exec.Cmd, address string) (*server, error) {
-	var said bytes.Buffer
-	cmd.Stderr = &said
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	s := &server{cmd: cmd, address: address}
 	if err := s.start(); err != nil {
 		return nil, err
 	}
 	if err := listening(address); err != nil {
 		s.stop()
-		return nil, fmt.Errorf("%s: %w: %s", filepath.Base(cmd.Path), err, said.String())
+		return nil, fmt.Errorf("%s: %w: %s", filepath.Base(cmd.Path), err, stderr.String())
 	}
 	return s, nil
 }
@@ -172,7 +167,21 @@ func (b *bench) serveWorkers(data, command string, tracer ...string) (*server, e
 	if err != nil {
 		return nil, err
 	}
-	create := exec.Command(b.berth, "keys", "create", "--data", data, "--name", "bench", "--exempt")
+	return b.withKey(s)
+}
+
+// serveOver is serve for a replica over the PostgreSQL database at the URL.
+func (b *bench) serveOver(store, data string) (*server, error) {
+	s, err := b.launch(data, "", nil, "--store", store)
+	if err != nil {
+		return nil, err
+	}
+	return b.withKey(s, "--store", store)
+}
+
+// withKey gives a server a key without rate limits.
+func (b *bench) withKey(s *server, store ...string) (*server, error) {
+	create := exec.Command(b.berth, append([]string{"keys", "create", "--data", s.data, "--name", "bench", "--exempt"}, store...)...)
 	create.Stderr = os.Stderr
 	key, err := create.Output()
 	if err != nil {
@@ -202,8 +211,9 @@ func (b *bench) restart(before *server) (*server, error) {
 	return s, err
 }
 
-func (b *bench) launch(data, command string, tracer []string) (*server, error) {
+func (b *bench) launch(data, command string, tracer []string, more ...string) (*server, error) {
 	words := append(tracer, b.berth, "serve", "--json", "--listen", "127.0.0.1:0", "--data", data, "--endpoint", "bench="+command)
+	words = append(words, more...)
 	s, err := run(words[0], words[1:]...)
 	if err == nil {
 		s.data = data

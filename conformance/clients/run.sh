@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Runs the unmodified SDKs, from their registries, against servers: the Python worker in three versions, with each kind of
-# handler; the clients of Python (sync, asyncio) and JavaScript, with each of these; and berth dev. Each version has a server of
-# its own. Everything that is installed goes to a directory that is removed.
+# Runs the unmodified SDKs, from their registries, against servers: the Python worker in four versions, with each kind of
+# handler; the clients of Python (sync, asyncio) and JavaScript, with each of these; berth dev; and clients of the public edition
+# that know public names alone. Each version has a server of its own. Everything that is installed goes to a directory that is
+# removed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-berth=$(cd "$here/../.." && pwd)/bin/berth
+berth=${BERTH:-$(cd "$here/../.." && pwd)/bin/berth}
+program=${BERTH_PROGRAM:-$berth} # where the former stands for several servers
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
@@ -31,7 +33,11 @@ start() {
 }
 stop() {
 	kill "$server"
-	wait "$server"
+	wait "$server" || {
+		echo "FAILED ($?): the server of $name, as it ended"
+		tail -n 20 "$tmp/$name.log"
+		exit 1
+	}
 }
 field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); v=eval("d"+sys.argv[2]); print(v if isinstance(v, str) else json.dumps(v))' "$tmp/$name.ready" "$1"; }
 # checked COMMAND: runs it within five minutes, the most that any check may take on a busy machine; shows the server's log when it fails.
@@ -46,7 +52,7 @@ checked() {
 # version NAME: the worker of one version with each kind of handler, the clients with that worker and the built-in one.
 version() {
 	python=$tmp/$1/bin/python
-	endpoints=(--endpoint idle= --endpoint own= --endpoint "echo=$berth worker --handler echo")
+	endpoints=(--endpoint idle= --endpoint own= --endpoint "echo=$program worker --handler echo")
 	# SDKs before 1.10.1 keep the jobs that they work on in a file of the working directory: two workers there take each other's
 	# jobs for their own, and one that follows a killed one believes that it is busy for ever. So each gets an empty directory.
 	for kind in sync asynchronous generator async_generator aggregate concurrent refresh cancelled:asynchronous blocked:sync progress:sync; do
@@ -65,7 +71,8 @@ version() {
 		checked "$python" "$here/python/asyncio_client.py" "$key" "$endpoint" "$stream" "$idle"
 		checked node "$tmp/js/client.mjs" "$url" "$key" "$endpoint" "$stream" "$idle"
 	done
-	checked "$python" "$here/python/graphql_client.py" "${url%/v2}" "$key"
+	# The control functions of SDK 2 speak REST: cloud.sh runs those.
+	[ "$1" = next ] || checked "$python" "$here/python/graphql_client.py" "${url%/v2}" "$key"
 	stop
 }
 
@@ -118,5 +125,5 @@ together() {
 
 make -s -C "$here/../.." build
 cp -r "$here/js" "$tmp/js"
-together "install oldest" "install older" "install newest" "npm --prefix $tmp/js ci --no-audit --no-fund --loglevel=error"
-together "version oldest" "version older" "version newest" idle pasted openai
+together "install oldest" "install older" "install newest" "install next" "install dstack" "npm --prefix $tmp/js ci --no-audit --no-fund --loglevel=error"
+together "version oldest" "version older" "version newest" "version next" idle pasted openai "$here/cloud.sh $berth $tmp"

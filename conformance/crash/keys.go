@@ -27,7 +27,7 @@ type key struct {
 type keys struct {
 	*service
 	*ledger
-	berth, data string
+	settings // of the servers
 
 	all  sync.Mutex
 	made []*key
@@ -54,7 +54,7 @@ func (s *keys) clients(ctx context.Context, seed uint64) {
 
 // command runs berth keys. An error tells nothing of what was done.
 func (s *keys) command(args ...string) ([]byte, error) {
-	return exec.Command(s.berth, append([]string{"keys", "--data", s.data, "--json"}, args...)...).Output()
+	return exec.Command(s.berth, append([]string{"keys", "--data", s.data, "--store", s.store, "--json"}, args...)...).Output()
 }
 
 func (s *keys) create(context.Context, *rand.Rand) {

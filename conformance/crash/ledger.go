@@ -162,7 +162,7 @@ func (l *ledger) judge(j *job, what string, status int, answer []byte) (d docume
 	return d, true
 }
 
-// summary tells how many jobs there were and how they ended.
+// summary reports how many jobs there were and how they ended.
 func (l *ledger) summary() string {
 	ended := map[string]int{}
 	ends, lost := 0, 0

@@ -26,8 +26,9 @@ type load struct {
 	*service
 	*ledger
 	receiver *receiver
-	numbers  atomic.Int64 // of the inputs
-	room     atomic.Int64 // submissions until the next count of what is unfinished
+	numbers  atomic.Int64  // of the inputs
+	room     atomic.Int64  // submissions until the next count of what is unfinished
+	taken    chan struct{} // somebody may wait for the next take
 }
 
 // client is a kind of client.

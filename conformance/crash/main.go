@@ -3,10 +3,13 @@
 // each ends, a final status never changes but by a retry, no chunk is handed over twice, and the webhook of each end arrives, however
 // many receivers never answer. So it does with pods, volumes, templates and endpoints, simulated and as processes, and with keys that
 // berth keys makes beside the server: what was acknowledged is there, what was removed stays so, and pods come to what was asked for.
-// In /proc it sees that no process is left of a server before, of a pod that is not to run, or of a server that was told to end.
+// In /proc it sees that no process is left of a server before, of a pod that is not to run, or of a server that was asked to end.
 //
 // Or it pauses servers with SIGSTOP and steps their clocks, with workers that live all the time: then no job may run twice, or
 // end before its time either.
+//
+// Or it has three replicas over one PostgreSQL, each request goes to any of them, and their owner is killed, or stopped for longer than its
+// lease; or they are asked to end one after the other, and then no request may fail but with an answer that asks to try again.
 package main
 
 import (
@@ -27,6 +30,12 @@ func main() {
 	pauses := flag.Int("pauses", 0, "how often to pause a server, and to step its clock")
 	lease := flag.Duration("lease", 30*time.Second, "how long a job may go unheard of on a server that is paused; a pause takes a sixth of that to twice as long")
 	servers := flag.Int("servers", 4, "how many servers to pause side by side")
+	var what several
+	flag.IntVar(&what.kills, "replica-kills", 0, "how often to kill the owner of three replicas")
+	flag.IntVar(&what.stops, "replica-stops", 0, "how often to stop the owner of three replicas")
+	flag.DurationVar(&what.stop, "replica-stop", 30*time.Second, "for how long; a lease lasts six seconds")
+	flag.IntVar(&what.rolls, "replica-rolls", 0, "how often to tell three replicas to end, one after the other")
+	flag.StringVar(&what.other, "replica-other", "", "another program for each second start of those, such as the last release")
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of what is done and when it is killed")
 	flag.Parse()
 	fmt.Printf("seed %d\n", *seed)
@@ -36,8 +45,9 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	what.seed = *seed
 	var all sync.WaitGroup
-	var ofServer, ofProcesses, ofWorkers error
+	var ofServer, ofProcesses, ofWorkers, ofReplicas error
 
 	ofPauses := make([]error, *servers)
 	run := func(err *error, runtime string, use func(settings) error) {
@@ -59,8 +69,11 @@ func main() {
 		share := (*pauses + n) / *servers // which add up
 		run(&ofPauses[n], "sim", func(c settings) error { return pauseServer(c, share, *lease, *seed+uint64(n)) })
 	}
+	if what.kills+what.stops+what.rolls > 0 {
+		all.Go(func() { ofReplicas = disturbReplicas(program, what) })
+	}
 	all.Wait()
-	if err := errors.Join(append(ofPauses, ofServer, ofProcesses, ofWorkers)...); err != nil {
+	if err := errors.Join(append(ofPauses, ofServer, ofProcesses, ofWorkers, ofReplicas)...); err != nil {
 		fmt.Fprintf(os.Stderr, "seed %d: %v\n", *seed, err)
 		os.Exit(1)
 	}
@@ -83,4 +96,12 @@ func inDirectory(use func(data string) error) error {
 // source gives the randomness of one actor.
 func source(seed, actor uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, actor)) //nolint:gosec // moments and choices, not secrets
+}
+
+// several is what is done to replicas: so often each.
+type several struct {
+	kills, stops, rolls int
+	stop                time.Duration // how long an owner is stopped
+	other               string        // a program that takes turns with the one under test in a rolling restart; empty: none
+	seed                uint64
 }

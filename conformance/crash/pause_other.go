@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// canPause tells whether a process can be paused here.
+// canPause reports whether a process can be paused here.
 const canPause = false
 
 func stopProcess(*os.Process) error { return errors.ErrUnsupported }

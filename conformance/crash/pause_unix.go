@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// canPause tells whether a process can be paused here.
+// canPause reports whether a process can be paused here.
 const canPause = true
 
 func stopProcess(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }

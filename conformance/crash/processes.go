@@ -75,7 +75,11 @@ func processesOf(data string) (all []process) {
 
 // awaitProcesses waits until no process is there of which wrong tells what is wrong with it.
 func awaitProcesses(data string, wrong func(process) string) error {
-	for deadline := time.Now().Add(gone); ; time.Sleep(50 * time.Millisecond) {
+	return awaitProcessesFor(gone, data, wrong)
+}
+
+func awaitProcessesFor(patience time.Duration, data string, wrong func(process) string) error {
+	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		var found []string
 		for _, p := range processesOf(data) {
 			if why := wrong(p); why != "" {

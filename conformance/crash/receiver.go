@@ -56,7 +56,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// times tells how often a document came: a webhook gets what a read of the status gets.
+// times reports how often a document came: a webhook gets what a read of the status gets.
 func (r *receiver) times(document string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -37,6 +37,7 @@ type settings struct {
 	data      string
 	listen    string
 	runtime   string // of pods
+	store     string // URL of a database that several servers share; empty: a file in the data directory
 	endpoints []string
 	more      []string // further arguments
 }
@@ -46,6 +47,9 @@ func (c settings) launch() (*server, io.Reader, error) {
 	args := []string{
 		"serve", "--json", "--private-webhooks", "--process-accept", "args", "--process-accept", "env:SECRET", "--data", c.data, "--listen", c.listen, "--runtime", c.runtime,
 		"--quota-minute", "100000000", "--quota-hour", "100000000", "--quota-day", "100000000",
+	}
+	if c.store != "" {
+		args = append(args, "--store", c.store)
 	}
 	for _, e := range c.endpoints {
 		args = append(args, "--endpoint", e)
@@ -134,6 +138,7 @@ type service struct {
 	url, key  string
 	endpoints map[string]string // ids by name
 	http      *http.Client
+	spread    *spread // over several replicas; nil: there is one server
 }
 
 func (s *server) service() *service {
@@ -150,21 +155,30 @@ func (s *service) call(ctx context.Context, method, endpoint, operation, body st
 
 // rest makes a request with the key.
 func (s *service) rest(ctx context.Context, key, method, path, body string) (status int, answer []byte) {
-	req, err := http.NewRequestWithContext(ctx, method, s.url+path, strings.NewReader(body))
+	if s.spread != nil {
+		return s.spread.rest(ctx, key, method, path, body)
+	}
+	status, _, answer, err := send(ctx, s.http, key, method, s.url+path, body)
+	if err != nil {
+		return 0, nil
+	}
+	return status, answer
+}
+
+// send makes a request with the key, and reads the whole answer.
+func send(ctx context.Context, by *http.Client, key, method, url, body string) (status int, header http.Header, answer []byte, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {
 		panic(err) // the address is ours
 	}
 	req.Header.Set("Authorization", "Bearer "+key)
 	req.Header.Set("Content-Type", "application/json")
-	res, err := s.http.Do(req)
+	res, err := by.Do(req)
 	if err != nil {
-		return 0, nil
+		return 0, nil, nil, err
 	}
 
 	defer func() { _ = res.Body.Close() }()
 	answer, err = io.ReadAll(res.Body)
-	if err != nil {
-		return 0, nil
-	}
-	return res.StatusCode, bytes.TrimSpace(answer)
+	return res.StatusCode, res.Header, bytes.TrimSpace(answer), err
 }

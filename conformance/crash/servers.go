@@ -30,7 +30,7 @@ type trial struct {
 	things *things
 	keys   *keys
 	seed   uint64
-	terms  int // how often it was told to end
+	terms  int // how often it was asked to end
 }
 
 // killServer puts load on a server, kills it that often, starts it again, and holds it to what it promised.
@@ -56,7 +56,7 @@ func killServer(c settings, rounds int, seed uint64, jobs bool) error {
 
 	defer receiver.close()
 	ledger, at := newLedger(), t.server.service()
-	t.things, t.keys = newThings(at, ledger), &keys{service: at, ledger: ledger, berth: c.berth, data: c.data}
+	t.things, t.keys = newThings(at, ledger), &keys{service: at, ledger: ledger, settings: c}
 	if jobs {
 		t.load = &load{service: at, ledger: ledger, receiver: receiver}
 		t.load.room.Store(waiting)
@@ -277,7 +277,7 @@ func (l *load) unended(ctx context.Context) []byte {
 	return nil
 }
 
-// missing tells of an end whose webhook did not come.
+// missing reports an end whose webhook did not come.
 func (l *load) missing() error {
 	for _, j := range l.all() {
 		if !j.webhook {

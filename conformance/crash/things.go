@@ -62,7 +62,7 @@ func newThings(s *service, l *ledger) *things {
 
 func (t *thing) path() string { return t.kind.path + "/" + t.id }
 
-// lasts tells whether the thing is certainly there.
+// lasts reports whether the thing is certainly there.
 func (t *thing) lasts() bool { return !t.removed && !t.doubtful }
 
 // clients works until ctx ends.
@@ -307,7 +307,7 @@ func (s *things) compareLists(ctx context.Context) {
 	}
 }
 
-// declared tells whether it is an endpoint of the settings.
+// declared reports whether it is an endpoint of the settings.
 func (s *things) declared(id string) bool {
 	return slices.Contains(slices.Collect(maps.Values(s.endpoints)), id)
 }
@@ -345,7 +345,7 @@ func (s *things) list(ctx context.Context, k *kind) (all []listed, err error) {
 	return all, nil
 }
 
-// summary tells how many things there were.
+// summary reports how many things there were.
 func (s *things) summary() string {
 	made, removed := map[string]int{}, map[string]int{}
 	for _, t := range s.some(func(*thing) bool { return true }) {

@@ -79,6 +79,10 @@ func (p *player) work(ctx context.Context) {
 			return
 		}
 
+		select {
+		case p.taken <- struct{}{}:
+		default:
+		}
 		p.hold(taken.ID, true)
 		p.calm.took(p.ledger, taken.ID)
 		p.handle(ctx, taken.ID, string(taken.Input))

@@ -139,6 +139,12 @@ def used_volume(request):
     return request.send()
 
 
+def used_global_volume(request):
+    volume = request.parameters["id"] = request.seeds.make("/v2/global-volumes")
+    request.seeds.make("/v2/serverless", name="with a global volume", cpu=None, gpu={"pools": ["ADA_24"]}, mounts={"global": [{"volumeId": volume}]})
+    return request.send()
+
+
 def used_registry(request):
     registry = request.parameters["id"] = request.seeds.make("/v2/registries")
     request.seeds.make("/v2/pods", registry=registry)
@@ -214,7 +220,29 @@ def timed_out(seeds, job):
     control("POST", "clock/advance", milliseconds=2000)
 
 
+def frugal(request):
+    """With a key whose spend limit nothing is cheap enough for; an action starts a pod that was stopped."""
+    if "id" in request.parameters:
+        pod = request.parameters["id"] = request.seeds.make("/v2/pods", name="stopped")
+        request.seeds.send("POST", f"/v2/pods/{pod}/action", json={"action": "stop"})
+        request.body = {"action": "start"}
+    request.headers["Authorization"] = f"Bearer {control('POST', 'keys', scopes=['all'], spendLimit=0.001)['key']}"
+    return request.send()
+
+
+def on_demand(request):
+    made = requests.post(f"{URL}/v2/pods", headers={"Authorization": f"Bearer {KEY}"}, timeout=60, json={
+        "name": "on demand", "image": "i", "cpu": {"id": "cpu3c", "vcpuCount": 2},
+    })
+    request.body = {"pod": made.json()["id"]}
+    return request.send()
+
+
 SPECIAL = {
+    "createPod 402": frugal,
+    "createCluster 402": frugal,
+    "podAction 402": frugal,
+    "interruptWork 409": on_demand,
     "createPod 404": unknown_registry,
     "createTemplate 404": unknown_registry,
     "createEndpoint 404": unknown_registry,
@@ -223,6 +251,7 @@ SPECIAL = {
     "deletePod 409": pod_of_cluster,
     "updateEndpoint 409": declared,
     "deleteNetworkVolume 400": used_volume,
+    "deleteGlobalVolume 400": used_global_volume,
     "deleteRegistry 400": used_registry,
     "deleteTemplate 400": used_template,
     "takeJob 204": held,

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Fuzzes a server with schemathesis over the documents that it serves: every check, every phase, stateful ones too. Then has it give
 # what random requests do not bring about (reach.py), and fails if a documented answer was never seen.
+# FUZZ_CONTRACT: the edition of the contract, without it the strict one.
 # FUZZ_EXAMPLES: examples for each operation; FUZZ_SEEDS: seeds. Everything it installs goes to a directory that it removes.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-berth=$here/../../bin/berth
+berth=${BERTH:-$here/../../bin/berth}
 examples=${FUZZ_EXAMPLES:-300}
 seeds=${FUZZ_SEEDS:-1 2 3}
 tmp=$(mktemp -d)
@@ -26,7 +27,7 @@ field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(eva
 # start NAME ARGS: starts a server and sets where it is.
 start() {
 	: >"$tmp/ready"
-	"$berth" serve --json --listen 127.0.0.1:0 --data "$tmp/$1" --endpoint served= --endpoint taken= --endpoint failed= "${@:2}" >"$tmp/ready" 2>"$tmp/$1.log" &
+	"$berth" serve --json --listen 127.0.0.1:0 --data "$tmp/$1" ${FUZZ_CONTRACT:+--contract "$FUZZ_CONTRACT"} --endpoint served= --endpoint taken= --endpoint failed= "${@:2}" >"$tmp/ready" 2>"$tmp/$1.log" &
 	pids+=($!)
 	for _ in $(seq 200); do
 		[ -s "$tmp/ready" ] && break

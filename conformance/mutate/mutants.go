@@ -23,7 +23,7 @@ type mutant struct {
 	context  string // the line, without the space around it
 }
 
-// change tells what is changed, in one line.
+// change reports what is changed, in one line.
 func (m mutant) change() string {
 	return fmt.Sprintf("%s → %s", oneLine(m.old), oneLine(m.new))
 }

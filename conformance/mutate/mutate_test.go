@@ -119,15 +119,15 @@ func TestMutantsAreKilledBySomeTestOrSurvive(t *testing.T) {
 	var out bytes.Buffer
 	c := campaign{root: dir, rooms: []string{"a"}, seed: 1, count: 100, time: 5 * time.Second, then: "./b", out: &out}
 	require.NoError(t, c.run(t.Context()))
-	said := regexp.MustCompile(`(?m)^ *\d+ | +\d+ s`).ReplaceAllString(out.String(), "")
-	require.NotContains(t, said, "a.gen.go")
+	printed := regexp.MustCompile(`(?m)^ *\d+ | +\d+ s`).ReplaceAllString(out.String(), "")
+	require.NotContains(t, printed, "a.gen.go")
 
 	for _, want := range []string{
 		"killed by its package  a/a.go:7: += → -=", "killed by its package  a/a.go:5: 0 → 1", "SURVIVED  a/a.go:6: > → >=", "SURVIVED  a/a.go:6: 0 → 1",
 		"killed: it does not end  a/a.go:5: i++ → nothing", "SURVIVED  a/a.go:6: list[i] > 0 → (list[i] > 0) || true",
 		"survived: a/a.go:6: > → >=\n          if list[i] > 0 {\n",
 	} {
-		require.Contains(t, strings.Join(strings.Fields(said), " "), strings.Join(strings.Fields(want), " "))
+		require.Contains(t, strings.Join(strings.Fields(printed), " "), strings.Join(strings.Fields(want), " "))
 	}
 
 	after, err := os.ReadFile(filepath.Join(dir, "a/a.go"))

@@ -161,6 +161,30 @@ type FleetSettings struct {
 
 	// Capacity One host for each item. Of the GPU types and CPU flavors that are named here the fleet has these hosts alone, of all others what it was started with; an empty list takes back what was set. Pods keep what they hold.
 	Capacity []Capacity `json:"capacity,omitempty"`
+
+	// InterruptAfter Milliseconds that an interruptible pod that is started from now on runs on average until it is interrupted; 0: until interruptWork is asked for.
+	InterruptAfter *int64 `json:"interruptAfter,omitempty"`
+
+	// InterruptSeed The same seed draws the same times again, one pod after the other.
+	InterruptSeed *int64 `json:"interruptSeed,omitempty"`
+}
+
+// Interrupt defines model for Interrupt.
+type Interrupt struct {
+	// Endpoint All workers of the endpoint that the server has started.
+	Endpoint *string `json:"endpoint,omitempty"`
+
+	// Pod This pod.
+	Pod *string `json:"pod,omitempty"`
+
+	// Worker This worker, which the server has started.
+	Worker *string `json:"worker,omitempty"`
+}
+
+// Interrupted defines model for Interrupted.
+type Interrupted struct {
+	Pods    int64 `json:"pods"`
+	Workers int64 `json:"workers"`
 }
 
 // Key defines model for Key.
@@ -171,6 +195,9 @@ type Key struct {
 
 // NewKey defines model for NewKey.
 type NewKey struct {
+	// Contract The edition of the contract that its requests are of, unless they name one; absent is that of the server.
+	Contract *string `json:"contract,omitempty"`
+
 	// Exempt From rate limits.
 	Exempt *bool `json:"exempt,omitempty"`
 
@@ -178,6 +205,9 @@ type NewKey struct {
 	ExpiresIn *int64   `json:"expiresIn,omitempty"`
 	Name      *string  `json:"name,omitempty"`
 	Scopes    []string `json:"scopes"`
+
+	// SpendLimit USD an hour: nothing is made or started by its requests that brings what the pods of its user cost over this; 0: there is none.
+	SpendLimit *float64 `json:"spendLimit,omitempty"`
 
 	// User Whose it is; absent is the owner of the server.
 	User *string `json:"user,omitempty"`
@@ -271,6 +301,9 @@ type SetFaultsJSONRequestBody = Faults
 // SetFleetJSONRequestBody defines body for SetFleet for application/json ContentType.
 type SetFleetJSONRequestBody = FleetSettings
 
+// InterruptWorkJSONRequestBody defines body for InterruptWork for application/json ContentType.
+type InterruptWorkJSONRequestBody = Interrupt
+
 // CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
 type CreateKeyJSONRequestBody = NewKey
 
@@ -306,6 +339,9 @@ type ServerInterface interface {
 	// SetFleet Set how the simulated fleet behaves
 	// (PUT /_berth/fleet)
 	SetFleet(ctx echo.Context) error
+	// InterruptWork Interrupt pods or workers
+	// (POST /_berth/interrupt)
+	InterruptWork(ctx echo.Context) error
 	// CreateKey Make a key
 	// (POST /_berth/keys)
 	CreateKey(ctx echo.Context) error
@@ -400,6 +436,15 @@ func (w *ServerInterfaceWrapper) SetFleet(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.SetFleet(ctx)
+	return err
+}
+
+// InterruptWork converts echo context to params.
+func (w *ServerInterfaceWrapper) InterruptWork(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.InterruptWork(ctx)
 	return err
 }
 
@@ -519,6 +564,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/_berth/faults", wrapper.GetFaults, options.OperationMiddlewares["getFaults"]...)
 	router.PUT(options.BaseURL+"/_berth/faults", wrapper.SetFaults, options.OperationMiddlewares["setFaults"]...)
 	router.PUT(options.BaseURL+"/_berth/fleet", wrapper.SetFleet, options.OperationMiddlewares["setFleet"]...)
+	router.POST(options.BaseURL+"/_berth/interrupt", wrapper.InterruptWork, options.OperationMiddlewares["interruptWork"]...)
 	router.POST(options.BaseURL+"/_berth/keys", wrapper.CreateKey, options.OperationMiddlewares["createKey"]...)
 	router.DELETE(options.BaseURL+"/_berth/keys/:keyId", wrapper.RevokeKey, options.OperationMiddlewares["revokeKey"]...)
 	router.PUT(options.BaseURL+"/_berth/quotas", wrapper.SetQuotas, options.OperationMiddlewares["setQuotas"]...)

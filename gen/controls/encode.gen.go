@@ -41,6 +41,18 @@ func (v FaultList) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v Interrupted) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"pods":`...)
+	dst = encode.Int(dst, v.Pods)
+	dst = append(dst, ',')
+	dst = append(dst, `"workers":`...)
+	dst = encode.Int(dst, v.Workers)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v Key) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"id":`...)

@@ -12,6 +12,7 @@ func TestAnswersAreEncodedAsByEncodingJSON(t *testing.T) {
 	t.Parallel()
 	encodetest.Check[Clock](t)
 	encodetest.Check[FaultList](t)
+	encodetest.Check[Interrupted](t)
 	encodetest.Check[Key](t)
 	encodetest.Check[Problem](t)
 	encodetest.Check[ShownFault](t)

@@ -134,6 +134,19 @@ var Ops = map[string]validate.Op{
 			return validate.Params(nil, false, path, query, header)
 		},
 	},
+	"interruptWork": {
+		Method: "POST", Path: "/_berth/interrupt",
+		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(Interrupt)
+			readInterrupt(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
 	"setStorage": {
 		Method: "PUT", Path: "/_berth/storage",
 		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
@@ -209,9 +222,13 @@ var checkNewKey_User = &validate.Text{Min: 1}
 
 var checkNewKey_Scopes_Items = &validate.Text{Pattern: validate.MustPattern(`^(all|admin|rest:(read|write)|graphql:(read|write)|queue:(\*|[a-z0-9]{14}):(invoke|work)|pod:[a-z0-9]{14})$`)}
 
+var checkNewKey_SpendLimit = &validate.Number{Min: validate.Bound("0")}
+
 var checkNewKey_ExpiresIn = &validate.Integer{Min: 1, Max: 31536000000}
 
-var membersOfNewKey = []string{"name", "user", "scopes", "exempt", "expiresIn"}
+var checkNewKey_Contract = &validate.Text{Min: 1}
+
+var membersOfNewKey = []string{"name", "user", "scopes", "exempt", "spendLimit", "expiresIn", "contract"}
 
 func readNewKey(s *validate.Scanner, v *NewKey) {
 	const ( // the bits of seen
@@ -219,16 +236,20 @@ func readNewKey(s *validate.Scanner, v *NewKey) {
 		bitUser
 		bitScopes
 		bitExempt
+		bitSpendLimit
 		bitExpiresIn
+		bitContract
 	)
 	if !s.Object() {
 		return
 	}
 	optional := new(struct { // what the pointers of v point at, in one allocation
-		Name      string
-		User      string
-		Exempt    bool
-		ExpiresIn int64
+		Name       string
+		User       string
+		Exempt     bool
+		SpendLimit float64
+		ExpiresIn  int64
+		Contract   string
 	})
 	var seen uint64
 	for s.Member() {
@@ -269,11 +290,25 @@ func readNewKey(s *validate.Scanner, v *NewKey) {
 					v.Exempt = &optional.Exempt
 				}
 			}
+		case "spendLimit":
+			if s.Once(&seen, bitSpendLimit) {
+				if x, ok := s.Float(checkNewKey_SpendLimit); ok {
+					optional.SpendLimit = x
+					v.SpendLimit = &optional.SpendLimit
+				}
+			}
 		case "expiresIn":
 			if s.Once(&seen, bitExpiresIn) {
 				if x, ok := s.Int(checkNewKey_ExpiresIn); ok {
 					optional.ExpiresIn = x
 					v.ExpiresIn = &optional.ExpiresIn
+				}
+			}
+		case "contract":
+			if s.Once(&seen, bitContract) {
+				if x, ok := s.String(checkNewKey_Contract); ok {
+					optional.Contract = x
+					v.Contract = &optional.Contract
 				}
 			}
 		default:
@@ -478,27 +513,51 @@ func readStorage(s *validate.Scanner, v *Storage) {
 	s.Require(seen, 1<<bitState, membersOfStorage)
 }
 
+var checkFleetSettings_InterruptAfter = &validate.Integer{Min: 0, Max: 31536000000}
+
 var checkFleetSettings_Boot = &validate.Integer{Min: 0, Max: 3600000}
+
+var membersOfFleetSettings = []string{"interruptAfter", "interruptSeed", "boot", "capacity"}
 
 func readFleetSettings(s *validate.Scanner, v *FleetSettings) {
 	const ( // the bits of seen
-		bitBoot = iota
+		bitInterruptAfter = iota
+		bitInterruptSeed
+		bitBoot
 		bitCapacity
 	)
 	if !s.Object() {
 		return
 	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		InterruptAfter int64
+		InterruptSeed  int64
+		Boot           int64
+	})
 	var seen uint64
 	n := 0
 	for s.Member() {
 		n++
 		switch string(s.Name()) {
+		case "interruptAfter":
+			if s.Once(&seen, bitInterruptAfter) {
+				if x, ok := s.Int(checkFleetSettings_InterruptAfter); ok {
+					optional.InterruptAfter = x
+					v.InterruptAfter = &optional.InterruptAfter
+				}
+			}
+		case "interruptSeed":
+			if s.Once(&seen, bitInterruptSeed) {
+				if x, ok := s.Int(nil); ok {
+					optional.InterruptSeed = x
+					v.InterruptSeed = &optional.InterruptSeed
+				}
+			}
 		case "boot":
 			if s.Once(&seen, bitBoot) {
 				if x, ok := s.Int(checkFleetSettings_Boot); ok {
-					var to int64
-					to = x
-					v.Boot = &to
+					optional.Boot = x
+					v.Boot = &optional.Boot
 				}
 			}
 		case "capacity":
@@ -519,6 +578,64 @@ func readFleetSettings(s *validate.Scanner, v *FleetSettings) {
 		}
 	}
 	s.Members(n, 1, -1)
+	want := uint64(0)
+	if seen&(1<<bitInterruptSeed) != 0 {
+		want |= 1 << bitInterruptAfter
+	}
+	s.Require(seen, want, membersOfFleetSettings)
+}
+
+var checkInterrupt_Pod = &validate.Text{Min: 1}
+
+var checkInterrupt_Worker = &validate.Text{Min: 1}
+
+var checkInterrupt_Endpoint = &validate.Text{Min: 1}
+
+func readInterrupt(s *validate.Scanner, v *Interrupt) {
+	const ( // the bits of seen
+		bitPod = iota
+		bitWorker
+		bitEndpoint
+	)
+	if !s.Object() {
+		return
+	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Pod      string
+		Worker   string
+		Endpoint string
+	})
+	var seen uint64
+	n := 0
+	for s.Member() {
+		n++
+		switch string(s.Name()) {
+		case "pod":
+			if s.Once(&seen, bitPod) {
+				if x, ok := s.String(checkInterrupt_Pod); ok {
+					optional.Pod = x
+					v.Pod = &optional.Pod
+				}
+			}
+		case "worker":
+			if s.Once(&seen, bitWorker) {
+				if x, ok := s.String(checkInterrupt_Worker); ok {
+					optional.Worker = x
+					v.Worker = &optional.Worker
+				}
+			}
+		case "endpoint":
+			if s.Once(&seen, bitEndpoint) {
+				if x, ok := s.String(checkInterrupt_Endpoint); ok {
+					optional.Endpoint = x
+					v.Endpoint = &optional.Endpoint
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Members(n, 0, 1)
 }
 
 var checkCapacity_Count = &validate.Integer{Min: 0, Max: 1000000}

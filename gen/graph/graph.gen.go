@@ -43,6 +43,15 @@ type DirectiveRoot struct {
 }
 
 type ComplexityRoot struct {
+	Cluster struct {
+		GpuCountPerPod func(childComplexity int) int
+		ID             func(childComplexity int) int
+		Name           func(childComplexity int) int
+		PodCount       func(childComplexity int) int
+		Pods           func(childComplexity int) int
+		Type           func(childComplexity int) int
+	}
+
 	ContainerRegistryAuth struct {
 		ID   func(childComplexity int) int
 		Name func(childComplexity int) int
@@ -195,14 +204,18 @@ type ComplexityRoot struct {
 	}
 
 	Mutation struct {
+		CreateCluster            func(childComplexity int, input CreateClusterInput) int
 		CreateNetworkVolume      func(childComplexity int, input CreateNetworkVolumeInput) int
+		DeleteCluster            func(childComplexity int, input DeleteClusterInput) int
 		DeleteEndpoint           func(childComplexity int, id string) int
 		DeleteNetworkVolume      func(childComplexity int, input DeleteNetworkVolumeInput) int
 		DeleteRegistryAuth       func(childComplexity int, registryAuthID string) int
 		DeleteTemplate           func(childComplexity int, templateName *string) int
 		DeployCPUPod             func(childComplexity int, input DeployCPUPodInput) int
+		PodBidResume             func(childComplexity int, input PodBidResumeInput) int
 		PodEditJob               func(childComplexity int, input PodEditJobInput) int
 		PodFindAndDeployOnDemand func(childComplexity int, input *PodFindAndDeployOnDemandInput) int
+		PodRentInterruptable     func(childComplexity int, input PodRentInterruptableInput) int
 		PodRestart               func(childComplexity int, input PodRestartInput) int
 		PodResume                func(childComplexity int, input PodResumeInput) int
 		PodStop                  func(childComplexity int, input PodStopInput) int
@@ -210,6 +223,8 @@ type ComplexityRoot struct {
 		SaveEndpoint             func(childComplexity int, input EndpointInput) int
 		SaveRegistryAuth         func(childComplexity int, input SaveRegistryAuthInput) int
 		SaveTemplate             func(childComplexity int, input *SaveTemplateInput) int
+		SecretCreate             func(childComplexity int, input SecretCreateInput) int
+		SecretDelete             func(childComplexity int, id string) int
 		UpdateEndpointTemplate   func(childComplexity int, input *UpdateEndpointTemplateInput) int
 		UpdateNetworkVolume      func(childComplexity int, input UpdateNetworkVolumeInput) int
 		UpdateRegistryAuth       func(childComplexity int, input UpdateRegistryAuthInput) int
@@ -231,6 +246,7 @@ type ComplexityRoot struct {
 
 	Pod struct {
 		AdjustedCostPerHr       func(childComplexity int) int
+		BidPerGpu               func(childComplexity int) int
 		ClusterIP               func(childComplexity int) int
 		ClusterIdx              func(childComplexity int) int
 		ClusterRole             func(childComplexity int) int
@@ -249,6 +265,7 @@ type ComplexityRoot struct {
 		LastStatusChange        func(childComplexity int) int
 		LatestTelemetry         func(childComplexity int) int
 		Locked                  func(childComplexity int) int
+		LowestBidPriceToResume  func(childComplexity int) int
 		Machine                 func(childComplexity int) int
 		MachineID               func(childComplexity int) int
 		MemoryInGb              func(childComplexity int) int
@@ -258,7 +275,9 @@ type ComplexityRoot struct {
 		Port                    func(childComplexity int) int
 		Ports                   func(childComplexity int) int
 		Runtime                 func(childComplexity int) int
+		StopAfter               func(childComplexity int) int
 		TemplateID              func(childComplexity int) int
+		TerminateAfter          func(childComplexity int) int
 		UptimeSeconds           func(childComplexity int) int
 		VcpuCount               func(childComplexity int) int
 		VolumeInGb              func(childComplexity int) int
@@ -342,6 +361,15 @@ type ComplexityRoot struct {
 		ServerlessGpuPools func(childComplexity int) int
 	}
 
+	Secret struct {
+		CreatedAt     func(childComplexity int) int
+		Description   func(childComplexity int) int
+		ID            func(childComplexity int) int
+		LastUpdatedAt func(childComplexity int) int
+		Name          func(childComplexity int) int
+		UpdatedAt     func(childComplexity int) int
+	}
+
 	ServerlessGpuPool struct {
 		GpuTypeIds func(childComplexity int) int
 		ID         func(childComplexity int) int
@@ -361,6 +389,7 @@ type ComplexityRoot struct {
 	User struct {
 		AuthID                 func(childComplexity int) int
 		ClientBalance          func(childComplexity int) int
+		Cluster                func(childComplexity int, input *ClusterInput) int
 		ContainerRegistryCreds func(childComplexity int) int
 		CurrentSpendPerHr      func(childComplexity int) int
 		Email                  func(childComplexity int) int
@@ -374,6 +403,7 @@ type ComplexityRoot struct {
 		PodTemplates           func(childComplexity int) int
 		Pods                   func(childComplexity int) int
 		PubKey                 func(childComplexity int) int
+		Secrets                func(childComplexity int) int
 		ServerlessDiscount     func(childComplexity int) int
 		SpendLimit             func(childComplexity int) int
 	}
@@ -394,12 +424,16 @@ type GpuTypeResolver interface {
 }
 type MutationResolver interface {
 	UpdateUserSettings(ctx context.Context, input *UpdateUserSettingsInput) (*User, error)
+	CreateCluster(ctx context.Context, input CreateClusterInput) (*Cluster, error)
+	DeleteCluster(ctx context.Context, input DeleteClusterInput) (*bool, error)
 	SaveEndpoint(ctx context.Context, input EndpointInput) (*Endpoint, error)
 	UpdateEndpointTemplate(ctx context.Context, input *UpdateEndpointTemplateInput) (*Endpoint, error)
 	DeleteEndpoint(ctx context.Context, id string) (*bool, error)
 	PodFindAndDeployOnDemand(ctx context.Context, input *PodFindAndDeployOnDemandInput) (*Pod, error)
+	PodRentInterruptable(ctx context.Context, input PodRentInterruptableInput) (*Pod, error)
 	DeployCPUPod(ctx context.Context, input DeployCPUPodInput) (*Pod, error)
 	PodResume(ctx context.Context, input PodResumeInput) (*Pod, error)
+	PodBidResume(ctx context.Context, input PodBidResumeInput) (*Pod, error)
 	PodStop(ctx context.Context, input PodStopInput) (*Pod, error)
 	PodRestart(ctx context.Context, input PodRestartInput) (*Pod, error)
 	PodTerminate(ctx context.Context, input PodTerminateInput) (*bool, error)
@@ -407,6 +441,8 @@ type MutationResolver interface {
 	SaveRegistryAuth(ctx context.Context, input SaveRegistryAuthInput) (*ContainerRegistryAuth, error)
 	UpdateRegistryAuth(ctx context.Context, input UpdateRegistryAuthInput) (*ContainerRegistryAuth, error)
 	DeleteRegistryAuth(ctx context.Context, registryAuthID string) (*bool, error)
+	SecretCreate(ctx context.Context, input SecretCreateInput) (*Secret, error)
+	SecretDelete(ctx context.Context, id string) (*bool, error)
 	SaveTemplate(ctx context.Context, input *SaveTemplateInput) (*PodTemplate, error)
 	DeleteTemplate(ctx context.Context, templateName *string) (*bool, error)
 	CreateNetworkVolume(ctx context.Context, input CreateNetworkVolumeInput) (*NetworkVolume, error)
@@ -430,10 +466,12 @@ type UserResolver interface {
 	CurrentSpendPerHr(ctx context.Context, obj *User) (*float64, error)
 
 	Pods(ctx context.Context, obj *User) ([]*Pod, error)
+	Cluster(ctx context.Context, obj *User, input *ClusterInput) (*Cluster, error)
 	Endpoints(ctx context.Context, obj *User) ([]*Endpoint, error)
 	Endpoint(ctx context.Context, obj *User, id string) (*Endpoint, error)
 
 	ContainerRegistryCreds(ctx context.Context, obj *User) ([]*ContainerRegistryAuth, error)
+	Secrets(ctx context.Context, obj *User) ([]*Secret, error)
 	PodTemplates(ctx context.Context, obj *User) ([]*PodTemplate, error)
 	NetworkVolumes(ctx context.Context, obj *User) ([]*NetworkVolume, error)
 }
@@ -455,6 +493,43 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 	ec := newExecutionContext(nil, e, nil)
 	_ = ec
 	switch typeName + "." + field {
+
+	case "Cluster.gpuCountPerPod":
+		if e.ComplexityRoot.Cluster.GpuCountPerPod == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Cluster.GpuCountPerPod(childComplexity), true
+	case "Cluster.id":
+		if e.ComplexityRoot.Cluster.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Cluster.ID(childComplexity), true
+	case "Cluster.name":
+		if e.ComplexityRoot.Cluster.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Cluster.Name(childComplexity), true
+	case "Cluster.podCount":
+		if e.ComplexityRoot.Cluster.PodCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Cluster.PodCount(childComplexity), true
+	case "Cluster.pods":
+		if e.ComplexityRoot.Cluster.Pods == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Cluster.Pods(childComplexity), true
+	case "Cluster.type":
+		if e.ComplexityRoot.Cluster.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Cluster.Type(childComplexity), true
 
 	case "ContainerRegistryAuth.id":
 		if e.ComplexityRoot.ContainerRegistryAuth.ID == nil {
@@ -1190,6 +1265,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.LowestPrice.UninterruptablePrice(childComplexity), true
 
+	case "Mutation.createCluster":
+		if e.ComplexityRoot.Mutation.CreateCluster == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createCluster_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateCluster(childComplexity, args["input"].(CreateClusterInput)), true
 	case "Mutation.createNetworkVolume":
 		if e.ComplexityRoot.Mutation.CreateNetworkVolume == nil {
 			break
@@ -1201,6 +1287,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateNetworkVolume(childComplexity, args["input"].(CreateNetworkVolumeInput)), true
+	case "Mutation.deleteCluster":
+		if e.ComplexityRoot.Mutation.DeleteCluster == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteCluster_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteCluster(childComplexity, args["input"].(DeleteClusterInput)), true
 	case "Mutation.deleteEndpoint":
 		if e.ComplexityRoot.Mutation.DeleteEndpoint == nil {
 			break
@@ -1256,6 +1353,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeployCPUPod(childComplexity, args["input"].(DeployCPUPodInput)), true
+	case "Mutation.podBidResume":
+		if e.ComplexityRoot.Mutation.PodBidResume == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_podBidResume_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.PodBidResume(childComplexity, args["input"].(PodBidResumeInput)), true
 	case "Mutation.podEditJob":
 		if e.ComplexityRoot.Mutation.PodEditJob == nil {
 			break
@@ -1278,6 +1386,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.PodFindAndDeployOnDemand(childComplexity, args["input"].(*PodFindAndDeployOnDemandInput)), true
+	case "Mutation.podRentInterruptable":
+		if e.ComplexityRoot.Mutation.PodRentInterruptable == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_podRentInterruptable_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.PodRentInterruptable(childComplexity, args["input"].(PodRentInterruptableInput)), true
 	case "Mutation.podRestart":
 		if e.ComplexityRoot.Mutation.PodRestart == nil {
 			break
@@ -1355,6 +1474,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.SaveTemplate(childComplexity, args["input"].(*SaveTemplateInput)), true
+	case "Mutation.secretCreate":
+		if e.ComplexityRoot.Mutation.SecretCreate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_secretCreate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SecretCreate(childComplexity, args["input"].(SecretCreateInput)), true
+	case "Mutation.secretDelete":
+		if e.ComplexityRoot.Mutation.SecretDelete == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_secretDelete_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SecretDelete(childComplexity, args["id"].(string)), true
 	case "Mutation.updateEndpointTemplate":
 		if e.ComplexityRoot.Mutation.UpdateEndpointTemplate == nil {
 			break
@@ -1450,6 +1591,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Pod.AdjustedCostPerHr(childComplexity), true
+	case "Pod.bidPerGpu":
+		if e.ComplexityRoot.Pod.BidPerGpu == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Pod.BidPerGpu(childComplexity), true
 	case "Pod.clusterIp":
 		if e.ComplexityRoot.Pod.ClusterIP == nil {
 			break
@@ -1558,6 +1705,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Pod.Locked(childComplexity), true
+	case "Pod.lowestBidPriceToResume":
+		if e.ComplexityRoot.Pod.LowestBidPriceToResume == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Pod.LowestBidPriceToResume(childComplexity), true
 	case "Pod.machine":
 		if e.ComplexityRoot.Pod.Machine == nil {
 			break
@@ -1612,12 +1765,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Pod.Runtime(childComplexity), true
+	case "Pod.stopAfter":
+		if e.ComplexityRoot.Pod.StopAfter == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Pod.StopAfter(childComplexity), true
 	case "Pod.templateId":
 		if e.ComplexityRoot.Pod.TemplateID == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Pod.TemplateID(childComplexity), true
+	case "Pod.terminateAfter":
+		if e.ComplexityRoot.Pod.TerminateAfter == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Pod.TerminateAfter(childComplexity), true
 	case "Pod.uptimeSeconds":
 		if e.ComplexityRoot.Pod.UptimeSeconds == nil {
 			break
@@ -1995,6 +2160,43 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Query.ServerlessGpuPools(childComplexity), true
 
+	case "Secret.createdAt":
+		if e.ComplexityRoot.Secret.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Secret.CreatedAt(childComplexity), true
+	case "Secret.description":
+		if e.ComplexityRoot.Secret.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Secret.Description(childComplexity), true
+	case "Secret.id":
+		if e.ComplexityRoot.Secret.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Secret.ID(childComplexity), true
+	case "Secret.lastUpdatedAt":
+		if e.ComplexityRoot.Secret.LastUpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Secret.LastUpdatedAt(childComplexity), true
+	case "Secret.name":
+		if e.ComplexityRoot.Secret.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Secret.Name(childComplexity), true
+	case "Secret.updatedAt":
+		if e.ComplexityRoot.Secret.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Secret.UpdatedAt(childComplexity), true
+
 	case "ServerlessGpuPool.gpuTypeIds":
 		if e.ComplexityRoot.ServerlessGpuPool.GpuTypeIds == nil {
 			break
@@ -2052,6 +2254,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.ClientBalance(childComplexity), true
+	case "User.cluster":
+		if e.ComplexityRoot.User.Cluster == nil {
+			break
+		}
+
+		args, err := ec.field_User_cluster_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.User.Cluster(childComplexity, args["input"].(*ClusterInput)), true
 	case "User.containerRegistryCreds":
 		if e.ComplexityRoot.User.ContainerRegistryCreds == nil {
 			break
@@ -2135,6 +2348,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.PubKey(childComplexity), true
+	case "User.secrets":
+		if e.ComplexityRoot.User.Secrets == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.Secrets(childComplexity), true
 	case "User.serverlessDiscount":
 		if e.ComplexityRoot.User.ServerlessDiscount == nil {
 			break
@@ -2156,8 +2375,11 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputClusterInput,
 		ec.unmarshalInputCpuFlavorInput,
+		ec.unmarshalInputCreateClusterInput,
 		ec.unmarshalInputCreateNetworkVolumeInput,
+		ec.unmarshalInputDeleteClusterInput,
 		ec.unmarshalInputDeleteNetworkVolumeInput,
 		ec.unmarshalInputEndpointInput,
 		ec.unmarshalInputEndpointTemplateInput,
@@ -2167,9 +2389,11 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputGpuLowestPriceInput,
 		ec.unmarshalInputGpuTypeFilter,
 		ec.unmarshalInputNetworkVolumeIdsInput,
+		ec.unmarshalInputPodBidResumeInput,
 		ec.unmarshalInputPodEditJobInput,
 		ec.unmarshalInputPodFilter,
 		ec.unmarshalInputPodFindAndDeployOnDemandInput,
+		ec.unmarshalInputPodRentInterruptableInput,
 		ec.unmarshalInputPodRestartInput,
 		ec.unmarshalInputPodResumeInput,
 		ec.unmarshalInputPodStopInput,
@@ -2179,6 +2403,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputSaveRegistryAuthInput,
 		ec.unmarshalInputSaveTemplateInput,
 		ec.unmarshalInputSavingsPlanInput,
+		ec.unmarshalInputSecretCreateInput,
 		ec.unmarshalInputSpecificsInput,
 		ec.unmarshalInputTemplatePortConfigInput,
 		ec.unmarshalInputUpdateEndpointTemplateInput,
@@ -2271,6 +2496,24 @@ var parsedSchema = sync.OnceValue(func() *ast.Schema {
 // childFields_* functions provide shared child field context lookups.
 // Each function is generated once per unique object type, deduplicating the
 // switch statements that were previously inlined in every fieldContext_* function.
+
+func (ec *executionContext) childFields_Cluster(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Cluster_id(ctx, field)
+	case "name":
+		return ec.fieldContext_Cluster_name(ctx, field)
+	case "type":
+		return ec.fieldContext_Cluster_type(ctx, field)
+	case "podCount":
+		return ec.fieldContext_Cluster_podCount(ctx, field)
+	case "gpuCountPerPod":
+		return ec.fieldContext_Cluster_gpuCountPerPod(ctx, field)
+	case "pods":
+		return ec.fieldContext_Cluster_pods(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Cluster", field.Name)
+}
 
 func (ec *executionContext) childFields_ContainerRegistryAuth(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
@@ -2642,6 +2885,10 @@ func (ec *executionContext) childFields_Pod(ctx context.Context, field graphql.C
 		return ec.fieldContext_Pod_vcpuCount(ctx, field)
 	case "podType":
 		return ec.fieldContext_Pod_podType(ctx, field)
+	case "bidPerGpu":
+		return ec.fieldContext_Pod_bidPerGpu(ctx, field)
+	case "lowestBidPriceToResume":
+		return ec.fieldContext_Pod_lowestBidPriceToResume(ctx, field)
 	case "port":
 		return ec.fieldContext_Pod_port(ctx, field)
 	case "ports":
@@ -2668,6 +2915,10 @@ func (ec *executionContext) childFields_Pod(ctx context.Context, field graphql.C
 		return ec.fieldContext_Pod_latestTelemetry(ctx, field)
 	case "locked":
 		return ec.fieldContext_Pod_locked(ctx, field)
+	case "stopAfter":
+		return ec.fieldContext_Pod_stopAfter(ctx, field)
+	case "terminateAfter":
+		return ec.fieldContext_Pod_terminateAfter(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Pod", field.Name)
 }
@@ -2800,6 +3051,24 @@ func (ec *executionContext) childFields_PodTemplate(ctx context.Context, field g
 	return nil, fmt.Errorf("no field named %q was found under type PodTemplate", field.Name)
 }
 
+func (ec *executionContext) childFields_Secret(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Secret_id(ctx, field)
+	case "name":
+		return ec.fieldContext_Secret_name(ctx, field)
+	case "description":
+		return ec.fieldContext_Secret_description(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Secret_createdAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_Secret_updatedAt(ctx, field)
+	case "lastUpdatedAt":
+		return ec.fieldContext_Secret_lastUpdatedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Secret", field.Name)
+}
+
 func (ec *executionContext) childFields_ServerlessGpuPool(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -2856,6 +3125,8 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_notifyLowBalance(ctx, field)
 	case "pods":
 		return ec.fieldContext_User_pods(ctx, field)
+	case "cluster":
+		return ec.fieldContext_User_cluster(ctx, field)
 	case "endpoints":
 		return ec.fieldContext_User_endpoints(ctx, field)
 	case "endpoint":
@@ -2864,6 +3135,8 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_serverlessDiscount(ctx, field)
 	case "containerRegistryCreds":
 		return ec.fieldContext_User_containerRegistryCreds(ctx, field)
+	case "secrets":
+		return ec.fieldContext_User_secrets(ctx, field)
 	case "podTemplates":
 		return ec.fieldContext_User_podTemplates(ctx, field)
 	case "networkVolumes":
@@ -3030,12 +3303,40 @@ func (ec *executionContext) field_GpuType_lowestPrice_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_createCluster_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CreateClusterInput, error) {
+			return ec.unmarshalNCreateClusterInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCreateClusterInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_createNetworkVolume_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (CreateNetworkVolumeInput, error) {
 			return ec.unmarshalNCreateNetworkVolumeInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCreateNetworkVolumeInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deleteCluster_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (DeleteClusterInput, error) {
+			return ec.unmarshalNDeleteClusterInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDeleteClusterInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -3114,6 +3415,20 @@ func (ec *executionContext) field_Mutation_deployCpuPod_args(ctx context.Context
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_podBidResume_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (PodBidResumeInput, error) {
+			return ec.unmarshalNPodBidResumeInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodBidResumeInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_podEditJob_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -3134,6 +3449,20 @@ func (ec *executionContext) field_Mutation_podFindAndDeployOnDemand_args(ctx con
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (*PodFindAndDeployOnDemandInput, error) {
 			return ec.unmarshalOPodFindAndDeployOnDemandInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodFindAndDeployOnDemandInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_podRentInterruptable_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (PodRentInterruptableInput, error) {
+			return ec.unmarshalNPodRentInterruptableInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodRentInterruptableInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -3237,6 +3566,34 @@ func (ec *executionContext) field_Mutation_saveTemplate_args(ctx context.Context
 		return nil, err
 	}
 	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_secretCreate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (SecretCreateInput, error) {
+			return ec.unmarshalNSecretCreateInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSecretCreateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_secretDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
 	return args, nil
 }
 
@@ -3380,6 +3737,20 @@ func (ec *executionContext) field_Query_pod_args(ctx context.Context, rawArgs ma
 	return args, nil
 }
 
+func (ec *executionContext) field_User_cluster_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (*ClusterInput, error) {
+			return ec.unmarshalOClusterInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐClusterInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_User_endpoint_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -3453,6 +3824,153 @@ func (ec *executionContext) field___Type_fields_args(ctx context.Context, rawArg
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
+
+func (ec *executionContext) _Cluster_id(ctx context.Context, field graphql.CollectedField, obj *Cluster) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Cluster_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Cluster_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Cluster", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Cluster_name(ctx context.Context, field graphql.CollectedField, obj *Cluster) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Cluster_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Cluster_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Cluster", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Cluster_type(ctx context.Context, field graphql.CollectedField, obj *Cluster) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Cluster_type(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Type, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ClusterType) graphql.Marshaler {
+			return ec.marshalOClusterType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐClusterType(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Cluster_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Cluster", field, false, false, errors.New("field of type ClusterType does not have child fields"))
+}
+
+func (ec *executionContext) _Cluster_podCount(ctx context.Context, field graphql.CollectedField, obj *Cluster) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Cluster_podCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PodCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Cluster_podCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Cluster", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Cluster_gpuCountPerPod(ctx context.Context, field graphql.CollectedField, obj *Cluster) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Cluster_gpuCountPerPod(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GpuCountPerPod, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Cluster_gpuCountPerPod(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Cluster", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Cluster_pods(ctx context.Context, field graphql.CollectedField, obj *Cluster) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Cluster_pods(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Pods, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*Pod) graphql.Marshaler {
+			return ec.marshalOPod2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPod(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Cluster_pods(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Cluster",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Pod(ctx, field)
+		},
+	}
+	return fc, nil
+}
 
 func (ec *executionContext) _ContainerRegistryAuth_id(ctx context.Context, field graphql.CollectedField, obj *ContainerRegistryAuth) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -6329,6 +6847,94 @@ func (ec *executionContext) fieldContext_Mutation_updateUserSettings(ctx context
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_createCluster(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_createCluster(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreateCluster(ctx, fc.Args["input"].(CreateClusterInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *Cluster) graphql.Marshaler {
+			return ec.marshalOCluster2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCluster(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_createCluster(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Cluster(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createCluster_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteCluster(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteCluster(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteCluster(ctx, fc.Args["input"].(DeleteClusterInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteCluster(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Boolean does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteCluster_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_saveEndpoint(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -6505,6 +7111,50 @@ func (ec *executionContext) fieldContext_Mutation_podFindAndDeployOnDemand(ctx c
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_podRentInterruptable(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_podRentInterruptable(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PodRentInterruptable(ctx, fc.Args["input"].(PodRentInterruptableInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *Pod) graphql.Marshaler {
+			return ec.marshalOPod2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPod(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_podRentInterruptable(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Pod(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_podRentInterruptable_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_deployCpuPod(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -6587,6 +7237,50 @@ func (ec *executionContext) fieldContext_Mutation_podResume(ctx context.Context,
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_podResume_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_podBidResume(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_podBidResume(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PodBidResume(ctx, fc.Args["input"].(PodBidResumeInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *Pod) graphql.Marshaler {
+			return ec.marshalOPod2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPod(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_podBidResume(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Pod(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_podBidResume_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -6895,6 +7589,94 @@ func (ec *executionContext) fieldContext_Mutation_deleteRegistryAuth(ctx context
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_deleteRegistryAuth_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_secretCreate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_secretCreate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SecretCreate(ctx, fc.Args["input"].(SecretCreateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *Secret) graphql.Marshaler {
+			return ec.marshalOSecret2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSecret(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_secretCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Secret(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_secretCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_secretDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_secretDelete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SecretDelete(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOVoid2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_secretDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Void does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_secretDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -7760,6 +8542,52 @@ func (ec *executionContext) fieldContext_Pod_podType(_ context.Context, field gr
 	return graphql.NewScalarFieldContext("Pod", field, false, false, errors.New("field of type PodType does not have child fields"))
 }
 
+func (ec *executionContext) _Pod_bidPerGpu(ctx context.Context, field graphql.CollectedField, obj *Pod) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Pod_bidPerGpu(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BidPerGpu, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Pod_bidPerGpu(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Pod", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _Pod_lowestBidPriceToResume(ctx context.Context, field graphql.CollectedField, obj *Pod) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Pod_lowestBidPriceToResume(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LowestBidPriceToResume, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Pod_lowestBidPriceToResume(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Pod", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
 func (ec *executionContext) _Pod_port(ctx context.Context, field graphql.CollectedField, obj *Pod) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -8075,6 +8903,52 @@ func (ec *executionContext) _Pod_locked(ctx context.Context, field graphql.Colle
 }
 func (ec *executionContext) fieldContext_Pod_locked(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Pod", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Pod_stopAfter(ctx context.Context, field graphql.CollectedField, obj *Pod) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Pod_stopAfter(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.StopAfter, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Pod_stopAfter(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Pod", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Pod_terminateAfter(ctx context.Context, field graphql.CollectedField, obj *Pod) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Pod_terminateAfter(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TerminateAfter, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Pod_terminateAfter(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Pod", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
 func (ec *executionContext) _PodMachineInfo_podHostId(ctx context.Context, field graphql.CollectedField, obj *PodMachineInfo) (ret graphql.Marshaler) {
@@ -9558,6 +10432,144 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _Secret_id(ctx context.Context, field graphql.CollectedField, obj *Secret) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Secret_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Secret_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Secret_name(ctx context.Context, field graphql.CollectedField, obj *Secret) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Secret_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Secret_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Secret_description(ctx context.Context, field graphql.CollectedField, obj *Secret) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Secret_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Secret_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Secret_createdAt(ctx context.Context, field graphql.CollectedField, obj *Secret) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Secret_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Secret_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Secret_updatedAt(ctx context.Context, field graphql.CollectedField, obj *Secret) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Secret_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Secret_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Secret_lastUpdatedAt(ctx context.Context, field graphql.CollectedField, obj *Secret) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Secret_lastUpdatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LastUpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Secret_lastUpdatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Secret", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
 func (ec *executionContext) _ServerlessGpuPool_id(ctx context.Context, field graphql.CollectedField, obj *ServerlessGpuPool) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -9981,6 +10993,50 @@ func (ec *executionContext) fieldContext_User_pods(_ context.Context, field grap
 	return fc, nil
 }
 
+func (ec *executionContext) _User_cluster(ctx context.Context, field graphql.CollectedField, obj *User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_cluster(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.User().Cluster(ctx, obj, fc.Args["input"].(*ClusterInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *Cluster) graphql.Marshaler {
+			return ec.marshalOCluster2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCluster(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_User_cluster(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "User",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Cluster(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_User_cluster_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _User_endpoints(ctx context.Context, field graphql.CollectedField, obj *User) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -10116,6 +11172,38 @@ func (ec *executionContext) fieldContext_User_containerRegistryCreds(_ context.C
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_ContainerRegistryAuth(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _User_secrets(ctx context.Context, field graphql.CollectedField, obj *User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_secrets(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.User().Secrets(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*Secret) graphql.Marshaler {
+			return ec.marshalOSecret2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSecret(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_User_secrets(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "User",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Secret(ctx, field)
 		},
 	}
 	return fc, nil
@@ -11244,6 +12332,36 @@ func (ec *executionContext) fieldContext___Type_isOneOf(_ context.Context, field
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputClusterInput(ctx context.Context, obj any) (ClusterInput, error) {
+	var it ClusterInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCpuFlavorInput(ctx context.Context, obj any) (CPUFlavorInput, error) {
 	var it CPUFlavorInput
 	if obj == nil {
@@ -11276,6 +12394,183 @@ func (ec *executionContext) unmarshalInputCpuFlavorInput(ctx context.Context, ob
 				return it, err
 			}
 			it.IsSls = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCreateClusterInput(ctx context.Context, obj any) (CreateClusterInput, error) {
+	var it CreateClusterInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"clusterName", "gpuTypeId", "podCount", "gpuCountPerPod", "imageName", "type", "deployCost", "networkVolumeId", "volumeInGb", "volumeMountPath", "dataCenterId", "dataCenterIds", "allowedCudaVersions", "startSsh", "containerDiskInGb", "dockerArgs", "env", "ports", "templateId", "throughput", "volumeKey", "startJupyter"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "clusterName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clusterName"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ClusterName = data
+		case "gpuTypeId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gpuTypeId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GpuTypeID = data
+		case "podCount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("podCount"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PodCount = data
+		case "gpuCountPerPod":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gpuCountPerPod"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GpuCountPerPod = data
+		case "imageName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("imageName"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ImageName = data
+		case "type":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("type"))
+			data, err := ec.unmarshalOClusterType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐClusterType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Type = data
+		case "deployCost":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deployCost"))
+			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DeployCost = data
+		case "networkVolumeId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("networkVolumeId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.NetworkVolumeID = data
+		case "volumeInGb":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("volumeInGb"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.VolumeInGb = data
+		case "volumeMountPath":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("volumeMountPath"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.VolumeMountPath = data
+		case "dataCenterId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dataCenterId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DataCenterID = data
+		case "dataCenterIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dataCenterIds"))
+			data, err := ec.unmarshalOString2ᚕᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DataCenterIds = data
+		case "allowedCudaVersions":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("allowedCudaVersions"))
+			data, err := ec.unmarshalOString2ᚕᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AllowedCudaVersions = data
+		case "startSsh":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startSsh"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StartSSH = data
+		case "containerDiskInGb":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("containerDiskInGb"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ContainerDiskInGb = data
+		case "dockerArgs":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dockerArgs"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DockerArgs = data
+		case "env":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("env"))
+			data, err := ec.unmarshalOEnvironmentVariableInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariableInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Env = data
+		case "ports":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ports"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ports = data
+		case "templateId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("templateId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TemplateID = data
+		case "throughput":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("throughput"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Throughput = data
+		case "volumeKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("volumeKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.VolumeKey = data
+		case "startJupyter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startJupyter"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StartJupyter = data
 		}
 	}
 	return it, nil
@@ -11320,6 +12615,36 @@ func (ec *executionContext) unmarshalInputCreateNetworkVolumeInput(ctx context.C
 				return it, err
 			}
 			it.DataCenterID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeleteClusterInput(ctx context.Context, obj any) (DeleteClusterInput, error) {
+	var it DeleteClusterInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
 		}
 	}
 	return it, nil
@@ -12029,6 +13354,50 @@ func (ec *executionContext) unmarshalInputNetworkVolumeIdsInput(ctx context.Cont
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputPodBidResumeInput(ctx context.Context, obj any) (PodBidResumeInput, error) {
+	var it PodBidResumeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"podId", "bidPerGpu", "gpuCount"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "podId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("podId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PodID = data
+		case "bidPerGpu":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bidPerGpu"))
+			data, err := ec.unmarshalNFloat2float64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BidPerGpu = data
+		case "gpuCount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gpuCount"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GpuCount = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputPodEditJobInput(ctx context.Context, obj any) (PodEditJobInput, error) {
 	var it PodEditJobInput
 	if obj == nil {
@@ -12163,7 +13532,7 @@ func (ec *executionContext) unmarshalInputPodFindAndDeployOnDemandInput(ctx cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"cloudType", "gpuCount", "gpuTypeId", "gpuTypeIdList", "name", "imageName", "dockerArgs", "ports", "env", "containerDiskInGb", "volumeInGb", "volumeMountPath", "networkVolumeId", "volumeMounts", "dataCenterId", "dataCenterIds", "containerRegistryAuthId", "templateId", "minVcpuCount", "minMemoryInGb", "cudaVersion", "minCudaVersion", "allowedCudaVersions", "globalNetwork", "deployCost", "startSsh", "supportPublicIp", "countryCode", "minDisk", "minDownload", "minUpload", "compliance", "port", "aiApiId", "startJupyter", "stopAfter", "terminateAfter", "volumeKey", "savingsPlan", "instanceIds", "computeType"}
+	fieldsInOrder := [...]string{"cloudType", "gpuCount", "gpuTypeId", "gpuTypeIdList", "name", "imageName", "dockerArgs", "ports", "env", "containerDiskInGb", "volumeInGb", "volumeMountPath", "networkVolumeId", "volumeMounts", "dataCenterId", "dataCenterIds", "containerRegistryAuthId", "templateId", "minVcpuCount", "minMemoryInGb", "cudaVersion", "minCudaVersion", "allowedCudaVersions", "globalNetwork", "deployCost", "startSsh", "supportPublicIp", "countryCode", "minDisk", "minDownload", "minUpload", "compliance", "stopAfter", "terminateAfter", "port", "aiApiId", "startJupyter", "volumeKey", "savingsPlan", "instanceIds", "computeType"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -12394,6 +13763,20 @@ func (ec *executionContext) unmarshalInputPodFindAndDeployOnDemandInput(ctx cont
 				return it, err
 			}
 			it.Compliance = data
+		case "stopAfter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stopAfter"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StopAfter = data
+		case "terminateAfter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("terminateAfter"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TerminateAfter = data
 		case "port":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("port"))
 			data, err := ec.unmarshalOPort2ᚖstring(ctx, v)
@@ -12415,20 +13798,6 @@ func (ec *executionContext) unmarshalInputPodFindAndDeployOnDemandInput(ctx cont
 				return it, err
 			}
 			it.StartJupyter = data
-		case "stopAfter":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stopAfter"))
-			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StopAfter = data
-		case "terminateAfter":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("terminateAfter"))
-			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TerminateAfter = data
 		case "volumeKey":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("volumeKey"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -12457,6 +13826,274 @@ func (ec *executionContext) unmarshalInputPodFindAndDeployOnDemandInput(ctx cont
 				return it, err
 			}
 			it.ComputeType = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPodRentInterruptableInput(ctx context.Context, obj any) (PodRentInterruptableInput, error) {
+	var it PodRentInterruptableInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"bidPerGpu", "cloudType", "gpuCount", "gpuTypeId", "name", "imageName", "dockerArgs", "ports", "env", "containerDiskInGb", "volumeInGb", "volumeMountPath", "networkVolumeId", "volumeMounts", "dataCenterId", "dataCenterIds", "containerRegistryAuthId", "templateId", "minVcpuCount", "minMemoryInGb", "cudaVersion", "minCudaVersion", "allowedCudaVersions", "startSsh", "supportPublicIp", "countryCode", "minDisk", "minDownload", "minUpload", "compliance", "stopAfter", "terminateAfter", "port", "startJupyter", "volumeKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "bidPerGpu":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bidPerGpu"))
+			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BidPerGpu = data
+		case "cloudType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("cloudType"))
+			data, err := ec.unmarshalOCloudTypeEnum2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCloudTypeEnum(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CloudType = data
+		case "gpuCount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gpuCount"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GpuCount = data
+		case "gpuTypeId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gpuTypeId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GpuTypeID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "imageName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("imageName"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ImageName = data
+		case "dockerArgs":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dockerArgs"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DockerArgs = data
+		case "ports":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ports"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ports = data
+		case "env":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("env"))
+			data, err := ec.unmarshalOEnvironmentVariableInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEnvironmentVariableInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Env = data
+		case "containerDiskInGb":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("containerDiskInGb"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ContainerDiskInGb = data
+		case "volumeInGb":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("volumeInGb"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.VolumeInGb = data
+		case "volumeMountPath":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("volumeMountPath"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.VolumeMountPath = data
+		case "networkVolumeId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("networkVolumeId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.NetworkVolumeID = data
+		case "volumeMounts":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("volumeMounts"))
+			data, err := ec.unmarshalOPodVolumeMountInput2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodVolumeMountInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.VolumeMounts = data
+		case "dataCenterId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dataCenterId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DataCenterID = data
+		case "dataCenterIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dataCenterIds"))
+			data, err := ec.unmarshalOString2ᚕᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DataCenterIds = data
+		case "containerRegistryAuthId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("containerRegistryAuthId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ContainerRegistryAuthID = data
+		case "templateId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("templateId"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TemplateID = data
+		case "minVcpuCount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minVcpuCount"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinVcpuCount = data
+		case "minMemoryInGb":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minMemoryInGb"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinMemoryInGb = data
+		case "cudaVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("cudaVersion"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CudaVersion = data
+		case "minCudaVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCudaVersion"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinCudaVersion = data
+		case "allowedCudaVersions":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("allowedCudaVersions"))
+			data, err := ec.unmarshalOString2ᚕᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AllowedCudaVersions = data
+		case "startSsh":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startSsh"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StartSSH = data
+		case "supportPublicIp":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("supportPublicIp"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SupportPublicIP = data
+		case "countryCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countryCode"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CountryCode = data
+		case "minDisk":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minDisk"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinDisk = data
+		case "minDownload":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minDownload"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinDownload = data
+		case "minUpload":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minUpload"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinUpload = data
+		case "compliance":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("compliance"))
+			data, err := ec.unmarshalOCompliance2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCompliance(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Compliance = data
+		case "stopAfter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stopAfter"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StopAfter = data
+		case "terminateAfter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("terminateAfter"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TerminateAfter = data
+		case "port":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("port"))
+			data, err := ec.unmarshalOPort2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Port = data
+		case "startJupyter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startJupyter"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StartJupyter = data
+		case "volumeKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("volumeKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.VolumeKey = data
 		}
 	}
 	return it, nil
@@ -12935,6 +14572,50 @@ func (ec *executionContext) unmarshalInputSavingsPlanInput(ctx context.Context, 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputSecretCreateInput(ctx context.Context, obj any) (SecretCreateInput, error) {
+	var it SecretCreateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"name", "value", "description"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "value":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("value"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Value = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputSpecificsInput(ctx context.Context, obj any) (SpecificsInput, error) {
 	var it SpecificsInput
 	if obj == nil {
@@ -13182,7 +14863,7 @@ func (ec *executionContext) unmarshalInputdeployCpuPodInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"instanceId", "name", "imageName", "cloudType", "dockerArgs", "ports", "env", "containerDiskInGb", "volumeMountPath", "networkVolumeId", "volumeMounts", "dataCenterId", "dataCenterIds", "containerRegistryAuthId", "templateId", "deployCost", "startSsh", "countryCode", "minDownload", "minUpload", "supportPublicIp", "compliance", "startJupyter", "stopAfter", "terminateAfter"}
+	fieldsInOrder := [...]string{"instanceId", "name", "imageName", "cloudType", "dockerArgs", "ports", "env", "containerDiskInGb", "volumeMountPath", "networkVolumeId", "volumeMounts", "dataCenterId", "dataCenterIds", "containerRegistryAuthId", "templateId", "deployCost", "startSsh", "countryCode", "minDownload", "minUpload", "supportPublicIp", "compliance", "stopAfter", "terminateAfter", "startJupyter"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -13343,13 +15024,6 @@ func (ec *executionContext) unmarshalInputdeployCpuPodInput(ctx context.Context,
 				return it, err
 			}
 			it.Compliance = data
-		case "startJupyter":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startJupyter"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StartJupyter = data
 		case "stopAfter":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stopAfter"))
 			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
@@ -13364,6 +15038,13 @@ func (ec *executionContext) unmarshalInputdeployCpuPodInput(ctx context.Context,
 				return it, err
 			}
 			it.TerminateAfter = data
+		case "startJupyter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startJupyter"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StartJupyter = data
 		}
 	}
 	return it, nil
@@ -13376,6 +15057,69 @@ func (ec *executionContext) unmarshalInputdeployCpuPodInput(ctx context.Context,
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
+
+var clusterImplementors = []string{"Cluster"}
+
+func (ec *executionContext) _Cluster(ctx context.Context, sel ast.SelectionSet, obj *Cluster) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, clusterImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Cluster")
+		case "id":
+			out.Values[i] = ec._Cluster_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._Cluster_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "type":
+			out.Values[i] = ec._Cluster_type(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "podCount":
+			out.Values[i] = ec._Cluster_podCount(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "gpuCountPerPod":
+			out.Values[i] = ec._Cluster_gpuCountPerPod(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "pods":
+			out.Values[i] = ec._Cluster_pods(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
 
 var containerRegistryAuthImplementors = []string{"ContainerRegistryAuth"}
 
@@ -14456,6 +16200,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "createCluster":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createCluster(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteCluster":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteCluster(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "saveEndpoint":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_saveEndpoint(ctx, field)
@@ -14484,6 +16242,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "podRentInterruptable":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_podRentInterruptable(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "deployCpuPod":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deployCpuPod(ctx, field)
@@ -14494,6 +16259,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "podResume":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_podResume(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "podBidResume":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_podBidResume(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -14543,6 +16315,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "deleteRegistryAuth":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteRegistryAuth(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "secretCreate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_secretCreate(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "secretDelete":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_secretDelete(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -14816,6 +16602,16 @@ func (ec *executionContext) _Pod(ctx context.Context, sel ast.SelectionSet, obj 
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "bidPerGpu":
+			out.Values[i] = ec._Pod_bidPerGpu(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "lowestBidPriceToResume":
+			out.Values[i] = ec._Pod_lowestBidPriceToResume(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "port":
 			out.Values[i] = ec._Pod_port(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -14878,6 +16674,16 @@ func (ec *executionContext) _Pod(ctx context.Context, sel ast.SelectionSet, obj 
 			}
 		case "locked":
 			out.Values[i] = ec._Pod_locked(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "stopAfter":
+			out.Values[i] = ec._Pod_stopAfter(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "terminateAfter":
+			out.Values[i] = ec._Pod_terminateAfter(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -15623,6 +17429,69 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 	return out
 }
 
+var secretImplementors = []string{"Secret"}
+
+func (ec *executionContext) _Secret(ctx context.Context, sel ast.SelectionSet, obj *Secret) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, secretImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Secret")
+		case "id":
+			out.Values[i] = ec._Secret_id(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._Secret_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._Secret_description(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._Secret_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "updatedAt":
+			out.Values[i] = ec._Secret_updatedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "lastUpdatedAt":
+			out.Values[i] = ec._Secret_lastUpdatedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var serverlessGpuPoolImplementors = []string{"ServerlessGpuPool"}
 
 func (ec *executionContext) _ServerlessGpuPool(ctx context.Context, sel ast.SelectionSet, obj *ServerlessGpuPool) graphql.Marshaler {
@@ -15923,6 +17792,44 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "cluster":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._User_cluster(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "endpoints":
 			field := field
 
@@ -16014,6 +17921,44 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 					}
 				}()
 				res = ec._User_containerRegistryCreds(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "secrets":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._User_secrets(ctx, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -16547,8 +18492,18 @@ func (ec *executionContext) marshalNBoolean2bool(ctx context.Context, sel ast.Se
 	return res
 }
 
+func (ec *executionContext) unmarshalNCreateClusterInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCreateClusterInput(ctx context.Context, v any) (CreateClusterInput, error) {
+	res, err := ec.unmarshalInputCreateClusterInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNCreateNetworkVolumeInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCreateNetworkVolumeInput(ctx context.Context, v any) (CreateNetworkVolumeInput, error) {
 	res, err := ec.unmarshalInputCreateNetworkVolumeInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDeleteClusterInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐDeleteClusterInput(ctx context.Context, v any) (DeleteClusterInput, error) {
+	res, err := ec.unmarshalInputDeleteClusterInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -16560,6 +18515,22 @@ func (ec *executionContext) unmarshalNDeleteNetworkVolumeInput2githubᚗcomᚋbe
 func (ec *executionContext) unmarshalNEndpointInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐEndpointInput(ctx context.Context, v any) (EndpointInput, error) {
 	res, err := ec.unmarshalInputEndpointInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNFloat2float64(ctx context.Context, v any) (float64, error) {
+	res, err := scalar.UnmarshalFloat(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNFloat2float64(ctx context.Context, sel ast.SelectionSet, v float64) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalFloat(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) unmarshalNInt2int(ctx context.Context, v any) (int, error) {
@@ -16578,8 +18549,18 @@ func (ec *executionContext) marshalNInt2int(ctx context.Context, sel ast.Selecti
 	return res
 }
 
+func (ec *executionContext) unmarshalNPodBidResumeInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodBidResumeInput(ctx context.Context, v any) (PodBidResumeInput, error) {
+	res, err := ec.unmarshalInputPodBidResumeInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNPodEditJobInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodEditJobInput(ctx context.Context, v any) (PodEditJobInput, error) {
 	res, err := ec.unmarshalInputPodEditJobInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNPodRentInterruptableInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐPodRentInterruptableInput(ctx context.Context, v any) (PodRentInterruptableInput, error) {
+	res, err := ec.unmarshalInputPodRentInterruptableInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -16605,6 +18586,11 @@ func (ec *executionContext) unmarshalNPodTerminateInput2githubᚗcomᚋberthdev�
 
 func (ec *executionContext) unmarshalNSaveRegistryAuthInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSaveRegistryAuthInput(ctx context.Context, v any) (SaveRegistryAuthInput, error) {
 	res, err := ec.unmarshalInputSaveRegistryAuthInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNSecretCreateInput2githubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSecretCreateInput(ctx context.Context, v any) (SecretCreateInput, error) {
+	res, err := ec.unmarshalInputSecretCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -16819,6 +18805,37 @@ func (ec *executionContext) unmarshalOCloudTypeEnum2ᚖgithubᚗcomᚋberthdev�
 }
 
 func (ec *executionContext) marshalOCloudTypeEnum2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCloudTypeEnum(ctx context.Context, sel ast.SelectionSet, v *CloudTypeEnum) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return v
+}
+
+func (ec *executionContext) marshalOCluster2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐCluster(ctx context.Context, sel ast.SelectionSet, v *Cluster) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Cluster(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOClusterInput2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐClusterInput(ctx context.Context, v any) (*ClusterInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputClusterInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOClusterType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐClusterType(ctx context.Context, v any) (*ClusterType, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var res = new(ClusterType)
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOClusterType2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐClusterType(ctx context.Context, sel ast.SelectionSet, v *ClusterType) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -17574,6 +19591,26 @@ func (ec *executionContext) unmarshalOSavingsPlanInput2ᚖgithubᚗcomᚋberthde
 	}
 	res, err := ec.unmarshalInputSavingsPlanInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOSecret2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSecret(ctx context.Context, sel ast.SelectionSet, v []*Secret) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 4, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOSecret2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSecret(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOSecret2ᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐSecret(ctx context.Context, sel ast.SelectionSet, v *Secret) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Secret(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOServerlessGpuPool2ᚕᚖgithubᚗcomᚋberthdevᚋberthᚋgenᚋgraphᚐServerlessGpuPool(ctx context.Context, sel ast.SelectionSet, v []*ServerlessGpuPool) graphql.Marshaler {

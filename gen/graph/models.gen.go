@@ -10,6 +10,21 @@ import (
 	"time"
 )
 
+// GPU pods of one kind in one data center.
+type Cluster struct {
+	ID             *string      `json:"id,omitempty"`
+	Name           *string      `json:"name,omitempty"`
+	Type           *ClusterType `json:"type,omitempty"`
+	PodCount       *int         `json:"podCount,omitempty"`
+	GpuCountPerPod *int         `json:"gpuCountPerPod,omitempty"`
+	// In the order of their ranks.
+	Pods []*Pod `json:"pods,omitempty"`
+}
+
+type ClusterInput struct {
+	ID string `json:"id"`
+}
+
 // A login to a container registry; what it consists of is never told.
 type ContainerRegistryAuth struct {
 	ID   *string `json:"id,omitempty"`
@@ -52,6 +67,44 @@ type CPUType struct {
 	ThreadsPerCore *int    `json:"threadsPerCore,omitempty"`
 }
 
+// Empty text and null are as if the field were absent.
+type CreateClusterInput struct {
+	// Its type and the number of its GPUs if it is absent.
+	ClusterName *string `json:"clusterName,omitempty"`
+	GpuTypeID   *string `json:"gpuTypeId,omitempty"`
+	// 2 to 250.
+	PodCount *int `json:"podCount,omitempty"`
+	// 1 if it is absent.
+	GpuCountPerPod *int    `json:"gpuCountPerPod,omitempty"`
+	ImageName      *string `json:"imageName,omitempty"`
+	// APPLICATION if it is absent.
+	Type *ClusterType `json:"type,omitempty"`
+	// USD an hour for the whole cluster: none is made that costs more.
+	DeployCost      *float64 `json:"deployCost,omitempty"`
+	NetworkVolumeID *string  `json:"networkVolumeId,omitempty"`
+	// Makes a persistent mount of each pod, of 10 GB at least.
+	VolumeInGb *int `json:"volumeInGb,omitempty"`
+	// Where the volume is mounted, if there is one; /workspace if it is absent.
+	VolumeMountPath *string `json:"volumeMountPath,omitempty"`
+	// Ids separated by commas.
+	DataCenterID *string `json:"dataCenterId,omitempty"`
+	// After those of dataCenterId.
+	DataCenterIds       []*string `json:"dataCenterIds,omitempty"`
+	AllowedCudaVersions []*string `json:"allowedCudaVersions,omitempty"`
+	// Gives the containers the user's SSH keys as PUBLIC_KEY.
+	StartSSH          *bool                       `json:"startSsh,omitempty"`
+	ContainerDiskInGb *int                        `json:"containerDiskInGb,omitempty"`
+	DockerArgs        *string                     `json:"dockerArgs,omitempty"`
+	Env               []*EnvironmentVariableInput `json:"env,omitempty"`
+	// Each port/protocol, separated by commas.
+	Ports *string `json:"ports,omitempty"`
+	// Refused. So are those that follow.
+	TemplateID   *string `json:"templateId,omitempty"`
+	Throughput   *int    `json:"throughput,omitempty"`
+	VolumeKey    *string `json:"volumeKey,omitempty"`
+	StartJupyter *bool   `json:"startJupyter,omitempty"`
+}
+
 type CreateNetworkVolumeInput struct {
 	// Required. So are the others.
 	Name *string `json:"name,omitempty"`
@@ -76,6 +129,10 @@ type DataCenter struct {
 	Compliance    []*Compliance `json:"compliance,omitempty"`
 	// What is free there now of each GPU type.
 	GpuAvailability []*GpuAvailability `json:"gpuAvailability,omitempty"`
+}
+
+type DeleteClusterInput struct {
+	ID string `json:"id"`
 }
 
 type DeleteNetworkVolumeInput struct {
@@ -311,7 +368,8 @@ type GpuType struct {
 	// 0 where it is not offered.
 	SecurePrice *float64 `json:"securePrice,omitempty"`
 	// 0 where it is not offered.
-	CommunityPrice     *float64 `json:"communityPrice,omitempty"`
+	CommunityPrice *float64 `json:"communityPrice,omitempty"`
+	// What is bid for one that may be interrupted at least; 0 where it is not offered. So is the next one.
 	SecureSpotPrice    *float64 `json:"secureSpotPrice,omitempty"`
 	CommunitySpotPrice *float64 `json:"communitySpotPrice,omitempty"`
 	ClusterPrice       *float64 `json:"clusterPrice,omitempty"`
@@ -352,7 +410,7 @@ type GpuTypeFilter struct {
 type LowestPrice struct {
 	GpuName   *string `json:"gpuName,omitempty"`
 	GpuTypeID *string `json:"gpuTypeId,omitempty"`
-	// Null: there are no spot pods.
+	// USD an hour for all the GPUs asked for: the least sum of the bids for them.
 	MinimumBidPrice *float64 `json:"minimumBidPrice,omitempty"`
 	// USD an hour for all the GPUs asked for.
 	UninterruptablePrice *float64 `json:"uninterruptablePrice,omitempty"`
@@ -432,7 +490,12 @@ type Pod struct {
 	CreatedAt        *time.Time `json:"createdAt,omitempty"`
 	MemoryInGb       *float64   `json:"memoryInGb,omitempty"`
 	VcpuCount        *float64   `json:"vcpuCount,omitempty"`
-	PodType          *PodType   `json:"podType,omitempty"`
+	// INTERRUPTABLE for one with a bid, else RESERVED.
+	PodType *PodType `json:"podType,omitempty"`
+	// USD an hour; null: it is not interrupted.
+	BidPerGpu *float64 `json:"bidPerGpu,omitempty"`
+	// What is to be bid for each GPU at least, USD an hour; null for a pod that is not interrupted.
+	LowestBidPriceToResume *float64 `json:"lowestBidPriceToResume,omitempty"`
 	// Null: see ports.
 	Port *string `json:"port,omitempty"`
 	// Each port/protocol, separated by commas; null when there are none.
@@ -444,14 +507,28 @@ type Pod struct {
 	VolumeMountPath *string  `json:"volumeMountPath,omitempty"`
 	NetworkVolumeID *string  `json:"networkVolumeId,omitempty"`
 	TemplateID      *string  `json:"templateId,omitempty"`
-	// Null: there are no clusters. So are the next two.
-	ClusterIP   *string `json:"clusterIp,omitempty"`
-	ClusterIdx  *int    `json:"clusterIdx,omitempty"`
+	// Of a pod of a cluster, if it has an address in the global network; null for others.
+	ClusterIP *string `json:"clusterIp,omitempty"`
+	// The rank of a pod of a cluster, from 0; null for others.
+	ClusterIdx *int `json:"clusterIdx,omitempty"`
+	// Null: not told.
 	ClusterRole *string `json:"clusterRole,omitempty"`
 	// Null unless the container runs.
 	Runtime         *PodRuntime   `json:"runtime,omitempty"`
 	LatestTelemetry *PodTelemetry `json:"latestTelemetry,omitempty"`
 	Locked          *bool         `json:"locked,omitempty"`
+	// When it is stopped; null: no such time, or it has been.
+	StopAfter *time.Time `json:"stopAfter,omitempty"`
+	// When it is terminated; null: no such time.
+	TerminateAfter *time.Time `json:"terminateAfter,omitempty"`
+}
+
+type PodBidResumeInput struct {
+	PodID string `json:"podId"`
+	// USD an hour for each GPU.
+	BidPerGpu float64 `json:"bidPerGpu"`
+	// As many as the pod has.
+	GpuCount int `json:"gpuCount"`
 }
 
 type PodEditJobInput struct {
@@ -529,15 +606,17 @@ type PodFindAndDeployOnDemandInput struct {
 	MinUpload   *int `json:"minUpload,omitempty"`
 	// Only in data centers that meet all of them; empty: any.
 	Compliance []*Compliance `json:"compliance,omitempty"`
+	// Stopped at that time of day, unless it is locked then; a pod that is stopped already stays startable. It must be in the future.
+	StopAfter *time.Time `json:"stopAfter,omitempty"`
+	// Terminated at that time of day, also if it is stopped or locked. It must be in the future.
+	TerminateAfter *time.Time `json:"terminateAfter,omitempty"`
 	// Refused. So are those that follow.
-	Port           *string           `json:"port,omitempty"`
-	AiAPIID        *string           `json:"aiApiId,omitempty"`
-	StartJupyter   *bool             `json:"startJupyter,omitempty"`
-	StopAfter      *time.Time        `json:"stopAfter,omitempty"`
-	TerminateAfter *time.Time        `json:"terminateAfter,omitempty"`
-	VolumeKey      *string           `json:"volumeKey,omitempty"`
-	SavingsPlan    *SavingsPlanInput `json:"savingsPlan,omitempty"`
-	InstanceIds    []*string         `json:"instanceIds,omitempty"`
+	Port         *string           `json:"port,omitempty"`
+	AiAPIID      *string           `json:"aiApiId,omitempty"`
+	StartJupyter *bool             `json:"startJupyter,omitempty"`
+	VolumeKey    *string           `json:"volumeKey,omitempty"`
+	SavingsPlan  *SavingsPlanInput `json:"savingsPlan,omitempty"`
+	InstanceIds  []*string         `json:"instanceIds,omitempty"`
 	// CPU is refused: see deployCpuPod.
 	ComputeType *ComputeType `json:"computeType,omitempty"`
 }
@@ -549,6 +628,47 @@ type PodMachineInfo struct {
 	GpuTypeID      *string `json:"gpuTypeId,omitempty"`
 	DataCenterID   *string `json:"dataCenterId,omitempty"`
 	SecureCloud    *bool   `json:"secureCloud,omitempty"`
+}
+
+// As PodFindAndDeployOnDemandInput, but for bidPerGpu.
+type PodRentInterruptableInput struct {
+	// USD an hour for each GPU, which is what it costs; required. Less than the minimum bid price is refused.
+	BidPerGpu               *float64                    `json:"bidPerGpu,omitempty"`
+	CloudType               *CloudTypeEnum              `json:"cloudType,omitempty"`
+	GpuCount                *int                        `json:"gpuCount,omitempty"`
+	GpuTypeID               *string                     `json:"gpuTypeId,omitempty"`
+	Name                    *string                     `json:"name,omitempty"`
+	ImageName               *string                     `json:"imageName,omitempty"`
+	DockerArgs              *string                     `json:"dockerArgs,omitempty"`
+	Ports                   *string                     `json:"ports,omitempty"`
+	Env                     []*EnvironmentVariableInput `json:"env,omitempty"`
+	ContainerDiskInGb       *int                        `json:"containerDiskInGb,omitempty"`
+	VolumeInGb              *int                        `json:"volumeInGb,omitempty"`
+	VolumeMountPath         *string                     `json:"volumeMountPath,omitempty"`
+	NetworkVolumeID         *string                     `json:"networkVolumeId,omitempty"`
+	VolumeMounts            []*PodVolumeMountInput      `json:"volumeMounts,omitempty"`
+	DataCenterID            *string                     `json:"dataCenterId,omitempty"`
+	DataCenterIds           []*string                   `json:"dataCenterIds,omitempty"`
+	ContainerRegistryAuthID *string                     `json:"containerRegistryAuthId,omitempty"`
+	TemplateID              *string                     `json:"templateId,omitempty"`
+	MinVcpuCount            *int                        `json:"minVcpuCount,omitempty"`
+	MinMemoryInGb           *int                        `json:"minMemoryInGb,omitempty"`
+	CudaVersion             *string                     `json:"cudaVersion,omitempty"`
+	MinCudaVersion          *string                     `json:"minCudaVersion,omitempty"`
+	AllowedCudaVersions     []*string                   `json:"allowedCudaVersions,omitempty"`
+	StartSSH                *bool                       `json:"startSsh,omitempty"`
+	SupportPublicIP         *bool                       `json:"supportPublicIp,omitempty"`
+	CountryCode             *string                     `json:"countryCode,omitempty"`
+	MinDisk                 *int                        `json:"minDisk,omitempty"`
+	MinDownload             *int                        `json:"minDownload,omitempty"`
+	MinUpload               *int                        `json:"minUpload,omitempty"`
+	Compliance              []*Compliance               `json:"compliance,omitempty"`
+	StopAfter               *time.Time                  `json:"stopAfter,omitempty"`
+	TerminateAfter          *time.Time                  `json:"terminateAfter,omitempty"`
+	// Refused. So are those that follow.
+	Port         *string `json:"port,omitempty"`
+	StartJupyter *bool   `json:"startJupyter,omitempty"`
+	VolumeKey    *string `json:"volumeKey,omitempty"`
 }
 
 type PodRestartInput struct {
@@ -714,6 +834,25 @@ type SavingsPlanInput struct {
 	UpfrontCost *float64 `json:"upfrontCost,omitempty"`
 }
 
+// A secret. Its value is never answered.
+type Secret struct {
+	ID          *string    `json:"id,omitempty"`
+	Name        *string    `json:"name,omitempty"`
+	Description *string    `json:"description,omitempty"`
+	CreatedAt   *time.Time `json:"createdAt,omitempty"`
+	// When its value was changed; null: never.
+	UpdatedAt *time.Time `json:"updatedAt,omitempty"`
+	// The same as updatedAt.
+	LastUpdatedAt *time.Time `json:"lastUpdatedAt,omitempty"`
+}
+
+type SecretCreateInput struct {
+	// A letter or _, then also digits and the characters . - and /; 191 at most. It does not begin with RUNPOD.
+	Name        string  `json:"name"`
+	Value       string  `json:"value"`
+	Description *string `json:"description,omitempty"`
+}
+
 type ServerlessGpuPool struct {
 	ID         *string   `json:"id,omitempty"`
 	GpuTypeIds []*string `json:"gpuTypeIds,omitempty"`
@@ -784,15 +923,18 @@ type User struct {
 	PubKey *string `json:"pubKey,omitempty"`
 	// USD: what the user's pods cost now.
 	CurrentSpendPerHr *float64 `json:"currentSpendPerHr,omitempty"`
-	// Null: nobody is billed. So is the next one.
+	// Null: nobody is billed.
 	ClientBalance *float64 `json:"clientBalance,omitempty"`
-	SpendLimit    *float64 `json:"spendLimit,omitempty"`
+	// USD an hour, of the key that asks; null: it has none.
+	SpendLimit *float64 `json:"spendLimit,omitempty"`
 	// Null: nobody is notified. So are the next two.
 	NotifyPodsStale   *bool `json:"notifyPodsStale,omitempty"`
 	NotifyPodsGeneral *bool `json:"notifyPodsGeneral,omitempty"`
 	NotifyLowBalance  *bool `json:"notifyLowBalance,omitempty"`
 	// The user's pods, newest first; those that were terminated are gone.
 	Pods []*Pod `json:"pods,omitempty"`
+	// The cluster; null when there is none of that id.
+	Cluster *Cluster `json:"cluster,omitempty"`
 	// The user's endpoints, newest first.
 	Endpoints []*Endpoint `json:"endpoints,omitempty"`
 	// One of them; null when there is none of that id.
@@ -801,6 +943,8 @@ type User struct {
 	ServerlessDiscount *Discount `json:"serverlessDiscount,omitempty"`
 	// The user's logins to container registries, oldest first.
 	ContainerRegistryCreds []*ContainerRegistryAuth `json:"containerRegistryCreds,omitempty"`
+	// The user's secrets, newest first, without their values.
+	Secrets []*Secret `json:"secrets,omitempty"`
 	// The user's templates, newest first.
 	PodTemplates []*PodTemplate `json:"podTemplates,omitempty"`
 	// The user's network volumes, newest first.
@@ -846,10 +990,12 @@ type DeployCPUPodInput struct {
 	SupportPublicIP *bool `json:"supportPublicIp,omitempty"`
 	// Only in data centers that meet all of them; empty: any.
 	Compliance []*Compliance `json:"compliance,omitempty"`
-	// Refused. So are those that follow.
-	StartJupyter   *bool      `json:"startJupyter,omitempty"`
-	StopAfter      *time.Time `json:"stopAfter,omitempty"`
+	// Stopped at that time of day, unless it is locked then; a pod that is stopped already stays startable. It must be in the future.
+	StopAfter *time.Time `json:"stopAfter,omitempty"`
+	// Terminated at that time of day, also if it is stopped or locked. It must be in the future.
 	TerminateAfter *time.Time `json:"terminateAfter,omitempty"`
+	// Refused.
+	StartJupyter *bool `json:"startJupyter,omitempty"`
 }
 
 type CloudTypeEnum string
@@ -904,6 +1050,65 @@ func (e *CloudTypeEnum) UnmarshalJSON(b []byte) error {
 }
 
 func (e CloudTypeEnum) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	e.MarshalGQL(&buf)
+	return buf.Bytes(), nil
+}
+
+type ClusterType string
+
+const (
+	ClusterTypeApplication ClusterType = "APPLICATION"
+	ClusterTypeTraining    ClusterType = "TRAINING"
+	ClusterTypeSlurm       ClusterType = "SLURM"
+	ClusterTypeRay         ClusterType = "RAY"
+)
+
+var AllClusterType = []ClusterType{
+	ClusterTypeApplication,
+	ClusterTypeTraining,
+	ClusterTypeSlurm,
+	ClusterTypeRay,
+}
+
+func (e ClusterType) IsValid() bool {
+	switch e {
+	case ClusterTypeApplication, ClusterTypeTraining, ClusterTypeSlurm, ClusterTypeRay:
+		return true
+	}
+	return false
+}
+
+func (e ClusterType) String() string {
+	return string(e)
+}
+
+func (e *ClusterType) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = ClusterType(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid ClusterType", str)
+	}
+	return nil
+}
+
+func (e ClusterType) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+func (e *ClusterType) UnmarshalJSON(b []byte) error {
+	s, err := strconv.Unquote(string(b))
+	if err != nil {
+		return err
+	}
+	return e.UnmarshalGQL(s)
+}
+
+func (e ClusterType) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	e.MarshalGQL(&buf)
 	return buf.Bytes(), nil

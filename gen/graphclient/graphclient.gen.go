@@ -642,10 +642,12 @@ type DeployCpuPodInput struct {
 	SupportPublicIp *bool `json:"supportPublicIp"`
 	// Only in data centers that meet all of them; empty: any.
 	Compliance []*Compliance `json:"compliance"`
-	// Refused. So are those that follow.
-	StartJupyter   *bool      `json:"startJupyter"`
-	StopAfter      *time.Time `json:"stopAfter"`
+	// Stopped at that time of day, unless it is locked then; a pod that is stopped already stays startable. It must be in the future.
+	StopAfter *time.Time `json:"stopAfter"`
+	// Terminated at that time of day, also if it is stopped or locked. It must be in the future.
 	TerminateAfter *time.Time `json:"terminateAfter"`
+	// Refused.
+	StartJupyter *bool `json:"startJupyter"`
 }
 
 // GetInstanceId returns DeployCpuPodInput.InstanceId, and is useful for accessing the field via an interface.
@@ -714,14 +716,14 @@ func (v *DeployCpuPodInput) GetSupportPublicIp() *bool { return v.SupportPublicI
 // GetCompliance returns DeployCpuPodInput.Compliance, and is useful for accessing the field via an interface.
 func (v *DeployCpuPodInput) GetCompliance() []*Compliance { return v.Compliance }
 
-// GetStartJupyter returns DeployCpuPodInput.StartJupyter, and is useful for accessing the field via an interface.
-func (v *DeployCpuPodInput) GetStartJupyter() *bool { return v.StartJupyter }
-
 // GetStopAfter returns DeployCpuPodInput.StopAfter, and is useful for accessing the field via an interface.
 func (v *DeployCpuPodInput) GetStopAfter() *time.Time { return v.StopAfter }
 
 // GetTerminateAfter returns DeployCpuPodInput.TerminateAfter, and is useful for accessing the field via an interface.
 func (v *DeployCpuPodInput) GetTerminateAfter() *time.Time { return v.TerminateAfter }
+
+// GetStartJupyter returns DeployCpuPodInput.StartJupyter, and is useful for accessing the field via an interface.
+func (v *DeployCpuPodInput) GetStartJupyter() *bool { return v.StartJupyter }
 
 // DeployPodFindAndDeployOnDemandPod includes the requested fields of the GraphQL type Pod.
 // The GraphQL type's documentation follows.
@@ -3189,7 +3191,8 @@ type PodFields struct {
 	CreatedAt        *time.Time `json:"createdAt"`
 	MemoryInGb       *float64   `json:"memoryInGb"`
 	VcpuCount        *float64   `json:"vcpuCount"`
-	PodType          *PodType   `json:"podType"`
+	// INTERRUPTABLE for one with a bid, else RESERVED.
+	PodType *PodType `json:"podType"`
 	// Each port/protocol, separated by commas; null when there are none.
 	Ports *string `json:"ports"`
 	// Seconds; 0 unless it runs.
@@ -3446,15 +3449,17 @@ type PodFindAndDeployOnDemandInput struct {
 	MinUpload   *int `json:"minUpload"`
 	// Only in data centers that meet all of them; empty: any.
 	Compliance []*Compliance `json:"compliance"`
+	// Stopped at that time of day, unless it is locked then; a pod that is stopped already stays startable. It must be in the future.
+	StopAfter *time.Time `json:"stopAfter"`
+	// Terminated at that time of day, also if it is stopped or locked. It must be in the future.
+	TerminateAfter *time.Time `json:"terminateAfter"`
 	// Refused. So are those that follow.
-	Port           *string           `json:"port"`
-	AiApiId        *string           `json:"aiApiId"`
-	StartJupyter   *bool             `json:"startJupyter"`
-	StopAfter      *time.Time        `json:"stopAfter"`
-	TerminateAfter *time.Time        `json:"terminateAfter"`
-	VolumeKey      *string           `json:"volumeKey"`
-	SavingsPlan    *SavingsPlanInput `json:"savingsPlan,omitempty"`
-	InstanceIds    []*string         `json:"instanceIds"`
+	Port         *string           `json:"port"`
+	AiApiId      *string           `json:"aiApiId"`
+	StartJupyter *bool             `json:"startJupyter"`
+	VolumeKey    *string           `json:"volumeKey"`
+	SavingsPlan  *SavingsPlanInput `json:"savingsPlan,omitempty"`
+	InstanceIds  []*string         `json:"instanceIds"`
 	// CPU is refused: see deployCpuPod.
 	ComputeType *ComputeType `json:"computeType"`
 }
@@ -3561,6 +3566,12 @@ func (v *PodFindAndDeployOnDemandInput) GetMinUpload() *int { return v.MinUpload
 // GetCompliance returns PodFindAndDeployOnDemandInput.Compliance, and is useful for accessing the field via an interface.
 func (v *PodFindAndDeployOnDemandInput) GetCompliance() []*Compliance { return v.Compliance }
 
+// GetStopAfter returns PodFindAndDeployOnDemandInput.StopAfter, and is useful for accessing the field via an interface.
+func (v *PodFindAndDeployOnDemandInput) GetStopAfter() *time.Time { return v.StopAfter }
+
+// GetTerminateAfter returns PodFindAndDeployOnDemandInput.TerminateAfter, and is useful for accessing the field via an interface.
+func (v *PodFindAndDeployOnDemandInput) GetTerminateAfter() *time.Time { return v.TerminateAfter }
+
 // GetPort returns PodFindAndDeployOnDemandInput.Port, and is useful for accessing the field via an interface.
 func (v *PodFindAndDeployOnDemandInput) GetPort() *string { return v.Port }
 
@@ -3569,12 +3580,6 @@ func (v *PodFindAndDeployOnDemandInput) GetAiApiId() *string { return v.AiApiId 
 
 // GetStartJupyter returns PodFindAndDeployOnDemandInput.StartJupyter, and is useful for accessing the field via an interface.
 func (v *PodFindAndDeployOnDemandInput) GetStartJupyter() *bool { return v.StartJupyter }
-
-// GetStopAfter returns PodFindAndDeployOnDemandInput.StopAfter, and is useful for accessing the field via an interface.
-func (v *PodFindAndDeployOnDemandInput) GetStopAfter() *time.Time { return v.StopAfter }
-
-// GetTerminateAfter returns PodFindAndDeployOnDemandInput.TerminateAfter, and is useful for accessing the field via an interface.
-func (v *PodFindAndDeployOnDemandInput) GetTerminateAfter() *time.Time { return v.TerminateAfter }
 
 // GetVolumeKey returns PodFindAndDeployOnDemandInput.VolumeKey, and is useful for accessing the field via an interface.
 func (v *PodFindAndDeployOnDemandInput) GetVolumeKey() *string { return v.VolumeKey }
@@ -3892,7 +3897,7 @@ func (v *ResumePodResumePod) __premarshalJSON() (*__premarshalResumePodResumePod
 
 // ResumeResponse is returned by Resume on success.
 type ResumeResponse struct {
-	// Starts a stopped pod.
+	// Starts a stopped pod; one that may be interrupted stays so, for its bid.
 	PodResume *ResumePodResumePod `json:"podResume"`
 }
 

@@ -182,7 +182,7 @@ type Stream struct {
 // Submission defines model for Submission.
 type Submission struct {
 	// Input What the handler gets; carried as it was sent.
-	Input  json.RawMessage `json:"input"`
+	Input  json.RawMessage `json:"input,omitempty"`
 	Policy *Policy         `json:"policy,omitempty"`
 
 	// S3Config Handed to the worker, never shown again.
@@ -190,6 +190,9 @@ type Submission struct {
 
 	// Webhook Where the status document is posted when the job ends. http or https, in whatever case, with a host.
 	Webhook *string `json:"webhook,omitempty"`
+
+	// WebhookV2 Clients have it, and no page says what it means. Empty text is as good as none; any other is refused with 400.
+	WebhookV2 *string `json:"webhookV2,omitempty"`
 }
 
 // WorkerCounts defines model for WorkerCounts.

@@ -303,6 +303,70 @@ var Ops = map[string]validate.Op{
 	},
 }
 
+var paramsOfRunPublic202610 = []validate.Param{
+	parameterEndpointId,
+}
+
+var paramsOfRunSyncPublic202610 = []validate.Param{
+	parameterEndpointId,
+	parameterWait,
+}
+
+// OpsPublic202610 has the checks of every operation by its id, as the edition public-2026-10 has it.
+var OpsPublic202610 = map[string]validate.Op{
+	"run": {
+		Method: "POST", Path: "/v2/{endpointId}/run",
+		MaxBody: 10000000, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(Submission)
+			readSubmissionPublic202610(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfRunPublic202610, false, path, query, header)
+		},
+	},
+	"runSync": {
+		Method: "POST", Path: "/v2/{endpointId}/runsync",
+		MaxBody: 20000000, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(Submission)
+			readSubmissionPublic202610(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfRunSyncPublic202610, false, path, query, header)
+		},
+	},
+	"status":                Ops["status"],
+	"statusPost":            Ops["statusPost"],
+	"statusSync":            Ops["statusSync"],
+	"statusSyncPost":        Ops["statusSyncPost"],
+	"stream":                Ops["stream"],
+	"streamPost":            Ops["streamPost"],
+	"retry":                 Ops["retry"],
+	"purgeQueue":            Ops["purgeQueue"],
+	"cancel":                Ops["cancel"],
+	"health":                Ops["health"],
+	"metrics":               Ops["metrics"],
+	"openAIChatCompletions": Ops["openAIChatCompletions"],
+	"openAICompletions":     Ops["openAICompletions"],
+	"openAIResponses":       Ops["openAIResponses"],
+	"openAIMessages":        Ops["openAIMessages"],
+	"openAIEmbeddings":      Ops["openAIEmbeddings"],
+	"openAIModels":          Ops["openAIModels"],
+	"openAIRouteGet":        Ops["openAIRouteGet"],
+	"openAIRoute":           Ops["openAIRoute"],
+}
+
+// Editions are those of the contract: the document itself, and what overlays make of it.
+var Editions = []validate.Edition{
+	{Name: "2.0.0", Alias: "", Ops: Ops},
+	{Name: "public-2026-10", Alias: "public", Ops: OpsPublic202610},
+}
+
 func readOpenAIRequest(s *validate.Scanner, v *OpenAIRequest) {
 	const ( // the bits of seen
 		bitStream = iota
@@ -333,7 +397,13 @@ func readOpenAIRequest(s *validate.Scanner, v *OpenAIRequest) {
 
 var checkSubmission_Webhook = &validate.Text{Pattern: validate.MustPattern(`^[Hh][Tt][Tt][Pp][Ss]?://([^/?#@]*@)?([^/?#@:\[\]]+|\[[^/?#@\[\]]+\])(:[0-9]*)?([/?#]|$)`), URI: true}
 
+var othersOfSubmission = validate.Elsewhere{
+	"webhookV2": {"public-2026-10"},
+}
+
 var membersOfSubmission = []string{"input", "webhook", "policy", "s3Config"}
+
+var checkSubmissionPublic202610_Webhook = &validate.Text{Pattern: validate.MustPattern(`^[Hh][Tt][Tt][Pp][Ss]?://([^/?#@]*@)?([^/?#@:\[\]]+|\[[^/?#@\[\]]+\])(:[0-9]*)?([/?#]|$)`), URI: true}
 
 func readSubmission(s *validate.Scanner, v *Submission) {
 	const ( // the bits of seen
@@ -373,10 +443,62 @@ func readSubmission(s *validate.Scanner, v *Submission) {
 				v.S3Config = s.RawObject()
 			}
 		default:
-			s.Unknown()
+			s.UnknownBut(othersOfSubmission)
 		}
 	}
 	s.Require(seen, 1<<bitInput, membersOfSubmission)
+}
+
+func readSubmissionPublic202610(s *validate.Scanner, v *Submission) {
+	const ( // the bits of seen
+		bitInput = iota
+		bitWebhook
+		bitPolicy
+		bitS3Config
+		bitWebhookV2
+	)
+	if !s.Object() {
+		return
+	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Webhook   string
+		Policy    Policy
+		WebhookV2 string
+	})
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "input":
+			if s.Once(&seen, bitInput) {
+				v.Input = s.RawObject()
+			}
+		case "webhook":
+			if s.Once(&seen, bitWebhook) {
+				if x, ok := s.String(checkSubmissionPublic202610_Webhook); ok {
+					optional.Webhook = x
+					v.Webhook = &optional.Webhook
+				}
+			}
+		case "policy":
+			if s.Once(&seen, bitPolicy) {
+				readPolicy(s, &optional.Policy)
+				v.Policy = &optional.Policy
+			}
+		case "s3Config":
+			if s.Once(&seen, bitS3Config) {
+				v.S3Config = s.RawObject()
+			}
+		case "webhookV2":
+			if s.Once(&seen, bitWebhookV2) {
+				if x, ok := s.String(nil); ok {
+					optional.WebhookV2 = x
+					v.WebhookV2 = &optional.WebhookV2
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
 }
 
 var checkPolicy_ExecutionTimeout = &validate.Integer{Min: 5000, Max: 604800000}

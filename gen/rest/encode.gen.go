@@ -158,6 +158,111 @@ func (v BillingRecord) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v Build) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if len(v.Branch) > 0 {
+		dst = append(dst, `"branch":`...)
+		if p1 := v.Branch.Pointer(); p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if len(v.CommitDate) > 0 {
+		dst = append(dst, `"commitDate":`...)
+		if p1 := v.CommitDate.Pointer(); p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Time(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if len(v.CommitHash) > 0 {
+		dst = append(dst, `"commitHash":`...)
+		if p1 := v.CommitHash.Pointer(); p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if len(v.CommitMessage) > 0 {
+		dst = append(dst, `"commitMessage":`...)
+		if p1 := v.CommitMessage.Pointer(); p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if len(v.CompletedAt) > 0 {
+		dst = append(dst, `"completedAt":`...)
+		if p1 := v.CompletedAt.Pointer(); p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Time(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if len(v.Error) > 0 {
+		dst = append(dst, `"error":`...)
+		if p1 := v.Error.Pointer(); p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	if len(v.ImageName) > 0 {
+		dst = append(dst, `"imageName":`...)
+		if p1 := v.ImageName.Pointer(); p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	if len(v.StartedAt) > 0 {
+		dst = append(dst, `"startedAt":`...)
+		if p1 := v.StartedAt.Pointer(); p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Time(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"status":`...)
+	dst = encode.String(dst, string(v.Status))
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v BuildList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"builds":`...)
+	if v.Builds == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Builds {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"pagination":`...)
+	dst = v.Pagination.AppendJSON(dst)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v CPUConfig) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"id":`...)
@@ -294,6 +399,15 @@ func (v Cluster) AppendJSON(dst []byte) []byte {
 			dst = append(dst, "null"...)
 		} else {
 			dst = p1.AppendJSON(dst)
+		}
+		dst = append(dst, ',')
+	}
+	if v.Template != nil {
+		dst = append(dst, `"template":`...)
+		if p1 := v.Template; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
 		}
 		dst = append(dst, ',')
 	}
@@ -436,6 +550,51 @@ func (v ClusterList) AppendJSON(dst []byte) []byte {
 		dst = append(dst, '[')
 		for _, v1 := range v.Clusters {
 			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendEdition appends it as an edition has it, which is named by its place in Editions.
+func (v ClusterPodList) AppendEdition(dst []byte, edition int) []byte {
+	switch edition {
+	case 1:
+		return v.appendPublic202610(dst)
+	}
+	return v.AppendJSON(dst)
+}
+
+// AppendJSON appends it to dst.
+func (v ClusterPodList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"pods":`...)
+	if v.Pods == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Pods {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// appendPublic202610 appends it to dst, as the edition public-2026-10 has it.
+func (v ClusterPodList) appendPublic202610(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"pods":`...)
+	if v.Pods == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Pods {
+			dst = v1.appendPublic202610(dst)
 			dst = append(dst, ',')
 		}
 		dst = encode.End(dst, ']')
@@ -680,6 +839,20 @@ func (v Endpoint) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `"args":`...)
 	dst = encode.String(dst, v.Args)
 	dst = append(dst, ',')
+	if v.Cmd != nil {
+		dst = append(dst, `"cmd":`...)
+		if v.Cmd == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(dst, '[')
+			for _, v1 := range v.Cmd {
+				dst = encode.String(dst, v1)
+				dst = append(dst, ',')
+			}
+			dst = encode.End(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
 	if len(v.CPU) > 0 {
 		dst = append(dst, `"cpu":`...)
 		if v.CPU == nil {
@@ -718,6 +891,20 @@ func (v Endpoint) AppendJSON(dst []byte) []byte {
 		}
 		dst = append(dst, ',')
 	}
+	if v.Entrypoint != nil {
+		dst = append(dst, `"entrypoint":`...)
+		if v.Entrypoint == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(dst, '[')
+			for _, v1 := range v.Entrypoint {
+				dst = encode.String(dst, v1)
+				dst = append(dst, ',')
+			}
+			dst = encode.End(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
 	dst = append(dst, `"env":`...)
 	if v.Env == nil {
 		dst = append(dst, "null"...)
@@ -747,6 +934,9 @@ func (v Endpoint) AppendJSON(dst []byte) []byte {
 	dst = append(dst, ',')
 	dst = append(dst, `"image":`...)
 	dst = encode.String(dst, v.Image)
+	dst = append(dst, ',')
+	dst = append(dst, `"mounts":`...)
+	dst = v.Mounts.AppendJSON(dst)
 	dst = append(dst, ',')
 	dst = append(dst, `"name":`...)
 	dst = encode.String(dst, v.Name)
@@ -933,6 +1123,9 @@ func (v EndpointList) AppendJSON(dst []byte) []byte {
 		dst = encode.End(dst, ']')
 	}
 	dst = append(dst, ',')
+	dst = append(dst, `"pagination":`...)
+	dst = v.Pagination.AppendJSON(dst)
+	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
 
@@ -967,19 +1160,44 @@ func (v EndpointRequestUrls) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
-func (v GpuConfig) AppendJSON(dst []byte) []byte {
+func (v GlobalVolume) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
-	if v.Count != nil {
-		dst = append(dst, `"count":`...)
-		if p1 := v.Count; p1 == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = encode.Int(dst, (*p1))
-		}
-		dst = append(dst, ',')
+	dst = append(dst, `"createdAt":`...)
+	dst = encode.Time(dst, v.CreatedAt)
+	dst = append(dst, ',')
+	dst = append(dst, `"createdByUserId":`...)
+	if p1 := v.CreatedByUserID.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.String(dst, (*p1))
 	}
+	dst = append(dst, ',')
 	dst = append(dst, `"id":`...)
 	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	dst = append(dst, `"name":`...)
+	dst = encode.String(dst, v.Name)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v GlobalVolumeList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"globalVolumes":`...)
+	if v.GlobalVolumes == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.GlobalVolumes {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"pagination":`...)
+	dst = v.Pagination.AppendJSON(dst)
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
@@ -1288,6 +1506,25 @@ func (v NetworkVolumeList) AppendJSON(dst []byte) []byte {
 		dst = encode.End(dst, ']')
 	}
 	dst = append(dst, ',')
+	dst = append(dst, `"pagination":`...)
+	dst = v.Pagination.AppendJSON(dst)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v Pagination) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"hasNextPage":`...)
+	dst = encode.Bool(dst, v.HasNextPage)
+	dst = append(dst, ',')
+	dst = append(dst, `"nextCursor":`...)
+	if p1 := v.NextCursor.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.String(dst, (*p1))
+	}
+	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
 
@@ -1301,6 +1538,15 @@ func (v PersistentMount) AppendJSON(dst []byte) []byte {
 	dst = encode.Int(dst, v.Size)
 	dst = append(dst, ',')
 	return encode.End(dst, '}')
+}
+
+// AppendEdition appends it as an edition has it, which is named by its place in Editions.
+func (v Pod) AppendEdition(dst []byte, edition int) []byte {
+	switch edition {
+	case 1:
+		return v.appendPublic202610(dst)
+	}
+	return v.AppendJSON(dst)
 }
 
 // AppendJSON appends it to dst.
@@ -1436,6 +1682,190 @@ func (v Pod) AppendJSON(dst []byte) []byte {
 	return encode.End(dst, '}')
 }
 
+// appendPublic202610 appends it to dst, as the edition public-2026-10 has it.
+func (v Pod) appendPublic202610(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"actions":`...)
+	if v.Actions == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Actions {
+			dst = encode.String(dst, string(v1))
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"args":`...)
+	dst = encode.String(dst, v.Args)
+	dst = append(dst, ',')
+	dst = append(dst, `"cloud":`...)
+	dst = encode.String(dst, string(v.Cloud))
+	dst = append(dst, ',')
+	if v.Cluster != nil {
+		dst = append(dst, `"cluster":`...)
+		if p1 := v.Cluster; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = p1.appendPublic202610(dst)
+		}
+		dst = append(dst, ',')
+	}
+	if v.Cmd != nil {
+		dst = append(dst, `"cmd":`...)
+		if v.Cmd == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(dst, '[')
+			for _, v1 := range v.Cmd {
+				dst = encode.String(dst, v1)
+				dst = append(dst, ',')
+			}
+			dst = encode.End(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"cost":`...)
+	dst = encode.Float(dst, v.Cost)
+	dst = append(dst, ',')
+	if v.CPU != nil {
+		dst = append(dst, `"cpu":`...)
+		if p1 := v.CPU; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = p1.AppendJSON(dst)
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"createdAt":`...)
+	dst = encode.Time(dst, v.CreatedAt)
+	dst = append(dst, ',')
+	dst = append(dst, `"cudaVersion":`...)
+	if p1 := v.CudaVersion.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.String(dst, (*p1))
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"dataCenterId":`...)
+	if p1 := v.DataCenterID.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.String(dst, (*p1))
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"disk":`...)
+	dst = encode.Int(dst, v.Disk)
+	dst = append(dst, ',')
+	if v.Entrypoint != nil {
+		dst = append(dst, `"entrypoint":`...)
+		if v.Entrypoint == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(dst, '[')
+			for _, v1 := range v.Entrypoint {
+				dst = encode.String(dst, v1)
+				dst = append(dst, ',')
+			}
+			dst = encode.End(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"env":`...)
+	if v.Env == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '{')
+		for _, name := range encode.Names(v.Env) {
+			v1 := v.Env[name]
+			dst = append(encode.String(dst, name), ':')
+			dst = encode.String(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, '}')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"globalNetworking":`...)
+	dst = v.GlobalNetworking.AppendJSON(dst)
+	dst = append(dst, ',')
+	if v.Gpu != nil {
+		dst = append(dst, `"gpu":`...)
+		if p1 := v.Gpu; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = p1.appendPublic202610(dst)
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	dst = append(dst, `"image":`...)
+	dst = encode.String(dst, v.Image)
+	dst = append(dst, ',')
+	dst = append(dst, `"locked":`...)
+	dst = encode.Bool(dst, v.Locked)
+	dst = append(dst, ',')
+	dst = append(dst, `"mounts":`...)
+	dst = v.Mounts.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"name":`...)
+	dst = encode.String(dst, v.Name)
+	dst = append(dst, ',')
+	dst = append(dst, `"ports":`...)
+	if v.Ports == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Ports {
+			dst = encode.String(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"registry":`...)
+	if p1 := v.Registry.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.String(dst, (*p1))
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"runtime":`...)
+	if p1 := v.Runtime.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = p1.AppendJSON(dst)
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"ssh":`...)
+	if p1 := v.SSH; p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = p1.appendPublic202610(dst)
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"startedAt":`...)
+	if p1 := v.StartedAt.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.Time(dst, (*p1))
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"status":`...)
+	dst = encode.String(dst, string(v.Status))
+	dst = append(dst, ',')
+	dst = append(dst, `"template":`...)
+	if p1 := v.Template.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.String(dst, (*p1))
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
 // AppendJSON appends it to dst.
 func (v PodBillingAmounts) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
@@ -1544,6 +1974,40 @@ func (v PodBillingRecord) AppendJSON(dst []byte) []byte {
 	return encode.End(dst, '}')
 }
 
+// appendPublic202610 appends it to dst, as the edition public-2026-10 has it.
+func (v PodCluster) appendPublic202610(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	if v.IP != nil {
+		dst = append(dst, `"ip":`...)
+		if p1 := v.IP; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"rank":`...)
+	if p1 := v.Rank.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.Int(dst, (*p1))
+	}
+	dst = append(dst, ',')
+	if v.Role != nil {
+		dst = append(dst, `"role":`...)
+		if p1 := v.Role; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, string((*p1)))
+		}
+		dst = append(dst, ',')
+	}
+	return encode.End(dst, '}')
+}
+
 // AppendJSON appends it to dst.
 func (v PodGlobalNetworking) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
@@ -1572,6 +2036,56 @@ func (v PodGlobalNetworking) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v PodGpu) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if v.Count != nil {
+		dst = append(dst, `"count":`...)
+		if p1 := v.Count; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// appendPublic202610 appends it to dst, as the edition public-2026-10 has it.
+func (v PodGpu) appendPublic202610(dst []byte) []byte {
+	dst = append(dst, '{')
+	if v.Count != nil {
+		dst = append(dst, `"count":`...)
+		if p1 := v.Count; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.Int(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	dst = append(dst, `"memory":`...)
+	if p1 := v.Memory; p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.Float(dst, (*p1))
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"vcpuCount":`...)
+	if p1 := v.VcpuCount; p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = encode.Float(dst, (*p1))
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v PodGpuUtilization) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	if v.MemoryUtil != nil {
@@ -1595,9 +2109,21 @@ func (v PodGpuUtilization) AppendJSON(dst []byte) []byte {
 	return encode.End(dst, '}')
 }
 
+// AppendEdition appends it as an edition has it, which is named by its place in Editions.
+func (v PodList) AppendEdition(dst []byte, edition int) []byte {
+	switch edition {
+	case 1:
+		return v.appendPublic202610(dst)
+	}
+	return v.AppendJSON(dst)
+}
+
 // AppendJSON appends it to dst.
 func (v PodList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
+	dst = append(dst, `"pagination":`...)
+	dst = v.Pagination.AppendJSON(dst)
+	dst = append(dst, ',')
 	dst = append(dst, `"pods":`...)
 	if v.Pods == nil {
 		dst = append(dst, "null"...)
@@ -1605,6 +2131,27 @@ func (v PodList) AppendJSON(dst []byte) []byte {
 		dst = append(dst, '[')
 		for _, v1 := range v.Pods {
 			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// appendPublic202610 appends it to dst, as the edition public-2026-10 has it.
+func (v PodList) appendPublic202610(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"pagination":`...)
+	dst = v.Pagination.AppendJSON(dst)
+	dst = append(dst, ',')
+	dst = append(dst, `"pods":`...)
+	if v.Pods == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Pods {
+			dst = v1.appendPublic202610(dst)
 			dst = append(dst, ',')
 		}
 		dst = encode.End(dst, ']')
@@ -1713,6 +2260,44 @@ func (v PodRuntimePort) AppendJSON(dst []byte) []byte {
 		}
 		dst = append(dst, ',')
 	}
+	return encode.End(dst, '}')
+}
+
+// appendPublic202610 appends it to dst, as the edition public-2026-10 has it.
+func (v PodSSH) appendPublic202610(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"direct":`...)
+	if p1 := v.Direct.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = p1.appendPublic202610(dst)
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"proxy":`...)
+	if p1 := v.Proxy.Pointer(); p1 == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = p1.appendPublic202610(dst)
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// appendPublic202610 appends it to dst, as the edition public-2026-10 has it.
+func (v PodSSHEndpoint) appendPublic202610(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"command":`...)
+	dst = encode.String(dst, v.Command)
+	dst = append(dst, ',')
+	dst = append(dst, `"host":`...)
+	dst = encode.String(dst, v.Host)
+	dst = append(dst, ',')
+	dst = append(dst, `"port":`...)
+	dst = encode.Int(dst, v.Port)
+	dst = append(dst, ',')
+	dst = append(dst, `"username":`...)
+	dst = encode.String(dst, v.Username)
+	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
 
@@ -1868,6 +2453,9 @@ func (v ReleaseList) AppendJSON(dst []byte) []byte {
 	} else {
 		dst = encode.Int(dst, (*p1))
 	}
+	dst = append(dst, ',')
+	dst = append(dst, `"pagination":`...)
+	dst = v.Pagination.AppendJSON(dst)
 	dst = append(dst, ',')
 	dst = append(dst, `"releases":`...)
 	if v.Releases == nil {
@@ -2104,6 +2692,36 @@ func (v ServerlessBillingRecord) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v ShownEndpointMounts) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"global":`...)
+	if v.Global == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Global {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"network":`...)
+	if v.Network == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Network {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v ShownEndpointWorkers) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	if v.IdleTimeout != nil {
@@ -2145,9 +2763,37 @@ func (v Template) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `"category":`...)
 	dst = encode.String(dst, string(v.Category))
 	dst = append(dst, ',')
+	if v.Cmd != nil {
+		dst = append(dst, `"cmd":`...)
+		if v.Cmd == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(dst, '[')
+			for _, v1 := range v.Cmd {
+				dst = encode.String(dst, v1)
+				dst = append(dst, ',')
+			}
+			dst = encode.End(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
 	dst = append(dst, `"disk":`...)
 	dst = encode.Int(dst, v.Disk)
 	dst = append(dst, ',')
+	if v.Entrypoint != nil {
+		dst = append(dst, `"entrypoint":`...)
+		if v.Entrypoint == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = append(dst, '[')
+			for _, v1 := range v.Entrypoint {
+				dst = encode.String(dst, v1)
+				dst = append(dst, ',')
+			}
+			dst = encode.End(dst, ']')
+		}
+		dst = append(dst, ',')
+	}
 	dst = append(dst, `"env":`...)
 	if v.Env == nil {
 		dst = append(dst, "null"...)
@@ -2211,6 +2857,9 @@ func (v Template) AppendJSON(dst []byte) []byte {
 // AppendJSON appends it to dst.
 func (v TemplateList) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
+	dst = append(dst, `"pagination":`...)
+	dst = v.Pagination.AppendJSON(dst)
+	dst = append(dst, ',')
 	dst = append(dst, `"templates":`...)
 	if v.Templates == nil {
 		dst = append(dst, "null"...)
@@ -2253,6 +2902,15 @@ func (v Utilization) AppendJSON(dst []byte) []byte {
 		}
 		dst = append(dst, ',')
 	}
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v VolumeMount) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"volumeId":`...)
+	dst = encode.String(dst, v.VolumeID)
+	dst = append(dst, ',')
 	return encode.End(dst, '}')
 }
 

@@ -67,6 +67,42 @@ func (e BillingBucketSize) Valid() bool {
 	}
 }
 
+// Defines values for BuildState.
+const (
+	BuildStateBUILDING   BuildState = "BUILDING"
+	BuildStateCANCELLED  BuildState = "CANCELLED"
+	BuildStateCOMPLETED  BuildState = "COMPLETED"
+	BuildStateFAILED     BuildState = "FAILED"
+	BuildStatePENDING    BuildState = "PENDING"
+	BuildStateTESTFAILED BuildState = "TEST_FAILED"
+	BuildStateTESTING    BuildState = "TESTING"
+	BuildStateUPLOADING  BuildState = "UPLOADING"
+)
+
+// Valid indicates whether the value is a known member of the BuildState enum.
+func (e BuildState) Valid() bool {
+	switch e {
+	case BuildStateBUILDING:
+		return true
+	case BuildStateCANCELLED:
+		return true
+	case BuildStateCOMPLETED:
+		return true
+	case BuildStateFAILED:
+		return true
+	case BuildStatePENDING:
+		return true
+	case BuildStateTESTFAILED:
+		return true
+	case BuildStateTESTING:
+		return true
+	case BuildStateUPLOADING:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Cloud.
 const (
 	CloudCOMMUNITY Cloud = "COMMUNITY"
@@ -478,6 +514,30 @@ func (e PodAction) Valid() bool {
 	case PodActionStop:
 		return true
 	case PodActionTerminate:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PodClusterRole.
+const (
+	PodClusterRoleRAYHEAD         PodClusterRole = "RAY_HEAD"
+	PodClusterRoleRAYWORKER       PodClusterRole = "RAY_WORKER"
+	PodClusterRoleSLURMCOMPUTE    PodClusterRole = "SLURM_COMPUTE"
+	PodClusterRoleSLURMCONTROLLER PodClusterRole = "SLURM_CONTROLLER"
+)
+
+// Valid indicates whether the value is a known member of the PodClusterRole enum.
+func (e PodClusterRole) Valid() bool {
+	switch e {
+	case PodClusterRoleRAYHEAD:
+		return true
+	case PodClusterRoleRAYWORKER:
+		return true
+	case PodClusterRoleSLURMCOMPUTE:
+		return true
+	case PodClusterRoleSLURMCONTROLLER:
 		return true
 	default:
 		return false
@@ -942,6 +1002,44 @@ type BillingRecord struct {
 	TotalAmount float64 `json:"totalAmount"`
 }
 
+// Build defines model for Build.
+type Build struct {
+	// Branch Null for a local build.
+	Branch nullable.Nullable[string] `json:"branch,omitempty"`
+
+	// CommitDate Null for a local build.
+	CommitDate nullable.Nullable[time.Time] `json:"commitDate,omitempty"`
+
+	// CommitHash Null for a local build.
+	CommitHash nullable.Nullable[string] `json:"commitHash,omitempty"`
+
+	// CommitMessage Null for a local build.
+	CommitMessage nullable.Nullable[string] `json:"commitMessage,omitempty"`
+
+	// CompletedAt Null until it has ended.
+	CompletedAt nullable.Nullable[time.Time] `json:"completedAt,omitempty"`
+
+	// Error Why it FAILED.
+	Error nullable.Nullable[string] `json:"error,omitempty"`
+	ID    string                    `json:"id"`
+
+	// ImageName The image that it makes; null until it is COMPLETED.
+	ImageName nullable.Nullable[string] `json:"imageName,omitempty"`
+
+	// StartedAt Null while it is PENDING.
+	StartedAt nullable.Nullable[time.Time] `json:"startedAt,omitempty"`
+	Status    BuildState                   `json:"status"`
+}
+
+// BuildList defines model for BuildList.
+type BuildList struct {
+	Builds     []Build    `json:"builds"`
+	Pagination Pagination `json:"pagination"`
+}
+
+// BuildState defines model for BuildState.
+type BuildState string
+
 // Cloud defines model for Cloud.
 type Cloud string
 
@@ -961,7 +1059,10 @@ type Cluster struct {
 
 	// Primary The pod of the lowest rank.
 	Primary *ClusterPrimary `json:"primary,omitempty"`
-	Type    ClusterType     `json:"type"`
+
+	// Template Id of the template that its pods were made from.
+	Template *string     `json:"template,omitempty"`
+	Type     ClusterType `json:"type"`
 }
 
 // ClusterBillingAmounts In USD.
@@ -1036,6 +1137,11 @@ type ClusterList struct {
 	Clusters []Cluster `json:"clusters"`
 }
 
+// ClusterPodList defines model for ClusterPodList.
+type ClusterPodList struct {
+	Pods []Pod `json:"pods"`
+}
+
 // ClusterPodsSummary defines model for ClusterPodsSummary.
 type ClusterPodsSummary struct {
 	// ByStatus How many pods have each status; none that nobody has.
@@ -1051,6 +1157,9 @@ type ClusterPrimary struct {
 
 // ClusterType defines model for ClusterType.
 type ClusterType string
+
+// Cmd The arguments of the entrypoint, as args has them in words. An empty list is none. Beside args only where both say the same.
+type Cmd = []string
 
 // Compliance defines model for Compliance.
 type Compliance string
@@ -1102,21 +1211,27 @@ type CPUVcpu struct {
 	Min int64 `json:"min"`
 }
 
-// CreateClusterRequest defines model for CreateClusterRequest.
+// CreateClusterRequest image is required without templateId.
 type CreateClusterRequest struct {
 	// Args Arguments for the container's entrypoint.
-	Args    *string        `json:"args,omitempty"`
+	Args *string `json:"args,omitempty"`
+
+	// Cmd The arguments of the entrypoint, as args has them in words. An empty list is none. Beside args only where both say the same.
+	Cmd     *Cmd           `json:"cmd,omitempty"`
 	Compute ClusterCompute `json:"compute"`
 
 	// DataCenterIds Preferred data centers; none means that the scheduler chooses.
 	DataCenterIds []string `json:"dataCenterIds,omitempty"`
 
 	// Disk Container disk of each pod in GB, wiped on restart.
-	Disk *int64            `json:"disk,omitempty"`
-	Env  map[string]string `json:"env,omitempty"`
+	Disk *int64 `json:"disk,omitempty"`
+
+	// Entrypoint The entrypoint in place of the image's. An empty list is that of the image. Beside args only where both say the same.
+	Entrypoint *Entrypoint       `json:"entrypoint,omitempty"`
+	Env        map[string]string `json:"env,omitempty"`
 
 	// Image Container image reference.
-	Image string `json:"image"`
+	Image *string `json:"image,omitempty"`
 
 	// Mounts At most one of the two kinds.
 	Mounts *Mounts `json:"mounts,omitempty"`
@@ -1125,12 +1240,15 @@ type CreateClusterRequest struct {
 	// Ports Each port/protocol.
 	Ports []PortSpec `json:"ports,omitempty"`
 
-	// StartJupyter Not served: true is refused.
+	// StartJupyter Gives the pods a new password, as JUPYTER_PASSWORD.
 	StartJupyter *bool `json:"startJupyter,omitempty"`
 
 	// StartSSH Gives the pods the SSH keys of the user, as PUBLIC_KEY.
-	StartSSH *bool       `json:"startSsh,omitempty"`
-	Type     ClusterType `json:"type"`
+	StartSSH *bool `json:"startSsh,omitempty"`
+
+	// TemplateID A template that gives the pods all of their settings, its registry credential too. image, args, entrypoint, cmd, disk, env, ports and mounts are refused beside it.
+	TemplateID *string     `json:"templateId,omitempty"`
+	Type       ClusterType `json:"type"`
 }
 
 // CreateCPUConfig defines model for CreateCpuConfig.
@@ -1174,6 +1292,9 @@ type CreateEndpointRequest struct {
 	// Args Arguments for the container's entrypoint.
 	Args *string `json:"args,omitempty"`
 
+	// Cmd The arguments of the entrypoint, as args has them in words. An empty list is none. Beside args only where both say the same.
+	Cmd *Cmd `json:"cmd,omitempty"`
+
 	// CPU A worker gets the first one that can be had; each stands once.
 	CPU []CreateCPUConfig `json:"cpu,omitempty"`
 
@@ -1182,6 +1303,9 @@ type CreateEndpointRequest struct {
 
 	// Disk Container disk of each worker in GB.
 	Disk *int64 `json:"disk,omitempty"`
+
+	// Entrypoint The entrypoint in place of the image's. An empty list is that of the image. Beside args only where both say the same.
+	Entrypoint *Entrypoint `json:"entrypoint,omitempty"`
 
 	// Env Joins the template's.
 	Env map[string]string `json:"env,omitempty"`
@@ -1192,7 +1316,10 @@ type CreateEndpointRequest struct {
 
 	// Image Container image reference.
 	Image *string `json:"image,omitempty"`
-	Name  string  `json:"name"`
+
+	// Mounts What the workers find at /runpod-volume, network volumes or a global one. A list that is absent stays as it is, an empty one takes away.
+	Mounts *EndpointMounts `json:"mounts,omitempty"`
+	Name   string          `json:"name"`
 
 	// NetworkVolumes Ids of network volumes, at most one in each data center. A worker mounts that of its own at /runpod-volume.
 	NetworkVolumes []string `json:"networkVolumes,omitempty"`
@@ -1225,6 +1352,12 @@ type CreateEndpointWorkers struct {
 	Min         *int64 `json:"min,omitempty"`
 }
 
+// CreateGlobalVolumeRequest defines model for CreateGlobalVolumeRequest.
+type CreateGlobalVolumeRequest struct {
+	// Name White space around it is cut off, and something else must be left. Several may have the same one.
+	Name GlobalVolumeName `json:"name"`
+}
+
 // CreateNetworkVolumeRequest defines model for CreateNetworkVolumeRequest.
 type CreateNetworkVolumeRequest struct {
 	// DataCenter Data center id.
@@ -1239,21 +1372,27 @@ type CreateNetworkVolumeRequest struct {
 // CreatePodRequest defines model for CreatePodRequest.
 type CreatePodRequest struct {
 	// Args Arguments for the container's entrypoint.
-	Args  *string          `json:"args,omitempty"`
-	Cloud *Cloud           `json:"cloud,omitempty"`
-	CPU   *CreateCPUConfig `json:"cpu,omitempty"`
+	Args  *string `json:"args,omitempty"`
+	Cloud *Cloud  `json:"cloud,omitempty"`
+
+	// Cmd The arguments of the entrypoint, as args has them in words. An empty list is none. Beside args only where both say the same.
+	Cmd *Cmd             `json:"cmd,omitempty"`
+	CPU *CreateCPUConfig `json:"cpu,omitempty"`
 
 	// DataCenterIds Preferred data centers; none means that the scheduler chooses.
 	DataCenterIds []string `json:"dataCenterIds,omitempty"`
 
 	// Disk Container disk in GB, wiped on restart.
-	Disk             *int64            `json:"disk,omitempty"`
+	Disk *int64 `json:"disk,omitempty"`
+
+	// Entrypoint The entrypoint in place of the image's. An empty list is that of the image. Beside args only where both say the same.
+	Entrypoint       *Entrypoint       `json:"entrypoint,omitempty"`
 	Env              map[string]string `json:"env,omitempty"`
 	GlobalNetworking *bool             `json:"globalNetworking,omitempty"`
 	Gpu              *GpuConfig        `json:"gpu,omitempty"`
 
 	// Image Container image reference.
-	Image string `json:"image"`
+	Image *string `json:"image,omitempty"`
 
 	// Mounts At most one of the two kinds.
 	Mounts *Mounts `json:"mounts,omitempty"`
@@ -1264,6 +1403,15 @@ type CreatePodRequest struct {
 
 	// Registry Id of the registry credential for a private image.
 	Registry nullable.Nullable[string] `json:"registry,omitempty"`
+
+	// StartJupyter A new password as JUPYTER_PASSWORD in env, unless env has it.
+	StartJupyter *bool `json:"startJupyter,omitempty"`
+
+	// StartSSH The SSH keys of the account as PUBLIC_KEY in env, unless env has it.
+	StartSSH *bool `json:"startSsh,omitempty"`
+
+	// TemplateID A template whose settings the pod gets where the body has none; env is merged, and the body wins. The pod keeps no link to it.
+	TemplateID *string `json:"templateId,omitempty"`
 }
 
 // CreateRegistryRequest defines model for CreateRegistryRequest.
@@ -1297,9 +1445,15 @@ type CreateTemplateRequest struct {
 	// Category What it is made for.
 	Category *TemplateCategory `json:"category,omitempty"`
 
+	// Cmd The arguments of the entrypoint, as args has them in words. An empty list is none. Beside args only where both say the same.
+	Cmd *Cmd `json:"cmd,omitempty"`
+
 	// Disk Container disk in GB, wiped on restart.
-	Disk *int64            `json:"disk,omitempty"`
-	Env  map[string]string `json:"env,omitempty"`
+	Disk *int64 `json:"disk,omitempty"`
+
+	// Entrypoint The entrypoint in place of the image's. An empty list is that of the image. Beside args only where both say the same.
+	Entrypoint *Entrypoint       `json:"entrypoint,omitempty"`
+	Env        map[string]string `json:"env,omitempty"`
 
 	// Image Container image reference.
 	Image  string          `json:"image"`
@@ -1395,20 +1549,27 @@ type EndedWorker struct {
 
 // Endpoint defines model for Endpoint.
 type Endpoint struct {
-	Args          string      `json:"args"`
+	Args string `json:"args"`
+
+	// Cmd What args says of the arguments, as a list.
+	Cmd           []string    `json:"cmd,omitzero"`
 	CPU           []CPUConfig `json:"cpu,omitempty"`
 	CreatedAt     time.Time   `json:"createdAt"`
 	DataCenterIds []string    `json:"dataCenterIds"`
 
 	// Disk GB; absent for an endpoint of the server's settings.
-	Disk *int64            `json:"disk,omitempty"`
-	Env  map[string]string `json:"env"`
+	Disk *int64 `json:"disk,omitempty"`
+
+	// Entrypoint What args says of the entrypoint, as a list.
+	Entrypoint []string          `json:"entrypoint,omitzero"`
+	Env        map[string]string `json:"env"`
 
 	// Flashboot Kept and shown; it has no effect here.
 	Flashboot      FlashBoot                            `json:"flashboot"`
 	Gpu            nullable.Nullable[EndpointGpuConfig] `json:"gpu"`
 	ID             string                               `json:"id"`
 	Image          string                               `json:"image"`
+	Mounts         ShownEndpointMounts                  `json:"mounts"`
 	Name           string                               `json:"name"`
 	NetworkVolumes []string                             `json:"networkVolumes"`
 	Ports          []string                             `json:"ports"`
@@ -1472,7 +1633,17 @@ type EndpointGpuConfig struct {
 
 // EndpointList defines model for EndpointList.
 type EndpointList struct {
-	Endpoints []Endpoint `json:"endpoints"`
+	Endpoints  []Endpoint `json:"endpoints"`
+	Pagination Pagination `json:"pagination"`
+}
+
+// EndpointMounts What the workers find at /runpod-volume, network volumes or a global one. A list that is absent stays as it is, an empty one takes away.
+type EndpointMounts struct {
+	// Global A global volume, for workers with GPUs alone.
+	Global []VolumeMount `json:"global,omitempty"`
+
+	// Network Network volumes, as networkVolumes lists their ids; with both, both say the same.
+	Network []VolumeMount `json:"network,omitempty"`
 }
 
 // EndpointRequestUrls The addresses of the queue. Those of status, stream, cancel and retry are followed by a slash and the job's id.
@@ -1503,15 +1674,46 @@ type EndpointWorkers struct {
 	Min         *int64 `json:"min,omitempty"`
 }
 
+// Entrypoint The entrypoint in place of the image's. An empty list is that of the image. Beside args only where both say the same.
+type Entrypoint = []string
+
 // FlashBoot Kept and shown; it has no effect here.
 type FlashBoot string
 
+// GlobalVolume defines model for GlobalVolume.
+type GlobalVolume struct {
+	CreatedAt       time.Time                 `json:"createdAt"`
+	CreatedByUserID nullable.Nullable[string] `json:"createdByUserId"`
+	ID              string                    `json:"id"`
+	Name            string                    `json:"name"`
+}
+
+// GlobalVolumeList defines model for GlobalVolumeList.
+type GlobalVolumeList struct {
+	GlobalVolumes []GlobalVolume `json:"globalVolumes"`
+	Pagination    Pagination     `json:"pagination"`
+}
+
+// GlobalVolumeName White space around it is cut off, and something else must be left. Several may have the same one.
+type GlobalVolumeName = string
+
 // GpuConfig defines model for GpuConfig.
 type GpuConfig struct {
-	Count *int64 `json:"count,omitempty"`
+	// AllowedCudaVersions The host must have one of them. An empty list is as good as none.
+	AllowedCudaVersions []string `json:"allowedCudaVersions,omitempty"`
+	Count               *int64   `json:"count,omitempty"`
 
 	// ID GPU type id.
 	ID string `json:"id"`
+
+	// MinCudaVersion The host must have it or a later one, number by number. Not beside allowedCudaVersions.
+	MinCudaVersion *string `json:"minCudaVersion,omitempty"`
+
+	// MinRAMPerGpu GB of memory that come with each GPU at least.
+	MinRAMPerGpu *int64 `json:"minRamPerGpu,omitempty"`
+
+	// MinVcpuCountPerGpu vCPUs that come with each GPU at least.
+	MinVcpuCountPerGpu *int64 `json:"minVcpuCountPerGpu,omitempty"`
 }
 
 // GpuMaxCount The most that one pod can have.
@@ -1656,6 +1858,16 @@ type NetworkVolumeBillingRecord struct {
 // NetworkVolumeList defines model for NetworkVolumeList.
 type NetworkVolumeList struct {
 	NetworkVolumes []NetworkVolume `json:"networkVolumes"`
+	Pagination     Pagination      `json:"pagination"`
+}
+
+// Pagination defines model for Pagination.
+type Pagination struct {
+	// HasNextPage This alone tells whether there is one: a page may have fewer than limit, or none.
+	HasNextPage bool `json:"hasNextPage"`
+
+	// NextCursor The cursor of the next page; null if there is none.
+	NextCursor nullable.Nullable[string] `json:"nextCursor"`
 }
 
 // PersistentMount Host-local storage; prefer a network mount.
@@ -1676,19 +1888,31 @@ type Pod struct {
 	Args    string      `json:"args"`
 	Cloud   Cloud       `json:"cloud"`
 
+	// Cluster The cluster that the pod belongs to; absent of one that belongs to none.
+	Cluster *PodCluster `json:"cluster,omitempty"`
+
+	// Cmd What args says of the arguments, as a list.
+	Cmd []string `json:"cmd,omitzero"`
+
 	// Cost Current USD an hour.
 	Cost      float64    `json:"cost"`
 	CPU       *CPUConfig `json:"cpu,omitempty"`
 	CreatedAt time.Time  `json:"createdAt"`
 
+	// CudaVersion The latest CUDA version of its host.
+	CudaVersion nullable.Nullable[string] `json:"cudaVersion,omitempty"`
+
 	// DataCenterID Assigned by the scheduler.
 	DataCenterID nullable.Nullable[string] `json:"dataCenterId"`
 
 	// Disk GB.
-	Disk             int64               `json:"disk"`
+	Disk int64 `json:"disk"`
+
+	// Entrypoint What args says of the entrypoint, as a list.
+	Entrypoint       []string            `json:"entrypoint,omitzero"`
 	Env              map[string]string   `json:"env"`
 	GlobalNetworking PodGlobalNetworking `json:"globalNetworking"`
-	Gpu              *GpuConfig          `json:"gpu,omitempty"`
+	Gpu              *PodGpu             `json:"gpu,omitempty"`
 	ID               string              `json:"id"`
 	Image            string              `json:"image"`
 	Locked           bool                `json:"locked"`
@@ -1699,6 +1923,7 @@ type Pod struct {
 	Ports     []string                      `json:"ports"`
 	Registry  nullable.Nullable[string]     `json:"registry"`
 	Runtime   nullable.Nullable[PodRuntime] `json:"runtime"`
+	SSH       *PodSSH                       `json:"ssh,omitempty"`
 	StartedAt nullable.Nullable[time.Time]  `json:"startedAt"`
 	Status    PodStatus                     `json:"status"`
 
@@ -1771,11 +1996,42 @@ type PodBillingRecord struct {
 	TotalAmount float64 `json:"totalAmount"`
 }
 
+// PodCluster The cluster that the pod belongs to; absent of one that belongs to none.
+type PodCluster struct {
+	ID string `json:"id"`
+
+	// IP Its address in the network of the cluster.
+	IP *string `json:"ip,omitempty"`
+
+	// Rank Its number in the cluster, from 0.
+	Rank nullable.Nullable[int64] `json:"rank"`
+
+	// Role What the pod does in a cluster of Slurm or Ray; absent in any other.
+	Role *PodClusterRole `json:"role,omitempty"`
+}
+
+// PodClusterRole What the pod does in a cluster of Slurm or Ray; absent in any other.
+type PodClusterRole string
+
 // PodGlobalNetworking defines model for PodGlobalNetworking.
 type PodGlobalNetworking struct {
 	Enabled     bool    `json:"enabled"`
 	InternalDNS *string `json:"internalDns,omitempty"`
 	IP          *string `json:"ip,omitempty"`
+}
+
+// PodGpu defines model for PodGpu.
+type PodGpu struct {
+	Count *int64 `json:"count,omitempty"`
+
+	// ID GPU type id.
+	ID string `json:"id"`
+
+	// Memory GB of the whole pod.
+	Memory *float64 `json:"memory,omitempty"`
+
+	// VcpuCount Of the whole pod.
+	VcpuCount *float64 `json:"vcpuCount,omitempty"`
 }
 
 // PodGpuUtilization defines model for PodGpuUtilization.
@@ -1789,7 +2045,8 @@ type PodGpuUtilization struct {
 
 // PodList defines model for PodList.
 type PodList struct {
-	Pods []Pod `json:"pods"`
+	Pagination Pagination `json:"pagination"`
+	Pods       []Pod      `json:"pods"`
 }
 
 // PodRuntime Null unless the pod is RUNNING. What is not measured is absent; what is was so within the last seconds.
@@ -1814,6 +2071,24 @@ type PodRuntimePort struct {
 
 	// Type http, tcp or udp.
 	Type *string `json:"type,omitempty"`
+}
+
+// PodSSH defines model for PodSsh.
+type PodSSH struct {
+	// Direct Null until port 22/tcp has a public one.
+	Direct nullable.Nullable[PodSSHEndpoint] `json:"direct"`
+
+	// Proxy Null, since there is no proxy of SSH.
+	Proxy nullable.Nullable[PodSSHEndpoint] `json:"proxy"`
+}
+
+// PodSSHEndpoint defines model for PodSshEndpoint.
+type PodSSHEndpoint struct {
+	// Command What to type.
+	Command  string `json:"command"`
+	Host     string `json:"host"`
+	Port     int64  `json:"port"`
+	Username string `json:"username"`
 }
 
 // PodStatus defines model for PodStatus.
@@ -1865,7 +2140,7 @@ type RegistryList struct {
 
 // Release defines model for Release.
 type Release struct {
-	// BuildID Null; nothing is built here.
+	// BuildID Id of the build that made it; null for a change by hand.
 	BuildID   nullable.Nullable[string] `json:"buildId"`
 	CreatedAt time.Time                 `json:"createdAt"`
 
@@ -1896,6 +2171,7 @@ type ReleaseDiffEntry struct {
 type ReleaseList struct {
 	// EndpointVersion Of the latest release.
 	EndpointVersion nullable.Nullable[int64] `json:"endpointVersion"`
+	Pagination      Pagination               `json:"pagination"`
 	Releases        []Release                `json:"releases"`
 	Rollout         RolloutSummary           `json:"rollout"`
 }
@@ -2011,6 +2287,12 @@ type ServerlessBillingRecord struct {
 	TotalAmount float64 `json:"totalAmount"`
 }
 
+// ShownEndpointMounts defines model for ShownEndpointMounts.
+type ShownEndpointMounts struct {
+	Global  []VolumeMount `json:"global"`
+	Network []VolumeMount `json:"network"`
+}
+
 // ShownEndpointWorkers defines model for ShownEndpointWorkers.
 type ShownEndpointWorkers struct {
 	// IdleTimeout Seconds; absent where it does not apply.
@@ -2032,15 +2314,21 @@ type Template struct {
 	// Category What it is made for.
 	Category TemplateCategory `json:"category"`
 
+	// Cmd What args says of the arguments, as a list.
+	Cmd []string `json:"cmd,omitzero"`
+
 	// Disk GB.
-	Disk   int64             `json:"disk"`
-	Env    map[string]string `json:"env"`
-	ID     string            `json:"id"`
-	Image  string            `json:"image"`
-	Mounts TemplateMounts    `json:"mounts"`
-	Name   string            `json:"name"`
-	Ports  []string          `json:"ports"`
-	Public bool              `json:"public"`
+	Disk int64 `json:"disk"`
+
+	// Entrypoint What args says of the entrypoint, as a list.
+	Entrypoint []string          `json:"entrypoint,omitzero"`
+	Env        map[string]string `json:"env"`
+	ID         string            `json:"id"`
+	Image      string            `json:"image"`
+	Mounts     TemplateMounts    `json:"mounts"`
+	Name       string            `json:"name"`
+	Ports      []string          `json:"ports"`
+	Public     bool              `json:"public"`
 
 	// Registry Shown to the owner alone.
 	Registry     nullable.Nullable[string] `json:"registry"`
@@ -2054,7 +2342,8 @@ type TemplateCategory string
 
 // TemplateList defines model for TemplateList.
 type TemplateList struct {
-	Templates []Template `json:"templates"`
+	Pagination Pagination `json:"pagination"`
+	Templates  []Template `json:"templates"`
 }
 
 // TemplateMounts defines model for TemplateMounts.
@@ -2092,6 +2381,9 @@ type UpdateEndpointRequest struct {
 	// Args Arguments for the container's entrypoint.
 	Args *string `json:"args,omitempty"`
 
+	// Cmd The arguments of the entrypoint, as args has them in words. An empty list is none. Beside args only where both say the same.
+	Cmd *Cmd `json:"cmd,omitempty"`
+
 	// CPU A worker gets the first one that can be had; each stands once.
 	CPU []CreateCPUConfig `json:"cpu,omitempty"`
 
@@ -2100,6 +2392,9 @@ type UpdateEndpointRequest struct {
 
 	// Disk Container disk of each worker in GB.
 	Disk *int64 `json:"disk,omitempty"`
+
+	// Entrypoint The entrypoint in place of the image's. An empty list is that of the image. Beside args only where both say the same.
+	Entrypoint *Entrypoint `json:"entrypoint,omitempty"`
 
 	// Env Joins the template's if one is named, and replaces what there is.
 	Env map[string]string `json:"env,omitempty"`
@@ -2110,7 +2405,10 @@ type UpdateEndpointRequest struct {
 
 	// Image Container image reference.
 	Image *string `json:"image,omitempty"`
-	Name  *string `json:"name,omitempty"`
+
+	// Mounts What the workers find at /runpod-volume, network volumes or a global one. A list that is absent stays as it is, an empty one takes away.
+	Mounts *EndpointMounts `json:"mounts,omitempty"`
+	Name   *string         `json:"name,omitempty"`
 
 	// NetworkVolumes Ids of network volumes, at most one in each data center. A worker mounts that of its own at /runpod-volume.
 	NetworkVolumes []string `json:"networkVolumes,omitempty"`
@@ -2132,6 +2430,12 @@ type UpdateEndpointRequest struct {
 	Workers *EndpointWorkers `json:"workers,omitempty"`
 }
 
+// UpdateGlobalVolumeRequest defines model for UpdateGlobalVolumeRequest.
+type UpdateGlobalVolumeRequest struct {
+	// Name White space around it is cut off, and something else must be left. Several may have the same one.
+	Name *GlobalVolumeName `json:"name,omitempty"`
+}
+
 // UpdateNetworkVolumeRequest defines model for UpdateNetworkVolumeRequest.
 type UpdateNetworkVolumeRequest struct {
 	Name *string `json:"name,omitempty"`
@@ -2144,8 +2448,14 @@ type UpdateNetworkVolumeRequest struct {
 type UpdatePodRequest struct {
 	Args *string `json:"args,omitempty"`
 
+	// Cmd The arguments of the entrypoint, as args has them in words. An empty list is none. Beside args only where both say the same.
+	Cmd *Cmd `json:"cmd,omitempty"`
+
 	// Disk GB.
-	Disk             *int64            `json:"disk,omitempty"`
+	Disk *int64 `json:"disk,omitempty"`
+
+	// Entrypoint The entrypoint in place of the image's. An empty list is that of the image. Beside args only where both say the same.
+	Entrypoint       *Entrypoint       `json:"entrypoint,omitempty"`
 	Env              map[string]string `json:"env,omitempty"`
 	GlobalNetworking *bool             `json:"globalNetworking,omitempty"`
 	Image            *string           `json:"image,omitempty"`
@@ -2158,6 +2468,9 @@ type UpdatePodRequest struct {
 
 	// Registry Null takes the credential away.
 	Registry nullable.Nullable[string] `json:"registry,omitempty"`
+
+	// TemplateID A template whose container settings are taken as if they stood in the body, but for its mount. Members of the body win; env is merged, and then replaces that of the pod. The pod keeps no link to it.
+	TemplateID *string `json:"templateId,omitempty"`
 }
 
 // UpdateSecretRequest defines model for UpdateSecretRequest.
@@ -2182,14 +2495,20 @@ type UpdateTemplateRequest struct {
 	// Category What it is made for.
 	Category *TemplateCategory `json:"category,omitempty"`
 
+	// Cmd The arguments of the entrypoint, as args has them in words. An empty list is none. Beside args only where both say the same.
+	Cmd *Cmd `json:"cmd,omitempty"`
+
 	// Disk GB.
-	Disk   *int64            `json:"disk,omitempty"`
-	Env    map[string]string `json:"env,omitempty"`
-	Image  *string           `json:"image,omitempty"`
-	Mounts *TemplateMounts   `json:"mounts,omitempty"`
-	Name   *string           `json:"name,omitempty"`
-	Ports  []PortSpec        `json:"ports,omitempty"`
-	Public *bool             `json:"public,omitempty"`
+	Disk *int64 `json:"disk,omitempty"`
+
+	// Entrypoint The entrypoint in place of the image's. An empty list is that of the image. Beside args only where both say the same.
+	Entrypoint *Entrypoint       `json:"entrypoint,omitempty"`
+	Env        map[string]string `json:"env,omitempty"`
+	Image      *string           `json:"image,omitempty"`
+	Mounts     *TemplateMounts   `json:"mounts,omitempty"`
+	Name       *string           `json:"name,omitempty"`
+	Ports      []PortSpec        `json:"ports,omitempty"`
+	Public     *bool             `json:"public,omitempty"`
 
 	// Registry Null takes the credential away.
 	Registry     nullable.Nullable[string] `json:"registry,omitempty"`
@@ -2202,6 +2521,11 @@ type UpdateTemplateRequest struct {
 type Utilization struct {
 	// Util Percent.
 	Util *int64 `json:"util,omitempty"`
+}
+
+// VolumeMount defines model for VolumeMount.
+type VolumeMount struct {
+	VolumeID string `json:"volumeId"`
 }
 
 // VolumeType defines model for VolumeType.
@@ -2283,6 +2607,9 @@ type CPUProduct = []string
 // CudaVersions defines model for CudaVersions.
 type CudaVersions = []string
 
+// Cursor defines model for Cursor.
+type Cursor = string
+
 // DataCenterInclude defines model for DataCenterInclude.
 type DataCenterInclude = []string
 
@@ -2297,6 +2624,12 @@ type GpuCount = int64
 
 // GpuProduct defines model for GpuProduct.
 type GpuProduct = []string
+
+// Limit defines model for Limit.
+type Limit = int64
+
+// LimitBuilds defines model for LimitBuilds.
+type LimitBuilds = int64
 
 // LogLastEventID defines model for LogLastEventID.
 type LogLastEventID = time.Time
@@ -2342,6 +2675,9 @@ type NameTaken = Problem
 
 // NotFound What went wrong, as application/problem+json.
 type NotFound = Problem
+
+// OverSpend What went wrong, as application/problem+json.
+type OverSpend = Problem
 
 // ProblemResponse What went wrong, as application/problem+json.
 type ProblemResponse = Problem
@@ -2604,10 +2940,34 @@ type ListPublicTemplatesParams struct {
 // ListPublicTemplatesParamsSource defines parameters for ListPublicTemplates.
 type ListPublicTemplatesParamsSource string
 
+// ListGlobalVolumesParams defines parameters for ListGlobalVolumes.
+type ListGlobalVolumesParams struct {
+	// Cursor The nextCursor of the page before; without it, the list begins with its first page. A cursor is good for the caller, the operation and the parameters that gave it; limit may differ.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many a page has at most; 1000 without it.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListNetworkVolumesParams defines parameters for ListNetworkVolumes.
+type ListNetworkVolumesParams struct {
+	// Cursor The nextCursor of the page before; without it, the list begins with its first page. A cursor is good for the caller, the operation and the parameters that gave it; limit may differ.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many a page has at most; 1000 without it.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // ListPodsParams defines parameters for ListPods.
 type ListPodsParams struct {
 	// IncludeClusterPods Also list the members of clusters.
 	IncludeClusterPods *bool `form:"includeClusterPods,omitempty" json:"includeClusterPods,omitempty"`
+
+	// Cursor The nextCursor of the page before; without it, the list begins with its first page. A cursor is good for the caller, the operation and the parameters that gave it; limit may differ.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many a page has at most; 1000 without it.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // GetPodLogsParams defines parameters for GetPodLogs.
@@ -2625,6 +2985,48 @@ type GetPodLogsParams struct {
 	LastEventID *LogLastEventID `json:"Last-Event-ID,omitempty"`
 }
 
+// ListEndpointsParams defines parameters for ListEndpoints.
+type ListEndpointsParams struct {
+	// Cursor The nextCursor of the page before; without it, the list begins with its first page. A cursor is good for the caller, the operation and the parameters that gave it; limit may differ.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many a page has at most; 1000 without it.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListEndpointBuildsParams defines parameters for ListEndpointBuilds.
+type ListEndpointBuildsParams struct {
+	// Cursor The nextCursor of the page before; without it, the list begins with its first page. A cursor is good for the caller, the operation and the parameters that gave it; limit may differ.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many a page has at most; 100 without it.
+	Limit *LimitBuilds `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// GetBuildLogsParams defines parameters for GetBuildLogs.
+type GetBuildLogsParams struct {
+	// Source Only lines of this source; absent, those of both.
+	Source *LogSourceParam `form:"source,omitempty" json:"source,omitempty"`
+
+	// Tail How many of the last lines it begins with; 0, with none.
+	Tail *LogTail `form:"tail,omitempty" json:"tail,omitempty"`
+
+	// Since It begins with the lines from this time on, however many; tail does not count then.
+	Since *LogSince `form:"since,omitempty" json:"since,omitempty"`
+
+	// LastEventID It begins after the line of this id; neither tail nor since count then.
+	LastEventID *LogLastEventID `json:"Last-Event-ID,omitempty"`
+}
+
+// ListEndpointReleasesParams defines parameters for ListEndpointReleases.
+type ListEndpointReleasesParams struct {
+	// Cursor The nextCursor of the page before; without it, the list begins with its first page. A cursor is good for the caller, the operation and the parameters that gave it; limit may differ.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many a page has at most; 1000 without it.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // GetWorkerLogsParams defines parameters for GetWorkerLogs.
 type GetWorkerLogsParams struct {
 	// Source Only lines of this source; absent, those of both.
@@ -2638,6 +3040,15 @@ type GetWorkerLogsParams struct {
 
 	// LastEventID It begins after the line of this id; neither tail nor since count then.
 	LastEventID *LogLastEventID `json:"Last-Event-ID,omitempty"`
+}
+
+// ListTemplatesParams defines parameters for ListTemplates.
+type ListTemplatesParams struct {
+	// Cursor The nextCursor of the page before; without it, the list begins with its first page. A cursor is good for the caller, the operation and the parameters that gave it; limit may differ.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many a page has at most; 1000 without it.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // CreateSecretJSONRequestBody defines body for CreateSecret for application/json ContentType.
@@ -2654,6 +3065,12 @@ type CreateClusterJSONRequestBody = CreateClusterRequest
 
 // UpdateClusterJSONRequestBody defines body for UpdateCluster for application/json ContentType.
 type UpdateClusterJSONRequestBody = UpdateClusterRequest
+
+// CreateGlobalVolumeJSONRequestBody defines body for CreateGlobalVolume for application/json ContentType.
+type CreateGlobalVolumeJSONRequestBody = CreateGlobalVolumeRequest
+
+// UpdateGlobalVolumeJSONRequestBody defines body for UpdateGlobalVolume for application/json ContentType.
+type UpdateGlobalVolumeJSONRequestBody = UpdateGlobalVolumeRequest
 
 // CreateNetworkVolumeJSONRequestBody defines body for CreateNetworkVolume for application/json ContentType.
 type CreateNetworkVolumeJSONRequestBody = CreateNetworkVolumeRequest
@@ -2869,9 +3286,24 @@ type ServerInterface interface {
 	// ListClusterPods List the pods of a cluster
 	// (GET /v2/clusters/{id}/pods)
 	ListClusterPods(ctx echo.Context, id string) error
+	// ListGlobalVolumes List global volumes
+	// (GET /v2/global-volumes)
+	ListGlobalVolumes(ctx echo.Context, params ListGlobalVolumesParams) error
+	// CreateGlobalVolume Create a global volume
+	// (POST /v2/global-volumes)
+	CreateGlobalVolume(ctx echo.Context) error
+	// DeleteGlobalVolume Delete a global volume
+	// (DELETE /v2/global-volumes/{id})
+	DeleteGlobalVolume(ctx echo.Context, id string) error
+	// GetGlobalVolume Read a global volume
+	// (GET /v2/global-volumes/{id})
+	GetGlobalVolume(ctx echo.Context, id string) error
+	// UpdateGlobalVolume Rename a global volume
+	// (PATCH /v2/global-volumes/{id})
+	UpdateGlobalVolume(ctx echo.Context, id string) error
 	// ListNetworkVolumes List network volumes
 	// (GET /v2/network-volumes)
-	ListNetworkVolumes(ctx echo.Context) error
+	ListNetworkVolumes(ctx echo.Context, params ListNetworkVolumesParams) error
 	// CreateNetworkVolume Create a network volume
 	// (POST /v2/network-volumes)
 	CreateNetworkVolume(ctx echo.Context) error
@@ -2928,7 +3360,7 @@ type ServerInterface interface {
 	GetRegistry(ctx echo.Context, id string) error
 	// ListEndpoints List endpoints
 	// (GET /v2/serverless)
-	ListEndpoints(ctx echo.Context) error
+	ListEndpoints(ctx echo.Context, params ListEndpointsParams) error
 	// CreateEndpoint Create an endpoint
 	// (POST /v2/serverless)
 	CreateEndpoint(ctx echo.Context) error
@@ -2941,9 +3373,18 @@ type ServerInterface interface {
 	// UpdateEndpoint Change an endpoint
 	// (PATCH /v2/serverless/{id})
 	UpdateEndpoint(ctx echo.Context, id string) error
+	// ListEndpointBuilds List the builds of an endpoint
+	// (GET /v2/serverless/{id}/builds)
+	ListEndpointBuilds(ctx echo.Context, id string, params ListEndpointBuildsParams) error
+	// GetEndpointBuild Read a build
+	// (GET /v2/serverless/{id}/builds/{buildId})
+	GetEndpointBuild(ctx echo.Context, id string, buildID string) error
+	// GetBuildLogs Follow the logs of a build
+	// (GET /v2/serverless/{id}/builds/{buildId}/logs)
+	GetBuildLogs(ctx echo.Context, id string, buildID string, params GetBuildLogsParams) error
 	// ListEndpointReleases List the releases of an endpoint
 	// (GET /v2/serverless/{id}/releases)
-	ListEndpointReleases(ctx echo.Context, id string) error
+	ListEndpointReleases(ctx echo.Context, id string, params ListEndpointReleasesParams) error
 	// ListEndpointWorkers List the workers of an endpoint
 	// (GET /v2/serverless/{id}/workers)
 	ListEndpointWorkers(ctx echo.Context, id string) error
@@ -2952,7 +3393,7 @@ type ServerInterface interface {
 	GetWorkerLogs(ctx echo.Context, id string, workerID string, params GetWorkerLogsParams) error
 	// ListTemplates List templates
 	// (GET /v2/templates)
-	ListTemplates(ctx echo.Context) error
+	ListTemplates(ctx echo.Context, params ListTemplatesParams) error
 	// CreateTemplate Create a template
 	// (POST /v2/templates)
 	CreateTemplate(ctx echo.Context) error
@@ -3696,12 +4137,110 @@ func (w *ServerInterfaceWrapper) ListClusterPods(ctx echo.Context) error {
 	return err
 }
 
+// ListGlobalVolumes converts echo context to params.
+func (w *ServerInterfaceWrapper) ListGlobalVolumes(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListGlobalVolumesParams
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListGlobalVolumes(ctx, params)
+	return err
+}
+
+// CreateGlobalVolume converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateGlobalVolume(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateGlobalVolume(ctx)
+	return err
+}
+
+// DeleteGlobalVolume converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteGlobalVolume(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteGlobalVolume(ctx, id)
+	return err
+}
+
+// GetGlobalVolume converts echo context to params.
+func (w *ServerInterfaceWrapper) GetGlobalVolume(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetGlobalVolume(ctx, id)
+	return err
+}
+
+// UpdateGlobalVolume converts echo context to params.
+func (w *ServerInterfaceWrapper) UpdateGlobalVolume(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.UpdateGlobalVolume(ctx, id)
+	return err
+}
+
 // ListNetworkVolumes converts echo context to params.
 func (w *ServerInterfaceWrapper) ListNetworkVolumes(ctx echo.Context) error {
 	var err error
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListNetworkVolumesParams
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.ListNetworkVolumes(ctx)
+	err = w.Handler.ListNetworkVolumes(ctx, params)
 	return err
 }
 
@@ -3773,6 +4312,20 @@ func (w *ServerInterfaceWrapper) ListPods(ctx echo.Context) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "includeClusterPods", ctx.QueryParams(), &params.IncludeClusterPods, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter includeClusterPods: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
 	}
 
 	// Invoke the callback with all the unmarshaled arguments
@@ -3997,8 +4550,24 @@ func (w *ServerInterfaceWrapper) GetRegistry(ctx echo.Context) error {
 func (w *ServerInterfaceWrapper) ListEndpoints(ctx echo.Context) error {
 	var err error
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListEndpointsParams
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.ListEndpoints(ctx)
+	err = w.Handler.ListEndpoints(ctx, params)
 	return err
 }
 
@@ -4059,6 +4628,126 @@ func (w *ServerInterfaceWrapper) UpdateEndpoint(ctx echo.Context) error {
 	return err
 }
 
+// ListEndpointBuilds converts echo context to params.
+func (w *ServerInterfaceWrapper) ListEndpointBuilds(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListEndpointBuildsParams
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListEndpointBuilds(ctx, id, params)
+	return err
+}
+
+// GetEndpointBuild converts echo context to params.
+func (w *ServerInterfaceWrapper) GetEndpointBuild(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// ------------- Path parameter "buildId" -------------
+	var buildID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "buildId", ctx.Param("buildId"), &buildID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter buildId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetEndpointBuild(ctx, id, buildID)
+	return err
+}
+
+// GetBuildLogs converts echo context to params.
+func (w *ServerInterfaceWrapper) GetBuildLogs(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", ctx.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
+	}
+
+	// ------------- Path parameter "buildId" -------------
+	var buildID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "buildId", ctx.Param("buildId"), &buildID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter buildId: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetBuildLogsParams
+	// ------------- Optional query parameter "source" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source", ctx.QueryParams(), &params.Source, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter source: %s", err))
+	}
+
+	// ------------- Optional query parameter "tail" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tail", ctx.QueryParams(), &params.Tail, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter tail: %s", err))
+	}
+
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", ctx.QueryParams(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter since: %s", err))
+	}
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID LogLastEventID
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Last-Event-ID, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: "date-time"})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Last-Event-ID: %s", err))
+		}
+
+		params.LastEventID = &LastEventID
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetBuildLogs(ctx, id, buildID, params)
+	return err
+}
+
 // ListEndpointReleases converts echo context to params.
 func (w *ServerInterfaceWrapper) ListEndpointReleases(ctx echo.Context) error {
 	var err error
@@ -4070,8 +4759,24 @@ func (w *ServerInterfaceWrapper) ListEndpointReleases(ctx echo.Context) error {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter id: %s", err))
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListEndpointReleasesParams
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.ListEndpointReleases(ctx, id)
+	err = w.Handler.ListEndpointReleases(ctx, id, params)
 	return err
 }
 
@@ -4159,8 +4864,24 @@ func (w *ServerInterfaceWrapper) GetWorkerLogs(ctx echo.Context) error {
 func (w *ServerInterfaceWrapper) ListTemplates(ctx echo.Context) error {
 	var err error
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListTemplatesParams
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
 	// Invoke the callback with all the unmarshaled arguments
-	err = w.Handler.ListTemplates(ctx)
+	err = w.Handler.ListTemplates(ctx, params)
 	return err
 }
 
@@ -4294,6 +5015,11 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v2/clusters/:id", wrapper.GetCluster, options.OperationMiddlewares["getCluster"]...)
 	router.PATCH(options.BaseURL+"/v2/clusters/:id", wrapper.UpdateCluster, options.OperationMiddlewares["updateCluster"]...)
 	router.GET(options.BaseURL+"/v2/clusters/:id/pods", wrapper.ListClusterPods, options.OperationMiddlewares["listClusterPods"]...)
+	router.GET(options.BaseURL+"/v2/global-volumes", wrapper.ListGlobalVolumes, options.OperationMiddlewares["listGlobalVolumes"]...)
+	router.POST(options.BaseURL+"/v2/global-volumes", wrapper.CreateGlobalVolume, options.OperationMiddlewares["createGlobalVolume"]...)
+	router.DELETE(options.BaseURL+"/v2/global-volumes/:id", wrapper.DeleteGlobalVolume, options.OperationMiddlewares["deleteGlobalVolume"]...)
+	router.GET(options.BaseURL+"/v2/global-volumes/:id", wrapper.GetGlobalVolume, options.OperationMiddlewares["getGlobalVolume"]...)
+	router.PATCH(options.BaseURL+"/v2/global-volumes/:id", wrapper.UpdateGlobalVolume, options.OperationMiddlewares["updateGlobalVolume"]...)
 	router.GET(options.BaseURL+"/v2/network-volumes", wrapper.ListNetworkVolumes, options.OperationMiddlewares["listNetworkVolumes"]...)
 	router.POST(options.BaseURL+"/v2/network-volumes", wrapper.CreateNetworkVolume, options.OperationMiddlewares["createNetworkVolume"]...)
 	router.DELETE(options.BaseURL+"/v2/network-volumes/:id", wrapper.DeleteNetworkVolume, options.OperationMiddlewares["deleteNetworkVolume"]...)
@@ -4318,6 +5044,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.DELETE(options.BaseURL+"/v2/serverless/:id", wrapper.DeleteEndpoint, options.OperationMiddlewares["deleteEndpoint"]...)
 	router.GET(options.BaseURL+"/v2/serverless/:id", wrapper.GetEndpoint, options.OperationMiddlewares["getEndpoint"]...)
 	router.PATCH(options.BaseURL+"/v2/serverless/:id", wrapper.UpdateEndpoint, options.OperationMiddlewares["updateEndpoint"]...)
+	router.GET(options.BaseURL+"/v2/serverless/:id/builds", wrapper.ListEndpointBuilds, options.OperationMiddlewares["listEndpointBuilds"]...)
+	router.GET(options.BaseURL+"/v2/serverless/:id/builds/:buildId", wrapper.GetEndpointBuild, options.OperationMiddlewares["getEndpointBuild"]...)
+	router.GET(options.BaseURL+"/v2/serverless/:id/builds/:buildId/logs", wrapper.GetBuildLogs, options.OperationMiddlewares["getBuildLogs"]...)
 	router.GET(options.BaseURL+"/v2/serverless/:id/releases", wrapper.ListEndpointReleases, options.OperationMiddlewares["listEndpointReleases"]...)
 	router.GET(options.BaseURL+"/v2/serverless/:id/workers", wrapper.ListEndpointWorkers, options.OperationMiddlewares["listEndpointWorkers"]...)
 	router.GET(options.BaseURL+"/v2/serverless/:id/workers/:workerId/logs", wrapper.GetWorkerLogs, options.OperationMiddlewares["getWorkerLogs"]...)

@@ -8,6 +8,12 @@ import (
 	"github.com/berthdev/berth/impl/validate"
 )
 
+var parameterCursor = validate.Param{In: "query", Name: "cursor", Required: false, Text: &validate.Text{Min: 1}}
+
+var parameterLimit = validate.Param{In: "query", Name: "limit", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: 1000}}
+
+var parameterLimitBuilds = validate.Param{In: "query", Name: "limit", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 1, Max: 100}}
+
 var parameterLogSourceParam = validate.Param{In: "query", Name: "source", Required: false, Text: checkLogSource}
 
 var parameterLogTail = validate.Param{In: "query", Name: "tail", Required: false, Kind: validate.IntegerParam, Integer: &validate.Integer{Min: 0, Max: 5000}}
@@ -56,6 +62,8 @@ var parameterBillingLastN = validate.Param{In: "query", Name: "lastN", Required:
 
 var paramsOfListPods = []validate.Param{
 	{In: "query", Name: "includeClusterPods", Required: false, Kind: validate.BooleanParam},
+	parameterCursor,
+	parameterLimit,
 }
 
 var paramsOfGetPod = []validate.Param{
@@ -133,6 +141,11 @@ var paramsOfListPublicTemplates = []validate.Param{
 	parameterTemplateSource,
 }
 
+var paramsOfListNetworkVolumes = []validate.Param{
+	parameterCursor,
+	parameterLimit,
+}
+
 var paramsOfGetNetworkVolume = []validate.Param{
 	{In: "path", Name: "id", Required: true},
 }
@@ -142,6 +155,23 @@ var paramsOfUpdateNetworkVolume = []validate.Param{
 }
 
 var paramsOfDeleteNetworkVolume = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfListGlobalVolumes = []validate.Param{
+	parameterCursor,
+	parameterLimit,
+}
+
+var paramsOfGetGlobalVolume = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfUpdateGlobalVolume = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfDeleteGlobalVolume = []validate.Param{
 	{In: "path", Name: "id", Required: true},
 }
 
@@ -155,6 +185,11 @@ var paramsOfDeleteRegistry = []validate.Param{
 
 var paramsOfRevokeDelegation = []validate.Param{
 	{In: "path", Name: "id", Required: true},
+}
+
+var paramsOfListTemplates = []validate.Param{
+	parameterCursor,
+	parameterLimit,
 }
 
 var paramsOfGetTemplate = []validate.Param{
@@ -201,6 +236,11 @@ var paramsOfListClusterPods = []validate.Param{
 	{In: "path", Name: "id", Required: true},
 }
 
+var paramsOfListEndpoints = []validate.Param{
+	parameterCursor,
+	parameterLimit,
+}
+
 var paramsOfGetEndpoint = []validate.Param{
 	{In: "path", Name: "id", Required: true},
 }
@@ -226,8 +266,30 @@ var paramsOfGetWorkerLogs = []validate.Param{
 	parameterLogLastEventID,
 }
 
+var paramsOfListEndpointBuilds = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+	parameterCursor,
+	parameterLimitBuilds,
+}
+
+var paramsOfGetEndpointBuild = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+	{In: "path", Name: "buildId", Required: true},
+}
+
+var paramsOfGetBuildLogs = []validate.Param{
+	{In: "path", Name: "id", Required: true},
+	{In: "path", Name: "buildId", Required: true},
+	parameterLogSourceParam,
+	parameterLogTail,
+	parameterLogSince,
+	parameterLogLastEventID,
+}
+
 var paramsOfListEndpointReleases = []validate.Param{
 	{In: "path", Name: "id", Required: true},
+	parameterCursor,
+	parameterLimit,
 }
 
 var paramsOfListBilling = []validate.Param{
@@ -286,7 +348,7 @@ var Ops = map[string]validate.Op{
 	},
 	"createPod": {
 		Method: "POST", Path: "/v2/pods",
-		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
+		MaxBody: 102400, HasBody: true, AnyContentType: false,
 		Decode: func(body []byte) (any, validate.Violations, error) {
 			s, v := validate.NewScanner(body), new(CreatePodRequest)
 			readCreatePodRequest(&s, v)
@@ -386,7 +448,7 @@ var Ops = map[string]validate.Op{
 	"listNetworkVolumes": {
 		Method: "GET", Path: "/v2/network-volumes",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params(nil, false, path, query, header)
+			return validate.Params(paramsOfListNetworkVolumes, false, path, query, header)
 		},
 	},
 	"createNetworkVolume": {
@@ -425,6 +487,50 @@ var Ops = map[string]validate.Op{
 		Method: "DELETE", Path: "/v2/network-volumes/{id}",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(paramsOfDeleteNetworkVolume, false, path, query, header)
+		},
+	},
+	"listGlobalVolumes": {
+		Method: "GET", Path: "/v2/global-volumes",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfListGlobalVolumes, false, path, query, header)
+		},
+	},
+	"createGlobalVolume": {
+		Method: "POST", Path: "/v2/global-volumes",
+		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(CreateGlobalVolumeRequest)
+			readCreateGlobalVolumeRequest(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"getGlobalVolume": {
+		Method: "GET", Path: "/v2/global-volumes/{id}",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfGetGlobalVolume, false, path, query, header)
+		},
+	},
+	"updateGlobalVolume": {
+		Method: "PATCH", Path: "/v2/global-volumes/{id}",
+		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(UpdateGlobalVolumeRequest)
+			readUpdateGlobalVolumeRequest(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfUpdateGlobalVolume, false, path, query, header)
+		},
+	},
+	"deleteGlobalVolume": {
+		Method: "DELETE", Path: "/v2/global-volumes/{id}",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfDeleteGlobalVolume, false, path, query, header)
 		},
 	},
 	"listRegistries": {
@@ -486,7 +592,7 @@ var Ops = map[string]validate.Op{
 	"listTemplates": {
 		Method: "GET", Path: "/v2/templates",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params(nil, false, path, query, header)
+			return validate.Params(paramsOfListTemplates, false, path, query, header)
 		},
 	},
 	"createTemplate": {
@@ -643,7 +749,7 @@ var Ops = map[string]validate.Op{
 	"listEndpoints": {
 		Method: "GET", Path: "/v2/serverless",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
-			return validate.Params(nil, false, path, query, header)
+			return validate.Params(paramsOfListEndpoints, false, path, query, header)
 		},
 	},
 	"createEndpoint": {
@@ -696,6 +802,24 @@ var Ops = map[string]validate.Op{
 			return validate.Params(paramsOfGetWorkerLogs, false, path, query, header)
 		},
 	},
+	"listEndpointBuilds": {
+		Method: "GET", Path: "/v2/serverless/{id}/builds",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfListEndpointBuilds, false, path, query, header)
+		},
+	},
+	"getEndpointBuild": {
+		Method: "GET", Path: "/v2/serverless/{id}/builds/{buildId}",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfGetEndpointBuild, false, path, query, header)
+		},
+	},
+	"getBuildLogs": {
+		Method: "GET", Path: "/v2/serverless/{id}/builds/{buildId}/logs",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfGetBuildLogs, false, path, query, header)
+		},
+	},
 	"listEndpointReleases": {
 		Method: "GET", Path: "/v2/serverless/{id}/releases",
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
@@ -740,11 +864,115 @@ var Ops = map[string]validate.Op{
 	},
 }
 
+// OpsPublic202610 has the checks of every operation by its id, as the edition public-2026-10 has it.
+var OpsPublic202610 = map[string]validate.Op{
+	"listPods": Ops["listPods"],
+	"createPod": {
+		Method: "POST", Path: "/v2/pods",
+		MaxBody: 102400, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(CreatePodRequest)
+			readCreatePodRequestPublic202610(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"getPod":                   Ops["getPod"],
+	"updatePod":                Ops["updatePod"],
+	"deletePod":                Ops["deletePod"],
+	"podAction":                Ops["podAction"],
+	"getPodLogs":               Ops["getPodLogs"],
+	"listGpuTypes":             Ops["listGpuTypes"],
+	"getGpuType":               Ops["getGpuType"],
+	"listCpuTypes":             Ops["listCpuTypes"],
+	"getCpuType":               Ops["getCpuType"],
+	"listDataCenters":          Ops["listDataCenters"],
+	"getDataCenter":            Ops["getDataCenter"],
+	"listPublicTemplates":      Ops["listPublicTemplates"],
+	"listNetworkVolumes":       Ops["listNetworkVolumes"],
+	"createNetworkVolume":      Ops["createNetworkVolume"],
+	"getNetworkVolume":         Ops["getNetworkVolume"],
+	"updateNetworkVolume":      Ops["updateNetworkVolume"],
+	"deleteNetworkVolume":      Ops["deleteNetworkVolume"],
+	"listGlobalVolumes":        Ops["listGlobalVolumes"],
+	"createGlobalVolume":       Ops["createGlobalVolume"],
+	"getGlobalVolume":          Ops["getGlobalVolume"],
+	"updateGlobalVolume":       Ops["updateGlobalVolume"],
+	"deleteGlobalVolume":       Ops["deleteGlobalVolume"],
+	"listRegistries":           Ops["listRegistries"],
+	"createRegistry":           Ops["createRegistry"],
+	"getRegistry":              Ops["getRegistry"],
+	"deleteRegistry":           Ops["deleteRegistry"],
+	"listDelegations":          Ops["listDelegations"],
+	"createDelegation":         Ops["createDelegation"],
+	"revokeDelegation":         Ops["revokeDelegation"],
+	"listTemplates":            Ops["listTemplates"],
+	"createTemplate":           Ops["createTemplate"],
+	"getTemplate":              Ops["getTemplate"],
+	"updateTemplate":           Ops["updateTemplate"],
+	"deleteTemplate":           Ops["deleteTemplate"],
+	"listSecrets":              Ops["listSecrets"],
+	"createSecret":             Ops["createSecret"],
+	"getSecret":                Ops["getSecret"],
+	"updateSecret":             Ops["updateSecret"],
+	"deleteSecret":             Ops["deleteSecret"],
+	"getSshKeys":               Ops["getSshKeys"],
+	"updateSshKeys":            Ops["updateSshKeys"],
+	"listClusters":             Ops["listClusters"],
+	"createCluster":            Ops["createCluster"],
+	"getCluster":               Ops["getCluster"],
+	"updateCluster":            Ops["updateCluster"],
+	"deleteCluster":            Ops["deleteCluster"],
+	"listClusterPods":          Ops["listClusterPods"],
+	"listEndpoints":            Ops["listEndpoints"],
+	"createEndpoint":           Ops["createEndpoint"],
+	"getEndpoint":              Ops["getEndpoint"],
+	"updateEndpoint":           Ops["updateEndpoint"],
+	"deleteEndpoint":           Ops["deleteEndpoint"],
+	"listEndpointWorkers":      Ops["listEndpointWorkers"],
+	"getWorkerLogs":            Ops["getWorkerLogs"],
+	"listEndpointBuilds":       Ops["listEndpointBuilds"],
+	"getEndpointBuild":         Ops["getEndpointBuild"],
+	"getBuildLogs":             Ops["getBuildLogs"],
+	"listEndpointReleases":     Ops["listEndpointReleases"],
+	"listBilling":              Ops["listBilling"],
+	"listPodBilling":           Ops["listPodBilling"],
+	"listServerlessBilling":    Ops["listServerlessBilling"],
+	"listEndpointBilling":      Ops["listEndpointBilling"],
+	"listNetworkVolumeBilling": Ops["listNetworkVolumeBilling"],
+	"listClusterBilling":       Ops["listClusterBilling"],
+}
+
+// Editions are those of the contract: the document itself, and what overlays make of it.
+var Editions = []validate.Edition{
+	{Name: "2.0.0", Alias: "", Ops: Ops},
+	{Name: "public-2026-10", Alias: "public", Ops: OpsPublic202610},
+}
+
 var checkCreatePodRequest_Name = &validate.Text{Min: 1}
 
 var checkCreatePodRequest_Disk = &validate.Integer{Min: 1, Max: math.MaxInt64}
 
+var othersOfCreatePodRequest = validate.Elsewhere{
+	"cmd":          {"public-2026-10"},
+	"entrypoint":   {"public-2026-10"},
+	"startJupyter": {"public-2026-10"},
+	"startSsh":     {"public-2026-10"},
+	"templateId":   {"public-2026-10"},
+}
+
 var membersOfCreatePodRequest = []string{"name", "image", "args", "disk", "ports", "env", "registry", "mounts", "gpu", "cpu", "cloud", "dataCenterIds", "globalNetworking"}
+
+var checkCreatePodRequestPublic202610_Name = &validate.Text{Min: 1}
+
+var checkCreatePodRequestPublic202610_Disk = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
+var checkCreatePodRequestPublic202610_TemplateID = &validate.Text{Min: 1}
+
+var membersOfCreatePodRequestPublic202610 = []string{"name", "image", "args", "disk", "ports", "env", "registry", "mounts", "gpu", "cpu", "cloud", "dataCenterIds", "globalNetworking", "templateId", "startSsh", "startJupyter", "cmd", "entrypoint"}
 
 func readCreatePodRequest(s *validate.Scanner, v *CreatePodRequest) {
 	const ( // the bits of seen
@@ -766,6 +994,7 @@ func readCreatePodRequest(s *validate.Scanner, v *CreatePodRequest) {
 		return
 	}
 	optional := new(struct { // what the pointers of v point at, in one allocation
+		Image            string
 		Args             string
 		Disk             int64
 		Mounts           Mounts
@@ -786,7 +1015,8 @@ func readCreatePodRequest(s *validate.Scanner, v *CreatePodRequest) {
 		case "image":
 			if s.Once(&seen, bitImage) {
 				if x, ok := s.String(nil); ok {
-					v.Image = x
+					optional.Image = x
+					v.Image = &optional.Image
 				}
 			}
 		case "args":
@@ -892,10 +1122,225 @@ func readCreatePodRequest(s *validate.Scanner, v *CreatePodRequest) {
 				}
 			}
 		default:
-			s.Unknown()
+			s.UnknownBut(othersOfCreatePodRequest)
 		}
 	}
 	s.Require(seen, 1<<bitName|1<<bitImage, membersOfCreatePodRequest)
+}
+
+func readCreatePodRequestPublic202610(s *validate.Scanner, v *CreatePodRequest) {
+	const ( // the bits of seen
+		bitName = iota
+		bitImage
+		bitArgs
+		bitDisk
+		bitPorts
+		bitEnv
+		bitRegistry
+		bitMounts
+		bitGpu
+		bitCPU
+		bitCloud
+		bitDataCenterIds
+		bitGlobalNetworking
+		bitTemplateID
+		bitStartSSH
+		bitStartJupyter
+		bitCmd
+		bitEntrypoint
+	)
+	if !s.Object() {
+		return
+	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Image            string
+		Args             string
+		Disk             int64
+		Mounts           Mounts
+		Gpu              GpuConfig
+		CPU              CreateCPUConfig
+		Cloud            Cloud
+		GlobalNetworking bool
+		TemplateID       string
+		StartSSH         bool
+		StartJupyter     bool
+		Cmd              Cmd
+		Entrypoint       Entrypoint
+	})
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "name":
+			if s.Once(&seen, bitName) {
+				if x, ok := s.String(checkCreatePodRequestPublic202610_Name); ok {
+					v.Name = x
+				}
+			}
+		case "image":
+			if s.Once(&seen, bitImage) {
+				if x, ok := s.String(nil); ok {
+					optional.Image = x
+					v.Image = &optional.Image
+				}
+			}
+		case "args":
+			if s.Once(&seen, bitArgs) {
+				if x, ok := s.String(nil); ok {
+					optional.Args = x
+					v.Args = &optional.Args
+				}
+			}
+		case "disk":
+			if s.Once(&seen, bitDisk) {
+				if x, ok := s.Int(checkCreatePodRequestPublic202610_Disk); ok {
+					optional.Disk = x
+					v.Disk = &optional.Disk
+				}
+			}
+		case "ports":
+			if s.Once(&seen, bitPorts) {
+				if s.Array() {
+					items := make([]PortSpec, 0, 4)
+					for s.Item() {
+						var item PortSpec
+						if x, ok := s.String(checkPortSpec); ok {
+							item = PortSpec(x)
+						}
+						items = append(items, item)
+					}
+					v.Ports = items
+				}
+			}
+		case "env":
+			if s.Once(&seen, bitEnv) {
+				if s.Object() {
+					entries := map[string]string{}
+					for n := 1; s.Member(); n++ {
+						name := s.NewName()
+						var entry string
+						if x, ok := s.String(nil); ok {
+							entry = x
+						}
+						entries[name] = entry
+						if len(entries) < n {
+							s.Twice()
+							n--
+						}
+					}
+					v.Env = entries
+				}
+			}
+		case "registry":
+			if s.Once(&seen, bitRegistry) {
+				if s.Null() {
+					v.Registry.SetNull()
+				} else {
+					var value string
+					if x, ok := s.String(nil); ok {
+						value = x
+					}
+					v.Registry.Set(value)
+				}
+			}
+		case "mounts":
+			if s.Once(&seen, bitMounts) {
+				readMounts(s, &optional.Mounts)
+				v.Mounts = &optional.Mounts
+			}
+		case "gpu":
+			if s.Once(&seen, bitGpu) {
+				readGpuConfigPublic202610(s, &optional.Gpu)
+				v.Gpu = &optional.Gpu
+			}
+		case "cpu":
+			if s.Once(&seen, bitCPU) {
+				readCreateCPUConfig(s, &optional.CPU)
+				v.CPU = &optional.CPU
+			}
+		case "cloud":
+			if s.Once(&seen, bitCloud) {
+				if x, ok := s.String(checkCloud); ok {
+					optional.Cloud = Cloud(x)
+					v.Cloud = &optional.Cloud
+				}
+			}
+		case "dataCenterIds":
+			if s.Once(&seen, bitDataCenterIds) {
+				if s.Array() {
+					items := make([]string, 0, 4)
+					for s.Item() {
+						var item string
+						if x, ok := s.String(nil); ok {
+							item = x
+						}
+						items = append(items, item)
+					}
+					v.DataCenterIds = items
+				}
+			}
+		case "globalNetworking":
+			if s.Once(&seen, bitGlobalNetworking) {
+				if x, ok := s.Bool(); ok {
+					optional.GlobalNetworking = x
+					v.GlobalNetworking = &optional.GlobalNetworking
+				}
+			}
+		case "templateId":
+			if s.Once(&seen, bitTemplateID) {
+				if x, ok := s.String(checkCreatePodRequestPublic202610_TemplateID); ok {
+					optional.TemplateID = x
+					v.TemplateID = &optional.TemplateID
+				}
+			}
+		case "startSsh":
+			if s.Once(&seen, bitStartSSH) {
+				if x, ok := s.Bool(); ok {
+					optional.StartSSH = x
+					v.StartSSH = &optional.StartSSH
+				}
+			}
+		case "startJupyter":
+			if s.Once(&seen, bitStartJupyter) {
+				if x, ok := s.Bool(); ok {
+					optional.StartJupyter = x
+					v.StartJupyter = &optional.StartJupyter
+				}
+			}
+		case "cmd":
+			if s.Once(&seen, bitCmd) {
+				if s.Array() {
+					items := make([]string, 0, 4)
+					for s.Item() {
+						var item string
+						if x, ok := s.String(nil); ok {
+							item = x
+						}
+						items = append(items, item)
+					}
+					optional.Cmd = items
+					v.Cmd = &optional.Cmd
+				}
+			}
+		case "entrypoint":
+			if s.Once(&seen, bitEntrypoint) {
+				if s.Array() {
+					items := make([]string, 0, 4)
+					for s.Item() {
+						var item string
+						if x, ok := s.String(nil); ok {
+							item = x
+						}
+						items = append(items, item)
+					}
+					optional.Entrypoint = items
+					v.Entrypoint = &optional.Entrypoint
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitName, membersOfCreatePodRequestPublic202610)
 }
 
 var checkUpdatePodRequest_Name = &validate.Text{Min: 1}
@@ -904,9 +1349,12 @@ var checkUpdatePodRequest_Disk = &validate.Integer{Min: 1, Max: math.MaxInt64}
 
 func readUpdatePodRequest(s *validate.Scanner, v *UpdatePodRequest) {
 	const ( // the bits of seen
-		bitName = iota
+		bitTemplateID = iota
+		bitName
 		bitImage
 		bitArgs
+		bitCmd
+		bitEntrypoint
 		bitDisk
 		bitPorts
 		bitEnv
@@ -919,9 +1367,12 @@ func readUpdatePodRequest(s *validate.Scanner, v *UpdatePodRequest) {
 		return
 	}
 	optional := new(struct { // what the pointers of v point at, in one allocation
+		TemplateID       string
 		Name             string
 		Image            string
 		Args             string
+		Cmd              Cmd
+		Entrypoint       Entrypoint
 		Disk             int64
 		Mounts           Mounts
 		Locked           bool
@@ -930,6 +1381,13 @@ func readUpdatePodRequest(s *validate.Scanner, v *UpdatePodRequest) {
 	var seen uint64
 	for s.Member() {
 		switch string(s.Name()) {
+		case "templateId":
+			if s.Once(&seen, bitTemplateID) {
+				if x, ok := s.String(nil); ok {
+					optional.TemplateID = x
+					v.TemplateID = &optional.TemplateID
+				}
+			}
 		case "name":
 			if s.Once(&seen, bitName) {
 				if x, ok := s.String(checkUpdatePodRequest_Name); ok {
@@ -949,6 +1407,36 @@ func readUpdatePodRequest(s *validate.Scanner, v *UpdatePodRequest) {
 				if x, ok := s.String(nil); ok {
 					optional.Args = x
 					v.Args = &optional.Args
+				}
+			}
+		case "cmd":
+			if s.Once(&seen, bitCmd) {
+				if s.Array() {
+					items := make([]string, 0, 4)
+					for s.Item() {
+						var item string
+						if x, ok := s.String(nil); ok {
+							item = x
+						}
+						items = append(items, item)
+					}
+					optional.Cmd = items
+					v.Cmd = &optional.Cmd
+				}
+			}
+		case "entrypoint":
+			if s.Once(&seen, bitEntrypoint) {
+				if s.Array() {
+					items := make([]string, 0, 4)
+					for s.Item() {
+						var item string
+						if x, ok := s.String(nil); ok {
+							item = x
+						}
+						items = append(items, item)
+					}
+					optional.Entrypoint = items
+					v.Entrypoint = &optional.Entrypoint
 				}
 			}
 		case "disk":
@@ -1059,7 +1547,26 @@ var checkCloud = &validate.Text{Enum: []string{"SECURE", "COMMUNITY"}}
 
 var checkGpuConfig_Count = &validate.Integer{Min: 1, Max: math.MaxInt64}
 
+var othersOfGpuConfig = validate.Elsewhere{
+	"allowedCudaVersions": {"public-2026-10"},
+	"minCudaVersion":      {"public-2026-10"},
+	"minRamPerGpu":        {"public-2026-10"},
+	"minVcpuCountPerGpu":  {"public-2026-10"},
+}
+
 var membersOfGpuConfig = []string{"id", "count"}
+
+var checkGpuConfigPublic202610_Count = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
+var checkGpuConfigPublic202610_AllowedCudaVersions_Items = &validate.Text{Pattern: validate.MustPattern(`^\d+\.\d+$`)}
+
+var checkGpuConfigPublic202610_MinCudaVersion = &validate.Text{Pattern: validate.MustPattern(`^\d+\.\d+$`)}
+
+var checkGpuConfigPublic202610_MinRAMPerGpu = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
+var checkGpuConfigPublic202610_MinVcpuCountPerGpu = &validate.Integer{Min: 1, Max: math.MaxInt64}
+
+var membersOfGpuConfigPublic202610 = []string{"id", "count", "allowedCudaVersions", "minCudaVersion", "minRamPerGpu", "minVcpuCountPerGpu"}
 
 func readGpuConfig(s *validate.Scanner, v *GpuConfig) {
 	const ( // the bits of seen
@@ -1087,10 +1594,86 @@ func readGpuConfig(s *validate.Scanner, v *GpuConfig) {
 				}
 			}
 		default:
-			s.Unknown()
+			s.UnknownBut(othersOfGpuConfig)
 		}
 	}
 	s.Require(seen, 1<<bitID, membersOfGpuConfig)
+}
+
+func readGpuConfigPublic202610(s *validate.Scanner, v *GpuConfig) {
+	const ( // the bits of seen
+		bitID = iota
+		bitCount
+		bitAllowedCudaVersions
+		bitMinCudaVersion
+		bitMinRAMPerGpu
+		bitMinVcpuCountPerGpu
+	)
+	if !s.Object() {
+		return
+	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Count              int64
+		MinCudaVersion     string
+		MinRAMPerGpu       int64
+		MinVcpuCountPerGpu int64
+	})
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "id":
+			if s.Once(&seen, bitID) {
+				if x, ok := s.String(nil); ok {
+					v.ID = x
+				}
+			}
+		case "count":
+			if s.Once(&seen, bitCount) {
+				if x, ok := s.Int(checkGpuConfigPublic202610_Count); ok {
+					optional.Count = x
+					v.Count = &optional.Count
+				}
+			}
+		case "allowedCudaVersions":
+			if s.Once(&seen, bitAllowedCudaVersions) {
+				if s.Array() {
+					items := make([]string, 0, 4)
+					for s.Item() {
+						var item string
+						if x, ok := s.String(checkGpuConfigPublic202610_AllowedCudaVersions_Items); ok {
+							item = x
+						}
+						items = append(items, item)
+					}
+					v.AllowedCudaVersions = items
+				}
+			}
+		case "minCudaVersion":
+			if s.Once(&seen, bitMinCudaVersion) {
+				if x, ok := s.String(checkGpuConfigPublic202610_MinCudaVersion); ok {
+					optional.MinCudaVersion = x
+					v.MinCudaVersion = &optional.MinCudaVersion
+				}
+			}
+		case "minRamPerGpu":
+			if s.Once(&seen, bitMinRAMPerGpu) {
+				if x, ok := s.Int(checkGpuConfigPublic202610_MinRAMPerGpu); ok {
+					optional.MinRAMPerGpu = x
+					v.MinRAMPerGpu = &optional.MinRAMPerGpu
+				}
+			}
+		case "minVcpuCountPerGpu":
+			if s.Once(&seen, bitMinVcpuCountPerGpu) {
+				if x, ok := s.Int(checkGpuConfigPublic202610_MinVcpuCountPerGpu); ok {
+					optional.MinVcpuCountPerGpu = x
+					v.MinVcpuCountPerGpu = &optional.MinVcpuCountPerGpu
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitID, membersOfGpuConfigPublic202610)
 }
 
 var checkCreateCPUConfig_ID = &validate.Text{Min: 1}
@@ -1341,11 +1924,65 @@ func readUpdateNetworkVolumeRequest(s *validate.Scanner, v *UpdateNetworkVolumeR
 	s.Members(n, 1, -1)
 }
 
-var checkCreateRegistryRequest_Name = &validate.Text{Min: 1}
+var membersOfCreateGlobalVolumeRequest = []string{"name"}
 
-var checkCreateRegistryRequest_Username = &validate.Text{Min: 1}
+func readCreateGlobalVolumeRequest(s *validate.Scanner, v *CreateGlobalVolumeRequest) {
+	const ( // the bits of seen
+		bitName = iota
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "name":
+			if s.Once(&seen, bitName) {
+				if x, ok := s.String(checkGlobalVolumeName); ok {
+					v.Name = GlobalVolumeName(x)
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitName, membersOfCreateGlobalVolumeRequest)
+}
 
-var checkCreateRegistryRequest_Password = &validate.Text{Min: 1}
+func readUpdateGlobalVolumeRequest(s *validate.Scanner, v *UpdateGlobalVolumeRequest) {
+	const ( // the bits of seen
+		bitName = iota
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	n := 0
+	for s.Member() {
+		n++
+		switch string(s.Name()) {
+		case "name":
+			if s.Once(&seen, bitName) {
+				if x, ok := s.String(checkGlobalVolumeName); ok {
+					var to GlobalVolumeName
+					to = GlobalVolumeName(x)
+					v.Name = &to
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Members(n, 1, -1)
+}
+
+var checkGlobalVolumeName = &validate.Text{Min: 1, Max: 191, Pattern: validate.MustPattern(`[^\t-\r\x1c- \x85\xa0  -     　]`)}
+
+var checkCreateRegistryRequest_Name = &validate.Text{Min: 1, Max: 191}
+
+var checkCreateRegistryRequest_Username = &validate.Text{Min: 1, Max: 191}
+
+var checkCreateRegistryRequest_Password = &validate.Text{Min: 1, Max: 16384}
 
 var membersOfCreateRegistryRequest = []string{"name", "username", "password"}
 
@@ -1432,13 +2069,15 @@ var checkCreateTemplateRequest_Disk = &validate.Integer{Min: 1, Max: math.MaxInt
 
 var checkCreateTemplateRequest_AllowedCudaVersions_Items = &validate.Text{Pattern: validate.MustPattern(`^\d+\.\d+$`)}
 
-var membersOfCreateTemplateRequest = []string{"name", "image", "args", "disk", "ports", "env", "registry", "mounts", "category", "public", "serverless", "startSsh", "startJupyter", "allowedCudaVersions"}
+var membersOfCreateTemplateRequest = []string{"name", "image", "args", "cmd", "entrypoint", "disk", "ports", "env", "registry", "mounts", "category", "public", "serverless", "startSsh", "startJupyter", "allowedCudaVersions"}
 
 func readCreateTemplateRequest(s *validate.Scanner, v *CreateTemplateRequest) {
 	const ( // the bits of seen
 		bitName = iota
 		bitImage
 		bitArgs
+		bitCmd
+		bitEntrypoint
 		bitDisk
 		bitPorts
 		bitEnv
@@ -1456,6 +2095,8 @@ func readCreateTemplateRequest(s *validate.Scanner, v *CreateTemplateRequest) {
 	}
 	optional := new(struct { // what the pointers of v point at, in one allocation
 		Args         string
+		Cmd          Cmd
+		Entrypoint   Entrypoint
 		Disk         int64
 		Mounts       TemplateMounts
 		Category     TemplateCategory
@@ -1484,6 +2125,36 @@ func readCreateTemplateRequest(s *validate.Scanner, v *CreateTemplateRequest) {
 				if x, ok := s.String(nil); ok {
 					optional.Args = x
 					v.Args = &optional.Args
+				}
+			}
+		case "cmd":
+			if s.Once(&seen, bitCmd) {
+				if s.Array() {
+					items := make([]string, 0, 4)
+					for s.Item() {
+						var item string
+						if x, ok := s.String(nil); ok {
+							item = x
+						}
+						items = append(items, item)
+					}
+					optional.Cmd = items
+					v.Cmd = &optional.Cmd
+				}
+			}
+		case "entrypoint":
+			if s.Once(&seen, bitEntrypoint) {
+				if s.Array() {
+					items := make([]string, 0, 4)
+					for s.Item() {
+						var item string
+						if x, ok := s.String(nil); ok {
+							item = x
+						}
+						items = append(items, item)
+					}
+					optional.Entrypoint = items
+					v.Entrypoint = &optional.Entrypoint
 				}
 			}
 		case "disk":
@@ -1610,6 +2281,8 @@ func readUpdateTemplateRequest(s *validate.Scanner, v *UpdateTemplateRequest) {
 		bitName = iota
 		bitImage
 		bitArgs
+		bitCmd
+		bitEntrypoint
 		bitDisk
 		bitPorts
 		bitEnv
@@ -1629,6 +2302,8 @@ func readUpdateTemplateRequest(s *validate.Scanner, v *UpdateTemplateRequest) {
 		Name         string
 		Image        string
 		Args         string
+		Cmd          Cmd
+		Entrypoint   Entrypoint
 		Disk         int64
 		Mounts       TemplateMounts
 		Category     TemplateCategory
@@ -1659,6 +2334,36 @@ func readUpdateTemplateRequest(s *validate.Scanner, v *UpdateTemplateRequest) {
 				if x, ok := s.String(nil); ok {
 					optional.Args = x
 					v.Args = &optional.Args
+				}
+			}
+		case "cmd":
+			if s.Once(&seen, bitCmd) {
+				if s.Array() {
+					items := make([]string, 0, 4)
+					for s.Item() {
+						var item string
+						if x, ok := s.String(nil); ok {
+							item = x
+						}
+						items = append(items, item)
+					}
+					optional.Cmd = items
+					v.Cmd = &optional.Cmd
+				}
+			}
+		case "entrypoint":
+			if s.Once(&seen, bitEntrypoint) {
+				if s.Array() {
+					items := make([]string, 0, 4)
+					for s.Item() {
+						var item string
+						if x, ok := s.String(nil); ok {
+							item = x
+						}
+						items = append(items, item)
+					}
+					optional.Entrypoint = items
+					v.Entrypoint = &optional.Entrypoint
 				}
 			}
 		case "disk":
@@ -1923,17 +2628,22 @@ func readUpdateSecretRequest(s *validate.Scanner, v *UpdateSecretRequest) {
 
 var checkCreateClusterRequest_Name = &validate.Text{Min: 1}
 
+var checkCreateClusterRequest_TemplateID = &validate.Text{Min: 1}
+
 var checkCreateClusterRequest_Disk = &validate.Integer{Min: 1, Max: math.MaxInt64}
 
-var membersOfCreateClusterRequest = []string{"name", "type", "compute", "image", "args", "disk", "ports", "env", "mounts", "dataCenterIds", "startSsh", "startJupyter"}
+var membersOfCreateClusterRequest = []string{"name", "type", "compute", "templateId", "image", "args", "cmd", "entrypoint", "disk", "ports", "env", "mounts", "dataCenterIds", "startSsh", "startJupyter"}
 
 func readCreateClusterRequest(s *validate.Scanner, v *CreateClusterRequest) {
 	const ( // the bits of seen
 		bitName = iota
 		bitType
 		bitCompute
+		bitTemplateID
 		bitImage
 		bitArgs
+		bitCmd
+		bitEntrypoint
 		bitDisk
 		bitPorts
 		bitEnv
@@ -1946,7 +2656,11 @@ func readCreateClusterRequest(s *validate.Scanner, v *CreateClusterRequest) {
 		return
 	}
 	optional := new(struct { // what the pointers of v point at, in one allocation
+		TemplateID   string
+		Image        string
 		Args         string
+		Cmd          Cmd
+		Entrypoint   Entrypoint
 		Disk         int64
 		Mounts       Mounts
 		StartSSH     bool
@@ -1971,10 +2685,18 @@ func readCreateClusterRequest(s *validate.Scanner, v *CreateClusterRequest) {
 			if s.Once(&seen, bitCompute) {
 				readClusterCompute(s, &v.Compute)
 			}
+		case "templateId":
+			if s.Once(&seen, bitTemplateID) {
+				if x, ok := s.String(checkCreateClusterRequest_TemplateID); ok {
+					optional.TemplateID = x
+					v.TemplateID = &optional.TemplateID
+				}
+			}
 		case "image":
 			if s.Once(&seen, bitImage) {
 				if x, ok := s.String(nil); ok {
-					v.Image = x
+					optional.Image = x
+					v.Image = &optional.Image
 				}
 			}
 		case "args":
@@ -1982,6 +2704,36 @@ func readCreateClusterRequest(s *validate.Scanner, v *CreateClusterRequest) {
 				if x, ok := s.String(nil); ok {
 					optional.Args = x
 					v.Args = &optional.Args
+				}
+			}
+		case "cmd":
+			if s.Once(&seen, bitCmd) {
+				if s.Array() {
+					items := make([]string, 0, 4)
+					for s.Item() {
+						var item string
+						if x, ok := s.String(nil); ok {
+							item = x
+						}
+						items = append(items, item)
+					}
+					optional.Cmd = items
+					v.Cmd = &optional.Cmd
+				}
+			}
+		case "entrypoint":
+			if s.Once(&seen, bitEntrypoint) {
+				if s.Array() {
+					items := make([]string, 0, 4)
+					for s.Item() {
+						var item string
+						if x, ok := s.String(nil); ok {
+							item = x
+						}
+						items = append(items, item)
+					}
+					optional.Entrypoint = items
+					v.Entrypoint = &optional.Entrypoint
 				}
 			}
 		case "disk":
@@ -2061,7 +2813,7 @@ func readCreateClusterRequest(s *validate.Scanner, v *CreateClusterRequest) {
 			s.Unknown()
 		}
 	}
-	s.Require(seen, 1<<bitName|1<<bitType|1<<bitImage|1<<bitCompute, membersOfCreateClusterRequest)
+	s.Require(seen, 1<<bitName|1<<bitType|1<<bitCompute, membersOfCreateClusterRequest)
 }
 
 var checkUpdateClusterRequest_Name = &validate.Text{Min: 1}
@@ -2148,7 +2900,7 @@ var checkCreateEndpointRequest_Disk = &validate.Integer{Min: 1, Max: math.MaxInt
 
 var checkCreateEndpointRequest_Timeout = &validate.Integer{Min: 0, Max: 604800000}
 
-var membersOfCreateEndpointRequest = []string{"name", "type", "templateId", "image", "args", "disk", "ports", "env", "registry", "gpu", "cpu", "dataCenterIds", "networkVolumes", "workers", "scaling", "timeout", "flashboot"}
+var membersOfCreateEndpointRequest = []string{"name", "type", "templateId", "image", "args", "cmd", "entrypoint", "disk", "ports", "env", "registry", "gpu", "cpu", "dataCenterIds", "networkVolumes", "mounts", "workers", "scaling", "timeout", "flashboot"}
 
 func readCreateEndpointRequest(s *validate.Scanner, v *CreateEndpointRequest) {
 	const ( // the bits of seen
@@ -2157,6 +2909,8 @@ func readCreateEndpointRequest(s *validate.Scanner, v *CreateEndpointRequest) {
 		bitTemplateID
 		bitImage
 		bitArgs
+		bitCmd
+		bitEntrypoint
 		bitDisk
 		bitPorts
 		bitEnv
@@ -2165,6 +2919,7 @@ func readCreateEndpointRequest(s *validate.Scanner, v *CreateEndpointRequest) {
 		bitCPU
 		bitDataCenterIds
 		bitNetworkVolumes
+		bitMounts
 		bitWorkers
 		bitScaling
 		bitTimeout
@@ -2177,8 +2932,11 @@ func readCreateEndpointRequest(s *validate.Scanner, v *CreateEndpointRequest) {
 		TemplateID string
 		Image      string
 		Args       string
+		Cmd        Cmd
+		Entrypoint Entrypoint
 		Disk       int64
 		Gpu        CreateEndpointGpuConfig
+		Mounts     EndpointMounts
 		Workers    CreateEndpointWorkers
 		Timeout    int64
 		Flashboot  FlashBoot
@@ -2217,6 +2975,36 @@ func readCreateEndpointRequest(s *validate.Scanner, v *CreateEndpointRequest) {
 				if x, ok := s.String(nil); ok {
 					optional.Args = x
 					v.Args = &optional.Args
+				}
+			}
+		case "cmd":
+			if s.Once(&seen, bitCmd) {
+				if s.Array() {
+					items := make([]string, 0, 4)
+					for s.Item() {
+						var item string
+						if x, ok := s.String(nil); ok {
+							item = x
+						}
+						items = append(items, item)
+					}
+					optional.Cmd = items
+					v.Cmd = &optional.Cmd
+				}
+			}
+		case "entrypoint":
+			if s.Once(&seen, bitEntrypoint) {
+				if s.Array() {
+					items := make([]string, 0, 4)
+					for s.Item() {
+						var item string
+						if x, ok := s.String(nil); ok {
+							item = x
+						}
+						items = append(items, item)
+					}
+					optional.Entrypoint = items
+					v.Entrypoint = &optional.Entrypoint
 				}
 			}
 		case "disk":
@@ -2317,6 +3105,11 @@ func readCreateEndpointRequest(s *validate.Scanner, v *CreateEndpointRequest) {
 					v.NetworkVolumes = items
 				}
 			}
+		case "mounts":
+			if s.Once(&seen, bitMounts) {
+				readEndpointMounts(s, &optional.Mounts)
+				v.Mounts = &optional.Mounts
+			}
 		case "workers":
 			if s.Once(&seen, bitWorkers) {
 				readCreateEndpointWorkers(s, &optional.Workers)
@@ -2359,6 +3152,8 @@ func readUpdateEndpointRequest(s *validate.Scanner, v *UpdateEndpointRequest) {
 		bitTemplateID
 		bitImage
 		bitArgs
+		bitCmd
+		bitEntrypoint
 		bitDisk
 		bitPorts
 		bitEnv
@@ -2367,6 +3162,7 @@ func readUpdateEndpointRequest(s *validate.Scanner, v *UpdateEndpointRequest) {
 		bitCPU
 		bitDataCenterIds
 		bitNetworkVolumes
+		bitMounts
 		bitWorkers
 		bitScaling
 		bitTimeout
@@ -2380,8 +3176,11 @@ func readUpdateEndpointRequest(s *validate.Scanner, v *UpdateEndpointRequest) {
 		TemplateID string
 		Image      string
 		Args       string
+		Cmd        Cmd
+		Entrypoint Entrypoint
 		Disk       int64
 		Gpu        UpdateEndpointGpuConfig
+		Mounts     EndpointMounts
 		Workers    EndpointWorkers
 		Scaling    EndpointScaling
 		Timeout    int64
@@ -2416,6 +3215,36 @@ func readUpdateEndpointRequest(s *validate.Scanner, v *UpdateEndpointRequest) {
 				if x, ok := s.String(nil); ok {
 					optional.Args = x
 					v.Args = &optional.Args
+				}
+			}
+		case "cmd":
+			if s.Once(&seen, bitCmd) {
+				if s.Array() {
+					items := make([]string, 0, 4)
+					for s.Item() {
+						var item string
+						if x, ok := s.String(nil); ok {
+							item = x
+						}
+						items = append(items, item)
+					}
+					optional.Cmd = items
+					v.Cmd = &optional.Cmd
+				}
+			}
+		case "entrypoint":
+			if s.Once(&seen, bitEntrypoint) {
+				if s.Array() {
+					items := make([]string, 0, 4)
+					for s.Item() {
+						var item string
+						if x, ok := s.String(nil); ok {
+							item = x
+						}
+						items = append(items, item)
+					}
+					optional.Entrypoint = items
+					v.Entrypoint = &optional.Entrypoint
 				}
 			}
 		case "disk":
@@ -2516,6 +3345,11 @@ func readUpdateEndpointRequest(s *validate.Scanner, v *UpdateEndpointRequest) {
 					v.NetworkVolumes = items
 				}
 			}
+		case "mounts":
+			if s.Once(&seen, bitMounts) {
+				readEndpointMounts(s, &optional.Mounts)
+				v.Mounts = &optional.Mounts
+			}
 		case "workers":
 			if s.Once(&seen, bitWorkers) {
 				readEndpointWorkers(s, &optional.Workers)
@@ -2544,6 +3378,75 @@ func readUpdateEndpointRequest(s *validate.Scanner, v *UpdateEndpointRequest) {
 			s.Unknown()
 		}
 	}
+}
+
+func readEndpointMounts(s *validate.Scanner, v *EndpointMounts) {
+	const ( // the bits of seen
+		bitNetwork = iota
+		bitGlobal
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "network":
+			if s.Once(&seen, bitNetwork) {
+				if s.Array() {
+					items := make([]VolumeMount, 0, 4)
+					for s.Item() {
+						var item VolumeMount
+						readVolumeMount(s, &item)
+						items = append(items, item)
+					}
+					v.Network = items
+				}
+			}
+		case "global":
+			if s.Once(&seen, bitGlobal) {
+				if s.Array() {
+					items := make([]VolumeMount, 0, 1)
+					for s.Item() {
+						var item VolumeMount
+						readVolumeMount(s, &item)
+						items = append(items, item)
+					}
+					s.Items(len(items), 0, 1)
+					v.Global = items
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+}
+
+var checkVolumeMount_VolumeID = &validate.Text{Min: 1}
+
+var membersOfVolumeMount = []string{"volumeId"}
+
+func readVolumeMount(s *validate.Scanner, v *VolumeMount) {
+	const ( // the bits of seen
+		bitVolumeID = iota
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "volumeId":
+			if s.Once(&seen, bitVolumeID) {
+				if x, ok := s.String(checkVolumeMount_VolumeID); ok {
+					v.VolumeID = x
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitVolumeID, membersOfVolumeMount)
 }
 
 var checkCreateEndpointGpuConfig_ExcludedTypes_Items = &validate.Text{Pattern: validate.MustPattern(`^\s*[^-\s]`)}

@@ -330,12 +330,69 @@ type ClientInterface interface {
 	// Corresponds with GET /v2/clusters/{id}/pods (the `ListClusterPods` operationId).
 	ListClusterPods(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListGlobalVolumes List global volumes
+	//
+	// The global volumes of the caller, newest first.
+	//
+	// Corresponds with GET /v2/global-volumes (the `ListGlobalVolumes` operationId).
+	ListGlobalVolumes(ctx context.Context, params *ListGlobalVolumesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateGlobalVolumeWithBody Create a global volume
+	//
+	// Storage that the workers of endpoints mount in whatever data center they are. It has no size and is not billed.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v2/global-volumes (the `CreateGlobalVolume` operationId).
+	CreateGlobalVolumeWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateGlobalVolume Create a global volume
+	//
+	// Storage that the workers of endpoints mount in whatever data center they are. It has no size and is not billed.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v2/global-volumes (the `CreateGlobalVolume` operationId).
+	CreateGlobalVolume(ctx context.Context, body CreateGlobalVolumeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteGlobalVolume Delete a global volume
+	//
+	// Its data is gone. Refused while an endpoint mounts it.
+	//
+	// Corresponds with DELETE /v2/global-volumes/{id} (the `DeleteGlobalVolume` operationId).
+	DeleteGlobalVolume(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetGlobalVolume Read a global volume
+	//
+	// Somebody else's is not found.
+	//
+	// Corresponds with GET /v2/global-volumes/{id} (the `GetGlobalVolume` operationId).
+	GetGlobalVolume(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateGlobalVolumeWithBody Rename a global volume
+	//
+	// Its name is all that changes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v2/global-volumes/{id} (the `UpdateGlobalVolume` operationId).
+	UpdateGlobalVolumeWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateGlobalVolume Rename a global volume
+	//
+	// Its name is all that changes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v2/global-volumes/{id} (the `UpdateGlobalVolume` operationId).
+	UpdateGlobalVolume(ctx context.Context, id string, body UpdateGlobalVolumeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListNetworkVolumes List network volumes
 	//
-	// All network volumes of the caller, newest first.
+	// The network volumes of the caller, newest first.
 	//
 	// Corresponds with GET /v2/network-volumes (the `ListNetworkVolumes` operationId).
-	ListNetworkVolumes(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListNetworkVolumes(ctx context.Context, params *ListNetworkVolumesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateNetworkVolumeWithBody Create a network volume
 	//
@@ -389,7 +446,7 @@ type ClientInterface interface {
 
 	// ListPods List pods
 	//
-	// All pods of the caller that are not terminated, newest first.
+	// The pods of the caller that are not terminated, newest first. The members of clusters are left out of a page after it is cut: it may have fewer pods than limit, or none, while others follow.
 	//
 	// Corresponds with GET /v2/pods (the `ListPods` operationId).
 	ListPods(ctx context.Context, params *ListPodsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -542,10 +599,10 @@ type ClientInterface interface {
 
 	// ListEndpoints List endpoints
 	//
-	// All endpoints of the caller, newest first.
+	// The endpoints of the caller, newest first.
 	//
 	// Corresponds with GET /v2/serverless (the `ListEndpoints` operationId).
-	ListEndpoints(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListEndpoints(ctx context.Context, params *ListEndpointsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateEndpointWithBody Create an endpoint
 	//
@@ -597,12 +654,33 @@ type ClientInterface interface {
 	// Corresponds with PATCH /v2/serverless/{id} (the `UpdateEndpoint` operationId).
 	UpdateEndpoint(ctx context.Context, id string, body UpdateEndpointJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListEndpointBuilds List the builds of an endpoint
+	//
+	// Newest first, in pages of at most 100. Builds are local ones, of a folder or an archive (berth build); the last 20 are kept, and that of the image that the endpoint has.
+	//
+	// Corresponds with GET /v2/serverless/{id}/builds (the `ListEndpointBuilds` operationId).
+	ListEndpointBuilds(ctx context.Context, id string, params *ListEndpointBuildsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetEndpointBuild Read a build
+	//
+	// One of the endpoint's that is kept.
+	//
+	// Corresponds with GET /v2/serverless/{id}/builds/{buildId} (the `GetEndpointBuild` operationId).
+	GetEndpointBuild(ctx context.Context, id string, buildID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetBuildLogs Follow the logs of a build
+	//
+	// Server-sent events as of a pod's logs, until the build has ended. The last 256 kB are kept.
+	//
+	// Corresponds with GET /v2/serverless/{id}/builds/{buildId}/logs (the `GetBuildLogs` operationId).
+	GetBuildLogs(ctx context.Context, id string, buildID string, params *GetBuildLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListEndpointReleases List the releases of an endpoint
 	//
-	// The newest first, each with what differs from the one before.
+	// The newest first, each with what differs from the one before. Every page has the rollout of now.
 	//
 	// Corresponds with GET /v2/serverless/{id}/releases (the `ListEndpointReleases` operationId).
-	ListEndpointReleases(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListEndpointReleases(ctx context.Context, id string, params *ListEndpointReleasesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListEndpointWorkers List the workers of an endpoint
 	//
@@ -620,10 +698,10 @@ type ClientInterface interface {
 
 	// ListTemplates List templates
 	//
-	// All templates of the caller, newest first.
+	// The templates of the caller, newest first.
 	//
 	// Corresponds with GET /v2/templates (the `ListTemplates` operationId).
-	ListTemplates(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListTemplates(ctx context.Context, params *ListTemplatesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateTemplateWithBody Create a template
 	//
@@ -1223,13 +1301,140 @@ func (c *Client) ListClusterPods(ctx context.Context, id string, reqEditors ...R
 	return c.Client.Do(req)
 }
 
+// ListGlobalVolumes List global volumes
+//
+// The global volumes of the caller, newest first.
+//
+// Corresponds with GET /v2/global-volumes (the `ListGlobalVolumes` operationId).
+func (c *Client) ListGlobalVolumes(ctx context.Context, params *ListGlobalVolumesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListGlobalVolumesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateGlobalVolumeWithBody Create a global volume
+//
+// Storage that the workers of endpoints mount in whatever data center they are. It has no size and is not billed.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v2/global-volumes (the `CreateGlobalVolume` operationId).
+func (c *Client) CreateGlobalVolumeWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateGlobalVolumeRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateGlobalVolume Create a global volume
+//
+// Storage that the workers of endpoints mount in whatever data center they are. It has no size and is not billed.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v2/global-volumes (the `CreateGlobalVolume` operationId).
+func (c *Client) CreateGlobalVolume(ctx context.Context, body CreateGlobalVolumeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateGlobalVolumeRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteGlobalVolume Delete a global volume
+//
+// Its data is gone. Refused while an endpoint mounts it.
+//
+// Corresponds with DELETE /v2/global-volumes/{id} (the `DeleteGlobalVolume` operationId).
+func (c *Client) DeleteGlobalVolume(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteGlobalVolumeRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetGlobalVolume Read a global volume
+//
+// Somebody else's is not found.
+//
+// Corresponds with GET /v2/global-volumes/{id} (the `GetGlobalVolume` operationId).
+func (c *Client) GetGlobalVolume(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetGlobalVolumeRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateGlobalVolumeWithBody Rename a global volume
+//
+// Its name is all that changes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v2/global-volumes/{id} (the `UpdateGlobalVolume` operationId).
+func (c *Client) UpdateGlobalVolumeWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateGlobalVolumeRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateGlobalVolume Rename a global volume
+//
+// Its name is all that changes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v2/global-volumes/{id} (the `UpdateGlobalVolume` operationId).
+func (c *Client) UpdateGlobalVolume(ctx context.Context, id string, body UpdateGlobalVolumeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateGlobalVolumeRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListNetworkVolumes List network volumes
 //
-// All network volumes of the caller, newest first.
+// The network volumes of the caller, newest first.
 //
 // Corresponds with GET /v2/network-volumes (the `ListNetworkVolumes` operationId).
-func (c *Client) ListNetworkVolumes(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListNetworkVolumesRequest(c.Server)
+func (c *Client) ListNetworkVolumes(ctx context.Context, params *ListNetworkVolumesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListNetworkVolumesRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -1352,7 +1557,7 @@ func (c *Client) UpdateNetworkVolume(ctx context.Context, id string, body Update
 
 // ListPods List pods
 //
-// All pods of the caller that are not terminated, newest first.
+// The pods of the caller that are not terminated, newest first. The members of clusters are left out of a page after it is cut: it may have fewer pods than limit, or none, while others follow.
 //
 // Corresponds with GET /v2/pods (the `ListPods` operationId).
 func (c *Client) ListPods(ctx context.Context, params *ListPodsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1695,11 +1900,11 @@ func (c *Client) GetRegistry(ctx context.Context, id string, reqEditors ...Reque
 
 // ListEndpoints List endpoints
 //
-// All endpoints of the caller, newest first.
+// The endpoints of the caller, newest first.
 //
 // Corresponds with GET /v2/serverless (the `ListEndpoints` operationId).
-func (c *Client) ListEndpoints(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListEndpointsRequest(c.Server)
+func (c *Client) ListEndpoints(ctx context.Context, params *ListEndpointsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListEndpointsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -1820,13 +2025,64 @@ func (c *Client) UpdateEndpoint(ctx context.Context, id string, body UpdateEndpo
 	return c.Client.Do(req)
 }
 
+// ListEndpointBuilds List the builds of an endpoint
+//
+// Newest first, in pages of at most 100. Builds are local ones, of a folder or an archive (berth build); the last 20 are kept, and that of the image that the endpoint has.
+//
+// Corresponds with GET /v2/serverless/{id}/builds (the `ListEndpointBuilds` operationId).
+func (c *Client) ListEndpointBuilds(ctx context.Context, id string, params *ListEndpointBuildsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListEndpointBuildsRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetEndpointBuild Read a build
+//
+// One of the endpoint's that is kept.
+//
+// Corresponds with GET /v2/serverless/{id}/builds/{buildId} (the `GetEndpointBuild` operationId).
+func (c *Client) GetEndpointBuild(ctx context.Context, id string, buildID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetEndpointBuildRequest(c.Server, id, buildID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetBuildLogs Follow the logs of a build
+//
+// Server-sent events as of a pod's logs, until the build has ended. The last 256 kB are kept.
+//
+// Corresponds with GET /v2/serverless/{id}/builds/{buildId}/logs (the `GetBuildLogs` operationId).
+func (c *Client) GetBuildLogs(ctx context.Context, id string, buildID string, params *GetBuildLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetBuildLogsRequest(c.Server, id, buildID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListEndpointReleases List the releases of an endpoint
 //
-// The newest first, each with what differs from the one before.
+// The newest first, each with what differs from the one before. Every page has the rollout of now.
 //
 // Corresponds with GET /v2/serverless/{id}/releases (the `ListEndpointReleases` operationId).
-func (c *Client) ListEndpointReleases(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListEndpointReleasesRequest(c.Server, id)
+func (c *Client) ListEndpointReleases(ctx context.Context, id string, params *ListEndpointReleasesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListEndpointReleasesRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -1873,11 +2129,11 @@ func (c *Client) GetWorkerLogs(ctx context.Context, id string, workerID string, 
 
 // ListTemplates List templates
 //
-// All templates of the caller, newest first.
+// The templates of the caller, newest first.
 //
 // Corresponds with GET /v2/templates (the `ListTemplates` operationId).
-func (c *Client) ListTemplates(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListTemplatesRequest(c.Server)
+func (c *Client) ListTemplates(ctx context.Context, params *ListTemplatesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListTemplatesRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3717,8 +3973,229 @@ func NewListClusterPodsRequest(server string, id string) (*http.Request, error) 
 	return req, nil
 }
 
+// NewListGlobalVolumesRequest constructs an http.Request for the ListGlobalVolumes method
+func NewListGlobalVolumesRequest(server string, params *ListGlobalVolumesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/global-volumes")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateGlobalVolumeRequest calls the generic CreateGlobalVolume builder with application/json body
+func NewCreateGlobalVolumeRequest(server string, body CreateGlobalVolumeJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateGlobalVolumeRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCreateGlobalVolumeRequestWithBody constructs an http.Request for the CreateGlobalVolume method, with any body, and a specified content type
+func NewCreateGlobalVolumeRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/global-volumes")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteGlobalVolumeRequest constructs an http.Request for the DeleteGlobalVolume method
+func NewDeleteGlobalVolumeRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/global-volumes/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetGlobalVolumeRequest constructs an http.Request for the GetGlobalVolume method
+func NewGetGlobalVolumeRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/global-volumes/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateGlobalVolumeRequest calls the generic UpdateGlobalVolume builder with application/json body
+func NewUpdateGlobalVolumeRequest(server string, id string, body UpdateGlobalVolumeJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateGlobalVolumeRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewUpdateGlobalVolumeRequestWithBody constructs an http.Request for the UpdateGlobalVolume method, with any body, and a specified content type
+func NewUpdateGlobalVolumeRequestWithBody(server string, id string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/global-volumes/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListNetworkVolumesRequest constructs an http.Request for the ListNetworkVolumes method
-func NewListNetworkVolumesRequest(server string) (*http.Request, error) {
+func NewListNetworkVolumesRequest(server string, params *ListNetworkVolumesParams) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -3734,6 +4211,45 @@ func NewListNetworkVolumesRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -3930,6 +4446,30 @@ func NewListPodsRequest(server string, params *ListPodsParams) (*http.Request, e
 		if params.IncludeClusterPods != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "includeClusterPods", *params.IncludeClusterPods, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -4492,7 +5032,7 @@ func NewGetRegistryRequest(server string, id string) (*http.Request, error) {
 }
 
 // NewListEndpointsRequest constructs an http.Request for the ListEndpoints method
-func NewListEndpointsRequest(server string) (*http.Request, error) {
+func NewListEndpointsRequest(server string, params *ListEndpointsParams) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -4508,6 +5048,45 @@ func NewListEndpointsRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -4673,8 +5252,229 @@ func NewUpdateEndpointRequestWithBody(server string, id string, contentType stri
 	return req, nil
 }
 
+// NewListEndpointBuildsRequest constructs an http.Request for the ListEndpointBuilds method
+func NewListEndpointBuildsRequest(server string, id string, params *ListEndpointBuildsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/serverless/%s/builds", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetEndpointBuildRequest constructs an http.Request for the GetEndpointBuild method
+func NewGetEndpointBuildRequest(server string, id string, buildID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "buildId", buildID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/serverless/%s/builds/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetBuildLogsRequest constructs an http.Request for the GetBuildLogs method
+func NewGetBuildLogsRequest(server string, id string, buildID string, params *GetBuildLogsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "buildId", buildID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/serverless/%s/builds/%s/logs", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Source != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "source", *params.Source, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Tail != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tail", *params.Tail, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Since != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "since", *params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: "date-time"})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListEndpointReleasesRequest constructs an http.Request for the ListEndpointReleases method
-func NewListEndpointReleasesRequest(server string, id string) (*http.Request, error) {
+func NewListEndpointReleasesRequest(server string, id string, params *ListEndpointReleasesParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -4697,6 +5497,45 @@ func NewListEndpointReleasesRequest(server string, id string) (*http.Request, er
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -4849,7 +5688,7 @@ func NewGetWorkerLogsRequest(server string, id string, workerID string, params *
 }
 
 // NewListTemplatesRequest constructs an http.Request for the ListTemplates method
-func NewListTemplatesRequest(server string) (*http.Request, error) {
+func NewListTemplatesRequest(server string, params *ListTemplatesParams) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -4865,6 +5704,45 @@ func NewListTemplatesRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)

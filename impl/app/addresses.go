@@ -83,7 +83,7 @@ func (a *addresses) close() error {
 	return errors.Join(errs...)
 }
 
-// ofMetrics tells whether the listener of that number is that of the metrics.
+// ofMetrics reports whether the listener of that number is that of the metrics.
 func (a *addresses) ofMetrics(i int) bool { return a.metricsURL != "" && i == len(a.listeners)-1 }
 
 // reachable gives an address that this machine can connect to: an unspecified one listens on all.

@@ -12,7 +12,6 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/limit"
-	"github.com/berthdev/berth/impl/loop"
 )
 
 // owner is the one user of a server: keys, pods and endpoints are theirs.
@@ -20,24 +19,17 @@ const owner compute.UserID = "owner"
 
 // Server is a running server.
 type Server struct {
-	config   Config
-	at       *addresses
-	firstKey string
-	keyring  *control.Keyring
-	workers  *loop.Workers
-	declared map[string]compute.EndpointID
-	controls *controls // nil if there are none
-	leaving  *leaving
-	failed   chan error
-	undo     *undo
+	config  Config
+	at      *addresses
+	leaving *leaving
+	failed  chan error
+	undo    *undo
+	first   *service        // that the start made; nil: another replica owns the store
+	current func() *service // likewise, now
 }
 
-func newServer(c Config, at *addresses, who identity, controls *controls, use *useCases, u *undo) *Server {
-	first, _ := who.first.wait() // it is there: the start has waited for it
-	return &Server{
-		config: c, at: at, firstKey: first, keyring: who.keyring, workers: use.workers, declared: use.declared, controls: controls,
-		leaving: &leaving{}, failed: make(chan error, len(at.listeners)), undo: u,
-	}
+func newServer(g ground, u *undo) *Server {
+	return &Server{config: g.config, at: g.at, leaving: g.leaving, failed: make(chan error, len(g.at.listeners)), undo: u}
 }
 
 // URL is the base of the REST interface, without a slash at the end.
@@ -53,43 +45,75 @@ func (s *Server) MetricsURL() string { return s.at.metricsURL }
 func (s *Server) PagesURL() string { return s.at.pagesURL }
 
 // FirstKey is the key that was made because the data directory had none; empty otherwise. It cannot be had again.
-func (s *Server) FirstKey() string { return s.firstKey }
+func (s *Server) FirstKey() string {
+	if s.first == nil {
+		return ""
+	}
+	return s.first.firstKey
+}
 
 // ControlsKey is the key of the test controls; empty if there are none. It is a new one at each start.
 func (s *Server) ControlsKey() string {
-	if s.controls == nil {
+	if s.first == nil || s.first.controls == nil {
 		return ""
 	}
-	return s.controls.key
+	return s.first.controls.key
 }
 
-// Endpoints are the ids of the declared endpoints by name.
-func (s *Server) Endpoints() map[string]compute.EndpointID { return s.declared }
+// Endpoints are the ids of the declared endpoints by name; none if another replica owns the store.
+func (s *Server) Endpoints() map[string]compute.EndpointID {
+	if v := s.current(); v != nil {
+		return v.declared
+	}
+	return map[string]compute.EndpointID{}
+}
+
+// errNotOwner is the error of what only the owner can do.
+var errNotOwner = compute.Errorf(compute.Unavailable, "another replica owns the database")
+
+func (s *Server) keyring() (*control.Keyring, error) {
+	if v := s.current(); v != nil {
+		return v.keyring, nil
+	}
+	return nil, errNotOwner
+}
 
 // CreateKey makes a key and gives its token, which cannot be had again.
 func (s *Server) CreateKey(ctx context.Context, n control.NewKey) (compute.KeyID, string, error) {
-	key, token, err := s.keyring.Create(ctx, n)
+	keyring, err := s.keyring()
+	if err != nil {
+		return "", "", err
+	}
+	key, token, err := keyring.Create(ctx, n)
 	return key.ID, token, err
 }
 
 // DeleteKey deletes a key: its token is refused from then on.
 func (s *Server) DeleteKey(ctx context.Context, id compute.KeyID) error {
-	return s.keyring.Delete(ctx, id)
+	keyring, err := s.keyring()
+	if err != nil {
+		return err
+	}
+	return keyring.Delete(ctx, id)
 }
 
 // ReplaceWorkers has the workers of a declared endpoint replaced, each as soon as it holds no job: their program has changed.
-func (s *Server) ReplaceWorkers(name string) { s.workers.Replace(s.declared[name]) }
+func (s *Server) ReplaceWorkers(name string) {
+	if v := s.current(); v != nil {
+		v.workers.Replace(v.declared[name])
+	}
+}
 
 // Failed receives when a listener fails.
 func (s *Server) Failed() <-chan error { return s.failed }
 
 // serve answers at the addresses.
-func (s *Server) serve(h handlers, connections *limit.Connections, u *undo) {
+func (s *Server) serve(all, metrics http.Handler, connections *limit.Connections, u *undo) {
 	var servers []*http.Server
 	for i, l := range s.at.listeners {
-		handler := h.all
+		handler := all
 		if s.at.ofMetrics(i) {
-			handler = h.metrics
+			handler = metrics
 		}
 		server := connections.Server(handler)
 		server.ErrorLog = slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn)

@@ -29,7 +29,7 @@ func start(t *testing.T, c app.Config) *app.Server {
 }
 
 // loadDocuments loads them once: it takes a while.
-var loadDocuments = sync.OnceValues(conformance.LoadDocuments)
+var loadDocuments = sync.OnceValues(func() (*conformance.Documents, error) { return conformance.LoadDocuments("") })
 
 func call(t *testing.T, method, url, key, body string) (int, map[string]any) {
 	req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, url, strings.NewReader(body))
@@ -170,7 +170,7 @@ func TestARestartGrantsNoFreshWindowAndAnotherProcessMayChangeKeys(t *testing.T)
 	require.Equal(t, 429, status)
 	require.Contains(t, problem["detail"], "each day")
 
-	keys, err := app.OpenKeys(t.Context(), c.Data)
+	keys, err := app.OpenKeys(t.Context(), c.Data, "")
 	require.NoError(t, err)
 	made, exempt, err := keys.Create(t.Context(), app.NewKey("ci", []string{"rest:read"}, true, time.Hour))
 	require.NoError(t, err)

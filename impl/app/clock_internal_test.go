@@ -30,14 +30,14 @@ func TestAStepOfTheClockOutlivesARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := serveFrom(t, dir)
-	running := s.controls.keeper.running
+	running := s.first.controls.keeper.running
 	require.Zero(t, running.Lag())
-	require.NoError(t, s.controls.Step(t.Context(), time.Hour))
+	require.NoError(t, s.first.controls.Step(t.Context(), time.Hour))
 	require.InDelta(t, time.Hour, running.Lag(), float64(time.Second))
 	require.NoError(t, s.Close())
 
 	s = serveFrom(t, dir)
-	require.InDelta(t, time.Hour, s.controls.keeper.running.Lag(), float64(time.Second), "what is due is due as it was")
+	require.InDelta(t, time.Hour, s.first.controls.keeper.running.Lag(), float64(time.Second), "what is due is due as it was")
 	require.InDelta(t, time.Hour, compute.Lag(s.Clock()), float64(time.Second))
 	require.NoError(t, s.Close())
 }
@@ -45,7 +45,7 @@ func TestAStepOfTheClockOutlivesARestart(t *testing.T) {
 func TestAStepThatCannotBeStoredIsOneStill(t *testing.T) {
 	t.Parallel()
 	s := serveFrom(t, t.TempDir())
-	works := s.controls.db.store
+	works := s.first.controls.db.store
 	k, err := newTimekeeper(t.Context(), compute.NewRunningClock(), works, slog.New(slog.DiscardHandler)) // beside that of the server
 	require.NoError(t, err)
 

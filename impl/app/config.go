@@ -13,6 +13,9 @@ import (
 // Config is what a server is started with. The zero value of a field is its default, which stands in the table of settings.
 type Config struct {
 	Data            string              // directory of the database and of what belongs to it; required
+	Store           string              // URL of a PostgreSQL database that keeps everything; empty: a file in the data directory
+	SecretKey       string              // file with the key of what is stored encrypted; empty: secret.key in the data directory
+	ReplicaURL      string              // base under which the other servers of that database reach this one; empty: the address
 	Ephemeral       bool                // the directory is thrown away afterwards: no write waits for the disk
 	Listen          string              // address of all interfaces; 127.0.0.1:0 picks a port
 	QueueListen     string              // a second address, for the queue and the workers; empty: none
@@ -24,6 +27,9 @@ type Config struct {
 	PublicURL       string              // base under which clients reach the server, such as https://pods.example.com; empty: what a trusted proxy says, or the address
 	TrustedProxies  []string            // addresses and networks of proxies whose X-Forwarded-Proto and X-Forwarded-Host are believed; none: nobody's
 	PodRetention    time.Duration       // how long the row of a terminated pod is kept; 24 h
+	InterruptAfter  time.Duration       // that an interruptible pod runs on average; 0: until somebody interrupts it
+	InterruptSeed   int64               // what these times are drawn from
+	Contract        string              // the edition of the contract for requests and keys that name none; empty: 2.0.0, the strict one
 	Quotas          Quotas              // of REST requests for each user
 	QueueRates      compute.QueuePreset // limits on requests of the queue; empty: none
 	Catalog         string              // file of the catalog; empty: the built-in one

@@ -57,15 +57,15 @@ func openControls(
 
 // Clock is the clock that tests set; nil without the test controls.
 func (s *Server) Clock() *compute.SettableClock {
-	if s.controls == nil {
+	if s.first == nil || s.first.controls == nil {
 		return nil
 	}
-	return s.controls.clock
+	return s.first.controls.clock
 }
 
 // Advance sets that clock forward by d and does all that falls due on the way, each at its time. It needs the test controls.
 func (s *Server) Advance(ctx context.Context, d time.Duration) error {
-	return s.controls.Advance(ctx, d)
+	return s.first.controls.Advance(ctx, d)
 }
 
 func (c *controls) Clock() *compute.SettableClock { return c.clock }
@@ -94,6 +94,7 @@ func (c *controls) Reset(ctx context.Context) error {
 		s.Reset()
 	}
 	c.use.placement.Clear()
+	c.SetInterruptions(c.config.InterruptAfter, c.config.InterruptSeed)
 	q := c.config.Quotas
 	c.SetQuotas(q.Minute, q.Hour, q.Day)
 
@@ -144,6 +145,24 @@ func (c *controls) SetBoot(d time.Duration) {
 	for _, s := range c.simulations {
 		s.SetBoot(d)
 	}
+}
+
+func (c *controls) SetInterruptions(mean time.Duration, seed int64) {
+	c.use.control.SetInterruptions(mean, seed)
+}
+
+func (c *controls) InterruptPods(ctx context.Context, id compute.PodID) (int, error) {
+	if id == "" {
+		return c.use.control.InterruptPods(ctx)
+	}
+	if err := c.use.control.InterruptPod(ctx, id); err != nil {
+		return 0, err
+	}
+	return 1, nil
+}
+
+func (c *controls) InterruptWorkers(e compute.EndpointID, id compute.WorkerID) int {
+	return c.use.workers.Interrupt(e, id)
 }
 
 func (c *controls) SetCapacity(capacity []control.Capacity) error {

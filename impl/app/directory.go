@@ -22,6 +22,7 @@ const (
 	lockFile     = "lock"          // held while a server runs
 	ownerFile    = "runtime-owner" // the name that the directory's containers are found by
 	bodiesDir    = "bodies"        // of large bodies while they come
+	buildsDir    = "builds"        // of archives that are built
 )
 
 // lostAndFound is at the root of some file systems, which a data directory may be.
@@ -29,8 +30,8 @@ const lostAndFound = "lost+found"
 
 // openDirectory makes the data directory if it is missing, sees to it that nobody else can read what is in it, and makes it this
 // process's own until unlock. It gives the directories in which it made one, whose names are not on disk yet. Where there is something of an earlier server without its database, it says so: a new one beside it
-// would be taken for all there ever was.
-func openDirectory(dir, version string, log *slog.Logger) (madeIn []string, unlock func() error, err error) {
+// would be taken for all there ever was. hasDatabase says whether the database is in the directory.
+func openDirectory(dir, version string, hasDatabase bool, log *slog.Logger) (madeIn []string, unlock func() error, err error) {
 	if madeIn, err = atomicfile.MakeDir(dir); err != nil {
 		return nil, nil, err
 	}
@@ -40,7 +41,7 @@ func openDirectory(dir, version string, log *slog.Logger) (madeIn []string, unlo
 	if unlock, err = lock(dir, "berth "+version); err != nil {
 		return nil, nil, err
 	}
-	if err := checkFiles(dir, log); err != nil {
+	if err := checkFiles(dir, hasDatabase, log); err != nil {
 		return nil, nil, errors.Join(err, unlock())
 	}
 
@@ -96,23 +97,27 @@ func closeToOthers(dir string, log *slog.Logger) error {
 	return nil
 }
 
-// isOurs tells whether a name in a data directory is one that berth or its database gives.
+// isOurs reports whether a name in a data directory is one that berth or its database gives.
 func isOurs(name string) bool {
-	ours := []string{devKeyFile, lockFile, ownerFile, bodiesDir, lostAndFound}
+	ours := []string{devKeyFile, lockFile, ownerFile, bodiesDir, buildsDir, lostAndFound}
 	for _, k := range runtime.Kinds() {
 		ours = append(ours, k.Folders...)
 	}
 	return slices.Contains(ours, strings.TrimSuffix(name, ".new")) || strings.HasPrefix(name, databaseFile) || strings.HasPrefix(name, secretFile)
 }
 
-// checkFiles looks at the files that matter: each is its owner's alone and nobody else's, and the database is there if anything is.
-func checkFiles(dir string, log *slog.Logger) error {
+// checkFiles looks at the files that matter: each is its owner's alone and nobody else's, and the database, if this is where it belongs, is
+// there if anything is.
+func checkFiles(dir string, hasDatabase bool, log *slog.Logger) error {
 	for _, name := range []string{databaseFile, secretFile, devKeyFile} {
 		if err := closeFileToOthers(dir, name, log); err != nil {
 			return err
 		}
 	}
 
+	if !hasDatabase {
+		return nil
+	}
 	if _, err := os.Lstat(filepath.Join(dir, databaseFile)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

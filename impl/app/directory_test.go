@@ -40,7 +40,7 @@ func mode(t *testing.T, path string) fs.FileMode {
 	return info.Mode().Perm()
 }
 
-// state tells what a directory has: the modes of all and the content of files.
+// state reports what a directory has: the modes of all and the content of files.
 func state(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -103,14 +103,14 @@ func TestKeysAreOpenedInADirectoryThatIsClosedToOthersAlone(t *testing.T) {
 	t.Parallel()
 	dir, _ := served(t, false)
 	require.NoError(t, os.Chmod(dir, 0o755))
-	keys, err := app.OpenKeys(t.Context(), dir)
+	keys, err := app.OpenKeys(t.Context(), dir, "")
 	require.NoError(t, err)
 	require.NoError(t, keys.Close())
 	require.Equal(t, fs.FileMode(0o700), mode(t, dir))
 
 	require.NoError(t, os.Chmod(dir, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "letter.txt"), nil, 0o644))
-	_, err = app.OpenKeys(t.Context(), dir)
+	_, err = app.OpenKeys(t.Context(), dir, "")
 	require.ErrorContains(t, err, "letter.txt")
 	require.Equal(t, fs.FileMode(0o755), mode(t, dir))
 }

@@ -8,13 +8,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/berthdev/berth/impl/compute"
 )
 
-// openToOthers tells whether others than the owner may do something with it.
+// openToOthers reports whether others than the owner may do something with it.
 func openToOthers(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }
 
 // checkOwner fails if a file is neither this process's user's nor the directory's owner's nor root's: it was put there.
@@ -56,10 +60,9 @@ func lock(dir, who string) (unlock func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	holder, err := take(f)
 	if errors.Is(err, unix.EWOULDBLOCK) {
-		text, _ := os.ReadFile(f.Name()) // it says more, but is not needed
-		err = errLocked{dir, strings.TrimSpace(string(text))}
+		err = errLocked{dir, holder}
 	}
 	if err == nil {
 		err = f.Truncate(0)
@@ -72,4 +75,32 @@ func lock(dir, who string) (unlock func() error, err error) {
 	}
 
 	return func() error { return errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), f.Close()) }, nil
+}
+
+// forkSpan is how long a process may take, after the one that forked it was killed, until it executes its program.
+const forkSpan = 2 * time.Second
+
+// take locks the file, or reports who has it. If that one was killed while it forked a process, the lock is free in a moment.
+func take(f *os.File) (holder string, err error) {
+	over, stop := compute.SystemClock{}.After(forkSpan)
+	defer stop()
+	for {
+		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) {
+			return "", err
+		}
+		text, _ := os.ReadFile(f.Name()) // it says more, but is not needed
+		holder = strings.TrimSpace(string(text))
+		_, number, _ := strings.Cut(holder, ", process ")
+		if pid, e := strconv.Atoi(number); e != nil || unix.Kill(pid, 0) != unix.ESRCH {
+			return holder, err
+		}
+
+		again, stop := compute.SystemClock{}.After(10 * time.Millisecond)
+		select {
+		case <-over:
+			stop()
+			return holder, err
+		case <-again:
+		}
+	}
 }

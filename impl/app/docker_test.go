@@ -46,6 +46,9 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if os.Getenv(asWorker) != "" {
+		doSteps()
+	}
 	os.Exit(m.Run())
 }
 
@@ -247,7 +250,7 @@ func TestAPodIsARealContainerFromItsCreationOverTheDeathOfBerthToItsEnd(t *testi
 	})
 }
 
-// givesGPUs tells whether the engine has the NVIDIA runtime.
+// givesGPUs reports whether the engine has the NVIDIA runtime.
 func givesGPUs(t *testing.T, engine *client.Client) bool {
 	info, err := engine.Info(t.Context(), client.InfoOptions{})
 	require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 
 // Finding is what a machine has, or why it has not.
 type Finding struct {
-	Name      string   `json:"name"` // of a runtime, or gpu
+	Name      string   `json:"name"` // of a runtime, gpu, or store
 	Available bool     `json:"available"`
 	Detail    string   `json:"detail"`
 	Warnings  []string `json:"warnings"`
@@ -23,7 +23,8 @@ type Finding struct {
 // examineTime is how long the examination of GPUs may take.
 const examineTime = 10 * time.Second
 
-// Examine tells which runtimes there are for pods, as the settings of them have it, and which GPUs, or why not.
+// Examine reports which runtimes there are for pods, as the settings of them have it, and which GPUs, or why not; and how the database
+// stands that the settings name, if they do.
 func Examine(ctx context.Context, v setting.Values) (all []Finding) {
 	for _, k := range runtime.Kinds() {
 		r := k.Doctor(ctx, v)
@@ -33,7 +34,11 @@ func Examine(ctx context.Context, v setting.Values) (all []Finding) {
 		}
 		all = append(all, f)
 	}
-	return append(all, examineGPUs(ctx))
+	all = append(all, examineGPUs(ctx))
+	if url := v.Text("store"); url != "" {
+		all = append(all, examineStore(ctx, url))
+	}
+	return all
 }
 
 // examineGPUs asks the vendor's own tool.

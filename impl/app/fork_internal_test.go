@@ -3,13 +3,19 @@
 package app
 
 import (
+	"fmt"
 	"log/slog"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/berthdev/berth/impl/compute"
 )
 
 // fork starts processes, one after the other, until the test ends. Each has all files of this one open for a moment, between the
@@ -40,7 +46,7 @@ func TestADirectoryIsFreeOnceItIsUnlockedThoughProcessesAreForked(t *testing.T) 
 	dir := filepath.Join(t.TempDir(), "data")
 	fork(t)
 	for range 300 {
-		_, unlock, err := openDirectory(dir, "dev", slog.New(slog.DiscardHandler))
+		_, unlock, err := openDirectory(dir, "dev", true, slog.New(slog.DiscardHandler))
 		require.NoError(t, err)
 		require.NoError(t, unlock())
 	}
@@ -67,4 +73,25 @@ func TestAServerStartsAtOnceWhereOneClosedThoughProcessesAreForked(t *testing.T)
 		require.NoError(t, err)
 		require.NoError(t, s.Close())
 	}
+}
+
+func TestAStartWaitsForWhatAKilledServerWasForking(t *testing.T) {
+	t.Parallel()
+	dead := exec.Command("true")
+	require.NoError(t, dead.Run())
+	dir := t.TempDir()
+	forked, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	require.NoError(t, err)
+	require.NoError(t, unix.Flock(int(forked.Fd()), unix.LOCK_EX))
+	_, err = fmt.Fprintf(forked, "berth dev, process %d\n", dead.Process.Pid)
+	require.NoError(t, err)
+
+	go func() {
+		passed, _ := compute.SystemClock{}.After(50 * time.Millisecond)
+		<-passed
+		_ = forked.Close() // it executes its program
+	}()
+	unlock, err := lock(dir, "berth dev")
+	require.NoError(t, err)
+	require.NoError(t, unlock())
 }

@@ -32,27 +32,31 @@ type edge struct {
 	draining context.Context // ends when answers without an end are to end
 }
 
-// handlers are what answers at the addresses.
-type handlers struct {
-	all     http.Handler
-	metrics http.Handler // nil: nothing is measured
-}
+// leaves reports whether /readyz is to say that the server leaves. One that shares its store answers it for the others, too, as long as it
+// is the owner: of itself it says so before (ground.local).
+func (e edge) leaves() bool { return e.config.Store == "" && e.leaving.Load() }
 
-func newHandlers(e edge) (h handlers, err error) {
+// newHandler makes what answers the requests of clients and workers.
+func newHandler(e edge) (http.Handler, error) {
 	c, use := e.config, e.use
 	bodies, err := limit.NewBodies(filepath.Join(c.Data, bodiesDir), c.StallTimeout)
 	if err != nil {
-		return h, err
+		return nil, err
+	}
+
+	archives, err := limit.NewArchives(filepath.Join(c.Data, buildsDir), compute.BuildArchive, compute.BuildsLive)
+	if err != nil {
+		return nil, err
 	}
 
 	answers, faults := limit.NewAnswers(c.StallTimeout), &fault.Script{}
 	services := httpapi.Services{
-		Control: use.control, Pods: use.pods, Endpoints: use.endpoints, Workers: use.workers, QueueURL: e.at.public, Registries: use.registries, Secrets: use.secrets,
+		Control: use.control, Pods: use.pods, Endpoints: use.endpoints, Workers: use.workers, Builds: use.builds, QueueURL: e.at.public, Registries: use.registries, Secrets: use.secrets,
 		Queue: use.queue, Keyring: e.who.keyring, Rates: e.rates.rest, QueueRates: e.rates.queue, IDs: e.who.ids, Clock: e.clock, Log: c.Log,
-		Draining: e.draining, Leaving: e.leaving.Load, Faults: faults, Hosts: e.bounds.hosts, Proxies: e.bounds.proxies, Bodies: bodies, Answers: answers,
-		Trouble: e.db.store.Trouble, Ready: e.db.answers, Reachable: e.runs.reachable, Meter: e.seen.operations(), Trace: e.seen.requests(),
+		Draining: e.draining, Leaving: e.leaves, Faults: faults, Hosts: e.bounds.hosts, Proxies: e.bounds.proxies, Bodies: bodies, Archives: archives, Answers: answers,
+		Contract: c.Contract, Trouble: e.db.store.Trouble, Ready: e.db.answers, Reachable: e.runs.reachable, Meter: e.seen.operations(), Trace: e.seen.requests(),
 		GraphQL: graphql.New(graphql.Services{
-			Control: use.control, Live: use.pods.Live, Endpoints: use.endpoints, Registries: use.registries, Keyring: e.who.keyring, Faults: faults,
+			Control: use.control, Live: use.pods.Live, Endpoints: use.endpoints, Registries: use.registries, Secrets: use.secrets, Keyring: e.who.keyring, Faults: faults,
 			Clock: e.clock, Log: c.Log, Limits: c.GraphQL.Limits, Bodies: bodies, Answers: answers,
 			Introspection: c.GraphQL.Introspection || c.TestControls, Playground: c.GraphQL.Playground,
 		}),
@@ -63,20 +67,20 @@ func newHandlers(e edge) (h handlers, err error) {
 	}
 	if c.Docs {
 		services.Home = reference.Root
-		services.Docs = reference.Handlers(reference.Settings{Controls: c.TestControls, Playground: c.GraphQL.Playground})
+		services.Docs = reference.Handlers(reference.Settings{Controls: c.TestControls, Playground: c.GraphQL.Playground, Editions: httpapi.Editions()})
 	}
-	if h.all, err = httpapi.New(services); err != nil {
-		return h, err
-	}
-
-	h.metrics = e.seen.metricsHandler(observe.Sources{
-		Trouble: e.db.store.Trouble, Dropped: c.LogDropped, Dispatchers: use.queue.Dispatchers, Held: use.queue.Holding, Supply: use.placement.Supplies,
-		Clock: e.clock, Log: c.Log, Pods: podCounts(e.db.store),
-	}, e.bounds.hosts, e.bounds.proxies)
-	return h, nil
+	return httpapi.New(services)
 }
 
-// answers tells whether the store answers.
+// sources are what the metrics show at each scrape.
+func (e edge) sources() observe.Sources {
+	return observe.Sources{
+		Trouble: e.db.store.Trouble, Dropped: e.config.LogDropped, Dispatchers: e.use.queue.Dispatchers, Held: e.use.queue.Holding,
+		Supply: e.use.placement.Supplies, Clock: e.clock, Log: e.config.Log, Pods: podCounts(e.db.store),
+	}
+}
+
+// answers reports whether the store answers.
 func (d database) answers(ctx context.Context) error {
 	return d.store.Read(ctx, func(store.Tx) error { return nil })
 }

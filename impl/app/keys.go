@@ -19,7 +19,9 @@ import (
 	"github.com/berthdev/berth/impl/atomicfile"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/httpapi"
 	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/postgres"
 	"github.com/berthdev/berth/store/sqlite"
 )
 
@@ -30,15 +32,37 @@ type Keys struct {
 	store store.Store
 }
 
-// OpenKeys opens the keys of the data directory, which must exist. While a server runs on it, it does not bring the database to
-// another version of the schema, which that server would not know: it fails, and says which one runs.
-func OpenKeys(ctx context.Context, data string) (*Keys, error) {
+// OpenKeys opens the keys of the data directory, which must exist, or of the database that the URL names. While a server runs on a data
+// directory, it does not bring the database to another version of the schema, which that server would not know: it fails, and says
+// which one runs.
+func OpenKeys(ctx context.Context, data, storeURL string) (*Keys, error) {
+	clock := compute.SystemClock{}
+	var s store.Store
+	var err error
+	if storeURL != "" {
+		s, err = postgres.Open(ctx, storeURL, clock)
+	} else {
+		s, err = openFileBeside(ctx, data, clock)
+	}
+	if err != nil {
+		return nil, err
+	}
+
+	keyring, err := control.NewKeyring(ctx, s, compute.NewIDs(rand.Reader, clock), clock, nil)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return &Keys{keyring, s}, nil
+}
+
+// openFileBeside opens the database of a data directory on which a server may run.
+func openFileBeside(ctx context.Context, data string, clock compute.Clock) (store.Store, error) {
 	file := filepath.Join(data, databaseFile)
 	if _, err := os.Lstat(file); err != nil {
 		return nil, fmt.Errorf("%s is no data directory of berth: %w", data, err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	if err := errors.Join(closeToOthers(data, quiet), checkFiles(data, quiet)); err != nil {
+	if err := errors.Join(closeToOthers(data, quiet), checkFiles(data, true, quiet)); err != nil {
 		return nil, err
 	}
 
@@ -52,18 +76,7 @@ func OpenKeys(ctx context.Context, data string) (*Keys, error) {
 	}
 
 	defer func() { _ = unlock() }() // or the end of the process does it
-
-	clock := compute.SystemClock{}
-	s, err := sqlite.Open(ctx, file, clock)
-	if err != nil {
-		return nil, err
-	}
-
-	keyring, err := control.NewKeyring(ctx, s, compute.NewIDs(rand.Reader, clock), clock, nil)
-	if err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return &Keys{keyring, s}, nil
+	return sqlite.Open(ctx, file, clock)
 }
 
 // lockToMigrate keeps servers from the data directory until unlock, if its database is to be brought from one version of the schema
@@ -115,9 +128,13 @@ func (s *Server) DevKey(ctx context.Context) (string, error) {
 		return "", err
 	}
 
+	keyring, err := s.keyring()
+	if err != nil {
+		return "", err
+	}
 	token := strings.TrimSpace(string(kept))
 	if token != "" {
-		key, err := s.keyring.Find(ctx, token)
+		key, err := keyring.Find(ctx, token)
 		if err == nil && slices.Contains(key.Scopes, compute.ScopeAll) {
 			return token, nil
 		}
@@ -126,7 +143,7 @@ func (s *Server) DevKey(ctx context.Context) (string, error) {
 		}
 	}
 
-	if token = s.firstKey; token == "" {
+	if token = s.FirstKey(); token == "" {
 		if _, token, err = s.CreateKey(ctx, NewKey("berth dev", []string{string(compute.ScopeAll)}, false, 0)); err != nil {
 			return "", err
 		}
@@ -137,6 +154,12 @@ func (s *Server) DevKey(ctx context.Context) (string, error) {
 	}
 	return token, atomicfile.SyncDir(s.config.Data)
 }
+
+// Contracts gives the names of the editions of the contract, and their other names.
+func Contracts() []string { return httpapi.Contracts() }
+
+// Contract gives the name of the edition of the contract that has that name, be it its other one. It fails for any other.
+func Contract(name string) (string, error) { return httpapi.Contract(name) }
 
 // NewKey is a key of the owner. An expiry of 0 is none.
 func NewKey(name string, scopes []string, exempt bool, expiry time.Duration) control.NewKey {

@@ -69,7 +69,7 @@ func TestKeysOfADirectoryThatAnOlderServerServes(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, has)
 
-	keys, err := OpenKeys(t.Context(), dir)
+	keys, err := OpenKeys(t.Context(), dir, "")
 	if has < knows {
 		require.ErrorContains(t, err, "is served by berth 0.9")
 	} else {
@@ -82,7 +82,7 @@ func TestKeysOfADirectoryThatAnOlderServerServes(t *testing.T) {
 	require.Equal(t, has, still)
 
 	require.NoError(t, unlock())
-	keys, err = OpenKeys(t.Context(), dir)
+	keys, err = OpenKeys(t.Context(), dir, "")
 	require.NoError(t, err)
 	require.Len(t, keys.Keys(false), 1)
 	require.NoError(t, keys.Close())

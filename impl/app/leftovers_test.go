@@ -63,6 +63,7 @@ func (l *life) run(body string) string {
 }
 
 func (l *life) pods() {
+	l.ask(204, "DELETE", l.make("/v2/global-volumes", `{"name":"g"}`), "")
 	volume := l.make("/v2/network-volumes", `{"name":"v","size":10,"dataCenter":"EU-RO-1"}`)
 	registry := l.make("/v2/registries", `{"name":"r","username":"u","password":"p"}`)
 	mounted := strings.TrimPrefix(volume, "/v2/network-volumes/")

@@ -65,7 +65,7 @@ func (o observers) queueHooks(h queue.Hooks) queue.Hooks {
 	return h
 }
 
-// posted is told of each try of a webhook; nil: nobody is.
+// posted is notified of each try of a webhook; nil: nobody is.
 func (o observers) posted() func(bool) {
 	if o.metrics == nil {
 		return nil
@@ -73,7 +73,7 @@ func (o observers) posted() func(bool) {
 	return o.metrics.Posted
 }
 
-// placed is told of each look for room; nil: nobody is.
+// placed is notified of each look for room; nil: nobody is.
 func (o observers) placed() func(string, control.Outcome) {
 	if o.metrics == nil {
 		return nil
@@ -97,13 +97,24 @@ func (o observers) requests() httpapi.Trace {
 	return o.tracing
 }
 
-// metricsHandler answers with the metrics; nil: nothing is measured.
-func (o observers) metricsHandler(s observe.Sources, hosts *limit.Hosts, proxies *limit.Proxies) http.Handler {
+// watch has the metrics show how the sources stand until it is undone.
+func (o observers) watch(s observe.Sources, u *undo) {
+	if o.metrics != nil {
+		o.metrics.Watch(&s)
+		u.push("metrics", func() error {
+			o.metrics.Watch(nil)
+			return nil
+		})
+	}
+}
+
+// handler answers with the metrics; nil: nothing is measured.
+func (o observers) handler(hosts *limit.Hosts, proxies *limit.Proxies) http.Handler {
 	if o.metrics == nil {
 		return nil
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", o.metrics.Handler(s))
+	mux.Handle("GET /metrics", o.metrics.Handler())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := hosts.Check(proxies.Host(r)); err != nil {
 			http.Error(w, problem.Of(err).Detail, problem.Of(err).Status)
@@ -130,7 +141,14 @@ type leaving struct{ atomic.Bool }
 // giveNotice has /readyz say that the server leaves, and goes on as before for as long as the settings ask for, so that who
 // spreads requests over servers sends no more when the address closes.
 func (l *leaving) giveNotice(notice time.Duration) {
-	if !l.Swap(true) && notice > 0 {
+	if !l.Swap(true) {
+		pass(notice)
+	}
+}
+
+// pass waits for so long.
+func pass(notice time.Duration) {
+	if notice > 0 {
 		over, _ := compute.SystemClock{}.After(notice)
 		<-over
 	}

@@ -12,7 +12,7 @@ import (
 // asOther makes the test binary start a server over that directory as another user, see TestMain.
 const asOther = "BERTH_TEST_DATA_OF_OTHER"
 
-// startAsOther starts a server over a directory that it cannot close to others, then over one of its own, and tells what was wrong.
+// startAsOther starts a server over a directory that it cannot close to others, then over one of its own, and reports what was wrong.
 func startAsOther(dir string) error {
 	ctx := context.Background()
 	_, err := app.Start(ctx, app.Config{Data: dir, Listen: "127.0.0.1:0"})

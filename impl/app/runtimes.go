@@ -42,7 +42,7 @@ func simulating() (names []string) {
 // Runtimes gives the kinds of runtimes, the default one first.
 func Runtimes() []*runtime.Kind { return runtime.Kinds() }
 
-// Simulates tells whether nothing really runs on the runtime of that name, so that time can be set; empty: the default one.
+// Simulates reports whether nothing really runs on the runtime of that name, so that time can be set; empty: the default one.
 func Simulates(name string) bool {
 	kind, err := runtime.Find(cmp.Or(name, runtime.Names()[0]))
 	return err == nil && kind.Can.Simulates
@@ -116,7 +116,7 @@ func (r *runtimes) simulations() (all []runtime.Simulation) {
 	return all
 }
 
-// reachable tells whether what pods and workers run on answers, where it is something that may not.
+// reachable reports whether what pods and workers run on answers, where it is something that may not.
 func (r *runtimes) reachable(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()
@@ -132,11 +132,16 @@ func (r *runtimes) reachable(ctx context.Context) error {
 type owned struct {
 	file string
 	ids  *compute.IDs
-	sync bool // a new one is on disk before it is used
+	sync bool   // a new one is on disk before it is used
+	name string // that all replicas of one store have; empty: it is in the file
 }
 
-func newOwned(c Config, ids *compute.IDs) owned {
-	return owned{filepath.Join(c.Data, ownerFile), ids, !c.Ephemeral}
+func newOwned(c Config, who identity) owned {
+	o := owned{file: filepath.Join(c.Data, ownerFile), ids: who.ids, sync: !c.Ephemeral}
+	if c.Store != "" {
+		o.name = fingerprint(who.secrets.key)
+	}
+	return o
 }
 
 // make gives the name, a new one if there is none.
@@ -151,6 +156,9 @@ func (o owned) make() (string, error) {
 
 // read gives the name that a start before has made.
 func (o owned) read() (string, error) {
+	if o.name != "" {
+		return o.name, nil
+	}
 	text, err := os.ReadFile(o.file)
 	name := strings.TrimSpace(string(text))
 	if err == nil && name == "" {
@@ -159,7 +167,7 @@ func (o owned) read() (string, error) {
 	return name, err
 }
 
-// exists tells whether there ever was something that outlives the server.
+// exists reports whether there ever was something that outlives the server.
 func (o owned) exists() bool {
 	_, err := os.Stat(o.file)
 	return err == nil

@@ -114,7 +114,7 @@ func (e *earlier) endAt(ctx context.Context, at compute.RuntimeAt, kind *runtime
 // forgetOwner removes the name of what outlives the server, if there may be nothing of that anywhere.
 func (e *earlier) forgetOwner(ctx context.Context) error {
 	left, err := e.list(ctx)
-	if err != nil || len(left) > 0 {
+	if err != nil || len(left) > 0 || e.owner.name != "" {
 		return err
 	}
 	return os.Remove(e.owner.file)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -12,20 +13,39 @@ import (
 	"github.com/berthdev/berth/impl/control"
 )
 
-// secretKey reads the key of the data directory. Without one it makes one, which is nowhere yet: the database may have
-// something that another key sealed.
-func secretKey(dir string) (key []byte, made bool, err error) {
-	file := filepath.Join(dir, secretFile)
-	key, err = os.ReadFile(file)
+// secretKey reads the key that the settings name, or that of the data directory. Without one it makes one, which is nowhere yet: the
+// database may have something that another key sealed.
+func secretKey(c Config) (key []byte, made bool, err error) {
+	if c.SecretKey != "" {
+		if err := closedToOthers(c.SecretKey); err != nil {
+			return nil, false, err
+		}
+	}
+	key, err = os.ReadFile(c.secretFile())
 	switch {
 	case err == nil && len(key) != control.SecretKeySize:
-		return nil, false, fmt.Errorf("%s has %d bytes, not %d: put it back from a backup", file, len(key), control.SecretKeySize)
-	case !errors.Is(err, fs.ErrNotExist):
+		return nil, false, fmt.Errorf("%s has %d bytes, not %d: put it back from a backup", c.secretFile(), len(key), control.SecretKeySize)
+	case c.SecretKey != "" || !errors.Is(err, fs.ErrNotExist):
 		return key, false, err
 	}
+
 	key = make([]byte, control.SecretKeySize)
 	_, err = rand.Read(key)
 	return key, true, err
+}
+
+// secretFile is the file of the key.
+func (c Config) secretFile() string {
+	return cmp.Or(c.SecretKey, filepath.Join(c.Data, secretFile))
+}
+
+// closedToOthers fails if everybody may read the file. Its group may: that is how a cluster gives a file to who is not root.
+func closedToOthers(file string) error {
+	info, err := os.Stat(file)
+	if err == nil && openToOthers(info) && info.Mode().Perm()&0o007 != 0 {
+		err = fmt.Errorf("%s is open to others (%v): chmod 600 it", file, info.Mode())
+	}
+	return err
 }
 
 // secrets are what the key of the data directory makes.
@@ -35,8 +55,8 @@ type secrets struct {
 	made bool // the key is a new one
 }
 
-func readSecrets(dir string) (s secrets, err error) {
-	if s.key, s.made, err = secretKey(dir); err == nil {
+func readSecrets(c Config) (s secrets, err error) {
+	if s.key, s.made, err = secretKey(c); err == nil {
 		s.Sealer, err = control.NewSealer(s.key)
 	}
 	return s, err
@@ -47,7 +67,7 @@ func readSecrets(dir string) (s secrets, err error) {
 func (s secrets) keep(c Config) *beside[struct{}] {
 	return makeBeside(func() (none struct{}, err error) {
 		if s.made {
-			err = atomicfile.Write(filepath.Join(c.Data, secretFile), s.key, !c.Ephemeral)
+			err = atomicfile.Write(c.secretFile(), s.key, !c.Ephemeral)
 		}
 		return none, err
 	})
@@ -63,5 +83,5 @@ func (s secrets) explain(c Config, err error) error {
 		what = "is missing, and the database has registry credentials that it sealed"
 	}
 	return fmt.Errorf("%s %s: put it back from a backup, or see docs/operating.md for how to go on without the credentials: %w",
-		filepath.Join(c.Data, secretFile), what, err)
+		c.secretFile(), what, err)
 }

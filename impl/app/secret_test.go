@@ -85,3 +85,23 @@ func TestAStartThatFailsCostsNoFirstKey(t *testing.T) {
 	require.NotEmpty(t, s.FirstKey(), "nobody has seen it")
 	require.NoError(t, s.Close())
 }
+
+func TestAKeyOutsideTheDataDirectoryIsReadAndNeverMade(t *testing.T) {
+	t.Parallel()
+	key := filepath.Join(t.TempDir(), "key")
+	c := app.Config{Data: t.TempDir(), Listen: "127.0.0.1:0", SecretKey: key}
+	_, err := app.Start(t.Context(), c)
+	require.ErrorContains(t, err, key, "it is missing")
+	require.NoFileExists(t, key)
+
+	require.NoError(t, os.WriteFile(key, []byte("thirty-two bytes of a secret key"), 0o600))
+	if runtime.GOOS != "windows" {
+		require.NoError(t, os.Chmod(key, 0o644))
+		_, err = app.Start(t.Context(), c)
+		require.ErrorContains(t, err, "chmod 600")
+		require.NoError(t, os.Chmod(key, 0o440))
+	}
+	s := start(t, c)
+	require.NoFileExists(t, filepath.Join(c.Data, "secret.key"))
+	require.NoError(t, s.Close())
+}

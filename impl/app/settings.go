@@ -14,6 +14,7 @@ import (
 	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/setting"
+	"github.com/berthdev/berth/store/postgres"
 )
 
 // LeastLease has room for three pings of whole seconds, which is how often an unmodified worker can ping.
@@ -29,6 +30,18 @@ type row struct {
 // docs/settings.md and berth.Options are made from it.
 var table = []row{
 	{setting.Setting{Name: "data", Default: "berth-data", Help: "directory of the database; a server makes it if it does not exist"}, func(c *Config) any { return &c.Data }},
+	{setting.Setting{
+		Name: "store", Option: "Store", Check: storeURL, CheckFlag: noPassword,
+		Help: "postgres://user@host/database that keeps everything, for several servers together; a password may be in this variable or the configuration file, but not in the flag, or in PGPASSWORD, PGPASSFILE or ~/.pgpass; without it, a file in the data directory",
+	}, func(c *Config) any { return &c.Store }},
+	{setting.Setting{
+		Name: "replica-url", Option: "ReplicaURL",
+		Help: "base under which the other servers of one --store reach this one, such as http://10.0.0.7:8765; without it the address",
+	}, func(c *Config) any { return &c.ReplicaURL }},
+	{setting.Setting{
+		Name: "secret-key", Option: "SecretKey",
+		Help: "file with the 32 bytes that are the key of what is stored encrypted, which all servers of one --store share; without it, secret.key of the data directory",
+	}, func(c *Config) any { return &c.SecretKey }},
 	{setting.Setting{
 		Name: "listen", Default: "127.0.0.1:8765", Option: "Listen", OptionDefault: "127.0.0.1:0", Check: address,
 		Help: "address of all interfaces; port 0 picks one",
@@ -80,6 +93,15 @@ var table = []row{
 	}, func(c *Config) any { return &c.Fleet }},
 
 	{setting.Setting{
+		Name: "interrupt-after", Kind: setting.Duration, Default: "0s", Option: "InterruptAfter",
+		Help: "how long an interruptible pod runs on average until it is interrupted; 0s: until a test asks for it",
+	}, func(c *Config) any { return &c.InterruptAfter }},
+	{setting.Setting{
+		Name: "interrupt-seed", Kind: setting.Number, Default: "0", Option: "InterruptSeed",
+		Help: "what the times of interruptions are drawn from: the same seed draws the same, one pod after the other",
+	}, func(c *Config) any { return &c.InterruptSeed }},
+
+	{setting.Setting{
 		Name: "lease", Kind: setting.Duration, Default: "30s", Option: "Lease", Check: longEnough,
 		Help: "how long a job may go unheard of before another worker gets it; at least " + LeastLease.String(),
 	}, func(c *Config) any { return &c.Lease }},
@@ -96,6 +118,10 @@ var table = []row{
 	}, func(c *Config) any { return &c.DrainNotice }},
 	{setting.Setting{Name: "private-webhooks", Kind: setting.Switch, Help: "permit webhooks on loopback and private addresses"}, func(c *Config) any { return &c.PrivateWebhooks }},
 
+	{setting.Setting{
+		Name: "contract", Default: Contracts()[0], Choices: Contracts(), Option: "Contract",
+		Help: "the edition of the contract for who names none by the header Berth-Contract or by their key; 2.0.0 is the strict one, public what today's clients of the public service speak",
+	}, func(c *Config) any { return &c.Contract }},
 	{setting.Setting{
 		Name: "quota-minute", Kind: setting.Number, Default: "1000", Option: "QuotaMinute", Help: "REST requests that a user may make in a minute",
 	}, func(c *Config) any { return &c.Quotas.Minute }},
@@ -328,6 +354,17 @@ func longEnough(lease string) error {
 func positive(text string) error {
 	if d, err := time.ParseDuration(text); err == nil && d <= 0 {
 		return errors.New("it must be longer than 0")
+	}
+	return nil
+}
+
+// storeURL refuses what is no URL of a store. The error has nothing of it: there may be a password in it.
+func storeURL(value string) error { return postgres.Check(value) }
+
+// noPassword refuses a password on the command line, which everybody on the machine can read.
+func noPassword(value string) error {
+	if setting.HasPassword(value) {
+		return errors.New("a password on the command line is seen by everybody on the machine: leave it out and set PGPASSWORD, PGPASSFILE or ~/.pgpass, or have the whole URL in BERTH_STORE or as store in the configuration file")
 	}
 	return nil
 }

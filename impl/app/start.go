@@ -5,7 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"net/http"
 
 	"github.com/berthdev/berth/impl/atomicfile"
 	"github.com/berthdev/berth/impl/compute"
@@ -13,12 +13,11 @@ import (
 	"github.com/berthdev/berth/impl/limit"
 	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/store"
-	"github.com/berthdev/berth/store/sqlite"
 )
 
 // Start starts a server, which is ready when Start returns.
 func Start(ctx context.Context, c Config) (*Server, error) {
-	u := &undo{told: c.probe.undone}
+	u := &undo{undone: c.probe.undone}
 	c = c.withDefaults()
 	s, err := start(ctx, c, u)
 	if err != nil {
@@ -33,88 +32,64 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 // start goes through the phases of a start. Each is given what it needs of those before, gives what it made, and pushes how that is
 // undone: nothing is set later. What takes its time, and is needed later only, is made beside the others.
 func start(ctx context.Context, c Config, u *undo) (*Server, error) {
-	clocks := newClocks(c)
-	b, err := readBounds(c)
-	if err := c.passed("settings", err); err != nil {
+	g, err := openGround(ctx, c, u)
+	if err != nil {
 		return nil, err
+	}
+	if c.Store != "" {
+		return startReplica(ctx, g, u)
 	}
 
-	dir, err := openData(c, u)
-	if err := c.passed("data directory", err); err != nil {
+	v, err := openService(ctx, g, term{}, u)
+	if err != nil {
 		return nil, err
 	}
-	at, err := openAddresses(c, b, u) // before anything is made: an address that is taken must not cost the first key
-	if err := c.passed("addresses", err); err != nil {
-		return nil, err
-	}
+	s := newServer(g, u)
+	s.first = v
+	s.current = func() *service { return v }
 
-	fleet := prepareFleet(ctx, c)
-	u.push("fleet", fleet.over)
-	seen, err := newObservers(ctx, c, u)
-	if err := c.passed("observers", err); err != nil {
-		return nil, err
-	}
-
-	db, err := openStore(ctx, c, clocks, seen, u)
-	if err := c.passed("store", err); err != nil {
-		return nil, err
-	}
-
-	keeper, err := newTimekeeper(ctx, clocks.running, db.store, c.Log)
-	if err := c.passed("clock", err); err != nil {
-		return nil, err
-	}
-	keys, err := openIdentity(ctx, c, clocks, db.store, dir, u)
-	if err := c.passed("keys", err); err != nil {
-		return nil, err
-	}
-
-	rates, err := openRates(ctx, c, clocks, db.store, b, u)
-	if err := c.passed("rates", err); err != nil {
-		return nil, err
-	}
-
-	runs, err := openRuntimes(ctx, c, b.kind, clocks, newOwned(c, keys.ids), u)
-	if err := c.passed("runtimes", err); err != nil {
-		return nil, err
-	}
-	before, err := noteRuntimes(ctx, db.store, runs, newOwned(c, keys.ids), c.Log)
-	if err := c.passed("earlier runtimes", err); err != nil {
-		return nil, err
-	}
-
-	use, err := openUseCases(ctx, useCasesConfig{c, clocks, db.store, keys, runs, at, seen, fleet}, u)
-	if err := c.passed("use cases", err); err != nil {
-		return nil, err
-	}
-	err = settleFiles(c, dir, keys, use)
-	if err := c.passed("files", err); err != nil {
-		return nil, err
-	}
-
-	work := newWork(ctx, c, clocks, db.store, keeper, keys, rates, use, u)
-	controls, err := openControls(ctx, c, clocks, db, keeper, keys, rates, runs, use, work, u)
-	if err := c.passed("test controls", err); err != nil {
-		return nil, err
-	}
-
-	s := newServer(c, at, keys, controls, use, u)
-	handlers, err := newHandlers(edge{c, b, clocks, db, keys, rates, runs, at, seen, use, controls, s.leaving, work.loops.ctx})
-	if err := c.passed("handlers", err); err != nil {
-		return nil, err
-	}
-
-	clocks.running.Look()
-	work.runPods(u)
-	s.serve(handlers, b.connections, u)
-	work.run(before, runs.config, u)
+	v.runPods(u)
+	s.serve(v.handler, g.metrics(), g.bounds.connections, u)
+	v.run(u)
 	return s, c.passed("loops", nil)
+}
+
+// ground is what a server has whether it owns the store or not.
+type ground struct {
+	config  Config
+	bounds  bounds
+	dir     dataDirectory
+	at      *addresses
+	seen    observers
+	leaving *leaving
+}
+
+// metrics answers with the metrics; nil: nothing is measured.
+func (g ground) metrics() http.Handler { return g.seen.handler(g.bounds.hosts, g.bounds.proxies) }
+
+func openGround(ctx context.Context, c Config, u *undo) (g ground, err error) {
+	g.config, g.leaving = c, &leaving{}
+	g.bounds, err = readBounds(c)
+	if err := c.passed("settings", err); err != nil {
+		return g, err
+	}
+	g.dir, err = openData(c, u)
+	if err := c.passed("data directory", err); err != nil {
+		return g, err
+	}
+
+	g.at, err = openAddresses(c, g.bounds, u) // before anything is made: an address that is taken must not cost the first key
+	if err := c.passed("addresses", err); err != nil {
+		return g, err
+	}
+	g.seen, err = newObservers(ctx, c, u)
+	return g, c.passed("observers", err)
 }
 
 // probe is what tests see of a start.
 type probe struct {
-	passed func(phase string) error // is told of each phase that has succeeded, and may make it fail
-	undone func(step string)        // is told of each step that is undone
+	passed func(phase string) error // is notified of each phase that has succeeded, and may make it fail
+	undone func(step string)        // is notified of each step that is undone
 }
 
 // passed gives the error of a phase, or what a test makes of its success.
@@ -163,11 +138,11 @@ type dataDirectory struct {
 
 func openData(c Config, u *undo) (d dataDirectory, err error) {
 	var unlock func() error
-	if d.madeIn, unlock, err = openDirectory(c.Data, c.Version, c.Log); err != nil {
+	if d.madeIn, unlock, err = openDirectory(c.Data, c.Version, c.Store == "", c.Log); err != nil {
 		return d, err
 	}
 	u.push("data directory", unlock)
-	d.secrets, err = readSecrets(c.Data)
+	d.secrets, err = readSecrets(c)
 	return d, err
 }
 
@@ -177,41 +152,6 @@ func openAddresses(c Config, b bounds, u *undo) (*addresses, error) {
 		u.push("addresses", at.close)
 	}
 	return at, err
-}
-
-// database is the store.
-type database struct {
-	store   store.Store
-	scripts *storage // what the test controls set of it; nil without them
-}
-
-// openStore opens the store, under what observes it and what tests set of it.
-func openStore(ctx context.Context, c Config, clock compute.Clock, seen observers, u *undo) (d database, err error) {
-	open := sqlite.Open
-	if c.Ephemeral {
-		open = sqlite.OpenUnsynced
-	}
-	with := []sqlite.Option{sqlite.Watch(tellTrouble(c.Log))}
-	if seen.metrics != nil {
-		with = append(with, sqlite.Observe(seen.metrics.Committed))
-	}
-	db, err := open(ctx, filepath.Join(c.Data, databaseFile), clock, with...)
-	if err != nil {
-		return d, err
-	}
-
-	u.push("store", db.Close)
-	tellDamage(c.Log, db.Damage())
-	d.store = db
-	if seen.tracing != nil {
-		d.store = seen.tracing.Store(db)
-	}
-	if c.TestControls {
-		d.scripts = &storage{Store: d.store}
-		d.store = d.scripts
-	}
-
-	return d, nil
 }
 
 // identity is who is who.

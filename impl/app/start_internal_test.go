@@ -43,8 +43,8 @@ func newWatched(t *testing.T) *watched {
 
 // order is how what a start makes is undone.
 var order = []string{
-	"loops", "requests", "pods", "key of the test controls", "contexts", "connections of webhooks", "secret", "runtime of workers", "runtime of pods", "local runtime",
-	"request counts", "first key", "store", "traces", "fleet", "addresses", "data directory",
+	"loops", "requests", "pods", "metrics", "key of the test controls", "contexts", "builds", "connections of webhooks", "secret", "runtime of workers", "runtime of pods", "local runtime",
+	"request counts", "first key", "store", "fleet", "traces", "addresses", "data directory",
 }
 
 func TestAStartWhosePhaseFailsUndoesThoseBeforeInReverse(t *testing.T) {
@@ -83,7 +83,7 @@ func TestAStartWhosePhaseFailsUndoesThoseBeforeInReverse(t *testing.T) {
 
 // ownKeys are the keys that somebody has seen.
 func ownKeys(s *Server) []compute.Key {
-	return slices.DeleteFunc(s.keyring.Keys(false), func(k compute.Key) bool { return k.Allows(compute.ScopeControls) || k.WorkerID != "" })
+	return slices.DeleteFunc(s.current().keyring.Keys(false), func(k compute.Key) bool { return k.Allows(compute.ScopeControls) || k.WorkerID != "" })
 }
 
 // freeAddress gives an address that nobody listens on.

@@ -88,8 +88,8 @@ func (s *storage) EndJob(ctx context.Context, e store.JobEnd) error {
 	})
 }
 
-// tellDamage has the log tell what of the log of the database could not be read.
-func tellDamage(log *slog.Logger, d *sqlite.Damage) {
+// logDamage has the log tell what of the log of the database could not be read.
+func logDamage(log *slog.Logger, d *sqlite.Damage) {
 	switch {
 	case d == nil:
 	case d.Certain():
@@ -99,8 +99,8 @@ func tellDamage(log *slog.Logger, d *sqlite.Damage) {
 	}
 }
 
-// tellTrouble has the log tell once that writes begin to fail, and once that they succeed again.
-func tellTrouble(log *slog.Logger) func(trouble error, failed int) {
+// logTrouble has the log tell once that writes begin to fail, and once that they succeed again.
+func logTrouble(log *slog.Logger) func(trouble error, failed int) {
 	return func(trouble error, failed int) {
 		if trouble != nil {
 			log.Error("the storage takes no writes; they are refused until it does", "error", trouble)

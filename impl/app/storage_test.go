@@ -23,7 +23,7 @@ import (
 	"github.com/berthdev/berth/store/faulttest"
 )
 
-// wholeFaults tells whether every call is to fail, and not one of so many: make faults.
+// wholeFaults reports whether every call is to fail, and not one of so many: make faults.
 var wholeFaults = os.Getenv("BERTH_FAULTS") == "all"
 
 // answer is what a request got.
@@ -34,12 +34,16 @@ type answer struct {
 }
 
 // ask sends a request. Unlike call it may be used in any goroutine.
-func ask(t *testing.T, s *app.Server, method, path, body string) (a answer) {
+func ask(t *testing.T, s *app.Server, method, path, body string) answer {
+	return askAs(t, s, s.FirstKey(), method, path, body)
+}
+
+func askAs(t *testing.T, s *app.Server, key, method, path, body string) (a answer) {
 	req, err := http.NewRequest(method, s.URL()+path, strings.NewReader(body)) //nolint:noctx // as long as it takes
 	if err != nil {
 		panic(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+s.FirstKey())
+	req.Header.Set("Authorization", "Bearer "+key)
 	req.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 // undo is how what a start made is undone. A start that fails and Close do the same, the last first: what was made later may need
 // what was there before.
 type undo struct {
-	steps []undoing
-	told  func(name string) // is told of each step before it is done; nil: nobody is
+	steps  []undoing
+	undone func(name string) // is notified of each step before it is done; nil: nobody is
 }
 
 // undoing is a step.
@@ -38,8 +38,8 @@ func (u *undo) all(failed bool) error {
 		if one.failed && !failed {
 			continue
 		}
-		if u.told != nil {
-			u.told(one.name)
+		if u.undone != nil {
+			u.undone(one.name)
 		}
 		errs = append(errs, one.do())
 	}

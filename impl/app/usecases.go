@@ -9,6 +9,7 @@ import (
 	"github.com/berthdev/berth/impl/httpapi"
 	"github.com/berthdev/berth/impl/loop"
 	"github.com/berthdev/berth/impl/queue"
+	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/webhook"
 	"github.com/berthdev/berth/store"
 )
@@ -25,8 +26,10 @@ type useCases struct {
 	endpoints  *control.Endpoints
 	queue      *queue.Queue
 	pods       *loop.Pods
+	timers     *loop.Timers
 	workers    *loop.Workers
 	webhooks   *loop.Webhooks
+	builds     *loop.Builds
 
 	declared map[string]compute.EndpointID // the declared endpoints, by name
 	kept     *beside[struct{}]             // the secret, on disk
@@ -85,7 +88,11 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 		Store: c.store, Placement: use.placement, Runtime: c.runs.Pods, Clock: c.clock, Log: c.Log, Simulated: c.runs.kind.Can.Simulates,
 		Login: use.registries.Login, Secrets: use.secrets.Fill, Key: c.who.secrets.PodKeys().Token, URL: c.at.outer,
 	})
-	use.control = control.New(c.store, c.who.ids, use.placement, c.runs.forRules(), control.Hints{Pod: use.pods.Hint, Volume: use.pods.HintVolume})
+	use.control = control.New(c.store, c.who.ids, use.placement, c.runs.forRules(), control.Hints{
+		Pod: use.pods.Hint, Timer: func(id compute.PodID) { use.timers.Hint(id) }, Volume: use.pods.HintVolume,
+	})
+	use.control.SetInterruptions(c.InterruptAfter, c.InterruptSeed)
+	use.timers = loop.NewTimers(c.store, use.control, c.clock, c.Log)
 	use.endpoints = control.NewEndpoints(c.store, c.who.ids, use.placement, use.queue, c.runs.forRules())
 	if err = use.endpoints.Resume(ctx); err != nil {
 		return nil, err
@@ -93,6 +100,14 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 	if use.declared, err = declare(ctx, c.Endpoints, use.endpoints); err != nil {
 		return nil, err
 	}
+
+	builder, _ := c.runs.Workers.(runtime.Builder) // not every kind is one
+	if use.builds, err = loop.OpenBuilds(ctx, loop.BuildsConfig{
+		Store: c.store, Endpoints: use.endpoints, Builder: builder, Clock: c.clock, Log: c.Log,
+	}); err != nil {
+		return nil, err
+	}
+	u.push("builds", use.builds.Close)
 
 	use.workers = loop.NewWorkers(loop.Fleet{
 		Store: c.store, Placement: use.placement, Queue: use.queue, Keyring: c.who.keyring, Local: c.runs.local, Runtime: c.runs.Workers,
@@ -104,7 +119,7 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 	return use, nil
 }
 
-// declares tells whether the settings of this start declare the endpoint.
+// declares reports whether the settings of this start declare the endpoint.
 func (use *useCases) declares(id compute.EndpointID) bool {
 	for _, one := range use.declared {
 		if one == id {

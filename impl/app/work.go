@@ -78,6 +78,7 @@ func (w *work) due(simulations []runtime.Simulation) []loop.Due {
 	}
 	return []loop.Due{
 		{Next: soonest(), Do: w.retention.Step}, // nobody sees when
+		{Next: soonest(w.use.timers.Next), Do: w.use.timers.Step},
 		{Next: soonest(next...), Do: done(w.use.pods.Step)},
 		{Next: w.use.queue.Next, Do: w.sweep.StepAll},
 		{Next: soonest(append(next, w.use.workers.Next)...), Do: done(w.use.workers.Step)},
@@ -118,6 +119,7 @@ func (w *work) run(before *earlier, c runtime.Config, u *undo) {
 		return w.loops.end()
 	})
 
+	w.loops.running.Go(func() { w.use.timers.Run(w.loops.ctx) })
 	w.loops.running.Go(func() { w.use.workers.Run(w.loops.ctx) })
 	w.loops.running.Go(func() { w.use.webhooks.Run(w.loops.ctx) })
 	for _, at := range before.all {

@@ -17,7 +17,23 @@ type Command struct {
 	Words      []string // the entrypoint's arguments; empty: the image's own, unless there is an Entrypoint here
 }
 
-// errJSON tells what form JSON must have.
+// Format writes args that Parse reads as the command. Without an Entrypoint they are words as on a command line.
+func Format(c Command) string {
+	if c.Entrypoint == nil {
+		return shellquote.Join(c.Words...)
+	}
+	members := map[string][]string{"entrypoint": c.Entrypoint}
+	if len(c.Words) > 0 {
+		members["cmd"] = c.Words
+	}
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(members) // texts, into memory
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// errJSON reports what form JSON must have.
 var errJSON = errors.New(`args: JSON must be {"cmd": [...], "entrypoint": [...]} with lists of texts, or one of the two`)
 
 // Parse reads args. An object of JSON with a member cmd or entrypoint is the one form. Anything else is split as a POSIX shell

@@ -48,7 +48,7 @@ func TestEveryRowCitesADocumentedRule(t *testing.T) {
 	t.Parallel()
 	rules, err := spec.Rules()
 	require.NoError(t, err)
-	for _, id := range slices.Concat(compute.PodMachine.Rules(), compute.JobMachine.Rules()) {
+	for _, id := range slices.Concat(compute.PodMachine.Rules(), compute.JobMachine.Rules(), compute.BuildMachine.Rules()) {
 		require.True(t, slices.ContainsFunc(rules, func(r spec.Rule) bool { return r.ID == id }), id)
 	}
 }
@@ -62,6 +62,8 @@ func TestThePicturesAreThoseOfTheTables(t *testing.T) {
 
 	fmt.Fprint(&b, "```\n\n## Jobs\n\n```mermaid\n")
 	require.NoError(t, compute.JobMachine.WriteMermaid(&b))
+	fmt.Fprint(&b, "```\n\n## Builds\n\n```mermaid\n")
+	require.NoError(t, compute.BuildMachine.WriteMermaid(&b))
 	fmt.Fprint(&b, "```\n")
 	if os.Getenv("BERTH_GOLDEN") == "write" {
 		require.NoError(t, os.WriteFile("STATUSES.md", b.Bytes(), 0o600))

@@ -7,33 +7,34 @@ import (
 
 // Endpoint is a serverless service: jobs are submitted to it, its workers finish them.
 type Endpoint struct {
-	ID            EndpointID
-	UserID        UserID
-	Name          string
-	Type          EndpointType
-	Declared      bool // by the operator's settings: its workers are processes of this machine, and hold no host
-	Image         string
-	Args          string
-	DiskGB        int64
-	Ports         []string // each port/protocol
-	Env           map[string]string
-	RegistryID    RegistryID   // empty: none
-	GPU           *EndpointGPU // exactly one of GPU and CPUs is set, unless it is declared
-	CPUs          []CPU        // a worker gets the first one that can be had
-	DataCenterIDs []string     // in the order of preference; empty: any
-	Compliance    []string     // all of them, of the data centers of its workers
-	VolumeIDs     []VolumeID   // at most one in each data center; a worker mounts that of its own
-	TemplateID    TemplateID   // empty: none
-	WorkersMin    int
-	WorkersMax    int
-	IdleTimeout   time.Duration // a worker without a job is stopped after it
-	Scaler        Scaler
-	ScalerValue   float64       // seconds for ByDelay, at least 0.5; jobs for ByCount, at least 1
-	Timeout       time.Duration // of a job's execution, unless the job says otherwise; 0: the queue's own
-	FlashBoot     FlashBoot
-	Version       int64 // of its latest release
-	CreatedAt     time.Time
-	DeletedAt     time.Time // zero: it lasts; else its jobs are being cancelled
+	ID             EndpointID
+	UserID         UserID
+	Name           string
+	Type           EndpointType
+	Declared       bool // by the operator's settings: its workers are processes of this machine, and hold no host
+	Image          string
+	Args           string
+	DiskGB         int64
+	Ports          []string // each port/protocol
+	Env            map[string]string
+	RegistryID     RegistryID   // empty: none
+	GPU            *EndpointGPU // exactly one of GPU and CPUs is set, unless it is declared
+	CPUs           []CPU        // a worker gets the first one that can be had
+	DataCenterIDs  []string     // in the order of preference; empty: any
+	Compliance     []string     // all of them, of the data centers of its workers
+	VolumeIDs      []VolumeID   // at most one in each data center; a worker mounts that of its own
+	GlobalVolumeID VolumeID     // that every worker mounts; empty: none; never beside VolumeIDs
+	TemplateID     TemplateID   // empty: none
+	WorkersMin     int
+	WorkersMax     int
+	IdleTimeout    time.Duration // a worker without a job is stopped after it
+	Scaler         Scaler
+	ScalerValue    float64       // seconds for ByDelay, at least 0.5; jobs for ByCount, at least 1
+	Timeout        time.Duration // of a job's execution, unless the job says otherwise; 0: the queue's own
+	FlashBoot      FlashBoot
+	Version        int64 // of its latest release
+	CreatedAt      time.Time
+	DeletedAt      time.Time // zero: it lasts; else its jobs are being cancelled
 }
 
 // EndpointGPU is what a worker may get: so many GPUs of one type out of the pools.
@@ -81,15 +82,16 @@ func (e Endpoint) QueueDelay() time.Duration {
 	return time.Duration(min(e.ScalerValue, longestDelay.Seconds()) * float64(time.Second))
 }
 
-// IdlesBySetting tells whether the idle timeout is the user's to set: not where a queue is scaled by the count of its jobs.
+// IdlesBySetting reports whether the idle timeout is the user's to set: not where a queue is scaled by the count of its jobs.
 func (e Endpoint) IdlesBySetting() bool { return e.Type == LoadBalancer || e.Scaler == ByDelay }
 
 // Release is one version of what the workers of an endpoint are made of.
 type Release struct {
 	ID         ReleaseID
 	EndpointID EndpointID
-	Version    int64  // from 1
-	CreatedBy  UserID // empty: the operator
+	Version    int64   // from 1
+	CreatedBy  UserID  // empty: the operator
+	BuildID    BuildID // that made it; empty: somebody changed the endpoint
 	Diff       []FieldChange
 	CreatedAt  time.Time
 }

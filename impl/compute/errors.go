@@ -15,6 +15,7 @@ const (
 	Rejected        Code = "REJECTED"        // breaks a rule of the service, or does not parse
 	Unauthenticated Code = "UNAUTHENTICATED" // no usable key
 	Forbidden       Code = "FORBIDDEN"       // the key lacks the scope
+	OverSpend       Code = "OVER_SPEND"      // more would be spent than the key may
 	NotFound        Code = "NOT_FOUND"       // absent, or not the caller's
 	Conflict        Code = "CONFLICT"        // the resource's status does not allow it
 	TooMany         Code = "TOO_MANY"        // a rate limit is exceeded

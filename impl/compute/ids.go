@@ -23,7 +23,7 @@ type (
 	JobID string
 	// ClusterID names a cluster.
 	ClusterID string
-	// VolumeID names a network volume.
+	// VolumeID names a network volume or a global one.
 	VolumeID string
 	// RegistryID names a registry credential.
 	RegistryID string
@@ -35,10 +35,12 @@ type (
 	TemplateID string
 	// ReleaseID names a release of an endpoint.
 	ReleaseID string
+	// BuildID names a build.
+	BuildID string
 )
 
 // reservedIDs are the first path segments after /v2 that belong to resources; no endpoint may be named so.
-var reservedIDs = []string{"account", "billing", "catalog", "clusters", "network-volumes", "openapi", "pods", "registries", "serverless", "templates"}
+var reservedIDs = []string{"account", "billing", "catalog", "clusters", "global-volumes", "network-volumes", "openapi", "pods", "registries", "serverless", "templates"}
 
 const idAlphabet = "abcdefghijklmnopqrstuvwxyz0123456789"
 
@@ -127,7 +129,7 @@ func (s *IDs) Pod() PodID { return PodID(s.resource()) }
 // Endpoint makes an endpoint's id (rule rest.ids).
 func (s *IDs) Endpoint() EndpointID { return EndpointID(s.resource()) }
 
-// Volume makes a network volume's id.
+// Volume makes the id of a network volume or of a global one.
 func (s *IDs) Volume() VolumeID { return VolumeID(s.resource()) }
 
 // Registry makes a registry credential's id.
@@ -147,6 +149,9 @@ func (s *IDs) Cluster() ClusterID { return ClusterID(s.resource()) }
 
 // Release makes the id of a release.
 func (s *IDs) Release() ReleaseID { return ReleaseID(s.resource()) }
+
+// Build makes a build's id.
+func (s *IDs) Build() BuildID { return BuildID(s.resource()) }
 
 // Worker makes a worker's id.
 func (s *IDs) Worker() WorkerID { return WorkerID(s.resource()) }
@@ -209,5 +214,5 @@ func (s *IDs) Follow(id JobID) {
 	s.last = max(s.last, prefix>>16<<counterBits|prefix&0xfff>>sourceBits)
 }
 
-// Reserved tells whether a first path segment after /v2 belongs to a resource and so cannot be an endpoint's id.
+// Reserved reports whether a first path segment after /v2 belongs to a resource and so cannot be an endpoint's id.
 func Reserved(segment string) bool { return slices.Contains(reservedIDs, segment) }

@@ -58,7 +58,7 @@ const (
 	JobTimedOut   JobStatus = "TIMED_OUT"
 )
 
-// Ended tells whether the status is a final one.
+// Ended reports whether the status is a final one.
 func (s JobStatus) Ended() bool { return s != JobInQueue && s != JobInProgress }
 
 // JobEvent moves a job's status.

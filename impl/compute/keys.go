@@ -17,9 +17,12 @@ type Key struct {
 	Hash      [sha256.Size]byte // of the whole token
 	WorkerID  WorkerID          // set on the key of a worker
 	Exempt    bool              // from rate limits
+	Contract  string            // the edition of the contract that its requests are of, unless they name one; empty: the server's
 	CreatedAt time.Time
-	ExpiresAt time.Time // zero: never
-	RevokedAt time.Time // zero: not revoked
+
+	SpendLimit float64   // USD an hour: more than this its user must not spend by its requests; 0: there is none
+	ExpiresAt  time.Time // zero: never
+	RevokedAt  time.Time // zero: not revoked
 }
 
 // Scope is a permission of a key (rule auth.scopes).
@@ -50,7 +53,7 @@ const scopePod = "pod:"
 // ScopePod permits to read, change, act on and delete one pod, and to read its logs (rules auth.scopes.pod.*).
 func ScopePod(id PodID) Scope { return scopePod + Scope(id) }
 
-// Allows tells whether the key holds the scope, through a wildcard or "all" too.
+// Allows reports whether the key holds the scope, through a wildcard or "all" too.
 func (k Key) Allows(want Scope) bool {
 	if slices.Contains(k.Scopes, want) {
 		return true
@@ -66,7 +69,7 @@ func (k Key) Allows(want Scope) bool {
 	return false
 }
 
-// HasPods tells whether the key is for single pods, besides what else it may do.
+// HasPods reports whether the key is for single pods, besides what else it may do.
 func (k Key) HasPods() bool {
 	return slices.ContainsFunc(k.Scopes, func(s Scope) bool { return strings.HasPrefix(string(s), scopePod) })
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// LogSource tells who wrote a line of a log.
+// LogSource reports who wrote a line of a log.
 type LogSource string
 
 // The sources.
@@ -40,7 +40,7 @@ type LogQuery struct {
 	After  time.Time // with those after the line of this time; not zero: Tail and Since do not count
 }
 
-// Wants tells whether lines of the source are asked for.
+// Wants reports whether lines of the source are asked for.
 func (q LogQuery) Wants(s LogSource) bool { return q.Source == "" || q.Source == s }
 
 // Start gives the position after which the log is read. ok is false if that depends on the lines there are.

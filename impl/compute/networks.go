@@ -9,7 +9,7 @@ import (
 const InternalDomain = "pod.berth.internal"
 
 // The addresses of all global networks: blocks of one size, of which an account has one. Private ones (RFC 1918) that
-// neither container engines nor the large clouds use unless told to.
+// neither container engines nor the large clouds use unless asked to.
 var globalAddresses = netip.MustParsePrefix("10.64.0.0/10")
 
 // A block is a subnet of 4096 addresses. The first is that of the network, the second of its gateway, the last is for all.

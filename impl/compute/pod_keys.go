@@ -31,7 +31,7 @@ func (k PodKeys) Token(p Pod) string {
 	return tokenPrefix + string(p.ID) + "_" + run + k.mac(string(p.ID), run)
 }
 
-// IsPodToken tells whether the token has the form of a pod's key, made by the secret or not.
+// IsPodToken reports whether the token has the form of a pod's key, made by the secret or not.
 func IsPodToken(token string) bool {
 	rest, ok := strings.CutPrefix(token, tokenPrefix)
 	return ok && len(rest) == podIDSize+1+runSize+macSize && rest[podIDSize] == '_'

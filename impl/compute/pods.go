@@ -23,12 +23,14 @@ type Pod struct {
 	Address          NetworkAddress // in the global network of its account; 0: none
 	GPU              *GPU           // exactly one of GPU and CPU is set
 	CPU              *CPU
+	Needs            PodNeeds // of each host that it is placed on
 	Cloud            Cloud
-	DataCenterID     string     // empty until placed
-	HostID           string     // that it was placed on last; a persistent mount is there
-	TemplateID       TemplateID // empty: none
-	ClusterID        ClusterID  // empty: none
-	GlobalNetworking bool       // from the next start on; Address tells what is
+	DataCenterID     string      // empty until placed
+	HostID           string      // that it was placed on last; a persistent mount is there
+	TemplateID       TemplateID  // empty: none
+	ClusterID        ClusterID   // empty: none
+	ClusterType      ClusterType // of its cluster; empty: it belongs to none
+	GlobalNetworking bool        // from the next start on; Address tells what is
 	Locked           bool
 	CostPerHour      float64 // USD while it holds its machine; see Cost
 	Status           PodStatus
@@ -38,6 +40,19 @@ type Pod struct {
 	StartedAt        time.Time // zero until RUNNING
 	RestartAt        time.Time // a container that came up no later is not the one that was last asked for
 	MovedAt          time.Time // when the status last moved
+	StopAfter        time.Time // the time of day after which it is stopped; zero: none
+	TerminateAfter   time.Time // likewise, terminated
+	BidPerGPU        float64   // USD an hour; 0: it is not Interruptible
+	InterruptAt      time.Time // when it is interrupted by itself, of its present run; zero: never
+	InterruptedAt    time.Time // when it was interrupted, since its last start; zero: it was not
+}
+
+// PodNeeds are what a pod asks of its host with its GPUs, also when it starts again. Zero values ask for nothing.
+type PodNeeds struct {
+	CUDAVersions   []string // any of them
+	LeastCUDA      string   // this one or a later one
+	VCPUsPerGPU    int64
+	MemoryGBPerGPU int64
 }
 
 // GPU is what a GPU pod holds.
@@ -100,6 +115,7 @@ const (
 	PodHealthy   PodEvent = "healthy" // its container is up
 	PodFinished  PodEvent = "finished"
 	PodFailed    PodEvent = "failed"
+	PodInterrupt PodEvent = "interrupt" // its room is taken away, as may happen to interruptible pods
 )
 
 // PodActions are the events that a user may ask for, in the published order.
@@ -111,23 +127,26 @@ var PodMachine = NewMachine("pod", PodProvisioning, []PodStatus{PodTerminated}, 
 	{PodProvisioning, PodFailed, PodError, "pods.status.error"},
 	{PodProvisioning, PodStop, PodExited, "pods.action.provisioning.stop"},
 	{PodProvisioning, PodTerminate, PodTerminated, "pods.action.provisioning.terminate"},
+	{PodProvisioning, PodInterrupt, PodExited, "spot.interrupt"},
 	{PodStarting, PodHealthy, PodRunning, "pods.status.healthy"},
 	{PodStarting, PodFinished, PodExited, "pods.status.finished"},
 	{PodStarting, PodFailed, PodError, "pods.status.failed"},
 	{PodStarting, PodStop, PodExited, "pods.action.starting.stop"},
 	{PodStarting, PodTerminate, PodTerminated, "pods.action.starting.terminate"},
+	{PodStarting, PodInterrupt, PodExited, "spot.interrupt"},
 	{PodRunning, PodFinished, PodExited, "pods.status.finished"},
 	{PodRunning, PodFailed, PodError, "pods.status.failed"},
 	{PodRunning, PodStop, PodExited, "pods.action.running.stop"},
 	{PodRunning, PodRestart, PodStarting, "pods.action.running.restart"},
 	{PodRunning, PodTerminate, PodTerminated, "pods.action.running.terminate"},
+	{PodRunning, PodInterrupt, PodExited, "spot.interrupt"},
 	{PodExited, PodStart, PodProvisioning, "pods.action.exited.start"},
 	{PodExited, PodTerminate, PodTerminated, "pods.action.exited.terminate"},
 	{PodError, PodStart, PodProvisioning, "pods.action.error.start"},
 	{PodError, PodTerminate, PodTerminated, "pods.action.error.terminate"},
 })
 
-// HoldsHost tells whether a pod in the status holds its part of a host: from PROVISIONING until it ends (rule
+// HoldsHost reports whether a pod in the status holds its part of a host: from PROVISIONING until it ends (rule
 // placement.released).
 func (s PodStatus) HoldsHost() bool {
 	return s == PodProvisioning || s == PodStarting || s == PodRunning
@@ -140,6 +159,12 @@ func (p Pod) Generation() int64 {
 	}
 	return p.RestartAt.UnixMilli()
 }
+
+// Interruptible reports whether the pod may be interrupted: it is made with a bid.
+func (p Pod) Interruptible() bool { return p.BidPerGPU > 0 }
+
+// InterruptGrace is what a container that is interrupted gets between SIGTERM and SIGKILL.
+const InterruptGrace = 5 * time.Second
 
 // Hostname is what the pod's container calls itself: the name of the pod on its host.
 func (id PodID) Hostname() string {

@@ -80,7 +80,7 @@ func (c *SettableClock) now() time.Time {
 	return c.system.Now().Add(c.ahead)
 }
 
-// Frozen tells whether the clock stands still.
+// Frozen reports whether the clock stands still.
 func (c *SettableClock) Frozen() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -34,8 +34,17 @@ type GPUType struct {
 
 // GPUOffer is what a cloud asks for one GPU, and how many one pod can have.
 type GPUOffer struct {
-	Price    float64 `json:"price"`
-	MaxCount int64   `json:"maxCount"`
+	Price     float64 `json:"price"`
+	SpotPrice float64 `json:"spotPrice"` // that an interruptible pod bids at least; 0: half the price
+	MaxCount  int64   `json:"maxCount"`
+}
+
+// LeastBid gives what an interruptible pod bids for a GPU at least.
+func (o GPUOffer) LeastBid() float64 {
+	if o.SpotPrice > 0 {
+		return o.SpotPrice
+	}
+	return (compute.ToNanoUSD(o.Price) / 2).USD()
 }
 
 // Offer gives what the cloud offers, nil for nothing.
@@ -59,10 +68,10 @@ type CPUFlavor struct {
 	ServerlessPricePerVCPU float64 `json:"serverlessPricePerVcpu"`
 }
 
-// Serverless tells whether it has a price for workers of endpoints.
+// Serverless reports whether it has a price for workers of endpoints.
 func (f CPUFlavor) Serverless() bool { return f.ServerlessPricePerVCPU > 0 }
 
-// offers tells whether a pod can have so many vCPUs.
+// offers reports whether a pod can have so many vCPUs.
 func (f CPUFlavor) offers(vcpus int64) bool {
 	return vcpus == 1 || vcpus >= f.MinVCPU && vcpus <= f.MaxVCPU && powerOfTwo(vcpus)
 }
@@ -104,7 +113,7 @@ type PublicTemplate struct {
 
 const sourceOfficial = "official"
 
-// Official tells whether the template comes with the service.
+// Official reports whether the template comes with the service.
 func (t PublicTemplate) Official() bool { return t.Source == sourceOfficial }
 
 // Template gives it in the form of those of users. Nobody owns it.
@@ -193,6 +202,18 @@ func (c Catalog) priceGPU(g compute.GPU, cloud compute.Cloud) (float64, error) {
 	return times(offer.Price, g.Count), nil
 }
 
+// priceBid gives the price of interruptible GPUs: the bid for each. Rejected for one below the least (rule graphql.spot.bid).
+func (c Catalog) priceBid(g compute.GPU, cloud compute.Cloud, bid float64) (float64, error) {
+	if _, err := c.priceGPU(g, cloud); err != nil {
+		return 0, err
+	}
+	t, _ := c.GPU(g.ID)
+	if least := t.Offer(cloud).LeastBid(); bid < least {
+		return 0, compute.Errorf(compute.Rejected, "bidPerGpu: %g USD an hour is below the minimum bid price of %g for %q in cloud %s", bid, least, g.ID, cloud)
+	}
+	return times(bid, g.Count), nil
+}
+
 // priceCPU gives the price and the memory in GB. Rejected for what the catalog does not offer.
 func (c Catalog) priceCPU(cpu compute.CPU) (float64, int64, error) {
 	f, ok := c.CPU(cpu.ID)
@@ -233,7 +254,7 @@ func (c Catalog) checkPlace(gpu *compute.GPU, dataCenterIDs []string, globalNetw
 	return nil
 }
 
-// compliant tells whether one of the data centers, of all if none is named, meets all of the standards.
+// compliant reports whether one of the data centers, of all if none is named, meets all of the standards.
 func (c Catalog) compliant(dataCenterIDs, standards []string) bool {
 	return slices.ContainsFunc(c.DataCenters, func(d DataCenter) bool {
 		return (len(dataCenterIDs) == 0 || slices.Contains(dataCenterIDs, d.ID)) && contains(d.Compliance, standards)

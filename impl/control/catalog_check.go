@@ -79,6 +79,7 @@ func (f *faults) unique(seen map[string]bool, id, place string) {
 func (f *faults) offer(o *GPUOffer, place string) {
 	if o != nil {
 		f.must(o.Price >= 0, place+".price", "must not be negative")
+		f.must(o.SpotPrice >= 0 && o.SpotPrice <= max(0, o.Price), place+".spotPrice", "must be at most the price, and not negative")
 		f.must(o.MaxCount >= 1, place+".maxCount", "must be at least 1")
 	}
 }

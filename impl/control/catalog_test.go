@@ -37,20 +37,21 @@ func TestACatalogThatMakesNoSenseIsRefusedByName(t *testing.T) {
 	t.Parallel()
 	_, text := builtIn(t)
 	for change, want := range map[[2]string]string{
-		{`"id": "NVIDIA L4"`, `"id": "NVIDIA L40"`}:                             `gpus[7].id "NVIDIA L40" stands twice`,
-		{`"id": "NVIDIA L4"`, `"id": ""`}:                                       `gpus[6].id is missing`,
-		{`"name": "L4"`, `"name": ""`}:                                          `gpus[6].name is missing`,
-		{`"manufacturer": "AMD"`, `"manufacturer": "Amd"`}:                      `gpus[26].manufacturer is "Amd"; it must be one of [NVIDIA AMD UNKNOWN]`,
-		{`"memoryGb": 10,`, `"memoryGb": 0,`}:                                   `gpus[3].memoryGb must be at least 1`,
-		{`"secure": {"price": 0.69, "maxCount": 9}`, `"secure": {"price": -1}`}: `gpus[0].secure.price must not be negative` + "\n" + `gpus[0].secure.maxCount must be at least 1`,
-		{`"secure": {"price": 0.43, "maxCount": 10}, `, ``}:                     `gpus[6].secure or community must be there`,
-		{`"minVcpu": 2`, `"minVcpu": 3`}:                                        `cpus[0].minVcpu must be a power of two, at least 2`,
-		{`"maxVcpu": 32`, `"maxVcpu": 512`}:                                     `cpus[0].maxVcpu must be a power of two from minVcpu to 256`,
-		{`"region": "ASIA"`, `"region": "Asia"`}:                                `dataCenters[17].region is "Asia"; it must be one of [NORTH_AMERICA SOUTH_AMERICA EUROPE ASIA MIDDLE_EAST AFRICA OCEANIA ANTARCTICA UNKNOWN]`,
-		{`"country": "JP"`, `"country": "jpn"`}:                                 `dataCenters[17].country is "jpn"; it must be two capital letters`,
-		{`"source": "community"`, `"source": "mine"`}:                           `templates[7].source is "mine"; it must be one of [official verified community]`,
-		{`"12.8", "13.0"]}`, `"12.8", "new"]}`}:                                 `templates[2].allowedCudaVersions[1] is "new"; it must be like 12.8`,
-		{`"gpus": [`, `"gpu": [`}:                                               `json: unknown field "gpu"`,
+		{`"id": "NVIDIA L4"`, `"id": "NVIDIA L40"`}:                                                     `gpus[7].id "NVIDIA L40" stands twice`,
+		{`"id": "NVIDIA L4"`, `"id": ""`}:                                                               `gpus[6].id is missing`,
+		{`"name": "L4"`, `"name": ""`}:                                                                  `gpus[6].name is missing`,
+		{`"manufacturer": "AMD"`, `"manufacturer": "Amd"`}:                                              `gpus[26].manufacturer is "Amd"; it must be one of [NVIDIA AMD UNKNOWN]`,
+		{`"memoryGb": 10,`, `"memoryGb": 0,`}:                                                           `gpus[3].memoryGb must be at least 1`,
+		{`"secure": {"price": 0.69, "spotPrice": 0.35, "maxCount": 9}`, `"secure": {"price": -1}`}:      `gpus[0].secure.price must not be negative` + "\n" + `gpus[0].secure.maxCount must be at least 1`,
+		{`"secure": {"price": 0.69, "spotPrice": 0.35,`, `"secure": {"price": 0.69, "spotPrice": 0.7,`}: "gpus[0].secure.spotPrice must be at most the price, and not negative",
+		{`"secure": {"price": 0.43, "spotPrice": 0.22, "maxCount": 10}, `, ``}:                          `gpus[6].secure or community must be there`,
+		{`"minVcpu": 2`, `"minVcpu": 3`}:                                                                `cpus[0].minVcpu must be a power of two, at least 2`,
+		{`"maxVcpu": 32`, `"maxVcpu": 512`}:                                                             `cpus[0].maxVcpu must be a power of two from minVcpu to 256`,
+		{`"region": "ASIA"`, `"region": "Asia"`}:                                                        `dataCenters[17].region is "Asia"; it must be one of [NORTH_AMERICA SOUTH_AMERICA EUROPE ASIA MIDDLE_EAST AFRICA OCEANIA ANTARCTICA UNKNOWN]`,
+		{`"country": "JP"`, `"country": "jpn"`}:                                                         `dataCenters[17].country is "jpn"; it must be two capital letters`,
+		{`"source": "community"`, `"source": "mine"`}:                                                   `templates[7].source is "mine"; it must be one of [official verified community]`,
+		{`"12.8", "13.0"]}`, `"12.8", "new"]}`}:                                                         `templates[2].allowedCudaVersions[1] is "new"; it must be like 12.8`,
+		{`"gpus": [`, `"gpu": [`}:                                                                       `json: unknown field "gpu"`,
 	} {
 		require.Contains(t, text, change[0])
 		path := write(t, strings.Replace(text, change[0], change[1], 1))

@@ -3,8 +3,8 @@ package control
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
@@ -18,18 +18,20 @@ type Cluster struct {
 
 // NewCluster is what createCluster asks for. Pod is what each of its pods is made from.
 type NewCluster struct {
-	Name         string
-	Type         compute.ClusterType
-	PodCount     int64
-	Pod          NewPod
-	StartJupyter bool // refused (rule clusters.create.jupyter)
+	Name     string
+	Type     compute.ClusterType
+	PodCount int64
+	Pod      NewPod   // with TemplateID it gets all of the template's settings
+	Settings []string // the members that were given, of those that a template has: beside one they are refused
+	Network  bool     // its pods have addresses in the global network, where that is possible
 }
 
 // CreateCluster stores the cluster and its pods, PROVISIONING, all or none (rules clusters.together,
-// clusters.create.nothing). Errors as for CreatePod.
+// clusters.create.nothing). Errors as for CreatePod; Invalid for a serverless template, and where neither a template nor the request
+// has an image.
 func (c *Control) CreateCluster(ctx context.Context, user compute.UserID, n NewCluster) (Cluster, error) {
-	if n.StartJupyter {
-		return Cluster{}, compute.Errorf(compute.Rejected, "startJupyter is not served: have the image start it")
+	if err := c.fromClusterTemplate(ctx, user, &n); err != nil {
+		return Cluster{}, err
 	}
 	pod, err := c.newPod(user, n.Pod)
 	if err != nil {
@@ -38,6 +40,7 @@ func (c *Control) CreateCluster(ctx context.Context, user compute.UserID, n NewC
 
 	made := Cluster{Cluster: compute.Cluster{
 		ID: c.ids.Cluster(), UserID: user, Name: n.Name, Type: n.Type, GPU: *n.Pod.GPU, PodCount: n.PodCount,
+		TemplateID: n.Pod.TemplateID,
 	}}
 
 	candidates := n.Pod.DataCenterIDs
@@ -50,12 +53,18 @@ func (c *Control) CreateCluster(ctx context.Context, user compute.UserID, n NewC
 	members := make([]compute.Pod, n.PodCount)
 	for i := range members {
 		members[i] = pod
-		members[i].ID, members[i].Name, members[i].ClusterID = c.ids.Pod(), fmt.Sprintf("%s-%d", n.Name, i), made.ID
+		members[i].ID, members[i].Name, members[i].ClusterID = c.ids.Pod(), compute.MemberName(n.Name, i), made.ID
+		members[i].ClusterType = made.Type
 	}
 
 	var full error // of the first data center that cannot hold all of them
 	for _, id := range candidates {
 		n.Pod.DataCenterIDs = []string{id}
+		d, _ := c.catalog.DataCenter(id)
+		n.Pod.GlobalNetworking = n.Network && d.GlobalNetwork && c.runtime.Can.Networks && c.catalog.canNetwork(&made.GPU)
+		for i := range members {
+			members[i].GlobalNetworking = n.Pod.GlobalNetworking
+		}
 		err := c.insertCluster(ctx, &made, members, n)
 		if err == nil {
 			c.hintPods(made.Pods)
@@ -71,6 +80,25 @@ func (c *Control) CreateCluster(ctx context.Context, user compute.UserID, n NewC
 	return Cluster{}, full
 }
 
+// fromClusterTemplate gives the pods the settings of the template that they name, to which they keep a link (rules
+// clusters.create.template.*).
+func (c *Control) fromClusterTemplate(ctx context.Context, user compute.UserID, n *NewCluster) (err error) {
+	id := n.Pod.TemplateID
+	if id == "" {
+		if n.Pod.Image == "" && !slices.Contains(n.Settings, "image") {
+			return &compute.Error{Code: compute.Invalid, Detail: "there is no image", Fields: []string{"/image: is required without a template"}}
+		}
+		return nil
+	}
+	if len(n.Settings) > 0 {
+		return compute.Errorf(compute.Rejected, "templateId: the template says what %s would; give one or the other", strings.Join(n.Settings, ", "))
+	}
+	if n.Pod, err = c.CopyTemplate(ctx, user, id, n.Pod); err == nil && n.Pod.Image == "" {
+		err = compute.Errorf(compute.Rejected, "templateId: template %q has no image", id)
+	}
+	return err
+}
+
 // insertCluster places the pods in the data center and stores them with their cluster, all or none.
 func (c *Control) insertCluster(ctx context.Context, made *Cluster, members []compute.Pod, n NewCluster) error {
 	w, err := c.wantOfNew(ctx, members[0], n.Pod)
@@ -81,6 +109,9 @@ func (c *Control) insertCluster(ctx context.Context, made *Cluster, members []co
 	return c.placement.place(ctx, "pod", len(members), []want{w}, func(at []choice) error {
 		return c.store.Write(ctx, func(tx store.Tx) error {
 			made.Pods = nil
+			if err := checkSpend(ctx, tx, made.UserID, times(members[0].CostPerHour, int64(len(members)))); err != nil {
+				return err
+			}
 			for i, p := range members {
 				p, err := c.insertPod(tx, p, n.Pod, &at[i])
 				if err != nil {

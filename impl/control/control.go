@@ -12,13 +12,17 @@ type Control struct {
 	placement *Placement
 	catalog   Catalog
 	podHint   func(compute.PodID)
+	timerHint func(compute.PodID)
 	deleted   func(compute.VolumeID) // a volume
 	runtime   Runtime
+
+	interruptions interruptions
 }
 
 // Hints are told, after the commit, what the loops should look at.
 type Hints struct {
 	Pod    func(compute.PodID)
+	Timer  func(compute.PodID)    // what a pod has of timers may be due otherwise; nil: nobody is told
 	Volume func(compute.VolumeID) // it was deleted; nil: nobody is told
 }
 
@@ -27,5 +31,10 @@ func New(s store.Store, ids *compute.IDs, p *Placement, r Runtime, hints Hints) 
 	if hints.Volume == nil {
 		hints.Volume = func(compute.VolumeID) {}
 	}
-	return &Control{store: s, ids: ids, placement: p, catalog: p.catalog, podHint: hints.Pod, deleted: hints.Volume, runtime: r}
+	if hints.Timer == nil {
+		hints.Timer = func(compute.PodID) {}
+	}
+	return &Control{
+		store: s, ids: ids, placement: p, catalog: p.catalog, podHint: hints.Pod, timerHint: hints.Timer, deleted: hints.Volume, runtime: r,
+	}
 }

@@ -34,7 +34,7 @@ func (v cudaVersion) String() string {
 	return strconv.FormatUint(v.major, 10) + "." + strconv.FormatUint(v.minor, 10)
 }
 
-// allowed tells whether a machine with the version may be taken: one of the listed versions if there are any, and no
+// allowed reports whether a machine with the version may be taken: one of the listed versions if there are any, and no
 // earlier than least.
 func (v cudaVersion) allowed(versions []string, least string) bool {
 	is := func(text string) bool {
@@ -48,7 +48,7 @@ func (v cudaVersion) allowed(versions []string, least string) bool {
 	return least == "" || v.compare(w) >= 0
 }
 
-// hasCUDA tells whether the host has a version that is allowed. One without CUDA suits only where nothing is asked for.
+// hasCUDA reports whether the host has a version that is allowed. One without CUDA suits only where nothing is asked for.
 func (h *host) hasCUDA(versions []string, least string) bool {
 	if len(versions) == 0 && least == "" {
 		return true

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// devices tells which of a host's GPUs pods and workers have, by their number on the host.
+// devices reports which of a host's GPUs pods and workers have, by their number on the host.
 type devices []bool
 
 func (d *devices) set(numbers []int, busy bool) {

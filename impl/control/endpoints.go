@@ -17,7 +17,7 @@ type EndpointQueue interface {
 	SetEndpoint(compute.Endpoint)
 	// RemoveEndpoint refuses further requests of the endpoint, cancels its jobs, and has its workers stopped.
 	RemoveEndpoint(context.Context, compute.EndpointID) error
-	// WorkerStates tells of every worker of the endpoint how it is seen now, and of those that are missing why.
+	// WorkerStates reports every worker of the endpoint how it is seen now, and of those that are missing why.
 	WorkerStates(compute.EndpointID) []compute.WorkerState
 }
 
@@ -43,6 +43,8 @@ type EndpointChange struct {
 	Template      *TemplateChange     // in place of TemplateID: changes the endpoint's own template, or makes one
 	Image         *string
 	Args          *string
+	Cmd           *[]string // see Command
+	Entrypoint    *[]string // likewise
 	DiskGB        *int64
 	Ports         []string            // empty: none any more
 	Env           map[string]string   // empty: none any more; joins that of a template
@@ -52,6 +54,7 @@ type EndpointChange struct {
 	DataCenterIDs []string      // empty: any
 	Compliance    []string      // empty: any
 	VolumeIDs     []compute.VolumeID
+	GlobalIDs     []compute.VolumeID // of global volumes: one, or none any more
 	WorkersMin    *int64
 	WorkersMax    *int64
 	IdleTimeout   *time.Duration // refused for a queue that is scaled by ByCount, unless IdleByCount is set
@@ -59,6 +62,13 @@ type EndpointChange struct {
 	Scaling       *Scaling
 	Timeout       *time.Duration
 	FlashBoot     *compute.FlashBoot
+}
+
+// command has Args say what Cmd and Entrypoint do, over what is stored. Errors as for Command.
+func (x *EndpointChange) command(stored string) (err error) {
+	x.Args, err = Command{x.Args, x.Cmd, x.Entrypoint}.change(stored)
+	x.Cmd, x.Entrypoint = nil, nil
+	return err
 }
 
 // EndpointGPUChange is the GPU part of an EndpointChange. Nil is the default, or unchanged.
@@ -144,6 +154,15 @@ func (n *Endpoints) List(ctx context.Context, user compute.UserID) (all []comput
 		return err
 	})
 	return all, err
+}
+
+// Page gives a page of the user's endpoints, newest first, and where the next one begins.
+func (n *Endpoints) Page(ctx context.Context, user compute.UserID, p compute.Page) (all []compute.Endpoint, next compute.Position, err error) {
+	err = n.store.Read(ctx, func(tx store.Tx) error {
+		all, next, err = tx.PageEndpoints(user, p)
+		return err
+	})
+	return all, next, err
 }
 
 // WorkersOfAll gives the workers of the endpoints, newest first, in one read.
@@ -369,40 +388,4 @@ func (n *Endpoints) Worker(ctx context.Context, user compute.UserID, id compute.
 
 func unknownWorker(id compute.WorkerID) error {
 	return compute.Errorf(compute.NotFound, "worker %q does not exist, or has ended and is not kept any more", id)
-}
-
-// EndpointRelease is a release with the number of workers that are made of it.
-type EndpointRelease struct {
-	compute.Release
-	Workers int64
-}
-
-// Releases gives the releases of the user's endpoint, newest first. NotFound as for Get.
-func (n *Endpoints) Releases(ctx context.Context, user compute.UserID, id compute.EndpointID) (e compute.Endpoint, all []EndpointRelease, err error) {
-	err = n.store.Read(ctx, func(tx store.Tx) error {
-		if e, err = ownEndpoint(tx, user, id); err != nil {
-			return err
-		}
-		releases, err := tx.ListReleases(id)
-		if err != nil {
-			return err
-		}
-
-		workers, err := tx.ListWorkersOf(id)
-		if err != nil {
-			return err
-		}
-		count := map[int64]int64{}
-		for _, w := range workers {
-			count[w.Version]++
-		}
-		all = nil
-		for _, r := range releases {
-			all = append(all, EndpointRelease{r, count[r.Version]})
-		}
-
-		return nil
-	})
-
-	return e, all, err
 }

@@ -28,7 +28,12 @@ func (n *Endpoints) change(tx store.Resources, e *compute.Endpoint, x EndpointCh
 }
 
 // changeMaking copies the template, then what is asked for besides (rules serverless.template.*).
-func (n *Endpoints) changeMaking(tx store.Resources, e *compute.Endpoint, x *EndpointChange) error {
+func (n *Endpoints) changeMaking(tx store.Resources, e *compute.Endpoint, x *EndpointChange) (err error) {
+	if x.Template == nil && x.TemplateID == nil {
+		if err := x.command(e.Args); err != nil {
+			return err
+		}
+	}
 	if e.Declared {
 		if err := checkDeclared(*e, *x); err != nil {
 			return err
@@ -65,6 +70,9 @@ func (n *Endpoints) changeMaking(tx store.Resources, e *compute.Endpoint, x *End
 
 	if env != nil {
 		e.Env = env
+	}
+	if err := x.command(e.Args); err != nil {
+		return err
 	}
 	set(&e.Image, x.Image)
 	set(&e.Args, x.Args)
@@ -130,7 +138,7 @@ func (n *Endpoints) template(tx store.Templates, user compute.UserID, id compute
 		}
 	}
 	if err != nil {
-		return t, err
+		return t, noTemplate(err, id)
 	}
 
 	if t.UserID != user {
@@ -223,7 +231,7 @@ func (n *Endpoints) changeCPUs(e *compute.Endpoint, cpus []compute.CPU) error {
 }
 
 // changePlaces applies the data centers and the network volumes, of which each must be in one of those.
-func (n *Endpoints) changePlaces(tx store.Volumes, e *compute.Endpoint, x EndpointChange) error {
+func (n *Endpoints) changePlaces(tx store.Resources, e *compute.Endpoint, x EndpointChange) error {
 	if x.DataCenterIDs != nil {
 		e.DataCenterIDs = x.DataCenterIDs
 	}
@@ -233,6 +241,12 @@ func (n *Endpoints) changePlaces(tx store.Volumes, e *compute.Endpoint, x Endpoi
 	if x.VolumeIDs != nil {
 		e.VolumeIDs = x.VolumeIDs
 	}
+	if x.GlobalIDs != nil {
+		e.GlobalVolumeID = ""
+	}
+	for _, id := range x.GlobalIDs { // one at most
+		e.GlobalVolumeID = id
+	}
 	if err := n.catalog.checkPlace(nil, e.DataCenterIDs, false); err != nil {
 		return err
 	}
@@ -240,14 +254,35 @@ func (n *Endpoints) changePlaces(tx store.Volumes, e *compute.Endpoint, x Endpoi
 		return compute.Errorf(compute.Rejected, "compliance: no data center that is asked for meets %s", strings.Join(e.Compliance, " and "))
 	}
 
+	return checkVolumes(tx, *e)
+}
+
+// checkVolumes checks what the workers mount (rules serverless.places, serverless.mounts.*).
+func checkVolumes(tx store.Resources, e compute.Endpoint) error {
+	if e.GlobalVolumeID != "" {
+		switch _, err := ownGlobalVolume(tx, e.UserID, e.GlobalVolumeID); {
+		case err != nil:
+			return err
+		case len(e.VolumeIDs) > 0:
+			return compute.Errorf(compute.Rejected, "mounts: a worker mounts network volumes or a global volume, never both")
+		case e.GPU == nil:
+			return compute.Errorf(compute.Rejected, "mounts.global: workers with GPUs alone can mount a global volume")
+		}
+	}
+
 	seen := map[string]bool{}
-	for _, id := range e.VolumeIDs {
+	for i, id := range e.VolumeIDs {
 		v, err := ownVolume(tx, e.UserID, id)
+		if compute.CodeOf(err) == compute.NotFound {
+			return compute.Errorf(compute.NotFound, "networkVolumes: network volume %q does not exist", id)
+		}
 		if err != nil {
 			return err
 		}
 
 		switch {
+		case slices.Contains(e.VolumeIDs[:i], id):
+			return compute.Errorf(compute.Rejected, "networkVolumes: network volume %q is listed twice", id)
 		case len(e.DataCenterIDs) > 0 && !slices.Contains(e.DataCenterIDs, v.DataCenterID):
 			return compute.Errorf(compute.Rejected, "networkVolumes: network volume %q is in data center %s, which is not among dataCenterIds", id, v.DataCenterID)
 		case seen[v.DataCenterID]:

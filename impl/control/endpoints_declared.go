@@ -101,6 +101,7 @@ func checkDeclared(e compute.Endpoint, x EndpointChange) error {
 		{"cpu", x.CPUs != nil},
 		{"dataCenterIds", x.DataCenterIDs != nil && !slices.Equal(x.DataCenterIDs, e.DataCenterIDs)},
 		{"networkVolumes", x.VolumeIDs != nil && !slices.Equal(x.VolumeIDs, e.VolumeIDs)},
+		{"mounts.global", len(x.GlobalIDs) > 0}, // it has none
 	} {
 		if f.changes {
 			fields = append(fields, f.name)

@@ -44,7 +44,7 @@ func making(e compute.Endpoint) []field {
 		{"image", e.Image}, {"args", e.Args}, {"disk", e.DiskGB}, {"ports", e.Ports}, {"env", e.Env}, {"registry", orNil(string(e.RegistryID))},
 		{"gpu.pools", g.Pools}, {"gpu.excludedTypes", g.Excluded}, {"gpu.count", g.Count}, {"gpu.allowedCudaVersions", g.CUDAVersions},
 		{"gpu.minCudaVersion", orNil(g.LeastCUDA)}, {"cpu", cpus}, {"dataCenterIds", e.DataCenterIDs},
-		{"compliance", e.Compliance}, {"networkVolumes", e.VolumeIDs},
+		{"compliance", e.Compliance}, {"networkVolumes", e.VolumeIDs}, {"mounts.global", orNil(string(e.GlobalVolumeID))},
 	}
 }
 

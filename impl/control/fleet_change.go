@@ -134,7 +134,7 @@ func (p *Placement) checkChange(fleet []Host) error {
 	return nil
 }
 
-// Left tells whether the host left the fleet while the server ran: what is on it is to end.
+// Left reports whether the host left the fleet while the server ran: what is on it is to end.
 func (p *Placement) Left(hostID string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

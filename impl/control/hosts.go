@@ -14,7 +14,7 @@ func (a amount) plus(b amount, times int64) amount {
 	return amount{a.gpus + times*b.gpus, a.vcpus + times*b.vcpus, a.memoryGB + times*b.memoryGB, a.diskGB + times*b.diskGB}
 }
 
-// covers tells whether there is room for b.
+// covers reports whether there is room for b.
 func (a amount) covers(b amount) bool {
 	return b.gpus <= a.gpus && b.vcpus <= a.vcpus && b.memoryGB <= a.memoryGB && b.diskGB <= a.diskGB
 }
@@ -101,7 +101,7 @@ func (p *Placement) host(id string) *host {
 	return nil
 }
 
-// is tells whether it is the host of that id. A simulated host has the versions of CUDA for which there was one host each before,
+// is reports whether it is the host of that id. A simulated host has the versions of CUDA for which there was one host each before,
 // and takes their place for what was stored then.
 func (h *host) is(id string) bool {
 	rest, within := strings.CutPrefix(id, h.ID+"/")
@@ -134,6 +134,22 @@ func wantOf(p compute.Pod) want {
 	return w
 }
 
+// keep asks for what the pod asks of each of its hosts.
+func (w *want) keep(p compute.Pod) {
+	n := p.Needs
+	if p.GPU == nil {
+		return
+	}
+	if len(w.CUDAVersions) == 0 {
+		w.CUDAVersions = n.CUDAVersions
+	}
+	if w.LeastCUDA == "" {
+		w.LeastCUDA = n.LeastCUDA
+	}
+	w.LeastVCPUs = max(w.LeastVCPUs, n.VCPUsPerGPU*p.GPU.Count)
+	w.LeastMemoryGB = max(w.LeastMemoryGB, n.MemoryGBPerGPU*p.GPU.Count)
+}
+
 // suiting gives the hosts of the asked sort, free or not. The caller has the lock.
 func (p *Placement) suiting(w *want) (all []*host) {
 	for _, h := range p.kinds[kind{w.GPU, w.CPU}] {
@@ -144,7 +160,7 @@ func (p *Placement) suiting(w *want) (all []*host) {
 	return all
 }
 
-// suits tells whether the host is of the asked sort, free or not.
+// suits reports whether the host is of the asked sort, free or not.
 func (h *host) suits(w *want) bool {
 	return !h.draining && (w.HostID == "" || h.is(w.HostID)) && (w.Cloud == "" || w.Cloud == h.Cloud) &&
 		(len(w.DataCenterIDs) == 0 || slices.Contains(w.DataCenterIDs, h.DataCenterID)) &&
@@ -161,7 +177,7 @@ func (h *host) share(w *want) amount {
 	return amount{vcpus: w.Count, memoryGB: w.MemoryGB, diskGB: w.DiskGB}
 }
 
-// fits tells whether there is room for it if so much is free.
+// fits reports whether there is room for it if so much is free.
 func (h *host) fits(w *want, free amount) bool {
 	return free.covers(h.share(w)) && w.PersistentGB <= free.diskGB-w.DiskGB && w.LeastDiskGB <= free.diskGB
 }

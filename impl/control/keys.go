@@ -89,12 +89,16 @@ type NewKey struct {
 	Scopes   []compute.Scope
 	WorkerID compute.WorkerID // set on the key of a worker
 	Exempt   bool             // from rate limits
+	Contract string           // the edition of the contract for its requests; empty: the server's
 	Expiry   time.Duration    // 0: never
+
+	SpendLimit float64 // USD an hour; 0: none
 }
 
 // Create stores a key and gives its token, which cannot be had again.
 func (r *Keyring) Create(ctx context.Context, n NewKey) (compute.Key, string, error) {
-	k := compute.Key{ID: r.ids.Key(), UserID: n.UserID, Name: n.Name, Scopes: n.Scopes, WorkerID: n.WorkerID, Exempt: n.Exempt}
+	k := compute.Key{ID: r.ids.Key(), UserID: n.UserID, Name: n.Name, Scopes: n.Scopes, WorkerID: n.WorkerID, Exempt: n.Exempt, Contract: n.Contract}
+	k.SpendLimit = n.SpendLimit
 	token := compute.NewToken(r.ids, k.ID)
 	k.Hash = sha256.Sum256([]byte(token))
 	r.changing.Lock()

@@ -20,7 +20,7 @@ type Needs struct {
 	UploadMbps    int64 // at least
 }
 
-// meets tells whether the host is one that the needs ask for, free or not. The share is what the pod would get of it.
+// meets reports whether the host is one that the needs ask for, free or not. The share is what the pod would get of it.
 func (h *host) meets(n *Needs, share amount) bool {
 	return share.vcpus >= n.LeastVCPUs && share.memoryGB >= n.LeastMemoryGB &&
 		(len(n.Countries) == 0 || slices.Contains(n.Countries, h.center.Country)) && contains(h.center.Compliance, n.Compliance) &&
@@ -28,7 +28,7 @@ func (h *host) meets(n *Needs, share amount) bool {
 		h.hasCUDA(n.CUDAVersions, n.LeastCUDA)
 }
 
-// contains tells whether a list has all that is wanted.
+// contains reports whether a list has all that is wanted.
 func contains(have, want []string) bool {
 	return !slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(have, w) })
 }

@@ -47,7 +47,7 @@ type kind struct{ gpu, cpu string }
 type PlacementOptions struct {
 	// Place chooses among the hosts that have room: that of the runtime.
 	Place func(rooms iter.Seq[compute.HostRoom]) (compute.HostRoom, bool)
-	// Looked is told of each look for a host, for a pod or a worker, and how it came out; it must be quick. Nil: nobody counts.
+	// Looked is notified of each look for a host, for a pod or a worker, and how it came out; it must be quick. Nil: nobody counts.
 	Looked func(who string, o Outcome)
 }
 
@@ -196,7 +196,7 @@ func (p *Placement) place(ctx context.Context, who string, count int, wants []wa
 	return p.refuse(who, wants)
 }
 
-// attempt chooses once; it tells whether there was room for all. What was chosen is free again if write fails.
+// attempt chooses once; it reports whether there was room for all. What was chosen is free again if write fails.
 func (p *Placement) attempt(count int, wants []want, write func([]choice) error) (placed bool, err error) {
 	p.flight.RLock()
 	defer p.flight.RUnlock()
@@ -234,7 +234,7 @@ func (p *Placement) doubt(err error) {
 	}
 }
 
-// behind tells whether the rows have room for one of the wants where memory knows of less: what others released, or what is in flight.
+// behind reports whether the rows have room for one of the wants where memory knows of less: what others released, or what is in flight.
 func (p *Placement) behind(ctx context.Context, wants []want) (bool, error) {
 	var sums map[string]compute.Claimed
 	err := p.store.Read(ctx, func(tx store.Tx) (err error) {
@@ -276,7 +276,7 @@ func (p *Placement) behind(ctx context.Context, wants []want) (bool, error) {
 	return false, nil
 }
 
-// looked tells that a look for room came out so, for so many.
+// looked reports that a look for room came out so, for so many.
 func (p *Placement) looked(who string, o Outcome, times int) {
 	for range times {
 		if p.options.Looked != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store"
@@ -14,10 +15,12 @@ type NewPod struct {
 	Name             string
 	Image            string
 	Args             string
-	DiskGB           int64 // 0: the default
+	Command          Command // what is asked for besides, over Args
+	DiskGB           int64   // 0: the default
 	Ports            []string
 	Env              map[string]string
 	RegistryID       compute.RegistryID
+	NoRegistry       bool // not even that of a template
 	Persistent       *compute.PersistentMount
 	Network          []compute.NetworkMount // empty but not nil: given, and none
 	GPU              *compute.GPU
@@ -28,7 +31,12 @@ type NewPod struct {
 	TemplateID       compute.TemplateID // that FromTemplate completes it with
 	MountPath        string             // of the template's persistent mount; empty: as the template has it
 	StartSSH         *bool              // the container gets the user's SSH keys
+	StartJupyter     *bool              // the container gets a password
+	Kept             compute.PodNeeds   // of its hosts, also when it starts again
 	MaxCost          float64            // USD an hour; 0: whatever it costs
+	StopAfter        time.Time          // the time of day after which it is stopped; zero: none
+	TerminateAfter   time.Time          // likewise, terminated
+	BidPerGPU        float64            // USD an hour; 0: it is not interruptible
 	Needs                               // of its host, as it is made
 }
 
@@ -46,8 +54,13 @@ func (c *Control) CreatePod(ctx context.Context, user compute.UserID, n NewPod) 
 		return compute.Pod{}, err
 	}
 
+	length := c.interruptions.draw(pod)
 	err = c.placement.place(ctx, "pod", 1, []want{w}, func(at []choice) error {
 		return c.store.Write(ctx, func(tx store.Tx) (err error) {
+			if err := checkSpend(ctx, tx, user, pod.CostPerHour); err != nil {
+				return err
+			}
+			pod.InterruptAt = length.end(tx)
 			made, err = c.insertPod(tx, pod, n, &at[0])
 			return err
 		})
@@ -57,6 +70,9 @@ func (c *Control) CreatePod(ctx context.Context, user compute.UserID, n NewPod) 
 	}
 
 	c.podHint(made.ID)
+	if timed(made) {
+		c.timerHint(made.ID)
+	}
 	return made, nil
 }
 
@@ -65,7 +81,12 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 	p := compute.Pod{
 		UserID: user, Name: n.Name, Image: n.Image, Args: n.Args, DiskGB: n.DiskGB, Ports: n.Ports, Env: n.Env,
 		RegistryID: n.RegistryID, Persistent: n.Persistent, GPU: n.GPU, CPU: n.CPU, Cloud: n.Cloud, TemplateID: n.TemplateID,
-		GlobalNetworking: n.GlobalNetworking, Status: compute.PodProvisioning, Version: 1,
+		GlobalNetworking: n.GlobalNetworking, Status: compute.PodProvisioning, Version: 1, Needs: n.Kept,
+	}
+	var err error
+	p.StopAfter, p.TerminateAfter, p.BidPerGPU = n.StopAfter, n.TerminateAfter, n.BidPerGPU
+	if p.Args, err = n.Command.on(n.Args); err != nil {
+		return p, err
 	}
 	if p.DiskGB == 0 {
 		p.DiskGB = defaultDiskGB
@@ -85,12 +106,19 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 	if n.Persistent != nil && n.Network != nil {
 		return p, compute.Errorf(compute.Rejected, "mounts: persistent and network cannot both be set")
 	}
+	if len(n.Kept.CUDAVersions) > 0 && n.Kept.LeastCUDA != "" {
+		return p, compute.Errorf(compute.Rejected, "gpu: allowedCudaVersions and minCudaVersion cannot both be set")
+	}
+	if value := n.StartJupyter; value != nil && *value {
+		c.addPassword(&p)
+	}
 
 	var price float64
-	var err error
 	switch {
 	case (n.GPU == nil) == (n.CPU == nil):
 		return p, compute.Errorf(compute.Rejected, "exactly one of gpu and cpu must be set")
+	case n.GPU != nil && n.BidPerGPU > 0:
+		price, err = c.catalog.priceBid(*n.GPU, p.Cloud, n.BidPerGPU)
 	case n.GPU != nil:
 		price, err = c.catalog.priceGPU(*n.GPU, p.Cloud)
 	default:
@@ -125,6 +153,7 @@ func (c *Control) newPod(user compute.UserID, n NewPod) (compute.Pod, error) {
 func (c *Control) wantOfNew(ctx context.Context, p compute.Pod, n NewPod) (w want, err error) {
 	w = wantOf(p)
 	w.DataCenterIDs, w.Needs = n.DataCenterIDs, n.Needs
+	w.keep(p)
 	if p.Persistent != nil {
 		w.PersistentGB = p.Persistent.SizeGB
 	}
@@ -173,6 +202,9 @@ func (c *Control) insertPod(tx store.Tx, p compute.Pod, n NewPod, at *choice) (c
 	}
 
 	p.CreatedAt, p.MovedAt = tx.Wall(), tx.Wall()
+	if err := checkTimers(p, tx.Wall()); err != nil {
+		return p, err
+	}
 	if err := at.claim(tx, string(p.ID)); err != nil {
 		return p, err
 	}
@@ -193,16 +225,25 @@ func (c *Control) GetPod(ctx context.Context, user compute.UserID, id compute.Po
 	return pod, err
 }
 
-// ListPods gives the user's pods, newest first, those of clusters only if asked for.
-func (c *Control) ListPods(ctx context.Context, user compute.UserID, clusters bool) ([]compute.Pod, error) {
-	var pods []compute.Pod
-	err := c.store.Read(ctx, func(tx store.Tx) (err error) {
-		pods, err = tx.ListPods(user)
+// PagePods gives a page of the user's pods, newest first, and where the next one begins. Those of clusters are left out, unless they are
+// asked for, after it was cut (rule pages.clusters).
+func (c *Control) PagePods(ctx context.Context, user compute.UserID, clusters bool, p compute.Page) (pods []compute.Pod, next compute.Position, err error) {
+	err = c.store.Read(ctx, func(tx store.Tx) error {
+		pods, next, err = tx.PagePods(user, p)
 		return err
 	})
 	if !clusters {
 		pods = withoutClusters(pods)
 	}
+	return pods, next, err
+}
+
+// ListPods gives the user's pods, those of clusters too, newest first.
+func (c *Control) ListPods(ctx context.Context, user compute.UserID) (pods []compute.Pod, err error) {
+	err = c.store.Read(ctx, func(tx store.Tx) error {
+		pods, err = tx.ListPods(user)
+		return err
+	})
 	return pods, err
 }
 
@@ -223,9 +264,11 @@ func ownPod(tx store.Pods, user compute.UserID, id compute.PodID) (compute.Pod, 
 
 // PodChange is what updatePod asks for. Nil is unchanged.
 type PodChange struct {
+	TemplateID       *compute.TemplateID // its settings stand where those below are nil; no link is kept
 	Name             *string
 	Image            *string
 	Args             *string
+	Cmd, Entrypoint  *[]string // see Command
 	DiskGB           *int64
 	Ports            []string            // empty: none any more
 	Env              map[string]string   // empty: none any more
@@ -237,8 +280,8 @@ type PodChange struct {
 }
 
 // UpdatePod changes what is present, and restarts a running pod whose container it concerns. Rejected for a change of
-// mounts that is not possible, Conflict for a pod of a cluster and for a locked one that would be restarted, NotFound as for
-// GetPod.
+// mounts that is not possible, Conflict for a pod of a cluster and for a locked one that would be restarted, Invalid for a serverless
+// template, NotFound as for GetPod and for a template.
 func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute.PodID, change PodChange) (compute.Pod, error) {
 	var pod compute.Pod
 	err := c.placement.Write(ctx, func(tx store.Tx, claims *Claims) (err error) {
@@ -275,13 +318,24 @@ func (c *Control) UpdatePod(ctx context.Context, user compute.UserID, id compute
 	})
 	if err == nil {
 		c.podHint(id)
+		if timed(pod) { // one that was locked may be due
+			c.timerHint(id)
+		}
 	}
 
 	return pod, err
 }
 
 // change applies the change to the pod, in the order of its members.
-func (c *Control) change(tx store.Registries, p *compute.Pod, n PodChange) error {
+func (c *Control) change(tx store.Resources, p *compute.Pod, n PodChange) (err error) {
+	if n.TemplateID != nil {
+		if n, err = c.copyToChange(tx, p.UserID, *n.TemplateID, n); err != nil {
+			return err
+		}
+	}
+	if n.Args, err = (Command{n.Args, n.Cmd, n.Entrypoint}).change(p.Args); err != nil {
+		return err
+	}
 	set(&p.Name, n.Name)
 	set(&p.Image, n.Image)
 	set(&p.Args, n.Args)
@@ -350,7 +404,7 @@ func changeMounts(p *compute.Pod, n PodChange) error {
 	return nil
 }
 
-// concernsContainer tells whether a running container must be started anew for the change (rule pods.patch.restart).
+// concernsContainer reports whether a running container must be started anew for the change (rule pods.patch.restart).
 func concernsContainer(a, b compute.Pod) bool {
 	return a.Image != b.Image || a.Args != b.Args || a.DiskGB != b.DiskGB || !slices.Equal(a.Ports, b.Ports) || !maps.Equal(a.Env, b.Env)
 }

@@ -73,6 +73,7 @@ type Resume struct {
 	GPUs         *int     // nil: as many as it has
 	OnGPUs       *bool    // whether it is a GPU pod; nil: as it is
 	CUDAVersions []string // any of them; empty: all
+	BidPerGPU    float64  // USD an hour: it is interruptible from now on, for this; 0: it stays what it is
 }
 
 // errMoved says that somebody changed the pod between a look at it and its transaction.
@@ -88,11 +89,13 @@ func (c *Control) ResumePod(ctx context.Context, user compute.UserID, id compute
 		}
 		w := wantOf(pod)
 		w.DataCenterIDs, w.CUDAVersions = []string{pod.DataCenterID}, r.CUDAVersions
+		w.keep(pod)
 		if pod.Persistent != nil {
 			w.HostID = pod.HostID
 		}
 
-		seen := pod.Version
+		seen, length := pod.Version, c.interruptions.draw(pod)
+		asked := pod
 		err = c.placement.place(ctx, "pod", 1, []want{w}, func(at []choice) error {
 			return c.store.Write(ctx, func(tx store.Tx) (err error) {
 				if pod, err = ownPod(tx, user, id); err != nil {
@@ -101,6 +104,16 @@ func (c *Control) ResumePod(ctx context.Context, user compute.UserID, id compute
 				if pod.Version != seen {
 					return errMoved
 				}
+				if pod.BidPerGPU != asked.BidPerGPU {
+					pod.BidPerGPU, pod.CostPerHour = asked.BidPerGPU, asked.CostPerHour
+					if err := rebid(tx, &pod); err != nil {
+						return err
+					}
+				}
+				if err := checkSpend(ctx, tx, user, pod.CostPerHour); err != nil {
+					return err
+				}
+				pod.InterruptAt = length.end(tx)
 				return start(tx, &pod, &at[0])
 			})
 		})
@@ -110,11 +123,24 @@ func (c *Control) ResumePod(ctx context.Context, user compute.UserID, id compute
 	}
 	if err == nil {
 		c.podHint(id)
+		if timed(pod) {
+			c.timerHint(id)
+		}
 	}
 	return pod, err
 }
 
-// startable gives the pod if it can be started as is asked.
+// rebid stores another bid of the pod.
+func rebid(tx store.Pods, p *compute.Pod) error {
+	changed, err := tx.ChangePod(*p)
+	if err == nil && !changed {
+		err = errMoved
+	}
+	p.Version++
+	return err
+}
+
+// startable gives the pod, with the bid that is asked for, if it can be started as is asked.
 func (c *Control) startable(ctx context.Context, user compute.UserID, id compute.PodID, r Resume) (compute.Pod, error) {
 	pod, err := c.GetPod(ctx, user, id)
 	if err != nil {
@@ -131,7 +157,18 @@ func (c *Control) startable(ctx context.Context, user compute.UserID, id compute
 		return pod, compute.Errorf(compute.Rejected, "computeType: the pod has %d GPUs, which cannot change", has)
 	}
 
-	_, err = compute.PodMachine.Next(pod.Status, compute.PodStart)
+	if _, err = compute.PodMachine.Next(pod.Status, compute.PodStart); err != nil || r.BidPerGPU == 0 {
+		return pod, err
+	}
+
+	if err := checkAlone(pod); err != nil {
+		return pod, err
+	}
+	if pod.GPU == nil {
+		return pod, compute.Errorf(compute.Rejected, "bidPerGpu: only GPU pods are interruptible")
+	}
+	pod.BidPerGPU = r.BidPerGPU
+	pod.CostPerHour, err = c.catalog.priceBid(*pod.GPU, pod.Cloud, r.BidPerGPU)
 	return pod, err
 }
 
@@ -146,7 +183,10 @@ func start(tx store.Containers, p *compute.Pod, at *choice) (err error) {
 	}
 
 	p.HostID, p.DataCenterID, p.Devices = at.host.ID, at.host.DataCenterID, at.deviceNames()
-	p.StartedAt, p.RestartAt, p.Reason, p.MovedAt = time.Time{}, tx.Now(), "", tx.Wall()
+	p.StartedAt, p.RestartAt, p.Reason, p.MovedAt, p.InterruptedAt = time.Time{}, tx.Now(), "", tx.Wall(), time.Time{}
+	if !p.StopAfter.After(tx.Wall()) { // it passed while the pod was stopped (rule graphql.timers.start)
+		p.StopAfter = time.Time{}
+	}
 	if err := connect(tx, p); err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func NewQueueRates(clock compute.Clock, quotas map[string]int64) *QueueRates {
 	return &QueueRates{clock: clock, quotas: quotas, counts: map[queueCalls]*compute.RequestCount{}}
 }
 
-// Count counts one request, refused or not, and tells where the user stands; limited is false for an operation without a quota.
+// Count counts one request, refused or not, and reports where the user stands; limited is false for an operation without a quota.
 func (r *QueueRates) Count(u compute.UserID, e compute.EndpointID, operation string) (rate compute.Rate, limited bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

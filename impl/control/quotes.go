@@ -19,11 +19,13 @@ type Wanted struct {
 
 // Quote is the cheapest way to have now what is wanted.
 type Quote struct {
-	Cloud  compute.Cloud // empty: it cannot be had
-	Price  float64       // USD an hour for all the GPUs
-	Stock  Stock
-	Counts []int64     // of GPUs that a pod can have now in one of the clouds, ascending
-	CUDA   []CUDAStock // that hosts of the clouds have, with room for the pod or without, the latest first
+	Cloud compute.Cloud // empty: it cannot be had
+	Price float64       // USD an hour for all the GPUs
+	Stock Stock
+
+	LeastBid float64     // USD an hour for all the GPUs, of an interruptible pod
+	Counts   []int64     // of GPUs that a pod can have now in one of the clouds, ascending
+	CUDA     []CUDAStock // that hosts of the clouds have, with room for the pod or without, the latest first
 }
 
 // Quote looks for the cheapest cloud with room.
@@ -44,7 +46,7 @@ func (c *Control) Quote(w Wanted) Quote {
 			cuda[v] += n
 		}
 		if price := times(offer.Price, x.Count); asked.all > 0 && (q.Cloud == "" || price < q.Price) {
-			q.Cloud, q.Price, q.Stock = cloud, price, stockOf(asked.all)
+			q.Cloud, q.Price, q.Stock, q.LeastBid = cloud, price, stockOf(asked.all), times(offer.LeastBid(), x.Count)
 		}
 
 		for x.Count = 1; x.Count <= offer.MaxCount; x.Count++ {

@@ -54,7 +54,7 @@ func (r *Rates) user(u compute.UserID) []compute.RequestCount {
 	return r.counts[u]
 }
 
-// Count counts one request of the user, refused or not (rule rates.counted), and tells where they stand in each window.
+// Count counts one request of the user, refused or not (rule rates.counted), and reports where they stand in each window.
 func (r *Rates) Count(u compute.UserID) []compute.Rate {
 	now := r.clock.Wall()
 	r.mu.Lock()

@@ -32,7 +32,8 @@ func (r Runtime) checkEndpoint(e compute.Endpoint) error {
 		return nil
 	}
 	if err := lacks(map[string]bool{
-		"gpu": e.GPU != nil && !r.Can.GPUs, "networkVolumes": len(e.VolumeIDs) > 0 && !r.Can.Mounts, "registry": e.RegistryID != "" && !r.Can.Registry,
+		"gpu": e.GPU != nil && !r.Can.GPUs, "networkVolumes": len(e.VolumeIDs) > 0 && !r.Can.Mounts, "mounts": e.GlobalVolumeID != "" && !r.Can.Mounts,
+		"registry": e.RegistryID != "" && !r.Can.Registry,
 	}); err != nil {
 		return err
 	}

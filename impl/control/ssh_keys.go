@@ -35,7 +35,7 @@ func (c *Control) SetSSHKeys(ctx context.Context, user compute.UserID, lines []s
 	return c.store.Write(ctx, func(tx store.Tx) error { return tx.SetSSHKeys(user, lines) })
 }
 
-// isSSHKey tells whether the line is a public key of the type that it begins with: the parser looks at the key alone.
+// isSSHKey reports whether the line is a public key of the type that it begins with: the parser looks at the key alone.
 func isSSHKey(line string) bool {
 	key, _, options, rest, err := ssh.ParseAuthorizedKey([]byte(line))
 	return err == nil && len(options) == 0 && len(rest) == 0 && strings.HasPrefix(line, key.Type()+" ")

@@ -54,7 +54,7 @@ type ResourceStock struct {
 	Stock    Stock
 }
 
-// CUDAStock tells whether there is room on hosts with a version of CUDA.
+// CUDAStock reports whether there is room on hosts with a version of CUDA.
 type CUDAStock struct {
 	Version   string
 	Available bool
@@ -110,7 +110,7 @@ func (p *Placement) places(w want) places {
 	return r
 }
 
-// hasPlace tells whether there is a place for one pod that wants w, in the cloud that it names.
+// hasPlace reports whether there is a place for one pod that wants w, in the cloud that it names.
 func (p *Placement) hasPlace(w *want) bool {
 	if !p.catalog.sells(*w, w.Cloud) {
 		return false
@@ -120,7 +120,7 @@ func (p *Placement) hasPlace(w *want) bool {
 	return slices.ContainsFunc(p.kinds[kind{w.GPU, w.CPU}], func(h *host) bool { return h.suits(w) && h.places(w) > 0 })
 }
 
-// sells tells whether one pod can have so many in the cloud.
+// sells reports whether one pod can have so many in the cloud.
 func (c Catalog) sells(w want, cloud compute.Cloud) bool {
 	if w.CPU != "" {
 		f, _ := c.CPU(w.CPU)

@@ -18,6 +18,8 @@ type TemplateChange struct {
 	NameAlone    bool // refuse a name that another template of the user has
 	Image        *string
 	Args         *string
+	Cmd          *[]string // see Command
+	Entrypoint   *[]string // likewise
 	DiskGB       *int64
 	Ports        []string            // empty: none any more
 	PortNames    map[string]string   // by the number of a port; empty: none any more
@@ -79,6 +81,15 @@ func (c *Control) ListTemplates(ctx context.Context, user compute.UserID) (all [
 		return err
 	})
 	return all, err
+}
+
+// PageTemplates gives a page of the user's templates, newest first, and where the next one begins.
+func (c *Control) PageTemplates(ctx context.Context, user compute.UserID, p compute.Page) (all []compute.Template, next compute.Position, err error) {
+	err = c.store.Read(ctx, func(tx store.Tx) error {
+		all, next, err = tx.PageTemplates(user, p)
+		return err
+	})
+	return all, next, err
 }
 
 // UpdateTemplate changes what is present. Rejected and NotFound as for CreateTemplate; NotFound for an unknown template
@@ -159,7 +170,10 @@ func unused(tx store.Endpoints, text string, t compute.TemplateID, r compute.Reg
 }
 
 // changeTemplate applies the change to the template, in the order of its members.
-func changeTemplate(tx store.Resources, t *compute.Template, n TemplateChange) error {
+func changeTemplate(tx store.Resources, t *compute.Template, n TemplateChange) (err error) {
+	if n.Args, err = (Command{n.Args, n.Cmd, n.Entrypoint}).change(t.Args); err != nil {
+		return err
+	}
 	set(&t.Name, n.Name)
 	set(&t.Image, n.Image)
 	set(&t.Args, n.Args)

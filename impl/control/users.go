@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"maps"
 	"strings"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -27,6 +28,17 @@ func (c *Control) SetPublicKeys(ctx context.Context, user compute.UserID, text s
 
 // envPublicKey is where a container with StartSSH finds the user's SSH keys.
 const envPublicKey = "PUBLIC_KEY"
+
+// envPassword is where a container with StartJupyter finds its password.
+const envPassword = "JUPYTER_PASSWORD"
+
+// addPassword gives the pod a password, unless its own environment has one.
+func (c *Control) addPassword(p *compute.Pod) {
+	if _, own := p.Env[envPassword]; !own {
+		p.Env = maps.Clone(p.Env)
+		p.Env[envPassword] = c.ids.Word(32)
+	}
+}
 
 // addPublicKeys gives the pod the user's SSH keys, unless its own environment says what they are.
 func addPublicKeys(tx store.SSHKeys, p *compute.Pod) error {

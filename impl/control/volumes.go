@@ -57,6 +57,15 @@ func (c *Control) ListVolumes(ctx context.Context, user compute.UserID) (all []c
 	return all, err
 }
 
+// PageVolumes gives a page of the user's volumes, newest first, and where the next one begins.
+func (c *Control) PageVolumes(ctx context.Context, user compute.UserID, p compute.Page) (all []compute.Volume, next compute.Position, err error) {
+	err = c.store.Read(ctx, func(tx store.Tx) error {
+		all, next, err = tx.PageVolumes(user, p)
+		return err
+	})
+	return all, next, err
+}
+
 // VolumeChange is what updateNetworkVolume asks for. Nil is unchanged.
 type VolumeChange struct {
 	Name   *string

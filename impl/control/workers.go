@@ -10,7 +10,7 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// workerMount is where a worker finds the network volume of its endpoint.
+// workerMount is where a worker finds the volume of its endpoint.
 const workerMount = "/runpod-volume"
 
 // StartWorker places a worker of the endpoint and stores it: it gives what the worker gets, its host, and what that costs, and the volume
@@ -34,7 +34,7 @@ func (p *Placement) StartWorker(ctx context.Context, id compute.WorkerID, e comp
 	}
 
 	var centers []string
-	var mounts map[string]*compute.NetworkMount
+	var mounts func(dataCenterID string) *compute.NetworkMount
 	err = p.store.Read(ctx, func(tx store.Tx) (err error) {
 		centers, mounts, err = workerPlaces(tx, e)
 		return err
@@ -61,7 +61,7 @@ func (p *Placement) StartWorker(ctx context.Context, id compute.WorkerID, e comp
 		})
 	})
 
-	return w, mounts[w.DataCenterID], err
+	return w, mounts(w.DataCenterID), err
 }
 
 // put sets what the worker gets by the choice.
@@ -107,7 +107,7 @@ func (c *Claims) EndWorker(tx store.Tx, end compute.EndedWorker) error {
 	if err := tx.AddSystemLine(string(end.ID), why); err != nil {
 		return err
 	}
-	said, err := tx.SystemLines(string(end.ID), 0)
+	lines, err := tx.SystemLines(string(end.ID), 0)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (c *Claims) EndWorker(tx store.Tx, end compute.EndedWorker) error {
 	if !w.StartedAt.IsZero() { // else nobody saw it up, and the end may tell
 		end.StartedAt = w.StartedAt
 	}
-	end.Log = append(slices.Clip(end.Log), said...)
+	end.Log = append(slices.Clip(end.Log), lines...)
 	slices.SortStableFunc(end.Log, func(a, b compute.LogLine) int { return cmp.Compare(a.Position, b.Position) })
 	if err := tx.InsertEndedWorker(end); err != nil {
 		return err
@@ -139,13 +139,17 @@ func (c *Claims) DeleteWorker(tx store.Containers, id compute.WorkerID) error {
 	return tx.CloseCharge(string(id))
 }
 
-// workerPlaces gives the data centers in which a worker may be placed, none for all, and what it mounts there.
-func workerPlaces(tx store.Volumes, e compute.Endpoint) ([]string, map[string]*compute.NetworkMount, error) {
-	if len(e.VolumeIDs) == 0 {
-		return e.DataCenterIDs, nil, nil
+// workerPlaces gives the data centers in which a worker may be placed, none for all, and what it mounts in each.
+func workerPlaces(tx store.Resources, e compute.Endpoint) ([]string, func(dataCenterID string) *compute.NetworkMount, error) {
+	if id := e.GlobalVolumeID; id != "" {
+		_, err := tx.GlobalVolume(id)
+		return e.DataCenterIDs, func(string) *compute.NetworkMount { return &compute.NetworkMount{VolumeID: id, Path: workerMount} }, err
 	}
-	var centers []string
+	if len(e.VolumeIDs) == 0 {
+		return e.DataCenterIDs, func(string) *compute.NetworkMount { return nil }, nil
+	}
 
+	var centers []string
 	mounts := map[string]*compute.NetworkMount{}
 	for _, id := range e.VolumeIDs {
 		v, err := tx.Volume(id)
@@ -156,7 +160,7 @@ func workerPlaces(tx store.Volumes, e compute.Endpoint) ([]string, map[string]*c
 		mounts[v.DataCenterID] = &compute.NetworkMount{VolumeID: id, Path: workerMount}
 	}
 
-	return centers, mounts, nil
+	return centers, func(dataCenterID string) *compute.NetworkMount { return mounts[dataCenterID] }, nil
 }
 
 // workerWants are the ways in which a worker can be had, in the order of preference: the pools' types or the flavors.

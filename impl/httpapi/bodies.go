@@ -14,6 +14,9 @@ import (
 	"github.com/berthdev/berth/impl/validate"
 )
 
+// errSlow is the refusal of a body that came too slowly.
+var errSlow = echo.NewHTTPError(http.StatusRequestTimeout, "the body came too slowly")
+
 // read reads the body of the request as far as the operation permits. It is kept until letGo.
 func (s *Services) read(op *validate.Op, r *request) (err error) {
 	sent := r.Request()
@@ -40,7 +43,7 @@ func (s *Services) read(op *validate.Op, r *request) (err error) {
 	case errors.Is(err, limit.ErrTooLarge):
 		return tooLarge(op)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return echo.NewHTTPError(http.StatusRequestTimeout, "the body came too slowly")
+		return errSlow
 	}
 
 	return &compute.Error{Code: compute.Rejected, Detail: "the body ended early", Cause: err}

@@ -123,6 +123,7 @@ func publicTemplateView(t control.PublicTemplate) rest.Template {
 		Registry: orNull(""), Serverless: t.Serverless, Public: true, Category: rest.TemplateCategory(t.Category),
 		StartSSH: t.StartSSH, StartJupyter: t.StartJupyter, AllowedCudaVersions: append([]string{}, t.CUDAVersions...),
 	}
+	v.Cmd, v.Entrypoint = control.Lists(t.Args)
 	if v.Env == nil {
 		v.Env = map[string]string{}
 	}

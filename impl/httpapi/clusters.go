@@ -60,5 +60,5 @@ func (h restHandlers) ListClusterPods(c echo.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, h.podList(cluster.Pods))
+	return c.JSON(http.StatusOK, rest.ClusterPodList{Pods: h.podViews(c, cluster.Pods)})
 }

@@ -8,12 +8,24 @@ import (
 
 // newCluster translates a request. What is absent stays zero: the defaults are control's.
 func newCluster(r rest.CreateClusterRequest) control.NewCluster {
-	n := control.NewCluster{Name: r.Name, Type: compute.ClusterType(r.Type), PodCount: r.Compute.PodCount, StartJupyter: value(r.StartJupyter), Pod: control.NewPod{
-		Name: r.Name, Image: r.Image, Args: value(r.Args), DiskGB: value(r.Disk), Ports: r.Ports, Env: r.Env, DataCenterIDs: r.DataCenterIds,
-		StartSSH: r.StartSSH,
-		GPU:      &compute.GPU{ID: r.Compute.GpuTypeID, Count: r.Compute.GpuCountPerPod},
+	n := control.NewCluster{Name: r.Name, Type: compute.ClusterType(r.Type), PodCount: r.Compute.PodCount, Pod: control.NewPod{
+		Name: r.Name, TemplateID: compute.TemplateID(value(r.TemplateID)), Image: value(r.Image), Command: control.Command{Args: r.Args, Cmd: r.Cmd, Entrypoint: r.Entrypoint}, DiskGB: value(r.Disk), Ports: r.Ports, Env: r.Env, DataCenterIDs: r.DataCenterIds,
+		StartSSH: r.StartSSH, StartJupyter: r.StartJupyter,
+		GPU: &compute.GPU{ID: r.Compute.GpuTypeID, Count: r.Compute.GpuCountPerPod},
 	}}
 	n.Pod.Persistent, n.Pod.Network = mounts(r.Mounts)
+
+	for _, member := range []struct {
+		name  string
+		given bool
+	}{
+		{"image", r.Image != nil}, {"args", r.Args != nil}, {"entrypoint", r.Entrypoint != nil}, {"cmd", r.Cmd != nil}, {"disk", r.Disk != nil},
+		{"env", r.Env != nil}, {"ports", r.Ports != nil}, {"mounts", r.Mounts != nil},
+	} {
+		if member.given {
+			n.Settings = append(n.Settings, member.name)
+		}
+	}
 	return n
 }
 
@@ -23,6 +35,9 @@ func clusterView(c control.Cluster) rest.Cluster {
 		ID: string(c.ID), Name: c.Name, Type: rest.ClusterType(c.Type), DataCenterID: &c.DataCenterID, CreatedAt: c.CreatedAt,
 		Compute: rest.ClusterCompute{GpuTypeID: c.GPU.ID, GpuCountPerPod: c.GPU.Count, PodCount: c.PodCount},
 		Pods:    rest.ClusterPodsSummary{Total: int64(len(c.Pods)), ByStatus: map[string]int64{}},
+	}
+	if c.TemplateID != "" {
+		v.Template = new(string(c.TemplateID))
 	}
 	for _, p := range c.Pods {
 		v.Pods.ByStatus[string(p.Status)]++

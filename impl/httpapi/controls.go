@@ -34,8 +34,19 @@ type Controls interface {
 	SetStorage(state string)
 	// SetBoot sets how long a pod takes to come up.
 	SetBoot(d time.Duration)
+	Interruptions
 	// SetCapacity sets what the fleet has of the named types and flavors. Rejected for what the catalog does not know.
 	SetCapacity(capacity []control.Capacity) error
+}
+
+// Interruptions are what a test may do to pods and workers whose room can be taken away.
+type Interruptions interface {
+	// SetInterruptions sets how long interruptible pods run on average, and what that is drawn from.
+	SetInterruptions(mean time.Duration, seed int64)
+	// InterruptPods interrupts every interruptible pod, or with an id that one, and reports how many. Errors as for control.InterruptPod.
+	InterruptPods(ctx context.Context, id compute.PodID) (int, error)
+	// InterruptWorkers interrupts the worker with the id, or without one all of the endpoint, and reports how many.
+	InterruptWorkers(e compute.EndpointID, id compute.WorkerID) int
 }
 
 // controlsHandlers implements the generated interface of the test controls.
@@ -94,6 +105,14 @@ func (h controlsHandlers) CreateKey(c echo.Context) error {
 	r := bodyOf[controls.NewKey](c)
 	n := control.NewKey{
 		UserID: compute.UserID(value(r.User)), Name: value(r.Name), Exempt: value(r.Exempt), Expiry: milliseconds(value(r.ExpiresIn)),
+		SpendLimit: value(r.SpendLimit),
+	}
+	if r.Contract != nil {
+		contract, err := Contract(*r.Contract)
+		if err != nil {
+			return err
+		}
+		n.Contract = contract
 	}
 	if n.UserID == "" {
 		n.UserID = callerOf(c).UserID
@@ -153,10 +172,34 @@ func (h controlsHandlers) SetFleet(c echo.Context) error {
 		}
 	}
 
+	if r.InterruptAfter != nil {
+		h.Controls.SetInterruptions(milliseconds(*r.InterruptAfter), value(r.InterruptSeed))
+	}
 	if r.Boot != nil {
 		h.Controls.SetBoot(milliseconds(*r.Boot))
 	}
 	return c.NoContent(http.StatusNoContent)
+}
+
+// InterruptWork is POST /_berth/interrupt.
+func (h controlsHandlers) InterruptWork(c echo.Context) (err error) {
+	r, done := bodyOf[controls.Interrupt](c), controls.Interrupted{}
+	var n int
+	if r.Worker == nil && r.Endpoint == nil {
+		n, err = h.Controls.InterruptPods(contextOf(c), compute.PodID(value(r.Pod)))
+		done.Pods = int64(n)
+	} else {
+		n = h.Controls.InterruptWorkers(compute.EndpointID(value(r.Endpoint)), compute.WorkerID(value(r.Worker)))
+		done.Workers = int64(n)
+	}
+
+	if r.Worker != nil && n == 0 {
+		err = compute.Errorf(compute.NotFound, "worker %q does not exist, or the server did not start it", *r.Worker)
+	}
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, done)
 }
 
 // GetWebhooks is GET /_berth/webhooks.

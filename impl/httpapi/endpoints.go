@@ -12,12 +12,18 @@ import (
 )
 
 // ListEndpoints is GET /v2/serverless.
-func (h restHandlers) ListEndpoints(c echo.Context) error {
-	endpoints, err := h.Endpoints.List(contextOf(c), callerOf(c).UserID)
+func (h restHandlers) ListEndpoints(c echo.Context, params rest.ListEndpointsParams) error {
+	list := listOf(c, "listEndpoints")
+	page, err := list.page(params.Cursor, params.Limit)
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, rest.EndpointList{Endpoints: views(endpoints, func(e compute.Endpoint) rest.Endpoint { return h.endpointView(c, e) })})
+	endpoints, next, err := h.Endpoints.Page(contextOf(c), callerOf(c).UserID, page)
+	if err != nil {
+		return err
+	}
+	view := func(e compute.Endpoint) rest.Endpoint { return h.endpointView(c, e) }
+	return c.JSON(http.StatusOK, rest.EndpointList{Endpoints: views(endpoints, view), Pagination: list.pagination(next)})
 }
 
 // CreateEndpoint is POST /v2/serverless.
@@ -84,13 +90,18 @@ func (h restHandlers) ListEndpointWorkers(c echo.Context, id string) error {
 }
 
 // ListEndpointReleases is GET /v2/serverless/{id}/releases.
-func (h restHandlers) ListEndpointReleases(c echo.Context, id string) error {
-	endpoint, releases, err := h.Endpoints.Releases(contextOf(c), callerOf(c).UserID, compute.EndpointID(id))
+func (h restHandlers) ListEndpointReleases(c echo.Context, id string, params rest.ListEndpointReleasesParams) error {
+	list := listOf(c, "listEndpointReleases", id)
+	page, err := list.page(params.Cursor, params.Limit)
+	if err != nil {
+		return err
+	}
+	found, err := h.Endpoints.Releases(contextOf(c), callerOf(c).UserID, compute.EndpointID(id), page)
 	if err != nil {
 		return err
 	}
 	return c.JSON(http.StatusOK, rest.ReleaseList{
-		Releases: views(releases, releaseView), Rollout: rollout(endpoint.Version, releases),
-		EndpointVersion: nullable.NewNullableWithValue(endpoint.Version),
+		Releases: views(found.Releases, releaseView), Rollout: rollout(found.OfTheLast, found.Workers),
+		EndpointVersion: nullable.NewNullableWithValue(found.Latest), Pagination: list.pagination(found.Next),
 	})
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -14,8 +15,8 @@ import (
 // newEndpoint makes a creation the change of what is set.
 func newEndpoint(r rest.CreateEndpointRequest) (control.EndpointChange, error) {
 	u := rest.UpdateEndpointRequest{
-		Name: &r.Name, TemplateID: r.TemplateID, Image: r.Image, Args: r.Args, Disk: r.Disk, Ports: r.Ports, Env: r.Env, Registry: r.Registry,
-		CPU: r.CPU, DataCenterIds: r.DataCenterIds, NetworkVolumes: r.NetworkVolumes, Workers: (*rest.EndpointWorkers)(r.Workers), Scaling: &r.Scaling,
+		Name: &r.Name, TemplateID: r.TemplateID, Image: r.Image, Args: r.Args, Cmd: r.Cmd, Entrypoint: r.Entrypoint, Disk: r.Disk, Ports: r.Ports, Env: r.Env, Registry: r.Registry,
+		CPU: r.CPU, DataCenterIds: r.DataCenterIds, NetworkVolumes: r.NetworkVolumes, Mounts: r.Mounts, Workers: (*rest.EndpointWorkers)(r.Workers), Scaling: &r.Scaling,
 		Timeout: r.Timeout, Flashboot: r.Flashboot,
 	}
 	if g := r.Gpu; g != nil {
@@ -29,7 +30,7 @@ func newEndpoint(r rest.CreateEndpointRequest) (control.EndpointChange, error) {
 // endpointChange translates a PATCH: an absent member stays nil, a null registry becomes an empty one.
 func endpointChange(r rest.UpdateEndpointRequest) (n control.EndpointChange, err error) {
 	n = control.EndpointChange{
-		Name: r.Name, TemplateID: retyped[compute.TemplateID](r.TemplateID), Image: r.Image, Args: r.Args, DiskGB: r.Disk, Ports: r.Ports, Env: r.Env,
+		Name: r.Name, TemplateID: retyped[compute.TemplateID](r.TemplateID), Image: r.Image, Args: r.Args, Cmd: r.Cmd, Entrypoint: r.Entrypoint, DiskGB: r.Disk, Ports: r.Ports, Env: r.Env,
 		DataCenterIDs: r.DataCenterIds, VolumeIDs: as[compute.VolumeID](r.NetworkVolumes), FlashBoot: retyped[compute.FlashBoot](r.Flashboot),
 		Scaling: scalingOf(r.Scaling),
 	}
@@ -55,8 +56,36 @@ func endpointChange(r rest.UpdateEndpointRequest) (n control.EndpointChange, err
 		timeout := milliseconds(*r.Timeout)
 		n.Timeout = &timeout
 	}
-	n.RegistryID, err = credential(r.Registry)
-	return n, err
+	if n.RegistryID, err = credential(r.Registry); err != nil {
+		return n, err
+	}
+	return n, endpointMounts(&n, r.Mounts)
+}
+
+// endpointMounts translates what workers mount, beside the ids of network volumes.
+func endpointMounts(n *control.EndpointChange, m *rest.EndpointMounts) error {
+	if m == nil {
+		return nil
+	}
+	ids := func(mounts []rest.VolumeMount) (all []compute.VolumeID) {
+		if mounts != nil {
+			all = []compute.VolumeID{}
+		}
+		for _, one := range mounts {
+			all = append(all, compute.VolumeID(one.VolumeID))
+		}
+		return all
+	}
+
+	network := ids(m.Network)
+	if network != nil && n.VolumeIDs != nil && !slices.Equal(network, n.VolumeIDs) {
+		return compute.Errorf(compute.Rejected, "mounts.network: it says something else than networkVolumes")
+	}
+	if network != nil {
+		n.VolumeIDs = network
+	}
+	n.GlobalIDs = ids(m.Global)
+	return nil
 }
 
 // retyped gives text of another type; nil stays nil.
@@ -100,7 +129,11 @@ func (h restHandlers) endpointView(c echo.Context, e compute.Endpoint) rest.Endp
 		NetworkVolumes: as[string](e.VolumeIDs), Workers: rest.ShownEndpointWorkers{Min: int64(e.WorkersMin), Max: int64(e.WorkersMax)},
 		Scaling: scalingView(e), Timeout: e.Timeout.Milliseconds(), Flashboot: rest.FlashBoot(e.FlashBoot), CreatedAt: e.CreatedAt,
 	}
-
+	v.Cmd, v.Entrypoint = control.Lists(e.Args)
+	v.Mounts = rest.ShownEndpointMounts{Network: views(e.VolumeIDs, volumeMount), Global: []rest.VolumeMount{}}
+	if e.GlobalVolumeID != "" {
+		v.Mounts.Global = append(v.Mounts.Global, volumeMount(e.GlobalVolumeID))
+	}
 	if e.DiskGB != 0 {
 		v.Disk = &e.DiskGB
 	}
@@ -124,6 +157,8 @@ func (h restHandlers) endpointView(c echo.Context, e compute.Endpoint) rest.Endp
 
 	return v
 }
+
+func volumeMount(id compute.VolumeID) rest.VolumeMount { return rest.VolumeMount{VolumeID: string(id)} }
 
 func requestURLs(base string) *rest.EndpointRequestUrls {
 	return &rest.EndpointRequestUrls{
@@ -185,7 +220,7 @@ func workerSummary(workers []control.EndpointWorker) rest.WorkerSummary {
 func releaseView(r control.EndpointRelease) rest.Release {
 	v := rest.Release{
 		ID: string(r.ID), Version: nullable.NewNullableWithValue(r.Version), Source: rest.ReleaseSourceMANUAL,
-		BuildID: nullable.NewNullNullable[string](), CreatedByUserID: orNull(r.CreatedBy), WorkerCount: r.Workers, CreatedAt: r.CreatedAt,
+		BuildID: orNull(r.BuildID), CreatedByUserID: orNull(r.CreatedBy), WorkerCount: r.Workers, CreatedAt: r.CreatedAt,
 		Diff: []rest.ReleaseDiffEntry{},
 	}
 	for _, d := range r.Diff {
@@ -194,18 +229,11 @@ func releaseView(r control.EndpointRelease) rest.Release {
 	return v
 }
 
-// rollout tells how far the workers have taken the latest release.
-func rollout(latest int64, releases []control.EndpointRelease) rest.RolloutSummary {
-	s := rest.RolloutSummary{PercentOnLatest: 100}
-	for _, r := range releases {
-		s.WorkersTotal += r.Workers
-		if r.Version == latest {
-			s.WorkersOnLatest = r.Workers
-		}
-	}
-	s.InProgress = s.WorkersOnLatest < s.WorkersTotal
-	if s.WorkersTotal > 0 {
-		s.PercentOnLatest = 100 * s.WorkersOnLatest / s.WorkersTotal
+// rollout reports how far the workers have taken the latest release.
+func rollout(onLatest, workers int64) rest.RolloutSummary {
+	s := rest.RolloutSummary{WorkersOnLatest: onLatest, WorkersTotal: workers, InProgress: onLatest < workers, PercentOnLatest: 100}
+	if workers > 0 {
+		s.PercentOnLatest = 100 * onLatest / workers
 	}
 	return s
 }

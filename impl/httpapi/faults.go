@@ -12,6 +12,7 @@ import (
 	"github.com/berthdev/berth/gen/worker"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/fault"
+	"github.com/berthdev/berth/impl/validate"
 )
 
 // newFault reads the i-th fault of a request. Rejected for an operation that does not exist and for a fault that does nothing.
@@ -20,11 +21,12 @@ func (s *Services) newFault(i int, r controls.Fault) (fault.Fault, error) {
 		Operation: r.Operation, After: value(r.After), Times: value(r.Times), Latency: milliseconds(value(r.Latency)),
 		Status: int(value(r.Status)), Drop: value(r.Drop),
 	}
-	_, isREST := rest.Ops[f.Operation]
-	_, isQueue := queue.Ops[f.Operation]
-	_, isWorker := worker.Ops[f.Operation]
+	isHTTP := slices.ContainsFunc([][]validate.Edition{rest.Editions, queue.Editions, inAll(worker.Ops)}, func(editions []validate.Edition) bool {
+		_, is := ofAny(editions)[f.Operation]
+		return is
+	})
 	isGraphQL := s.GraphQL != nil && slices.Contains(s.GraphQL.Operations(), f.Operation)
-	if !isREST && !isQueue && !isWorker && !isGraphQL && f.Operation != fault.Every {
+	if !isHTTP && !isGraphQL && f.Operation != fault.Every {
 		return f, compute.Errorf(compute.Rejected, "/faults/%d/operation: there is no operation %q", i, f.Operation)
 	}
 	if f.Latency == 0 && f.Status == 0 && !f.Drop {

@@ -18,14 +18,22 @@ var _ queue.ServerInterface = queueHandlers{}
 
 // Run is POST /v2/{endpointId}/run.
 func (h queueHandlers) Run(c echo.Context, e queue.EndpointID) error {
-	j, err := h.Queue.Run(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), submission(c))
+	asked, err := submission(c)
+	if err != nil {
+		return err
+	}
+	j, err := h.Queue.Run(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), asked)
 	h.note(c, "job", string(j.ID))
 	return h.answerJob(c, j, err)
 }
 
 // RunSync is POST /v2/{endpointId}/runsync.
 func (h queueHandlers) RunSync(c echo.Context, e queue.EndpointID, p queue.RunSyncParams) error {
-	j, err := h.Queue.RunSync(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), submission(c), waitOf(p.Wait))
+	asked, err := submission(c)
+	if err != nil {
+		return err
+	}
+	j, err := h.Queue.RunSync(contextOf(c), callerOf(c).UserID, compute.EndpointID(e), asked, waitOf(p.Wait))
 	h.note(c, "job", string(j.ID))
 	return h.answerJob(c, j, err)
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"github.com/labstack/echo/v4"
 
 	"github.com/berthdev/berth/gen/queue"
@@ -9,14 +10,20 @@ import (
 	jobs "github.com/berthdev/berth/impl/queue"
 )
 
-func submission(c echo.Context) jobs.Submission {
+func submission(c echo.Context) (jobs.Submission, error) {
 	r := bodyOf[queue.Submission](c)
+	if value(r.WebhookV2) != "" {
+		return jobs.Submission{}, compute.Errorf(compute.Rejected, "webhookV2 is not served: no page says what it means; webhook is called when the job ends")
+	}
+	if r.Input == nil { // which only some editions permit
+		r.Input = json.RawMessage("{}")
+	}
 	s := jobs.Submission{Input: r.Input, Webhook: value(r.Webhook), S3Config: r.S3Config, Stored: requestOf(c).letGo}
 	if p := r.Policy; p != nil {
 		s.ExecutionTimeout, s.TTL = milliseconds(value(p.ExecutionTimeout)), milliseconds(value(p.TTL))
 		s.LowPriority = value(p.LowPriority)
 	}
-	return s
+	return s, nil
 }
 
 // documentOf gives the status document, whose head it appends to b. Every ended job has delayTime, executionTime and workerId,

@@ -38,15 +38,25 @@ func (s *Services) streamLogs(c echo.Context, read compute.ReadLog) error {
 	ctx, cancel := context.WithCancel(contextOf(c))
 	defer cancel()
 	e := &eventStream{response: c.Response(), control: http.NewResponseController(c.Response()), clock: s.Clock}
-	defer context.AfterFunc(s.Draining, func() {
+	drain := func() {
 		cancel()
 		_ = e.limit(time.Second) // a write that waits for a slow reader does not hold up the drain
-	})()
+	}
+	defer context.AfterFunc(s.Draining, drain)()
 	if err := e.open(); err != nil {
 		return nil // the client has gone
 	}
 
 	var beats sync.WaitGroup
+	if leaving := compute.Leaving(ctx); leaving != nil {
+		beats.Go(func() {
+			select {
+			case <-leaving:
+				drain()
+			case <-ctx.Done():
+			}
+		})
+	}
 	beats.Go(func() {
 		defer cancel()
 		for e.idle(ctx) {

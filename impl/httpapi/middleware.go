@@ -12,7 +12,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
 	"github.com/berthdev/berth/impl/validate"
 )
 
@@ -39,12 +41,17 @@ func (s *Services) recovered(next handler) handler {
 func (s *Services) authenticated(next handler) handler {
 	return func(r *request) (err error) {
 		path := r.Request().URL.Path
+		if (path == graphqlPath || published[path] != "") && r.contract != "" {
+			if err := r.agreed(); err != nil {
+				return err
+			}
+		}
 		if path == graphqlPath && s.GraphQL != nil && r.Request().Method != http.MethodGet {
 			s.GraphQL.ServeHTTP(r.Response(), r.Request()) // it finds the caller itself, and knows more methods than the router
 			return nil
 		}
 
-		if published[path] != "" || s.Docs[path] != nil || path == healthPath || path == readyPath || path == graphqlPath && s.GraphQL != nil {
+		if published[path] != "" || s.Docs[path] != nil || path == HealthPath || path == ReadyPath || path == graphqlPath && s.GraphQL != nil {
 			if err := s.Hosts.Check(s.Proxies.Host(r.Request())); err != nil {
 				return err
 			}
@@ -59,17 +66,23 @@ func (s *Services) authenticated(next handler) handler {
 		if err != nil {
 			return err
 		}
+		if r.caller.SpendLimit > 0 {
+			r.SetRequest(r.Request().WithContext(control.WithSpendLimit(contextOf(r), r.caller.Key)))
+		}
+		if err := r.agreed(); err != nil {
+			return err
+		}
 
 		return next(r)
 	}
 }
 
-// led tells whether the request is that of a browser for the root, which has nothing but is what people type in (rule bounds.root).
+// led reports whether the request is that of a browser for the root, which has nothing but is what people type in (rule bounds.root).
 func (s *Services) led(r *http.Request) bool {
 	return r.URL.Path == "/" && s.Home != "" && (r.Method == http.MethodGet || r.Method == http.MethodHead) && asksForHTML(r.Header)
 }
 
-// asksForHTML tells whether a page is asked for by name: browsers do, and other clients take anything.
+// asksForHTML reports whether a page is asked for by name: browsers do, and other clients take anything.
 func asksForHTML(h http.Header) bool {
 	for kind := range strings.SplitSeq(strings.Join(h.Values(echo.HeaderAccept), ","), ",") {
 		if name, parameters, err := mime.ParseMediaType(kind); err == nil && name == echo.MIMETextHTML {
@@ -81,10 +94,15 @@ func asksForHTML(h http.Header) bool {
 }
 
 // operations makes the front of each operation.
-func (s *Services) operations(ops map[string]validate.Op, scope func(validate.Op, echo.Context) compute.Scope) map[string][]echo.MiddlewareFunc {
+func (s *Services) operations(editions []validate.Edition, scope func(validate.Op, echo.Context) compute.Scope) map[string][]echo.MiddlewareFunc {
 	middlewares := map[string][]echo.MiddlewareFunc{}
-	for id, op := range ops {
-		f := &front{s, id, op, scope, strings.HasPrefix(op.Path, onePod)}
+	for id, op := range ofAny(editions) {
+		f := &front{s, id, op, make([]*validate.Op, len(editions)), scope, strings.HasPrefix(op.Path, onePod)}
+		for i, e := range editions {
+			if op, ok := e.Ops[id]; ok {
+				f.ops[i] = &op
+			}
+		}
 		middlewares[id] = []echo.MiddlewareFunc{f.before}
 	}
 	return middlewares
@@ -94,7 +112,8 @@ func (s *Services) operations(ops map[string]validate.Op, scope func(validate.Op
 type front struct {
 	*Services
 	id    string
-	op    validate.Op
+	op    validate.Op    // as the first edition that has it has it
+	ops   []*validate.Op // as each edition has it; nil: it does not
 	scope func(validate.Op, echo.Context) compute.Scope
 	pod   bool // it is about the one pod that its path names
 }
@@ -121,6 +140,10 @@ func (f *front) permitted(r *request) error {
 func (f *front) before(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := requestOf(c)
+		op, err := f.in(r)
+		if err != nil {
+			return err
+		}
 		if err := f.permitted(r); err != nil {
 			return err
 		}
@@ -135,7 +158,7 @@ func (f *front) before(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 
 		defer r.letGo()
-		if err := f.checked(r); err != nil {
+		if err := f.checked(op, r); err != nil {
 			return err
 		}
 		return next(r)
@@ -143,11 +166,11 @@ func (f *front) before(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // checked is check, as a part of the request's trace.
-func (f *front) checked(r *request) error {
+func (f *front) checked(op *validate.Op, r *request) error {
 	if f.Trace != nil {
 		defer f.Trace.Part(contextOf(r), "validation")()
 	}
-	return f.check(&f.op, r)
+	return f.check(op, r)
 }
 
 // check has the generated validator check the request, and leaves the decoded body for the handler.
@@ -176,7 +199,7 @@ func (s *Services) check(op *validate.Op, r *request) error {
 		e.Detail += "s"
 	}
 	for _, v := range violations {
-		e.Fields = append(e.Fields, v.String())
+		e.Fields = append(e.Fields, v.Of(rest.Editions[r.edition].Name))
 	}
 
 	return e

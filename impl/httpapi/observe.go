@@ -10,25 +10,20 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/berthdev/berth/gen/controls"
-	"github.com/berthdev/berth/gen/queue"
-	"github.com/berthdev/berth/gen/rest"
-	"github.com/berthdev/berth/gen/worker"
 	"github.com/berthdev/berth/impl/compute"
-	"github.com/berthdev/berth/impl/validate"
 )
 
 // Meter counts the requests of one operation.
 type Meter interface {
-	// Answered tells that a request was answered with the HTTP status, which took so long.
+	// Answered reports that a request was answered with the HTTP status, which took so long.
 	Answered(status int, took time.Duration)
 }
 
 // Trace follows requests.
 type Trace interface {
-	// Request tells that a request has come and gives the one that carries its trace; over is called with the status of the answer.
+	// Request reports that a request has come and gives the one that carries its trace; over is called with the status of the answer.
 	Request(r *http.Request, route, operation, id string) (_ *http.Request, over func(status int))
-	// Part tells that a part of what ctx is about begins.
+	// Part reports that a part of what ctx is about begins.
 	Part(ctx context.Context, name string) (over func())
 	// ID gives the trace that ctx is in; empty: none.
 	ID(ctx context.Context) string
@@ -55,11 +50,11 @@ const (
 )
 
 // idNames are what the log calls the parameters of paths. An id alone is called by what it is of, see idName.
-var idNames = map[string]string{"endpointId": "endpoint", "jobId": "job", "workerId": "worker", "keyId": "key"}
+var idNames = map[string]string{"endpointId": "endpoint", "jobId": "job", "workerId": "worker", "buildId": "build", "keyId": "key"}
 
 // resourceNames are what the log calls the id of a resource, by its place in the path.
 var resourceNames = map[string]string{
-	"pods": "pod", "serverless": "endpoint", "templates": "template", "network-volumes": "volume", "registries": "registry",
+	"pods": "pod", "serverless": "endpoint", "endpoints": "endpoint", "templates": "template", "network-volumes": "volume", "global-volumes": "volume", "registries": "registry",
 	"delegations": "delegation", "clusters": "cluster", "gpus": "gpu", "cpus": "cpu", "datacenters": "center",
 }
 
@@ -89,14 +84,16 @@ func (s *Services) observed() {
 	}
 
 	braces := strings.NewReplacer("{", ":", "}", "")
-	for _, ops := range []map[string]validate.Op{rest.Ops, queue.Ops, worker.Ops, controls.Ops} {
-		for id, op := range ops {
+	for _, editions := range interfaces {
+		for id, op := range ofAny(editions) {
 			add(op.Method, braces.Replace(op.Path), id)
 		}
 	}
 
-	add(http.MethodGet, healthPath, healthzOperation)
-	add(http.MethodGet, readyPath, readyzOperation)
+	add(http.MethodPost, buildsPath, createBuildOperation)
+	add(http.MethodDelete, buildPath, cancelBuildOperation)
+	add(http.MethodGet, HealthPath, healthzOperation)
+	add(http.MethodGet, ReadyPath, readyzOperation)
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		add(method, graphqlPath, graphqlOperation)
 	}
@@ -119,6 +116,7 @@ func (s *Services) operationOf(c echo.Context) *operation {
 func (s *Services) logged(next handler) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := &request{Context: c}
+		s.asked(r)
 		id := s.IDs.Word(16)
 		c.Response().Header().Set(echo.HeaderXRequestID, id)
 		c.Response().Header().Set("Date", s.Clock.Wall().Format(http.TimeFormat)) // which net/http would take from the machine
@@ -191,7 +189,7 @@ func (s *Services) words(r *request) []slog.Attr {
 	return words
 }
 
-// logFailure logs what a request failed of, which its client is not told.
+// logFailure logs what a request failed of, which its client does not see.
 func (s *Services) logFailure(c echo.Context, message string, err error) {
 	s.Log.LogAttrs(contextOf(c), slog.LevelError, message, append(s.words(requestOf(c)), slog.Any("error", err))...)
 }
@@ -207,8 +205,11 @@ func (s *Services) healthz(c echo.Context) error {
 // The causes of refusals that are not logged each time.
 var (
 	errDraining = errors.New("the server is draining")
-	errTold     = errors.New("the log tells of it once")
+	errLogged   = errors.New("the log tells of it once")
 )
+
+// ErrLeaving is the refusal of a server that goes, where it is asked whether it stays.
+var ErrLeaving = &compute.Error{Code: compute.Unavailable, Detail: "not ready: " + errDraining.Error(), Cause: errDraining}
 
 // readyz answers 200 while the server can do its work and goes on doing it: the store answers and takes writes, what pods and
 // workers run on answers, and the server does not drain. Otherwise it names what is missing.
@@ -224,9 +225,9 @@ func (s *Services) readyz(c echo.Context) error {
 	}
 
 	if s.Trouble != nil {
-		if told, ok := errors.AsType[*compute.Error](s.Trouble()); ok {
-			lack(told.Detail, errTold)
-			retryAfter = told.RetryAfter
+		if trouble, ok := errors.AsType[*compute.Error](s.Trouble()); ok {
+			lack(trouble.Detail, errLogged)
+			retryAfter = trouble.RetryAfter
 		}
 	}
 

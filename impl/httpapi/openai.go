@@ -190,7 +190,7 @@ func (o *openAICall) streamed() (answer json.RawMessage, ok bool, leave func(), 
 
 // noAnswer is the failure of a wait that brought nothing: it is over, or the server is stopping.
 func (o *openAICall) noAnswer() error {
-	if o.Queue.Closed() {
+	if o.Queue.Closed() || compute.HasLeft(contextOf(o.c)) {
 		return compute.Errorf(compute.Unavailable, "the server is stopping")
 	}
 	return newWorkerError(http.StatusGatewayTimeout, "job_unheard", "nothing was heard of the job within "+openAIWait.String())

@@ -160,31 +160,31 @@ func workerErrorOf(j compute.Job) *workerError {
 		return of
 	}
 
-	var said struct {
+	var found struct {
 		Message string `json:"message"`
 		Raised  string `json:"error_message"` // of a handler that raised; the rest is for its author
 	}
-	if json.Unmarshal(raw, &said) == nil && said.Message != "" {
+	if json.Unmarshal(raw, &found) == nil && found.Message != "" {
 		return carried(raw)
 	}
 
-	return newWorkerError(http.StatusInternalServerError, "job_failed", cmp.Or(said.Raised, j.Error, "the job failed"))
+	return newWorkerError(http.StatusInternalServerError, "job_failed", cmp.Or(found.Raised, j.Error, "the job failed"))
 }
 
 // workerErrorIn gives the error that a worker answered with, as {"error": {...}} or as {"object": "error", ...}. An error
 // inside an object of another kind is that object's own affair.
 func workerErrorIn(value json.RawMessage) (*workerError, bool) {
-	var said struct {
+	var found struct {
 		Object string          `json:"object"`
 		Error  json.RawMessage `json:"error"`
 	}
 	switch {
-	case !isObject(value) || json.Unmarshal(value, &said) != nil:
+	case !isObject(value) || json.Unmarshal(value, &found) != nil:
 		return nil, false
-	case said.Object == "error":
+	case found.Object == "error":
 		return carried(value), true
-	case said.Object == "" && isObject(said.Error):
-		return carried(said.Error), true
+	case found.Object == "" && isObject(found.Error):
+		return carried(found.Error), true
 	}
 
 	return nil, false
@@ -193,18 +193,18 @@ func workerErrorIn(value json.RawMessage) (*workerError, bool) {
 // carried makes an error of a worker's error object, whose code is the status where it is one.
 func carried(object json.RawMessage) *workerError {
 	e := &workerError{status: http.StatusInternalServerError, message: "the worker answered with an error", object: object}
-	var said struct {
+	var found struct {
 		Message json.RawMessage `json:"message"`
 		Code    json.RawMessage `json:"code"`
 	}
-	if json.Unmarshal(object, &said) != nil {
+	if json.Unmarshal(object, &found) != nil {
 		return e
 	}
 
-	if text, ok := textOf(said.Message); ok && len(text) > 0 {
+	if text, ok := textOf(found.Message); ok && len(text) > 0 {
 		e.message = string(text)
 	}
-	if code, err := strconv.Atoi(strings.Trim(string(said.Code), `"`)); err == nil && code >= 400 && code <= 599 {
+	if code, err := strconv.Atoi(strings.Trim(string(found.Code), `"`)); err == nil && code >= 400 && code <= 599 {
 		e.status = code
 	}
 

@@ -1,7 +1,9 @@
 package httpapi
 
 import (
+	"net"
 	"net/http"
+	"strconv"
 
 	"github.com/labstack/echo/v4"
 
@@ -16,16 +18,25 @@ var _ rest.ServerInterface = restHandlers{}
 
 // CreatePod is POST /v2/pods.
 func (h restHandlers) CreatePod(c echo.Context) error {
-	asked, err := newPod(bodyOf[rest.CreatePodRequest](c))
+	body := bodyOf[rest.CreatePodRequest](c)
+	asked, err := newPod(body)
 	if err != nil {
 		return err
+	}
+	if body.TemplateID != nil {
+		if asked, err = h.Control.CopyTemplate(contextOf(c), callerOf(c).UserID, compute.TemplateID(*body.TemplateID), asked); err != nil {
+			return err
+		}
+	}
+	if asked.Image == "" && body.Image == nil { // the strict edition's schema has said so before
+		return &compute.Error{Code: compute.Invalid, Detail: "there is no image", Fields: []string{"/image: is required without a template that has one"}}
 	}
 	pod, err := h.Control.CreatePod(contextOf(c), callerOf(c).UserID, asked)
 	if err != nil {
 		return err
 	}
 	h.note(c, "pod", string(pod.ID))
-	return c.JSON(http.StatusCreated, h.podView(pod))
+	return c.JSON(http.StatusCreated, h.podView(c, pod))
 }
 
 // GetPod is GET /v2/pods/{id}.
@@ -34,26 +45,41 @@ func (h restHandlers) GetPod(c echo.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, h.podView(pod))
+	return c.JSON(http.StatusOK, h.podView(c, pod))
 }
 
 // ListPods is GET /v2/pods.
 func (h restHandlers) ListPods(c echo.Context, params rest.ListPodsParams) error {
-	pods, err := h.Control.ListPods(contextOf(c), callerOf(c).UserID, value(params.IncludeClusterPods))
+	clusters := value(params.IncludeClusterPods)
+	list := listOf(c, "listPods", strconv.FormatBool(clusters))
+	page, err := list.page(params.Cursor, params.Limit)
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, h.podList(pods))
+	pods, next, err := h.Control.PagePods(contextOf(c), callerOf(c).UserID, clusters, page)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, rest.PodList{Pods: h.podViews(c, pods), Pagination: list.pagination(next)})
 }
 
-// podView views a pod as it is now.
-func (h restHandlers) podView(p compute.Pod) rest.Pod {
-	return podView(p, h.Pods.Live(p.ID), h.Clock.Wall())
+// podView views a pod as it is now, as the edition of the request has it.
+func (h restHandlers) podView(c echo.Context, p compute.Pod) rest.Pod {
+	live := h.Pods.Live(p.ID)
+	v := podView(p, live, h.Clock.Wall())
+	if requestOf(c).edition != strict {
+		host := h.Proxies.Host(c.Request())
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		widePodView(&v, p, live, h.Control.PlaceOf(p), host)
+	}
+	return v
 }
 
-// podList views the pods.
-func (h restHandlers) podList(pods []compute.Pod) rest.PodList {
-	return rest.PodList{Pods: views(pods, h.podView)}
+// podViews views the pods.
+func (h restHandlers) podViews(c echo.Context, pods []compute.Pod) []rest.Pod {
+	return views(pods, func(p compute.Pod) rest.Pod { return h.podView(c, p) })
 }
 
 // DeletePod is DELETE /v2/pods/{id}.
@@ -74,7 +100,7 @@ func (h restHandlers) UpdatePod(c echo.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, h.podView(pod))
+	return c.JSON(http.StatusOK, h.podView(c, pod))
 }
 
 // PodAction is POST /v2/pods/{id}/action.
@@ -87,5 +113,5 @@ func (h restHandlers) PodAction(c echo.Context, id string) error {
 	if action == compute.PodTerminate {
 		return c.NoContent(http.StatusNoContent)
 	}
-	return c.JSON(http.StatusOK, h.podView(pod))
+	return c.JSON(http.StatusOK, h.podView(c, pod))
 }

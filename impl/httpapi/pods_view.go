@@ -13,7 +13,8 @@ import (
 // newPod translates a request. What is absent stays zero: the defaults are control's.
 func newPod(r rest.CreatePodRequest) (n control.NewPod, err error) {
 	n = control.NewPod{
-		Name: r.Name, Image: r.Image, Args: value(r.Args), DiskGB: value(r.Disk), Ports: r.Ports, Env: r.Env,
+		Name: r.Name, Image: value(r.Image), Command: control.Command{Args: r.Args, Cmd: r.Cmd, Entrypoint: r.Entrypoint}, DiskGB: value(r.Disk),
+		Ports: r.Ports, Env: r.Env, StartSSH: r.StartSSH, StartJupyter: r.StartJupyter, NoRegistry: r.Registry.IsNull(),
 		Cloud: compute.Cloud(value(r.Cloud)), DataCenterIDs: r.DataCenterIds, GlobalNetworking: value(r.GlobalNetworking),
 	}
 	registry, err := credential(r.Registry)
@@ -24,6 +25,10 @@ func newPod(r rest.CreatePodRequest) (n control.NewPod, err error) {
 		n.GPU = &compute.GPU{ID: r.Gpu.ID, Count: 1}
 		if r.Gpu.Count != nil {
 			n.GPU.Count = *r.Gpu.Count
+		}
+		n.Kept = compute.PodNeeds{
+			CUDAVersions: r.Gpu.AllowedCudaVersions, LeastCUDA: value(r.Gpu.MinCudaVersion),
+			VCPUsPerGPU: value(r.Gpu.MinVcpuCountPerGpu), MemoryGBPerGPU: value(r.Gpu.MinRAMPerGpu),
 		}
 	}
 
@@ -49,9 +54,10 @@ func credential(r nullable.Nullable[string]) (*compute.RegistryID, error) {
 // podChange translates a PATCH: an absent member stays nil, a null registry becomes an empty one.
 func podChange(r rest.UpdatePodRequest) (n control.PodChange, err error) {
 	n = control.PodChange{
-		Name: r.Name, Image: r.Image, Args: r.Args, DiskGB: r.Disk, Ports: r.Ports, Env: r.Env,
+		Name: r.Name, Image: r.Image, Args: r.Args, Cmd: r.Cmd, Entrypoint: r.Entrypoint, DiskGB: r.Disk, Ports: r.Ports, Env: r.Env,
 		Locked: r.Locked, GlobalNetworking: r.GlobalNetworking,
 	}
+	n.TemplateID = retyped[compute.TemplateID](r.TemplateID)
 	n.Persistent, n.Network = mounts(r.Mounts)
 	n.RegistryID, err = credential(r.Registry)
 	return n, err
@@ -75,7 +81,7 @@ func mounts(m *rest.Mounts) (persistent *compute.PersistentMount, network []comp
 	return persistent, network
 }
 
-// podView fills every field of the published pod.
+// podView fills every field of the published pod that all editions have.
 func podView(p compute.Pod, live compute.PodRuntime, now time.Time) rest.Pod {
 	v := rest.Pod{
 		ID: string(p.ID), Name: p.Name, Image: p.Image, Args: p.Args, Disk: p.DiskGB, Ports: p.Ports, Env: p.Env,
@@ -94,7 +100,7 @@ func podView(p compute.Pod, live compute.PodRuntime, now time.Time) rest.Pod {
 		v.Mounts.Network = []rest.NetworkMount{{VolumeID: string(p.Network.VolumeID), Path: p.Network.Path}}
 	}
 	if p.GPU != nil {
-		v.Gpu = &rest.GpuConfig{ID: p.GPU.ID, Count: &p.GPU.Count}
+		v.Gpu = &rest.PodGpu{ID: p.GPU.ID, Count: &p.GPU.Count}
 	}
 	if p.CPU != nil {
 		v.CPU = &rest.CPUConfig{ID: p.CPU.ID, VcpuCount: p.CPU.VCPUCount, Memory: p.CPU.MemoryGB}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"sync"
 
 	"github.com/labstack/echo/v4"
@@ -43,7 +44,7 @@ func (s *Services) writeError(err error, r *request) {
 	if busy {
 		r.Response().Header().Set(echo.HeaderRetryAfter, limit.RetryAfter)
 	}
-	if p.Status >= http.StatusInternalServerError && !isOfWorker && !busy && !s.isTold(err, p) {
+	if p.Status >= http.StatusInternalServerError && !isOfWorker && !busy && !s.isLogged(err, p) {
 		s.logFailure(r, "request failed", err)
 	}
 	if p.RetryAfter != "" {
@@ -53,35 +54,62 @@ func (s *Services) writeError(err error, r *request) {
 		r.Response().Header().Set(echo.HeaderWWWAuthenticate, "Bearer")
 	}
 
-	var body any = rest.Problem{Title: p.Title, Status: int64(p.Status), Detail: p.Detail, Errors: p.Errors}
-	switch path := r.Request().URL.Path; {
-	case isOfWorker:
+	body := problemBody(p, r.Request().URL.Path)
+	if isOfWorker {
 		body = queue.OpenAIProblem{Title: p.Title, Detail: p.Detail, Error: ofWorker.object}
+	}
+	writeProblem(r.Response(), r.Request(), p.Status, body)
+}
+
+// problemBody gives a failure as the interface of that path says it.
+func problemBody(p problem.Problem, path string) any {
+	switch {
 	case isOpenAIPath(path):
-		body = queue.OpenAIProblem{Title: p.Title, Detail: p.Detail, Error: openAIError(p), Errors: p.Errors}
+		return queue.OpenAIProblem{Title: p.Title, Detail: p.Detail, Error: openAIError(p), Errors: p.Errors}
 	case isQueuePath(path):
-		body = queue.Problem{Title: p.Title, Detail: p.Detail, Error: p.Detail, Errors: p.Errors}
-	}
-
-	r.Response().Header().Set(echo.HeaderContentType, problemJSON)
-	r.Response().WriteHeader(p.Status)
-	if r.Request().Method != http.MethodHead {
-		_ = writeJSON(r.Response(), body) // the client has gone
+		return queue.Problem{Title: p.Title, Detail: p.Detail, Error: p.Detail, Errors: p.Errors}
+	default:
+		return rest.Problem{Title: p.Title, Status: int64(p.Status), Detail: p.Detail, Errors: p.Errors}
 	}
 }
 
-// isTold tells whether a refusal is one of many of which the log tells once: the server drains, or its storage is in trouble.
-func (s *Services) isTold(err error, p problem.Problem) bool {
-	return errors.Is(err, errDraining) || errors.Is(err, errTold) || p.Code == compute.Unavailable && s.Trouble != nil && s.Trouble() != nil
+func writeProblem(w http.ResponseWriter, r *http.Request, status int, body any) {
+	w.Header().Set(echo.HeaderContentType, problemJSON)
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_ = writeJSON(w, body) // the client has gone
+	}
 }
 
-// problemOf adds to the table what only HTTP knows: 404 and 405 of the router, 408, 413, 415.
+// Refuse answers a request with a failure that was found before it came here, as the interface of its path says it.
+func Refuse(w http.ResponseWriter, r *http.Request, err error) {
+	limit.Refused(w, r)
+	p := problemOf(err)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		p = problemOf(errSlow)
+	}
+	if p.RetryAfter != "" {
+		w.Header().Set(echo.HeaderRetryAfter, p.RetryAfter)
+	}
+	writeProblem(w, r, p.Status, problemBody(p, r.URL.Path))
+}
+
+// isLogged reports whether a refusal is one of many of which the log tells once: the server drains, or its storage is in trouble.
+func (s *Services) isLogged(err error, p problem.Problem) bool {
+	return errors.Is(err, errDraining) || errors.Is(err, errLogged) || p.Code == compute.Unavailable && s.Trouble != nil && s.Trouble() != nil
+}
+
+// problemOf adds to the table what only HTTP knows: 404 and 405 of the router, 408, 410, 413, 415.
 func problemOf(err error) problem.Problem {
 	if of, ok := errors.AsType[*fault.Answer](err); ok {
 		return problem.Problem{Entry: problem.Entry{Status: of.Status, Title: cmp.Or(http.StatusText(of.Status), "Scripted Fault")}, Detail: of.Error()}
 	}
 	if of, ok := errors.AsType[*workerError](err); ok {
 		return problem.Problem{Entry: problem.Entry{Status: of.status, Title: cmp.Or(http.StatusText(of.status), "Worker Error")}, Detail: of.message}
+	}
+
+	if of, ok := errors.AsType[*retiredError](err); ok {
+		return of.Problem()
 	}
 
 	var he *echo.HTTPError
@@ -111,7 +139,9 @@ func problemOf(err error) problem.Problem {
 type serializer struct{ echo.DefaultJSONSerializer }
 
 // Serialize writes v.
-func (serializer) Serialize(c echo.Context, v any, _ string) error { return writeJSON(c.Response(), v) }
+func (serializer) Serialize(c echo.Context, v any, _ string) error {
+	return writeJSONIn(c.Response(), v, editionOf(c))
+}
 
 // texts are buffers of answers. An answer is written at once, so that a short one gets its length.
 var texts = sync.Pool{New: func() any { return new([]byte) }}
@@ -119,8 +149,16 @@ var texts = sync.Pool{New: func() any { return new([]byte) }}
 // keptText is how many bytes a buffer may have that is used again.
 const keptText = 64 << 10
 
-// writeJSON writes v and the end of the line, by its generated encoder if it has one.
-func writeJSON(w io.Writer, v any) error {
+// inEditions is an answer that not all editions have alike.
+type inEditions interface {
+	AppendEdition(dst []byte, edition int) []byte
+}
+
+// writeJSON writes v and the end of the line, by its generated encoder if it has one. It is for what all editions have alike.
+func writeJSON(w io.Writer, v any) error { return writeJSONIn(w, v, strict) }
+
+// writeJSONIn writes v as the edition has it.
+func writeJSONIn(w io.Writer, v any, edition int) error {
 	a, ok := v.(encode.Appender)
 	if !ok {
 		enc := json.NewEncoder(w)
@@ -129,7 +167,12 @@ func writeJSON(w io.Writer, v any) error {
 	}
 
 	text := texts.Get().(*[]byte)
-	*text = append(a.AppendJSON((*text)[:0]), '\n')
+	if other, ok := v.(inEditions); ok && edition != strict {
+		*text = other.AppendEdition((*text)[:0], edition)
+	} else {
+		*text = a.AppendJSON((*text)[:0])
+	}
+	*text = append(*text, '\n')
 	_, err := w.Write(*text)
 	if cap(*text) <= keptText {
 		texts.Put(text)

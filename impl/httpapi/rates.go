@@ -74,7 +74,7 @@ func (s *Services) limitedQueue(id string, r *request) error {
 	return tooMany(r, rate, operation+" requests")
 }
 
-// tooMany tells when the window ends that the caller exceeded.
+// tooMany reports when the window ends that the caller exceeded.
 func tooMany(r *request, over compute.Rate, what string) error {
 	wait := control.Seconds(over.Reset)
 	r.Response().Header().Set(echo.HeaderRetryAfter, strconv.FormatInt(wait, 10))

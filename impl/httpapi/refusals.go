@@ -19,7 +19,7 @@ type refusals struct {
 	takes map[string]int
 }
 
-// add counts a refusal of now and tells whether there are too many.
+// add counts a refusal of now and reports whether there are too many.
 func (r *refusals) add(path string, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -19,6 +19,8 @@ type request struct {
 	leave    func()        // gives back the memory of the body; nil: there is none
 	read     bool          // the body was, to its end
 	noted    []slog.Attr   // ids that the log is to name
+	contract string        // the edition that it names; empty: none
+	edition  int           // that it is answered in: a place in rest.Editions
 }
 
 // caller is who asks, and how they sent their key.

@@ -30,6 +30,7 @@ type Services struct {
 	Pods       Pods
 	Endpoints  *control.Endpoints
 	Workers    Workers
+	Builds     Builds
 	QueueURL   func(*http.Request) string // base of the queue for who sent the request, without a slash at the end
 	Registries *control.Registries
 	Secrets    *control.Secrets
@@ -40,16 +41,17 @@ type Services struct {
 	IDs        *compute.IDs
 	Clock      compute.Clock
 	Log        *slog.Logger
-	Ready      func(context.Context) error // tells whether the store answers
+	Ready      func(context.Context) error // reports whether the store answers
 	Draining   context.Context             // ends when answers without an end are to end
 	Bodies     *limit.Bodies               // reads the bodies of requests
+	Archives   *limit.Archives             // keeps what is to be built
 	Answers    *limit.Answers              // bounds the memory of large answers
 	Hosts      *limit.Hosts                // names under which is shown what asks for no key
 	Proxies    *limit.Proxies              // proxies that say what the client asked for; nil: there are none
 
-	Trouble   func() error                 // tells why the storage takes no writes; nil: it always does
-	Reachable func(context.Context) error  // tells whether what pods and workers run on answers; nil: it always does
-	Leaving   func() bool                  // tells whether the server is about to stop; nil: it never is
+	Trouble   func() error                 // reports why the storage takes no writes; nil: it always does
+	Reachable func(context.Context) error  // reports whether what pods and workers run on answers; nil: it always does
+	Leaving   func() bool                  // reports whether the server is about to stop; nil: it never is
 	Meter     func(operation string) Meter // makes the meter of an operation; nil: nobody counts
 	Trace     Trace                        // nil: nobody follows requests
 
@@ -60,9 +62,12 @@ type Services struct {
 	Docs map[string]http.Handler // the reference pages and what they load, by path; anybody may read them
 	Home string                  // the page among them to which a browser is led that asks for /
 
+	Contract string // the edition of the contract for who names none; empty: that of the documents themselves
+
 	refusals *refusals
 	routes   map[route]*operation
 	unknown  *operation
+	edition  int // of Contract
 }
 
 // GraphQL answers at /graphql. It authenticates by itself.
@@ -72,15 +77,15 @@ type GraphQL interface {
 	Operations() []string
 }
 
-// Pods tells what pods do.
+// Pods reports what pods do.
 type Pods interface {
-	// Live tells what a pod was last seen to do. It asks nobody, so that a list of thousands costs little.
+	// Live reports what a pod was last seen to do. It asks nobody, so that a list of thousands costs little.
 	Live(compute.PodID) compute.PodRuntime
 	// OpenLog gives what reads the pod's log once, until the pod is terminated.
 	OpenLog(ctx context.Context, id compute.PodID, q compute.LogQuery) (compute.ReadLog, error)
 }
 
-// Workers tells what workers do.
+// Workers reports what workers do.
 type Workers interface {
 	// OpenLog gives what reads the log of a worker of the endpoint once, until the worker has ended.
 	OpenLog(ctx context.Context, e compute.Endpoint, id compute.WorkerID, q compute.LogQuery) (compute.ReadLog, error)
@@ -89,6 +94,10 @@ type Workers interface {
 // New makes the handler of all interfaces.
 func New(s Services) (*echo.Echo, error) {
 	s.refusals = &refusals{}
+	var ok bool
+	if s.edition, ok = editionNamed(s.Contract); !ok && s.Contract != "" {
+		return nil, noEdition(s.Contract)
+	}
 	s.observed()
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
@@ -99,14 +108,16 @@ func New(s Services) (*echo.Echo, error) {
 	for path, page := range s.Docs {
 		e.GET(path, echo.WrapHandler(page))
 	}
-	e.GET(healthPath, s.healthz)
-	e.GET(readyPath, s.readyz)
+	e.GET(HealthPath, s.healthz)
+	e.GET(ReadyPath, s.readyz)
 	if s.GraphQL != nil {
 		e.Match([]string{http.MethodGet, http.MethodPost}, graphqlPath, echo.WrapHandler(s.GraphQL))
 	}
 
+	e.RouteNotFound(v1Path, refuseV1)
+	e.RouteNotFound(v1Path+"/*", refuseV1)
 	rest.RegisterHandlersWithOptions(e, restHandlers{&s}, rest.RegisterHandlersOptions{
-		OperationMiddlewares: s.operations(rest.Ops, func(op validate.Op, _ echo.Context) compute.Scope {
+		OperationMiddlewares: s.operations(rest.Editions, func(op validate.Op, _ echo.Context) compute.Scope {
 			if op.Method == http.MethodGet {
 				return compute.ScopeRESTRead
 			}
@@ -117,26 +128,27 @@ func New(s Services) (*echo.Echo, error) {
 	permit(e, "/v2/registries/delegations", http.MethodGet, http.MethodPost)
 	permit(e, "/v2/registries/delegations/:id", http.MethodDelete)
 	queue.RegisterHandlersWithOptions(e, queueHandlers{&s}, queue.RegisterHandlersOptions{
-		OperationMiddlewares: s.operations(queue.Ops, func(_ validate.Op, c echo.Context) compute.Scope {
+		OperationMiddlewares: s.operations(queue.Editions, func(_ validate.Op, c echo.Context) compute.Scope {
 			return compute.ScopeInvoke(compute.EndpointID(c.Param("endpointId")))
 		}),
 	})
 
-	for _, op := range queue.Ops { // or the one that takes every route would take these too
+	for _, op := range ofAny(queue.Editions) { // or the one that takes every route would take these too
 		if strings.HasPrefix(op.Path, openAIPaths) && !strings.HasSuffix(op.Path, "}") {
 			permit(e, strings.Replace(op.Path, "{endpointId}", ":endpointId", 1), op.Method)
 		}
 	}
 
 	worker.RegisterHandlersWithOptions(e, workerHandlers{&s}, worker.RegisterHandlersOptions{
-		OperationMiddlewares: s.operations(worker.Ops, func(_ validate.Op, c echo.Context) compute.Scope {
+		OperationMiddlewares: s.operations(inAll(worker.Ops), func(_ validate.Op, c echo.Context) compute.Scope {
 			return compute.ScopeWork(compute.EndpointID(c.Param("endpointId")))
 		}),
 	})
 
+	s.buildRoutes(e)
 	if s.Controls != nil {
 		controls.RegisterHandlersWithOptions(e, controlsHandlers{&s}, controls.RegisterHandlersOptions{
-			OperationMiddlewares: s.operations(controls.Ops, func(validate.Op, echo.Context) compute.Scope { return compute.ScopeControls }),
+			OperationMiddlewares: s.operations(inAll(controls.Ops), func(validate.Op, echo.Context) compute.Scope { return compute.ScopeControls }),
 		})
 	}
 
@@ -164,12 +176,16 @@ func permit(e *echo.Echo, path string, methods ...string) {
 
 const (
 	openAIPaths = "/v2/{endpointId}/openai/"
-	healthPath  = "/healthz"
-	readyPath   = "/readyz"
 	graphqlPath = "/graphql"
 )
 
-// published are the paths of the documents, which anybody may read.
+// Paths that ask for no key, and that each of several servers of one store answers itself.
+const (
+	HealthPath = "/healthz" // 200 while the store answers
+	ReadyPath  = "/readyz"  // 200 while the server can do its work and goes on doing it
+)
+
+// published are the paths of the documents, which anybody may read: in the edition that the query names as contract, or else the header.
 var published = map[string]string{
 	"/v2/openapi.json":       "rest",
 	"/openapi/queue.json":    "queue",
@@ -180,10 +196,20 @@ var published = map[string]string{
 func documents(e *echo.Echo) {
 	for path, name := range published {
 		e.GET(path, func(c echo.Context) error {
-			document, err := spec.JSON(name)
+			r := requestOf(c)
+			if asked := c.QueryParam("contract"); asked != "" {
+				edition, ok := editionNamed(asked)
+				if !ok {
+					return noEdition(asked)
+				}
+				r.answerIn(edition)
+			}
+
+			document, err := spec.JSON(name, rest.Editions[r.edition].Name)
 			if err != nil {
 				return err
 			}
+			c.Response().Header().Set(echo.HeaderVary, contractHeader)
 			return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, document)
 		})
 	}

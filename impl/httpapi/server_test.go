@@ -119,7 +119,7 @@ func (e *edge) serve(req *http.Request) *httptest.ResponseRecorder {
 	return rec
 }
 
-var loadDocuments = sync.OnceValues(conformance.LoadDocuments)
+var loadDocuments = sync.OnceValues(func() (*conformance.Documents, error) { return conformance.LoadDocuments("") })
 
 const pod = `{"name":"a","image":"i","cpu":{"id":"cpu3g","vcpuCount":2}}`
 

@@ -10,14 +10,18 @@ import (
 )
 
 // ListTemplates is GET /v2/templates.
-func (h restHandlers) ListTemplates(c echo.Context) error {
-	user := callerOf(c).UserID
-	templates, err := h.Control.ListTemplates(contextOf(c), user)
+func (h restHandlers) ListTemplates(c echo.Context, params rest.ListTemplatesParams) error {
+	user, list := callerOf(c).UserID, listOf(c, "listTemplates")
+	page, err := list.page(params.Cursor, params.Limit)
+	if err != nil {
+		return err
+	}
+	templates, next, err := h.Control.PageTemplates(contextOf(c), user, page)
 	if err != nil {
 		return err
 	}
 	view := func(t compute.Template) rest.Template { return templateView(t, user) }
-	return c.JSON(http.StatusOK, rest.TemplateList{Templates: views(templates, view)})
+	return c.JSON(http.StatusOK, rest.TemplateList{Templates: views(templates, view), Pagination: list.pagination(next)})
 }
 
 // CreateTemplate is POST /v2/templates.

@@ -9,7 +9,7 @@ import (
 // newTemplate makes a creation the change of what is set.
 func newTemplate(r rest.CreateTemplateRequest) (control.TemplateChange, error) {
 	return templateChange(rest.UpdateTemplateRequest{
-		Name: &r.Name, Image: &r.Image, Args: r.Args, Disk: r.Disk, Ports: r.Ports, Env: r.Env, Registry: r.Registry, Mounts: r.Mounts,
+		Name: &r.Name, Image: &r.Image, Args: r.Args, Cmd: r.Cmd, Entrypoint: r.Entrypoint, Disk: r.Disk, Ports: r.Ports, Env: r.Env, Registry: r.Registry, Mounts: r.Mounts,
 		Category: r.Category, Public: r.Public, Serverless: r.Serverless, StartSSH: r.StartSSH, StartJupyter: r.StartJupyter,
 		AllowedCudaVersions: r.AllowedCudaVersions,
 	})
@@ -18,7 +18,7 @@ func newTemplate(r rest.CreateTemplateRequest) (control.TemplateChange, error) {
 // templateChange translates a PATCH: an absent member stays nil, a null registry becomes an empty one.
 func templateChange(r rest.UpdateTemplateRequest) (n control.TemplateChange, err error) {
 	n = control.TemplateChange{
-		Name: r.Name, Image: r.Image, Args: r.Args, DiskGB: r.Disk, Ports: r.Ports, Env: r.Env, Public: r.Public, Serverless: r.Serverless,
+		Name: r.Name, Image: r.Image, Args: r.Args, Cmd: r.Cmd, Entrypoint: r.Entrypoint, DiskGB: r.Disk, Ports: r.Ports, Env: r.Env, Public: r.Public, Serverless: r.Serverless,
 		StartSSH: r.StartSSH, StartJupyter: r.StartJupyter, CUDAVersions: r.AllowedCudaVersions,
 	}
 	if r.Category != nil {
@@ -44,7 +44,7 @@ func templateView(t compute.Template, reader compute.UserID) rest.Template {
 		Category: rest.TemplateCategory(t.Category), Public: t.Public, Serverless: t.Serverless, StartSSH: t.StartSSH,
 		StartJupyter: t.StartJupyter, AllowedCudaVersions: t.CUDAVersions,
 	}
-
+	v.Cmd, v.Entrypoint = control.Lists(t.Args)
 	if t.UserID == reader {
 		v.Registry = orNull(t.RegistryID)
 	}

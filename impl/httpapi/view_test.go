@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/berthdev/berth/gen/queue"
+	"github.com/berthdev/berth/gen/rest"
 	taker "github.com/berthdev/berth/gen/worker"
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
@@ -78,7 +79,7 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 	pod := filled[compute.Pod]()
 	pod.Status = compute.PodRunning
 	live := filled[compute.PodRuntime]()
-	require.Empty(t, missing(podView(pod, live, pod.StartedAt)))
+	require.ElementsMatch(t, []string{"Pod.Cluster", "Pod.Cmd", "Pod.CudaVersion", "Pod.Entrypoint", "Pod.SSH"}, missing(podView(pod, live, pod.StartedAt)), "other editions' alone")
 	require.NotEqual(t, nullable.NewNullNullable[time.Time](), podView(pod, live, pod.StartedAt).StartedAt)
 
 	running := runtimeView(pod, live, pod.StartedAt)
@@ -145,4 +146,21 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 
 	require.Empty(t, missing(healthView(health).Jobs))
 	require.Empty(t, missing(healthView(health).Workers))
+}
+
+func TestTheViewOfAPodFillsWhatOtherEditionsHave(t *testing.T) {
+	t.Parallel()
+	pod, live := filled[compute.Pod](), filled[compute.PodRuntime]()
+	pod.Status = compute.PodRunning
+	live.Ports[0] = compute.PublishedPort{Private: 22, Public: 40022, Type: "tcp", IP: "1.2.3.4"}
+	pod.Name, pod.ClusterType = "cluster-1", compute.RayCluster
+	wide := podView(pod, live, pod.StartedAt)
+	widePodView(&wide, pod, live, control.Place{CUDAVersion: "12.8", VCPUs: 8, MemoryGB: 32}, "host")
+	require.Empty(t, missing(wide))
+	direct, err := wide.SSH.Direct.Get()
+	require.NoError(t, err)
+	require.Equal(t, rest.PodSSHEndpoint{Host: "1.2.3.4", Port: 40022, Username: "root", Command: "ssh root@1.2.3.4 -p 40022"}, direct)
+	for _, part := range []any{*wide.SSH, *wide.Cluster, *wide.Gpu} {
+		require.Empty(t, missing(part))
+	}
 }

@@ -10,12 +10,17 @@ import (
 )
 
 // ListNetworkVolumes is GET /v2/network-volumes.
-func (h restHandlers) ListNetworkVolumes(c echo.Context) error {
-	volumes, err := h.Control.ListVolumes(contextOf(c), callerOf(c).UserID)
+func (h restHandlers) ListNetworkVolumes(c echo.Context, params rest.ListNetworkVolumesParams) error {
+	list := listOf(c, "listNetworkVolumes")
+	page, err := list.page(params.Cursor, params.Limit)
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, rest.NetworkVolumeList{NetworkVolumes: views(volumes, volumeView)})
+	volumes, next, err := h.Control.PageVolumes(contextOf(c), callerOf(c).UserID, page)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, rest.NetworkVolumeList{NetworkVolumes: views(volumes, volumeView), Pagination: list.pagination(next)})
 }
 
 // CreateNetworkVolume is POST /v2/network-volumes.

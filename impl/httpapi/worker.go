@@ -119,7 +119,7 @@ func (h workerHandlers) FinishJob(c echo.Context, e worker.EndpointID, w worker.
 	} else {
 		report := jobs.Report{
 			Output: present(r.Output), Error: errorText(r.Error), Leave: value(r.StopPod),
-			Stored: func() { hearNow(c) },
+			Stored: func() { readNow(c) },
 		}
 		err = h.Queue.Finish(contextOf(c), user, compute.EndpointID(e), id, compute.JobID(j), report)
 	}
@@ -157,8 +157,8 @@ func (h workerHandlers) Ping(c echo.Context, e worker.EndpointID, w worker.Worke
 	return acknowledged(c, h.Queue.Ping(user, compute.EndpointID(e), id, ids))
 }
 
-// hearNow answers before the request is over.
-func hearNow(c echo.Context) {
+// readNow answers before the request is over.
+func readNow(c echo.Context) {
 	const body = "{}"
 	c.Response().Header().Set(echo.HeaderContentLength, strconv.Itoa(len(body)))
 	_ = c.JSONBlob(http.StatusOK, []byte(body)) // a worker that hung up needs no answer

@@ -51,7 +51,7 @@ func (c *Connections) slack() time.Duration { return c.span / 4 }
 // Most is how many connections there may be.
 func (c *Connections) Most() int { return c.most }
 
-// Listen bounds the connections of the listener. State must be told of them.
+// Listen bounds the connections of the listener. State must be notified of them.
 func (c *Connections) Listen(l net.Listener) net.Listener {
 	return &listener{Listener: l, of: c, closed: make(chan struct{})}
 }
@@ -70,12 +70,12 @@ func (c *Connections) State(nc net.Conn, s http.ConnState) {
 		one.handled.Store(false)
 		one.idle.Store(now().UnixNano())
 		if c.full.Load() {
-			c.tell()
+			c.report()
 		}
 	}
 }
 
-func (c *Connections) tell() {
+func (c *Connections) report() {
 	select {
 	case c.changed <- struct{}{}:
 	default:
@@ -178,7 +178,7 @@ func (c *conn) Close() error {
 		delete(c.of.open, c)
 		c.of.mu.Unlock()
 		if c.of.full.Load() {
-			c.of.tell()
+			c.of.report()
 		}
 	})
 	return c.Conn.Close()

@@ -79,7 +79,7 @@ func (s *served) dial(text string) net.Conn {
 	return client
 }
 
-// status reads the status of an answer; empty: the connection was ended without one. It tells how long that took.
+// status reads the status of an answer; empty: the connection was ended without one. It reports how long that took.
 func (s *served) status(c net.Conn) (status string, took time.Duration) {
 	start := time.Now()
 	answer, err := http.ReadResponse(bufio.NewReader(c), nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/berthdev/berth/impl/limit"
 )
 
-// enter waits in the background, and tells when it is in.
+// enter waits in the background, and reports when it is in.
 func enter(t *testing.T, m *limit.Memory, key compute.KeyID, bytes int64) (in chan func()) {
 	in = make(chan func(), 1)
 	go func() {

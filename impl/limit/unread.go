@@ -42,12 +42,12 @@ func handled(r *http.Request) {
 // asProblem gives the problem that stands for net/http's own answer, or the text as it is where it is not one.
 func asProblem(text []byte) []byte {
 	line, _, plain := bytes.Cut(text, []byte(unreadHead))
-	said, isAnswer := strings.CutPrefix(string(line), "HTTP/1.1 ")
+	first, isAnswer := strings.CutPrefix(string(line), "HTTP/1.1 ")
 	if !plain || !isAnswer {
 		return text
 	}
 
-	number, reason, _ := strings.Cut(said, " ")
+	number, reason, _ := strings.Cut(first, " ")
 	status, err := strconv.Atoi(number)
 	title := http.StatusText(status)
 	if err != nil || title == "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// read reads an answer and its body, and tells whether it is the last one of the connection.
+// read reads an answer and its body, and reports whether it is the last one of the connection.
 func (s *served) read(c net.Conn) (status int, header http.Header, last bool, body string) {
 	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
 	require.NoError(s, err)

@@ -2,6 +2,7 @@
 // has one shape, that of package reconcile:
 //
 //	pods, network volumes  an object each; simulated pods are looked at together
+//	timers of pods         an object each: they are stopped and terminated at times that were asked for
 //	endpoints              an object each, one after the other: they decide which workers there are
 //	workers                an object each: what was decided is carried out
 //	receivers, deliveries  an object each: a receiver decides which deliveries of webhooks are made, a delivery makes a try

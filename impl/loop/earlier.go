@@ -23,14 +23,14 @@ type Earlier struct {
 	Clock   compute.Clock // it must run
 	Log     *slog.Logger
 
-	empty int  // looks in a row that found nothing
-	told  bool // the log has what the last look found
+	empty  int  // looks in a row that found nothing
+	logged bool // the log has what the last look found
 }
 
 // emptyLooks is how many looks must find nothing before nothing is left: what is being made at the first is there at the last.
 const emptyLooks = 2
 
-// Run looks from time to time until ctx ends or nothing is left; it tells which.
+// Run looks from time to time until ctx ends or nothing is left; it reports which.
 func (l *Earlier) Run(ctx context.Context) (nothingLeft bool) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -48,7 +48,7 @@ func (l *Earlier) Run(ctx context.Context) (nothingLeft bool) {
 	return nothingLeft
 }
 
-// Step looks once. It tells whether nothing is left, and forgets the runtime then.
+// Step looks once. It reports whether nothing is left, and forgets the runtime then.
 func (l *Earlier) Step(ctx context.Context) (nothingLeft bool) {
 	pods, err := l.endPods(ctx)
 	workers, workersErr := l.endWorkers(ctx)
@@ -58,11 +58,11 @@ func (l *Earlier) Step(ctx context.Context) (nothingLeft bool) {
 	switch {
 	case err != nil:
 		l.empty = 0
-		l.tell(ctx, "what an earlier runtime has cannot be looked at: it is tried again", "error", err)
+		l.warn(ctx, "what an earlier runtime has cannot be looked at: it is tried again", "error", err)
 		return false
 	case pods+workers+volumes > 0:
 		l.empty = 0
-		l.tell(ctx, "an earlier runtime has something that belongs to pods and volumes which last", "containers", pods, "volumes", volumes)
+		l.warn(ctx, "an earlier runtime has something that belongs to pods and volumes which last", "containers", pods, "volumes", volumes)
 		return false
 	}
 
@@ -73,12 +73,12 @@ func (l *Earlier) Step(ctx context.Context) (nothingLeft bool) {
 	return err == nil
 }
 
-// tell says something once.
-func (l *Earlier) tell(ctx context.Context, text string, args ...any) {
-	if !l.told && ctx.Err() == nil {
+// warn says something once.
+func (l *Earlier) warn(ctx context.Context, text string, args ...any) {
+	if !l.logged && ctx.Err() == nil {
 		l.Log.Warn(text, append([]any{"runtime", l.At.Name, "address", l.At.Address}, args...)...)
 	}
-	l.told = true
+	l.logged = true
 }
 
 // endPods ends what pods have there that are to have nothing, and counts what is left of the others.

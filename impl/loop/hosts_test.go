@@ -196,7 +196,7 @@ func TestAContainerHasTheDevicesThatItsPodHasClaimed(t *testing.T) {
 
 	compared := 0
 	for range 150 {
-		pods, err := y.ctl.ListPods(t.Context(), "u", true)
+		pods, err := y.ctl.ListPods(t.Context(), "u")
 		require.NoError(t, err)
 		switch n := random.IntN(8); {
 		case n == 0:

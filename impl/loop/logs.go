@@ -14,14 +14,14 @@ import (
 // logTick is how often the reader of a log looks for what no runtime reports: lines of berth's own, and a new run.
 const logTick = 500 * time.Millisecond
 
-// logs reads one allocation's log for one reader. It holds no lines but those that berth said itself, which are few: the
+// logs reads one allocation's log for one reader. It holds no lines but those of berth itself, which are few: the
 // runtime waits for the reader.
 type logs struct {
 	runtime runtime.Runtime
 	clock   compute.Clock
 	id      string
 	query   compute.LogQuery
-	// systemLines gives what berth itself said after a position, and whether there will be no more lines.
+	// systemLines gives the lines of berth itself after a position, and whether there will be no more lines.
 	systemLines func(ctx context.Context, after int64) (lines []compute.LogLine, over bool, err error)
 	// kept gives the lines of a container that the runtime does not know any more; nil: none are kept.
 	kept func(ctx context.Context) ([]runtime.Line, error)
@@ -75,12 +75,12 @@ func (l *logs) start(ctx context.Context) (int64, error) {
 		}
 	}
 
-	said, _, err := l.systemLines(ctx, 0)
+	lines, _, err := l.systemLines(ctx, 0)
 	if err != nil {
 		return 0, err
 	}
 
-	for _, line := range said {
+	for _, line := range lines {
 		if l.query.Wants(line.Source) {
 			positions = append(positions, line.Position)
 		}
@@ -123,17 +123,17 @@ func (l *logs) catchUp(ctx context.Context) error {
 			return err
 		}
 	}
-	return l.tell(0)
+	return l.emitBefore(0)
 }
 
-// listen takes in what berth said.
+// listen takes in the lines of berth.
 func (l *logs) listen(ctx context.Context) error {
-	said, over, err := l.systemLines(ctx, l.systemAt)
+	lines, over, err := l.systemLines(ctx, l.systemAt)
 	if err != nil {
 		return err
 	}
 	l.over = over
-	for _, line := range said {
+	for _, line := range lines {
 		l.systemAt = line.Position
 		if l.query.Wants(line.Source) {
 			l.pending = append(l.pending, line)
@@ -142,8 +142,8 @@ func (l *logs) listen(ctx context.Context) error {
 	return nil
 }
 
-// tell gives what berth said before a position; before 0, all.
-func (l *logs) tell(before int64) error {
+// emitBefore gives the lines of berth that are due before a position; 0: all.
+func (l *logs) emitBefore(before int64) error {
 	for len(l.pending) > 0 && (before == 0 || l.pending[0].Position < before) {
 		if err := l.emit(l.pending[0]); err != nil {
 			return err
@@ -153,9 +153,9 @@ func (l *logs) tell(before int64) error {
 	return nil
 }
 
-// pass gives a line of the container, and before it what berth said before that.
+// pass gives a line of the container, and before it the lines of berth before that.
 func (l *logs) pass(line runtime.Line) error {
-	if err := l.tell(line.Position); err != nil {
+	if err := l.emitBefore(line.Position); err != nil {
 		return err
 	}
 	l.containerAt = line.Position
@@ -203,7 +203,7 @@ func (l *logs) follow(ctx context.Context) error {
 				return nil
 			}
 			if err = l.listen(ctx); err == nil {
-				err = l.tell(0)
+				err = l.emitBefore(0)
 			}
 			if l.over {
 				return err

@@ -172,8 +172,8 @@ func TestWorkersAreScaledFromZeroWhenAJobWaitsAndBackAfterTheIdleTimeout(t *test
 	var w compute.WorkerID
 	for id, a := range f.allocations() {
 		w = compute.WorkerID(id)
-		require.Equal(t, "http://127.0.0.1:1/v2/"+string(e.ID)+"/job-take/$ID?gpu=none", a.Told["RUNPOD_WEBHOOK_GET_JOB"])
-		key, _, err := keyring.Authenticate(t.Context(), a.Told["RUNPOD_AI_API_KEY"], true)
+		require.Equal(t, "http://127.0.0.1:1/v2/"+string(e.ID)+"/job-take/$ID?gpu=none", a.Facts["RUNPOD_WEBHOOK_GET_JOB"])
+		key, _, err := keyring.Authenticate(t.Context(), a.Facts["RUNPOD_AI_API_KEY"], true)
 		require.NoError(t, err)
 		require.Equal(t, w, key.WorkerID)
 		require.True(t, key.Allows(compute.ScopeWork(e.ID)))

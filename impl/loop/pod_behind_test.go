@@ -26,19 +26,19 @@ func TestPods_Behind(t *testing.T) {
 		y.step(sim.DefaultBoot)
 		require.Equal(t, compute.PodRunning, y.pod(id).Status)
 
-		var said []string
+		var lines []string
 		require.NoError(t, y.store.Read(t.Context(), func(tx tx) error {
-			lines, err := tx.SystemLines(string(id), 0)
-			for _, line := range lines {
-				said = append(said, line.Text)
+			all, err := tx.SystemLines(string(id), 0)
+			for _, line := range all {
+				lines = append(lines, line.Text)
 			}
 			return err
 		}))
 
-		require.Len(t, said, 5, "and not at every look: %q", said)
-		require.Contains(t, said[1], "the pod is behind, and is tried again: ")
-		require.Contains(t, said[1], "runtime")
-		require.Contains(t, said, "the pod is not behind any more")
+		require.Len(t, lines, 5, "and not at every look: %q", lines)
+		require.Contains(t, lines[1], "the pod is behind, and is tried again: ")
+		require.Contains(t, lines[1], "runtime")
+		require.Contains(t, lines, "the pod is not behind any more")
 	})
 
 	t.Run("a pod that is no more gets no line", func(t *testing.T) {

@@ -97,7 +97,7 @@ func (l *Pods) reclaim(ctx context.Context, ids []string) error {
 		case err != nil:
 			errs[i] = err
 		case earlier:
-			ends.Go(func() { errs[i] = l.stop(ctx, compute.PodID(ids[i])) })
+			ends.Go(func() { errs[i] = l.stop(ctx, compute.PodID(ids[i]), stopGrace) })
 		default:
 			l.shared.take(p) // no two of them had the same
 		}
@@ -107,7 +107,7 @@ func (l *Pods) reclaim(ctx context.Context, ids []string) error {
 	return errors.Join(errs...)
 }
 
-// ofEarlierRun tells whether a container is up that is not of the pod's last run. Simulated ones have nothing that another could want.
+// ofEarlierRun reports whether a container is up that is not of the pod's last run. Simulated ones have nothing that another could want.
 func (l *Pods) ofEarlierRun(ctx context.Context, id string, p compute.Pod) (bool, error) {
 	if l.Simulated {
 		return false, nil
@@ -205,7 +205,7 @@ func reason(s runtime.State) string {
 
 // replace ends a container from before the last start or restart that was asked for, and starts the one that was.
 func (l *Pods) replace(ctx context.Context, one *podLook) error {
-	if err := l.stop(ctx, one.Key); err != nil {
+	if err := l.stop(ctx, one.Key, stopGrace); err != nil {
 		return err
 	}
 	one.Memory.usage = usage{}
@@ -221,8 +221,8 @@ func (l *Pods) replace(ctx context.Context, one *podLook) error {
 	return l.fail(one, err)
 }
 
-func (l *Pods) stop(ctx context.Context, id compute.PodID) error {
-	err := l.Runtime.Stop(ctx, string(id), stopGrace)
+func (l *Pods) stop(ctx context.Context, id compute.PodID, grace time.Duration) error {
+	err := l.Runtime.Stop(ctx, string(id), grace)
 	if errors.Is(err, runtime.ErrUnknown) {
 		err = nil
 	}
@@ -249,7 +249,7 @@ func (l *Pods) start(ctx context.Context, p compute.Pod) error {
 			return err
 		}
 		line = unknown
-		a.Env, a.Hostname, a.Told = env, p.ID.Hostname(), l.told(p)
+		a.Env, a.Hostname, a.Facts = env, p.ID.Hostname(), l.facts(p)
 	}
 
 	if p.RegistryID != "" {

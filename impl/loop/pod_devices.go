@@ -28,7 +28,7 @@ func things(p compute.Pod) (all []string) {
 // device names a GPU of a host.
 func device(hostID, d string) string { return hostID + " " + d }
 
-// take notes that a container of the pod is to have what the pod has claimed. It tells whether no other pod's container has any of
+// take notes that a container of the pod is to have what the pod has claimed. It reports whether no other pod's container has any of
 // that; else it notes nothing.
 func (s *shared) take(p compute.Pod) bool {
 	var taken []string // beside what an earlier container has that is still up
@@ -49,7 +49,7 @@ func (s *shared) take(p compute.Pod) bool {
 	return true
 }
 
-// Has tells whether a pod's container has one of the GPUs of the host: perhaps it is still being stopped, after the pod released
+// Has reports whether a pod's container has one of the GPUs of the host: perhaps it is still being stopped, after the pod released
 // the GPU.
 func (l *Pods) Has(hostID string, devices []string) bool {
 	return slices.ContainsFunc(devices, func(d string) bool {

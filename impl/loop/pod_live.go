@@ -23,7 +23,7 @@ type usage struct {
 	measuredAt  int64 // in milliseconds since 1970
 }
 
-// Live tells what the pod was last seen to do; zero if it is not up, or was not looked at since berth started. It asks nobody.
+// Live reports what the pod was last seen to do; zero if it is not up, or was not looked at since berth started. It asks nobody.
 func (l *Pods) Live(id compute.PodID) compute.PodRuntime {
 	state, _ := l.reconciler.Memory(id)
 	one := state.usage

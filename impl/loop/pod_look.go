@@ -195,7 +195,11 @@ func (l *Pods) attempt(ctx, ends context.Context, one *podLook) error {
 	case compute.PodTerminated:
 		return l.remove(ends, one.Key)
 	default:
-		return l.stop(ends, one.Key)
+		grace := stopGrace
+		if !one.pod.InterruptedAt.IsZero() {
+			grace = compute.InterruptGrace
+		}
+		return l.stop(ends, one.Key, grace)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// podTick is how often pods on their way are looked at: nothing else tells when a container is up.
+// podTick is how often pods on their way are looked at: nothing else reports when a container is up.
 const podTick = 100 * time.Millisecond
 
 // watchTick is how often a RUNNING pod is looked at, whatever the runtime reports.

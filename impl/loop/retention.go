@@ -60,7 +60,7 @@ func (r Retention) Sweeps() *reconcile.Sweeps {
 	)
 }
 
-// inBatches calls f, which tells how much it deleted, until there is no more.
+// inBatches calls f, which reports how much it deleted, until there is no more.
 func (r Retention) inBatches(ctx context.Context, f func(store.Tx) (int, error)) error {
 	for {
 		var n int

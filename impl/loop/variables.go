@@ -9,7 +9,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-// description is what pods and workers alike are told of themselves in their environment.
+// description is what pods and workers alike find about themselves in their environment.
 type description struct {
 	id           string
 	hostname     string
@@ -77,22 +77,22 @@ func without(env, those map[string]string) map[string]string {
 	return left
 }
 
-// environment gives what a worker is told, and what is left of its endpoint's own environment.
-func (l *Workers) environment(e compute.Endpoint, w compute.Worker, key string) (told, own map[string]string) {
+// environment gives the facts of a worker for its environment, and what is left of its endpoint's own environment.
+func (l *Workers) environment(e compute.Endpoint, w compute.Worker, key string) (facts, own map[string]string) {
 	base := l.URL
 	if !e.Declared {
 		base = l.OuterURL
 	}
 	by := protocol(e.ID, w.ID, base(), key, l.Ping)
-	told = description{
+	facts = description{
 		id: string(w.ID), hostname: string(w.ID), dataCenterID: w.DataCenterID, gpu: w.GPU, vcpus: l.Placement.VCPUs(w.GPU, w.CPU), base: base(), key: key,
 	}.variables()
-	maps.Copy(told, by)
-	return told, without(e.Env, by)
+	maps.Copy(facts, by)
+	return facts, without(e.Env, by)
 }
 
-// told gives what a pod is told. What its own environment says instead is the user's to say.
-func (l *Pods) told(p compute.Pod) map[string]string {
+// facts gives what a pod's environment has about it. What its own environment says instead is the user's to say.
+func (l *Pods) facts(p compute.Pod) map[string]string {
 	return description{
 		id: string(p.ID), hostname: p.ID.Hostname(), dataCenterID: p.DataCenterID, gpu: p.GPU, vcpus: l.Placement.VCPUs(p.GPU, p.CPU), base: l.URL(), key: l.Key(p),
 	}.variables()

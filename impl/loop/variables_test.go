@@ -31,13 +31,13 @@ func TestAPodIsToldWhatItIsAndHowToReachBerth(t *testing.T) {
 	require.Equal(t, map[string]string{
 		"RUNPOD_POD_ID": string(id), "RUNPOD_POD_HOSTNAME": id.Hostname(), "RUNPOD_DC_ID": pod.DataCenterID, "RUNPOD_GPU_COUNT": "0", "RUNPOD_CPU_COUNT": "4",
 		"RUNPOD_API_KEY": keys.Token(pod), "RUNPOD_API_BASE_URL": "http://outer", "RUNPOD_ENDPOINT_BASE_URL": "http://outer/v2",
-	}, a.Told)
+	}, a.Facts)
 	require.Contains(t, a.Variables("", nil), "RUNPOD_API_KEY=a wider one")
 
 	create(control.NewPod{GPU: &compute.GPU{ID: "NVIDIA L4", Count: 2}})
-	told := y.host.last.Load().Told
-	require.Equal(t, "2", told["RUNPOD_GPU_COUNT"])
-	require.Equal(t, "16", told["RUNPOD_CPU_COUNT"], "8 for each in the catalog")
+	facts := y.host.last.Load().Facts
+	require.Equal(t, "2", facts["RUNPOD_GPU_COUNT"])
+	require.Equal(t, "16", facts["RUNPOD_CPU_COUNT"], "8 for each in the catalog")
 }
 
 func TestAPodThatIsStartedAnewHasAnotherKeyAndOneThatIsTakenUpAgainTheSame(t *testing.T) {
@@ -46,7 +46,7 @@ func TestAPodThatIsStartedAnewHasAnotherKeyAndOneThatIsTakenUpAgainTheSame(t *te
 	id := y.create(nil)
 	key := func() string {
 		y.pods.Step(t.Context())
-		return y.host.last.Load().Told["RUNPOD_API_KEY"]
+		return y.host.last.Load().Facts["RUNPOD_API_KEY"]
 	}
 	first := key()
 	y.host.Reset() // a simulated container does not outlive its fleet
@@ -74,12 +74,12 @@ func TestAWorkerIsToldWhatItIsAndItsEndpointCannotSayHowItWorks(t *testing.T) {
 	for name, want := range map[string]string{
 		"RUNPOD_POD_ID": a.ID, "RUNPOD_POD_HOSTNAME": a.ID, "RUNPOD_DC_ID": "EU-RO-1", "RUNPOD_GPU_COUNT": "0", "RUNPOD_CPU_COUNT": "2",
 		"RUNPOD_API_BASE_URL": "http://outer", "RUNPOD_ENDPOINT_BASE_URL": "http://outer/v2", "RUNPOD_ENDPOINT_ID": string(s.e.ID),
-		"RUNPOD_WEBHOOK_GET_JOB": "http://outer/v2/" + string(s.e.ID) + "/job-take/$ID?gpu=none", "RUNPOD_API_KEY": a.Told["RUNPOD_AI_API_KEY"],
+		"RUNPOD_WEBHOOK_GET_JOB": "http://outer/v2/" + string(s.e.ID) + "/job-take/$ID?gpu=none", "RUNPOD_API_KEY": a.Facts["RUNPOD_AI_API_KEY"],
 	} {
-		require.Equal(t, want, a.Told[name], name)
+		require.Equal(t, want, a.Facts[name], name)
 	}
 
-	key, _, err := s.keyring.Authenticate(t.Context(), a.Told["RUNPOD_API_KEY"], true)
+	key, _, err := s.keyring.Authenticate(t.Context(), a.Facts["RUNPOD_API_KEY"], true)
 	require.NoError(t, err)
 	require.Equal(t, []compute.Scope{compute.ScopeWork(s.e.ID)}, key.Scopes)
 	require.Equal(t, compute.WorkerID(a.ID), key.WorkerID)

@@ -11,10 +11,10 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// HintVolume asks for a look at the network volume, soon: it was deleted.
+// HintVolume asks for a look at the network or global volume, soon: it was deleted.
 func (l *Pods) HintVolume(id compute.VolumeID) { l.volumes.Hint(id) }
 
-// newVolumes makes the reconciler of network volumes: the runtime deletes the data of those that are no more. What cannot be deleted yet,
+// newVolumes makes the reconciler of network volumes, and of global ones, which runtimes take for such: the runtime deletes the data of those that are no more. What cannot be deleted yet,
 // because a container is still being removed, is tried again.
 func newVolumes(l *Pods, tick time.Duration) *reconcile.Reconciler[compute.VolumeID, struct{}] {
 	return reconcile.New(reconcile.Config[compute.VolumeID, struct{}]{
@@ -27,10 +27,13 @@ func newVolumes(l *Pods, tick time.Duration) *reconcile.Reconciler[compute.Volum
 	})
 }
 
-// removeVolume deletes what a runtime has of a network volume if that is no more, and tells whether it is.
+// removeVolume deletes what a runtime has of a network or global volume if that is no more, and reports whether it is.
 func removeVolume(ctx context.Context, s store.Store, r runtime.Runtime, id compute.VolumeID) (gone bool, err error) {
 	err = s.Read(ctx, func(tx store.Tx) error {
 		_, err := tx.Volume(id)
+		if compute.CodeOf(err) == compute.NotFound {
+			_, err = tx.GlobalVolume(id)
+		}
 		return err
 	})
 	if compute.CodeOf(err) == compute.NotFound {
@@ -39,7 +42,7 @@ func removeVolume(ctx context.Context, s store.Store, r runtime.Runtime, id comp
 	return false, err
 }
 
-// sweepVolumes deletes what a runtime has of network volumes that are no more, and counts the others.
+// sweepVolumes deletes what a runtime has of network and global volumes that are no more, and counts the others.
 func sweepVolumes(ctx context.Context, s store.Store, r runtime.Runtime) (left int, err error) {
 	ids, err := r.Volumes(ctx) // before the store: a volume is stored before it is mounted
 	for _, id := range ids {

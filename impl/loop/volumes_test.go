@@ -7,6 +7,7 @@ import (
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/runtime"
 	"github.com/berthdev/berth/impl/runtime/sim"
 )
 
@@ -30,6 +31,27 @@ func TestTheDataOfANetworkVolumeGoesWithTheVolumeAndNoSooner(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []compute.VolumeID{v.ID}, kept)
 	require.NoError(t, y.ctl.DeleteVolume(t.Context(), "u", v.ID))
+
+	y.step(0)
+	kept, err = y.host.Volumes(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, kept)
+}
+
+func TestTheDataOfAGlobalVolumeGoesWithTheVolumeAndNoSooner(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	v, err := y.ctl.CreateGlobalVolume(t.Context(), "u", "models")
+	require.NoError(t, err)
+	mount := &compute.NetworkMount{VolumeID: v.ID, Path: "/runpod-volume"}
+	require.NoError(t, y.host.Start(t.Context(), runtime.Allocation{ID: "worker", Env: map[string]string{sim.EnvMark: "x"}, Network: mount}))
+
+	y.pods.HintVolume(v.ID)
+	y.step(0)
+	kept, err := y.host.Volumes(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []compute.VolumeID{v.ID}, kept)
+	require.NoError(t, y.ctl.DeleteGlobalVolume(t.Context(), "u", v.ID))
 
 	y.step(0)
 	kept, err = y.host.Volumes(t.Context())

@@ -45,7 +45,7 @@ type Delivery struct {
 	Post  func(ctx context.Context, url string, body io.Reader, size int64) (status int, err error)
 	Clock compute.Clock
 	Log   *slog.Logger
-	// Posted is told of each try, and whether the receiver took it; nil: nobody counts.
+	// Posted is notified of each try, and whether the receiver took it; nil: nobody counts.
 	Posted func(delivered bool)
 }
 
@@ -91,7 +91,7 @@ func NewWebhooks(d Delivery) *Webhooks {
 	return l
 }
 
-// Hint tells that there is something to deliver.
+// Hint reports that there is something to deliver.
 func (l *Webhooks) Hint() { l.found.Hint(newDeliveries) }
 
 // Run works until ctx ends. What is under way then is made again after the next start.

@@ -184,14 +184,14 @@ func (p *post) store(n, size int, urls ...string) {
 	}
 }
 
-// taken tells how often an address was tried.
+// taken reports how often an address was tried.
 func (p *post) taken(url string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.tries[url])
 }
 
-// pending tells how many deliveries there are to be made.
+// pending reports how many deliveries there are to be made.
 func (p *post) pending() (n int) {
 	require.NoError(p, p.db.Read(context.Background(), func(tx store.Tx) error {
 		return tx.PendingWebhooks(0, func(compute.Webhook) { n++ })

@@ -11,7 +11,7 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// adoptedOf tells whether the workers of before of declared endpoints were taken up, or those of the others.
+// adoptedOf reports whether the workers of before of declared endpoints were taken up, or those of the others.
 func (l *Workers) adoptedOf(declared bool) *atomic.Bool {
 	if declared {
 		return &l.adopted[0]
@@ -103,7 +103,7 @@ func (l *Workers) adoptOn(ctx context.Context, declared bool, endpoints map[comp
 				why = endOf(state)
 			}
 			end := l.endedWorker(ctx, w.ID, worker{endpoint: w.EndpointID, runtime: r}, why)
-			if err := l.erase(ctx, w.EndpointID, w.ID, keys[w.ID], &end); err != nil {
+			if err := l.erase(ctx, w.EndpointID, w.ID, keys[w.ID], &end, false); err != nil {
 				return err
 			}
 		}

@@ -67,7 +67,7 @@ func (l *Workers) start(ctx context.Context, e compute.Endpoint, id compute.Work
 		return nil
 	}
 
-	if eraseErr := l.erase(ctx, e.ID, id, key, nil); eraseErr != nil { // what did not start left no trace in the runtime
+	if eraseErr := l.erase(ctx, e.ID, id, key, nil, false); eraseErr != nil { // what did not start left no trace in the runtime
 		l.containers.Update(id, func(one *worker) { one.key, one.starting, one.ending, one.stopped = key, false, &ending{}, true })
 		return err
 	}
@@ -93,9 +93,9 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 		l.say(ctx, w.ID, line)
 	}
 
-	told, own := l.environment(e, w, token)
+	facts, own := l.environment(e, w, token)
 	a := runtime.Allocation{
-		ID: string(w.ID), Image: e.Image, Args: e.Args, Hostname: string(w.ID), Env: own, Told: told, Ports: e.Ports, DiskGB: e.DiskGB,
+		ID: string(w.ID), Image: e.Image, Args: e.Args, Hostname: string(w.ID), Env: own, Facts: facts, Ports: e.Ports, DiskGB: e.DiskGB,
 		Pids: workerPids, Network: mount, Labels: map[string]string{labelName: e.Name}, HostID: w.HostID, GPUs: gpus(w.GPU, w.Devices),
 	}
 	if w.CPU != nil {
@@ -188,7 +188,7 @@ func (l *Workers) ended(ctx context.Context, id compute.WorkerID, w *worker, sta
 	}
 }
 
-// stop drains the worker, then has its container end. Its polls end first: a job given to a worker that was told to end would be
+// stop drains the worker, then has its container end. Its polls end first: a job given to a worker that was asked to end would be
 // lost (the SDK takes it and never runs it).
 func (l *Workers) stop(e compute.EndpointID, id compute.WorkerID, why ending) {
 	if l.Queue.Drain(e, id) { // else it took a job in this moment
@@ -205,6 +205,21 @@ func (l *Workers) end(id compute.WorkerID, why ending) {
 	})
 }
 
+// Interrupt takes their room from workers, which get a grace of compute.InterruptGrace, and tells from how many: from the one with the id,
+// or else from all of the endpoint. Others take up their jobs.
+func (l *Workers) Interrupt(e compute.EndpointID, id compute.WorkerID) (n int) {
+	for _, key := range l.containers.Keys() {
+		w, _ := l.containers.Memory(key)
+		if w.runtime == nil || w.ending != nil || id != "" && key != id || id == "" && w.endpoint != e {
+			continue
+		}
+		l.Queue.Refuse(w.endpoint, key)
+		l.end(key, ending{why: "the worker was interrupted", interrupted: true})
+		n++
+	}
+	return n
+}
+
 // endTime bounds how long the end of a worker is waited for, also where the runtime does not answer.
 const endTime = stopGrace + 20*time.Second
 
@@ -214,7 +229,7 @@ func (l *Workers) carryOut(ctx context.Context, id compute.WorkerID, w *worker) 
 	ctx, cancel := context.WithTimeout(ctx, endTime)
 	defer cancel()
 	if !w.stopped {
-		err := w.runtime.Stop(ctx, string(id), stopGrace)
+		err := w.runtime.Stop(ctx, string(id), w.ending.grace())
 		if err != nil && !errors.Is(err, runtime.ErrUnknown) {
 			l.Log.Error("worker could not be stopped", "worker", id, "error", err) // its removal ends it, too
 		}
@@ -226,11 +241,12 @@ func (l *Workers) carryOut(ctx context.Context, id compute.WorkerID, w *worker) 
 	if err := w.runtime.Remove(ctx, string(id)); err != nil {
 		return err
 	}
-	return l.erase(ctx, w.endpoint, id, w.key, w.end)
+	return l.erase(ctx, w.endpoint, id, w.key, w.end, w.ending.interrupted)
 }
 
-// erase removes what is stored of a worker but for what is kept of one that has ended, and puts its jobs back in the queue.
-func (l *Workers) erase(ctx context.Context, e compute.EndpointID, id compute.WorkerID, key compute.KeyID, end *compute.EndedWorker) error {
+// erase removes what is stored of a worker but for what is kept of one that has ended, and puts its jobs back in the queue; those of one
+// that was interrupted have the attempt back.
+func (l *Workers) erase(ctx context.Context, e compute.EndpointID, id compute.WorkerID, key compute.KeyID, end *compute.EndedWorker, interrupted bool) error {
 	why := "the worker ended"
 	if end != nil && end.ExitCode != nil {
 		why, _, _ = strings.Cut(end.Reason, "\n")
@@ -244,6 +260,10 @@ func (l *Workers) erase(ctx context.Context, e compute.EndpointID, id compute.Wo
 		return claims.EndWorker(tx, *end)
 	}))
 
+	if interrupted {
+		l.Queue.WorkerInterrupted(ctx, e, id)
+		return err
+	}
 	l.Queue.WorkerGone(ctx, e, id, why)
 	return err
 }

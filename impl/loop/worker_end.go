@@ -22,10 +22,20 @@ type ending struct {
 	why     string    // one line, for people
 	code    *int64    // of its process, if it ended by itself and that is known
 	started time.Time // when its container came up, if it ended by itself; zero: it did not
-	alone   bool      // it ended by itself, or failed: the last that it wrote tells why
+	alone   bool      // it ended by itself, or failed: the last that it wrote says why
+
+	interrupted bool // its room was taken away: its jobs are not to blame
 }
 
-// endOf tells why a worker ended by itself.
+// grace is what the worker's container gets between SIGTERM and SIGKILL.
+func (e ending) grace() time.Duration {
+	if e.interrupted {
+		return compute.InterruptGrace
+	}
+	return stopGrace
+}
+
+// endOf reports why a worker ended by itself.
 func endOf(s runtime.State) ending {
 	e := ending{alone: true, started: s.StartedAt, why: "the worker's container did not come up"}
 	switch {

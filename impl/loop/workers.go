@@ -51,10 +51,10 @@ type Fleet struct {
 	URL       func() string // base of the queue, as processes of this machine reach it
 	OuterURL  func() string // base of the queue, as what Runtime runs reaches it
 	Ping      time.Duration // between two pings of a worker; in whole seconds, which is all that the SDK knows
-	// Undeclared tells of a declared endpoint whether only an earlier start of the server declared it: nothing says what its
+	// Undeclared reports a declared endpoint whether only an earlier start of the server declared it: nothing says what its
 	// workers are. Nil: none is.
 	Undeclared func(compute.EndpointID) bool
-	// Held tells whether the container of a pod still has one of the GPUs of the host. Nil: nothing is to be held.
+	// Held reports whether the container of a pod still has one of the GPUs of the host. Nil: nothing is to be held.
 	Held func(hostID string, devices []string) bool
 	// Login opens the credential for a private image.
 	Login func(context.Context, compute.RegistryID) (compute.Login, error)
@@ -243,7 +243,7 @@ func (l *Workers) scale(ctx context.Context, d queue.Demand, s *scaling) {
 	}
 
 	s.missing = ids
-	l.tellMissing(e.ID, s)
+	l.logMissing(e.ID, s)
 }
 
 // idsFor gives the ids of so many workers to be started: first those that could not be started before.
@@ -255,8 +255,8 @@ func (l *Workers) idsFor(s *scaling, n int) []compute.WorkerID {
 	return ids
 }
 
-// tellMissing tells the queue which workers should be there and why they are not.
-func (l *Workers) tellMissing(e compute.EndpointID, s *scaling) {
+// logMissing tells the queue which workers should be there and why they are not.
+func (l *Workers) logMissing(e compute.EndpointID, s *scaling) {
 	var absent []queue.Absent
 	for _, id := range s.missing {
 		absent = append(absent, queue.Absent{ID: id, Status: cmp.Or(s.pause.status, compute.WorkerThrottled), Reason: s.pause.reason})
@@ -264,8 +264,8 @@ func (l *Workers) tellMissing(e compute.EndpointID, s *scaling) {
 	l.Queue.SetAbsent(e, absent)
 }
 
-// unheard is the ending of a worker that was started and said nothing.
-var unheard = ending{why: "the worker was not heard of within " + initLimit.String(), alone: true}
+// silentStart is the ending of a worker that was started and said nothing.
+var silentStart = ending{why: "the worker was not heard of within " + initLimit.String(), alone: true}
 
 // giveUp ends the workers that were started and never heard of.
 func (l *Workers) giveUp(d queue.Demand, s *scaling, now time.Time) {
@@ -273,8 +273,8 @@ func (l *Workers) giveUp(d queue.Demand, s *scaling, now time.Time) {
 		known, ok := l.containers.Memory(w.ID)
 		if ok && w.Status == compute.WorkerInitializing && !w.Draining && now.Sub(known.started) >= initLimit {
 			l.Log.Error("worker was never heard of", "endpoint", d.Endpoint.ID, "worker", w.ID, "after", initLimit)
-			s.backOff(now, "worker "+string(w.ID)+": "+unheard.why)
-			l.stop(d.Endpoint.ID, w.ID, unheard)
+			s.backOff(now, "worker "+string(w.ID)+": "+silentStart.why)
+			l.stop(d.Endpoint.ID, w.ID, silentStart)
 		}
 	}
 }

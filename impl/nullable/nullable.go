@@ -24,10 +24,10 @@ func NewNullableWithValue[T any](v T) Nullable[T] { return Nullable[T]{{value: v
 // NewNullNullable gives null.
 func NewNullNullable[T any]() Nullable[T] { return Nullable[T]{{null: true}} }
 
-// IsSpecified tells whether the member is there, be it null.
+// IsSpecified reports whether the member is there, be it null.
 func (n Nullable[T]) IsSpecified() bool { return len(n) > 0 }
 
-// IsNull tells whether the member is there and null.
+// IsNull reports whether the member is there and null.
 func (n Nullable[T]) IsNull() bool { return len(n) > 0 && n[0].null }
 
 // Pointer gives where the value is, nil where it is null or absent.

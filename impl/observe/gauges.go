@@ -34,8 +34,8 @@ var workerStatuses = []compute.WorkerStatus{
 
 var podStatuses = []compute.PodStatus{compute.PodProvisioning, compute.PodStarting, compute.PodRunning, compute.PodExited, compute.PodError}
 
-// gauges asks the sources at each scrape.
-type gauges struct{ Sources }
+// gauges asks the sources of the metrics at each scrape.
+type gauges struct{ metrics *Metrics }
 
 func gauge(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, labels, nil)
@@ -64,12 +64,18 @@ func (gauges) Describe(to chan<- *prometheus.Desc) {
 
 // Collect is for the registry. What cannot be told is left out, and the log says why.
 func (g gauges) Collect(to chan<- prometheus.Metric) {
+	if s := g.metrics.sources.Load(); s != nil {
+		s.collect(to)
+	}
+}
+
+func (s *Sources) collect(to chan<- prometheus.Metric) {
 	send := func(d *prometheus.Desc, value float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
 
-	now := g.Clock.Now()
-	for _, l := range g.Dispatchers() {
+	now := s.Clock.Now()
+	for _, l := range s.Dispatchers() {
 		id := string(l.Endpoint)
 		send(jobsGauge, float64(l.Waiting), id, string(compute.JobInQueue))
 		send(jobsGauge, float64(l.InProgress), id, string(compute.JobInProgress))
@@ -83,21 +89,21 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 		}
 	}
 
-	send(heldGauge, float64(g.Held()))
-	g.collectServer(to, send)
+	send(heldGauge, float64(s.Held()))
+	s.collectServer(to, send)
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
 
-	pods, err := g.Pods(ctx)
+	pods, err := s.Pods(ctx)
 	if err != nil {
-		g.Log.Error("metrics: pods could not be counted", "error", err)
+		s.Log.Error("metrics: pods could not be counted", "error", err)
 	} else {
 		for _, status := range podStatuses {
 			send(podsGauge, float64(pods[status]), string(status))
 		}
 	}
 
-	for _, r := range g.Supply() {
+	for _, r := range s.Supply() {
 		if r.GPU != "" {
 			send(gpusGauge, float64(r.Total), r.GPU, r.DataCenterID)
 			send(gpusFree, float64(r.Free), r.GPU, r.DataCenterID)
@@ -108,14 +114,14 @@ func (g gauges) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// collectServer tells how what the server stands on does.
-func (g gauges) collectServer(to chan<- prometheus.Metric, send func(d *prometheus.Desc, value float64, labels ...string)) {
+// collectServer reports how what the server stands on does.
+func (s *Sources) collectServer(to chan<- prometheus.Metric, send func(d *prometheus.Desc, value float64, labels ...string)) {
 	takesWrites, dropped := 1.0, 0.0
-	if g.Trouble() != nil {
+	if s.Trouble() != nil {
 		takesWrites = 0
 	}
-	if g.Dropped != nil {
-		dropped = float64(g.Dropped())
+	if s.Dropped != nil {
+		dropped = float64(s.Dropped())
 	}
 	send(writable, takesWrites)
 	to <- prometheus.MustNewConstMetric(linesDropped, prometheus.CounterValue, dropped)

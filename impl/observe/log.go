@@ -20,12 +20,12 @@ type Log struct {
 	waiting []byte
 	spare   []byte // the memory of what was written last
 	lost    int64  // lines, in all
-	told    int64  // of them
+	logged  int64  // of them
 	writing bool
 	idle    *sync.Cond
 }
 
-// NewLog makes a log that is written to a writer, which dropped is told of when lines could not be written and others can again.
+// NewLog makes a log that is written to a writer, and calls dropped when lines could not be written and others can again.
 func NewLog(to io.Writer, dropped func(lines int64)) *Log {
 	l := &Log{to: to, dropped: dropped}
 	l.idle = sync.NewCond(&l.mu)
@@ -84,8 +84,8 @@ func (l *Log) writeAll() {
 
 		if err != nil { // whoever read has gone
 			l.lost += count(lines)
-		} else if missed := l.lost - l.told; missed > 0 {
-			l.told = l.lost
+		} else if missed := l.lost - l.logged; missed > 0 {
+			l.logged = l.lost
 			l.mu.Unlock()
 			l.dropped(missed) // which logs a line
 			l.mu.Lock()

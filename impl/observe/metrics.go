@@ -40,6 +40,7 @@ type Metrics struct {
 	commits    prometheus.Histogram
 	batches    prometheus.Histogram
 	webhooks   *prometheus.CounterVec
+	sources    atomic.Pointer[Sources]
 }
 
 // NewMetrics makes the instruments, and a registry that has them and those of the Go run-time and the process.
@@ -80,6 +81,7 @@ func NewMetrics(version string) *Metrics {
 		}, func() float64 { return 1 }),
 	)
 
+	m.registry.MustRegister(gauges{m})
 	for _, who := range []string{"pod", "worker"} { // known from the start, so that the first one is seen as an increase
 		for _, outcome := range []control.Outcome{control.Placed, control.Full, control.NoHost} {
 			m.placements.WithLabelValues(who, string(outcome))
@@ -91,10 +93,32 @@ func NewMetrics(version string) *Metrics {
 	return m
 }
 
-// Handler answers with all metrics. With those that count they tell, at each scrape, how the sources stand. It may be called once.
-func (m *Metrics) Handler(s Sources) http.Handler {
-	m.registry.MustRegister(gauges{s})
+// Handler answers with all metrics.
+func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// Watch has the gauges show, at each scrape, how the sources stand; with nil they are left out: another replica has them.
+func (m *Metrics) Watch(s *Sources) { m.sources.Store(s) }
+
+// ShowReplica adds the gauges of a replica, which f gives at each scrape: whether it owns the database, and the epoch of who does.
+// It may be called once.
+func (m *Metrics) ShowReplica(f func() (owns bool, epoch int64)) {
+	gauge := func(name, help string, of func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, of)
+	}
+	m.registry.MustRegister(
+		gauge("berth_replica_owner", "1 while this replica owns the database, 0 while another one does or none.", func() float64 {
+			if owns, _ := f(); owns {
+				return 1
+			}
+			return 0
+		}),
+		gauge("berth_replica_epoch", "Epoch of the owner, which grows with each one; 0: this replica knows of no owner.", func() float64 {
+			_, epoch := f()
+			return float64(epoch)
+		}),
+	)
 }
 
 // statuses are the values of the label status, by the first digit of an HTTP status.

@@ -41,7 +41,7 @@ func used(t *testing.T, pods error) http.Handler {
 	m.Posted(true)
 	m.Posted(false)
 
-	return m.Handler(observe.Sources{
+	m.Watch(&observe.Sources{
 		Dispatchers: func() []queue.DispatcherView {
 			return []queue.DispatcherView{
 				{Endpoint: "one", Waiting: 5, InProgress: 2, Oldest: start.Add(-3 * time.Second), Workers: map[compute.WorkerStatus]int64{compute.WorkerIdle: 4}},
@@ -58,6 +58,8 @@ func used(t *testing.T, pods error) http.Handler {
 		},
 		Clock: compute.NewFrozenClock(start), Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
+	m.ShowReplica(func() (bool, int64) { return true, 3 })
+	return m.Handler()
 }
 
 // scrape gives the lines that a scraper gets.
@@ -101,6 +103,8 @@ func TestTheMetricsTellWhatWasCounted(t *testing.T) {
 		`berth_webhook_tries_total{outcome="failed"} 1`,
 		`berth_store_writable 1`,
 		`berth_log_lines_dropped_total 9`,
+		`berth_replica_owner 1`,
+		`berth_replica_epoch 3`,
 	} {
 		require.Contains(t, lines, line)
 	}
@@ -190,10 +194,7 @@ func TestADeletedEndpointHasNoSeriesAnyMore(t *testing.T) {
 	other.Submitted()
 	e.Forget()
 	e.Forget()
-	text := strings.Join(scrape(t, m.Handler(observe.Sources{
-		Trouble: func() error { return nil }, Dispatchers: func() []queue.DispatcherView { return nil }, Held: func() int { return 0 }, Supply: func() []control.Supply { return nil },
-		Pods: func(context.Context) (map[compute.PodStatus]int64, error) { return nil, nil }, Clock: compute.SystemClock{},
-	})), "\n")
+	text := strings.Join(scrape(t, m.Handler()), "\n")
 	require.NotContains(t, text, `"gone"`)
 	require.Contains(t, text, `berth_jobs_submitted_total{endpoint="stays"} 1`)
 }
@@ -226,5 +227,21 @@ func BenchmarkAJobIsCounted(b *testing.B) {
 		e.Submitted()
 		e.Taken(time.Millisecond)
 		e.Ended(compute.JobCompleted, true, time.Millisecond)
+	}
+}
+
+func TestAServerThatIsTheOwnerAgainShowsHowThingsStandAgain(t *testing.T) {
+	t.Parallel()
+	m := observe.NewMetrics("v1")
+	handler := m.Handler()
+	for _, waiting := range []int{1, 2} {
+		require.NotContains(t, strings.Join(scrape(t, handler), "\n"), "berth_jobs{")
+		m.Watch(&observe.Sources{
+			Trouble: func() error { return nil }, Held: func() int { return 0 }, Supply: func() []control.Supply { return nil }, Clock: compute.SystemClock{},
+			Dispatchers: func() []queue.DispatcherView { return []queue.DispatcherView{{Endpoint: "e", Waiting: waiting}} },
+			Pods:        func(context.Context) (map[compute.PodStatus]int64, error) { return nil, nil },
+		})
+		require.Contains(t, scrape(t, handler), fmt.Sprintf(`berth_jobs{endpoint="e",status="IN_QUEUE"} %d`, waiting))
+		m.Watch(nil)
 	}
 }

@@ -181,7 +181,7 @@ func (t *Tracing) Ended(ctx context.Context, j compute.Job) {
 	t.Dropped(j.ID)
 }
 
-// add adds a span of the past to the job's trace. Whoever was told of the job by ctx gets a link to it, and it one to them.
+// add adds a span of the past to the job's trace. Whoever knew of the job by ctx gets a link to it, and it one to them.
 func (t *Tracing) add(ctx context.Context, name string, j compute.Job, from, to time.Time) {
 	t.mu.Lock()
 	of := t.jobs[j.ID]

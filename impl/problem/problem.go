@@ -21,6 +21,7 @@ var Table = map[compute.Code]Entry{
 	compute.Invalid:         {422, "Unprocessable Entity"},
 	compute.Rejected:        {400, "Bad Request"},
 	compute.Unauthenticated: {401, "Unauthorized"},
+	compute.OverSpend:       {402, "Payment Required"},
 	compute.Forbidden:       {403, "Forbidden"},
 	compute.NotFound:        {404, "Not Found"},
 	compute.Conflict:        {409, "Conflict"},

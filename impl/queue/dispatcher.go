@@ -151,7 +151,7 @@ func (d *dispatcher) leave(id compute.JobID) {
 	}
 }
 
-// waits tells how many jobs wait.
+// waits reports how many jobs wait.
 func (d *dispatcher) waits() int { return d.normal.len() + d.low.len() }
 
 // empty takes every waiting job out of its queue and gives them, those of normal priority first.
@@ -166,7 +166,7 @@ func (d *dispatcher) lose(id compute.JobID, w compute.WorkerID) {
 	}
 }
 
-// mayHold tells whether the worker may run the job, though it does not hold it: the job was taken from it, or its last ping
+// mayHold reports whether the worker may run the job, though it does not hold it: the job was taken from it, or its last ping
 // named it. It must not get the job anew (rule queue.lease.other).
 func (d *dispatcher) mayHold(w compute.WorkerID, id compute.JobID) bool {
 	if slices.Contains(d.lost[id], w) {

@@ -94,7 +94,7 @@ func (q *Queue) SetAbsent(e compute.EndpointID, absent []Absent) {
 	}
 }
 
-// WorkerStates tells how the endpoint's workers are seen now, those that somebody else started and those that are missing too,
+// WorkerStates reports how the endpoint's workers are seen now, those that somebody else started and those that are missing too,
 // in the order of their ids.
 func (q *Queue) WorkerStates(e compute.EndpointID) (all []compute.WorkerState) {
 	q.mu.Lock()

@@ -52,7 +52,7 @@ func (q *Queue) event(j *compute.Job, r Report) compute.JobEvent {
 	return compute.JobComplete
 }
 
-// heldBy gives a job in progress as the worker took it, so that its report costs no read: the move tells whether the worker
+// heldBy gives a job in progress as the worker took it, so that its report costs no read: the move reports whether the worker
 // still holds it.
 func (q *Queue) heldBy(e compute.EndpointID, id compute.JobID, w compute.WorkerID) (compute.Job, bool) {
 	q.mu.Lock()

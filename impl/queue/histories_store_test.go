@@ -63,7 +63,7 @@ func (f *failing) Write(ctx context.Context, do func(store.Tx) error) error {
 
 func (f *failing) SubmitJob(ctx context.Context, s store.Submission) error {
 	if f.chance() == 0 {
-		return errDisk // before a worker is assigned, or it would be told of a job that is not there
+		return errDisk // before a worker is assigned, or it would be notified of a job that is not there
 	}
 	return f.Store.SubmitJob(ctx, s)
 }

@@ -143,8 +143,8 @@ type known struct {
 	text   string
 }
 
-// tells whether the answer is right for a job of which that is so.
-func (k known) tells(o reply) bool {
+// reports whether the answer is right for a job of which that is so.
+func (k known) shows(o reply) bool {
 	return o.code == "" && o.status == k.status && (o.plain || o.worker == k.worker && o.text == k.text)
 }
 
@@ -168,6 +168,8 @@ func step(k known, a request, o reply) []known {
 		return []known{k, ended}
 	case a.what == "cancel" && k.status != "" && !k.status.Ended():
 		return []known{k, cancelled}
+	case a.what == "take" && k.status == compute.JobInQueue:
+		return []known{k, {compute.JobInProgress, a.worker, ""}}
 	default:
 		return []known{k}
 	}
@@ -185,11 +187,11 @@ func step(k known, a request, o reply) []known {
 		return []known{ended}
 	case a.what == "gone": // or it got the job while it went
 		return []known{back, k}
-	case a.what == "cancel" && !k.status.Ended() && cancelled.tells(o):
+	case a.what == "cancel" && !k.status.Ended() && cancelled.shows(o):
 		return []known{cancelled}
-	case a.what == "cancel" && k.status.Ended() && k.tells(o), a.what == "read" && k.tells(o):
+	case a.what == "cancel" && k.status.Ended() && k.shows(o), a.what == "read" && k.shows(o):
 		return []known{k}
-	case a.what == "retry" && k.status == compute.JobFailed && back.tells(o):
+	case a.what == "retry" && k.status == compute.JobFailed && back.shows(o):
 		return []known{back}
 	case a.what == "retry" && k.status != compute.JobFailed && o.code == compute.Conflict:
 		return []known{k}
@@ -209,7 +211,7 @@ var jobModel = (&porcupine.NondeterministicModel{
 	},
 }).ToModel()
 
-// history has the clients of a seed make their calls, and tells what is wrong with what they saw.
+// history has the clients of a seed make their calls, and reports what is wrong with what they saw.
 func (r *recorder) history(seed uint64) string {
 	r.calls, r.ids, r.failure = nil, nil, ""
 	var all sync.WaitGroup
@@ -294,7 +296,7 @@ type caller struct {
 // forever is when a call ends of which nobody knows whether it did what it was to do: that may come late.
 const forever = time.Duration(1 << 62)
 
-// lost tells of a call that the store failed.
+// lost reports a call that the store failed.
 func (c *caller) lost(err error) (reply, bool) {
 	if !c.fails || !errors.Is(err, errDisk) {
 		return reply{}, false

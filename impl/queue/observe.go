@@ -11,30 +11,30 @@ import (
 
 // Meter counts the jobs of one endpoint. Its methods are called often, so they must be quick.
 type Meter interface {
-	// Submitted tells that a job was stored.
+	// Submitted reports that a job was stored.
 	Submitted()
-	// Taken tells that a worker got a job, which had waited for the delay.
+	// Taken reports that a worker got a job, which had waited for the delay.
 	Taken(delay time.Duration)
-	// Lost tells that a job was taken from its worker.
+	// Lost reports that a job was taken from its worker.
 	Lost()
-	// Ended tells that a job has ended; execution is the time from its take, if it was taken.
+	// Ended reports that a job has ended; execution is the time from its take, if it was taken.
 	Ended(status compute.JobStatus, taken bool, execution time.Duration)
-	// Forget tells that the endpoint is no more.
+	// Forget reports that the endpoint is no more.
 	Forget()
 }
 
 // Trace follows jobs from one request to another. A ctx is that of the request in which it happens, and the times of a job are
 // times of day.
 type Trace interface {
-	// Submitted tells that a job is about to be stored.
+	// Submitted reports that a job is about to be stored.
 	Submitted(ctx context.Context, id compute.JobID)
-	// Dropped tells that it was not.
+	// Dropped reports that it was not.
 	Dropped(id compute.JobID)
-	// Waits tells that a request waits for the end of a job, until the function that it gives is called.
+	// Waits reports that a request waits for the end of a job, until the function that it gives is called.
 	Waits(ctx context.Context, id compute.JobID) (over func())
-	// Taken tells that a worker gets the job.
+	// Taken reports that a worker gets the job.
 	Taken(ctx context.Context, j compute.Job)
-	// Ended tells that the job has ended, and that nothing more is told of it.
+	// Ended reports that the job has ended, and that nothing more follows about it.
 	Ended(ctx context.Context, j compute.Job)
 }
 
@@ -60,7 +60,7 @@ func (q *Queue) meter(e compute.EndpointID) Meter {
 	return nil
 }
 
-// meterSubmitted tells that a job was stored, or could not be.
+// meterSubmitted reports that a job was stored, or could not be.
 func (q *Queue) meterSubmitted(e compute.EndpointID, id compute.JobID, err error) {
 	m := q.meter(e)
 	switch {
@@ -71,7 +71,7 @@ func (q *Queue) meterSubmitted(e compute.EndpointID, id compute.JobID, err error
 	}
 }
 
-// meterTaken tells that a worker gets the jobs.
+// meterTaken reports that a worker gets the jobs.
 func (q *Queue) meterTaken(ctx context.Context, e compute.EndpointID, taken []Taken) {
 	m := q.meter(e)
 	for i := range taken {
@@ -84,7 +84,7 @@ func (q *Queue) meterTaken(ctx context.Context, e compute.EndpointID, taken []Ta
 	}
 }
 
-// meterEnded tells that a job has ended.
+// meterEnded reports that a job has ended.
 func (q *Queue) meterEnded(ctx context.Context, j compute.Job) {
 	if m := q.meter(j.EndpointID); m != nil {
 		m.Ended(j.Status, !j.TakenAt.IsZero(), j.ExecutionTime())

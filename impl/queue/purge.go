@@ -7,7 +7,7 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// Purge cancels every job that waits and tells how many there were. Jobs in progress go on.
+// Purge cancels every job that waits and reports how many there were. Jobs in progress go on.
 func (q *Queue) Purge(ctx context.Context, user compute.UserID, e compute.EndpointID) (removed int, err error) {
 	if err := q.Known(user, e); err != nil {
 		return 0, err

@@ -241,7 +241,7 @@ func (q *Queue) heldThat(condition func(*lease) bool) (jobs []heldJob) {
 // Close ends every hold, so that the server can stop.
 func (q *Queue) Close() { close(q.closed) }
 
-// Closed tells whether Close was called.
+// Closed reports whether Close was called.
 func (q *Queue) Closed() bool {
 	select {
 	case <-q.closed:
@@ -299,7 +299,7 @@ func (q *Queue) Hold() (over func()) {
 	return func() { q.holding.Add(-1) }
 }
 
-// Holding tells how many requests are held now.
+// Holding reports how many requests are held now.
 func (q *Queue) Holding() int { return int(q.holding.Load()) }
 
 // watchers are those who wait for something of a job: their channels are closed when it comes. Every method needs the

@@ -74,7 +74,7 @@ func ownJob(tx store.Queue, e compute.EndpointID, id compute.JobID) (compute.Job
 	return j, err
 }
 
-// visible tells whether a client of the endpoint can see the job.
+// visible reports whether a client of the endpoint can see the job.
 func visible(j compute.Job, e compute.EndpointID, now time.Time) bool {
 	return j.EndpointID == e && (!j.Status.Ended() || now.Before(j.ExpiresAt))
 }
@@ -140,6 +140,7 @@ func (q *Queue) awaitEnd(ctx context.Context, user compute.UserID, j compute.Job
 	case <-end:
 	case <-timeout:
 	case <-q.closed:
+	case <-compute.Leaving(ctx):
 	case <-ctx.Done():
 		return j, ctx.Err()
 	}
@@ -178,7 +179,7 @@ func (q *Queue) Workers(user compute.UserID, e compute.EndpointID) (Health, erro
 	return h, err
 }
 
-// workers counts the endpoint's workers, and tells whether jobs are known here that a commit under way is about to store.
+// workers counts the endpoint's workers, and reports whether jobs are known here that a commit under way is about to store.
 func (q *Queue) workers(user compute.UserID, e compute.EndpointID) (h Health, committing bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

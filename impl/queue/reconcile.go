@@ -106,7 +106,7 @@ func (q *Queue) resolveAll(ctx context.Context, e compute.EndpointID) error {
 	}
 }
 
-// resolve does the oldest doubt about an endpoint's jobs, or about any if the endpoint is empty, and tells whether there was one.
+// resolve does the oldest doubt about an endpoint's jobs, or about any if the endpoint is empty, and reports whether there was one.
 func (q *Queue) resolve(ctx context.Context, e compute.EndpointID) (bool, error) {
 	q.mu.Lock()
 	none := q.doubts.oldest(e) < 0

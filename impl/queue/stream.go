@@ -76,6 +76,7 @@ func (q *Queue) Stream(ctx context.Context, user compute.UserID, e compute.Endpo
 			again = true
 		case <-timeout:
 		case <-q.closed:
+		case <-compute.Leaving(ctx):
 		case <-ctx.Done():
 			err = ctx.Err()
 		}

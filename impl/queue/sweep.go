@@ -165,7 +165,7 @@ func (q *Queue) overrun(ctx context.Context, h heldJob, now time.Time) error {
 }
 
 // expire ends jobs that are due and deletes those that have ended, a batch of them in one transaction that finds them, too: who
-// gives a job more time does so before or after. It tells whether there may be more.
+// gives a job more time does so before or after. It reports whether there may be more.
 func (q *Queue) expire(ctx context.Context, now time.Time) (more bool, err error) {
 	var ended []*ending
 	err = q.store.Write(ctx, func(tx store.Tx) error {

@@ -102,6 +102,8 @@ func (q *Queue) await(ctx context.Context, t *heldTake, s *workerState, e comput
 		over = true
 	case <-q.closed:
 		over = true
+	case <-compute.Leaving(ctx):
+		over = true
 	case <-ctx.Done():
 		over = true
 	}
@@ -263,7 +265,7 @@ func (q *Queue) gone(e compute.EndpointID, id compute.JobID, w compute.WorkerID)
 	}
 }
 
-// backToQueue moves a job in progress back to the queue, changed. It tells whether it did: it may have ended.
+// backToQueue moves a job in progress back to the queue, changed. It reports whether it did: it may have ended.
 func backToQueue(tx store.Jobs, j *compute.Job, change func(*compute.Job)) (bool, error) {
 	next := *j
 	var err error

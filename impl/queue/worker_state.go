@@ -35,7 +35,7 @@ type workerState struct {
 	polls     int // takes held now
 }
 
-// mostStops is how many jobs a worker can be told to stop that has not asked: one that never asks makes the list no longer.
+// mostStops is how many jobs a worker can be asked to stop that does not poll: one that never asks makes the list no longer.
 const mostStops = 1000
 
 // stop tells the worker to stop a job. The caller has the lock.
@@ -66,7 +66,7 @@ func (s *workerState) toStop() (ids []compute.JobID) {
 	return ids
 }
 
-// stillRuns notes which jobs the worker names. One that it was told to stop and does not name has stopped; one that it still
+// stillRuns notes which jobs the worker names. One that it was asked to stop and does not name has stopped; one that it still
 // names after a while holds it up, as a handler does that nothing can interrupt: the worker is to be replaced.
 func (s *workerState) stillRuns(named []compute.JobID, now time.Time) {
 	s.stops = slices.DeleteFunc(s.stops, func(j stopping) bool { return j.sent && !slices.Contains(named, j.id) })
@@ -90,7 +90,7 @@ func (s *workerState) endPolls() {
 	}
 }
 
-// status is what clients are told of the worker.
+// status is what clients see of the worker.
 func (s *workerState) status() compute.WorkerStatus {
 	switch {
 	case s.unhealthy != "":

@@ -70,7 +70,7 @@ func (q *Queue) Ping(user compute.UserID, e compute.EndpointID, w compute.Worker
 	return nil
 }
 
-// extend renews the lease of one job, since a report of the job is a sign of its life, and tells whether the worker holds it.
+// extend renews the lease of one job, since a report of the job is a sign of its life, and reports whether the worker holds it.
 func (q *Queue) extend(e compute.EndpointID, id compute.JobID, w compute.WorkerID) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -132,6 +132,7 @@ func (q *Queue) awaitStop(ctx context.Context, s *workerState, timeout <-chan ti
 	case <-timeout:
 	case <-s.drain:
 	case <-q.closed:
+	case <-compute.Leaving(ctx):
 	case <-ctx.Done():
 		return true, ctx.Err()
 	}
@@ -178,7 +179,7 @@ func (q *Queue) reported(e compute.EndpointID, w compute.WorkerID, id compute.Jo
 	}
 }
 
-// Proven tells whether the worker has reported the end of a job: what it is made of works.
+// Proven reports whether the worker has reported the end of a job: what it is made of works.
 func (q *Queue) Proven(e compute.EndpointID, w compute.WorkerID) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -269,7 +270,7 @@ func (q *Queue) Replace(e compute.EndpointID) {
 }
 
 // Drain ends the polls of a worker that holds no job and leases it nothing more, so that it can be stopped without loss.
-// It tells whether it did.
+// It reports whether it did.
 func (q *Queue) Drain(e compute.EndpointID, w compute.WorkerID) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -285,11 +286,35 @@ func (q *Queue) Drain(e compute.EndpointID, w compute.WorkerID) bool {
 	return true
 }
 
+// Refuse ends the polls of a worker and leases it nothing more, whatever it holds.
+func (q *Queue) Refuse(e compute.EndpointID, w compute.WorkerID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if d := q.dispatchers[e]; d != nil {
+		d.worker(w).endPolls()
+	}
+}
+
 // WorkerGone forgets a worker that has ended, and puts the jobs that it held back in the queue or, with their attempts
 // spent, fails them. Why it ended is one line, which clients of the queue read.
 func (q *Queue) WorkerGone(ctx context.Context, e compute.EndpointID, w compute.WorkerID, why string) {
+	q.workerGone(ctx, e, w, func(ctx context.Context, id compute.JobID) error { return q.lost(ctx, e, id, w, why) })
+}
+
+// WorkerInterrupted is WorkerGone of a worker whose room was taken away: its jobs go back to the queue however often they were tried,
+// and this time does not count (rule spot.workers).
+func (q *Queue) WorkerInterrupted(ctx context.Context, e compute.EndpointID, w compute.WorkerID) {
+	q.workerGone(ctx, e, w, func(ctx context.Context, id compute.JobID) error {
+		return q.giveBack(ctx, e, id, w, func(j *compute.Job) {
+			j.Retries++
+			j.Attempt--
+		}, true)
+	})
+}
+
+func (q *Queue) workerGone(ctx context.Context, e compute.EndpointID, w compute.WorkerID, take func(context.Context, compute.JobID) error) {
 	for _, j := range q.heldThat(func(h *lease) bool { return h.endpoint == e && h.worker == w }) {
-		lose := func(ctx context.Context) error { return q.lost(ctx, e, j.id, w, why) }
+		lose := func(ctx context.Context) error { return take(ctx, j.id) }
 		if lose(ctx) != nil {
 			q.doubt(e, lose)
 		}

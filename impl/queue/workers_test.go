@@ -30,7 +30,7 @@ func (b *bench) ping(ids ...compute.JobID) {
 	require.NoError(b, b.queue.Ping(user, b.endpoint, "w", ids))
 }
 
-// leaving tells whether the worker is to be replaced.
+// leaving reports whether the worker is to be replaced.
 func (b *bench) leaving() bool {
 	workers := b.queue.Demands()[0].Workers
 	require.Len(b, workers, 1)

@@ -44,8 +44,9 @@ var (
 
 // Settings say what the server has beside REST and the queue.
 type Settings struct {
-	Controls   bool // test controls
-	Playground bool // GET /graphql answers a page
+	Controls   bool     // test controls
+	Playground bool     // GET /graphql answers a page
+	Editions   []string // of the contract, that of the documents themselves first; which one a page shows its query says, as contract
 }
 
 // Handlers gives the pages and what they load, by path. Each answers GET, whatever it is sent beside it.
@@ -59,7 +60,7 @@ func Handlers(s Settings) map[string]http.Handler {
 	}
 
 	all := map[string]http.Handler{
-		Root:                           page("index.html", listed, document{}),
+		Root:                           s.page("index.html", listed, document{}),
 		Root + "/":                     http.RedirectHandler(Root, http.StatusMovedPermanently),
 		Root + "/page.css":             plain("page.css", "text/css; charset=utf-8"),
 		Root + "/page.js":              plain("page.js", "text/javascript; charset=utf-8"),
@@ -70,7 +71,7 @@ func Handlers(s Settings) map[string]http.Handler {
 
 	for _, d := range listed {
 		if d.path != "" {
-			all[d.page] = page("document.html", listed, d)
+			all[d.page] = s.page("document.html", listed, d)
 		}
 	}
 
@@ -93,22 +94,42 @@ func headers(w http.ResponseWriter, contentType string) {
 
 // page fills in a page as it is asked for: a start costs nothing. It needs no template engine, which would make the program
 // larger by a fifth (its reflection keeps every method that there is): all that it fills in is ours.
-func page(name string, listed []document, shown document) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		var links, rows strings.Builder
+func (s Settings) page(name string, listed []document, shown document) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		edition, query := s.edition(r.URL.Query().Get("contract"))
+		var links, rows, editions strings.Builder
+		for _, e := range s.Editions {
+			current := ""
+			if e == edition {
+				current = ` aria-current="page"`
+			}
+			fmt.Fprintf(&editions, "  <a href=\"?contract=%s\"%s>%[1]s</a>\n", e, current)
+		}
 		for _, d := range listed {
 			current := ""
 			if d == shown {
 				current = ` aria-current="page"`
 			}
-			fmt.Fprintf(&links, "  <a href=%q%s>%s</a>\n", d.page, current, d.title)
-			fmt.Fprintf(&rows, "    <tr><td><a href=%q>%s</a></td><td>%s</td><td><a href=%q>%[4]s</a></td></tr>\n", d.page, d.title, d.says, d.path)
+			fmt.Fprintf(&links, "  <a href=%q%s>%s</a>\n", d.page+query, current, d.title)
+			fmt.Fprintf(&rows, "    <tr><td><a href=%q>%s</a></td><td>%s</td><td><a href=%q>%s</a></td></tr>\n", d.page+query, d.title, d.says, d.path+query, d.path)
 		}
 
 		headers(w, "text/html; charset=utf-8")
-		_, _ = strings.NewReplacer("LINKS\n", links.String(), "ROWS\n", rows.String(), "TITLE", shown.title, "PATH", shown.path).
+		_, _ = strings.NewReplacer("LINKS\n", links.String(), "ROWS\n", rows.String(), "EDITIONS\n", editions.String(), "TITLE", shown.title, "PATH", shown.path+query, "EDITION", edition).
 			WriteString(w, string(embedded(name))) // the client has gone
 	})
+}
+
+// edition gives the edition that a page is to show, and the query by which other pages show it too: none for the first. What is no
+// edition is the first.
+func (s Settings) edition(asked string) (name, query string) {
+	if at := slices.Index(s.Editions, asked); at > 0 {
+		return asked, "?contract=" + asked
+	}
+	if len(s.Editions) > 0 {
+		name = s.Editions[0]
+	}
+	return name, ""
 }
 
 func embedded(name string) []byte {

@@ -18,7 +18,7 @@ func get(t *testing.T, path string, header map[string]string) *httptest.Response
 		r.Header.Set(name, value)
 	}
 	w := httptest.NewRecorder()
-	handler := reference.Handlers(reference.Settings{Controls: true, Playground: true})[path]
+	handler := reference.Handlers(reference.Settings{Controls: true, Playground: true, Editions: []string{"2.0.0", "wide"}})[path]
 	require.NotNil(t, handler, path)
 	handler.ServeHTTP(w, r)
 	return w
@@ -82,6 +82,22 @@ func TestTheViewerIsSentCompressedToWhoReadsThat(t *testing.T) {
 		text, err := io.ReadAll(inside)
 		require.NoError(t, err)
 		require.Equal(t, whole, string(text), accept)
+	}
+}
+
+func TestAPageShowsTheEditionThatIsChosen(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]string{"": "2.0.0", "?contract=2.0.0": "2.0.0", "?contract=wide": "wide", "?contract=%22%3E": "2.0.0"} {
+		r := httptest.NewRequest(http.MethodGet, "/docs/rest"+query, nil)
+		w := httptest.NewRecorder()
+		reference.Handlers(reference.Settings{Editions: []string{"2.0.0", "wide"}})["/docs/rest"].ServeHTTP(w, r)
+		of := ""
+		if want == "wide" {
+			of = "?contract=wide"
+		}
+		require.Contains(t, w.Body.String(), `data-document="/v2/openapi.json`+of+`" data-contract="`+want+`"`, query)
+		require.Contains(t, w.Body.String(), `<a href="?contract=`+want+`" aria-current="page">`+want+`</a>`, query)
+		require.Contains(t, w.Body.String(), `href="/docs/queue`+of+`"`, query)
 	}
 }
 

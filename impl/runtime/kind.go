@@ -26,7 +26,7 @@ type Kind struct {
 
 	// Open makes the runtimes of a server.
 	Open func(context.Context, Config) (Opened, error)
-	// Doctor tells whether there is what the runtime of the settings takes. It changes nothing.
+	// Doctor reports whether there is what the runtime of the settings takes. It changes nothing.
 	Doctor func(context.Context, setting.Values) Report
 
 	// OpenLocal makes the runtime of the workers of declared endpoints, which are commands of this machine; nil: it is none for that.
@@ -34,7 +34,7 @@ type Kind struct {
 	// End ends what an earlier server of the data directory left that pods ran on this kind, if they run on another one now; nil:
 	// nothing of it outlives a server, or OpenEarlier sees to it.
 	End func(Config) error
-	// Address tells where the runtime of the settings is, for a kind whose allocations outlive the server: an earlier one may have
+	// Address reports where the runtime of the settings is, for a kind whose allocations outlive the server: an earlier one may have
 	// left some there. Nil: they do not.
 	Address func(setting.Values) (string, error)
 	// OpenEarlier makes the runtimes of an earlier server at the address; nil if Address is.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Stream tells where a line was written to.
+// Stream reports where a line was written to.
 type Stream string
 
 // The streams.

@@ -44,9 +44,9 @@ type Runtime interface {
 	// Remove kills the allocation if it is up and forgets it with its persistent mount; an unknown id is no error. Network
 	// volumes stay.
 	Remove(ctx context.Context, id string) error
-	// Inspect tells how the allocation is. It is up once its process runs: what the process is at is not looked at. ErrUnknown.
+	// Inspect reports how the allocation is. It is up once its process runs: what the process is at is not looked at. ErrUnknown.
 	Inspect(ctx context.Context, id string) (State, error)
-	// Stats tells what an allocation uses; zero if it is not up. ErrUnknown, ErrNoStats.
+	// Stats reports what an allocation uses; zero if it is not up. ErrUnknown, ErrNoStats.
 	Stats(ctx context.Context, id string) (Stats, error)
 	// Logs calls emit with each line that is asked for, oldest first, until there is none left or, if it is to follow, until
 	// the allocation has ended. It returns what emit returns if that is an error, or the error of ctx. The runtime keeps the
@@ -84,7 +84,7 @@ type Allocation struct {
 	Args        string            // arguments of the image's entrypoint, see package args; empty: the image's own
 	Hostname    string            // what it is called inside, where it has a name of its own; empty: the runtime chooses
 	Env         map[string]string // what the user asks for
-	Told        map[string]string // what berth tells it besides, see Variables
+	Facts       map[string]string // what berth adds about it, see Variables
 	Ports       []string          // to be published, each port/protocol
 	VCPUs       int64
 	MemoryBytes int64
@@ -107,7 +107,7 @@ type GPUs struct {
 	Devices []string // ids, as the vendor's tools give them; empty: the runtime chooses, else Count of them
 }
 
-// None tells whether the allocation gets none.
+// None reports whether the allocation gets none.
 func (g GPUs) None() bool { return g.Count == 0 && len(g.Devices) == 0 }
 
 // Number is how many it gets.

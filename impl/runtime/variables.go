@@ -22,7 +22,7 @@ func (a Allocation) Variables(ip string, ports []compute.PublishedPort) []string
 		}
 	}
 
-	maps.Copy(env, a.Told)
+	maps.Copy(env, a.Facts)
 	maps.Copy(env, a.Env)
 	all := make([]string, 0, len(env))
 	for _, name := range slices.Sorted(maps.Keys(env)) {

@@ -47,6 +47,8 @@ type Setting struct {
 	OptionDefault string
 	// Check refuses values that make no sense, besides those that are of another kind; nil: there are none.
 	Check func(value string) error
+	// CheckFlag refuses values that may stand elsewhere, but not on the command line, where everybody on the machine sees them; nil: none.
+	CheckFlag func(value string) error
 }
 
 // Variable is what the setting is called in the environment: BERTH_QUEUE_LISTEN.
@@ -73,7 +75,7 @@ func (v Values) Text(name string) string {
 	return ""
 }
 
-// On tells whether a switch is on.
+// On reports whether a switch is on.
 func (v Values) On(name string) bool { return v.Text(name) == "true" }
 
 // List gives the values of a list.
@@ -97,7 +99,7 @@ func (s Setting) Validate(values []string) error {
 		if s.Secret() {
 			return &Error{Name: s.Name, Cause: errors.New("the value makes no sense")}
 		}
-		return &Error{Name: s.Name, Value: value, Cause: cause}
+		return &Error{Name: s.Name, Value: Redacted(value), Cause: cause}
 	}
 
 	if s.Kind != List && len(values) > 1 {

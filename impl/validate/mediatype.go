@@ -8,7 +8,7 @@ import (
 
 const jsonType = "application/json"
 
-// ContentType tells what is wrong with the content type of a body: it must be JSON in UTF-8, with whatever other parameters
+// ContentType reports what is wrong with the content type of a body: it must be JSON in UTF-8, with whatever other parameters
 // (rules errors.media-type and errors.media-type.charset). It is empty where nothing is.
 func ContentType(header string) (fault string) {
 	if header == jsonType {

@@ -65,6 +65,16 @@ func (s *Scanner) Unknown() {
 	s.Skip()
 }
 
+// UnknownBut refuses the current member, and notes which editions have it.
+func (s *Scanner) UnknownBut(others Elsewhere) {
+	before := len(s.violations)
+	s.violate("is not a known member")
+	if len(s.violations) > before {
+		s.violations[before].In = others[string(s.name)]
+	}
+	s.Skip()
+}
+
 // Require notes those of the names whose bits the mask lacks.
 func (s *Scanner) Require(seen, want uint64, names []string) {
 	if s.err != nil || seen&want == want {

@@ -24,6 +24,16 @@ type Op struct {
 	Params func(path func(name string) string, query string, header func(name string) []string) Violations
 }
 
+// Edition is one of the contract: the document itself, or what an overlay makes of it.
+type Edition struct {
+	Name  string
+	Alias string // another name for it; empty: none
+	Ops   map[string]Op
+}
+
+// unknownParameter says of a query parameter that the operation does not know it.
+const unknownParameter = "is not a known parameter"
+
 // Kind is the type of a parameter, or of its items.
 type Kind int
 
@@ -85,7 +95,7 @@ func Params(params []Param, open bool, path func(string) string, query string, h
 			continue
 		}
 		if fault := p.check(given); fault != "" {
-			violations = append(violations, Violation{p.In + "." + p.Name, fault})
+			violations = append(violations, Violation{Where: p.In + "." + p.Name, Message: fault, In: p.elsewhere(given)})
 		}
 	}
 
@@ -93,6 +103,14 @@ func Params(params []Param, open bool, path func(string) string, query string, h
 		return violations
 	}
 	return append(violations, unknownQuery(params, query)...)
+}
+
+// elsewhere gives the editions that have the one value which this one does not know.
+func (p *Param) elsewhere(given []string) []string {
+	if p.Text == nil || len(given) != 1 {
+		return nil
+	}
+	return p.Text.Elsewhere[given[0]]
 }
 
 // unreadable gives the parameters of a query that cannot be read, at most maxViolations.
@@ -111,14 +129,14 @@ func unreadable(query string) Violations {
 
 		switch where := "query." + plain; {
 		case strings.Contains(pair, ";"):
-			violations = append(violations, Violation{where, "has a ; that is not written as %3B"})
+			violations = append(violations, Violation{Where: where, Message: "has a ; that is not written as %3B"})
 		case err != nil || wrong != nil:
-			violations = append(violations, Violation{where, "has a % without two hexadecimal digits after it"})
+			violations = append(violations, Violation{Where: where, Message: "has a % without two hexadecimal digits after it"})
 		}
 	}
 
 	if violations == nil { // there are more parameters than anybody reads
-		return Violations{{"query", "cannot be parsed"}}
+		return Violations{{Where: "query", Message: "cannot be parsed"}}
 	}
 	return violations
 }
@@ -141,7 +159,7 @@ func unknownQuery(params []Param, query string) Violations {
 		name, err := url.QueryUnescape(name)
 		if err == nil && name != "" && !seen[name] {
 			seen[name] = true
-			violations = append(violations, Violation{"query." + name, "is not a known parameter"})
+			violations = append(violations, Violation{Where: "query." + name, Message: unknownParameter})
 		}
 	}
 
@@ -207,7 +225,7 @@ func (p *Param) checkOne(text string) (fault string) {
 	return fault
 }
 
-// isNumber tells whether a text is one JSON number, and one without fraction and exponent.
+// isNumber reports whether a text is one JSON number, and one without fraction and exponent.
 func isNumber(text string) (plain, ok bool) {
 	if text == "" {
 		return false, false

@@ -44,7 +44,7 @@ func MustPattern(text string) *Pattern {
 // String gives the pattern as it is written.
 func (p *Pattern) String() string { return p.text }
 
-// Match tells whether the pattern matches anywhere in the text.
+// Match reports whether the pattern matches anywhere in the text.
 func (p *Pattern) Match(text string) bool {
 	table := p.table()
 	if table == nil {
@@ -207,7 +207,7 @@ func (t *tableMaker) matches(set []uint32) bool {
 	return slices.ContainsFunc(set, func(pc uint32) bool { return t.prog.Inst[pc].Op == syntax.InstMatch })
 }
 
-// goesOn tells whether an instruction can lead to a match: it waits for a character, or for the end of the text.
+// goesOn reports whether an instruction can lead to a match: it waits for a character, or for the end of the text.
 func (t *tableMaker) goesOn(pc uint32) bool {
 	inst := &t.prog.Inst[pc]
 	return isRune(inst) || inst.Op == syntax.InstEmptyWidth && syntax.EmptyOp(inst.Arg) == syntax.EmptyEndText

@@ -158,7 +158,7 @@ func (s *Scanner) stringToken() (text []byte, escaped bool) {
 }
 
 // plain gives the first place from i on that is not plain text of a string: a quote, a backslash, a control character or
-// part of a character that is not ASCII. It looks at eight bytes at a time: the highest bit of each byte of odd tells whether
+// part of a character that is not ASCII. It looks at eight bytes at a time: the highest bit of each byte of odd reports whether
 // that byte is one of them; a borrow can only make bytes after the first one wrong.
 func plain(buf []byte, i int) int {
 	const each, highest = 0x0101010101010101, 0x8080808080808080

@@ -14,6 +14,8 @@ type Text struct {
 	Pattern  *Pattern
 	DateTime bool // RFC 3339, without what package time has no value for: a leap second
 	URI      bool // absolute
+
+	Elsewhere Elsewhere // the editions that have a value which is not in Enum
 }
 
 // String reads a string and checks it; ok is false if there was none.
@@ -30,6 +32,9 @@ func (s *Scanner) String(t *Text) (text string, ok bool) {
 	text = s.cut(raw, escaped, s.pos-1)
 	if t != nil {
 		s.note(t.check(text))
+		if in := t.Elsewhere[text]; in != nil {
+			s.violations.of(s.path.pointer(), in)
+		}
 	}
 	return text, true
 }
@@ -75,7 +80,7 @@ func dateTime(text string) (at time.Time, ok bool) {
 	return at, err == nil
 }
 
-// written tells whether a text is like a layout, in which 0 stands for any digit.
+// written reports whether a text is like a layout, in which 0 stands for any digit.
 func written(text, layout string) bool {
 	if len(text) != len(layout) {
 		return false
@@ -99,6 +104,9 @@ func (t *Text) check(text string) string {
 	}
 
 	if t.Enum != nil && !slices.Contains(t.Enum, text) {
+		if t.Elsewhere[text] != nil {
+			return "is not a known value"
+		}
 		return oneOf(t.Enum)
 	}
 	if t.Pattern != nil && !t.Pattern.Match(text) {

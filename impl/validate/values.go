@@ -63,7 +63,7 @@ func (s *Scanner) Since(start int) []byte {
 	return s.buf[start:s.pos:s.pos]
 }
 
-// LooseSince tells whether an integer that was read since start is written with a fraction or an exponent, such as 1.0, which
+// LooseSince reports whether an integer that was read since start is written with a fraction or an exponent, such as 1.0, which
 // encoding/json refuses.
 func (s *Scanner) LooseSince(start int) bool { return s.loose > start }
 

@@ -13,17 +13,55 @@ import (
 type Violation struct {
 	Where   string // a JSON Pointer, empty for the whole body, or query.name, path.name, header.name
 	Message string
+	In      []string // the editions of the contract that know it, where this one does not; nil: it is another fault, or none does
 }
 
 // String gives the line that errors shows.
 func (v Violation) String() string { return v.Where + ": " + v.Message }
 
+// Of is String as the edition of the request has it: what only other editions know is refused with their names.
+func (v Violation) Of(edition string) string {
+	if v.In == nil {
+		return v.String()
+	}
+	return v.String() + " of " + OtherEditions(edition, v.In)
+}
+
+// OtherEditions says that an edition lacks what others have, and how to ask for them.
+func OtherEditions(edition string, others []string) string {
+	has := " has it"
+	if len(others) > 1 {
+		has = " have it"
+	}
+	return "edition " + edition + "; " + strings.Join(others, " and ") + has + " (--contract, or the header Berth-Contract)"
+}
+
+// Elsewhere names, for what an edition does not know, the editions that do.
+type Elsewhere map[string][]string
+
+// Query notes for each query parameter that is unknown which editions know it.
+func (e Elsewhere) Query(violations Violations) Violations {
+	for i := range violations {
+		if name, isQuery := strings.CutPrefix(violations[i].Where, "query."); isQuery && violations[i].Message == unknownParameter {
+			violations[i].In = e[name]
+		}
+	}
+	return violations
+}
+
 // Violations are all of one request, in the order of the document, at most 100.
 type Violations []Violation
 
-// names tells whether one of them is about that place.
+// names reports whether one of them is about that place.
 func (all Violations) names(where string) bool {
 	return slices.ContainsFunc(all, func(v Violation) bool { return v.Where == where })
+}
+
+// of notes which editions know what the last violation is about, if it is one of that place.
+func (all Violations) of(where string, in []string) {
+	if last := len(all) - 1; last >= 0 && all[last].Where == where {
+		all[last].In = in
+	}
 }
 
 // note adds a violation at the current place, unless the fault is empty.
@@ -41,7 +79,7 @@ func (s *Scanner) violate(message string) {
 	if s.violations == nil {
 		s.violations = make(Violations, 0, 8)
 	}
-	s.violations = append(s.violations, Violation{s.path.pointer(), message})
+	s.violations = append(s.violations, Violation{Where: s.path.pointer(), Message: message})
 }
 
 func count(n int, noun string) string {

@@ -215,7 +215,7 @@ func (w *Worker) release(id string) {
 	}
 }
 
-// busy tells how many jobs are held.
+// busy reports how many jobs are held.
 func (w *Worker) busy() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

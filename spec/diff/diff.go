@@ -90,7 +90,7 @@ func join(at, key string) string {
 
 // operations compares the documents by method and path.
 func (w *walk) operations() {
-	security := w.a.tellsOfSecurity() && w.b.tellsOfSecurity() // one that does not leaves it to its readers
+	security := w.a.hasSecurity() && w.b.hasSecurity() // one that does not leaves it to its readers
 	w.both("", w.a.operations(), w.b.operations(), func(name string, x, y any) {
 		a, b := x.(object), y.(object)
 		w.both(name+"/parameters", w.a.parameters(a), w.b.parameters(b), func(key string, x, y any) {
@@ -143,8 +143,8 @@ func (d Document) operations() object {
 	return all
 }
 
-// tellsOfSecurity tells whether the document says of any operation how to authenticate.
-func (d Document) tellsOfSecurity() bool {
+// hasSecurity reports whether the document says of any operation how to authenticate.
+func (d Document) hasSecurity() bool {
 	if d.root["security"] != nil {
 		return true
 	}
@@ -232,7 +232,7 @@ func presence(m object) string {
 	return Present
 }
 
-// response compares a response; one that is a component is told of once.
+// response compares a response; one that is a component is reported once.
 func (w *walk) response(at string, x, y any) {
 	a, nameA := w.a.resolve(x)
 	b, nameB := w.b.resolve(y)

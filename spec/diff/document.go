@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/berthdev/berth/spec/overlay"
 )
 
 // object is a YAML or JSON mapping.
@@ -27,29 +30,103 @@ type schema struct {
 	node     object // that it was made of, kept so that no other one gets its identity
 }
 
-// Load reads a document from a file of YAML or JSON.
+// Load reads a document from a file of YAML or JSON: OpenAPI, the facts form, or an overlay over a file of one of these, which its
+// extends names.
 func Load(path string) (Document, error) {
-	text, err := os.ReadFile(path)
+	root, err := parse(path)
 	if err != nil {
 		return Document{}, err
 	}
-	d, err := Parse(text)
+	d, err := document(root)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", path, err)
 	}
 	return d, err
 }
 
+// parse reads a file, and applies an overlay to what it extends.
+func parse(path string) (*yaml.Node, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var whole yaml.Node
+	if err := yaml.Unmarshal(text, &whole); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(whole.Content) == 0 {
+		return &whole, nil
+	}
+
+	root := whole.Content[0]
+	extends := overlay.Get(root, "extends")
+	if overlay.Get(root, "overlay") == nil || extends == nil {
+		return root, nil
+	}
+	base := filepath.Join(filepath.Dir(path), extends.Value)
+	if base == filepath.Clean(path) {
+		return nil, fmt.Errorf("%s: it extends itself", path)
+	}
+	under, err := parse(base)
+	if err != nil {
+		return nil, fmt.Errorf("%s: extends: %w", path, err)
+	}
+	under = overlay.Plain(under)
+	if err := overlay.Apply(under, root); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return under, nil
+}
+
 // Parse reads a document from YAML or JSON, and fails at a reference that leads nowhere.
 func Parse(text []byte) (Document, error) {
+	var whole yaml.Node
+	if err := yaml.Unmarshal(text, &whole); err != nil {
+		return Document{}, err
+	}
+	return document(&whole)
+}
+
+func document(root *yaml.Node) (Document, error) {
 	d := Document{schemas: map[uintptr]schema{}}
-	if err := yaml.Unmarshal(text, &d.root); err != nil {
+	if err := root.Decode(&d.root); err != nil {
 		return d, err
+	}
+	if _, ok := d.root["operations"].(object); ok {
+		var err error
+		if d.root, err = openAPI(d.root); err != nil {
+			return d, err
+		}
 	}
 	if _, ok := d.root["paths"].(object); !ok {
 		return d, fmt.Errorf("it has no paths: it is no OpenAPI document")
 	}
 	return d, d.checkReferences(d.root)
+}
+
+// Part parts the paths for which of tells true from the others.
+func (d Document) Part(of func(path string) bool) (part, others Document) {
+	paths := [2]object{{}, {}}
+	for path, item := range d.root["paths"].(object) {
+		if of(path) {
+			paths[0][path] = item
+		} else {
+			paths[1][path] = item
+		}
+	}
+	with := func(paths object) Document {
+		root := maps.Clone(d.root)
+		root["paths"] = paths
+		return Document{root: root, schemas: map[uintptr]schema{}}
+	}
+	return with(paths[0]), with(paths[1])
+}
+
+// Version gives the version of the document, which of one of ours is its edition of the contract.
+func (d Document) Version() string {
+	info, _ := d.root["info"].(object)
+	version, _ := info["version"].(string)
+	return version
 }
 
 func (d Document) checkReferences(node any) error {
@@ -179,7 +256,7 @@ var groups = [][]string{
 	{"additionalProperties", "unevaluatedProperties", "patternProperties"}, {"dependentRequired"}, {"dependentSchemas"}, {"allOf"},
 }
 
-// mergeable tells whether a part of an allOf can be added without loss.
+// mergeable reports whether a part of an allOf can be added without loss.
 func mergeable(into, part object) bool {
 	for _, group := range groups {
 		has := func(m object) bool { return slices.ContainsFunc(group, func(key string) bool { return m[key] != nil }) }
@@ -238,4 +315,72 @@ func structure(m object) object {
 		}
 	}
 	return plain
+}
+
+// Operation is what a document says of a request.
+type Operation struct {
+	Method, Path, ID string
+	Query            map[string]any // the schemas of the parameters, by name
+	Body             map[string]any // the schema of the body, nil for none
+}
+
+// Operations gives the operations in the order of their paths and methods. Schemas stand in full, but for those that hold themselves,
+// which are empty inside.
+func (d Document) Operations() (all []Operation) {
+	operations := d.operations()
+	for _, at := range slices.Sorted(maps.Keys(operations)) {
+		op := operations[at].(object)
+		o := Operation{Query: object{}}
+		o.Method, o.Path, _ = strings.Cut(at, " ")
+		o.ID, _ = op["operationId"].(string)
+		for name, p := range d.parameters(op) {
+			if query, ok := strings.CutPrefix(name, "query."); ok {
+				o.Query[query] = d.whole(p.(object)["schema"], nil)
+			}
+		}
+
+		body, _ := d.resolve(op["requestBody"])
+		content, _ := body["content"].(object)
+		if media, ok := content["application/json"].(object); ok {
+			o.Body = d.whole(media["schema"], nil).(object)
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// whole writes a schema out. within are the schemas that it is in.
+func (d Document) whole(node any, within []uintptr) any {
+	switch node := node.(type) {
+	case object:
+		s := d.schema(node)
+		at := identity(s.keywords)
+		if slices.Contains(within, at) {
+			return object{}
+		}
+
+		full := object{}
+		for key, value := range s.keywords {
+			full[key] = value
+			if properties, ok := value.(object); ok && key == "properties" {
+				members := object{}
+				for name, property := range properties {
+					members[name] = d.whole(property, append(within, at))
+				}
+				full[key] = members
+			} else if _, ok := value.(object); ok && key == "items" {
+				full[key] = d.whole(value, append(within, at))
+			} else if branches, ok := value.([]any); ok && (key == "oneOf" || key == "anyOf") {
+				list := make([]any, len(branches))
+				for i, branch := range branches {
+					list[i] = d.whole(branch, append(within, at))
+				}
+				full[key] = list
+			}
+		}
+
+		return full
+	default:
+		return node
+	}
 }

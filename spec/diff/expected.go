@@ -13,7 +13,18 @@ import (
 // Expected is a difference that is to be, with the reason.
 type Expected struct {
 	Difference
-	Reason string
+	Reason   string
+	Editions []string // of the contract that have it; empty: all
+}
+
+// Of gives those of a list that are of an edition of the contract.
+func Of(edition string, list []Expected) (of []Expected) {
+	for _, e := range list {
+		if len(e.Editions) == 0 || slices.Contains(e.Editions, edition) {
+			of = append(of, e)
+		}
+	}
+	return of
 }
 
 // entry is what the file has: the same difference at one place or at several, each named in full. A pattern would hide what comes to
@@ -23,6 +34,8 @@ type entry struct {
 	A      string `yaml:"a"`
 	B      string `yaml:"b"`
 	Reason string `yaml:"reason"`
+
+	Editions []string `yaml:"editions"`
 }
 
 type places []string
@@ -68,7 +81,7 @@ func parseExpected(text []byte) (list []Expected, err error) {
 				faults = append(faults, fmt.Errorf("%s: it is listed twice", d))
 			}
 			listed[d] = true
-			list = append(list, Expected{d, e.Reason})
+			list = append(list, Expected{d, e.Reason, e.Editions})
 		}
 
 		if len(e.At) == 0 {

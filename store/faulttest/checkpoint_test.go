@@ -20,7 +20,7 @@ const (
 	largeInput = 60_000
 )
 
-// ofFile tells whether a call is one of the file itself, into which only checkpoints write.
+// ofFile reports whether a call is one of the file itself, into which only checkpoints write.
 func ofFile(c faulttest.Call) bool {
 	return strings.HasSuffix(c.Path, ".db") && (c.Kind == faulttest.Write || c.Kind == faulttest.Sync || c.Kind == faulttest.Truncate)
 }

@@ -47,7 +47,7 @@ const (
 	DirSync   Kind = "dirsync"
 )
 
-// Changes tells whether calls of the kind change what a loss of power leaves, or what is certain to be left.
+// Changes reports whether calls of the kind change what a loss of power leaves, or what is certain to be left.
 func (k Kind) Changes() bool {
 	switch k {
 	case Access, Read, Size, Lock, ShmMap, ShmLock:

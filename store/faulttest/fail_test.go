@@ -39,15 +39,15 @@ func TestACallThatFailsOnceLosesNothing(t *testing.T) {
 			what := fmt.Sprintf("call %d, %s of %s, fails by %d", n, failed.Kind, failed.Path, how)
 			require.LessOrEqual(t, len(l.errs), 3, "%s: it fails more than what it was for: %v", what, l.errs)
 
-			requireTold(t, l.errs, what)
+			requireReported(t, l.errs, what)
 			require.NoError(t, l.survived(in(dir), 900), what)
 			require.NoError(t, os.RemoveAll(dir))
 		}
 	}
 }
 
-// requireTold requires that who writes is told of the storage's trouble.
-func requireTold(t *testing.T, errs []error, what string) {
+// requireReported requires that writers see the storage's trouble.
+func requireReported(t *testing.T, errs []error, what string) {
 	t.Helper()
 	for _, err := range errs {
 		if store.TroubleOf(err) == "" {
@@ -89,7 +89,7 @@ func TestADiskThatFailsForGoodLosesNothingAndWorksAgainOnceItDoesNot(t *testing.
 				for i := range jobs {
 					live(db, l, i, 900)
 				}
-				requireTold(t, l.errs, what)
+				requireReported(t, l.errs, what)
 				if len(l.errs) > 0 {
 					require.NotEmpty(t, store.TroubleOf(db.Trouble()), what)
 				}

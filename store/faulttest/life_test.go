@@ -22,7 +22,7 @@ import (
 	"github.com/berthdev/berth/store/sqlite"
 )
 
-// whole tells whether every call is to fail, and not one of so many: make faults.
+// whole reports whether every call is to fail, and not one of so many: make faults.
 var whole = os.Getenv("BERTH_FAULTS") == "all"
 
 // step gives every how many calls one is tried; fewer are under the race detector, which looks at what is shared and not at the disk.
@@ -75,7 +75,7 @@ func (l *ledger) knows() *ledger {
 	return &ledger{tried: maps.Clone(l.tried), acked: maps.Clone(l.acked)}
 }
 
-// failed tells whether something was refused.
+// failed reports whether something was refused.
 func (l *ledger) failed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -211,7 +211,7 @@ func stageOf(tx store.Tx, i, size int) (stage, error) {
 	return unknown, fmt.Errorf("job %d is %s", i, j.Status)
 }
 
-// holds tells what of the ledger a store does not hold: every job came at least as far as was acknowledged, and no farther than
+// holds reports what of the ledger a store does not hold: every job came at least as far as was acknowledged, and no farther than
 // was tried; and the counts say the same.
 func (l *ledger) holds(db store.Store, size int) error {
 	return db.Read(context.Background(), func(tx store.Tx) error {
@@ -249,7 +249,7 @@ func (l *ledger) holds(db store.Store, size int) error {
 	})
 }
 
-// survived tells what is wrong with the database of a file that a fault was survived by: it opens, holds the ledger, takes writes,
+// survived reports what is wrong with the database of a file that a fault was survived by: it opens, holds the ledger, takes writes,
 // is whole, and nothing of it is taken for damaged that was acknowledged.
 func (l *ledger) survived(path string, size int) error {
 	db, err := sqlite.OpenUnsynced(context.Background(), path, compute.NewFrozenClock(start))

@@ -45,7 +45,7 @@ func makeOld(t *testing.T, path string) (version int) {
 	return version
 }
 
-// migrated tells what is wrong with a database that is to be whole, and of the version once it is opened.
+// migrated reports what is wrong with a database that is to be whole, and of the version once it is opened.
 func migrated(t *testing.T, path string, version int) error {
 	t.Helper()
 	if err := newLedger().survived(path, 0); err != nil {

@@ -27,7 +27,7 @@ type Part interface {
 	// End makes the part useless and gives the error of the first statement that failed otherwise than by a guard or a taken
 	// value: nothing of the part may be committed then.
 	End() error
-	// Changed tells whether a statement changed something, or may have.
+	// Changed reports whether a statement changed something, or may have.
 	Changed() bool
 	// Effects gives what is to be done after the commit.
 	Effects() []func()
@@ -40,7 +40,8 @@ type Engine interface {
 	Part() Part
 	// Keep takes in a part that ended well.
 	Keep(Part)
-	// Commit returns once everything kept since Begin is on disk.
+	// Commit returns once everything kept since Begin is on disk. If it fails nothing of that is, unless the error says that
+	// nobody knows (store.Unknown).
 	Commit() error
 	// Rollback undoes everything since Begin, if that was not done already.
 	Rollback()
@@ -48,16 +49,26 @@ type Engine interface {
 	Probe(store.Tx) error
 	// TroubleOf gives the trouble that an error is about; empty: none.
 	TroubleOf(error) store.Trouble
-	// Untidy tells whether there is something to do that can wait until nobody writes.
+	// Untidy reports whether there is something to do that can wait until nobody writes.
 	Untidy() bool
 	// Tidy does a small piece of that.
 	Tidy()
+}
+
+// Weaver is an Engine to which each statement is a way there and back, and which can send those of several writes together.
+type Weaver interface {
+	// Weave runs the functions, each of which is one part of the transaction, side by side: while one of them waits for a statement
+	// the others go on to theirs. After an error nothing of the transaction may be committed.
+	Weave([]func()) error
 }
 
 // Call is a write.
 type Call struct {
 	// Run does the write. It may run again.
 	Run func(store.Tx) error
+	// Guarded says that each statement of Run believes nothing that another call may change between two of them: it is guarded by
+	// itself, or its row is Run's own. Such calls may run side by side.
+	Guarded bool
 	// Bind, unless it is nil, is called once, before Run runs first: when the call comes into a group, which is as late as can be.
 	Bind func()
 	// Early, unless it is nil, is called once, after Run first succeeded and before the commit. If it gives true nobody waits for
@@ -71,7 +82,7 @@ type Options struct {
 	Most int
 	// Moment is how long a commit that nobody waits for waits for company; 0: Moment.
 	Moment time.Duration
-	// Observe, unless it is nil, is told of each commit: how many writes shared it and how long it took. It must be quick.
+	// Observe, unless it is nil, is notified of each commit: how many writes shared it and how long it took. It must be quick.
 	Observe func(writes int, took time.Duration)
 	// Watch, unless it is nil, is told why writes begin to fail, and with nil that they succeed again, with how many failed. It must
 	// be quick.
@@ -105,6 +116,7 @@ type call struct {
 // Group is safe for concurrent use.
 type Group struct {
 	engine  Engine
+	weaver  Weaver // the engine; nil: it is none
 	options Options
 	calls   chan *call
 	turn    chan struct{} // holds one while somebody uses the engine
@@ -141,6 +153,7 @@ func New(e Engine, o Options) *Group {
 		engine: e, options: o, calls: make(chan *call, o.Most), turn: make(chan struct{}, 1), quit: make(chan struct{}),
 		untidy: make(chan struct{}, 1), left: make(chan struct{}), stopped: make(chan struct{}), ill: make(chan struct{}, 1), tried: make(chan struct{}),
 	}
+	g.weaver, _ = e.(Weaver)
 	go g.loop()
 	go g.tryAgain()
 	return g
@@ -273,7 +286,7 @@ func (g *Group) loop() {
 				return
 			}
 			if c != nil {
-				g.run(c)
+				g.runWith(c)
 			}
 		}
 
@@ -329,7 +342,7 @@ func (g *Group) linger() {
 			if !ok {
 				return
 			}
-			g.run(c)
+			g.runWith(c)
 		case <-passed:
 			return
 		}
@@ -339,14 +352,20 @@ func (g *Group) linger() {
 // fill runs what waits, for the same commit.
 func (g *Group) fill() {
 	for len(g.group) > 0 && len(g.group) < g.options.Most && !g.full {
-		select {
-		case c, ok := <-g.calls:
-			if !ok {
-				return
-			}
-			g.run(c)
-		default:
+		c := g.waiting()
+		if c == nil {
 			return
 		}
+		g.runWith(c)
+	}
+}
+
+// waiting gives the next call that waits; nil: none does.
+func (g *Group) waiting() *call {
+	select {
+	case c := <-g.calls:
+		return c // nil if they are closed
+	default:
+		return nil
 	}
 }

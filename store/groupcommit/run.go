@@ -13,26 +13,41 @@ var errUnwound = errors.New("groupcommit: the function did not return")
 
 // run claims a call and runs it as one of the group.
 func (g *Group) run(c *call) {
+	if !g.claim(c) || !g.start(c) {
+		return
+	}
+	defer g.settle(c) // after a panic or a Goexit, too, which only deferred calls outlive
+	g.try(c)
+}
+
+// claim makes a call one of the group, unless it was withdrawn.
+func (g *Group) claim(c *call) bool {
 	if !c.claimed.CompareAndSwap(false, true) {
-		return // withdrawn
+		return false
 	}
 	if err := c.ctx.Err(); err != nil {
 		c.err = err
 		close(c.answered)
-		return
+		return false
 	}
 
 	g.group = append(g.group, c)
+	return true
+}
+
+// start begins to write, if that was not done, and binds the calls. If it cannot begin everybody has their answer.
+func (g *Group) start(calls ...*call) bool {
 	if err := g.begin(); err != nil {
 		g.refuseAll(fmt.Errorf("begin to write: %w", err))
-		return
+		return false
 	}
 
-	if c.Bind != nil {
-		c.Bind()
+	for _, c := range calls {
+		if c.Bind != nil {
+			c.Bind()
+		}
 	}
-	defer g.settle(c) // after a panic or a Goexit, too, which only deferred calls outlive
-	g.try(c)
+	return true
 }
 
 func (g *Group) begin() error {
@@ -85,10 +100,13 @@ func (g *Group) keep(c *call, p Part) {
 
 // settle undoes a call that failed, and it alone: what it changed goes with the transaction, and the others run again.
 func (g *Group) settle(c *call) {
-	if c.err == nil {
-		return
+	if c.err != nil {
+		g.rerun(c)
 	}
+}
 
+// rerun undoes a call that failed, and has the others of the group run again, until none of them fails. Without one it undoes all.
+func (g *Group) rerun(failed *call) {
 	over := false
 	defer func() {
 		if !over { // a call that ran again ended this goroutine
@@ -96,10 +114,21 @@ func (g *Group) settle(c *call) {
 		}
 	}()
 
-	for c != nil && g.undo(c) {
-		c = g.runAgain()
+	if failed == nil {
+		g.undoAll()
+		failed = g.runAgain()
+	}
+	for failed != nil && g.undo(failed) {
+		failed = g.runAgain()
 	}
 	over = true
+}
+
+// undoAll rolls the transaction back.
+func (g *Group) undoAll() {
+	g.engine.Rollback()
+	g.begun, g.kept, g.changed = false, 0, false
+	g.full = true // one that fails again and again holds up few others
 }
 
 // undo notes why a call failed. If it had changed something, undo rolls the transaction back and gives true: what the others did
@@ -115,9 +144,7 @@ func (g *Group) undo(c *call) bool {
 		return false
 	}
 
-	g.engine.Rollback()
-	g.begun, g.kept, g.changed = false, 0, false
-	g.full = true // one that fails again and again holds up few others
+	g.undoAll()
 	return true
 }
 
@@ -165,7 +192,7 @@ func (g *Group) commit() {
 		g.begun = false
 	default:
 		if err := g.commitEngine(); err != nil {
-			g.abort(store.Unknown(fmt.Errorf("commit: %w", err)))
+			g.abort(fmt.Errorf("commit: %w", err))
 			return
 		}
 		g.begun = false
@@ -183,7 +210,7 @@ func (g *Group) commit() {
 	g.answer()
 }
 
-// commitEngine commits, and tells who looks how many writes that were and how long it took: by the machine's clock, since no
+// commitEngine commits, and reports who looks how many writes that were and how long it took: by the machine's clock, since no
 // file is written on one that a test has set.
 func (g *Group) commitEngine() error {
 	if g.options.Observe == nil {

@@ -47,7 +47,7 @@ func (tx *Tx) AppendChunk(id compute.JobID, holder compute.WorkerID, c compute.C
 	return tx.changed("append chunk", appendChunk, chunkFields.values(tx.args(), &chunkRow{Chunk: c}, seqOf(id), string(id), string(holder))...)
 }
 
-// HasChunks tells whether the job has chunks.
+// HasChunks reports whether the job has chunks.
 func (tx *Tx) HasChunks(id compute.JobID) (bool, error) {
 	_, found, err := get(tx, "find chunks", columns[struct{}]{}, hasChunks, seqOf(id), string(id))
 	return found, err

@@ -135,7 +135,7 @@ func (tx *Tx) subtractClaims(hostID string, c compute.Claimed) error {
 	return err
 }
 
-// ResizeClaim adds so much disk to a claim, or takes it away; it tells whether there is such a claim and its host, which has mostGB in
+// ResizeClaim adds so much disk to a claim, or takes it away; it reports whether there is such a claim and its host, which has mostGB in
 // all, has so much left.
 func (tx *Tx) ResizeClaim(holderID string, kept bool, byGB, mostGB int64) (bool, error) {
 	c, found, err := gave(tx, "resize claim of "+holderID, claimHost, resizeClaim, byGB, holderID, kept, mostGB)

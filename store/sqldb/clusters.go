@@ -12,6 +12,7 @@ var (
 		text("user_id", func(c *compute.Cluster) *compute.UserID { return &c.UserID }),
 		text("name", func(c *compute.Cluster) *string { return &c.Name }),
 		text("type", func(c *compute.Cluster) *compute.ClusterType { return &c.Type }),
+		text("template_id", func(c *compute.Cluster) *compute.TemplateID { return &c.TemplateID }),
 		whole("pod_count", func(c *compute.Cluster) *int64 { return &c.PodCount }),
 		text("data_center_id", func(c *compute.Cluster) *string { return &c.DataCenterID }),
 		instant("created_at", func(c *compute.Cluster) *time.Time { return &c.CreatedAt }),

@@ -18,13 +18,19 @@ type Dialect interface {
 	IsUnique(err error) bool
 }
 
+// Raw is a connection that gives what its driver has, as *sql.Conn does.
+type Raw interface {
+	Raw(func(driverConn any) error) error
+	Close() error
+}
+
 // Conn is one connection with its prepared statements: preparing anew each time costs a fifth of the throughput. It is
 // for one goroutine at a time.
 //
 // It speaks with the driver itself: what database/sql does for a statement, and for each row and each column, takes longer than
 // SQLite does.
 type Conn struct {
-	conn    *sql.Conn
+	conn    Raw
 	dialect Dialect
 	stmts   map[string]statement
 	values  []any               // room for the arguments of a statement
@@ -43,7 +49,7 @@ type statement interface {
 }
 
 // NewConn makes a Conn, which owns the connection from then on.
-func NewConn(c *sql.Conn, d Dialect) *Conn {
+func NewConn(c Raw, d Dialect) *Conn {
 	return &Conn{conn: c, dialect: d, stmts: map[string]statement{}, values: make([]any, most), row: make([]driver.Value, 0, most)}
 }
 
@@ -142,7 +148,7 @@ type Rows struct {
 	err  error
 }
 
-// Next goes to the next row and tells whether there is one.
+// Next goes to the next row and reports whether there is one.
 func (r *Rows) Next() bool {
 	if r.err != nil {
 		return false

@@ -30,6 +30,7 @@ var (
 		words("data_center_ids", func(e *compute.Endpoint) *[]string { return &e.DataCenterIDs }),
 		words("compliance", func(e *compute.Endpoint) *[]string { return &e.Compliance }),
 		words("volume_ids", func(e *compute.Endpoint) *[]compute.VolumeID { return &e.VolumeIDs }),
+		text("global_volume_id", func(e *compute.Endpoint) *compute.VolumeID { return &e.GlobalVolumeID }),
 		text("template_id", func(e *compute.Endpoint) *compute.TemplateID { return &e.TemplateID }),
 		whole("workers_min", func(e *compute.Endpoint) *int { return &e.WorkersMin }),
 		whole("workers_max", func(e *compute.Endpoint) *int { return &e.WorkersMax }),
@@ -58,9 +59,10 @@ var (
 	selectDeclaredEndpoint = selectFromEndpoints + `WHERE declared AND user_id = ? AND name = ?`
 	selectEndpoints        = selectFromEndpoints + `ORDER BY created_at, seq`
 	selectEndpointsOf      = selectFromEndpoints + `WHERE user_id = ? AND deleted_at IS NULL ORDER BY created_at DESC, seq DESC`
+	pagesEndpoints         = pagesOf("endpoints", endpointColumns, `user_id = ? AND deleted_at IS NULL`, func(one *compute.Endpoint) string { return string(one.ID) })
 	updateEndpoint         = `UPDATE endpoints SET ` + endpointSettings.set() + ` WHERE id = ?`
 	selectEndpointsWith    = `SELECT ` + endpointIDColumn.list() + ` FROM endpoints WHERE deleted_at IS NULL AND (template_id = ? AND template_id <> '' OR
-registry_id = ? AND registry_id <> '' OR EXISTS (SELECT 1 FROM json_each(volume_ids) WHERE value = ?)) ORDER BY seq`
+registry_id = ? AND registry_id <> '' OR global_volume_id = ? AND global_volume_id <> '' OR EXISTS (SELECT 1 FROM json_each(volume_ids) WHERE value = ?)) ORDER BY seq`
 )
 
 const (
@@ -155,9 +157,14 @@ func (tx *Tx) ListEndpointsOf(user compute.UserID) ([]compute.Endpoint, error) {
 	return list(tx, "list endpoints", endpointColumns, selectEndpointsOf, string(user))
 }
 
-// DeleteEndpoint removes the endpoint with its releases, its counts and what is kept of its workers that ended, known or not.
+// PageEndpoints gives a page of the user's endpoints that are not being deleted, newest first, and where the next one begins.
+func (tx *Tx) PageEndpoints(user compute.UserID, p compute.Page) ([]compute.Endpoint, compute.Position, error) {
+	return pagesEndpoints.page(tx, "list endpoints", string(user), p)
+}
+
+// DeleteEndpoint removes the endpoint with its releases, its builds, its counts and what is kept of its workers that ended, known or not.
 func (tx *Tx) DeleteEndpoint(id compute.EndpointID) error {
-	for _, query := range []string{deleteReleases, deleteCounts, deleteEnded, deleteEndpoint} {
+	for _, query := range []string{deleteReleases, deleteCounts, deleteEnded, deleteBuilds, deleteEndpoint} {
 		if _, err := tx.exec("delete endpoint "+string(id), query, string(id)); err != nil {
 			return err
 		}
@@ -167,5 +174,5 @@ func (tx *Tx) DeleteEndpoint(id compute.EndpointID) error {
 
 // EndpointsWith gives the endpoints that last and name the template, the credential or the volume, oldest first.
 func (tx *Tx) EndpointsWith(t compute.TemplateID, r compute.RegistryID, v compute.VolumeID) ([]compute.EndpointID, error) {
-	return list(tx, "list endpoints with", endpointIDColumn, selectEndpointsWith, string(t), string(r), string(v))
+	return list(tx, "list endpoints with", endpointIDColumn, selectEndpointsWith, string(t), string(r), string(v), string(v))
 }

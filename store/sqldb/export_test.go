@@ -9,7 +9,17 @@ func Tables() map[string][]string {
 		"job_counts": names(countColumns), "keys": names(keyColumns), "request_counts": names(requestCountColumns), "volumes": names(volumeColumns),
 		"registries": names(registryColumns), "delegations": names(delegationColumns), "templates": names(templateColumns),
 		"ssh_keys": names(sshKeyColumns), "clusters": names(clusterColumns), "system_lines": names(lineColumns), "charges": names(chargeColumns),
-		"runtimes": names(runtimeColumns), "clock": names(lagColumn), "secrets": names(sealedSecretColumns),
+		"runtimes": names(runtimeColumns), "clock": names(lagColumn), "secrets": names(sealedSecretColumns), "global_volumes": names(globalVolumeColumns),
+		"builds": names(insertBuild),
+	}
+}
+
+// PageStatements gives the statements that read pages of lists, by table.
+func PageStatements() map[string][]string {
+	return map[string][]string{
+		"pods": {pagesPods.first, pagesPods.later}, "endpoints": {pagesEndpoints.first, pagesEndpoints.later},
+		"templates": {pagesTemplates.first, pagesTemplates.later}, "volumes": {pagesVolumes.first, pagesVolumes.later},
+		"global_volumes": {pagesGlobalVolumes.first, pagesGlobalVolumes.later},
 	}
 }
 

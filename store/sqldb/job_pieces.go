@@ -59,7 +59,7 @@ func keptSize(j *compute.Job) any {
 
 func inPieces(j *compute.Job) bool { return j.Status.Ended() && len(j.Output) > compute.PieceSize }
 
-// keepsOutput tells whether the long output of a job, which was read without it, stays as it is.
+// keepsOutput reports whether the long output of a job, which was read without it, stays as it is.
 func keepsOutput(j *compute.Job) bool { return j.Output == nil && j.OutputSize > 0 }
 
 // moveOutput keeps the pieces of the output with a job that was moved.

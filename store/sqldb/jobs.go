@@ -156,7 +156,7 @@ func (tx *Tx) JobInput(id compute.JobID) (json.RawMessage, error) {
 	return input.body, err
 }
 
-// TakeJob makes a waiting job the holder's and gives it and its input, of a long one the size; it tells whether it still waited.
+// TakeJob makes a waiting job the holder's and gives it and its input, of a long one the size; it reports whether it still waited.
 func (tx *Tx) TakeJob(id compute.JobID, holder compute.WorkerID) (j compute.Job, input json.RawMessage, size int, taken bool, err error) {
 	t, taken, err := gave(tx, "take job", takenColumns, takeJob, string(holder), tx.now.UnixMilli(), seqOf(id), string(id))
 	if err != nil || !taken {

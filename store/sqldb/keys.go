@@ -20,6 +20,8 @@ var (
 		instant("created_at", func(k *compute.Key) *time.Time { return &k.CreatedAt }),
 		instant("expires_at", func(k *compute.Key) *time.Time { return &k.ExpiresAt }),
 		instant("revoked_at", func(k *compute.Key) *time.Time { return &k.RevokedAt }),
+		text("contract", func(k *compute.Key) *string { return &k.Contract }),
+		real("spend_limit", func(k *compute.Key) *float64 { return &k.SpendLimit }),
 	}
 
 	insertKey  = keyColumns.insert("keys")
@@ -72,7 +74,7 @@ func (tx *Tx) RevokeKey(id compute.KeyID) error {
 	return err
 }
 
-// DeleteInvalidKeys removes the keys that were revoked or expired before the time, and tells how many.
+// DeleteInvalidKeys removes the keys that were revoked or expired before the time, and reports how many.
 func (tx *Tx) DeleteInvalidKeys(before time.Time) (int, error) {
 	return tx.affected("delete invalid keys", deleteOld, before.UnixMilli())
 }

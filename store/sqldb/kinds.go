@@ -227,7 +227,7 @@ func wordMapOf(s string) (m map[string]string, err error) {
 	return m, nil
 }
 
-// plain tells whether nothing is escaped: what stands between each two quotation marks is a string then, and a tenth of the time of
+// plain reports whether nothing is escaped: what stands between each two quotation marks is a string then, and a tenth of the time of
 // a decoder is enough.
 func plain(s string) bool { return !strings.ContainsRune(s, '\\') && s != "null" }
 

@@ -15,8 +15,13 @@ var (
 		text("cloud", func(p *compute.Pod) *compute.Cloud { return &p.Cloud }),
 		text("template_id", func(p *compute.Pod) *compute.TemplateID { return &p.TemplateID }),
 		text("cluster_id", func(p *compute.Pod) *compute.ClusterID { return &p.ClusterID }),
-		real("cost_per_hour", func(p *compute.Pod) *float64 { return &p.CostPerHour }),
+		text("cluster_type", func(p *compute.Pod) *compute.ClusterType { return &p.ClusterType }),
 		instant("created_at", func(p *compute.Pod) *time.Time { return &p.CreatedAt }),
+		words("cuda_versions", func(p *compute.Pod) *[]string { return &p.Needs.CUDAVersions }),
+		text("least_cuda", func(p *compute.Pod) *string { return &p.Needs.LeastCUDA }),
+		whole("gpu_vcpus", func(p *compute.Pod) *int64 { return &p.Needs.VCPUsPerGPU }),
+		whole("gpu_memory_gb", func(p *compute.Pod) *int64 { return &p.Needs.MemoryGBPerGPU }),
+		instant("terminate_after", func(p *compute.Pod) *time.Time { return &p.TerminateAfter }),
 	},
 		optional(func(p *compute.Pod) **compute.GPU { return &p.GPU }, gpuColumns),
 		optional(func(p *compute.Pod) **compute.CPU { return &p.CPU }, cpuColumns),
@@ -33,6 +38,8 @@ var (
 		words("ports", func(p *compute.Pod) *[]string { return &p.Ports }),
 		wordMap("env", func(p *compute.Pod) *map[string]string { return &p.Env }),
 		text("registry_id", func(p *compute.Pod) *compute.RegistryID { return &p.RegistryID }),
+		real("cost_per_hour", func(p *compute.Pod) *float64 { return &p.CostPerHour }),
+		real("bid_per_gpu", func(p *compute.Pod) *float64 { return &p.BidPerGPU }),
 		flag("global_networking", func(p *compute.Pod) *bool { return &p.GlobalNetworking }),
 		flag("locked", func(p *compute.Pod) *bool { return &p.Locked }),
 	},
@@ -52,6 +59,9 @@ var (
 		instant("started_at", func(p *compute.Pod) *time.Time { return &p.StartedAt }),
 		instant("restart_at", func(p *compute.Pod) *time.Time { return &p.RestartAt }),
 		instant("moved_at", func(p *compute.Pod) *time.Time { return &p.MovedAt }),
+		instant("stop_after", func(p *compute.Pod) *time.Time { return &p.StopAfter }),
+		instant("interrupt_at", func(p *compute.Pod) *time.Time { return &p.InterruptAt }),
+		instant("interrupted_at", func(p *compute.Pod) *time.Time { return &p.InterruptedAt }),
 	}
 
 	podColumns = all(podFixed, podSettings, podMoves, columns[compute.Pod]{
@@ -83,8 +93,10 @@ var (
 
 	selectPod        = selectPods + `id = ?`
 	selectPodsOfUser = selectPods + `user_id = ? AND gone = 0 ORDER BY created_at DESC, seq DESC`
+	pagesPods        = pagesOf("pods", podColumns, `user_id = ? AND gone = 0`, func(one *compute.Pod) string { return string(one.ID) })
 	// The user is any: with it the index serves that leaves out those that are gone.
 	selectPodsByStatus = selectPods + `user_id >= '' AND gone = 0 AND status = ? ORDER BY created_at, seq`
+	selectTimedPods    = `SELECT id FROM pods WHERE (stop_after IS NOT NULL OR terminate_after IS NOT NULL OR interrupt_at IS NOT NULL) AND gone = 0 ORDER BY seq`
 	countPods          = `SELECT ` + countedColumns.list() + ` FROM pods WHERE user_id >= '' AND gone = 0 GROUP BY status`
 	movePod            = `UPDATE pods SET ` + podMoves.set() + `, version = version + 1`
 	endPod             = movePod + `, gone = 1, env = '{}', args = ''` + oneVersion
@@ -120,9 +132,19 @@ func (tx *Tx) ListPods(user compute.UserID) ([]compute.Pod, error) {
 	return list(tx, "list pods", podColumns, selectPodsOfUser, string(user))
 }
 
+// PagePods gives a page of the user's pods that are not TERMINATED, newest first, and where the next one begins.
+func (tx *Tx) PagePods(user compute.UserID, p compute.Page) ([]compute.Pod, compute.Position, error) {
+	return pagesPods.page(tx, "list pods", string(user), p)
+}
+
 // ListPodsByStatus gives every user's pods in the status, oldest first; none for TERMINATED.
 func (tx *Tx) ListPodsByStatus(s compute.PodStatus) ([]compute.Pod, error) {
 	return list(tx, "list pods by status", podColumns, selectPodsByStatus, string(s))
+}
+
+// TimedPods gives the pods that are to be stopped, terminated or interrupted at some time, oldest first, but for those that are TERMINATED.
+func (tx *Tx) TimedPods() ([]compute.PodID, error) {
+	return tx.podIDs("list pods with timers", selectTimedPods)
 }
 
 // counted is a status and how many there are in it.
@@ -157,7 +179,7 @@ func (tx *Tx) MovePod(p compute.Pod) (bool, error) {
 	return tx.changed("move pod "+string(p.ID), query, podMoves.values(tx.args(), &p, string(p.ID), p.Version)...)
 }
 
-// DeleteTerminated removes at most limit pods that were terminated before the time, and tells how many.
+// DeleteTerminated removes at most limit pods that were terminated before the time, and reports how many.
 func (tx *Tx) DeleteTerminated(before time.Time, limit int) (int, error) {
 	n, err := tx.affected("delete terminated pods", deleteGone, before.UnixMilli(), limit)
 	tx.deleted = tx.deleted || n > 0

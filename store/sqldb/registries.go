@@ -101,7 +101,7 @@ func (tx *Tx) ListDelegations(user compute.UserID) ([]compute.Delegation, error)
 	return list(tx, "list delegations", delegationColumns, selectDelegations, string(user))
 }
 
-// DeleteDelegation removes the user's delegation and tells whether there was one.
+// DeleteDelegation removes the user's delegation and reports whether there was one.
 func (tx *Tx) DeleteDelegation(user compute.UserID, id compute.DelegationID) (bool, error) {
 	return tx.changed("delete delegation "+string(id), deleteDelegation, string(user), string(id))
 }

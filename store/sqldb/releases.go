@@ -3,6 +3,7 @@ package sqldb
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/berthdev/berth/impl/compute"
@@ -14,6 +15,7 @@ var (
 		text("endpoint_id", func(r *compute.Release) *compute.EndpointID { return &r.EndpointID }),
 		whole("version", func(r *compute.Release) *int64 { return &r.Version }),
 		text("created_by", func(r *compute.Release) *compute.UserID { return &r.CreatedBy }),
+		text("build_id", func(r *compute.Release) *compute.BuildID { return &r.BuildID }),
 		diff("fields", func(d *compute.FieldChange) *string { return &d.Field }),
 		diff("old_values", func(d *compute.FieldChange) *json.RawMessage { return &d.Old }),
 		diff("new_values", func(d *compute.FieldChange) *json.RawMessage { return &d.New }),
@@ -21,7 +23,7 @@ var (
 	}
 
 	insertRelease  = releaseColumns.insert("releases")
-	selectReleases = `SELECT ` + releaseColumns.list() + ` FROM releases WHERE endpoint_id = ? ORDER BY version DESC`
+	selectReleases = `SELECT ` + releaseColumns.list() + ` FROM releases WHERE endpoint_id = ? AND version < ? ORDER BY version DESC LIMIT ?`
 )
 
 // diff is a column of one thing about each change of a release.
@@ -57,7 +59,16 @@ func (tx *Tx) InsertRelease(r compute.Release) error {
 	return err
 }
 
-// ListReleases gives the endpoint's releases, newest first.
-func (tx *Tx) ListReleases(id compute.EndpointID) ([]compute.Release, error) {
-	return list(tx, "list releases of "+string(id), releaseColumns, selectReleases, string(id))
+// PageReleases gives a page of the endpoint's releases, newest first, and where the next one begins: their versions order them.
+func (tx *Tx) PageReleases(id compute.EndpointID, p compute.Page) (all []compute.Release, next compute.Position, err error) {
+	before := p.After.Seq
+	if before == 0 {
+		before = math.MaxInt64
+	}
+	all, err = list(tx, "list releases of "+string(id), releaseColumns, selectReleases, string(id), before, p.Limit+1)
+	if len(all) > p.Limit {
+		all = all[:p.Limit]
+		next.Seq = all[p.Limit-1].Version
+	}
+	return all, next, err
 }

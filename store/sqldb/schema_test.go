@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,6 +13,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/store/sqldb"
 	"github.com/berthdev/berth/store/sqlite"
+	"github.com/berthdev/berth/store/transfer"
 )
 
 // byTheStatements are the columns that no list has, since the statements themselves give them their values.
@@ -22,8 +24,8 @@ var byTheStatements = []string{
 	"clock.one",              // of the only row
 }
 
-func TestColumns_AreThoseOfTheSchema(t *testing.T) {
-	t.Parallel()
+// newDatabase opens the file of a new store, which is closed.
+func newDatabase(t *testing.T) *sql.DB {
 	path := filepath.Join(t.TempDir(), "berth.db")
 	s, err := sqlite.Open(t.Context(), path, compute.SystemClock{})
 	require.NoError(t, err)
@@ -32,16 +34,57 @@ func TestColumns_AreThoseOfTheSchema(t *testing.T) {
 	db, err := sql.Open("sqlite", "file:"+path)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	return db
+}
 
-	schema := map[string][]string{}
-	rows, err := db.Query(`SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'`)
-	require.NoError(t, err)
-	for rows.Next() {
-		var table, column string
-		require.NoError(t, rows.Scan(&table, &column))
-		schema[table] = append(schema[table], column)
+func TestPages_AreFoundByTheIndexThatOrdersThem(t *testing.T) {
+	t.Parallel()
+	db := newDatabase(t)
+	for table, statements := range sqldb.PageStatements() {
+		for i, statement := range statements {
+			search := []string{"(user_id=?)", "(user_id=? AND created_at<?)"}[i]
+			plan, err := db.Query(`EXPLAIN QUERY PLAN `+statement, []any{"u", 1, 1, 1}[:strings.Count(statement, "?")]...)
+			require.NoError(t, err)
+			var steps []string
+			for plan.Next() {
+				var id, parent, unused int
+				var step string
+				require.NoError(t, plan.Scan(&id, &parent, &unused, &step))
+				steps = append(steps, step)
+			}
+			require.NoError(t, plan.Err())
+			require.Equal(t, []string{"SEARCH " + table + " USING INDEX " + table + "_of_user " + search}, steps, "one search, and nothing is sorted")
+		}
 	}
-	require.NoError(t, rows.Err())
+}
+
+func TestColumns_AreThoseOfTheSchema(t *testing.T) {
+	t.Parallel()
+	requireLists(t, sqliteTables(t))
+}
+
+// sqliteTables gives the tables of a new file.
+func sqliteTables(t *testing.T) []transfer.Table {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "berth.db")
+	s, err := sqlite.Open(t.Context(), path, compute.SystemClock{})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	source, err := sqlite.OpenSource(t.Context(), path)
+	require.NoError(t, err)
+	require.NoError(t, source.Close())
+	return source.Tables()
+}
+
+// requireLists holds the tables of a schema against the lists of columns.
+func requireLists(t *testing.T, tables []transfer.Table) {
+	t.Helper()
+	schema := map[string][]string{}
+	for _, table := range tables {
+		for _, c := range table.Columns {
+			schema[table.Name] = append(schema[table.Name], c.Name)
+		}
+	}
 
 	lists := sqldb.Tables()
 	for table, columns := range schema {

@@ -38,6 +38,7 @@ var (
 	selectFromTemplates = `SELECT ` + templateColumns.list() + ` FROM templates `
 	selectTemplate      = selectFromTemplates + `WHERE id = ?`
 	listTemplates       = selectFromTemplates + `WHERE user_id = ? ORDER BY created_at DESC, seq DESC`
+	pagesTemplates      = pagesOf("templates", templateColumns, `user_id = ?`, func(one *compute.Template) string { return string(one.ID) })
 	updateTemplate      = `UPDATE templates SET ` + templateSettings.set() + ` WHERE id = ?`
 	selectTemplatePods  = `SELECT ` + podIDColumn.list() + ` FROM pods WHERE template_id = ? AND template_id <> '' AND gone = 0 ORDER BY seq`
 )
@@ -65,6 +66,11 @@ func (tx *Tx) Template(id compute.TemplateID) (compute.Template, error) {
 // ListTemplates gives the user's templates, newest first.
 func (tx *Tx) ListTemplates(user compute.UserID) ([]compute.Template, error) {
 	return list(tx, "list templates", templateColumns, listTemplates, string(user))
+}
+
+// PageTemplates gives a page of the user's templates, newest first, and where the next one begins.
+func (tx *Tx) PageTemplates(user compute.UserID, p compute.Page) ([]compute.Template, compute.Position, error) {
+	return pagesTemplates.page(tx, "list templates", string(user), p)
 }
 
 // UpdateTemplate writes all but the user and CreatedAt. NotFound for an unknown id.

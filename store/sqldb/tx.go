@@ -52,7 +52,7 @@ func (tx *Tx) End() error {
 	return err
 }
 
-// Changed tells whether a statement changed something, or may have.
+// Changed reports whether a statement changed something, or may have.
 func (tx *Tx) Changed() bool { return tx.altered }
 
 // AfterCommit has f called once the transaction is on disk.
@@ -67,7 +67,7 @@ func (tx *Tx) Exec(query string) error {
 	return err
 }
 
-// Deleted tells whether jobs were deleted.
+// Deleted reports whether jobs were deleted.
 func (tx *Tx) Deleted() bool { return tx.deleted }
 
 // fail notes an error that the Tx cannot outlive.
@@ -100,13 +100,13 @@ func (tx *Tx) refused(what string, err error) error {
 // args is where the arguments of the next statement go, of which there is one at a time.
 func (tx *Tx) args() []any { return tx.conn.values[:0] }
 
-// changed runs a statement and tells whether it changed a row.
+// changed runs a statement and reports whether it changed a row.
 func (tx *Tx) changed(what, query string, args ...any) (bool, error) {
 	n, err := tx.affected(what, query, args...)
 	return n > 0, err
 }
 
-// affected runs a statement and tells how many rows it changed.
+// affected runs a statement and reports how many rows it changed.
 func (tx *Tx) affected(what, query string, args ...any) (int, error) {
 	r, err := tx.exec(what, query, args...)
 	if err != nil {
@@ -150,7 +150,7 @@ func (tx *Tx) each(what string, scan func(row) error, query string, args ...any)
 	return nil
 }
 
-// into reads the first row of a query; it tells whether there was one.
+// into reads the first row of a query; it reports whether there was one.
 func into[T any](tx *Tx, what string, c columns[T], v *T, query string, args ...any) (found bool, err error) {
 	err = tx.each(what, func(r row) error {
 		found = true
@@ -159,13 +159,13 @@ func into[T any](tx *Tx, what string, c columns[T], v *T, query string, args ...
 	return found, err
 }
 
-// get gives the first row of a query; it tells whether there was one.
+// get gives the first row of a query; it reports whether there was one.
 func get[T any](tx *Tx, what string, c columns[T], query string, args ...any) (v T, found bool, err error) {
 	found, err = into(tx, what, c, &v, query, args...)
 	return v, found, err
 }
 
-// gave gives the only row of a statement that changes it, which is run to its end; it tells whether there was one.
+// gave gives the only row of a statement that changes it, which is run to its end; it reports whether there was one.
 func gave[T any](tx *Tx, what string, c columns[T], query string, args ...any) (v T, found bool, err error) {
 	tx.altered = true
 	err = tx.each(what, func(r row) error {

@@ -21,6 +21,7 @@ var (
 	insertVolume     = volumeColumns.insert("volumes")
 	selectVolume     = `SELECT ` + volumeColumns.list() + ` FROM volumes WHERE id = ?`
 	selectVolumes    = `SELECT ` + volumeColumns.list() + ` FROM volumes WHERE user_id = ? ORDER BY created_at DESC, seq DESC`
+	pagesVolumes     = pagesOf("volumes", volumeColumns, `user_id = ?`, func(one *compute.Volume) string { return string(one.ID) })
 	updateVolume     = `UPDATE volumes SET ` + volumeSettings.set() + ` WHERE id = ?`
 	selectVolumePods = `SELECT ` + podIDColumn.list() + ` FROM pods WHERE network_volume_id = ? AND gone = 0 ORDER BY seq`
 )
@@ -45,6 +46,11 @@ func (tx *Tx) Volume(id compute.VolumeID) (compute.Volume, error) {
 // ListVolumes gives the user's volumes, newest first.
 func (tx *Tx) ListVolumes(user compute.UserID) ([]compute.Volume, error) {
 	return list(tx, "list volumes", volumeColumns, selectVolumes, string(user))
+}
+
+// PageVolumes gives a page of the user's volumes, newest first, and where the next one begins.
+func (tx *Tx) PageVolumes(user compute.UserID, p compute.Page) ([]compute.Volume, compute.Position, error) {
+	return pagesVolumes.page(tx, "list volumes", string(user), p)
 }
 
 // UpdateVolume writes name and size. NotFound for an unknown id.

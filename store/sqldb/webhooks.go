@@ -86,7 +86,7 @@ func (tx *Tx) ListWebhooks(limit int) ([]compute.Webhook, error) {
 	return list(tx, "list webhooks", webhookWithout, selectLog, limit)
 }
 
-// DeleteWebhooks removes at most limit of those that are over and older, and tells how many.
+// DeleteWebhooks removes at most limit of those that are over and older, and reports how many.
 func (tx *Tx) DeleteWebhooks(before time.Time, limit int) (int, error) {
 	n, err := tx.affected("delete webhooks", deleteLog, before.UnixMilli(), limit)
 	tx.deleted = tx.deleted || n > 0

@@ -60,7 +60,7 @@ func (tx *Tx) ListWorkersOf(id compute.EndpointID) ([]compute.Worker, error) {
 	return list(tx, "list workers of "+string(id), workerColumns, selectWorkersOf, string(id))
 }
 
-// SetWorkerStarted writes when the worker's container came up; it tells whether there is such a worker.
+// SetWorkerStarted writes when the worker's container came up; it reports whether there is such a worker.
 func (tx *Tx) SetWorkerStarted(id compute.WorkerID, at time.Time) (bool, error) {
 	return tx.changed("start worker "+string(id), startWorker, millis(at), string(id))
 }

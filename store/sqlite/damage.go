@@ -28,7 +28,7 @@ type Damage struct {
 	Header bool // the log's own header is damaged, without which nothing of it can be read and its commits cannot be told apart
 }
 
-// Certain tells whether something was lost that was acknowledged.
+// Certain reports whether something was lost that was acknowledged.
 func (d *Damage) Certain() bool { return d.Header || d.LostCommits > 1 }
 
 // Error says what was read and what was not.

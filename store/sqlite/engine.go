@@ -47,7 +47,7 @@ func (e *engine) Commit() error {
 		return err
 	}
 	if _, err := e.conn.Exec("COMMIT"); err != nil {
-		return err
+		return store.Unknown(err)
 	}
 	e.grew(e.parts)
 	e.parts = 0
@@ -69,7 +69,7 @@ func (e *engine) Probe(tx store.Tx) error {
 	return tx.(*sqldb.Tx).Exec(fmt.Sprintf("PRAGMA user_version = %d", version))
 }
 
-// Untidy tells whether the file may have become too large.
+// Untidy reports whether the file may have become too large.
 func (e *engine) Untidy() bool { return e.loose }
 
 // Tidy gives unused pages back. The log goes into the file at the end: only that cuts the file.

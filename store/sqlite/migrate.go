@@ -128,8 +128,13 @@ func run(ctx context.Context, c *sql.Conn, all []migration) (err error) {
 	return nil
 }
 
+// queryer is a connection, or a transaction on one.
+type queryer interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
 // checkForeignKeys fails if a row hangs on one that is not there.
-func checkForeignKeys(ctx context.Context, tx *sql.Tx) error {
+func checkForeignKeys(ctx context.Context, tx queryer) error {
 	var table, parent string
 	err := tx.QueryRowContext(ctx, `SELECT "table", parent FROM pragma_foreign_key_check LIMIT 1`).Scan(&table, &parent)
 	switch {

@@ -151,7 +151,8 @@ func releasedPods() []compute.Pod {
 			ID: releasedPod, UserID: releasedUser, Name: "a 'name'", Image: "img:1", Args: "-x \"y\"", DiskGB: 20, Ports: []string{"80/http", "22/tcp"},
 			Env: map[string]string{"A": "1", "Ü": "line\nline"}, RegistryID: releasedRegistry, Network: &compute.NetworkMount{VolumeID: releasedVolume, Path: "/n"},
 			GPU: &compute.GPU{ID: "NVIDIA L4", Count: 2}, Cloud: compute.Secure, DataCenterID: "EU-RO-1", HostID: "EU-RO-1-secure", TemplateID: "k3m9x2m4p6q8t1", ClusterID: releasedCluster,
-			Devices: []string{"GPU-1", "1"}, Address: 4098, GlobalNetworking: true, Locked: true, CostPerHour: 0.78, Status: compute.PodRunning,
+			ClusterType: compute.TrainingCluster,
+			Devices:     []string{"GPU-1", "1"}, Address: 4098, GlobalNetworking: true, Locked: true, CostPerHour: 0.78, Status: compute.PodRunning,
 			Version: 7, CreatedAt: at(1), StartedAt: at(2).Add(time.Millisecond), RestartAt: at(3), MovedAt: at(2),
 		},
 		{
@@ -303,7 +304,7 @@ func readRows(t *testing.T, s store.Store, of rows) (r rows) {
 		for _, e := range of.Endpoints {
 			r.Counts[e.ID], err = tx.CountJobs(e.ID)
 			must(err)
-			releases, err := tx.ListReleases(e.ID)
+			releases, _, err := tx.PageReleases(e.ID, compute.Page{Limit: 100})
 			must(err)
 			r.Releases = append(r.Releases, releases...)
 		}

@@ -1,5 +1,24 @@
 -- What the migrations make, and every new database has. Written by make rules: add a migration, and do not edit this.
 
+CREATE TABLE builds (
+  seq         INTEGER PRIMARY KEY,
+  id          TEXT NOT NULL UNIQUE,
+  endpoint_id TEXT NOT NULL,
+  status      TEXT NOT NULL,
+  image       TEXT NOT NULL,
+  error       TEXT NOT NULL,
+  created_at  INTEGER NOT NULL,
+  started_at  INTEGER,       -- NULL: not yet
+  ended_at    INTEGER,       -- likewise
+  lines       TEXT NOT NULL  -- JSON: each "position source text"
+) STRICT;
+
+CREATE INDEX builds_of_endpoint ON builds (endpoint_id, created_at);
+
+CREATE INDEX builds_under_way ON builds (seq) WHERE ended_at IS NULL;
+
+-- sqlite_autoindex_builds_1 ON builds;
+
 CREATE TABLE charges (
   seq         INTEGER PRIMARY KEY,
   user_id     TEXT NOT NULL,
@@ -64,7 +83,7 @@ CREATE TABLE clusters (
   pod_count      INTEGER NOT NULL,
   data_center_id TEXT NOT NULL,
   created_at     INTEGER
-) STRICT;
+, template_id TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE INDEX clusters_of_user ON clusters (user_id, created_at);
 
@@ -134,13 +153,25 @@ CREATE TABLE endpoints (
   version         INTEGER NOT NULL, -- of the latest release
   created_at      INTEGER,
   deleted_at      INTEGER           -- NULL: it lasts
-, compliance TEXT NOT NULL DEFAULT '[]') STRICT;
+, compliance TEXT NOT NULL DEFAULT '[]', global_volume_id TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE UNIQUE INDEX endpoints_declared ON endpoints (user_id, name) WHERE declared;
 
 CREATE INDEX endpoints_of_user ON endpoints (user_id, created_at) WHERE deleted_at IS NULL;
 
 -- sqlite_autoindex_endpoints_1 ON endpoints;
+
+CREATE TABLE global_volumes (
+  seq        INTEGER PRIMARY KEY,
+  id         TEXT NOT NULL UNIQUE,
+  user_id    TEXT NOT NULL,
+  name       TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX global_volumes_of_user ON global_volumes (user_id, created_at);
+
+-- sqlite_autoindex_global_volumes_1 ON global_volumes;
 
 CREATE TABLE job_counts (
   endpoint_id TEXT PRIMARY KEY NOT NULL,
@@ -209,7 +240,7 @@ CREATE TABLE keys (
   created_at INTEGER,
   expires_at INTEGER,       -- NULL: never
   revoked_at INTEGER        -- NULL: not revoked
-) STRICT;
+, contract TEXT NOT NULL DEFAULT '', spend_limit REAL NOT NULL DEFAULT 0) STRICT;
 
 -- sqlite_autoindex_keys_1 ON keys;
 
@@ -251,9 +282,11 @@ CREATE TABLE pods (
   started_at        INTEGER,
   restart_at        INTEGER,
   moved_at          INTEGER
-) STRICT;
+, cuda_versions TEXT NOT NULL DEFAULT 'null', least_cuda TEXT NOT NULL DEFAULT '', gpu_vcpus INTEGER NOT NULL DEFAULT 0, gpu_memory_gb INTEGER NOT NULL DEFAULT 0, stop_after INTEGER, terminate_after INTEGER, bid_per_gpu REAL NOT NULL DEFAULT 0, interrupt_at INTEGER, interrupted_at INTEGER, cluster_type TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE UNIQUE INDEX pods_by_address ON pods (network_address) WHERE network_address > 0 AND gone = 0;
+
+CREATE INDEX pods_by_timer ON pods (seq) WHERE (stop_after IS NOT NULL OR terminate_after IS NOT NULL OR interrupt_at IS NOT NULL) AND gone = 0;
 
 CREATE INDEX pods_of_cluster ON pods (cluster_id) WHERE cluster_id <> '' AND gone = 0;
 
@@ -289,7 +322,7 @@ CREATE TABLE releases (
   fields      TEXT NOT NULL, -- JSON, those that changed
   old_values  TEXT NOT NULL, -- JSON, the JSON text of each
   new_values  TEXT NOT NULL, -- JSON, the JSON text of each
-  created_at  INTEGER,
+  created_at  INTEGER, build_id TEXT NOT NULL DEFAULT '',
   UNIQUE (endpoint_id, version)
 ) STRICT;
 

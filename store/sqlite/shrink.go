@@ -11,7 +11,7 @@ const (
 	shrinkShare = 8
 )
 
-// shrink gives some unused pages at the end of the file back, when nobody waits, and tells whether there are more. It is
+// shrink gives some unused pages at the end of the file back, when nobody waits, and reports whether there are more. It is
 // looked for only after jobs were deleted. An error ends it until then: the file is as good as before.
 func shrink(c *sqldb.Conn) (more bool) {
 	free, err := number(c, "PRAGMA freelist_count")

@@ -69,7 +69,7 @@ func Watch(f func(trouble error, failed int)) Option {
 	return func(o *groupcommit.Options) { o.Watch = f }
 }
 
-// Versions tells which version of the schema the file has, and to which Open would bring it. It changes nothing, and fails as Open
+// Versions reports which version of the schema the file has, and to which Open would bring it. It changes nothing, and fails as Open
 // does on a file that is not there or no database of berth.
 func Versions(ctx context.Context, path string) (file, program int, err error) {
 	path, err = filepath.Abs(path)
@@ -297,33 +297,17 @@ func (d *DB) Write(ctx context.Context, f func(store.Tx) error) error {
 
 // SubmitJob stores a new job.
 func (d *DB) SubmitJob(ctx context.Context, s store.Submission) error {
-	var worker compute.WorkerID
-	var j compute.Job
-	c := groupcommit.Call{Run: func(tx store.Tx) (err error) {
-		j, err = s.In(tx, worker)
-		return err
-	}}
-	if s.Assign != nil {
-		c.Bind = func() { worker = s.Assign() }
-	}
-	if s.Early != nil {
-		c.Early = func() bool { return worker != "" && s.Early(j) }
-	}
-
-	return d.group.Do(ctx, c)
+	return groupcommit.SubmitJob(ctx, d.group, s)
 }
 
 // TakeJobs takes those of the jobs that are IN_QUEUE.
 func (d *DB) TakeJobs(ctx context.Context, t store.Take) error {
-	return d.Write(ctx, func(tx store.Tx) error { return t.In(tx) })
+	return groupcommit.TakeJobs(ctx, d.group, t)
 }
 
 // EndJob ends a job that is still as its caller knows it.
 func (d *DB) EndJob(ctx context.Context, e store.JobEnd) error {
-	return d.Write(ctx, func(tx store.Tx) error {
-		_, err := e.In(tx)
-		return err
-	})
+	return groupcommit.EndJob(ctx, d.group, e)
 }
 
 // Close refuses new calls and waits for those that were begun or stand in line. Closing twice does no harm.

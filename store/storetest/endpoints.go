@@ -16,7 +16,7 @@ func endpoint(id compute.EndpointID, user compute.UserID, name string) compute.E
 		Ports: []string{"80/http"}, Env: map[string]string{"A": "1"}, RegistryID: "r",
 		Compliance:    []string{"GDPR"},
 		GPU:           &compute.EndpointGPU{Pools: []string{"P"}, Excluded: []string{"x"}, Count: 2, CUDAVersions: []string{"12.4"}, LeastCUDA: "12.1"},
-		DataCenterIDs: []string{"dc"}, VolumeIDs: []compute.VolumeID{"v", "w"}, TemplateID: "t", WorkersMin: 1, WorkersMax: 3,
+		DataCenterIDs: []string{"dc"}, VolumeIDs: []compute.VolumeID{"v", "w"}, GlobalVolumeID: "g", TemplateID: "t", WorkersMin: 1, WorkersMax: 3,
 		IdleTimeout: 1500 * time.Millisecond, Scaler: compute.ByDelay, ScalerValue: 0.5, Timeout: time.Minute,
 		FlashBoot: compute.FlashBootOn, Version: 7, CreatedAt: start,
 	}
@@ -80,7 +80,7 @@ func endpointLists(t *testing.T, open Open) {
 	s, _ := begin(t, open)
 	early, late, other, gone := endpoint("e", "u", "a"), endpoint("l", "u", "b"), endpoint("o", "v", "c"), endpoint("g", "u", "d")
 	late.CreatedAt, gone.DeletedAt, early.TemplateID = start.Add(time.Second), start, ""
-	late.VolumeIDs, late.RegistryID = []compute.VolumeID{}, ""
+	late.VolumeIDs, late.RegistryID, late.GlobalVolumeID = []compute.VolumeID{}, "", ""
 	for _, e := range []compute.Endpoint{late, early, other, gone} {
 		write(t, s, func(tx store.Tx) error { return tx.InsertEndpoint(e) })
 	}
@@ -92,6 +92,7 @@ func endpointLists(t *testing.T, open Open) {
 	require.Equal(t, []compute.EndpointID{"l", "o"}, with("t", "", ""))
 	require.Equal(t, []compute.EndpointID{"e", "o"}, with("", "r", ""))
 	require.Equal(t, []compute.EndpointID{"e", "o"}, with("", "", "w"))
+	require.Equal(t, []compute.EndpointID{"e", "o"}, with("", "", "g"))
 	require.Empty(t, with("none", "none", "none"))
 	require.Empty(t, with("", "", ""))
 
@@ -112,7 +113,7 @@ func releases(t *testing.T, open Open) {
 	}
 
 	list := func(e compute.EndpointID) []compute.Release {
-		return read(t, s, func(tx store.Tx) ([]compute.Release, error) { return tx.ListReleases(e) })
+		return read(t, s, func(tx store.Tx) ([]compute.Release, error) { return firstPage(tx.PageReleases(e, wide)) })
 	}
 	require.Equal(t, []compute.Release{second, first}, list("e"))
 

@@ -28,7 +28,7 @@ func fieldsStored(t *testing.T, open Open) {
 	came(t, s, "", store.Tx.InsertCluster, func(tx store.Tx) (compute.Cluster, error) { return tx.Cluster("1") })
 	came(t, s, "", store.Tx.InsertRuntime, first(store.Tx.ListRuntimes))
 	came(t, s, "", store.Tx.SetRequestCount, first(store.Tx.RequestCounts))
-	came(t, s, "", store.Tx.InsertRelease, first(func(tx store.Tx) ([]compute.Release, error) { return tx.ListReleases("1") }))
+	came(t, s, "", store.Tx.InsertRelease, first(func(tx store.Tx) ([]compute.Release, error) { return firstPage(tx.PageReleases("1", wide)) }))
 	came(t, s, "", store.Tx.InsertDelegation, first(func(tx store.Tx) ([]compute.Delegation, error) { return tx.ListDelegations("1") }))
 	came(t, s, "", func(tx store.Tx, c compute.Claim) error { return tx.InsertClaims(claimedHost, c) }, first(store.Tx.ListClaims))
 	came(t, s, "OutputSize", func(tx store.Tx, j compute.Job) error { return tx.InsertJob(j, nil) },
@@ -56,7 +56,7 @@ func fieldsChanged(t *testing.T, open Open) {
 		return err
 	}
 
-	stays(t, s, "ID UserID GPU CPU Cloud TemplateID ClusterID CostPerHour CreatedAt", store.Tx.InsertPod, func(tx store.Tx, p compute.Pod) error {
+	stays(t, s, "ID UserID GPU CPU Needs Cloud TemplateID ClusterID ClusterType CreatedAt TerminateAfter", store.Tx.InsertPod, func(tx store.Tx, p compute.Pod) error {
 		p.ID, p.Version = "1", 1
 		if err := clash(tx.ChangePod(p)); err != nil {
 			return err

@@ -3,7 +3,6 @@ package storetest
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -389,8 +388,8 @@ func clears(t *testing.T, open Open) {
 	}))
 	require.Len(t, read(t, s, func(tx store.Tx) ([]compute.Key, error) { return tx.ListKeys() }), 1)
 	require.Len(t, read(t, s, listEndpoints), 1)
-	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Release, error) { return tx.ListReleases("asked") }))
-	require.Len(t, read(t, s, func(tx store.Tx) ([]compute.Release, error) { return tx.ListReleases("declared") }), 1)
+	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Release, error) { return firstPage(tx.PageReleases("asked", wide)) }))
+	require.Len(t, read(t, s, func(tx store.Tx) ([]compute.Release, error) { return firstPage(tx.PageReleases("declared", wide)) }), 1)
 	require.Len(t, read(t, s, func(tx store.Tx) ([]compute.Worker, error) { return tx.ListWorkers() }), 1)
 	require.Len(t, read(t, s, listClaims), 1)
 	require.Equal(t, map[string]compute.Claimed{"h": {GPUs: 1, DiskGB: 5}}, read(t, s, claimSums))
@@ -402,84 +401,4 @@ func clears(t *testing.T, open Open) {
 
 	insertJobs(t, s, job("a"))
 	require.Equal(t, compute.JobCounts{InQueue: 1}, counts(t, s))
-}
-
-// jobSets leads jobs through their lives by the calls of the hot paths.
-func jobSets(t *testing.T, open Open) {
-	s, clock := begin(t, open)
-	write(t, s, func(tx store.Tx) error { return insertEndpoint(tx, "e") })
-	ctx := t.Context()
-	draft := func(id compute.JobID) compute.Job {
-		return compute.Job{ID: id, EndpointID: "e", Status: compute.JobInQueue, TTL: time.Hour, Retention: time.Minute}
-	}
-
-	var stored []compute.Job
-	note := func(j compute.Job) { stored = append(stored, j) }
-	require.NoError(t, s.SubmitJob(ctx, store.Submission{Job: draft("waits"), Input: json.RawMessage(`1`), Stored: note}))
-
-	assigned, early := 0, 0
-	require.NoError(t, s.SubmitJob(ctx, store.Submission{
-		Job: draft("taken"), Input: json.RawMessage(`2`), Stored: note,
-		Assign: func() compute.WorkerID { assigned++; return "w" },
-		Early: func(j compute.Job) bool {
-			early++
-			require.Equal(t, compute.JobInProgress, j.Status)
-			return true
-		},
-	}))
-	require.NoError(t, s.SubmitJob(ctx, store.Submission{
-		Job: draft("nobody"), Assign: func() compute.WorkerID { return "" },
-		Early: func(compute.Job) bool { t.Error("early for nobody"); return false },
-	}))
-
-	require.Equal(t, []int{1, 1}, []int{assigned, early})
-	require.Len(t, stored, 2)
-	require.Equal(t, compute.JobInQueue, stored[0].Status)
-	require.Equal(t, clock.Now().Add(time.Hour), stored[0].ExpiresAt)
-	require.Equal(t, []any{compute.JobInProgress, compute.WorkerID("w"), 1, clock.Now()}, []any{stored[1].Status, stored[1].WorkerID, stored[1].Attempt, stored[1].TakenAt})
-
-	err := s.SubmitJob(ctx, store.Submission{Job: draft("waits"), Stored: note})
-	require.Equal(t, compute.Conflict, compute.CodeOf(err))
-	require.Len(t, stored, 2, "not stored, not told")
-
-	var taken []store.TakenJob
-	take := store.Take{Worker: "v", Jobs: []compute.JobID{"waits", "taken", "unknown", "nobody"}, Taken: func(jobs []store.TakenJob, now time.Time) {
-		taken = jobs
-		require.Equal(t, clock.Now(), now)
-	}}
-	require.NoError(t, s.TakeJobs(ctx, take))
-	require.Len(t, taken, 2)
-	require.Equal(t, []compute.JobID{"waits", "nobody"}, []compute.JobID{taken[0].ID, taken[1].ID})
-	require.Equal(t, json.RawMessage(`1`), taken[0].Input)
-	require.NoError(t, s.TakeJobs(ctx, take))
-	require.Empty(t, taken, "taken once")
-
-	var ended []compute.Job
-	end := store.JobEnd{
-		Job: stored[1], Was: store.JobGuard{Status: compute.JobInProgress, Worker: "v", Attempt: 1}, Ended: func(j compute.Job) { ended = append(ended, j) },
-		Document: func(j compute.Job) (json.RawMessage, error) {
-			return json.RawMessage(`{"id":"` + string(j.ID) + `"}`), nil
-		},
-	}
-
-	end.Job.Status, end.Job.Output, end.Job.Webhook = compute.JobCompleted, json.RawMessage(`3`), "http://receiver"
-	require.NoError(t, s.EndJob(ctx, end))
-	require.Empty(t, ended, "somebody else holds it")
-	end.Was.Worker = "w"
-	require.NoError(t, s.EndJob(ctx, end))
-	require.NoError(t, s.EndJob(ctx, end))
-	require.Len(t, ended, 1, "once")
-	require.Equal(t, clock.Now().Add(time.Minute), ended[0].ExpiresAt)
-
-	var posts []compute.Webhook
-	require.NoError(t, s.Read(ctx, func(tx store.Tx) error {
-		j, err := tx.Job("taken")
-		require.Equal(t, ended[0].EndedAt, j.EndedAt)
-		require.Equal(t, compute.JobCompleted, j.Status)
-		return errors.Join(err, tx.PendingWebhooks(0, func(w compute.Webhook) { posts = append(posts, w) }))
-	}))
-
-	require.Len(t, posts, 1)
-	require.Equal(t, compute.JobID("taken"), posts[0].JobID)
-	require.Equal(t, compute.JobCounts{InProgress: 2, Completed: 1}, counts(t, s))
 }

@@ -19,7 +19,7 @@ func keys(t *testing.T, open Open) {
 	require.Empty(t, list())
 
 	full := compute.Key{
-		ID: "z", UserID: "u", Name: "n", Scopes: []compute.Scope{"one", "two"}, Hash: sha256.Sum256([]byte("token")), WorkerID: "w", Exempt: true,
+		ID: "z", UserID: "u", Name: "n", Scopes: []compute.Scope{"one", "two"}, Hash: sha256.Sum256([]byte("token")), WorkerID: "w", Exempt: true, Contract: "c",
 		CreatedAt: start, ExpiresAt: start.Add(time.Hour), RevokedAt: start.Add(time.Minute),
 	}
 	bare := compute.Key{ID: "a", CreatedAt: start}

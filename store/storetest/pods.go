@@ -46,8 +46,10 @@ func podRoundTrip(t *testing.T, open Open) {
 		Env: map[string]string{"A": "1", "Ü": ""}, RegistryID: "r", Persistent: &compute.PersistentMount{SizeGB: 5, Path: "/p"},
 		Network: &compute.NetworkMount{VolumeID: "v", Path: "/n"}, GPU: &compute.GPU{ID: "NVIDIA A40", Count: 2}, Cloud: compute.Community,
 		DataCenterID: "dc", HostID: "h", TemplateID: "t", ClusterID: "c", Devices: []string{"GPU-1", "1"}, Address: 4098, GlobalNetworking: true, Locked: true, CostPerHour: 0.39,
+		ClusterType: compute.RayCluster, Needs: compute.PodNeeds{CUDAVersions: []string{"12.4", "12.8"}, LeastCUDA: "12.1", VCPUsPerGPU: 4, MemoryGBPerGPU: 16},
 		Status: compute.PodRunning,
 		Reason: "because", Version: 7, CreatedAt: start, StartedAt: start.Add(time.Millisecond), MovedAt: start.Add(time.Second),
+		StopAfter: start.Add(time.Hour), TerminateAfter: start.Add(2 * time.Hour), BidPerGPU: 0.2, InterruptAt: start, InterruptedAt: start.Add(time.Minute),
 	}
 
 	cpu := pod("cpu", "u", compute.PodProvisioning)
@@ -77,6 +79,23 @@ func podLists(t *testing.T, open Open) {
 	require.Empty(t, read(t, s, func(tx store.Tx) ([]compute.Pod, error) { return tx.ListPods("nobody") }))
 	require.Equal(t, map[compute.PodStatus]int64{compute.PodRunning: 3, compute.PodExited: 1},
 		read(t, s, func(tx store.Tx) (map[compute.PodStatus]int64, error) { return tx.CountPods() }))
+	timedPods(t, s)
+}
+
+// timedPods are listed, but for those that ended.
+func timedPods(t *testing.T, s store.Store) {
+	t.Helper()
+	timed := func(id compute.PodID, status compute.PodStatus, change func(*compute.Pod)) compute.Pod {
+		p := pod(id, "timed", status)
+		change(&p)
+		return p
+	}
+	insertPods(t, s, timed("stops", compute.PodRunning, func(p *compute.Pod) { p.StopAfter = start }),
+		timed("ends", compute.PodExited, func(p *compute.Pod) { p.TerminateAfter = start }),
+		timed("interrupted", compute.PodExited, func(p *compute.Pod) { p.InterruptAt = start }),
+		timed("past", compute.PodTerminated, func(p *compute.Pod) { p.StopAfter, p.TerminateAfter = start, start }))
+	require.Equal(t, []compute.PodID{"stops", "ends", "interrupted"},
+		read(t, s, func(tx store.Tx) ([]compute.PodID, error) { return tx.TimedPods() }))
 }
 
 func podMove(t *testing.T, open Open) {
@@ -85,7 +104,7 @@ func podMove(t *testing.T, open Open) {
 	insertPods(t, s, p)
 	clock.Advance(time.Minute)
 	p.Status, p.Reason, p.StartedAt, p.DataCenterID, p.HostID = compute.PodStarting, "placed", clock.Now(), "dc", "h"
-	p.Devices, p.Address = []string{"0"}, 7
+	p.Devices, p.Address, p.StopAfter = []string{"0"}, 7, start.Add(time.Hour)
 	p.Name, p.CreatedAt = "not written", clock.Now()
 	require.True(t, guarded(t, s, func(tx store.Tx) (bool, error) { return tx.MovePod(p) }))
 

@@ -17,82 +17,101 @@ type Open func(t *testing.T, clock compute.Clock) store.Store
 // Run holds a store against what package store promises.
 func Run(t *testing.T, open func(t *testing.T, clock compute.Clock) store.Store) {
 	t.Helper()
-	for name, test := range map[string]func(*testing.T, Open){
-		"every field comes back as it was stored":                       fieldsStored,
-		"every field is changed, but those that stay":                   fieldsChanged,
-		"claims that are refused have nobody run again":                 claimsRefused,
-		"a pod comes back as it was stored":                             podRoundTrip,
-		"pods are listed by user and by status, and counted":            podLists,
-		"a pod moves only from the version that was read":               podMove,
-		"a terminated pod loses its secrets, then its row":              podEnds,
-		"no two pods have one network address":                          podAddresses,
-		"an endpoint comes back as it was stored":                       endpointRoundTrip,
-		"a declared endpoint's name is unique for its user":             endpointNames,
-		"an endpoint is updated":                                        endpointUpdate,
-		"endpoints are listed by user and by what they name":            endpointLists,
-		"releases are listed, and go with their endpoint":               releases,
-		"workers are listed, started and deleted":                       workers,
-		"claims are stored, resized and released with their sums":       claims,
-		"a device is claimed once":                                      claimedOnce,
-		"no more is claimed than a host has":                            claimsFit,
-		"keys are listed, revoked and deleted":                          keys,
-		"keys that were revoked or expired long ago are deleted":        oldKeys,
-		"request counts are replaced and deleted":                       requestCounts,
-		"runtimes are listed and deleted":                               runtimes,
-		"volumes are listed, updated and deleted":                       volumes,
-		"the pods of a volume are those that are not terminated":        volumePods,
-		"secrets are listed, found by name, changed and deleted":        secrets,
-		"registry credentials are listed and deleted, with their pods":  registries,
-		"delegations are listed and revoked":                            delegations,
-		"templates are listed, updated and deleted":                     templates,
-		"a template has pods, and forgets its credential":               templateUse,
-		"the SSH keys of a user are replaced":                           sshKeys,
-		"what berth says in a log is kept to its last lines":            systemLines,
-		"the last workers that have ended are kept with their logs":     endedWorkers,
-		"clusters are listed, renamed and deleted, with their pods":     clusters,
-		"charges are opened, seen, closed and listed":                   charges,
-		"a step of the time of day splits the open charges":             chargesStep,
-		"the lag of the clock is kept":                                  lag,
-		"a job comes back as it was stored":                             jobRoundTrip,
-		"a job's JSON comes back byte for byte":                         jobJSON,
-		"a job's id is unique":                                          jobIDs,
-		"a job moves only from the status and holder that were read":    jobMove,
-		"output, lease and chunks are their holder's":                   jobHolder,
-		"the job of the latest id is known":                             jobsLast,
-		"waiting jobs are listed in the order of queueing":              jobsWaiting,
-		"held jobs are listed in the order of taking":                   jobsHeld,
-		"jobs are counted":                                              jobCounts,
-		"chunks are drained in their order":                             chunks,
-		"deliveries of webhooks are pending, tried and logged":          webhooks,
-		"a cleared store keeps declared endpoints and keys alone":       clears,
-		"jobs expire in the order of their time":                        jobsExpire,
-		"only an ended job is deleted":                                  jobDelete,
-		"what a failing function did is undone":                         undone,
-		"a failing function undoes itself alone":                        undoneAlone,
-		"a function that fails after a change has the others run again": runsAgain,
-		"a function that fails before any change harms nobody":          failsUnchanged,
-		"a job is submitted, taken and ended by the sets":               jobSets,
-		"a panic reaches the caller and undoes itself alone":            panics,
-		"a function that exits its goroutine undoes itself alone":       exits,
-		"concurrent writes are all kept":                                concurrent,
-		"a write withdrawn in line never runs":                          withdrawn,
-		"a write that has begun is seen through":                        seenThrough,
-		"a read with an ended context does not run":                     readEnded,
-		"a read sees one snapshot":                                      snapshot,
-		"a read does not write":                                         readOnly,
-		"the time is stamped once, in whole milliseconds":               stamped,
-		"what was written is there after a restart":                     reopened,
-		"a closed store is unavailable":                                 closed,
-		"closing waits for writes":                                      closeWaitsForWrites,
-		"closing waits for reads":                                       closeWaitsForReads,
-		"a job is taken once":                                           jobTake,
-		"long inputs and outputs come in pieces":                        jobPieces,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(t, open)
-		})
+	for _, part := range []map[string]func(*testing.T, Open){resources, jobs, transactions} {
+		for name, test := range part {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				test(t, open)
+			})
+		}
 	}
+}
+
+// resources are the tests of what is stored of resources, and what is counted and remembered beside them.
+var resources = map[string]func(*testing.T, Open){
+	"every field comes back as it was stored":                      fieldsStored,
+	"every field is changed, but those that stay":                  fieldsChanged,
+	"claims that are refused have nobody run again":                claimsRefused,
+	"a pod comes back as it was stored":                            podRoundTrip,
+	"a pod moves only from the version that was read":              podMove,
+	"a terminated pod loses its secrets, then its row":             podEnds,
+	"no two pods have one network address":                         podAddresses,
+	"an endpoint comes back as it was stored":                      endpointRoundTrip,
+	"a declared endpoint's name is unique for its user":            endpointNames,
+	"an endpoint is updated":                                       endpointUpdate,
+	"endpoints are listed by user and by what they name":           endpointLists,
+	"releases are listed, and go with their endpoint":              releases,
+	"workers are listed, started and deleted":                      workers,
+	"claims are stored, resized and released with their sums":      claims,
+	"a device is claimed once":                                     claimedOnce,
+	"no more is claimed than a host has":                           claimsFit,
+	"keys are listed, revoked and deleted":                         keys,
+	"keys that were revoked or expired long ago are deleted":       oldKeys,
+	"request counts are replaced and deleted":                      requestCounts,
+	"runtimes are listed and deleted":                              runtimes,
+	"lists are walked in pages while things come and go":           pages,
+	"releases are walked in pages":                                 releasePages,
+	"volumes are listed, updated and deleted":                      volumes,
+	"the pods of a volume are those that are not terminated":       volumePods,
+	"secrets are listed, found by name, changed and deleted":       secrets,
+	"registry credentials are listed and deleted, with their pods": registries,
+	"delegations are listed and revoked":                           delegations,
+	"templates are listed, updated and deleted":                    templates,
+	"a template has pods, and forgets its credential":              templateUse,
+	"the SSH keys of a user are replaced":                          sshKeys,
+	"what berth says in a log is kept to its last lines":           systemLines,
+	"the last workers that have ended are kept with their logs":    endedWorkers,
+	"clusters are listed, renamed and deleted, with their pods":    clusters,
+	"charges are opened, seen, closed and listed":                  charges,
+	"a step of the time of day splits the open charges":            chargesStep,
+	"the lag of the clock is kept":                                 lag,
+	"builds are moved, listed and deleted with their endpoint":     builds,
+	"the last builds of an endpoint are kept":                      buildsKept,
+	"global volumes are listed, renamed and deleted":               globalVolumes,
+	"pods are listed by user, by status and by timer, and counted": podLists,
+}
+
+// jobs are the tests of the jobs and what belongs to them.
+var jobs = map[string]func(*testing.T, Open){
+	"a job comes back as it was stored":                          jobRoundTrip,
+	"a job's JSON comes back byte for byte":                      jobJSON,
+	"a job's id is unique":                                       jobIDs,
+	"a job moves only from the status and holder that were read": jobMove,
+	"output, lease and chunks are their holder's":                jobHolder,
+	"the job of the latest id is known":                          jobsLast,
+	"waiting jobs are listed in the order of queueing":           jobsWaiting,
+	"held jobs are listed in the order of taking":                jobsHeld,
+	"jobs are counted":                                           jobCounts,
+	"chunks are drained in their order":                          chunks,
+	"deliveries of webhooks are pending, tried and logged":       webhooks,
+	"a cleared store keeps declared endpoints and keys alone":    clears,
+	"jobs expire in the order of their time":                     jobsExpire,
+	"only an ended job is deleted":                               jobDelete,
+	"a job is submitted, taken and ended by the sets":            jobSets,
+	"very many jobs are, at once":                                manyJobSets,
+	"a job is taken once":                                        jobTake,
+	"long inputs and outputs come in pieces":                     jobPieces,
+}
+
+// transactions are the tests of what every function of a transaction may rely on.
+var transactions = map[string]func(*testing.T, Open){
+	"what a failing function did is undone":                         undone,
+	"a failing function undoes itself alone":                        undoneAlone,
+	"a function that fails after a change has the others run again": runsAgain,
+	"a function that fails before any change harms nobody":          failsUnchanged,
+	"a panic reaches the caller and undoes itself alone":            panics,
+	"a function that exits its goroutine undoes itself alone":       exits,
+	"concurrent writes are all kept":                                concurrent,
+	"a write withdrawn in line never runs":                          withdrawn,
+	"a write that has begun is seen through":                        seenThrough,
+	"a read with an ended context does not run":                     readEnded,
+	"a read sees one snapshot":                                      snapshot,
+	"a read does not write":                                         readOnly,
+	"the time is stamped once, in whole milliseconds":               stamped,
+	"what was written is there after a restart":                     reopened,
+	"a closed store is unavailable":                                 closed,
+	"closing waits for writes":                                      closeWaitsForWrites,
+	"closing waits for reads":                                       closeWaitsForReads,
 }
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -166,7 +185,7 @@ func getJob(t *testing.T, s store.Store, id compute.JobID) compute.Job {
 	return read(t, s, func(tx store.Tx) (compute.Job, error) { return tx.Job(id) })
 }
 
-// exists tells whether there is a job of that id.
+// exists reports whether there is a job of that id.
 func exists(t *testing.T, s store.Store, id compute.JobID) bool {
 	t.Helper()
 	_, err := tryRead(t, s, func(tx store.Tx) (compute.Job, error) { return tx.Job(id) })

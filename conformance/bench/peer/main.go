@@ -1,7 +1,7 @@
 // Command peer is a reference: a queue of somebody else behind the same bare echo server, with workers of its own that do
 // nothing. Its arguments are the kind of queue, the address of its store, the name of the queue and how many workers it has.
 // POST / enqueues the body and answers once it is stored; POST /done answers once a worker has done it, for one job at a
-// time; GET / tells how many jobs are done.
+// time; GET / reports how many jobs are done.
 package main
 
 import (

@@ -18,5 +18,5 @@
 //   - A periodic sweep over rows (leases, retention, charges that were seen) is an object with a key, its name, see NewSweeps.
 //
 // Time is that of the injected clock. A server calls Run; a test that sets the clock calls Step, which does what is due, in
-// order, and Next, which tells when something falls due.
+// order, and Next, which reports when something falls due.
 package reconcile

@@ -173,7 +173,7 @@ func (r *Reconciler[K, M]) Keys() []K {
 	return slices.Sorted(maps.Keys(r.entries))
 }
 
-// Waiting tells how many objects are due and not under way, since as many looks are under way as may be.
+// Waiting reports how many objects are due and not under way, since as many looks are under way as may be.
 func (r *Reconciler[K, M]) Waiting() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -210,7 +210,7 @@ func (r *Reconciler[K, M]) Drop() {
 	r.signal()
 }
 
-// Next tells when an object is due, as far as that is known: now for one that was hinted, zero if none is.
+// Next reports when an object is due, as far as that is known: now for one that was hinted, zero if none is.
 func (r *Reconciler[K, M]) Next() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()

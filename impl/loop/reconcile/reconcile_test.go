@@ -26,7 +26,7 @@ type (
 
 var begin = time.UnixMilli(1_700_000_000_000).UTC()
 
-// diary is what a test was told, in order.
+// diary is what a test was called with, in order.
 type diary struct {
 	mu    sync.Mutex
 	lines []string
@@ -192,10 +192,10 @@ func TestReconciler_Backoff(t *testing.T) {
 	fails := true
 	var log bytes.Buffer
 
-	var told []string
+	var reasons []string
 	r, clock, d := open(config{
 		BackoffMost: 4 * time.Second, Log: slog.New(slog.NewTextHandler(&log, nil)),
-		Behind: func(_ context.Context, key, reason string) { told = append(told, key+": "+reason) },
+		Behind: func(_ context.Context, key, reason string) { reasons = append(reasons, key+": "+reason) },
 	}, func(_ context.Context, one *look) (reconcile.Next, error) {
 		if fails && one.Key == "a" {
 			return reconcile.AtOnce(), errors.New("the runtime is away")
@@ -227,7 +227,7 @@ func TestReconciler_Backoff(t *testing.T) {
 	r.Hint("a")
 	require.NoError(t, r.Step(t.Context()), "a hint ends the backoff")
 	require.Empty(t, r.Reason("a"))
-	require.Equal(t, []string{"a: the runtime is away", "a: "}, told)
+	require.Equal(t, []string{"a: the runtime is away", "a: "}, reasons)
 	require.Equal(t, 2, strings.Count(log.String(), "msg="), "the log has the first failure and the end: %s", log.String())
 	require.Contains(t, log.String(), "failures=5")
 
@@ -241,7 +241,8 @@ func TestReconciler_List(t *testing.T) {
 	t.Parallel()
 	fails := true
 	var firsts []bool
-	r, clock, d := open(config{Tick: time.Minute, List: func(_ context.Context, first bool) ([]string, error) {
+	var log bytes.Buffer
+	r, clock, d := open(config{Tick: time.Minute, Log: slog.New(slog.NewTextHandler(&log, nil)), List: func(_ context.Context, first bool) ([]string, error) {
 		firsts = append(firsts, first)
 		if fails {
 			return []string{"a"}, errors.New("not all of it")
@@ -260,6 +261,8 @@ func TestReconciler_List(t *testing.T) {
 	require.Equal(t, []string{"a"}, step(time.Millisecond))
 	fails = false
 	require.Equal(t, []string{"a", "b"}, step(2*time.Second))
+	require.Equal(t, 1, strings.Count(log.String(), "could not be read"), "two times in a row it failed, and the log says so once")
+	require.Contains(t, log.String(), "failures=2")
 	require.Zero(t, r.Next(), "a tick is nothing that falls due")
 	require.Empty(t, step(time.Minute-time.Millisecond))
 	require.Equal(t, []string{"a", "b"}, step(time.Millisecond), "a lost hint is made good")

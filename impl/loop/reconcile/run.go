@@ -186,7 +186,7 @@ func (r *Reconciler[K, M]) look(ctx, ends context.Context, looks []*Look[K, M]) 
 	r.signal()
 }
 
-// idle tells when there is something to begin if nothing happens before; zero if that is not known. The caller has the lock.
+// idle reports when there is something to begin if nothing happens before; zero if that is not known. The caller has the lock.
 func (r *Reconciler[K, M]) idle() (next time.Time) {
 	if r.running < r.AtOnce {
 		next = r.nextTimed()
@@ -229,7 +229,7 @@ func (r *Reconciler[K, M]) listInTime(ctx context.Context) {
 	r.mu.Lock()
 }
 
-// listsFirst tells whether somebody reads the list of which nothing is known. The caller has the lock.
+// listsFirst reports whether somebody reads the list of which nothing is known. The caller has the lock.
 func (r *Reconciler[K, M]) listsFirst() bool { return r.lists.running && !r.lists.done }
 
 // listed takes in a list. The caller has the lock.

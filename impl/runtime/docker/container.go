@@ -31,7 +31,7 @@ func (h *Runtime) find(ctx context.Context, id string) (container.InspectRespons
 	return answer.Container, err
 }
 
-// isUp tells whether the container's process runs; a paused one does.
+// isUp reports whether the container's process runs; a paused one does.
 func isUp(c container.InspectResponse) bool {
 	return c.State.Running || c.State.Paused || c.State.Restarting
 }

@@ -67,7 +67,7 @@ const (
 
 // Config is what a runtime is made of.
 type Config struct {
-	Owner   string        // tells whose containers they are; only one runtime of an owner may be open
+	Owner   string        // whose containers they are; only one runtime of an owner may be open
 	Host    string        // address of the engine; empty: DOCKER_HOST, or the usual socket
 	Publish netip.Addr    // address of this host that ports are published on; zero: 127.0.0.1
 	Pull    PullPolicy    // empty: if-absent
@@ -191,7 +191,7 @@ func (h *Runtime) label() client.Filters {
 	return make(client.Filters).Add("label", labelOwner+"="+h.config.Owner)
 }
 
-// ask calls the engine, which should answer at once, and tells when it did not.
+// ask calls the engine, which should answer at once, and reports when it did not.
 func ask[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
 	short, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()

@@ -27,7 +27,7 @@ func nvidiaSMI(ctx context.Context) ([]byte, error) {
 	return exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=index,uuid,utilization.gpu,memory.used,memory.total", "--format=csv,noheader,nounits").Output()
 }
 
-// gpuUse tells what the container does with its GPUs; nil if it has none or one of them is not measured.
+// gpuUse reports what the container does with its GPUs; nil if it has none or one of them is not measured.
 func (h *Runtime) gpuUse(ctx context.Context, c container.InspectResponse) (all []compute.GPUUse) {
 	for _, request := range c.HostConfig.DeviceRequests {
 		for _, id := range request.DeviceIDs {

@@ -6,7 +6,7 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// Ping tells whether the engine answers: ErrUnavailable, or the error of ctx.
+// Ping reports whether the engine answers: ErrUnavailable, or the error of ctx.
 func (h *Runtime) Ping(ctx context.Context) error {
 	_, err := ask(ctx, func(ctx context.Context) (client.PingResult, error) { return h.engine.Ping(ctx, client.PingOptions{}) })
 	return err

@@ -175,7 +175,7 @@ func private(text string) (network.Port, error) {
 	return network.ParsePort(number + "/" + kind)
 }
 
-// limitsDisk tells whether the engine's storage driver can limit the size of a container's disk.
+// limitsDisk reports whether the engine's storage driver can limit the size of a container's disk.
 func (h *Runtime) limitsDisk(info system.Info) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/pkg/authconfig"
@@ -222,7 +223,8 @@ func (h *Runtime) create(ctx context.Context, o client.ContainerCreateOptions) e
 
 // pull makes sure that the image is there.
 func (h *Runtime) pull(ctx context.Context, a runtime.Allocation) error {
-	if h.config.Pull != PullAlways {
+	built := strings.HasPrefix(a.Image, runtime.BuiltImages) // here, and is in no registry
+	if h.config.Pull != PullAlways || built {
 		_, err := ask(ctx, func(ctx context.Context) (client.ImageInspectResult, error) {
 			return h.engine.ImageInspect(ctx, a.Image)
 		})
@@ -231,6 +233,8 @@ func (h *Runtime) pull(ctx context.Context, a runtime.Allocation) error {
 			return nil
 		case !errdefs.IsNotFound(err):
 			return err
+		case built:
+			return fmt.Errorf("image %q was built, and is not there any more", a.Image)
 		case h.config.Pull == PullNever:
 			return fmt.Errorf("image %q is not there, and images are not pulled", a.Image)
 		}

@@ -22,7 +22,7 @@ var inherited = []string{
 // inheritedPrefixes begin the names of further ones.
 var inheritedPrefixes = []string{"LC_", "PYTHON"}
 
-// inherits tells whether a process gets the variable of berth's own environment.
+// inherits reports whether a process gets the variable of berth's own environment.
 func (h *Runtime) inherits(name string) bool {
 	return slices.Contains(inherited, name) || slices.Contains(h.inherit, name) ||
 		slices.ContainsFunc(inheritedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })

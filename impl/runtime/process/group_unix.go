@@ -4,7 +4,7 @@ package process
 
 import "syscall"
 
-// Supported tells why this runtime cannot run on this system.
+// Supported reports why this runtime cannot run on this system.
 func Supported() error { return nil }
 
 // signalGroup signals every process of the group. The caller makes sure that its leader has not been reaped, since only

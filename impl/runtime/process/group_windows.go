@@ -8,7 +8,7 @@ import (
 
 var errWindows = errors.New("process: this runtime needs process groups and does not run on Windows")
 
-// Supported tells why this runtime cannot run on this system.
+// Supported reports why this runtime cannot run on this system.
 func Supported() error { return errWindows }
 
 func signalGroup(int, syscall.Signal) error { return errWindows }

@@ -36,7 +36,7 @@ import (
 // The variables that each process gets besides those of its allocation.
 const (
 	EnvAllocation = "BERTH_ALLOCATION" // the id of the allocation
-	EnvOwner      = "BERTH_OWNER"      // Config.Dir as an absolute path: tells whose process it is
+	EnvOwner      = "BERTH_OWNER"      // Config.Dir as an absolute path: whose process it is
 )
 
 // markFile is there if a process was started since New last looked for leftovers.
@@ -258,7 +258,7 @@ func (h *Runtime) Remove(ctx context.Context, id string) error {
 	return nil
 }
 
-// Inspect tells how the allocation is. It is up as soon as its process has started: nothing more is known of it.
+// Inspect reports how the allocation is. It is up as soon as its process has started: nothing more is known of it.
 func (h *Runtime) Inspect(ctx context.Context, id string) (runtime.State, error) {
 	if err := ctx.Err(); err != nil {
 		return runtime.State{}, err

@@ -264,7 +264,7 @@ func TestTheProcessGetsArgumentsDirectoryAndEnvironment(t *testing.T) {
 	a.Args = " --flag  'one word'\n"
 	a.Env["RUNPOD_API_KEY"] = "a wider one"
 	a.Env["BERTH_OWNER"] = "somebody else"
-	a.Told = map[string]string{"RUNPOD_POD_ID": "a", "RUNPOD_API_KEY": "its own"}
+	a.Facts = map[string]string{"RUNPOD_POD_ID": "a", "RUNPOD_API_KEY": "its own"}
 	a.Ports = []string{"22/tcp", "80/http"}
 	require.NoError(t, host.Start(t.Context(), a))
 
@@ -291,7 +291,7 @@ func TestAnAllocationSetsNothingOfItsProcessUnlessTheRulesLetIt(t *testing.T) {
 	t.Parallel()
 	start := func(rules compute.ProcessRules, args string, env map[string]string) error {
 		host := strict(t, process.Config{Commands: map[string][]string{"true": {"true"}}, Rules: rules})
-		return host.Start(t.Context(), runtime.Allocation{ID: "a", Image: "true", Args: args, Env: env, Told: map[string]string{"RUNPOD_POD_ID": "a"}})
+		return host.Start(t.Context(), runtime.Allocation{ID: "a", Image: "true", Args: args, Env: env, Facts: map[string]string{"RUNPOD_POD_ID": "a"}})
 	}
 	browser := map[string]string{"PYTHONWARNINGS": "all:0:antigravity.x:0:0", "BROWSER": "sh -c id"}
 	require.NoError(t, start(compute.ProcessRules{}, "", nil))

@@ -126,7 +126,7 @@ func hands(t *testing.T, f Fixture) {
 	f.needs(t, Programs)
 	a := f.Plays("a", "args", "env GREETING", "env TOLD", "exit 0")
 	a.Env["GREETING"] = "it's $HOME"
-	a.Told = map[string]string{"TOLD": "by berth", "GREETING": "the user's goes before it"}
+	a.Facts = map[string]string{"TOLD": "by berth", "GREETING": "the user's goes before it"}
 	a.Args += ` say\ "one word"`
 	f.start(t, a)
 	f.await(t, "a", runtime.Ended)

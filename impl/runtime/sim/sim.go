@@ -68,7 +68,8 @@ type Fleet struct {
 	closed      bool
 	allocations map[string]allocation
 	disks       map[disk]string // what is written on each
-	numbers     numbers         // of published ports
+	images      map[compute.BuildID]bool
+	numbers     numbers // of published ports
 }
 
 // allocation is the runs of one. It is no more than 128 bytes: of more, a map makes an object of its own for each, and there are
@@ -112,14 +113,14 @@ func (a allocation) holds() []int {
 // plain is what most runs have in common.
 var plain = &extras{}
 
-// none tells whether there is nothing of all that.
+// none reports whether there is nothing of all that.
 func (e *extras) none() bool {
 	return e.args == "" && len(e.ports) == 0 && e.logEvery == 0 && len(e.says) == 0 && e.gpus == 0 && e.link == nil
 }
 
 // New makes an empty fleet.
 func New(clock compute.Clock) *Fleet {
-	return &Fleet{boot: DefaultBoot, clock: clock, ended: make(chan string), allocations: map[string]allocation{}, disks: map[disk]string{}}
+	return &Fleet{boot: DefaultBoot, clock: clock, ended: make(chan string), allocations: map[string]allocation{}, disks: map[disk]string{}, images: map[compute.BuildID]bool{}}
 }
 
 // Start plans the allocation's run. One that the fleet does not know and that was up before a restart of berth is up at
@@ -318,6 +319,7 @@ func (f *Fleet) Reset() {
 	f.boot = DefaultBoot
 	clear(f.allocations)
 	clear(f.disks)
+	clear(f.images)
 	f.numbers = numbers{}
 }
 

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"archive/tar"
+	"bufio"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// packed gives a folder as a tar archive, which is made while it is read, without what its .dockerignore names.
+func packed(folder string) (io.ReadCloser, error) {
+	ignored, err := readIgnored(filepath.Join(folder, ".dockerignore"))
+	if err != nil {
+		return nil, err
+	}
+	from, to := io.Pipe()
+	go func() {
+		archive := tar.NewWriter(to)
+		err := pack(folder, archive, ignored)
+		if err == nil {
+			err = archive.Close()
+		}
+		_ = to.CloseWithError(err)
+	}()
+	return from, nil
+}
+
+// pack writes folders, files and symbolic links, by names relative to the folder; what else there is is no part of an image.
+func pack(folder string, to *tar.Writer, ignored patterns) error {
+	return filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(folder, file)
+		if err != nil || name == "." {
+			return err
+		}
+		name = filepath.ToSlash(name)
+		switch ignores := ignored.match(name); {
+		case ignores && entry.IsDir() && !ignored.excepts():
+			return fs.SkipDir
+		case ignores, entry.Type()&^(fs.ModeDir|fs.ModeSymlink) != 0:
+			return nil
+		}
+
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		target := ""
+		if entry.Type() == fs.ModeSymlink {
+			if target, err = os.Readlink(file); err != nil {
+				return err
+			}
+		}
+		header, err := tar.FileInfoHeader(info, filepath.ToSlash(target))
+		if err != nil {
+			return err
+		}
+		header.Name, header.Uid, header.Gid, header.Uname, header.Gname = name, 0, 0, "", "" // as an engine's own client has it
+		if err := to.WriteHeader(header); err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		return copyFile(to, file)
+	})
+}
+
+func copyFile(to io.Writer, name string) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	_, err = io.Copy(to, file)
+	return err
+}
+
+// patterns are the lines of a .dockerignore.
+type patterns []string
+
+func readIgnored(name string) (all patterns, err error) {
+	file, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		if line := strings.TrimSpace(lines.Text()); line != "" && !strings.HasPrefix(line, "#") {
+			except := strings.HasPrefix(line, "!")
+			line = strings.TrimPrefix(path.Clean("/"+strings.TrimPrefix(line, "!")), "/")
+			if except {
+				line = "!" + line
+			}
+			all = append(all, line)
+		}
+	}
+	return all, lines.Err()
+}
+
+// excepts reports whether a line takes out of what others name.
+func (p patterns) excepts() bool {
+	for _, one := range p {
+		if strings.HasPrefix(one, "!") {
+			return true
+		}
+	}
+	return false
+}
+
+// match reports whether the last line that names the file, or a folder that it is in, ignores it. The Dockerfile is always sent: without it
+// there is no build.
+func (p patterns) match(name string) (ignored bool) {
+	if name == "Dockerfile" {
+		return false
+	}
+	for _, one := range p {
+		pattern, except := strings.CutPrefix(one, "!")
+		for at := name; at != "."; at = path.Dir(at) {
+			if names(strings.Split(pattern, "/"), strings.Split(at, "/")) {
+				ignored = !except
+				break
+			}
+		}
+	}
+	return ignored
+}
+
+// names reports whether the parts of a pattern, of which ** stands for any number, are those of a path.
+func names(pattern, parts []string) bool {
+	switch {
+	case len(pattern) == 0:
+		return len(parts) == 0
+	case pattern[0] == "**":
+		return names(pattern[1:], parts) || len(parts) > 0 && names(pattern, parts[1:])
+	case len(parts) == 0:
+		return false
+	}
+	is, err := path.Match(pattern[0], parts[0])
+	return err == nil && is && names(pattern[1:], parts[1:])
+}

@@ -1,0 +1,36 @@
+"""The tasks of the SDK, unmodified: a function runs in a pod of its own, which the SDK makes over GraphQL, reaches at the pod's
+public name, and terminates.
+
+usage: task_client.py URL KEY RUNTIME. The server's pods are processes, with env as an image. RUNTIME is the folder of what plays the
+program of the task images.
+"""
+
+import asyncio
+import os
+import sys
+
+os.environ["RUNPOD_API_BASE_URL"], os.environ["RUNPOD_API_KEY"], os.environ["TASK_RUNTIME"] = sys.argv[1:]
+
+import runpod  # noqa: E402: it reads the environment when it is imported
+from runpod.apps.errors import RemoteExecutionError  # noqa: E402
+from task_functions import fail, greet  # noqa: E402
+
+greeted = greet.remote("Ada")
+assert greeted["said"] == "good day, Ada", greeted
+assert runpod.get_pod(greeted["pod"]) is None, "the task's pod is still there"
+
+job = greet.spawn("Grace")
+made = job.pod_id
+assert runpod.get_pod(made)["status"] in {"STARTING", "RUNNING"}
+said = job.wait()
+said = asyncio.run(said) if asyncio.iscoroutine(said) else said
+assert said["pod"] == made and runpod.get_pod(made) is None, said
+
+try:
+    fail.remote()
+except RemoteExecutionError as error:
+    assert "no such thing" in str(error), error
+else:
+    raise AssertionError("a task that fails did not fail")
+assert runpod.get_pods() == [], "a task left a pod behind"
+print("ok: tasks of the SDK", runpod.__version__)

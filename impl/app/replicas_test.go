@@ -1,0 +1,86 @@
+//go:build unix
+
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/impl/app"
+)
+
+// startReplicas starts servers that share a PostgreSQL of their own, and gives the key of the first.
+func startReplicas(t *testing.T, n int, c app.Config) (all []*app.Server, key string) {
+	t.Helper()
+	dir := t.TempDir()
+	c.Store = newCluster(t, "fsync=off").URL("")
+	for i := range n {
+		c.Data = filepath.Join(dir, fmt.Sprint(i))
+		if i > 0 { // all have one key
+			c.SecretKey = filepath.Join(dir, "0", "secret.key")
+		}
+		s := start(t, c)
+		t.Cleanup(func() { require.NoError(t, s.Close()) })
+		all = append(all, s)
+	}
+
+	return all, all[0].FirstKey()
+}
+
+// TestReplicasThatAreAskedAtOnceGiveEachDeviceOnce asks three replicas for 200 pods of a GPU at once, on a fleet that has 160 of them.
+// The next owner knows what is taken.
+func TestReplicasThatAreAskedAtOnceGiveEachDeviceOnce(t *testing.T) {
+	t.Parallel()
+	var hosts []string
+	for n := range 20 {
+		hosts = append(hosts, fmt.Sprintf(`{"id":"h%d","dataCenterId":"US-KS-2","cloud":"SECURE","gpu":"NVIDIA L4","gpuCount":8,"vcpus":512,"memoryGb":4096,"diskGb":100000}`, n))
+	}
+	fleet := filepath.Join(t.TempDir(), "fleet.json")
+	require.NoError(t, os.WriteFile(fleet, []byte(`{"hosts":[`+strings.Join(hosts, ",")+`]}`), 0o600))
+	replicas, key := startReplicas(t, 3, app.Config{Fleet: fleet})
+
+	create := func(s *app.Server) (status int, pod map[string]any) {
+		require.Eventually(t, func() bool { // it has to try again if the owner changes in that moment
+			status, pod = callPublic(t, http.MethodPost, s.URL()+"/v2/pods", key, `{"name":"one","image":"i","gpu":{"id":"NVIDIA L4","count":1}}`)
+			return status != http.StatusServiceUnavailable
+		}, time.Minute, 10*time.Millisecond)
+		return status, pod
+	}
+	var mu sync.Mutex
+	var pods []string
+	statuses := map[int]int{}
+	var all sync.WaitGroup
+	for n := range 200 {
+		all.Go(func() {
+			status, pod := create(replicas[n%3])
+			mu.Lock()
+			defer mu.Unlock()
+			statuses[status]++
+			if status == http.StatusCreated {
+				pods = append(pods, pod["id"].(string))
+			}
+		})
+	}
+	all.Wait()
+	require.Equal(t, map[int]int{http.StatusCreated: 160, http.StatusBadRequest: 40}, statuses)
+
+	require.NoError(t, replicas[0].Close()) // it has owned the database
+	status, problem := create(replicas[1])
+	require.Equal(t, http.StatusBadRequest, status, problem)
+	status, _ = callPublic(t, http.MethodDelete, replicas[2].URL()+"/v2/pods/"+pods[0], key, "")
+	require.Equal(t, http.StatusNoContent, status)
+	require.Eventually(t, func() bool {
+		status, _ := create(replicas[2])
+		return status == http.StatusCreated
+	}, 10*time.Second, 10*time.Millisecond, "the room of a pod that was removed")
+	status, problem = create(replicas[1])
+	require.Equal(t, http.StatusBadRequest, status, problem)
+}

@@ -1,0 +1,137 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/loop"
+)
+
+// service is what a server does while it owns the store: all there is, where no other one shares it.
+type service struct {
+	config   Config
+	clocks   clocks
+	runs     *runtimes
+	before   *earlier
+	keyring  *control.Keyring
+	firstKey string
+	workers  *loop.Workers
+	declared map[string]compute.EndpointID
+	controls *controls // nil if there are none
+	work     *work
+	handler  http.Handler
+}
+
+// openService makes the service of that term. Nothing is done unasked yet.
+func openService(ctx context.Context, g ground, of term, u *undo) (*service, error) {
+	c := g.config
+	clocks := newClocks(c)
+	fleet := prepareFleet(ctx, c)
+	u.push("fleet", fleet.over)
+	db, err := openStore(ctx, c, of, clocks, g.seen, u)
+	if err := c.passed("store", err); err != nil {
+		return nil, err
+	}
+
+	keeper, err := newTimekeeper(ctx, clocks.running, db.store, c.Log)
+	if err := c.passed("clock", err); err != nil {
+		return nil, err
+	}
+	keys, err := openIdentity(ctx, c, clocks, db.store, g.dir, u)
+	if err := c.passed("keys", err); err != nil {
+		return nil, err
+	}
+
+	rates, err := openRates(ctx, c, clocks, db.store, g.bounds, u)
+	if err := c.passed("rates", err); err != nil {
+		return nil, err
+	}
+
+	owned := newOwned(c, keys)
+	runs, err := openRuntimes(ctx, c, g.bounds.kind, clocks, owned, u)
+	if err := c.passed("runtimes", err); err != nil {
+		return nil, err
+	}
+	before, err := noteRuntimes(ctx, db.store, runs, owned, c.Log)
+	if err := c.passed("earlier runtimes", err); err != nil {
+		return nil, err
+	}
+
+	use, err := openUseCases(ctx, useCasesConfig{c, clocks, db.store, keys, runs, g.at, g.seen, fleet}, u)
+	if err := c.passed("use cases", err); err != nil {
+		return nil, err
+	}
+	err = settleFiles(c, g.dir, keys, use)
+	if err := c.passed("files", err); err != nil {
+		return nil, err
+	}
+
+	work := newWork(ctx, c, clocks, db.store, keeper, keys, rates, use, u)
+	controls, err := openControls(ctx, c, clocks, db, keeper, keys, rates, runs, use, work, u)
+	if err := c.passed("test controls", err); err != nil {
+		return nil, err
+	}
+
+	edge := edge{c, g.bounds, clocks, db, keys, rates, runs, g.at, g.seen, use, controls, g.leaving, work.loops.ctx}
+	handler, err := newHandler(edge)
+	if err := c.passed("handlers", err); err != nil {
+		return nil, err
+	}
+
+	g.seen.watch(edge.sources(), u)
+	first, _ := keys.first.wait() // it is there: settleFiles has waited for it
+	return &service{
+		config: c, clocks: clocks, runs: runs, before: before, keyring: keys.keyring, firstKey: first, workers: use.workers,
+		declared: use.declared, controls: controls, work: work, handler: handler,
+	}, nil
+}
+
+// runPods has pods moved along: requests may end some, and need that.
+func (v *service) runPods(u *undo) {
+	v.clocks.running.Look()
+	v.work.runPods(u)
+}
+
+// run has all else done that is done unasked.
+func (v *service) run(u *undo) { v.work.run(v.before, v.runs.config, u) }
+
+// owning is the service of a replica, as long as it owns the store.
+type owning struct {
+	*service
+	undo     *undo
+	settle   *undo // what is undone before
+	requests sync.WaitGroup
+}
+
+// ServeHTTP answers a request.
+func (o *owning) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	o.requests.Add(1)
+	defer o.requests.Done()
+	o.handler.ServeHTTP(w, r)
+}
+
+// Settle has workers finish or give back what they hold, and held requests answered with what is known. Requests are answered as before.
+func (o *owning) Settle() error { return o.settle.all(false) }
+
+// Close ends the service. Nobody gives it requests any more.
+func (o *owning) Close() error { return errors.Join(o.Settle(), o.undo.all(false)) }
+
+// drain waits for the requests that are being answered, for as long as they may take.
+func (o *owning) drain() error {
+	ended := make(chan struct{})
+	go func() {
+		o.requests.Wait()
+		close(ended)
+	}()
+	over, stop := compute.SystemClock{}.After(o.config.Drain)
+	defer stop()
+	select {
+	case <-ended:
+	case <-over:
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package app
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+	"github.com/berthdev/berth/store/postgres"
+	"github.com/berthdev/berth/store/sqlite"
+)
+
+// database is the store.
+type database struct {
+	store   store.Store
+	scripts *storage // what the test controls set of it; nil without them
+}
+
+// term is the time in which a replica owns the store; the zero one never ends, and nobody else owns it.
+type term struct {
+	epoch int64
+	renew func() // ends it: memory may differ from the rows
+}
+
+// openStore opens the store, under what observes it and what tests set of it.
+func openStore(ctx context.Context, c Config, of term, clock compute.Clock, seen observers, u *undo) (d database, err error) {
+	if c.Store == "" {
+		d.store, err = openFile(ctx, c, clock, seen)
+	} else {
+		d.store, err = openPostgres(ctx, c, of, clock, seen)
+	}
+	if err != nil {
+		return d, err
+	}
+
+	u.push("store", d.store.Close)
+	if seen.tracing != nil {
+		d.store = seen.tracing.Store(d.store)
+	}
+	if c.TestControls {
+		d.scripts = &storage{Store: d.store}
+		d.store = d.scripts
+	}
+
+	return d, nil
+}
+
+// openFile opens the database in the data directory.
+func openFile(ctx context.Context, c Config, clock compute.Clock, seen observers) (store.Store, error) {
+	open := sqlite.Open
+	if c.Ephemeral {
+		open = sqlite.OpenUnsynced
+	}
+	with := []sqlite.Option{sqlite.Watch(logTrouble(c.Log))}
+	if seen.metrics != nil {
+		with = append(with, sqlite.Observe(seen.metrics.Committed))
+	}
+
+	db, err := open(ctx, filepath.Join(c.Data, databaseFile), clock, with...)
+	if err != nil {
+		return nil, err
+	}
+	logDamage(c.Log, db.Damage())
+	return db, nil
+}
+
+// openPostgres opens the database that the settings name, for that term.
+func openPostgres(ctx context.Context, c Config, of term, clock compute.Clock, seen observers) (store.Store, error) {
+	unknown := func() {
+		c.Log.Error("nobody knows whether the last commit is on disk; memory is made anew of the rows")
+		of.renew()
+	}
+	with := []postgres.Option{postgres.Of(of.epoch), postgres.Unknown(unknown), postgres.Watch(logTrouble(c.Log))}
+	if seen.metrics != nil {
+		with = append(with, postgres.Observe(seen.metrics.Committed))
+	}
+	return postgres.Open(ctx, c.Store, clock, with...)
+}

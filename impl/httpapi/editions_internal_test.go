@@ -1,0 +1,51 @@
+package httpapi
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	"github.com/labstack/echo/v4"
+	"github.com/stretchr/testify/require"
+
+	"github.com/berthdev/berth/gen/rest"
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/validate"
+)
+
+func TestAnOperationThatOnlyAnotherEditionHasIsNotFoundAndNamesIt(t *testing.T) {
+	t.Parallel()
+	only := validate.Op{Method: "GET", Path: "/v2/things"}
+	f := &front{op: only, ops: []*validate.Op{nil, &only}}
+	r := &request{Context: echo.New().NewContext(httptest.NewRequest("GET", "/v2/things", nil), httptest.NewRecorder())}
+	_, err := f.in(r)
+	require.Equal(t, compute.NotFound, compute.CodeOf(err))
+	require.ErrorContains(t, err, "GET /v2/things is not in edition 2.0.0; public-2026-10 has it (--contract, or the header Berth-Contract)")
+
+	r.answerIn(1)
+	op, err := f.in(r)
+	require.NoError(t, err)
+	require.Same(t, &only, op)
+}
+
+func TestTheEditionsOfAllDocumentsAreTheSame(t *testing.T) {
+	t.Parallel()
+	for _, editions := range interfaces {
+		require.Len(t, editions, len(rest.Editions))
+		for i, e := range editions {
+			require.Equal(t, rest.Editions[i].Name, e.Name)
+		}
+	}
+}
+
+func TestAnEditionIsFoundByEitherName(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"2.0.0": "2.0.0", "public": "public-2026-10", "public-2026-10": "public-2026-10"} {
+		got, err := Contract(name)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	for _, name := range []string{"", "2", "Public"} {
+		_, err := Contract(name)
+		require.Equal(t, compute.Rejected, compute.CodeOf(err), name)
+	}
+}

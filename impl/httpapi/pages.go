@@ -1,0 +1,87 @@
+package httpapi
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"hash/fnv"
+	"io"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/berthdev/berth/gen/rest"
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/impl/nullable"
+)
+
+// pageLimit is how many things a page has at most if its request does not say.
+const pageLimit = 1000
+
+// A cursor is the base64 of this version, of the position in two numbers, and of a hash of these with the list that they are
+// of. It is no secret, and needs no protection: a client that makes one up sees no more than its own list from another place on.
+const cursorVersion = 1
+
+// listed is a list that is read in pages: an operation as its caller asked for it, with all parameters but the page's own. A cursor of
+// another list is none of this one.
+type listed []string
+
+// listOf names a list of the caller's.
+func listOf(c echo.Context, operation string, parameters ...string) listed {
+	return append(listed{string(callerOf(c).UserID), operation}, parameters...)
+}
+
+// page gives what the parameters ask for. Invalid for a cursor that this list did not give (rules pages.cursor.*).
+func (l listed) page(cursor *rest.Cursor, limit *rest.Limit) (p compute.Page, err error) {
+	p.Limit = pageLimit
+	if limit != nil {
+		p.Limit = int(*limit)
+	}
+	if cursor != nil {
+		p.After, err = l.position(*cursor)
+	}
+	return p, err
+}
+
+// pagination says where the next page begins.
+func (l listed) pagination(next compute.Position) rest.Pagination {
+	if next == (compute.Position{}) {
+		return rest.Pagination{NextCursor: nullable.NewNullNullable[string]()}
+	}
+	return rest.Pagination{HasNextPage: true, NextCursor: nullable.NewNullableWithValue(l.cursor(next))}
+}
+
+// cursor writes a position of the list.
+func (l listed) cursor(p compute.Position) string {
+	text := []byte{cursorVersion}
+	text = binary.AppendVarint(text, p.At)
+	text = binary.AppendVarint(text, p.Seq)
+	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(text, l.hash(text)))
+}
+
+// position reads what cursor has written. Invalid for everything else.
+func (l listed) position(cursor string) (p compute.Position, err error) {
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err == nil && len(text) > 0 && text[0] == cursorVersion {
+		at, n := binary.Varint(text[1:])
+		if n > 0 {
+			p.At = at
+			p.Seq, _ = binary.Varint(text[1+n:])
+		}
+	}
+
+	if p == (compute.Position{}) || l.cursor(p) != cursor {
+		const line = "query.cursor: is not a cursor that this list gave, for the same caller and parameters"
+		return compute.Position{}, &compute.Error{Code: compute.Invalid, Detail: line, Fields: []string{line}}
+	}
+	return p, nil
+}
+
+// hash is that of the text and of the list.
+func (l listed) hash(text []byte) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write(text) // it never fails
+	for _, part := range l {
+		_, _ = h.Write([]byte{0})
+		_, _ = io.WriteString(h, part)
+	}
+	return h.Sum64()
+}

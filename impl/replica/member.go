@@ -1,0 +1,343 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/berthdev/berth/impl/compute"
+	"github.com/berthdev/berth/store"
+)
+
+const (
+	// Lease is for how long a replica owns the store from when it last said so.
+	Lease = 6 * time.Second
+	// renewTick is how often the owner says so.
+	renewTick = Lease / 3
+	// lookTick is how often the others look who it is.
+	lookTick = time.Second
+	// margin is how much earlier than the database the owner takes its lease for over.
+	margin = time.Second
+)
+
+// Service is what a replica does while it owns the store.
+type Service interface {
+	http.Handler
+	// Settle ends what is done unasked, and what requests wait for. Requests are answered still, those of workers that end, too.
+	Settle() error
+	// Close ends it, with what Settle does if that was not done.
+	Close() error
+}
+
+// Settings are what a Member is made of.
+type Settings struct {
+	Me     store.Replica
+	Owners store.Owners
+	Key    []byte // which all replicas share, and nobody else has
+	Log    *slog.Logger
+	// Refuse answers a request with a failure, as its interface does.
+	Refuse func(http.ResponseWriter, *http.Request, error)
+	// Serve makes the service of the owner of that epoch.
+	Serve func(ctx context.Context, epoch int64) (Service, error)
+}
+
+// Member is one replica among those that share a store. It answers requests, or sends them on.
+type Member struct {
+	settings Settings
+	proof    string
+	forward  *forwarder
+	senders  senders
+	hurries  atomic.Bool // it is about to stop
+	seen     int64       // the last epoch
+	others   atomic.Pointer[[]store.Replica]
+	now      atomic.Pointer[view]
+	look     chan struct{} // somebody has found that the owner may be another one
+	stale    atomic.Int64  // epoch of a service whose memory may differ from the rows; 0: none
+	away     atomic.Bool   // the store cannot be reached
+	ended    chan struct{} // closed when the service of before has ended; nil: there was none
+}
+
+// view is what a member knows of the owner. Another one takes its place; it is never changed.
+type view struct {
+	owner   store.Owner
+	service Service       // nil: this replica does not own the store
+	until   time.Time     // of the lease, by the machine's clock, without the margin
+	changed chan struct{} // closed when there is another view
+}
+
+// Join makes a Member. It fails if another replica runs with other settings, and names them.
+func Join(ctx context.Context, s Settings) (*Member, error) {
+	others, err := s.Owners.Join(ctx, s.Me, Lease)
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range others {
+		if err := agree(s.Me, other); err != nil {
+			return nil, errors.Join(err, s.Owners.Leave(ctx, s.Me))
+		}
+	}
+
+	m := &Member{settings: s, proof: proofOf(s.Key), look: make(chan struct{}, 1)}
+	m.forward = newForwarder(m)
+	m.now.Store(&view{changed: make(chan struct{})})
+	return m, nil
+}
+
+// agree fails if two replicas have settings that must be the same and are not.
+func agree(me, other store.Replica) error {
+	for _, name := range slices.Sorted(maps.Keys(me.Settings)) {
+		if mine, theirs := me.Settings[name], other.Settings[name]; mine != theirs {
+			return fmt.Errorf("the replica at %s has %s %q, and this one has %q: they must be the same", other.Address, name, theirs, mine)
+		}
+	}
+	return nil
+}
+
+// Run keeps the replica's place among the others until ctx ends. It calls settled once, when there is an owner.
+func (m *Member) Run(ctx context.Context, settled func(error)) {
+	failing := false
+	for ctx.Err() == nil {
+		wait, err := m.step(ctx)
+		look := m.look
+		if m.away.Store(store.TroubleOf(err) == store.Away); m.away.Load() { // each request would have it looked again, in vain
+			wait, look = lookTick/4, nil
+		}
+		m.logChange(ctx, failing, err)
+		failing = err != nil
+		if settled != nil && (err != nil || m.now.Load().owner.ID != "") {
+			settled(err)
+			settled = nil
+		}
+
+		tick, stop := compute.SystemClock{}.After(wait)
+		select {
+		case <-tick:
+		case <-look:
+		case <-ctx.Done():
+		}
+		stop()
+	}
+}
+
+// logChange has the log say once that the owner cannot be found out, and once that it can.
+func (m *Member) logChange(ctx context.Context, failing bool, err error) {
+	switch {
+	case ctx.Err() != nil:
+	case err != nil && !failing:
+		m.settings.Log.Warn("who owns the store cannot be found out", "error", err)
+	case err == nil && failing:
+		m.settings.Log.Info("who owns the store is known again")
+	}
+}
+
+// step renews the lease, or finds out whose it is, and has the service follow. It gives when to do so again.
+func (m *Member) step(ctx context.Context) (wait time.Duration, err error) {
+	asked := compute.SystemClock{}.Now()
+	within, cancel := context.WithTimeout(ctx, Lease)
+	defer cancel()
+	owner, err := m.find(within)
+	if err != nil {
+		return lookTick, err // what this replica owns it owns until another one can
+	}
+	others, err := m.settings.Owners.Join(within, m.settings.Me, Lease)
+	if err != nil {
+		return lookTick, err
+	}
+	m.others.Store(&others)
+
+	before := m.now.Load()
+	switch {
+	case owner.ID == m.settings.Me.ID && owner.Epoch == m.stale.Load():
+		err := m.settings.Owners.Release(within, m.settings.Me)
+		m.lose(before)
+		return 0, err
+	case owner.ID != m.settings.Me.ID:
+		m.lose(before)
+		if owner.Left <= 0 { // nobody owns it
+			owner = store.Owner{}
+		}
+		m.see(&view{owner: owner})
+		return min(lookTick, max(owner.Left, 10*time.Millisecond)), nil
+	case before.service != nil && before.owner.Epoch == owner.Epoch:
+		m.now.Store(before.renewed(owner, asked))
+		return renewTick, nil
+	}
+
+	m.lose(before)
+	return m.begin(ctx, owner)
+}
+
+// find renews the lease, or takes what nobody has, and gives the owner. A replica whose service of before still ends takes nothing.
+func (m *Member) find(ctx context.Context) (store.Owner, error) {
+	if m.ending() {
+		owner, err := m.settings.Owners.See(ctx)
+		if owner.ID == m.settings.Me.ID {
+			owner = store.Owner{}
+		}
+		return owner, err
+	}
+	return m.settings.Owners.Hold(ctx, m.settings.Me, Lease)
+}
+
+// ending reports whether the service of before still ends.
+func (m *Member) ending() bool {
+	select {
+	case <-m.ended:
+		return false
+	default:
+		return m.ended != nil
+	}
+}
+
+// begin begins to serve as the owner, and keeps the lease meanwhile.
+func (m *Member) begin(ctx context.Context, owner store.Owner) (time.Duration, error) {
+	m.settings.Log.Info("this replica owns the store", "epoch", owner.Epoch)
+	kept, stop := context.WithCancel(ctx)
+	defer stop()
+	go m.keep(kept)
+	if m.ended != nil {
+		<-m.ended
+	}
+	service, err := m.settings.Serve(ctx, owner.Epoch)
+	if err != nil {
+		return lookTick, errors.Join(fmt.Errorf("serve: %w", err), m.settings.Owners.Release(ctx, m.settings.Me))
+	}
+	m.see(&view{owner: owner, service: service, until: compute.SystemClock{}.Now().Add(renewTick)})
+	return 0, nil
+}
+
+// keep renews the lease until ctx ends: to begin may take longer than one lasts.
+func (m *Member) keep(ctx context.Context) {
+	for {
+		tick, stop := compute.SystemClock{}.After(renewTick)
+		select {
+		case <-tick:
+		case <-ctx.Done():
+			stop()
+			return
+		}
+
+		asked := compute.SystemClock{}.Now()
+		owner, err := m.settings.Owners.Hold(ctx, m.settings.Me, Lease)
+		if err != nil {
+			continue // the next step says why
+		}
+		if v := m.now.Load(); v.service != nil && v.owner.Epoch == owner.Epoch && owner.ID == m.settings.Me.ID {
+			m.now.CompareAndSwap(v, v.renewed(owner, asked))
+		}
+	}
+}
+
+// renewed is the view after the lease was renewed, which was asked for at that moment.
+func (v *view) renewed(owner store.Owner, asked time.Time) *view {
+	return &view{owner: owner, service: v.service, until: asked.Add(owner.Left - margin), changed: v.changed}
+}
+
+// lose ends the service of an owner that is none any more, beside what else is done: its workers may take their time to end, and
+// requests are sent on meanwhile. What it would write is refused.
+func (m *Member) lose(before *view) {
+	if before.service == nil {
+		return
+	}
+	m.settings.Log.Warn("this replica does not own the store any more", "epoch", before.owner.Epoch)
+	m.see(&view{})
+	ended := make(chan struct{})
+	m.ended = ended
+	go func() {
+		defer close(ended)
+		if err := before.service.Close(); err != nil {
+			m.settings.Log.Warn("what an owner does did not end well", "error", err)
+		}
+		m.Doubt()
+	}()
+}
+
+// see has a new view take the place of the one before.
+func (m *Member) see(v *view) {
+	before := m.now.Load()
+	if v.changed = before.changed; before.owner != v.owner || before.service != v.service {
+		v.changed = make(chan struct{})
+		defer close(before.changed)
+	}
+	m.now.Store(v)
+	if v.owner.Epoch > m.seen {
+		m.seen = v.owner.Epoch
+		go m.forward.tries.giveUp(v.owner.Epoch)
+	}
+}
+
+// Doubt has the member look at once who the owner is: a write was refused, or the owner does not answer.
+func (m *Member) Doubt() {
+	select {
+	case m.look <- struct{}{}:
+	default:
+	}
+}
+
+// Renew has the service of the owner of that epoch answer nothing any more, and another one with another epoch take its place, here or at
+// another replica: the memory of that one may differ from the rows.
+func (m *Member) Renew(epoch int64) {
+	m.stale.Store(epoch)
+	m.Doubt()
+}
+
+// Owner gives the owner as far as the replica knows; its ID is empty if there is none.
+func (m *Member) Owner() store.Owner { return m.now.Load().owner }
+
+// Owns reports whether this replica is the owner, and answers. It does not once its lease is over, whoever else may be the owner then.
+func (m *Member) Owns() bool { return m.serves(m.now.Load()) }
+
+// Service gives the service of the replica; nil if it does not own the store.
+func (m *Member) Service() Service { return m.now.Load().service }
+
+// Leave ends the service if there is one, and gives the store to who asks next. Requests are sent on from then on. Run must have ended.
+func (m *Member) Leave(ctx context.Context) error {
+	err := m.handOver(ctx)
+	if m.ended != nil {
+		<-m.ended
+	}
+	err = errors.Join(err, m.settings.Owners.Leave(ctx, m.settings.Me))
+	m.notifyAll(ctx)
+	return err
+}
+
+// handOver ends the service, and keeps the lease until it has ended: what it does last is to be written.
+func (m *Member) handOver(ctx context.Context) error {
+	v := m.now.Load()
+	if v.service == nil {
+		m.see(&view{owner: v.owner})
+		return nil
+	}
+
+	kept, stop := context.WithCancel(ctx)
+	var keeping sync.WaitGroup
+	keeping.Go(func() { m.keep(kept) })
+	defer keeping.Wait()
+	defer stop()
+
+	err := v.service.Settle()
+	m.see(&view{})
+	return errors.Join(err, v.service.Close())
+}
+
+// Follow looks who the owner is until ctx ends, and never becomes it: for a replica that has left, and still has requests.
+func (m *Member) Follow(ctx context.Context) {
+	for ctx.Err() == nil {
+		if owner, err := m.settings.Owners.See(ctx); err == nil && owner.Left > 0 {
+			m.see(&view{owner: owner})
+		}
+		tick, stop := compute.SystemClock{}.After(lookTick / 4)
+		select {
+		case <-tick:
+		case <-ctx.Done():
+		}
+		stop()
+	}
+}

@@ -1,0 +1,32 @@
+package postgres
+
+import (
+	"context"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAServerThatSaysNothingIsNotWaitedForForever(t *testing.T) {
+	t.Parallel()
+	near, far := net.Pipe()
+	t.Cleanup(func() { _ = far.Close() })
+	dial := func(context.Context, string, string) (net.Conn, error) { return near, nil }
+	c, err := impatient(dial, time.Millisecond)(t.Context(), "", "")
+	require.NoError(t, err)
+	_, err = c.Read(make([]byte, 1))
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+
+	c.(*impatientConn).silence = time.Hour
+	go func() { _, _ = far.Write([]byte("a")) }()
+	_, err = c.Read(make([]byte, 1))
+	require.NoError(t, err, "the next answer is waited for")
+
+	require.NoError(t, c.SetDeadline(time.Now()))
+	_, err = c.Read(make([]byte, 1))
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded, "a deadline is kept")
+	require.NoError(t, c.SetDeadline(time.Time{}))
+}

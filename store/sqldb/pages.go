@@ -1,0 +1,51 @@
+package sqldb
+
+import (
+	"strconv"
+
+	"github.com/berthdev/berth/impl/compute"
+)
+
+// positionColumns are what lists are ordered by, the latest first.
+var positionColumns = columns[compute.Position]{
+	whole("created_at", func(p *compute.Position) *int64 { return &p.At }),
+	whole("seq", func(p *compute.Position) *int64 { return &p.Seq }),
+}
+
+// newestFirst is a list that is read in pages, each with a search of the index that orders it, from the place on where the page before
+// ended. That place is read only where a page follows, so that the rows need not carry theirs.
+type newestFirst[T any] struct {
+	columns  columns[T]
+	id       func(*T) string
+	first    string // the statement of the first page
+	later    string // and that of the others
+	position string // where the row with an id is
+}
+
+// pagesOf makes the statements of a list: the rows of the table for which the condition holds, which has one value.
+func pagesOf[T any](table string, c columns[T], condition string, id func(*T) string) newestFirst[T] {
+	rows := `SELECT ` + c.list() + ` FROM ` + table + ` WHERE ` + condition
+	const order = ` ORDER BY created_at DESC, seq DESC LIMIT ?`
+	return newestFirst[T]{
+		columns: c, id: id,
+		first: rows + order, later: rows + ` AND (created_at, seq) < (?, ?)` + order,
+		position: `SELECT ` + positionColumns.list() + ` FROM ` + table + ` WHERE id = ?`,
+	}
+}
+
+// page reads a page of what belongs to the owner, and the place where the next one begins; zero: there is none.
+func (n *newestFirst[T]) page(tx *Tx, what, owner string, p compute.Page) (all []T, next compute.Position, err error) {
+	more := p.Limit + 1 // one reports whether there are more
+	if p.After == (compute.Position{}) {
+		all, err = list(tx, what, n.columns, n.first, owner, more)
+	} else {
+		all, err = list(tx, what, n.columns, n.later, owner, p.After.At, p.After.Seq, more)
+	}
+	if err != nil || len(all) <= p.Limit {
+		return all, next, err
+	}
+
+	all = all[:p.Limit]
+	next, _, err = get(tx, what+" after "+strconv.Itoa(p.Limit), positionColumns, n.position, n.id(&all[p.Limit-1]))
+	return all, next, err
+}
