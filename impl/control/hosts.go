@@ -1,6 +1,7 @@
 package control
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -182,6 +183,51 @@ func (h *host) fits(w *want, free amount) bool {
 	return free.covers(h.share(w)) && w.PersistentGB <= free.diskGB-w.DiskGB && w.LeastDiskGB <= free.diskGB
 }
 
+// possible gives a host that could hold it if nothing else were there; nil if there is none. The caller has the lock.
+func (p *Placement) possible(w *want) (found *host) {
+	for _, h := range p.suiting(w) {
+		if h.fits(w, h.whole()) && (found == nil || w.rankOf(h) < w.rankOf(found)) {
+			found = h
+		}
+	}
+	return found
+}
+
+// rankOf gives the place of the host's data center among those that are asked for.
+func (w *want) rankOf(h *host) int {
+	if len(w.DataCenterIDs) > 0 {
+		return slices.Index(w.DataCenterIDs, h.DataCenterID)
+	}
+	return h.rank
+}
+
+// unit names what is counted, for people: "GPUs of", and the type.
+func (w *want) unit() (unit, name string) {
+	if w.CPU != "" {
+		return "vCPUs of", w.CPU
+	}
+	return "GPUs of", w.GPU
+}
+
+// largest says how much the hosts of the asked sort have at most. The caller has the lock.
+func (p *Placement) largest(w want) string {
+	suiting := p.suiting(&w)
+	if len(suiting) == 0 {
+		return "none is of that sort"
+	}
+	var most, disk int64
+	for _, h := range suiting {
+		n := h.GPUCount
+		if w.CPU != "" {
+			n = h.VCPUs
+		}
+		most, disk = max(most, n), max(disk, h.DiskGB)
+	}
+
+	unit, name := w.unit()
+	return fmt.Sprintf("one has at most %d %s %s and %d GB of disk", most, unit, name, disk)
+}
+
 // best has the runtime choose among the hosts with room. Nil if there is none. The caller has the lock.
 func (p *Placement) best(w *want) *host {
 	hosts := p.kinds[kind{w.GPU, w.CPU}]
@@ -190,11 +236,7 @@ func (p *Placement) best(w *want) *host {
 			if !h.suits(w) || !h.fits(w, h.free) {
 				continue
 			}
-			rank := h.rank
-			if len(w.DataCenterIDs) > 0 {
-				rank = slices.Index(w.DataCenterIDs, h.DataCenterID)
-			}
-			if !yield(compute.HostRoom{Number: i, HostID: h.ID, Rank: rank, GPUs: h.free.gpus, VCPUs: h.free.vcpus}) {
+			if !yield(compute.HostRoom{Number: i, HostID: h.ID, Rank: w.rankOf(h), GPUs: h.free.gpus, VCPUs: h.free.vcpus}) {
 				return
 			}
 		}

@@ -34,10 +34,11 @@ type Placement struct {
 	draining map[string]bool // hosts of the fleet on which nothing more is placed
 	left     map[string]bool // hosts that left the fleet while the server ran
 	hosts    []host
-	byID     map[string]*host // nil until somebody asks: a server without pods never does
-	kinds    map[kind][]*host // in the order of the fleet
-	known    bool             // memory has what the rows say
-	readings int              // how often it was read
+	byID     map[string]*host  // nil until somebody asks: a server without pods never does
+	kinds    map[kind][]*host  // in the order of the fleet
+	taken    map[string]amount // of hosts of a runtime that schedules: what it reports to be held of them
+	known    bool              // memory has what the rows say
+	readings int               // how often it was read
 }
 
 // kind is what a host is looked for by: a GPU type or a CPU flavor.
@@ -47,6 +48,9 @@ type kind struct{ gpu, cpu string }
 type PlacementOptions struct {
 	// Place chooses among the hosts that have room: that of the runtime.
 	Place func(rooms iter.Seq[compute.HostRoom]) (compute.HostRoom, bool)
+	// Schedules: the runtime places by a scheduler of its own. Nothing is claimed of hosts, and what could be held by one waits there
+	// until it is; the hosts are those of SetReported.
+	Schedules bool
 	// Looked is notified of each look for a host, for a pod or a worker, and how it came out; it must be quick. Nil: nobody counts.
 	Looked func(who string, o Outcome)
 }
@@ -90,7 +94,8 @@ func (p *Placement) read(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range p.hosts {
-		p.hosts[i].free, p.hosts[i].devices = p.hosts[i].whole(), nil
+		h := &p.hosts[i]
+		h.free, h.devices = h.whole().plus(p.taken[h.ID], -1), nil
 	}
 
 	for id, claimed := range sums {
@@ -308,10 +313,7 @@ func (p *Placement) refuse(who string, wants []want) error {
 
 // full says what was asked and what is free. The caller has the lock.
 func (p *Placement) full(noun string, w want) *compute.Error {
-	unit, name := "GPUs of", w.GPU
-	if w.CPU != "" {
-		unit, name = "vCPUs of", w.CPU
-	}
+	unit, name := w.unit()
 	asked := fmt.Sprintf("asked for %d %s %s and %d GB of disk in cloud %s", w.Count, unit, name, w.DiskGB, w.Cloud)
 	if w.PersistentGB > 0 {
 		asked += fmt.Sprintf(", %d GB of persistent storage", w.PersistentGB)
@@ -325,6 +327,10 @@ func (p *Placement) full(noun string, w want) *compute.Error {
 	asked += w.words()
 	if w.HostID != "" {
 		asked += ", on the host that holds its data"
+	}
+
+	if p.possible(&w) == nil {
+		return compute.Errorf(compute.Rejected, "nothing can hold the %s now: %s; and nothing ever can, as the hosts are: %s", noun, asked, p.largest(w))
 	}
 
 	var all, most, disk int64

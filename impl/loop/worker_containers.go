@@ -37,6 +37,7 @@ type worker struct {
 	started  time.Time
 	starting bool // the runtime may not know it yet
 	up       bool
+	waits    string // what it waits for, while it does not come up; empty: for nothing that is known
 
 	ending  *ending              // it is to end, or has ended by itself; nil: neither
 	stopped bool                 // its container has ended
@@ -101,6 +102,9 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 	if w.CPU != nil {
 		a.VCPUs, a.MemoryBytes = w.CPU.VCPUCount, w.CPU.MemoryGB<<30
 	}
+	if !e.Declared {
+		a.Hosts = l.Placement.HostsForWorker(w)
+	}
 
 	if e.RegistryID != "" {
 		a.Credential = func(ctx context.Context) (runtime.Credential, error) {
@@ -149,6 +153,11 @@ func (l *Workers) inspect(ctx context.Context, id compute.WorkerID, w *worker) e
 		return nil
 	case err == nil && state.Phase == runtime.Ended:
 		l.ended(ctx, id, w, state)
+	case err == nil && state.Phase == runtime.Starting && state.Reason != w.waits:
+		w.waits = state.Reason
+		if w.waits != "" {
+			l.say(ctx, id, "worker waits: "+w.waits)
+		}
 	case err == nil && state.Phase == runtime.Up && !w.up:
 		return l.cameUp(ctx, id, w, state.StartedAt)
 	}
