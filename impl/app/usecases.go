@@ -97,6 +97,9 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 	use.control = control.New(c.store, c.who.ids, use.placement, c.runs.forRules(), control.Hints{
 		Pod: use.pods.Hint, Timer: func(id compute.PodID) { use.timers.Hint(id) }, Volume: use.pods.HintVolume,
 	})
+	if err = use.control.EndRemoved(ctx); err != nil {
+		return nil, err
+	}
 	use.control.SetInterruptions(c.InterruptAfter, c.InterruptSeed)
 	use.timers = loop.NewTimers(c.store, use.control, c.clock, c.Log)
 	use.endpoints = control.NewEndpoints(c.store, c.who.ids, use.placement, use.queue, c.runs.forRules())

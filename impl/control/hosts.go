@@ -1,7 +1,6 @@
 package control
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -183,14 +182,9 @@ func (h *host) fits(w *want, free amount) bool {
 	return free.covers(h.share(w)) && w.PersistentGB <= free.diskGB-w.DiskGB && w.LeastDiskGB <= free.diskGB
 }
 
-// possible gives a host that could hold it if nothing else were there; nil if there is none. The caller has the lock.
-func (p *Placement) possible(w *want) (found *host) {
-	for _, h := range p.suiting(w) {
-		if h.fits(w, h.whole()) && (found == nil || w.rankOf(h) < w.rankOf(found)) {
-			found = h
-		}
-	}
-	return found
+// couldEver reports whether a host could hold it if nothing else were there. The caller has the lock.
+func (p *Placement) couldEver(w *want) bool {
+	return slices.ContainsFunc(p.suiting(w), func(h *host) bool { return h.fits(w, h.whole()) })
 }
 
 // rankOf gives the place of the host's data center among those that are asked for.
@@ -207,25 +201,6 @@ func (w *want) unit() (unit, name string) {
 		return "vCPUs of", w.CPU
 	}
 	return "GPUs of", w.GPU
-}
-
-// largest says how much the hosts of the asked sort have at most. The caller has the lock.
-func (p *Placement) largest(w want) string {
-	suiting := p.suiting(&w)
-	if len(suiting) == 0 {
-		return "none is of that sort"
-	}
-	var most, disk int64
-	for _, h := range suiting {
-		n := h.GPUCount
-		if w.CPU != "" {
-			n = h.VCPUs
-		}
-		most, disk = max(most, n), max(disk, h.DiskGB)
-	}
-
-	unit, name := w.unit()
-	return fmt.Sprintf("one has at most %d %s %s and %d GB of disk", most, unit, name, disk)
 }
 
 // best has the runtime choose among the hosts with room. Nil if there is none. The caller has the lock.
