@@ -10,6 +10,7 @@ type Capabilities struct {
 	Networks  bool // puts pods of a user into one network
 	Registry  bool // pulls images from registries, with a credential
 	Login     bool // a user may log in to a pod by SSH
+	Schedules bool // the runtime's own scheduler places: berth claims nothing of hosts, and what has no room now waits
 	// HostName is the name by which what it runs reaches the machine of the server, where the server listens on the loopback alone;
 	// empty: by the loopback.
 	HostName string

@@ -77,9 +77,10 @@ type NetworkVolumes interface {
 
 // Allocation is what is to run. In numbers, zero is no bound.
 type Allocation struct {
-	ID          string // unique among all pods and workers
-	Generation  int64  // which of the runs of this id it is; State gives it back
-	HostID      string // where Place put it; empty: it holds no host, as the worker of a declared endpoint
+	ID          string   // unique among all pods and workers
+	Generation  int64    // which of the runs of this id it is; State gives it back
+	HostID      string   // where Place put it; empty: it holds no host, as the worker of a declared endpoint
+	Hosts       []string // the only ones that a runtime that schedules may run it on; empty: any
 	Image       string
 	Args        string            // arguments of the image's entrypoint, see package args; empty: the image's own
 	Hostname    string            // what it is called inside, where it has a name of its own; empty: the runtime chooses
@@ -103,6 +104,7 @@ type Allocation struct {
 
 // GPUs are those that an allocation gets: the devices where somebody chose them, else so many as the runtime chooses.
 type GPUs struct {
+	Type    string // id in the catalog, for a runtime that schedules
 	Count   int64
 	Devices []string // ids, as the vendor's tools give them; empty: the runtime chooses, else Count of them
 }
@@ -150,7 +152,8 @@ type State struct {
 	Generation int64
 	ExitCode   int                     // when Ended; -1, or 128 and the signal's number, if a signal ended it; -1 if it never came up
 	OOM        bool                    // when Ended: it was killed because it used more memory than it may
-	Reason     string                  // when Ended: why, if more is known than the exit code tells
+	Reason     string                  // when Ended: why, if more is known than the exit code tells; while Starting: what it waits for
+	HostID     string                  // where it runs, of a runtime that schedules
 	StartedAt  time.Time               // when it came up; zero while Starting
 	Ports      []compute.PublishedPort // while Up; a new start may publish on others
 	Until      time.Time               // unless Ended: nothing of this changes by itself before; zero: nobody knows

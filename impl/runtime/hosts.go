@@ -1,0 +1,25 @@
+package runtime
+
+import "context"
+
+// HostReporter is a runtime that knows the machines of its own scheduler.
+type HostReporter interface {
+	// Hosts gives the machines as they are now. ErrUnavailable.
+	Hosts(ctx context.Context) ([]HostReport, error)
+	// HostsChanged delivers a hint after each change, many of them as one. The channel is the runtime's own and is never closed.
+	HostsChanged() <-chan struct{}
+}
+
+// HostReport is one machine: what it has, and what allocations of this runtime take of that.
+type HostReport struct {
+	ID         string
+	Zone       string // where it is, as its operator calls it; empty: nobody said
+	GPUProduct string // as the vendor's tools name it; empty: it has none
+	Has, Taken HostSize
+	Ready      bool
+	Draining   bool   // nothing more is placed on it
+	Reason     string // why it is not ready
+}
+
+// HostSize is a part of a machine.
+type HostSize struct{ GPUs, VCPUs, MemoryGB, DiskGB int64 }
