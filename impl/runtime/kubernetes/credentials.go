@@ -49,26 +49,29 @@ type source struct {
 
 // load finds the credentials.
 func (s source) load() (credentials, error) {
-	files := filepath.SplitList(os.Getenv("KUBECONFIG"))
-	if s.file != "" {
-		files = []string{s.file}
-	}
-	if len(files) == 0 && s.context == "" && os.Getenv(inClusterHost) != "" {
+	if s.file == "" && s.context == "" && os.Getenv("KUBECONFIG") == "" && os.Getenv(inClusterHost) != "" {
 		return s.inCluster(inClusterDir)
 	}
-
-	if len(files) == 0 {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return credentials{}, fmt.Errorf("kubernetes: no cluster is named: %w", err)
-		}
-		files = []string{filepath.Join(home, ".kube", "config")}
-	}
-	config, err := readConfigs(files)
+	config, err := readConfigs(s.files())
 	if err != nil {
 		return credentials{}, err
 	}
 	return config.credentials(s.context, s.namespace)
+}
+
+// files are the kubeconfigs that are meant.
+func (s source) files() []string {
+	if s.file != "" {
+		return []string{s.file}
+	}
+	if files := filepath.SplitList(os.Getenv("KUBECONFIG")); len(files) > 0 {
+		return files
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil
+	}
+	return []string{filepath.Join(home, ".kube", "config")}
 }
 
 // inCluster are the credentials of the Pod that berth runs in.

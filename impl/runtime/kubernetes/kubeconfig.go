@@ -86,7 +86,7 @@ func readConfigs(paths []string) (all kubeconfig, err error) {
 	}
 
 	if read == 0 {
-		return all, fmt.Errorf("kubernetes: none of the kubeconfigs is there: %q", paths)
+		return all, fmt.Errorf("kubernetes: there is no kubeconfig, and berth is in no Pod: %q", paths)
 	}
 	return all, nil
 }
