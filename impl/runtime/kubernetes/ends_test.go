@@ -143,6 +143,7 @@ func TestStop_OfASilentNodeForcesTheEnd(t *testing.T) {
 		require.Fail(t, "it waits for a node that is silent")
 	}
 	require.Equal(t, runtime.Ended, state(t, h, "a").Phase)
+	require.Equal(t, 0.0, s.Object("pods", "berth-a-0")["metadata"].(map[string]any)["deletionGracePeriodSeconds"])
 	clears(t, s, h, "a")
 }
 
@@ -153,7 +154,7 @@ func TestStop_KillsAfterTheGraceWhoHeedsNoSIGTERM(t *testing.T) {
 	start(t, h, playing("a", "tick 100000"))
 	began := time.Now()
 	require.NoError(t, h.Stop(t.Context(), "a", time.Second))
-	require.Less(t, time.Since(began), patience)
+	require.GreaterOrEqual(t, time.Since(began), time.Second)
 	require.Equal(t, 137, state(t, h, "a").ExitCode)
 	select {
 	case id := <-h.Ended():

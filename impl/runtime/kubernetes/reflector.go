@@ -59,33 +59,35 @@ type reflector[T any] struct {
 func (r *reflector[T]) run(ctx context.Context) {
 	version, listed, backoff := "", time.Time{}, leastBackoff
 	for ctx.Err() == nil {
-		began := r.clock.Now()
 		var err error
-		if version == "" || began.Sub(listed) >= resyncTime {
+		if version == "" || r.clock.Now().Sub(listed) >= resyncTime {
 			if version, err = r.list(ctx); err == nil {
 				listed = r.clock.Now()
 			}
 		}
+
+		before := version
 		if err == nil {
 			version, err = r.watch(ctx, version, max(time.Second, resyncTime-r.clock.Now().Sub(listed)))
 		}
-
 		wait := backoff
-		switch lasted := r.clock.Now().Sub(began); {
+		switch {
 		case ctx.Err() != nil:
 			return
+		case version != before: // the watch told something
+			wait, backoff = leastBackoff, leastBackoff
+		default:
+			backoff = min(2*backoff, mostBackoff)
+		}
+
+		switch {
 		case answered(err, http.StatusForbidden):
 			r.deny(err)
 			wait = deniedPause
 		case answered(err, http.StatusGone):
 			version = ""
-			backoff = min(2*backoff, mostBackoff)
-		case lasted >= time.Second && (err == nil || errors.Is(err, errCut)):
-			wait, backoff = 0, leastBackoff
-		default:
-			backoff = min(2*backoff, mostBackoff)
 		}
-		if wait > 0 && pause(ctx, r.clock, wait) != nil {
+		if pause(ctx, r.clock, wait) != nil {
 			return
 		}
 	}

@@ -16,8 +16,8 @@ const (
 	conflictRuns = 10          // tries of a change that somebody else's comes before
 )
 
-// Stop deletes the Pod with the grace, and waits until its container has ended. Where its node does not answer, the Pod is deleted by force
-// some seconds after the grace.
+// Stop deletes the Pod with the grace, and waits until its container has ended; where its node does not answer, until some seconds after
+// the grace.
 func (h *Runtime) Stop(ctx context.Context, id string, grace time.Duration) error {
 	unlock, err := h.locks.lock(ctx, id)
 	if err != nil {
@@ -56,25 +56,24 @@ func (h *Runtime) note(ctx context.Context, p *pod, reason string) error {
 	return err
 }
 
-// end deletes the Pod and waits until it has ended.
+// end deletes the Pod and waits until it has ended. One that is lost with its node is deleted by force: nobody else would.
 func (h *Runtime) end(ctx context.Context, p *pod, grace time.Duration) error {
 	if err := h.delete(ctx, p, grace); err != nil {
 		return err
 	}
-	for wait := grace + lostBound; ; wait = lostBound {
-		ended, err := h.awaitEnd(ctx, p, wait)
-		if ended || err != nil {
-			return err
-		}
-
-		h.mu.Lock()
-		silent := !h.answers(p.Spec.NodeName)
-		h.mu.Unlock()
-		if silent {
-			h.config.Log.Warn("a Pod is deleted by force: its node does not answer", "pod", p.Metadata.Name, "node", p.Spec.NodeName)
-			return h.delete(ctx, p, 0)
-		}
+	if err := h.awaitEnd(ctx, p); err != nil {
+		return err
 	}
+
+	h.mu.Lock()
+	e := h.entries[p.Metadata.UID]
+	lost := e != nil && e.lost
+	h.mu.Unlock()
+	if !lost {
+		return nil
+	}
+	h.config.Log.Warn("a Pod is deleted by force: its node does not answer", "pod", p.Metadata.Name, "node", p.Spec.NodeName)
+	return h.delete(ctx, p, 0)
 }
 
 // delete asks the server to delete the Pod.
@@ -95,28 +94,24 @@ func (h *Runtime) delete(ctx context.Context, p *pod, grace time.Duration) error
 	return nil
 }
 
-// awaitEnd waits until the Pod has ended, or is gone, or the time has passed.
-func (h *Runtime) awaitEnd(ctx context.Context, p *pod, d time.Duration) (ended bool, err error) {
-	after, stop := h.config.Clock.After(d)
-	defer stop()
+// awaitEnd waits until the Pod has ended, or is gone.
+func (h *Runtime) awaitEnd(ctx context.Context, p *pod) error {
 	for {
 		h.mu.Lock()
 		e := h.entries[p.Metadata.UID]
 		if e == nil || e.over {
 			h.mu.Unlock()
-			return true, nil
+			return nil
 		}
 		changed := h.next(p.Metadata.Labels[labelAllocation])
 		h.mu.Unlock()
 
 		select {
 		case <-changed:
-		case <-after:
-			return false, nil
 		case <-ctx.Done():
-			return false, ctx.Err()
+			return ctx.Err()
 		case <-h.ctx.Done():
-			return false, errClosed
+			return errClosed
 		}
 	}
 }

@@ -291,27 +291,27 @@ func expand(from string, env map[string]string) string {
 func (c container) run(run *process) {
 	done := make(chan int, 1)
 	c.s.work.Go(func() { done <- run.play() })
+	var kill <-chan time.Time
+	stop, grace := func() {}, int64(-1)
+	defer func() { stop() }()
 	for {
 		c.s.mu.Lock()
 		changed := c.s.changed
 		c.s.mu.Unlock()
 		o := c.get()
-		var kill <-chan time.Time
-		stop := func() {}
-		if o == nil {
+		now := number(o, "metadata", "deletionGracePeriodSeconds")
+		switch deleted := has(o, "metadata", "deletionTimestamp"); {
+		case o == nil, deleted && now == 0:
 			run.signal(true)
-		} else if has(o, "metadata", "deletionTimestamp") {
+		case deleted && now != grace: // for the first time, or a shorter one
+			stop()
+			grace = now
 			run.signal(false)
-			at, _ := time.Parse(time.RFC3339, text(o, "metadata", "deletionTimestamp"))
-			if number(o, "metadata", "deletionGracePeriodSeconds") == 0 {
-				run.signal(true)
-			}
-			kill, stop = c.s.clock.After(max(step, at.Sub(c.s.clock.Wall())))
+			kill, stop = c.s.clock.After(time.Duration(grace) * time.Second)
 		}
 
 		select {
 		case code := <-done:
-			stop()
 			c.exited(run, code)
 			return
 		case <-kill:
@@ -320,7 +320,6 @@ func (c container) run(run *process) {
 		case <-c.s.done:
 			run.signal(true)
 		}
-		stop()
 	}
 }
 
