@@ -95,7 +95,7 @@ type Options struct {
 	// if-absent.
 	KubePull string
 	// KubePullTimeout is the setting kube-pull-timeout: for how long a Pod is kept whose image cannot be pulled, or whose
-	// container cannot be made. Default: 10m.
+	// container cannot be made. Default: 10m0s.
 	KubePullTimeout time.Duration
 	// ProcessEnv is the setting process-env: NAME: a variable of this environment that processes get besides PATH, HOME,
 	// LANG, PYTHON* and what else every program needs; repeatable.

@@ -253,7 +253,7 @@ func TestAShellIsOfferedWhatTheServerHas(t *testing.T) {
 	require.Equal(t, ":4\n", offered("pods", "get", "--server", s.server.URL(), "--key", s.server.FirstKey(), id, ""))
 	require.Equal(t, endpoint+"\tone\n:4\n", offered("jobs", "run", "--server", s.server.URL(), "--key", s.server.FirstKey(), ""))
 	require.Contains(t, offered("pods", "create", "--server", s.server.URL(), "--key", s.server.FirstKey(), "--gpu", ""), "NVIDIA L4\t24 GB\n")
-	require.Equal(t, "sim\ndocker\nprocess\n:4\n", offered("serve", "--runtime", ""))
+	require.Equal(t, "sim\ndocker\nkubernetes\nprocess\n:4\n", offered("serve", "--runtime", ""))
 	require.Equal(t, "yaml\nyml\n:8\n", offered("pods", "list", "--config", ""))
 	require.Equal(t, "SECURE\nCOMMUNITY\n:4\n", offered("pods", "create", "--cloud", ""))
 	require.Equal(t, ":4\n", offered("pods", "get", "--server", "http://127.0.0.1:1", ""))

@@ -89,7 +89,7 @@ func credential(ctx context.Context, a runtime.Allocation) (map[string][]byte, e
 	if at == "docker.io" {
 		at = "https://index.docker.io/v1/"
 	}
-	text, err := json.Marshal(map[string]map[string]login{"auths": {at: {c.User, c.Password, []byte(c.User + ":" + c.Password)}}})
+	text, err := json.Marshal(map[string]map[string]login{"auths": {at: {c.User, c.Password, []byte(c.User + ":" + c.Password)}}}) //nolint:gosec // it is to be stored, in a Secret
 	if err != nil {
 		return nil, fmt.Errorf("image %q: the registry credential cannot be encoded", a.Image)
 	}

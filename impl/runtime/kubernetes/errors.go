@@ -15,6 +15,7 @@ var errClosed = errors.New("kubernetes: the runtime is closed")
 const (
 	reasonExists   = "AlreadyExists"
 	reasonConflict = "Conflict"
+	reasonInvalid  = "Invalid" // also of a patch whose uid is that of an earlier object of the name
 )
 
 // apiError is what the API server answered in place of what was asked for.

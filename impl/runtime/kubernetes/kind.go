@@ -80,7 +80,7 @@ func settings() []setting.Setting {
 			Help: "when nodes of kubernetes pull images: if-absent, always or never",
 		},
 		{
-			Name: pullTimeoutSetting, Kind: setting.Duration, Default: "10m", Option: "KubePullTimeout",
+			Name: pullTimeoutSetting, Kind: setting.Duration, Default: "10m0s", Option: "KubePullTimeout",
 			Help: "for how long a Pod is kept whose image cannot be pulled, or whose container cannot be made",
 			Check: func(text string) error {
 				if d, err := time.ParseDuration(text); err != nil || d < time.Second {

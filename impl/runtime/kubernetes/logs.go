@@ -16,6 +16,9 @@ import (
 	"github.com/berthdev/berth/impl/runtime"
 )
 
+// tailTime is how long the rest of a log that is followed may take once its Pod has ended.
+const tailTime = 5 * time.Second
+
 // mostStamp is how many bytes the time before a line may have.
 const mostStamp = 64
 
@@ -50,7 +53,12 @@ func (h *Runtime) Logs(ctx context.Context, id string, q runtime.LogQuery, emit 
 		query.Set("sinceTime", since.UTC().Truncate(time.Second).Format(time.RFC3339))
 	}
 
-	body, err := h.client.open(ctx, call{what: "get the log of pod " + p.Metadata.Name, method: http.MethodGet, path: h.client.path(pods, p.Metadata.Name, "log"), query: query}, nil)
+	tail, leave := context.WithCancel(ctx)
+	defer leave()
+	go h.leaveAfter(tail, p, leave)
+	body, err := h.client.open(tail, call{
+		what: "get the log of pod " + p.Metadata.Name, method: http.MethodGet, path: h.client.path(pods, p.Metadata.Name, "log"), query: query,
+	}, nil)
 	var refused *apiError
 	switch {
 	case errors.As(err, &refused) && h.isForgotten(p):
@@ -59,7 +67,17 @@ func (h *Runtime) Logs(ctx context.Context, id string, q runtime.LogQuery, emit 
 		return err
 	}
 	defer func() { _ = body.Close() }()
-	return read(ctx, body, q, emit)
+	if err := read(ctx, body, q, emit); err != nil && (ctx.Err() != nil || tail.Err() == nil) {
+		return err
+	}
+	return nil
+}
+
+// leaveAfter ends a log whose Pod has ended some time ago: one that is followed does not end by itself where the node is lost.
+func (h *Runtime) leaveAfter(ctx context.Context, p *pod, leave func()) {
+	if h.awaitEnd(ctx, p) == nil && pause(ctx, h.config.Clock, tailTime) == nil {
+		leave()
+	}
 }
 
 // awaitStart gives the latest Pod of an allocation; if it is to wait, one that has come up or has ended.

@@ -57,6 +57,43 @@ func TestWatch_WhoseVersionIsTooOldBeginsWithAList(t *testing.T) {
 	clears(t, s, h, "a", "b")
 }
 
+func TestWatch_APodThatIsGoneIsReportedAndUnknown(t *testing.T) {
+	t.Parallel()
+	s := cluster(t)
+	h := open(t, s, kubernetes.Config{})
+	start(t, h, playing("a", "stay"))
+	start(t, h, playing("b", "stay"))
+	s.Erase("pods", "berth-a-0")
+	reported(t, h, "a")
+	_, err := h.Inspect(t.Context(), "a")
+	require.ErrorIs(t, err, runtime.ErrUnknown)
+
+	s.Down(true)
+	s.Erase("pods", "berth-b-0")
+	require.Eventually(t, func() bool { return s.Watches() == 0 }, patience, look)
+	s.Expire()
+	s.Down(false)
+	reported(t, h, "b")
+	_, err = h.Inspect(t.Context(), "b")
+	require.ErrorIs(t, err, runtime.ErrUnknown)
+	clears(t, s, h, "a", "b")
+}
+
+func TestCache_AnswersWithoutAskingAnybody(t *testing.T) {
+	t.Parallel()
+	s := cluster(t)
+	h := open(t, s, kubernetes.Config{})
+	start(t, h, mounted("a"))
+	require.Eventually(t, func() bool { return s.Watches() == 3 }, patience, look)
+	s.Requests()
+	for range 100 {
+		require.NotZero(t, state(t, h, "a").Ports[0].Public)
+		_, err := h.Hosts(t.Context())
+		require.NoError(t, err)
+	}
+	require.Empty(t, s.Requests())
+}
+
 func TestServer_ThatGoesAndComesBackLosesNothing(t *testing.T) {
 	t.Parallel()
 	s, c := cluster(t), &clock{}
@@ -208,6 +245,58 @@ func TestLogs_OfALongLineAndOfOneThatComesLater(t *testing.T) {
 	s.Refuse(image, "")
 	require.NoError(t, <-followed)
 	require.Equal(t, []string{string(long[:runtime.LogLimit]), "xxxxxxxxxx", "tick 0", "tick 1", "tick 2"}, texts)
+}
+
+func TestLogs_ThatAreCutGoOnWhereTheyWere(t *testing.T) {
+	t.Parallel()
+	s := cluster(t)
+	h := open(t, s, kubernetes.Config{})
+	start(t, h, playing("a", "tick 40"))
+	var texts []string
+	var last int64
+	for cuts := 0; ; cuts++ {
+		n := 0
+		err := h.Logs(t.Context(), "a", runtime.LogQuery{Follow: true, After: last}, func(l runtime.Line) error {
+			texts, last = append(texts, l.Text), l.Position
+			if n++; n == 5 && cuts < 3 {
+				s.Down(true)
+				s.Down(false)
+			}
+			return nil
+		})
+		if err == nil {
+			break
+		}
+		require.ErrorIs(t, err, runtime.ErrUnavailable)
+	}
+	require.Len(t, texts, 40)
+	for i := range texts {
+		require.Equal(t, fmt.Sprint("tick ", i), texts[i])
+	}
+}
+
+func TestLogs_OfALostNodeEnd(t *testing.T) {
+	t.Parallel()
+	s := cluster(t)
+	h := open(t, s, kubernetes.Config{Clock: &clock{fast: true}})
+	start(t, h, playing("a", "say hello", "stay"))
+	lines, followed := make(chan string, 10), make(chan error, 1)
+	go func() {
+		followed <- h.Logs(t.Context(), "a", runtime.LogQuery{Follow: true}, func(l runtime.Line) error {
+			lines <- l.Text
+			return nil
+		})
+	}()
+	require.Equal(t, "hello", <-lines)
+	s.RemoveNode("n1")
+	reported(t, h, "a")
+	select {
+	case err := <-followed:
+		require.NoError(t, err)
+	case <-time.After(patience):
+		require.Fail(t, "it is followed for ever")
+	}
+	clears(t, s, h, "a")
 }
 
 func TestVolumes_AreThoseOfTheVolumeOwner(t *testing.T) {

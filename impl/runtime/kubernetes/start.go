@@ -70,7 +70,10 @@ func (h *Runtime) carryOut(ctx context.Context, a runtime.Allocation, p plan) er
 		if up, err = h.makePod(ctx, p.pod); err == nil {
 			h.wrote(up)
 			h.own(ctx, up, made)
-			return h.discard(ctx, earlier)
+			if err := h.discard(ctx, earlier); err != nil {
+				h.config.Log.Warn("an earlier Pod could not be removed: the next sweep does that", "allocation", a.ID, "error", err)
+			}
+			return nil
 		}
 	}
 

@@ -50,7 +50,7 @@ func (h *Runtime) note(ctx context.Context, p *pod, reason string) error {
 	switch {
 	case err == nil:
 		h.wrote(changed)
-	case isGone(err), because(err, reasonConflict): // another Pod has the name
+	case isGone(err), because(err, reasonInvalid): // another Pod has the name
 		return nil
 	}
 	return err

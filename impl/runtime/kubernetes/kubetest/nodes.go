@@ -184,6 +184,15 @@ func (s *Server) Delete(t testing.TB, pod string) {
 	require.Nil(t, bad)
 }
 
+// Erase takes an object out of the store, as who takes away its finalizers by hand.
+func (s *Server) Erase(resource, name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if o := s.stored[resource][name]; o != nil {
+		s.commit("DELETED", resource, clone(o))
+	}
+}
+
 // Left gives what there is beside nodes, as resource/name.
 func (s *Server) Left() (all []string) {
 	s.mu.Lock()

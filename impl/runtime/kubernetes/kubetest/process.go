@@ -283,16 +283,21 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request, name string) {
 	if tail, err := strconv.Atoi(query.Get("tailLines")); err == nil {
 		from = max(from, len(all)-tail)
 	}
-	s.follow(w, r, run, from, query.Get("follow") == "true")
+	s.follow(w, r, run, from, node, query.Get("follow") == "true")
 }
 
-// follow writes lines from a number on.
-func (s *Server) follow(w http.ResponseWriter, r *http.Request, run *process, from int, follow bool) {
+// follow writes lines from a number on. From a node that is silent nothing comes any more, and no end.
+func (s *Server) follow(w http.ResponseWriter, r *http.Request, run *process, from int, node string, follow bool) {
 	w.Header().Set("Content-Type", "text/plain")
 	w.WriteHeader(http.StatusOK)
 	stream := http.NewResponseController(w)
 	for {
 		some, more, over := run.lines(from)
+		s.mu.Lock()
+		if s.silent[node] {
+			some, more, over = nil, nil, false
+		}
+		s.mu.Unlock()
 		for _, l := range some {
 			if _, err := fmt.Fprintf(w, "%s %s\n", l.at.Format("2006-01-02T15:04:05.000000000Z07:00"), l.text); err != nil {
 				return

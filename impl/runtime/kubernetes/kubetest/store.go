@@ -195,10 +195,11 @@ func (s *Server) patch(resource, name string, patch object) (object, *refusal) {
 	if o == nil {
 		return nil, notFound(resource, name)
 	}
-	for _, field := range []string{"uid", "resourceVersion"} {
-		if wanted := text(patch, "metadata", field); wanted != "" && wanted != text(o, "metadata", field) {
-			return nil, refuse(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: %s is another one", resource, name, field)
-		}
+	if wanted := text(patch, "metadata", "uid"); wanted != "" && wanted != uidOf(o) {
+		return nil, refuse(http.StatusUnprocessableEntity, "Invalid", "%s %q is invalid: metadata.uid: Invalid value: %q: field is immutable", kinds[resource], name, wanted)
+	}
+	if wanted := text(patch, "metadata", "resourceVersion"); wanted != "" && wanted != text(o, "metadata", "resourceVersion") {
+		return nil, refuse(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: the object has been modified", resource, name)
 	}
 	if resource == pods && has(patch, "spec") {
 		return nil, refuse(http.StatusUnprocessableEntity, "Invalid", "Pod %q is invalid: spec: Forbidden: pod updates may not change fields", name)
