@@ -26,9 +26,10 @@ import (
 
 // The runtimes of Options.Runtime.
 const (
-	RuntimeSim     = "sim"     // nothing is run, and time can be set
-	RuntimeProcess = "process" // processes of this machine
-	RuntimeDocker  = "docker"  // containers of a Docker Engine
+	RuntimeSim        = "sim"        // nothing is run, and time can be set
+	RuntimeProcess    = "process"    // processes of this machine
+	RuntimeDocker     = "docker"     // containers of a Docker Engine
+	RuntimeKubernetes = "kubernetes" // Pods of a Kubernetes cluster
 )
 
 // Server is a running server. It is safe for concurrent use.

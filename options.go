@@ -53,7 +53,8 @@ type Options struct {
 	StallTimeout time.Duration
 	// Docs is the setting docs: serve pages at /docs to read the documents and to send requests from.
 	Docs bool
-	// Runtime is the setting runtime: what pods and workers run on: sim, docker or process; see berth doctor. Default: sim.
+	// Runtime is the setting runtime: what pods and workers run on: sim, docker, kubernetes or process; see berth doctor.
+	// Default: sim.
 	Runtime string
 	// DockerHost is the setting docker-host: address of the Docker Engine; without it DOCKER_HOST, or the usual socket.
 	DockerHost string
@@ -65,6 +66,37 @@ type Options struct {
 	// AllowNewPrivileges is the setting allow-new-privileges: let programs in containers gain privileges, by sudo and the
 	// like.
 	AllowNewPrivileges bool
+	// KubeConfig is the setting kube-config: kubeconfig of the cluster that kubernetes uses; without it KUBECONFIG, the
+	// service account of the Pod that berth is in, or ~/.kube/config; Pods reach the queue at --worker-url or --public-url.
+	KubeConfig string
+	// KubeContext is the setting kube-context: context of the kubeconfig; without it the current one.
+	KubeContext string
+	// KubeNamespace is the setting kube-namespace: namespace of what berth makes in the cluster; without it that of the
+	// context, or of berth's own Pod.
+	KubeNamespace string
+	// KubeStorageClass is the setting kube-storage-class: storage class of the claims for persistent mounts and network
+	// volumes; without it the cluster's default.
+	KubeStorageClass string
+	// KubeVolumeSize is the setting kube-volume-size: GB that the claim for a network volume asks for, whatever the
+	// volume's own size: many classes of shared storage do not heed it. Default: 100.
+	KubeVolumeSize int64
+	// KubeServiceType is the setting kube-service-type: how kubernetes publishes ports: NodePort, at the address of a
+	// Pod's node, or LoadBalancer. Default: NodePort.
+	KubeServiceType string
+	// KubeGPUResource is the setting kube-gpu-resource: resource of nodes of which one is a GPU. Default: nvidia.com/gpu.
+	KubeGPUResource string
+	// KubeGPULabel is the setting kube-gpu-label: label of nodes that names their GPU type. Default:
+	// nvidia.com/gpu.product.
+	KubeGPULabel string
+	// KubeZoneLabel is the setting kube-zone-label: label of nodes that names their data center. Default:
+	// topology.kubernetes.io/zone.
+	KubeZoneLabel string
+	// KubePull is the setting kube-pull: when nodes of kubernetes pull images: if-absent, always or never. Default:
+	// if-absent.
+	KubePull string
+	// KubePullTimeout is the setting kube-pull-timeout: for how long a Pod is kept whose image cannot be pulled, or whose
+	// container cannot be made. Default: 10m0s.
+	KubePullTimeout time.Duration
 	// ProcessEnv is the setting process-env: NAME: a variable of this environment that processes get besides PATH, HOME,
 	// LANG, PYTHON* and what else every program needs; repeatable.
 	ProcessEnv []string

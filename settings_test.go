@@ -42,7 +42,7 @@ func TestTheNamesOfRuntimesAreThoseThatThereAre(t *testing.T) {
 	for _, k := range app.Runtimes() {
 		names = append(names, k.Name)
 	}
-	require.ElementsMatch(t, []string{RuntimeSim, RuntimeProcess, RuntimeDocker}, names)
+	require.ElementsMatch(t, []string{RuntimeSim, RuntimeProcess, RuntimeDocker, RuntimeKubernetes}, names)
 	require.True(t, app.Simulates(""))
 	require.False(t, app.Simulates(RuntimeDocker))
 }

@@ -13,6 +13,7 @@ import (
 func TestTheDoctorTellsWhyThereIsNoEngine(t *testing.T) {
 	t.Setenv("DOCKER_HOST", "unix:///no/such/docker.sock")
 	t.Setenv("PATH", "/no/such/path")
+	t.Setenv("KUBECONFIG", "/no/such/config")
 	run := func(args ...string) string {
 		var out bytes.Buffer
 		cmd := newCommand()
@@ -31,9 +32,10 @@ func TestTheDoctorTellsWhyThereIsNoEngine(t *testing.T) {
 		require.NotNil(t, f.Warnings)
 	}
 
-	require.Equal(t, map[string]bool{"sim": true, "process": true, "docker": false, "gpu": false}, here)
+	require.Equal(t, map[string]bool{"sim": true, "process": true, "docker": false, "kubernetes": false, "gpu": false}, here)
 	table := run()
 	require.Regexp(t, `(?m)^docker +no +.*/no/such/docker.sock`, table)
+	require.Regexp(t, `(?m)^kubernetes +no +.*/no/such/config`, table)
 	require.Regexp(t, `(?m)^gpu +no +none found: nvidia-smi is not installed$`, table)
 	require.Regexp(t, `(?m)^process +yes +processes of this machine$`, table)
 }

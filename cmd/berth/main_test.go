@@ -32,7 +32,7 @@ func TestAWrongCallIsRefusedWithAHint(t *testing.T) {
 		"help srve":                      "berth: there is no command berth srve\nhint: did you mean serve?\n",
 		"help pods crate":                "berth: there is no command berth pods crate\nhint: did you mean create?\n",
 		"serve --lisen x":                "berth: unknown flag: --lisen\nusage: berth serve [flags]\nhint: did you mean --listen?\n",
-		"serve --runtime dokcer":         "berth: --runtime \"dokcer\": it must be sim, docker or process\n",
+		"serve --runtime dokcer":         "berth: --runtime \"dokcer\": it must be sim, docker, kubernetes or process\n",
 		"serve --listen 8765":            "berth: --listen \"8765\": missing port in address: it must be HOST:PORT, such as 127.0.0.1:8765; port 0 picks one\n",
 		"serve --queue-listen x:99999":   "berth: --queue-listen \"x:99999\": invalid port: it must be HOST:PORT, such as 127.0.0.1:8765; port 0 picks one\n",
 		"serve --lease 1s":               "berth: --lease \"1s\": it must be at least 3s\n",
@@ -253,7 +253,7 @@ func TestAShellIsOfferedWhatTheServerHas(t *testing.T) {
 	require.Equal(t, ":4\n", offered("pods", "get", "--server", s.server.URL(), "--key", s.server.FirstKey(), id, ""))
 	require.Equal(t, endpoint+"\tone\n:4\n", offered("jobs", "run", "--server", s.server.URL(), "--key", s.server.FirstKey(), ""))
 	require.Contains(t, offered("pods", "create", "--server", s.server.URL(), "--key", s.server.FirstKey(), "--gpu", ""), "NVIDIA L4\t24 GB\n")
-	require.Equal(t, "sim\ndocker\nprocess\n:4\n", offered("serve", "--runtime", ""))
+	require.Equal(t, "sim\ndocker\nkubernetes\nprocess\n:4\n", offered("serve", "--runtime", ""))
 	require.Equal(t, "yaml\nyml\n:8\n", offered("pods", "list", "--config", ""))
 	require.Equal(t, "SECURE\nCOMMUNITY\n:4\n", offered("pods", "create", "--cloud", ""))
 	require.Equal(t, ":4\n", offered("pods", "get", "--server", "http://127.0.0.1:1", ""))

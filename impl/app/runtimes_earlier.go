@@ -35,7 +35,7 @@ func noteRuntimes(ctx context.Context, s store.Store, r *runtimes, owner owned, 
 	unnoted := len(all) == 0 && owner.exists() // left by a berth that did not store it
 	for _, k := range runtime.Kinds() {
 		ours := k == r.kind
-		if k.Address == nil || !ours && !unnoted {
+		if k.Address == nil || !ours && (!unnoted || k.Noted) {
 			continue
 		}
 		here := compute.RuntimeAt{Name: k.Name}

@@ -37,6 +37,8 @@ type Kind struct {
 	// Address reports where the runtime of the settings is, for a kind whose allocations outlive the server: an earlier one may have
 	// left some there. Nil: they do not.
 	Address func(setting.Values) (string, error)
+	// Noted: every berth that had this kind stored where it was used, so that nothing is looked for at an Address that is not stored.
+	Noted bool
 	// OpenEarlier makes the runtimes of an earlier server at the address; nil if Address is.
 	OpenEarlier func(c Config, address string) (Opened, error)
 }

@@ -4,6 +4,7 @@ package runtimes
 
 import (
 	_ "github.com/berthdev/berth/impl/runtime/docker"
+	_ "github.com/berthdev/berth/impl/runtime/kubernetes"
 	_ "github.com/berthdev/berth/impl/runtime/process"
 	_ "github.com/berthdev/berth/impl/runtime/sim"
 )

@@ -1,0 +1,173 @@
+package kubetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// faults are what goes wrong between the server and who asks.
+type faults struct {
+	mu        sync.Mutex
+	forbidden map[string]bool // "list nodes"
+	down      bool            // no connection is answered
+	failing   int             // of the next requests, so many are answered so
+	code      int
+	retry     int // seconds
+	slow      time.Duration
+	token     string // empty: any
+	seen      []string
+}
+
+// pass lets a request through, or has answered it.
+func (f *faults) pass(s *Server, w http.ResponseWriter, r *http.Request) bool {
+	f.mu.Lock()
+	down, slow, token, fails := f.down, f.slow, f.token, false
+	watches := r.URL.Query().Get("watch") != ""
+	if f.failing > 0 && !watches {
+		f.failing--
+		fails = true
+	}
+	f.seen = append(f.seen, r.Method+" "+r.URL.Path)
+	code, retry := f.code, f.retry
+	f.mu.Unlock()
+
+	if slow > 0 && !s.pause(slow) || down {
+		panic(http.ErrAbortHandler)
+	}
+	if token != "" && r.Header.Get("Authorization") != "Bearer "+token {
+		refuse(http.StatusUnauthorized, "Unauthorized", "Unauthorized").write(w)
+		return false
+	}
+	if fails {
+		if retry >= 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(retry))
+		}
+		refuse(code, http.StatusText(code), "the server cannot answer now").write(w)
+		return false
+	}
+	return true
+}
+
+func (f *faults) forbids(q request) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.forbidden[q.verb+" "+q.resource]
+}
+
+// Forbid has the server answer 403 to a verb on a resource: Forbid("list", "nodes").
+func (s *Server) Forbid(verb, resource string) {
+	s.faults.mu.Lock()
+	defer s.faults.mu.Unlock()
+	s.faults.forbidden[verb+" "+resource] = true
+}
+
+// Fail has the server answer the next n requests, but for watches, with a code, and with Retry-After if that is not less than 0 seconds.
+func (s *Server) Fail(n, code, retryAfter int) {
+	s.faults.mu.Lock()
+	defer s.faults.mu.Unlock()
+	s.faults.failing, s.faults.code, s.faults.retry = n, code, retryAfter
+}
+
+// Slow has every answer take so long.
+func (s *Server) Slow(d time.Duration) {
+	s.faults.mu.Lock()
+	defer s.faults.mu.Unlock()
+	s.faults.slow = d
+}
+
+// Token has the server ask for that token.
+func (s *Server) Token(token string) {
+	s.faults.mu.Lock()
+	defer s.faults.mu.Unlock()
+	s.faults.token = token
+}
+
+// Down cuts all connections and answers no new one; then, if it is false, the server is back with what it has stored.
+func (s *Server) Down(down bool) {
+	s.faults.mu.Lock()
+	s.faults.down = down
+	s.faults.mu.Unlock()
+	if down {
+		s.http.CloseClientConnections()
+	}
+}
+
+// Requests gives the methods and paths of what was asked for, and forgets them.
+func (s *Server) Requests() []string {
+	s.faults.mu.Lock()
+	defer s.faults.mu.Unlock()
+	seen := s.faults.seen
+	s.faults.seen = nil
+	return seen
+}
+
+// CutWatches cuts every watch that is open.
+func (s *Server) CutWatches() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.cuts)
+	s.cuts = make(chan struct{})
+}
+
+// Watches is how many are open.
+func (s *Server) Watches() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.watches
+}
+
+// Expire forgets all changes until now: a watch from before them is answered with 410.
+func (s *Server) Expire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version++
+	s.history, s.oldest = nil, s.version
+}
+
+// Metrics has the metrics API there, or not.
+func (s *Server) Metrics(there bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.metrics = there
+}
+
+// review answers whether something may be done.
+func (s *Server) review(w http.ResponseWriter, r *http.Request) {
+	var body object
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		refuse(http.StatusBadRequest, "BadRequest", "%v", err).write(w)
+		return
+	}
+	resource := text(body, "spec", "resourceAttributes", "resource")
+	verb := text(body, "spec", "resourceAttributes", "verb")
+	put(body, object{"allowed": !s.faults.forbids(request{verb: verb, resource: resource})}, "status")
+	answer(w, http.StatusCreated, body)
+}
+
+// measure answers what a Pod uses.
+func (s *Server) measure(w http.ResponseWriter, path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.metrics {
+		http.Error(w, "404 page not found", http.StatusNotFound)
+		return
+	}
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	p := s.running[uidOf(s.stored[pods][name])]
+	if p == nil {
+		notFound("podmetrics.metrics.k8s.io", name).write(w)
+		return
+	}
+
+	memory, cpu := p.uses()
+	answer(w, http.StatusOK, object{
+		"kind": "PodMetrics", "apiVersion": "metrics.k8s.io/v1beta1", "metadata": object{"name": name, "namespace": Namespace},
+		"timestamp": s.now(), "window": "15s",
+		"containers": []any{object{"name": "main", "usage": object{"cpu": fmt.Sprintf("%dn", cpu), "memory": fmt.Sprintf("%dKi", memory>>10)}}},
+	})
+}
