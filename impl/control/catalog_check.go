@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 const manufacturerNVIDIA = "NVIDIA"
@@ -57,6 +58,15 @@ func decodeStrictly(text []byte, to any) error {
 
 // faults collects what does not make sense in a file.
 type faults struct{ list []error }
+
+// line says all in one line.
+func (f *faults) line() string {
+	var all []string
+	for _, one := range f.list {
+		all = append(all, one.Error())
+	}
+	return strings.Join(all, "; ")
+}
 
 // must notes a fault at a place, such as gpus[3].id, unless ok.
 func (f *faults) must(ok bool, place, format string, args ...any) {

@@ -49,34 +49,38 @@ func (c Catalog) checkHosts(hosts []Host) error {
 	for i, h := range hosts {
 		at := fmt.Sprintf("hosts[%d].", i)
 		f.unique(seen, h.ID, at+"id")
-		_, ok := c.DataCenter(h.DataCenterID)
-		f.must(ok, at+"dataCenterId", "%q is not in the catalog", h.DataCenterID)
-		f.oneOf(string(h.Cloud), []string{string(compute.Secure), string(compute.Community)}, at+"cloud")
-		if h.GPU != "" {
-			_, ok = c.GPU(h.GPU)
-			f.must(ok, at+"gpu", "%q is not in the catalog", h.GPU)
-		}
-		f.must(h.GPUCount >= 0 && (h.GPUCount == 0 || h.GPU != ""), at+"gpuCount", "must be 0 without a gpu, and never negative")
-		f.must(len(h.GPUDevices) == 0 || int64(len(h.GPUDevices)) == h.GPUCount, at+"gpuDevices", "must name gpuCount devices, or none")
-
-		devices := map[string]bool{}
-		for j, id := range h.GPUDevices {
-			f.unique(devices, id, fmt.Sprintf("%sgpuDevices[%d]", at, j))
-		}
-		_, ok = parseCUDA(h.CUDAVersion)
-		f.must(ok || h.CUDAVersion == "", at+"cudaVersion", "is %q; it must be like 12.8", h.CUDAVersion)
-		for j, id := range h.CPUs {
-			_, ok = c.CPU(id)
-			f.must(ok, fmt.Sprintf("%scpus[%d]", at, j), "%q is not in the catalog", id)
-		}
-		f.must(h.VCPUs >= 0, at+"vcpus", "must not be negative")
-		f.must(h.MemoryGB >= 0, at+"memoryGb", "must not be negative")
-		f.must(h.DiskGB >= 0, at+"diskGb", "must not be negative")
-		f.must(h.DownloadMbps >= 0, at+"downloadMbps", "must not be negative")
-		f.must(h.UploadMbps >= 0, at+"uploadMbps", "must not be negative")
+		c.checkHost(&f, h, at)
 	}
-
 	return errors.Join(f.list...)
+}
+
+// checkHost notes what of a host makes no sense; at begins the names of its members.
+func (c Catalog) checkHost(f *faults, h Host, at string) {
+	_, ok := c.DataCenter(h.DataCenterID)
+	f.must(ok, at+"dataCenterId", "%q is not in the catalog", h.DataCenterID)
+	f.oneOf(string(h.Cloud), []string{string(compute.Secure), string(compute.Community)}, at+"cloud")
+	if h.GPU != "" {
+		_, ok = c.GPU(h.GPU)
+		f.must(ok, at+"gpu", "%q is not in the catalog", h.GPU)
+	}
+	f.must(h.GPUCount >= 0 && (h.GPUCount == 0 || h.GPU != ""), at+"gpuCount", "must be 0 without a gpu, and never negative")
+	f.must(len(h.GPUDevices) == 0 || int64(len(h.GPUDevices)) == h.GPUCount, at+"gpuDevices", "must name gpuCount devices, or none")
+
+	devices := map[string]bool{}
+	for j, id := range h.GPUDevices {
+		f.unique(devices, id, fmt.Sprintf("%sgpuDevices[%d]", at, j))
+	}
+	_, ok = parseCUDA(h.CUDAVersion)
+	f.must(ok || h.CUDAVersion == "", at+"cudaVersion", "is %q; it must be like 12.8", h.CUDAVersion)
+	for j, id := range h.CPUs {
+		_, ok = c.CPU(id)
+		f.must(ok, fmt.Sprintf("%scpus[%d]", at, j), "%q is not in the catalog", id)
+	}
+	f.must(h.VCPUs >= 0, at+"vcpus", "must not be negative")
+	f.must(h.MemoryGB >= 0, at+"memoryGb", "must not be negative")
+	f.must(h.DiskGB >= 0, at+"diskGb", "must not be negative")
+	f.must(h.DownloadMbps >= 0, at+"downloadMbps", "must not be negative")
+	f.must(h.UploadMbps >= 0, at+"uploadMbps", "must not be negative")
 }
 
 // The simulated fleet is as large as nobody asks for: contract tests must not run out of it by accident. Each of its hosts

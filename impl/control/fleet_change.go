@@ -43,6 +43,10 @@ func (c *Control) AddHost(ctx context.Context, h Host) (FleetHost, error) {
 		if has {
 			return compute.Errorf(compute.Conflict, "id: host %q is in the fleet already", h.ID)
 		}
+		var f faults
+		if c.catalog.checkHost(&f, h, ""); len(f.list) > 0 {
+			return &compute.Error{Code: compute.Rejected, Detail: f.line()}
+		}
 		text, err := json.Marshal(h)
 		*change = compute.HostChange{ID: h.ID, Added: string(text)}
 		return err

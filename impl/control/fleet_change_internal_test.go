@@ -133,7 +133,7 @@ func TestAFleetIsNotChangedToWhatMakesNoSense(t *testing.T) {
 	}
 
 	_, err := c.AddHost(t.Context(), nowhere)
-	require.ErrorContains(t, err, `hosts[0].dataCenterId "XX" is not in the catalog`)
+	require.ErrorContains(t, err, `dataCenterId "XX" is not in the catalog`)
 	_, err = c.DrainHost(t.Context(), "none", true)
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
 	require.Equal(t, compute.NotFound, compute.CodeOf(c.RemoveHost(t.Context(), "none")))
