@@ -331,7 +331,7 @@ func TestServer_AnswersThatAreNoneAreErrors(t *testing.T) {
 	s := cluster(t)
 	h := open(t, s, kubernetes.Config{})
 	require.NoError(t, h.Ping(t.Context()))
-	s.Fail(1, http.StatusTeapot, -1)
+	s.Break(kubetest.Fault{Times: 1, Code: http.StatusTeapot})
 	err := h.Ping(t.Context())
 	require.EqualError(t, err, "kubernetes: get the version: the server cannot answer now (418)")
 	require.NotErrorIs(t, err, runtime.ErrUnavailable)
