@@ -330,7 +330,7 @@ func TestServer_AnswersThatAreNoneAreErrors(t *testing.T) {
 	t.Parallel()
 	s := cluster(t)
 	h := open(t, s, kubernetes.Config{})
-	require.NoError(t, h.Ping(t.Context()))
+	settled(t, s, h)
 	s.Break(kubetest.Fault{Times: 1, Code: http.StatusTeapot})
 	err := h.Ping(t.Context())
 	require.EqualError(t, err, "kubernetes: get the version: the server cannot answer now (418)")

@@ -43,10 +43,7 @@ func TestAnswers_AnyOneThatIsLostChangesNothing(t *testing.T) {
 			require.Less(t, n, 100)
 			s := cluster(t)
 			h := open(t, s, kubernetes.Config{})
-			_, err := h.Inspect(t.Context(), "a") // the first lists have come
-			require.ErrorIs(t, err, runtime.ErrUnknown)
-			require.NoError(t, h.Ping(t.Context()))
-
+			settled(t, s, h)
 			fault.Skip = n
 			s.Break(fault)
 			for generation := range int64(2) {
@@ -74,8 +71,7 @@ func TestStart_AfterABerthThatWasKilledInTheMidst(t *testing.T) {
 		require.Less(t, n, 20)
 		s := cluster(t)
 		h := open(t, s, kubernetes.Config{})
-		_, err := h.Inspect(t.Context(), "a")
-		require.ErrorIs(t, err, runtime.ErrUnknown)
+		settled(t, s, h)
 		s.Break(kubetest.Fault{Method: http.MethodPost, Skip: n, Times: 1})
 		cut = h.Start(t.Context(), everything(1)) != nil
 		s.Break()
