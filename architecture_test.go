@@ -39,6 +39,7 @@ var rooms = map[string]struct {
 	"gen/queue":                        {may: []string{"impl/encode", "impl/nullable", "impl/validate"}, uses: []string{http, echo}},
 	"gen/worker":                       {may: []string{"impl/encode", "impl/nullable", "impl/validate"}, uses: []string{http, echo}},
 	"gen/controls":                     {may: []string{"impl/encode", "impl/nullable", "impl/validate"}, uses: []string{http, echo}},
+	"gen/controlsclient":               {may: []string{"gen/controls"}, uses: []string{http}},
 	"gen/restclient":                   {may: []string{"gen/rest"}, uses: []string{http}},
 	"gen/queueclient":                  {may: []string{"gen/queue"}, uses: []string{http}},
 	"gen/graph":                        {may: []string{"graphql/scalar", "spec"}},
@@ -102,7 +103,7 @@ var rooms = map[string]struct {
 	"conformance/crash":    {may: []string{"store/pgtest", "store/postgres"}, uses: []string{http}}, // of berth it sees the interfaces alone, and who owns the database
 	"conformance/spread":   {},
 	"conformance/replicas": {may: []string{"conformance/spread", "store/pgtest"}}, // stands in for the program
-	"cmd/berth":            {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/setting", "impl/worker", "gen/rest", "gen/restclient", "gen/queue", "gen/queueclient", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
+	"cmd/berth":            {may: []string{"conformance", "impl/app", "impl/compute", "impl/observe", "impl/setting", "impl/worker", "gen/controls", "gen/controlsclient", "gen/rest", "gen/restclient", "gen/queue", "gen/queueclient", "gen/worker", "spec", "spec/diff"}, uses: []string{http}},
 	"cmd/validgen":         {may: []string{"spec/overlay"}},
 	"":                     {may: []string{"impl/app", "impl/setting", "impl/worker"}}, // what embedders import
 	"berthtest":            {may: []string{""}},

@@ -27,6 +27,7 @@ render >"$tmp/one.yaml"
 render --set persistence.existingClaim=mine >"$tmp/claimed.yaml"
 render "${several[@]}" >"$tmp/several.yaml"
 render "${everything[@]}" >"$tmp/everything.yaml"
+render --set kubernetes.enabled=true --set kubernetes.namespace=workloads >"$tmp/kubernetes.yaml"
 # A ServiceMonitor is not of Kubernetes itself; the rest of a file is.
 for file in "$tmp"/*.yaml; do
 	"$venv/bin/python" - "$file" <<'END'
@@ -47,6 +48,8 @@ refused 'store.existingSecret' --set replicas=2
 refused 'a value of its own' --set settings.listen=0.0.0.0:1
 refused 'not allowed' --set replica=2
 refused 'metrics.enabled' --set metrics.serviceMonitor.enabled=true
+refused 'kubernetes.enabled sets it' --set kubernetes.enabled=true --set settings.runtime=docker
+refused 'nodes of the cluster' --set kubernetes.enabled=true --set-file fleet="$chart/Chart.yaml"
 refused 'ingress.host' --set ingress.enabled=true
 grep -q 'maxUnavailable: 0' "$tmp/several.yaml" || fail "an update takes a pod away before there is another one"
 grep -q 'type: Recreate' "$tmp/one.yaml" || fail "two pods open one file"

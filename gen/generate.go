@@ -15,6 +15,7 @@ package gen
 //go:generate oapi-codegen models,echo-server controls spec/controls.yaml gen/controls/controls.gen.go
 //go:generate oapi-codegen client restclient spec/rest.yaml gen/restclient/restclient.gen.go
 //go:generate oapi-codegen client queueclient spec/queue.yaml gen/queueclient/queueclient.gen.go
+//go:generate oapi-codegen client controlsclient spec/controls.yaml gen/controlsclient/controlsclient.gen.go
 
 //go:generate sh -c "cd .. && go run ./cmd/validgen -spec spec/rest.yaml -editions spec/editions -model gen/rest/rest.gen.go -package rest -o gen/rest/validate.gen.go"
 //go:generate sh -c "cd .. && go run ./cmd/validgen -spec spec/queue.yaml -editions spec/editions -model gen/queue/queue.gen.go -package queue -o gen/queue/validate.gen.go"

@@ -67,6 +67,7 @@ type Containers interface {
 	Workers
 	EndedWorkers
 	Claims
+	Hosts
 	SystemLines
 	Charges
 }
@@ -340,6 +341,14 @@ type Runtimes interface {
 	ListRuntimes() ([]compute.RuntimeAt, error)
 	// DeleteRuntime removes the runtime, known or not.
 	DeleteRuntime(compute.RuntimeAt) error
+}
+
+// Hosts stores how the fleet differs from what the operator's file has.
+type Hosts interface {
+	// SetHostChange stores it in place of what was stored of the host, and forgets the host for a change that is none.
+	SetHostChange(compute.HostChange) error
+	// HostChanges gives all, in the order in which the hosts first had one.
+	HostChanges() ([]compute.HostChange, error)
 }
 
 // Volumes stores network volumes.

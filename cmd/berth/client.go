@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/berthdev/berth/gen/controlsclient"
 	"github.com/berthdev/berth/gen/queueclient"
 	"github.com/berthdev/berth/gen/rest"
 	"github.com/berthdev/berth/gen/restclient"
@@ -31,10 +32,11 @@ func addConnection(cmd *cobra.Command) {
 
 // connection speaks to a server, with the generated clients: their paths and parameters are those of the documents.
 type connection struct {
-	rest   *restclient.Client
-	queue  *queueclient.Client
-	server string
-	keyed  bool
+	rest     *restclient.Client
+	queue    *queueclient.Client
+	controls *controlsclient.Client
+	server   string
+	keyed    bool
 }
 
 // connect reads the flags; it does not speak to the server yet.
@@ -60,10 +62,11 @@ func dial(server, queueServer, key string) (*connection, error) {
 		return nil
 	}
 	c := &connection{server: strings.TrimSuffix(server, "/"), keyed: key != ""}
-	var err, err2 error
+	var err, err2, err3 error
 	c.rest, err = restclient.NewClient(c.server, restclient.WithRequestEditorFn(authorize))
 	c.queue, err2 = queueclient.NewClient(strings.TrimSuffix(cmp.Or(queueServer, server), "/"), queueclient.WithRequestEditorFn(authorize))
-	return c, errors.Join(err, err2)
+	c.controls, err3 = controlsclient.NewClient(c.server, controlsclient.WithRequestEditorFn(authorize))
+	return c, errors.Join(err, err2, err3)
 }
 
 func isBase(address string) bool {

@@ -32,6 +32,42 @@ func (e CapacityCloud) Valid() bool {
 	}
 }
 
+// Defines values for HostCloud.
+const (
+	HostCloudCOMMUNITY HostCloud = "COMMUNITY"
+	HostCloudSECURE    HostCloud = "SECURE"
+)
+
+// Valid indicates whether the value is a known member of the HostCloud enum.
+func (e HostCloud) Valid() bool {
+	switch e {
+	case HostCloudCOMMUNITY:
+		return true
+	case HostCloudSECURE:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NewHostCloud.
+const (
+	NewHostCloudCOMMUNITY NewHostCloud = "COMMUNITY"
+	NewHostCloudSECURE    NewHostCloud = "SECURE"
+)
+
+// Valid indicates whether the value is a known member of the NewHostCloud enum.
+func (e NewHostCloud) Valid() bool {
+	switch e {
+	case NewHostCloudCOMMUNITY:
+		return true
+	case NewHostCloudSECURE:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for QuotasQueue.
 const (
 	QuotasQueueNone      QuotasQueue = "none"
@@ -169,6 +205,51 @@ type FleetSettings struct {
 	InterruptSeed *int64 `json:"interruptSeed,omitempty"`
 }
 
+// Free What nobody holds. It can be less than nothing of a host that became smaller.
+type Free struct {
+	DiskGb   int64 `json:"diskGb"`
+	Gpus     int64 `json:"gpus"`
+	MemoryGb int64 `json:"memoryGb"`
+	Vcpus    int64 `json:"vcpus"`
+}
+
+// Host defines model for Host.
+type Host struct {
+	Cloud        HostCloud `json:"cloud"`
+	Cpus         []string  `json:"cpus"`
+	CudaVersion  *string   `json:"cudaVersion,omitempty"`
+	DataCenterID string    `json:"dataCenterId"`
+	DiskGb       int64     `json:"diskGb"`
+	DownloadMbps int64     `json:"downloadMbps"`
+
+	// Draining Nothing more is placed on it.
+	Draining bool `json:"draining"`
+
+	// Free What nobody holds. It can be less than nothing of a host that became smaller.
+	Free       Free     `json:"free"`
+	Gpu        *string  `json:"gpu,omitempty"`
+	GpuCount   int64    `json:"gpuCount"`
+	GpuDevices []string `json:"gpuDevices"`
+	ID         string   `json:"id"`
+	MemoryGb   int64    `json:"memoryGb"`
+	PublicIP   bool     `json:"publicIp"`
+	UploadMbps int64    `json:"uploadMbps"`
+	Vcpus      int64    `json:"vcpus"`
+}
+
+// HostCloud defines model for Host.Cloud.
+type HostCloud string
+
+// HostChange defines model for HostChange.
+type HostChange struct {
+	Draining bool `json:"draining"`
+}
+
+// HostList defines model for HostList.
+type HostList struct {
+	Hosts []Host `json:"hosts"`
+}
+
 // Interrupt defines model for Interrupt.
 type Interrupt struct {
 	// Endpoint All workers of the endpoint that the server has started.
@@ -192,6 +273,45 @@ type Key struct {
 	ID  string `json:"id"`
 	Key string `json:"key"`
 }
+
+// NewHost defines model for NewHost.
+type NewHost struct {
+	Cloud *NewHostCloud `json:"cloud,omitempty"`
+
+	// Cpus The flavors of the CPU pods that it takes.
+	Cpus []string `json:"cpus,omitempty"`
+
+	// CudaVersion Like 12.8; absent: none.
+	CudaVersion *string `json:"cudaVersion,omitempty"`
+
+	// DataCenterID Of the catalog.
+	DataCenterID string `json:"dataCenterId"`
+	DiskGb       *int64 `json:"diskGb,omitempty"`
+
+	// DownloadMbps 0: not known.
+	DownloadMbps *int64 `json:"downloadMbps,omitempty"`
+
+	// Gpu Its GPU type, of the catalog; absent: it has none.
+	Gpu      *string `json:"gpu,omitempty"`
+	GpuCount *int64  `json:"gpuCount,omitempty"`
+
+	// GpuDevices The ids of its GPUs, as the tools of their vendor give them; absent: 0, 1, 2 and so on.
+	GpuDevices []string `json:"gpuDevices,omitempty"`
+
+	// ID Unique in the fleet.
+	ID       string `json:"id"`
+	MemoryGb *int64 `json:"memoryGb,omitempty"`
+
+	// PublicIP Whether it has an address that everybody reaches.
+	PublicIP *bool `json:"publicIp,omitempty"`
+
+	// UploadMbps 0: not known.
+	UploadMbps *int64 `json:"uploadMbps,omitempty"`
+	Vcpus      *int64 `json:"vcpus,omitempty"`
+}
+
+// NewHostCloud defines model for NewHost.Cloud.
+type NewHostCloud string
 
 // NewKey defines model for NewKey.
 type NewKey struct {
@@ -301,6 +421,12 @@ type SetFaultsJSONRequestBody = Faults
 // SetFleetJSONRequestBody defines body for SetFleet for application/json ContentType.
 type SetFleetJSONRequestBody = FleetSettings
 
+// AddHostJSONRequestBody defines body for AddHost for application/json ContentType.
+type AddHostJSONRequestBody = NewHost
+
+// ChangeHostJSONRequestBody defines body for ChangeHost for application/json ContentType.
+type ChangeHostJSONRequestBody = HostChange
+
 // InterruptWorkJSONRequestBody defines body for InterruptWork for application/json ContentType.
 type InterruptWorkJSONRequestBody = Interrupt
 
@@ -339,6 +465,18 @@ type ServerInterface interface {
 	// SetFleet Set how the simulated fleet behaves
 	// (PUT /_berth/fleet)
 	SetFleet(ctx echo.Context) error
+	// ListHosts List the hosts of the fleet
+	// (GET /_berth/hosts)
+	ListHosts(ctx echo.Context) error
+	// AddHost Add a host to the fleet
+	// (POST /_berth/hosts)
+	AddHost(ctx echo.Context) error
+	// RemoveHost Take a host out of the fleet
+	// (DELETE /_berth/hosts/{hostId})
+	RemoveHost(ctx echo.Context, hostID string) error
+	// ChangeHost Drain a host, or have it used again
+	// (PATCH /_berth/hosts/{hostId})
+	ChangeHost(ctx echo.Context, hostID string) error
 	// InterruptWork Interrupt pods or workers
 	// (POST /_berth/interrupt)
 	InterruptWork(ctx echo.Context) error
@@ -436,6 +574,56 @@ func (w *ServerInterfaceWrapper) SetFleet(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.SetFleet(ctx)
+	return err
+}
+
+// ListHosts converts echo context to params.
+func (w *ServerInterfaceWrapper) ListHosts(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListHosts(ctx)
+	return err
+}
+
+// AddHost converts echo context to params.
+func (w *ServerInterfaceWrapper) AddHost(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AddHost(ctx)
+	return err
+}
+
+// RemoveHost converts echo context to params.
+func (w *ServerInterfaceWrapper) RemoveHost(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "hostId" -------------
+	var hostID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "hostId", ctx.Param("hostId"), &hostID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter hostId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RemoveHost(ctx, hostID)
+	return err
+}
+
+// ChangeHost converts echo context to params.
+func (w *ServerInterfaceWrapper) ChangeHost(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "hostId" -------------
+	var hostID string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "hostId", ctx.Param("hostId"), &hostID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter hostId: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ChangeHost(ctx, hostID)
 	return err
 }
 
@@ -564,6 +752,10 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/_berth/faults", wrapper.GetFaults, options.OperationMiddlewares["getFaults"]...)
 	router.PUT(options.BaseURL+"/_berth/faults", wrapper.SetFaults, options.OperationMiddlewares["setFaults"]...)
 	router.PUT(options.BaseURL+"/_berth/fleet", wrapper.SetFleet, options.OperationMiddlewares["setFleet"]...)
+	router.GET(options.BaseURL+"/_berth/hosts", wrapper.ListHosts, options.OperationMiddlewares["listHosts"]...)
+	router.POST(options.BaseURL+"/_berth/hosts", wrapper.AddHost, options.OperationMiddlewares["addHost"]...)
+	router.DELETE(options.BaseURL+"/_berth/hosts/:hostId", wrapper.RemoveHost, options.OperationMiddlewares["removeHost"]...)
+	router.PATCH(options.BaseURL+"/_berth/hosts/:hostId", wrapper.ChangeHost, options.OperationMiddlewares["changeHost"]...)
 	router.POST(options.BaseURL+"/_berth/interrupt", wrapper.InterruptWork, options.OperationMiddlewares["interruptWork"]...)
 	router.POST(options.BaseURL+"/_berth/keys", wrapper.CreateKey, options.OperationMiddlewares["createKey"]...)
 	router.DELETE(options.BaseURL+"/_berth/keys/:keyId", wrapper.RevokeKey, options.OperationMiddlewares["revokeKey"]...)

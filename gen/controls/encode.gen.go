@@ -41,6 +41,126 @@ func (v FaultList) AppendJSON(dst []byte) []byte {
 }
 
 // AppendJSON appends it to dst.
+func (v Free) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"diskGb":`...)
+	dst = encode.Int(dst, v.DiskGb)
+	dst = append(dst, ',')
+	dst = append(dst, `"gpus":`...)
+	dst = encode.Int(dst, v.Gpus)
+	dst = append(dst, ',')
+	dst = append(dst, `"memoryGb":`...)
+	dst = encode.Int(dst, v.MemoryGb)
+	dst = append(dst, ',')
+	dst = append(dst, `"vcpus":`...)
+	dst = encode.Int(dst, v.Vcpus)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v Host) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"cloud":`...)
+	dst = encode.String(dst, string(v.Cloud))
+	dst = append(dst, ',')
+	dst = append(dst, `"cpus":`...)
+	if v.Cpus == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Cpus {
+			dst = encode.String(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	if v.CudaVersion != nil {
+		dst = append(dst, `"cudaVersion":`...)
+		if p1 := v.CudaVersion; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"dataCenterId":`...)
+	dst = encode.String(dst, v.DataCenterID)
+	dst = append(dst, ',')
+	dst = append(dst, `"diskGb":`...)
+	dst = encode.Int(dst, v.DiskGb)
+	dst = append(dst, ',')
+	dst = append(dst, `"downloadMbps":`...)
+	dst = encode.Int(dst, v.DownloadMbps)
+	dst = append(dst, ',')
+	dst = append(dst, `"draining":`...)
+	dst = encode.Bool(dst, v.Draining)
+	dst = append(dst, ',')
+	dst = append(dst, `"free":`...)
+	dst = v.Free.AppendJSON(dst)
+	dst = append(dst, ',')
+	if v.Gpu != nil {
+		dst = append(dst, `"gpu":`...)
+		if p1 := v.Gpu; p1 == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = encode.String(dst, (*p1))
+		}
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"gpuCount":`...)
+	dst = encode.Int(dst, v.GpuCount)
+	dst = append(dst, ',')
+	dst = append(dst, `"gpuDevices":`...)
+	if v.GpuDevices == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.GpuDevices {
+			dst = encode.String(dst, v1)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	dst = append(dst, `"id":`...)
+	dst = encode.String(dst, v.ID)
+	dst = append(dst, ',')
+	dst = append(dst, `"memoryGb":`...)
+	dst = encode.Int(dst, v.MemoryGb)
+	dst = append(dst, ',')
+	dst = append(dst, `"publicIp":`...)
+	dst = encode.Bool(dst, v.PublicIP)
+	dst = append(dst, ',')
+	dst = append(dst, `"uploadMbps":`...)
+	dst = encode.Int(dst, v.UploadMbps)
+	dst = append(dst, ',')
+	dst = append(dst, `"vcpus":`...)
+	dst = encode.Int(dst, v.Vcpus)
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
+func (v HostList) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = append(dst, `"hosts":`...)
+	if v.Hosts == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = append(dst, '[')
+		for _, v1 := range v.Hosts {
+			dst = v1.AppendJSON(dst)
+			dst = append(dst, ',')
+		}
+		dst = encode.End(dst, ']')
+	}
+	dst = append(dst, ',')
+	return encode.End(dst, '}')
+}
+
+// AppendJSON appends it to dst.
 func (v Interrupted) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, `"pods":`...)

@@ -12,6 +12,14 @@ var paramsOfRevokeKey = []validate.Param{
 	{In: "path", Name: "keyId", Required: true},
 }
 
+var paramsOfChangeHost = []validate.Param{
+	{In: "path", Name: "hostId", Required: true},
+}
+
+var paramsOfRemoveHost = []validate.Param{
+	{In: "path", Name: "hostId", Required: true},
+}
+
 // Ops has the checks of every operation by its id.
 var Ops = map[string]validate.Op{
 	"getClock": {
@@ -145,6 +153,44 @@ var Ops = map[string]validate.Op{
 		},
 		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
 			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"listHosts": {
+		Method: "GET", Path: "/_berth/hosts",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"addHost": {
+		Method: "POST", Path: "/_berth/hosts",
+		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(NewHost)
+			readNewHost(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(nil, false, path, query, header)
+		},
+	},
+	"changeHost": {
+		Method: "PATCH", Path: "/_berth/hosts/{hostId}",
+		MaxBody: validate.DefaultMaxBody, HasBody: true, AnyContentType: false,
+		Decode: func(body []byte) (any, validate.Violations, error) {
+			s, v := validate.NewScanner(body), new(HostChange)
+			readHostChange(&s, v)
+			violations, err := s.Finish()
+			return v, violations, err
+		},
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfChangeHost, false, path, query, header)
+		},
+	},
+	"removeHost": {
+		Method: "DELETE", Path: "/_berth/hosts/{hostId}",
+		Params: func(path func(string) string, query string, header func(string) []string) validate.Violations {
+			return validate.Params(paramsOfRemoveHost, false, path, query, header)
 		},
 	},
 	"setStorage": {
@@ -316,6 +362,209 @@ func readNewKey(s *validate.Scanner, v *NewKey) {
 		}
 	}
 	s.Require(seen, 1<<bitScopes, membersOfNewKey)
+}
+
+var checkNewHost_ID = &validate.Text{Min: 1, Max: 200}
+
+var checkNewHost_DataCenterID = &validate.Text{Min: 1}
+
+var checkNewHost_Cloud = &validate.Text{Enum: []string{"SECURE", "COMMUNITY"}}
+
+var checkNewHost_GpuCount = &validate.Integer{Min: 0, Max: 1000000}
+
+var checkNewHost_GpuDevices_Items = &validate.Text{Min: 1}
+
+var checkNewHost_Cpus_Items = &validate.Text{Min: 1}
+
+var checkNewHost_Vcpus = &validate.Integer{Min: 0, Max: 1000000000}
+
+var checkNewHost_MemoryGb = &validate.Integer{Min: 0, Max: 1000000000000}
+
+var checkNewHost_DiskGb = &validate.Integer{Min: 0, Max: 1000000000000000}
+
+var checkNewHost_DownloadMbps = &validate.Integer{Min: 0, Max: 1000000000}
+
+var checkNewHost_UploadMbps = &validate.Integer{Min: 0, Max: 1000000000}
+
+var membersOfNewHost = []string{"id", "dataCenterId", "cloud", "gpu", "gpuCount", "gpuDevices", "cudaVersion", "cpus", "vcpus", "memoryGb", "diskGb", "publicIp", "downloadMbps", "uploadMbps"}
+
+func readNewHost(s *validate.Scanner, v *NewHost) {
+	const ( // the bits of seen
+		bitID = iota
+		bitDataCenterID
+		bitCloud
+		bitGpu
+		bitGpuCount
+		bitGpuDevices
+		bitCudaVersion
+		bitCpus
+		bitVcpus
+		bitMemoryGb
+		bitDiskGb
+		bitPublicIP
+		bitDownloadMbps
+		bitUploadMbps
+	)
+	if !s.Object() {
+		return
+	}
+	optional := new(struct { // what the pointers of v point at, in one allocation
+		Cloud        NewHostCloud
+		Gpu          string
+		GpuCount     int64
+		CudaVersion  string
+		Vcpus        int64
+		MemoryGb     int64
+		DiskGb       int64
+		PublicIP     bool
+		DownloadMbps int64
+		UploadMbps   int64
+	})
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "id":
+			if s.Once(&seen, bitID) {
+				if x, ok := s.String(checkNewHost_ID); ok {
+					v.ID = x
+				}
+			}
+		case "dataCenterId":
+			if s.Once(&seen, bitDataCenterID) {
+				if x, ok := s.String(checkNewHost_DataCenterID); ok {
+					v.DataCenterID = x
+				}
+			}
+		case "cloud":
+			if s.Once(&seen, bitCloud) {
+				if x, ok := s.String(checkNewHost_Cloud); ok {
+					optional.Cloud = NewHostCloud(x)
+					v.Cloud = &optional.Cloud
+				}
+			}
+		case "gpu":
+			if s.Once(&seen, bitGpu) {
+				if x, ok := s.String(nil); ok {
+					optional.Gpu = x
+					v.Gpu = &optional.Gpu
+				}
+			}
+		case "gpuCount":
+			if s.Once(&seen, bitGpuCount) {
+				if x, ok := s.Int(checkNewHost_GpuCount); ok {
+					optional.GpuCount = x
+					v.GpuCount = &optional.GpuCount
+				}
+			}
+		case "gpuDevices":
+			if s.Once(&seen, bitGpuDevices) {
+				if s.Array() {
+					items := make([]string, 0, 4)
+					for s.Item() {
+						var item string
+						if x, ok := s.String(checkNewHost_GpuDevices_Items); ok {
+							item = x
+						}
+						items = append(items, item)
+					}
+					s.Items(len(items), 0, 1024)
+					v.GpuDevices = items
+				}
+			}
+		case "cudaVersion":
+			if s.Once(&seen, bitCudaVersion) {
+				if x, ok := s.String(nil); ok {
+					optional.CudaVersion = x
+					v.CudaVersion = &optional.CudaVersion
+				}
+			}
+		case "cpus":
+			if s.Once(&seen, bitCpus) {
+				if s.Array() {
+					items := make([]string, 0, 4)
+					for s.Item() {
+						var item string
+						if x, ok := s.String(checkNewHost_Cpus_Items); ok {
+							item = x
+						}
+						items = append(items, item)
+					}
+					s.Items(len(items), 0, 1024)
+					v.Cpus = items
+				}
+			}
+		case "vcpus":
+			if s.Once(&seen, bitVcpus) {
+				if x, ok := s.Int(checkNewHost_Vcpus); ok {
+					optional.Vcpus = x
+					v.Vcpus = &optional.Vcpus
+				}
+			}
+		case "memoryGb":
+			if s.Once(&seen, bitMemoryGb) {
+				if x, ok := s.Int(checkNewHost_MemoryGb); ok {
+					optional.MemoryGb = x
+					v.MemoryGb = &optional.MemoryGb
+				}
+			}
+		case "diskGb":
+			if s.Once(&seen, bitDiskGb) {
+				if x, ok := s.Int(checkNewHost_DiskGb); ok {
+					optional.DiskGb = x
+					v.DiskGb = &optional.DiskGb
+				}
+			}
+		case "publicIp":
+			if s.Once(&seen, bitPublicIP) {
+				if x, ok := s.Bool(); ok {
+					optional.PublicIP = x
+					v.PublicIP = &optional.PublicIP
+				}
+			}
+		case "downloadMbps":
+			if s.Once(&seen, bitDownloadMbps) {
+				if x, ok := s.Int(checkNewHost_DownloadMbps); ok {
+					optional.DownloadMbps = x
+					v.DownloadMbps = &optional.DownloadMbps
+				}
+			}
+		case "uploadMbps":
+			if s.Once(&seen, bitUploadMbps) {
+				if x, ok := s.Int(checkNewHost_UploadMbps); ok {
+					optional.UploadMbps = x
+					v.UploadMbps = &optional.UploadMbps
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitID|1<<bitDataCenterID, membersOfNewHost)
+}
+
+var membersOfHostChange = []string{"draining"}
+
+func readHostChange(s *validate.Scanner, v *HostChange) {
+	const ( // the bits of seen
+		bitDraining = iota
+	)
+	if !s.Object() {
+		return
+	}
+	var seen uint64
+	for s.Member() {
+		switch string(s.Name()) {
+		case "draining":
+			if s.Once(&seen, bitDraining) {
+				if x, ok := s.Bool(); ok {
+					v.Draining = x
+				}
+			}
+		default:
+			s.Unknown()
+		}
+	}
+	s.Require(seen, 1<<bitDraining, membersOfHostChange)
 }
 
 var checkQuotas_Minute = &validate.Integer{Min: 1, Max: math.MaxInt64}

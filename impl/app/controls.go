@@ -41,7 +41,7 @@ func openControls(
 		}
 	}
 
-	fresh := control.NewKey{UserID: owner, Name: "test controls", Scopes: []compute.Scope{compute.ScopeControls}, Exempt: true}
+	fresh := control.NewKey{UserID: owner, Name: "test controls", Scopes: []compute.Scope{compute.ScopeControls, compute.ScopeAdmin}, Exempt: true}
 	made, token, err := who.keyring.Create(ctx, fresh)
 	if err != nil {
 		return nil, err

@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/berthdev/berth/impl/control"
+	"github.com/berthdev/berth/impl/runtime"
 )
 
 // prepareFleet reads the catalog and the hosts beside what else a start does: it takes milliseconds. The data directory must exist.
@@ -25,6 +27,15 @@ func catalogAndFleet(ctx context.Context, c Config) (catalog control.Catalog, fl
 	}
 	if err != nil {
 		return catalog, nil, err
+	}
+
+	switch kind, err := runtime.Find(c.Runtime); {
+	case err != nil:
+		return catalog, nil, err
+	case kind.Can.Schedules && c.Fleet != "":
+		return catalog, nil, fmt.Errorf("fleet: the runtime %s has hosts of its own, and takes no others", kind.Name)
+	case kind.Can.Schedules:
+		return catalog, nil, nil // it reports them
 	}
 
 	switch c.Fleet {

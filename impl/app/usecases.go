@@ -20,6 +20,7 @@ const pingsInALease = 3
 // useCases are what is asked of a server, and what works unasked.
 type useCases struct {
 	placement  *control.Placement
+	hosts      *reported // nil: the runtime does not schedule
 	registries *control.Registries
 	secrets    *control.Secrets
 	control    *control.Control
@@ -55,7 +56,12 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 	if err != nil {
 		return nil, err
 	}
-	if use.placement, err = fleet.Open(ctx, c.store, control.PlacementOptions{Place: c.runs.Pods.Place, Looked: c.seen.placed()}); err != nil {
+	if use.placement, err = fleet.Open(ctx, c.store, control.PlacementOptions{
+		Place: c.runs.Pods.Place, Schedules: c.runs.kind.Can.Schedules, Looked: c.seen.placed(),
+	}); err != nil {
+		return nil, err
+	}
+	if use.hosts, err = newReported(ctx, c.runs, use.placement, use.placement.Catalog(), c.Log); err != nil {
 		return nil, err
 	}
 	if use.registries, err = control.NewRegistries(ctx, c.store, c.who.ids, c.who.secrets.Sealer); err != nil {
@@ -91,6 +97,9 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 	use.control = control.New(c.store, c.who.ids, use.placement, c.runs.forRules(), control.Hints{
 		Pod: use.pods.Hint, Timer: func(id compute.PodID) { use.timers.Hint(id) }, Volume: use.pods.HintVolume,
 	})
+	if err = use.control.EndRemoved(ctx); err != nil {
+		return nil, err
+	}
 	use.control.SetInterruptions(c.InterruptAfter, c.InterruptSeed)
 	use.timers = loop.NewTimers(c.store, use.control, c.clock, c.Log)
 	use.endpoints = control.NewEndpoints(c.store, c.who.ids, use.placement, use.queue, c.runs.forRules())

@@ -60,6 +60,9 @@ func newWork(
 		{Name: "look at the clock", Tick: lookTick, Do: keeper.look},
 	}
 
+	if use.hosts != nil {
+		kept = append(kept, reconcile.Sweep{Name: "hosts", Tick: hostsTick, Do: use.hosts.refresh})
+	}
 	w.kept = reconcile.NewSweeps(compute.SystemClock{}, c.Log, len(kept), kept...)
 	u.push("contexts", func() error {
 		w.loops.stop()

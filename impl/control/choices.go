@@ -11,6 +11,15 @@ type choice struct {
 	want    *want
 	amount  amount // with the persistent storage
 	devices []int  // numbers of its GPUs on the host
+	aimed   bool   // the runtime schedules: the host is one that could hold it, and nothing of it is claimed
+}
+
+// hostID is that of the host that it holds a part of; empty if the runtime is to choose one.
+func (c *choice) hostID() string {
+	if c.aimed {
+		return ""
+	}
+	return c.host.ID
 }
 
 // choose chooses so many hosts, each by the first of the wants for which there is room. It gives nil, and chooses nothing, if there is
@@ -35,6 +44,14 @@ func (p *Placement) chooseOne(wants []want) (c choice, ok bool) {
 	for i := range wants {
 		w := &wants[i]
 		h := p.best(w)
+		if p.options.Schedules {
+			if h == nil {
+				h = p.later(w)
+			}
+			if h != nil {
+				return choice{host: h, want: w, aimed: true}, true
+			}
+		}
 		if h == nil {
 			continue
 		}
@@ -71,6 +88,9 @@ func (p *Placement) count(choices []choice, times int64) {
 
 // claim stores the choice as the claims of its holder. errTaken if the rows say that it is not free; then nothing has changed.
 func (c *choice) claim(tx store.Claims, holderID string) error {
+	if c.aimed {
+		return nil
+	}
 	claim := compute.Claim{HolderID: holderID, HostID: c.host.ID, Devices: c.deviceNames(), DiskGB: c.want.DiskGB}
 	if c.want.GPU == "" {
 		claim.VCPUs, claim.MemoryGB = c.amount.vcpus, c.amount.memoryGB

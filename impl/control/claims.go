@@ -109,6 +109,7 @@ func (c *Claims) resize(tx store.Claims, before, after compute.Pod) error {
 	}
 
 	size, inFleet := c.placement.diskOf(after.HostID)
+	inFleet = inFleet && !c.placement.options.Schedules
 	for _, part := range []struct {
 		kept bool
 		byGB int64

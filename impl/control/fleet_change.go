@@ -3,6 +3,9 @@ package control
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -10,70 +13,76 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-// Hosts gives the fleet as the operator has it.
-func (c *Control) Hosts() []Host {
+// FleetHost is a host of the fleet as it is now.
+type FleetHost struct {
+	Host
+	Draining bool            // nothing more is placed on it
+	Free     compute.Claimed // what nobody holds of it: GPUs, and all vCPUs and memory, those that come with GPUs, too
+}
+
+// Hosts gives the fleet as it is now.
+func (c *Control) Hosts() []FleetHost {
 	p := c.placement
-	p.mu.Lock()
+	p.lockKnown()
 	defer p.mu.Unlock()
-	return slices.Clone(p.fleet)
+	all := make([]FleetHost, len(p.hosts))
+	for i := range p.hosts {
+		all[i] = p.hosts[i].now()
+	}
+	return all
 }
 
-// SetHosts replaces the fleet. What is on the hosts that stay keeps what it holds of them; what is on those that left ends, as RemoveHost
-// says. What capacity a test set is forgotten. Rejected for hosts that make no sense.
-func (c *Control) SetHosts(ctx context.Context, hosts []Host) error {
-	return c.changeFleet(ctx, func([]Host) ([]Host, error) { return hosts, nil })
+func (h *host) now() FleetHost {
+	return FleetHost{*h.Host, h.draining, compute.Claimed{GPUs: h.free.gpus, VCPUs: h.free.vcpus, MemoryGB: h.free.memoryGB, DiskGB: h.free.diskGB}}
 }
 
-// AddHost adds a host, on which pods and workers are placed from then on. Conflict if there is one of its id, Rejected for one that makes
-// no sense.
-func (c *Control) AddHost(ctx context.Context, h Host) error {
-	return c.changeFleet(ctx, func(fleet []Host) ([]Host, error) {
-		if hostIn(fleet, h.ID) >= 0 {
-			return nil, compute.Errorf(compute.Conflict, "host %q is in the fleet already", h.ID)
+// AddHost adds a host, on which pods and workers are placed from then on, also by later starts of the server. Conflict if there is one of
+// its id, Rejected for one that makes no sense, or if the runtime has hosts of its own.
+func (c *Control) AddHost(ctx context.Context, h Host) (FleetHost, error) {
+	return c.changeHost(ctx, h.ID, func(has bool, change *compute.HostChange) error {
+		if has {
+			return compute.Errorf(compute.Conflict, "id: host %q is in the fleet already", h.ID)
 		}
-		return append(fleet, h), nil
+		text, err := json.Marshal(h)
+		*change = compute.HostChange{ID: h.ID, Added: string(text)}
+		return err
 	})
 }
 
-// DrainHost has nothing more placed on the host, or has it placed there again. What is on it stays. NotFound for an unknown host.
-func (c *Control) DrainHost(ctx context.Context, id string, drain bool) error {
-	return c.changeFleet(ctx, func(fleet []Host) ([]Host, error) {
-		if hostIn(fleet, id) < 0 {
-			return nil, compute.Errorf(compute.NotFound, "host %q is not in the fleet", id)
+// DrainHost has nothing more placed on the host, or has it placed there again. What is on it stays. NotFound for an unknown host, Rejected
+// if the runtime has hosts of its own.
+func (c *Control) DrainHost(ctx context.Context, id string, drain bool) (FleetHost, error) {
+	return c.changeHost(ctx, id, func(has bool, change *compute.HostChange) error {
+		if !has {
+			return noHost(id)
 		}
-		c.placement.mu.Lock()
-		defer c.placement.mu.Unlock()
-		c.placement.draining[id] = drain
-		return fleet, nil
+		change.Draining = drain
+		return nil
 	})
 }
 
 // RemoveHost takes the host out of the fleet. Pods that run there become ERROR, with the reason, and workers end; their claims are released
 // with that. The persistent storage of stopped pods stays claimed: it is theirs again when the host comes back. If it fails, it may be
-// called again. NotFound for an unknown host.
+// called again. NotFound for an unknown host, Rejected if the runtime has hosts of its own.
 func (c *Control) RemoveHost(ctx context.Context, id string) error {
-	return c.changeFleet(ctx, func(fleet []Host) ([]Host, error) {
-		i := hostIn(fleet, id)
-		if i < 0 && !c.placement.Left(id) {
-			return nil, compute.Errorf(compute.NotFound, "host %q is not in the fleet", id)
+	_, err := c.changeHost(ctx, id, func(has bool, change *compute.HostChange) error {
+		if !has && !c.placement.Left(id) {
+			return noHost(id)
 		}
-		if i >= 0 {
-			fleet = slices.Delete(fleet, i, i+1)
-		}
-		return fleet, nil
+		*change = compute.HostChange{ID: id, Removed: true}
+		return nil
 	})
-}
-
-func hostIn(fleet []Host, id string) int {
-	return slices.IndexFunc(fleet, func(h Host) bool { return h.ID == id })
-}
-
-// changeFleet replaces the fleet by what change makes of a copy of it, and ends what is on hosts that left.
-func (c *Control) changeFleet(ctx context.Context, change func([]Host) ([]Host, error)) error {
-	left, err := c.placement.changeFleet(change)
 	if err != nil {
 		return err
 	}
+	return c.endOn(ctx, id)
+}
+
+// EndRemoved ends what is on hosts that were taken out of the fleet, if the server ended before it had.
+func (c *Control) EndRemoved(ctx context.Context) error {
+	c.placement.mu.Lock()
+	left := slices.Sorted(maps.Keys(c.placement.left))
+	c.placement.mu.Unlock()
 	for _, id := range left {
 		if err := c.endOn(ctx, id); err != nil {
 			return err
@@ -82,36 +91,111 @@ func (c *Control) changeFleet(ctx context.Context, change func([]Host) ([]Host, 
 	return nil
 }
 
-// changeFleet gives the ids of the hosts that left, now or before. What is placed while it waits is on hosts of the fleet of before.
-func (p *Placement) changeFleet(change func([]Host) ([]Host, error)) (left []string, err error) {
-	p.flight.Lock()
+func noHost(id string) error {
+	return compute.Errorf(compute.NotFound, "host %q is not in the fleet", id)
+}
+
+func hostIn(fleet []Host, id string) int {
+	return slices.IndexFunc(fleet, func(h Host) bool { return h.ID == id })
+}
+
+// changeHost stores how one host differs from the operator's file, and then has the fleet so. It gives the host, the zero one if it is not
+// in the fleet any more.
+func (c *Control) changeHost(ctx context.Context, id string, edit func(has bool, change *compute.HostChange) error) (now FleetHost, err error) {
+	p := c.placement
+	if p.options.Schedules {
+		return now, compute.Errorf(compute.Rejected, "the hosts are those of the runtime's own scheduler, where they are added, drained and removed")
+	}
+	p.flight.Lock() // what is placed while this waits is on hosts of the fleet of before
 	defer p.flight.Unlock()
 
-	fleet, err := change(slices.Clone(p.fleet))
+	change := compute.HostChange{ID: id}
+	if i := slices.IndexFunc(p.changes, func(one compute.HostChange) bool { return one.ID == id }); i >= 0 {
+		change = p.changes[i]
+	}
+	if err := edit(hostIn(p.fleet, id) >= 0, &change); err != nil {
+		return now, err
+	}
+	fleet, err := p.changed(withChange(p.changes, change))
 	if err != nil {
-		return nil, err
+		return now, err
 	}
 	if err := p.checkChange(fleet); err != nil {
-		return nil, err
+		return now, err
+	}
+
+	err = p.store.Write(ctx, func(tx store.Tx) error { return tx.SetHostChange(change) })
+	if err = cmp.Or(err, p.read(ctx)); err != nil {
+		p.Forget() // who needs it next reads what the rows say
+		return now, err
 	}
 
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, h := range p.fleet {
-		p.left[h.ID] = true
+	if h := p.host(id); h != nil {
+		now = h.now()
 	}
-	for _, h := range fleet {
-		delete(p.left, h.ID)
-	}
-	for id := range p.left {
-		left = append(left, id)
-		delete(p.draining, id)
-	}
-	slices.Sort(left)
-	p.fleet = fleet
-	p.setHosts(fleet)
+	return now, nil
+}
 
-	return left, nil
+// withChange gives the changes with one in place of what they have of its host.
+func withChange(changes []compute.HostChange, change compute.HostChange) []compute.HostChange {
+	changes = slices.DeleteFunc(slices.Clone(changes), func(one compute.HostChange) bool { return one.ID == change.ID })
+	if !change.None() {
+		changes = append(changes, change)
+	}
+	return changes
+}
+
+// follow makes the fleet as the changes that are stored say, unless it is so already. The caller has the lock, and nothing is in flight.
+func (p *Placement) follow(changes []compute.HostChange) error {
+	if p.options.Schedules || slices.Equal(changes, p.changes) {
+		return nil
+	}
+	fleet, err := p.changed(changes)
+	if err != nil {
+		return err
+	}
+	if err := p.checkChange(fleet); err != nil {
+		return fmt.Errorf("a host that was added before does not fit the catalog: %w", err)
+	}
+	p.apply(changes, fleet)
+	return nil
+}
+
+// changed gives the fleet of the operator's file with the changes.
+func (p *Placement) changed(changes []compute.HostChange) ([]Host, error) {
+	fleet := slices.Clone(p.initial)
+	for _, change := range changes {
+		i := hostIn(fleet, change.ID)
+		switch {
+		case change.Removed && i >= 0:
+			fleet = slices.Delete(fleet, i, i+1)
+		case change.Added != "":
+			var h Host
+			if err := json.Unmarshal([]byte(change.Added), &h); err != nil {
+				return nil, fmt.Errorf("read host %q: %w", change.ID, err)
+			}
+			if i < 0 {
+				fleet = append(fleet, h)
+			} else {
+				fleet[i] = h
+			}
+		}
+	}
+
+	return fleet, nil
+}
+
+// apply makes the fleet so; what is free of it is to be read. What capacity a test set is forgotten. The caller has the lock.
+func (p *Placement) apply(changes []compute.HostChange, fleet []Host) {
+	p.changes, p.fleet, p.left, p.draining = changes, fleet, map[string]bool{}, map[string]bool{}
+	for _, change := range changes {
+		p.left[change.ID] = change.Removed
+		p.draining[change.ID] = change.Draining
+	}
+	maps.DeleteFunc(p.left, func(_ string, removed bool) bool { return !removed })
+	p.setHosts(fleet)
 }
 
 // checkChange refuses hosts that make no sense. Those that are there already, as they are, did so before.

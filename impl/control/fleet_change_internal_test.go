@@ -25,6 +25,43 @@ func l4s(id string, count int64) Host {
 	}
 }
 
+// hostIDs gives the hosts of the fleet.
+func (c *Control) hostIDs() (ids []string) {
+	for _, h := range c.Hosts() {
+		ids = append(ids, h.ID)
+	}
+	return ids
+}
+
+func TestControl_HostsOutliveTheServer(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	file := []Host{l4s("a", 1), l4s("b", 1), l4s("c", 1)}
+	c := openControl(t, s, file)
+	_, err := c.AddHost(t.Context(), l4s("d", 1))
+	require.NoError(t, err)
+	_, err = c.DrainHost(t.Context(), "b", true)
+	require.NoError(t, err)
+	require.NoError(t, c.RemoveHost(t.Context(), "a"))
+
+	again := openControl(t, s, file)
+	require.Equal(t, c.Hosts(), again.Hosts())
+	require.Equal(t, []string{"b", "c", "d"}, again.hostIDs())
+	require.True(t, again.Hosts()[0].Draining)
+	require.True(t, again.placement.Left("a"), "what is on it is still to end")
+
+	again.placement.Forget()
+	_, err = again.AddHost(t.Context(), l4s("a", 2))
+	require.NoError(t, err)
+	require.False(t, again.placement.Left("a"))
+	require.Equal(t, again.Hosts(), openControl(t, s, file).Hosts())
+
+	require.NoError(t, s.Write(t.Context(), func(tx store.Tx) error { return tx.Clear() }))
+	again.placement.Clear()
+	require.Equal(t, []string{"a", "b", "c"}, again.hostIDs(), "a reset gives back what the file has")
+	require.False(t, again.Hosts()[1].Draining)
+}
+
 func TestHostsComeAndGoWhileTheServerRuns(t *testing.T) {
 	t.Parallel()
 	c := openControl(t, openStore(t), nil)
@@ -46,23 +83,36 @@ func TestHostsComeAndGoWhileTheServerRuns(t *testing.T) {
 	}
 
 	full()
-	require.NoError(t, c.AddHost(ctx, l4s("a", 2)))
+	add := func(h Host) {
+		t.Helper()
+		added, err := c.AddHost(ctx, h)
+		require.NoError(t, err)
+		require.Equal(t, FleetHost{Host: h, Free: compute.Claimed{GPUs: h.GPUCount, VCPUs: h.VCPUs, MemoryGB: h.MemoryGB, DiskGB: h.DiskGB}}, added)
+	}
+	drain := func(on bool) {
+		t.Helper()
+		drained, err := c.DrainHost(ctx, "a", on)
+		require.NoError(t, err)
+		require.Equal(t, on, drained.Draining)
+	}
+	add(l4s("a", 2))
 	on("a")
 
-	require.NoError(t, c.DrainHost(ctx, "a", true))
+	drain(true)
 	full()
 	require.Empty(t, c.placement.places(want{GPU: "NVIDIA L4", Count: 1}).all, "nor is it offered")
-	require.NoError(t, c.AddHost(ctx, l4s("b", 1)))
+	add(l4s("b", 1))
 
 	on("b")
 	full()
-	require.NoError(t, c.DrainHost(ctx, "a", false))
+	drain(false)
 	on("a")
 	full()
 
-	larger := l4s("b", 2)
-	require.NoError(t, c.SetHosts(ctx, []Host{l4s("a", 2), larger}))
-	require.Equal(t, []Host{l4s("a", 2), larger}, c.Hosts())
+	require.NoError(t, c.RemoveHost(ctx, "b"))
+	add(l4s("b", 2))
+	require.Equal(t, []string{"a", "b"}, c.hostIDs())
+	on("b")
 	on("b")
 	full()
 	require.NoError(t, auditClaims(ctx, c.store))
@@ -74,21 +124,28 @@ func TestAFleetIsNotChangedToWhatMakesNoSense(t *testing.T) {
 	nowhere := l4s("b", 1)
 	nowhere.DataCenterID = "XX"
 
-	for code, err := range map[compute.Code]error{
-		compute.Conflict: c.AddHost(t.Context(), l4s("a", 1)),
-		compute.NotFound: c.RemoveHost(t.Context(), "none"),
-		compute.Rejected: c.AddHost(t.Context(), nowhere),
-	} {
-		require.Equal(t, code, compute.CodeOf(err), "%v", err)
+	for _, refused := range []struct {
+		host Host
+		code compute.Code
+	}{{l4s("a", 1), compute.Conflict}, {nowhere, compute.Rejected}} {
+		_, err := c.AddHost(t.Context(), refused.host)
+		require.Equal(t, refused.code, compute.CodeOf(err), "%v", err)
 	}
 
-	require.ErrorContains(t, c.AddHost(t.Context(), nowhere), `hosts[0].dataCenterId "XX" is not in the catalog`)
-	require.Equal(t, compute.NotFound, compute.CodeOf(c.DrainHost(t.Context(), "none", true)))
-	require.Equal(t, compute.Rejected, compute.CodeOf(c.SetHosts(t.Context(), []Host{l4s("b", 1), l4s("b", 1)})))
-	require.Equal(t, []Host{l4s("a", 1)}, c.Hosts())
+	_, err := c.AddHost(t.Context(), nowhere)
+	require.ErrorContains(t, err, `hosts[0].dataCenterId "XX" is not in the catalog`)
+	_, err = c.DrainHost(t.Context(), "none", true)
+	require.Equal(t, compute.NotFound, compute.CodeOf(err))
+	require.Equal(t, compute.NotFound, compute.CodeOf(c.RemoveHost(t.Context(), "none")))
+	require.Equal(t, []string{"a"}, c.hostIDs())
+
+	scheduled := openScheduled(t)
+	_, err = scheduled.AddHost(t.Context(), l4s("a", 1))
+	require.ErrorContains(t, err, "the hosts are those of the runtime's own scheduler")
 
 	simulated := openControl(t, openStore(t), SimulatedFleet(c.catalog))
-	require.NoError(t, simulated.AddHost(t.Context(), l4s("a", 1)), "to hosts that are not checked, as they are not of a file")
+	_, err = simulated.AddHost(t.Context(), l4s("a", 1))
+	require.NoError(t, err, "to hosts that are not checked, as they are not of a file")
 }
 
 func TestWhatIsOnAHostThatLeavesEndsWithTheReason(t *testing.T) {
@@ -134,7 +191,8 @@ func TestWhatIsOnAHostThatLeavesEndsWithTheReason(t *testing.T) {
 
 	_, err = c.ActOnPod(ctx, "u", runs, compute.PodStart)
 	require.ErrorContains(t, err, "on the host that holds its data")
-	require.NoError(t, c.AddHost(ctx, l4s("a", 4)))
+	_, err = c.AddHost(ctx, l4s("a", 4))
+	require.NoError(t, err)
 	require.False(t, c.placement.Left("a"))
 
 	_, err = c.CreatePod(ctx, "u", NewPod{Name: "a", Image: "i", GPU: &compute.GPU{ID: "NVIDIA L4", Count: 1}, DiskGB: 21})

@@ -182,6 +182,27 @@ func (h *host) fits(w *want, free amount) bool {
 	return free.covers(h.share(w)) && w.PersistentGB <= free.diskGB-w.DiskGB && w.LeastDiskGB <= free.diskGB
 }
 
+// couldEver reports whether a host could hold it if nothing else were there. The caller has the lock.
+func (p *Placement) couldEver(w *want) bool {
+	return slices.ContainsFunc(p.suiting(w), func(h *host) bool { return h.fits(w, h.whole()) })
+}
+
+// rankOf gives the place of the host's data center among those that are asked for.
+func (w *want) rankOf(h *host) int {
+	if len(w.DataCenterIDs) > 0 {
+		return slices.Index(w.DataCenterIDs, h.DataCenterID)
+	}
+	return h.rank
+}
+
+// unit names what is counted, for people: "GPUs of", and the type.
+func (w *want) unit() (unit, name string) {
+	if w.CPU != "" {
+		return "vCPUs of", w.CPU
+	}
+	return "GPUs of", w.GPU
+}
+
 // best has the runtime choose among the hosts with room. Nil if there is none. The caller has the lock.
 func (p *Placement) best(w *want) *host {
 	hosts := p.kinds[kind{w.GPU, w.CPU}]
@@ -190,11 +211,7 @@ func (p *Placement) best(w *want) *host {
 			if !h.suits(w) || !h.fits(w, h.free) {
 				continue
 			}
-			rank := h.rank
-			if len(w.DataCenterIDs) > 0 {
-				rank = slices.Index(w.DataCenterIDs, h.DataCenterID)
-			}
-			if !yield(compute.HostRoom{Number: i, HostID: h.ID, Rank: rank, GPUs: h.free.gpus, VCPUs: h.free.vcpus}) {
+			if !yield(compute.HostRoom{Number: i, HostID: h.ID, Rank: w.rankOf(h), GPUs: h.free.gpus, VCPUs: h.free.vcpus}) {
 				return
 			}
 		}

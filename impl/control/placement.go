@@ -30,14 +30,17 @@ type Placement struct {
 	flight sync.RWMutex
 
 	mu       sync.Mutex
-	fleet    []Host          // as the operator has it
-	draining map[string]bool // hosts of the fleet on which nothing more is placed
-	left     map[string]bool // hosts that left the fleet while the server ran
+	initial  []Host               // as the operator's file has it
+	changes  []compute.HostChange // what is stored of how it differs
+	fleet    []Host               // as it is, with the changes
+	draining map[string]bool      // hosts of the fleet on which nothing more is placed
+	left     map[string]bool      // hosts that left the fleet while the server ran
 	hosts    []host
-	byID     map[string]*host // nil until somebody asks: a server without pods never does
-	kinds    map[kind][]*host // in the order of the fleet
-	known    bool             // memory has what the rows say
-	readings int              // how often it was read
+	byID     map[string]*host  // nil until somebody asks: a server without pods never does
+	kinds    map[kind][]*host  // in the order of the fleet
+	taken    map[string]amount // of hosts of a runtime that schedules: what it reports to be held of them
+	known    bool              // memory has what the rows say
+	readings int               // how often it was read
 }
 
 // kind is what a host is looked for by: a GPU type or a CPU flavor.
@@ -47,6 +50,9 @@ type kind struct{ gpu, cpu string }
 type PlacementOptions struct {
 	// Place chooses among the hosts that have room: that of the runtime.
 	Place func(rooms iter.Seq[compute.HostRoom]) (compute.HostRoom, bool)
+	// Schedules: the runtime places by a scheduler of its own. Nothing is claimed of hosts, and what could be held by one waits there
+	// until it is; the hosts are those of SetReported.
+	Schedules bool
 	// Looked is notified of each look for a host, for a pod or a worker, and how it came out; it must be quick. Nil: nobody counts.
 	Looked func(who string, o Outcome)
 }
@@ -61,7 +67,7 @@ type PreparedFleet struct{ placement *Placement }
 
 // PrepareFleet is the part of NewPlacement that needs no store, and takes longest.
 func PrepareFleet(c Catalog, fleet []Host) PreparedFleet {
-	p := &Placement{catalog: c, fleet: fleet, draining: map[string]bool{}, left: map[string]bool{}}
+	p := &Placement{catalog: c, initial: fleet, fleet: fleet, draining: map[string]bool{}, left: map[string]bool{}}
 	p.setHosts(fleet)
 	return PreparedFleet{p}
 }
@@ -73,11 +79,15 @@ func (f PreparedFleet) Open(ctx context.Context, s store.Store, o PlacementOptio
 	return p, p.read(ctx)
 }
 
-// read reads what is free of each host from the rows. Nothing is in flight.
+// read reads from the rows which hosts there are and what is free of each. Nothing is in flight.
 func (p *Placement) read(ctx context.Context) error {
 	var sums map[string]compute.Claimed
+	var changes []compute.HostChange
 	devices := map[string][]string{}
 	err := p.store.Read(ctx, func(tx store.Tx) (err error) {
+		if changes, err = tx.HostChanges(); err != nil {
+			return err
+		}
 		if sums, err = tx.ClaimSums(); err != nil {
 			return err
 		}
@@ -89,8 +99,12 @@ func (p *Placement) read(ctx context.Context) error {
 
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if err := p.follow(changes); err != nil {
+		return err
+	}
 	for i := range p.hosts {
-		p.hosts[i].free, p.hosts[i].devices = p.hosts[i].whole(), nil
+		h := &p.hosts[i]
+		h.free, h.devices = h.whole().plus(p.taken[h.ID], -1), nil
 	}
 
 	for id, claimed := range sums {
@@ -145,13 +159,13 @@ func (p *Placement) Forget() {
 	p.known = false
 }
 
-// Clear forgets what is free, and what capacity was set.
+// Clear forgets what is free, what capacity was set, and every change of the fleet: the caller has removed what is stored of that.
 func (p *Placement) Clear() {
 	p.flight.Lock()
 	defer p.flight.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.setHosts(p.fleet)
+	p.apply(nil, p.initial)
 }
 
 // ErrFull is the cause of a refusal because no host has room for the pod or the worker now.
@@ -308,10 +322,7 @@ func (p *Placement) refuse(who string, wants []want) error {
 
 // full says what was asked and what is free. The caller has the lock.
 func (p *Placement) full(noun string, w want) *compute.Error {
-	unit, name := "GPUs of", w.GPU
-	if w.CPU != "" {
-		unit, name = "vCPUs of", w.CPU
-	}
+	unit, name := w.unit()
 	asked := fmt.Sprintf("asked for %d %s %s and %d GB of disk in cloud %s", w.Count, unit, name, w.DiskGB, w.Cloud)
 	if w.PersistentGB > 0 {
 		asked += fmt.Sprintf(", %d GB of persistent storage", w.PersistentGB)
@@ -336,5 +347,9 @@ func (p *Placement) full(noun string, w want) *compute.Error {
 		all, most, disk = all+max(0, free), max(most, free), max(disk, h.free.diskGB)
 	}
 
-	return compute.Errorf(compute.Rejected, "nothing can hold the %s now: %s; free there: %d in all, at most %d and %d GB of disk on one host", noun, asked, all, most, disk)
+	ever := ""
+	if !p.couldEver(&w) {
+		ever = "; no host could hold it with nothing else on it, either"
+	}
+	return compute.Errorf(compute.Rejected, "nothing can hold the %s now: %s; free there: %d in all, at most %d and %d GB of disk on one host%s", noun, asked, all, most, disk, ever)
 }

@@ -189,7 +189,7 @@ func (c *Control) insertPod(tx store.Tx, p compute.Pod, n NewPod, at *choice) (c
 	if _, err := c.checkNamed(tx, p.UserID, n); err != nil {
 		return p, err
 	}
-	p.HostID, p.DataCenterID, p.Devices = at.host.ID, at.host.DataCenterID, at.deviceNames()
+	p.HostID, p.DataCenterID, p.Devices = at.hostID(), at.host.DataCenterID, at.deviceNames()
 	if err := connect(tx, &p); err != nil {
 		return p, err
 	}

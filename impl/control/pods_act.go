@@ -90,7 +90,7 @@ func (c *Control) ResumePod(ctx context.Context, user compute.UserID, id compute
 		w := wantOf(pod)
 		w.DataCenterIDs, w.CUDAVersions = []string{pod.DataCenterID}, r.CUDAVersions
 		w.keep(pod)
-		if pod.Persistent != nil {
+		if pod.Persistent != nil && !c.runtime.Can.Schedules {
 			w.HostID = pod.HostID
 		}
 
@@ -182,7 +182,7 @@ func start(tx store.Containers, p *compute.Pod, at *choice) (err error) {
 		return err
 	}
 
-	p.HostID, p.DataCenterID, p.Devices = at.host.ID, at.host.DataCenterID, at.deviceNames()
+	p.HostID, p.DataCenterID, p.Devices = at.hostID(), at.host.DataCenterID, at.deviceNames()
 	p.StartedAt, p.RestartAt, p.Reason, p.MovedAt, p.InterruptedAt = time.Time{}, tx.Now(), "", tx.Wall(), time.Time{}
 	if !p.StopAfter.After(tx.Wall()) { // it passed while the pod was stopped (rule graphql.timers.start)
 		p.StopAfter = time.Time{}

@@ -121,11 +121,13 @@ const (
 func (l *life) lose(ctx context.Context) error {
 	h := small()[l.r.IntN(len(small()))].ID
 	if l.r.IntN(4) == 0 && !l.away[h] {
-		return cmp.Or(l.c.DrainHost(ctx, h, true), l.c.DrainHost(ctx, h, false))
+		_, err := l.c.DrainHost(ctx, h, true)
+		_, back := l.c.DrainHost(ctx, h, false)
+		return cmp.Or(err, back)
 	}
 	l.away[h] = !l.away[h]
 	if !l.away[h] {
-		return l.c.SetHosts(ctx, l.present())
+		return l.bringBack(ctx, h)
 	}
 	if err := l.c.RemoveHost(ctx, h); err != nil {
 		return err
@@ -145,13 +147,10 @@ func (l *life) endWorkers(ctx context.Context, which func(compute.Worker) bool) 
 	})
 }
 
-func (l *life) present() (hosts []Host) {
-	for _, h := range small() {
-		if !l.away[h.ID] {
-			hosts = append(hosts, h)
-		}
-	}
-	return hosts
+// bringBack adds a host that was lost.
+func (l *life) bringBack(ctx context.Context, id string) error {
+	_, err := l.c.AddHost(ctx, small()[hostIn(small(), id)])
+	return err
 }
 
 // check holds the rows against the fleet, and what is free in memory against the rows.
@@ -200,7 +199,7 @@ func (l *life) step(ctx context.Context) (answer string, err error) {
 		case amounts:
 			l.c.placement.Forget()
 		case everything:
-			l.c = openControl(l.t, l.c.store, l.present())
+			l.c = openControl(l.t, l.c.store, small())
 		}
 	}
 
@@ -244,11 +243,15 @@ func (l *life) end(ctx context.Context) error {
 		return err
 	}
 
-	clear(l.away)
 	if l.other != nil {
 		l.c.placement.Forget()
 	}
-	if err := l.c.SetHosts(ctx, small()); err != nil {
+	for id, away := range l.away {
+		if away {
+			err = cmp.Or(err, l.bringBack(ctx, id))
+		}
+	}
+	if err != nil {
 		return err
 	}
 

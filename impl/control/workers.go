@@ -67,7 +67,7 @@ func (p *Placement) StartWorker(ctx context.Context, id compute.WorkerID, e comp
 // put sets what the worker gets by the choice.
 func (p *Placement) put(w *compute.Worker, at *choice) {
 	x := *at.want
-	w.HostID, w.DataCenterID, w.Devices, w.CostPerHour = at.host.ID, at.host.DataCenterID, at.deviceNames(), p.catalog.workerPrice(x)
+	w.HostID, w.DataCenterID, w.Devices, w.CostPerHour = at.hostID(), at.host.DataCenterID, at.deviceNames(), p.catalog.workerPrice(x)
 	w.GPU, w.CPU = nil, nil
 	if x.GPU != "" {
 		w.GPU = &compute.GPU{ID: x.GPU, Count: x.Count}

@@ -146,11 +146,7 @@ func New(s Services) (*echo.Echo, error) {
 	})
 
 	s.buildRoutes(e)
-	if s.Controls != nil {
-		controls.RegisterHandlersWithOptions(e, controlsHandlers{&s}, controls.RegisterHandlersOptions{
-			OperationMiddlewares: s.operations(inAll(controls.Ops), func(validate.Op, echo.Context) compute.Scope { return compute.ScopeControls }),
-		})
-	}
+	controls.RegisterHandlersWithOptions(e, controlsHandlers{&s}, controls.RegisterHandlersOptions{OperationMiddlewares: s.controlOperations()})
 
 	return e, nil
 }

@@ -36,9 +36,10 @@ func TestAPodIsStoppedWhenItsHostLeavesTheFleet(t *testing.T) {
 
 	_, err = y.ctl.ActOnPod(t.Context(), "u", id, compute.PodStart)
 	require.ErrorIs(t, err, control.ErrFull)
-	require.NoError(t, y.ctl.AddHost(t.Context(), control.Host{
+	_, err = y.ctl.AddHost(t.Context(), control.Host{
 		ID: "new", DataCenterID: "EU-RO-1", Cloud: compute.Secure, CPUs: []string{"cpu3g"}, VCPUs: 4, MemoryGB: 100, DiskGB: 100,
-	}))
+	})
+	require.NoError(t, err)
 
 	y.act(id, compute.PodStart)
 	require.Equal(t, "new", y.pod(id).HostID)
@@ -56,9 +57,10 @@ func TestAWorkerEndsWhenItsHostLeavesAndItsJobGoesToAnother(t *testing.T) {
 	_, err = s.queue.Take(t.Context(), "u", s.e.ID, before[0], 1)
 	require.NoError(t, err)
 
-	require.NoError(t, s.ctl.AddHost(t.Context(), control.Host{
+	_, err = s.ctl.AddHost(t.Context(), control.Host{
 		ID: "other", DataCenterID: "EU-RO-1", Cloud: compute.Secure, CPUs: []string{"cpu3g"}, VCPUs: 4, MemoryGB: 100, DiskGB: 100,
-	}))
+	})
+	require.NoError(t, err)
 	require.NoError(t, s.ctl.RemoveHost(t.Context(), "h"))
 
 	s.step(time.Second)

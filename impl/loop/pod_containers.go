@@ -176,8 +176,11 @@ func (l *Pods) inspect(ctx context.Context, one *podLook) error {
 	case state.Generation != p.Generation():
 		return l.replace(ctx, one)
 	case state.Phase == runtime.Up && p.Status == compute.PodStarting:
-		p.StartedAt = state.StartedAt
+		one.cameUp(state)
 		return one.move(compute.PodHealthy)
+	case state.Phase == runtime.Starting && p.Status == compute.PodStarting && p.Reason != state.Reason:
+		p.Reason = state.Reason // what it waits for
+		one.store()
 	case state.Phase == runtime.Up && p.StartedAt.UnixMilli() != state.StartedAt.UnixMilli():
 		p.StartedAt = state.StartedAt // it was started again with berth
 		one.store()
@@ -189,6 +192,15 @@ func (l *Pods) inspect(ctx context.Context, one *podLook) error {
 	}
 
 	return nil
+}
+
+// cameUp notes when and where the pod came up.
+func (one *podLook) cameUp(state runtime.State) {
+	p := &one.pod
+	p.StartedAt, p.Reason = state.StartedAt, ""
+	if state.HostID != "" {
+		p.HostID = state.HostID
+	}
 }
 
 // reason tells a person why a container ended.
@@ -250,6 +262,7 @@ func (l *Pods) start(ctx context.Context, p compute.Pod) error {
 		}
 		line = unknown
 		a.Env, a.Hostname, a.Facts = env, p.ID.Hostname(), l.facts(p)
+		a.Hosts = l.Placement.HostsFor(p)
 	}
 
 	if p.RegistryID != "" {
@@ -286,7 +299,7 @@ func gpus(g *compute.GPU, devices []string) runtime.GPUs {
 	if g == nil {
 		return runtime.GPUs{}
 	}
-	return runtime.GPUs{Count: g.Count, Devices: devices}
+	return runtime.GPUs{Type: g.ID, Count: g.Count, Devices: devices}
 }
 
 func (l *Pods) withStatus(ctx context.Context, statuses ...compute.PodStatus) (pods []compute.Pod, err error) {

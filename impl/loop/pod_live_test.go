@@ -121,7 +121,7 @@ func TestADeviceGoesToTheNextPodOnlyWhenTheContainerBeforeHasEnded(t *testing.T)
 	y.step(0)
 	y.step(time.Second)
 	require.Equal(t, compute.PodStarting, y.pod(next.ID).Status)
-	require.Equal(t, runtime.GPUs{Count: 1, Devices: next.Devices}, y.host.last.Load().GPUs)
+	require.Equal(t, runtime.GPUs{Type: next.GPU.ID, Count: 1, Devices: next.Devices}, y.host.last.Load().GPUs)
 
 	state, err := y.host.Inspect(t.Context(), string(first.ID))
 	require.NoError(t, err)

@@ -130,11 +130,11 @@ func (l *Pods) inspectQuickly(ctx context.Context, one *podLook) {
 
 	one.done = true
 	switch {
-	case p.Status == compute.PodStarting && state.Phase == runtime.Starting:
+	case p.Status == compute.PodStarting && state.Phase == runtime.Starting && p.Reason == state.Reason:
 		one.next, one.until = soon, state.Until
 	case p.Status == compute.PodStarting && state.Phase == runtime.Up:
 		l.note(ctx, one, state)
-		p.StartedAt = state.StartedAt
+		one.cameUp(state)
 		one.Err = one.move(compute.PodHealthy)
 	case p.Status == compute.PodRunning && state.Phase == runtime.Up && p.StartedAt.UnixMilli() == state.StartedAt.UnixMilli():
 		l.note(ctx, one, state)

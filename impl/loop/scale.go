@@ -14,6 +14,12 @@ type decision struct {
 	stop  []compute.WorkerID // workers to be stopped
 }
 
+// beginning reports whether the worker was started and has yet to be heard of. One that is throttled waits for room, which another one
+// would not find, either.
+func beginning(w queue.WorkerView) bool {
+	return w.Status == compute.WorkerInitializing || w.Status == compute.WorkerThrottled
+}
+
 // decide says how many workers the endpoint gets and which of its workers go: those that are to be replaced, and those that
 // have idled for long enough and that nobody needs, or that are made of an earlier release; those over the maximum at once. It starts one only for what no
 // worker that has yet to ask will take, so that two decisions in a row do not start two for the same job.
@@ -34,7 +40,7 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 			out.stop = append(out.stop, w.ID)
 		default:
 			have++
-			if w.Status == compute.WorkerInitializing || w.Status == compute.WorkerIdle && w.Unseen {
+			if beginning(w) || w.Status == compute.WorkerIdle && w.Unseen {
 				asking++
 			}
 		}
@@ -58,8 +64,8 @@ func decide(d queue.Demand, now time.Time) (out decision) {
 		}
 		idle := w.Status == compute.WorkerIdle
 		spare := have > max(want, e.WorkersMin) || w.Stale && d.Waiting == 0
-		surplus := have > e.WorkersMax && (idle || w.Status == compute.WorkerInitializing)
-		if surplus || idle && spare && now.Sub(w.IdleSince) >= e.IdleTimeout {
+		surplus := have > e.WorkersMax && (idle || beginning(w))
+		if surplus || spare && w.Status == compute.WorkerThrottled || idle && spare && now.Sub(w.IdleSince) >= e.IdleTimeout {
 			have--
 			out.stop = append(out.stop, w.ID)
 		}

@@ -22,6 +22,7 @@ func TestTheScalersDecideWhoStartsAndWhoStops(t *testing.T) {
 		return queue.WorkerView{ID: id, Status: s, IdleSince: now.Add(-idle)}
 	}
 	running, starting := worker("r", compute.WorkerRunning, time.Hour), worker("s", compute.WorkerInitializing, 0)
+	unplaced := worker("u", compute.WorkerThrottled, 0)
 	idle, fresh := worker("i", compute.WorkerIdle, 10*time.Second), worker("f", compute.WorkerIdle, 9*time.Second)
 	stale, staleAndBusy, staleAndFresh := idle, running, fresh
 	stale.Stale, staleAndBusy.Stale, staleAndFresh.Stale = true, true, true
@@ -40,6 +41,8 @@ func TestTheScalersDecideWhoStartsAndWhoStops(t *testing.T) {
 		"jobs that wait not long enough start none":   {queue.Demand{Endpoint: byDelay, Waiting: 9, Workers: []queue.WorkerView{running}}, decision{}},
 		"overdue jobs start one each":                 {queue.Demand{Endpoint: byDelay, Waiting: 9, Overdue: 2, Workers: []queue.WorkerView{running}}, decision{start: 2}},
 		"a starting worker counts for an overdue job": {queue.Demand{Endpoint: byDelay, Waiting: 9, Overdue: 2, Workers: []queue.WorkerView{running, starting}}, decision{start: 1}},
+		"one that has no room yet counts, too":        {queue.Demand{Endpoint: byDelay, Waiting: 9, Overdue: 2, Workers: []queue.WorkerView{running, unplaced}}, decision{start: 1}},
+		"one that has no room goes when no job waits": {queue.Demand{Endpoint: byDelay, Workers: []queue.WorkerView{unplaced}}, decision{stop: []compute.WorkerID{"u"}}},
 		"never more than the maximum":                 {queue.Demand{Endpoint: byDelay, Waiting: 9, Overdue: 9, Workers: []queue.WorkerView{running}}, decision{start: 3}},
 		"the minimum is kept up":                      {queue.Demand{Endpoint: withMin}, decision{start: 1}},
 		"the minimum stays however idle":              {queue.Demand{Endpoint: withMin, Workers: []queue.WorkerView{idle}}, decision{}},

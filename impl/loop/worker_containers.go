@@ -37,6 +37,8 @@ type worker struct {
 	started  time.Time
 	starting bool // the runtime may not know it yet
 	up       bool
+	waits    string // what it waits for, while it does not come up; empty: for nothing that is known
+	unplaced bool   // and no host holds it
 
 	ending  *ending              // it is to end, or has ended by itself; nil: neither
 	stopped bool                 // its container has ended
@@ -101,6 +103,9 @@ func (l *Workers) run(ctx context.Context, e compute.Endpoint, w compute.Worker,
 	if w.CPU != nil {
 		a.VCPUs, a.MemoryBytes = w.CPU.VCPUCount, w.CPU.MemoryGB<<30
 	}
+	if !e.Declared {
+		a.Hosts = l.Placement.HostsForWorker(w)
+	}
 
 	if e.RegistryID != "" {
 		a.Credential = func(ctx context.Context) (runtime.Credential, error) {
@@ -149,11 +154,28 @@ func (l *Workers) inspect(ctx context.Context, id compute.WorkerID, w *worker) e
 		return nil
 	case err == nil && state.Phase == runtime.Ended:
 		l.ended(ctx, id, w, state)
+	case err == nil && state.Phase == runtime.Starting && (state.Reason != w.waits || state.Unplaced() != w.unplaced):
+		l.waits(ctx, id, w, state)
 	case err == nil && state.Phase == runtime.Up && !w.up:
+		if w.unplaced {
+			l.waits(ctx, id, w, state)
+		}
 		return l.cameUp(ctx, id, w, state.StartedAt)
 	}
 
 	return err
+}
+
+// waits notes what the worker waits for. The time in which it is to be heard of begins when it has a host.
+func (l *Workers) waits(ctx context.Context, id compute.WorkerID, w *worker, state runtime.State) {
+	if w.unplaced && !state.Unplaced() {
+		w.started = l.Clock.Now()
+	}
+	if state.Reason != "" && state.Reason != w.waits {
+		l.say(ctx, id, "worker waits: "+state.Reason)
+	}
+	w.waits, w.unplaced = state.Reason, state.Unplaced()
+	l.Queue.WorkerWaits(w.endpoint, id, w.waits, w.unplaced)
 }
 
 // cameUp notes that the worker is up.

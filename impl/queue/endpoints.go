@@ -105,7 +105,7 @@ func (q *Queue) WorkerStates(e compute.EndpointID) (all []compute.WorkerState) {
 		return nil
 	}
 	for id, s := range d.workers {
-		all = append(all, compute.WorkerState{ID: id, Status: s.status(), Reason: s.unhealthy, Managed: s.managed})
+		all = append(all, compute.WorkerState{ID: id, Status: s.status(), Reason: s.reason(), Managed: s.managed})
 	}
 	for _, a := range d.absent {
 		all = append(all, compute.WorkerState{ID: a.ID, Status: a.Status, Reason: a.Reason, Missing: true})

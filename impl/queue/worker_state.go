@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -22,6 +23,8 @@ type workerState struct {
 	up        bool  // its container is up, and it is ready by that
 	pinged    bool  // names its jobs: nothing else extends their leases
 	unhealthy string
+	waits     string // what its container waits for, while it does not come up
+	unplaced  bool   // and no host holds it
 	draining  bool
 	drain     chan struct{}          // closed when it drains: its polls end
 	leaving   bool                   // to be replaced: it gets nothing more
@@ -90,6 +93,14 @@ func (s *workerState) endPolls() {
 	}
 }
 
+// reason is why the worker does no work; empty if it does, or if nobody knows.
+func (s *workerState) reason() string {
+	if s.seen || s.up {
+		return s.unhealthy
+	}
+	return cmp.Or(s.unhealthy, s.waits)
+}
+
 // status is what clients see of the worker.
 func (s *workerState) status() compute.WorkerStatus {
 	switch {
@@ -97,6 +108,8 @@ func (s *workerState) status() compute.WorkerStatus {
 		return compute.WorkerUnhealthy
 	case len(s.jobs) > 0:
 		return compute.WorkerRunning
+	case !s.seen && !s.up && s.unplaced:
+		return compute.WorkerThrottled
 	case !s.seen && !s.up:
 		return compute.WorkerInitializing
 	default:

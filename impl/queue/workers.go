@@ -240,6 +240,16 @@ func (q *Queue) WorkerStarted(e compute.EndpointID, w compute.WorkerID, version 
 	}
 }
 
+// WorkerWaits notes what the container of a worker that berth started waits for before it comes up, and whether no host holds it yet: then
+// the worker is THROTTLED. An empty reason: it waits for nothing that is known.
+func (q *Queue) WorkerWaits(e compute.EndpointID, w compute.WorkerID, reason string, unplaced bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if d := q.dispatchers[e]; d != nil && d.workers[w] != nil {
+		d.workers[w].waits, d.workers[w].unplaced = reason, unplaced
+	}
+}
+
 // WorkerUp notes that the container of a worker that berth started is up. Nothing more ever comes from a worker of an endpoint
 // without a queue, and of one that says nothing since nothing runs in it: those are ready by that.
 func (q *Queue) WorkerUp(e compute.EndpointID, w compute.WorkerID, silent bool) {

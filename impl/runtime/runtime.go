@@ -159,6 +159,9 @@ type State struct {
 	Until      time.Time               // unless Ended: nothing of this changes by itself before; zero: nobody knows
 }
 
+// Unplaced reports whether the scheduler of the runtime has found no host for it yet.
+func (s State) Unplaced() bool { return s.Phase == Starting && s.HostID == "" && s.Reason != "" }
+
 // Stats is what an allocation uses.
 type Stats struct {
 	CPUPercent    float64          // of the vCPUs it may use, 0 to 100, since the last call or, at the first, since it came up

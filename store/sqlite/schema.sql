@@ -173,6 +173,16 @@ CREATE INDEX global_volumes_of_user ON global_volumes (user_id, created_at);
 
 -- sqlite_autoindex_global_volumes_1 ON global_volumes;
 
+CREATE TABLE host_changes (
+  seq      INTEGER PRIMARY KEY,
+  id       TEXT NOT NULL UNIQUE,
+  added    TEXT NOT NULL,
+  draining INTEGER NOT NULL,
+  removed  INTEGER NOT NULL
+) STRICT;
+
+-- sqlite_autoindex_host_changes_1 ON host_changes;
+
 CREATE TABLE job_counts (
   endpoint_id TEXT PRIMARY KEY NOT NULL,
   in_queue    INTEGER NOT NULL,

@@ -48,6 +48,7 @@ var resources = map[string]func(*testing.T, Open){
 	"keys are listed, revoked and deleted":                         keys,
 	"keys that were revoked or expired long ago are deleted":       oldKeys,
 	"request counts are replaced and deleted":                      requestCounts,
+	"what differs of hosts is listed, changed and forgotten":       hostChanges,
 	"runtimes are listed and deleted":                              runtimes,
 	"lists are walked in pages while things come and go":           pages,
 	"releases are walked in pages":                                 releasePages,

@@ -22,6 +22,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{ .Values.secretKey.existingSecret | default (printf "%s-key" (include "berth.name" .)) }}
 {{- end -}}
 
+{{- define "berth.podNamespace" -}}
+{{ .Values.kubernetes.namespace | default .Release.Namespace }}
+{{- end -}}
+
 {{- define "berth.publicURL" -}}
 {{- if .Values.publicURL -}}
 {{- .Values.publicURL -}}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/berthdev/berth/gen/controls"
+)
+
+// mostHost is how long a file with a host may be.
+const mostHost = 1 << 20
+
+func newHostsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "hosts", Aliases: []string{"host"}, Short: "List, add, drain and remove the hosts of the fleet",
+		Long: `List, add, drain and remove the hosts of the fleet, while the server runs. What is changed stays so when it is started again; the file
+of --fleet is where it begins. The key needs the scope admin. The hosts of a runtime that schedules by itself are listed here, and changed
+there.`,
+	}
+	cmd.AddCommand(newHostsListCommand(), newHostsAddCommand(), newHostsDrainCommand(), newHostsRemoveCommand())
+	return cmd
+}
+
+var hostColumns = []column[controls.Host]{
+	{head: "ID", value: func(h controls.Host) string { return h.ID }},
+	{head: "DATA CENTER", value: func(h controls.Host) string { return h.DataCenterID }},
+	{head: "GPU", value: func(h controls.Host) string { return pointed(h.Gpu) }},
+	{head: "GPUS FREE", value: func(h controls.Host) string { return fmt.Sprintf("%d/%d", h.Free.Gpus, h.GpuCount) }},
+	{head: "VCPUS FREE", value: func(h controls.Host) string { return fmt.Sprintf("%d/%d", h.Free.Vcpus, h.Vcpus) }},
+	{head: "MEMORY FREE", value: func(h controls.Host) string { return fmt.Sprintf("%d/%d GB", h.Free.MemoryGb, h.MemoryGb) }},
+	{head: "DISK FREE", value: func(h controls.Host) string { return fmt.Sprintf("%d/%d GB", h.Free.DiskGb, h.DiskGb) }},
+	{head: "STATE", value: func(h controls.Host) string {
+		if h.Draining {
+			return "draining"
+		}
+		return "in use"
+	}},
+}
+
+func newHostsListCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the hosts and what is free of each", Args: cobra.NoArgs,
+		Example: "  berth hosts list",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := connect(cmd)
+			if err != nil {
+				return err
+			}
+			list, document, err := fetch[controls.HostList](cmd.Context(), c, func(ctx context.Context) (*http.Response, error) {
+				return c.controls.ListHosts(ctx)
+			})
+			if err != nil || asJSON(cmd) {
+				return orPrint(cmd, document, err)
+			}
+			return printTable(cmd, hostColumns, list.Hosts)
+		},
+	}
+}
+
+func newHostsAddCommand() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use: "add", Short: "Add a host, which takes pods and workers from then on", Args: cobra.NoArgs,
+		Long: `Add a host, which takes pods and workers from then on. It is described as in the file of --fleet: id, dataCenterId, gpu, gpuCount, cpus,
+vcpus, memoryGb, diskGb and so on.`,
+		Example: `  echo '{"id": "box-7", "dataCenterId": "EU-RO-1", "cpus": ["cpu3g"], "vcpus": 16, "memoryGb": 64, "diskGb": 500}' | berth hosts add --file -
+  berth hosts add --file box-7.json`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if file == "" {
+				return misuse(errors.New("--file must name the file that describes the host"), "")
+			}
+			host, err := readHost(cmd.InOrStdin(), file)
+			if err != nil {
+				return misuse(fmt.Errorf("--file: %w", err), "")
+			}
+			c, err := connect(cmd)
+			if err != nil {
+				return err
+			}
+			return c.changeHost(cmd, func(ctx context.Context) (*http.Response, error) {
+				return c.controls.AddHostWithBody(ctx, "application/json", strings.NewReader(host))
+			})
+		},
+	}
+	cmd.Flags().StringVar(&file, "file", "", "JSON file that describes the host; - is the standard input")
+	return cmd
+}
+
+// readHost reads a JSON document from the file, or from in.
+func readHost(in io.Reader, path string) (string, error) {
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = file.Close() }()
+		in = file
+	}
+	text, err := io.ReadAll(io.LimitReader(in, mostHost+1))
+	switch {
+	case err != nil:
+		return "", err
+	case len(text) > mostHost:
+		return "", fmt.Errorf("%s is longer than %d bytes", path, mostHost)
+	case !json.Valid(text):
+		return "", fmt.Errorf("%s is not JSON", path)
+	}
+	return string(text), nil
+}
+
+func newHostsDrainCommand() *cobra.Command {
+	var undo bool
+	cmd := &cobra.Command{
+		Use: "drain ID", Short: "Place nothing more on a host; what is on it stays", Args: cobra.ExactArgs(1),
+		Example: `  berth hosts drain box-7
+  berth hosts drain box-7 --undo`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := connect(cmd)
+			if err != nil {
+				return err
+			}
+			return c.changeHost(cmd, func(ctx context.Context) (*http.Response, error) {
+				return c.controls.ChangeHost(ctx, args[0], controls.HostChange{Draining: !undo})
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&undo, "undo", false, "have it used again")
+	return cmd
+}
+
+func newHostsRemoveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "remove ID", Aliases: []string{"rm", "delete"}, Short: "Take a host out of the fleet; what runs there ends", Args: cobra.ExactArgs(1),
+		Example: "  berth hosts remove box-7",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := connect(cmd)
+			if err != nil {
+				return err
+			}
+			_, err = c.ask(cmd.Context(), func(ctx context.Context) (*http.Response, error) { return c.controls.RemoveHost(ctx, args[0]) })
+			return err
+		},
+	}
+}
+
+// changeHost makes a request and prints the host that is the answer.
+func (c *connection) changeHost(cmd *cobra.Command, r request) error {
+	host, document, err := fetch[controls.Host](cmd.Context(), c, r)
+	if err != nil || asJSON(cmd) {
+		return orPrint(cmd, document, err)
+	}
+	return printTable(cmd, hostColumns, []controls.Host{host})
+}
+
+// orPrint prints the document, unless there was an error.
+func orPrint(cmd *cobra.Command, document []byte, err error) error {
+	if err != nil {
+		return err
+	}
+	return printDocument(cmd, document)
+}
