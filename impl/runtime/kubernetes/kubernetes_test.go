@@ -65,6 +65,14 @@ func open(t *testing.T, s *kubetest.Server, c kubernetes.Config) *kubernetes.Run
 	return h
 }
 
+// settled waits until the first lists have come, so that a fault is met by what follows.
+func settled(t *testing.T, s *kubetest.Server, h *kubernetes.Runtime) {
+	t.Helper()
+	_, err := h.List(t.Context())
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return s.Watches() >= 3 }, patience, look)
+}
+
 func playing(id string, steps ...string) runtime.Allocation {
 	return runtime.Allocation{ID: id, Image: image, Args: shellquote.Join(steps...), Env: map[string]string{}}
 }

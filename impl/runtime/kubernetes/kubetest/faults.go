@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,25 +16,43 @@ type faults struct {
 	mu        sync.Mutex
 	forbidden map[string]bool // "list nodes"
 	down      bool            // no connection is answered
-	failing   int             // of the next requests, so many are answered so
-	code      int
-	retry     int // seconds
+	next      []*Fault
 	slow      time.Duration
 	token     string // empty: any
 	seen      []string
 }
 
+// Fault is what becomes of requests, but for watches.
+type Fault struct {
+	Method string // of which they are; empty: any
+	Skip   int    // so many are answered first
+	Times  int    // then it happens to so many
+	Code   int    // that they are answered with; 0: they are carried out, and the connection is cut in place of an answer
+	Reason string // of the answer
+	Retry  string // of its Retry-After; empty: none
+}
+
+// due takes the fault that a request meets; nil if there is none.
+func (f *faults) due(r *http.Request) *Fault {
+	for _, one := range f.next {
+		switch {
+		case r.URL.Query().Get("watch") != "", one.Method != "" && one.Method != r.Method, one.Times == 0:
+		case one.Skip > 0:
+			one.Skip--
+			return nil
+		default:
+			one.Times--
+			return one
+		}
+	}
+	return nil
+}
+
 // pass lets a request through, or has answered it.
 func (f *faults) pass(s *Server, w http.ResponseWriter, r *http.Request) bool {
 	f.mu.Lock()
-	down, slow, token, fails := f.down, f.slow, f.token, false
-	watches := r.URL.Query().Get("watch") != ""
-	if f.failing > 0 && !watches {
-		f.failing--
-		fails = true
-	}
+	down, slow, token, fault := f.down, f.slow, f.token, f.due(r)
 	f.seen = append(f.seen, r.Method+" "+r.URL.Path)
-	code, retry := f.code, f.retry
 	f.mu.Unlock()
 
 	if slow > 0 && !s.pause(slow) || down {
@@ -43,14 +62,18 @@ func (f *faults) pass(s *Server, w http.ResponseWriter, r *http.Request) bool {
 		refuse(http.StatusUnauthorized, "Unauthorized", "Unauthorized").write(w)
 		return false
 	}
-	if fails {
-		if retry >= 0 {
-			w.Header().Set("Retry-After", strconv.Itoa(retry))
-		}
-		refuse(code, http.StatusText(code), "the server cannot answer now").write(w)
-		return false
+	switch {
+	case fault == nil:
+		return true
+	case fault.Code == 0:
+		s.answer(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
 	}
-	return true
+	if fault.Retry != "" {
+		w.Header().Set("Retry-After", fault.Retry)
+	}
+	refuse(fault.Code, fault.Reason, "the server cannot answer now").write(w)
+	return false
 }
 
 func (f *faults) forbids(q request) bool {
@@ -66,11 +89,21 @@ func (s *Server) Forbid(verb, resource string) {
 	s.faults.forbidden[verb+" "+resource] = true
 }
 
-// Fail has the server answer the next n requests, but for watches, with a code, and with Retry-After if that is not less than 0 seconds.
-func (s *Server) Fail(n, code, retryAfter int) {
+// Break has something become of the next requests, in place of what was to become of them.
+func (s *Server) Break(all ...Fault) {
 	s.faults.mu.Lock()
 	defer s.faults.mu.Unlock()
-	s.faults.failing, s.faults.code, s.faults.retry = n, code, retryAfter
+	s.faults.next = nil
+	for _, one := range all {
+		s.faults.next = append(s.faults.next, &one)
+	}
+}
+
+// Broke reports whether everything of Break has happened.
+func (s *Server) Broke() bool {
+	s.faults.mu.Lock()
+	defer s.faults.mu.Unlock()
+	return !slices.ContainsFunc(s.faults.next, func(f *Fault) bool { return f.Times > 0 })
 }
 
 // Slow has every answer take so long.

@@ -55,9 +55,12 @@ func read(r *http.Request) (q request, ok bool) {
 
 // ServeHTTP answers as an API server.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !s.faults.pass(s, w, r) {
-		return
+	if s.faults.pass(s, w, r) {
+		s.answer(w, r)
 	}
+}
+
+func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case path == "/version":
 		answer(w, http.StatusOK, object{"major": "1", "minor": "36", "gitVersion": Version})
