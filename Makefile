@@ -38,7 +38,7 @@ test: ## run all tests (without the profile, which would compile everything once
 .PHONY: race
 # Generators, what compares documents, compiles or counts statements have one goroutine.
 race: ## run the tests of all that is concurrent under the race detector
-	BERTH_FAULTS=few BERTH_SEEDS=$(or $(SEEDS),100) go test -race -pgo=off -skip 'InEveryEdition|OnThreeReplicas|IsTakenOrNamed|OfContributing|TenThousandOfEach' $$(go list ./... | grep -vE '/(cmd/validgen|conformance/mutate|spec/diff|gen/.*)$$')
+	BERTH_FAULTS=few BERTH_SEEDS=$(or $(SEEDS),100) go test -race -pgo=off -skip 'InEveryEdition|OnThreeReplicas|IsTakenOrNamed|TestContributing|TenThousandOfEach' $$(go list ./... | grep -vE '/(cmd/validgen|conformance/mutate|spec/diff|gen/.*)$$')
 
 .PHONY: model
 model: ## hold the queue against its reference, and placement against its rows, in 10,000 random lives each (SEEDS=n; BERTH_SEED=n replays one)
@@ -46,7 +46,7 @@ model: ## hold the queue against its reference, and placement against its rows, 
 
 .PHONY: model-replicas
 model-replicas: ## hold what clients of three replicas see against one queue, while the owner is killed 100 times (KILLS=n; BERTH_SEED=n replays one)
-	BERTH_KILLS=$(or $(KILLS),100) go test -count=1 -timeout 60m -v -run HistoriesAcross ./impl/queue
+	BERTH_KILLS=$(or $(KILLS),100) go test -count=1 -timeout 60m -v -run Histories_Across ./impl/queue
 
 .PHONY: faults
 faults: ## fail every call to the disk, and lose power at each: the whole of what make test does in part (with root also on a real file system)
@@ -79,14 +79,14 @@ check-drift: build ## hold spec/ against a public document, DOC=public.json, and
 
 .PHONY: rules
 rules: ## write RULES.md, the page and the options of settings, the pictures of statuses and rooms and the schema of new databases from their sources
-	BERTH_GOLDEN=write go test -count=1 -run 'TheSchemaIs' ./store/sqlite
+	BERTH_GOLDEN=write go test -count=1 -run 'TestSchema_Is' ./store/sqlite
 	BERTH_GOLDEN=write go test -count=1 -run 'RULES' ./conformance
-	BERTH_GOLDEN=write go test -count=1 -run 'TheSettings' ./impl/app
+	BERTH_GOLDEN=write go test -count=1 -run 'TestSettings' ./impl/app
 	BERTH_GOLDEN=write go test -count=1 -run 'Pictures' ./impl/compute .
 
 .PHONY: fixture
 fixture: ## write a database of this release, from which upgrades are tested: once for each release whose schema is a new one
-	BERTH_GOLDEN=release go test -count=1 -pgo=off -run 'TheFixture' ./store/sqlite
+	BERTH_GOLDEN=release go test -count=1 -pgo=off -run 'FixtureOfThisRelease' ./store/sqlite
 
 .PHONY: lint
 lint: ## gofmt, go vet, golangci-lint, go.mod as the code asks for it

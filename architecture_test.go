@@ -120,7 +120,7 @@ const (
 	otel = "go.opentelemetry.io"
 )
 
-func TestImportsGoDownward(t *testing.T) {
+func TestArchitecture_ImportsGoDownward(t *testing.T) {
 	t.Parallel()
 	// Without the profile, which names packages otherwise. With -e a cycle or a missing module does not end the list: an import upward is named by the rule that it breaks.
 	list := exec.CommandContext(t.Context(), "go", "list", "-e", "-pgo=off", "-json=ImportPath,Dir,Imports,IgnoredGoFiles", "./...")
@@ -207,7 +207,7 @@ func handWritten(t *testing.T, f func(path string, file *ast.File, set *token.Fi
 	}))
 }
 
-func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
+func TestArchitecture_EveryPackageHasADocComment(t *testing.T) {
 	t.Parallel()
 	withDoc := map[string]bool{}
 	handWritten(t, func(path string, file *ast.File, _ *token.FileSet, _ []byte) {
@@ -218,7 +218,7 @@ func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
 	}
 }
 
-func TestNothingIsDecidedByTheTextOfAnError(t *testing.T) {
+func TestArchitecture_NothingIsDecidedByErrorText(t *testing.T) {
 	t.Parallel()
 	handWritten(t, func(path string, file *ast.File, set *token.FileSet, _ []byte) {
 		if strings.HasSuffix(path, "_test.go") {
@@ -316,7 +316,7 @@ func localName(file *ast.File, path string) string {
 	return "-"
 }
 
-func TestCommandsSpeakThroughTheGeneratedClients(t *testing.T) {
+func TestArchitecture_CommandsUseTheGeneratedClients(t *testing.T) {
 	t.Parallel()
 	byHand := []string{"NewRequest", "NewRequestWithContext", "Get", "Head", "Post", "PostForm"}
 	handWritten(t, func(path string, file *ast.File, set *token.FileSet, _ []byte) {
@@ -337,7 +337,7 @@ func TestCommandsSpeakThroughTheGeneratedClients(t *testing.T) {
 	})
 }
 
-func TestWhatPeopleWriteStaysShort(t *testing.T) {
+func TestArchitecture_FilesAndFunctionsStayShort(t *testing.T) {
 	t.Parallel()
 	handWritten(t, func(path string, file *ast.File, set *token.FileSet, text []byte) {
 		assert.LessOrEqual(t, bytes.Count(text, []byte("\n")), 500, "%s has over 500 lines", path)
@@ -355,7 +355,7 @@ func TestWhatPeopleWriteStaysShort(t *testing.T) {
 // that stand outside the server.
 var clocks = []string{"impl/compute/", "impl/runtime/process/", "impl/runtime/runtimetest/", "impl/worker/", "cmd/", "conformance/"}
 
-func TestOnlyTheClockReadsTheTime(t *testing.T) {
+func TestArchitecture_OnlyTheClockReadsTheTime(t *testing.T) {
 	t.Parallel()
 	handWritten(t, func(path string, file *ast.File, set *token.FileSet, _ []byte) {
 		clock, bubble := localName(file, "time"), localName(file, "testing/synctest")

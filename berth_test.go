@@ -59,7 +59,7 @@ func run(t testing.TB, s *berth.Server, endpoint, input string) map[string]any {
 	return document
 }
 
-func TestAHandlerWorksOnTheJobsOfItsEndpoint(t *testing.T) {
+func TestHandler_WorksOnTheJobsOfItsEndpoint(t *testing.T) {
 	t.Parallel()
 	s := berthtest.Start(t, berth.Options{Endpoints: []berth.Endpoint{
 		{Name: "double", Handler: func(_ context.Context, input json.RawMessage) (any, error) {
@@ -80,7 +80,7 @@ func TestAHandlerWorksOnTheJobsOfItsEndpoint(t *testing.T) {
 	require.Equal(t, "panic: dear me", run(t, s, "panic", `{}`)["error"])
 }
 
-func TestACancelledJobEndsTheContextOfItsHandler(t *testing.T) {
+func TestHandler_CancelledJobEndsItsContext(t *testing.T) {
 	t.Parallel()
 	begun, ended := make(chan struct{}), make(chan struct{})
 	s := berthtest.Start(t, berth.Options{Endpoints: []berth.Endpoint{{Name: "wait", Handler: func(ctx context.Context, _ json.RawMessage) (any, error) {
@@ -98,7 +98,7 @@ func TestACancelledJobEndsTheContextOfItsHandler(t *testing.T) {
 	<-ended
 }
 
-func TestAJobAtWorkWhenTheServerClosesIsThereAgain(t *testing.T) {
+func TestServer_Close_KeepsTheJobAtWork(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	begun := make(chan struct{})
@@ -123,7 +123,7 @@ func TestAJobAtWorkWhenTheServerClosesIsThereAgain(t *testing.T) {
 	require.Equal(t, map[string]any{"n": 1.0}, document["output"])
 }
 
-func TestTheClockBringsAboutWhatIsDue(t *testing.T) {
+func TestClock_AdvanceRunsWhatIsDue(t *testing.T) {
 	t.Parallel()
 	s := berthtest.Start(t, berth.Options{})
 	clock := s.Clock()
@@ -138,7 +138,7 @@ func TestTheClockBringsAboutWhatIsDue(t *testing.T) {
 	require.GreaterOrEqual(t, clock.Now().Sub(before), time.Hour)
 }
 
-func TestServersShareNothing(t *testing.T) {
+func TestServer_SharesNothingWithAnother(t *testing.T) {
 	t.Parallel()
 	a, b := berthtest.Start(t, berth.Options{}), berthtest.Start(t, berth.Options{})
 	id := pod(t, a)
@@ -151,7 +151,7 @@ func TestServersShareNothing(t *testing.T) {
 	require.Less(t, time.Until(b.Clock().Now()), time.Hour)
 }
 
-func TestAFurtherKeyHasItsScopesOnly(t *testing.T) {
+func TestServer_NewKey_HasItsScopesOnly(t *testing.T) {
 	t.Parallel()
 	s := berthtest.Start(t, berth.Options{})
 	key, err := s.NewKey(t.Context(), "rest:read")
@@ -166,7 +166,7 @@ func TestAFurtherKeyHasItsScopesOnly(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestEveryAddressAnswers(t *testing.T) {
+func TestServer_AnswersAtEveryAddress(t *testing.T) {
 	t.Parallel()
 	s := berthtest.Start(t, berth.Options{})
 	status, answer := call(t, "POST", s.GraphQLURL(), s.Key(), `{"query":"{ myself { id } }"}`)
@@ -176,7 +176,7 @@ func TestEveryAddressAnswers(t *testing.T) {
 	require.Equal(t, 200, status)
 }
 
-func TestWhatReallyRunsLivesInRealTime(t *testing.T) {
+func TestServer_HasNoClockOnARealRuntime(t *testing.T) {
 	t.Parallel()
 	s := berthtest.Start(t, berth.Options{Runtime: berth.RuntimeProcess, Endpoints: []berth.Endpoint{{Name: "echo", Handler: echo}}})
 	require.Panics(t, func() { s.Clock() })
@@ -185,7 +185,7 @@ func TestWhatReallyRunsLivesInRealTime(t *testing.T) {
 	require.Equal(t, "COMPLETED", run(t, s, "echo", `{}`)["status"])
 }
 
-func TestADirectoryIsKept(t *testing.T) {
+func TestStart_KeepsTheDirectory(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	first, err := berth.Start(t.Context(), berth.Options{Dir: dir})
@@ -212,7 +212,7 @@ func TestADirectoryIsKept(t *testing.T) {
 	require.Equal(t, 401, status, "a later one ends with its server")
 }
 
-func TestWhatMakesNoSenseIsNamed(t *testing.T) {
+func TestStart_NamesTheOptionThatMakesNoSense(t *testing.T) {
 	t.Parallel()
 	for want, o := range map[string]berth.Options{
 		"it has no Name":    {Endpoints: []berth.Endpoint{{Handler: echo}}},
@@ -252,7 +252,7 @@ func files(t *testing.T) (open []string) {
 }
 
 // It has no t.Parallel: it counts what the whole process has open.
-func TestAHundredServersLeaveNothing(t *testing.T) {
+func TestServer_Close_LeavesNothingOfAHundredServers(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	use := func(t *testing.T, o berth.Options) {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestInterfacesAreSmall(t *testing.T) {
+func TestArchitecture_InterfacesAreSmall(t *testing.T) {
 	t.Parallel()
 	handWritten(t, func(path string, file *ast.File, set *token.FileSet, _ []byte) {
 		ast.Inspect(file, func(n ast.Node) bool {
@@ -25,9 +25,9 @@ func TestInterfacesAreSmall(t *testing.T) {
 	})
 }
 
-// TestFunctionsAskForTheirPartOfATransaction finds the functions that take a whole transaction though one of its parts has all that
+// TestArchitecture_FunctionsTakeTheirPartOfATx finds the functions that take a whole transaction though one of its parts has all that
 // they need.
-func TestFunctionsAskForTheirPartOfATransaction(t *testing.T) {
+func TestArchitecture_FunctionsTakeTheirPartOfATx(t *testing.T) {
 	t.Parallel()
 	p, err := server()
 	require.NoError(t, err)

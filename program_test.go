@@ -226,7 +226,7 @@ func structOf(t types.Type) *types.Struct {
 	return s
 }
 
-func TestReadingAFieldIsToldFromSettingIt(t *testing.T) {
+func TestProgram_TellsReadingAFieldFromSettingIt(t *testing.T) {
 	t.Parallel()
 	const source = `package a
 

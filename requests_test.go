@@ -37,9 +37,9 @@ var (
 	models = []string{"gen/rest", "gen/queue", "gen/worker", "gen/controls"}
 )
 
-// TestEveryMemberOfARequestIsRead is the mirror of the tests that views fill every field: a member of a body, a parameter or an
+// TestRequests_EveryMemberIsRead is the mirror of the tests that views fill every field: a member of a body, a parameter or an
 // input of GraphQL that the edges never read would be accepted and have no effect.
-func TestEveryMemberOfARequestIsRead(t *testing.T) {
+func TestRequests_EveryMemberIsRead(t *testing.T) {
 	t.Parallel()
 	p, err := server()
 	require.NoError(t, err)
@@ -265,9 +265,9 @@ func (p *program) used(f *ast.FuncDecl, parameter *types.Var) (found bool) {
 	return found
 }
 
-// TestWhatTheEdgesHandOnIsRead goes on where TestEveryMemberOfARequestIsRead ends: what an edge puts into a struct of a room
+// TestRequests_WhatTheEdgesHandOnIsRead goes on where TestRequests_EveryMemberIsRead ends: what an edge puts into a struct of a room
 // below is read by some room, else the member would be taken over and then forgotten.
-func TestWhatTheEdgesHandOnIsRead(t *testing.T) {
+func TestRequests_WhatTheEdgesHandOnIsRead(t *testing.T) {
 	t.Parallel()
 	p, err := server()
 	require.NoError(t, err)

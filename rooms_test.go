@@ -16,8 +16,8 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-// TestArchitecturePictures holds the pictures of docs/architecture.md against what they are drawn from; make rules writes them.
-func TestArchitecturePictures(t *testing.T) {
+// TestArchitecture_PicturesAreUpToDate holds the pictures of docs/architecture.md against what they are drawn from; make rules writes them.
+func TestArchitecture_PicturesAreUpToDate(t *testing.T) {
 	t.Parallel()
 	const page = "docs/architecture.md"
 	before, err := os.ReadFile(page)
@@ -77,7 +77,7 @@ func node(name string) string {
 	return fmt.Sprintf("r_%s[%q]", strings.ReplaceAll(name, "/", "_"), strings.TrimPrefix(name, "impl/"))
 }
 
-func TestArrowsThatFollowFromOthersAreNotDrawn(t *testing.T) {
+func TestDrawRooms_OmitsArrowsThatFollowFromOthers(t *testing.T) {
 	t.Parallel()
 	var picture strings.Builder
 	require.NoError(t, drawRooms(&picture))

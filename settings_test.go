@@ -9,7 +9,7 @@ import (
 	"github.com/berthdev/berth/impl/app"
 )
 
-func TestTheOptionsAreTheSettingsOfTheServer(t *testing.T) {
+func TestOptions_AreTheSettingsOfTheServer(t *testing.T) {
 	t.Parallel()
 	options := Options{
 		Runtime: RuntimeDocker, Lease: 5 * time.Second, ProcessEnv: []string{"A", "B"}, QuotaDay: 7, Docs: true, Pull: "never", GraphQLDepth: 9,
@@ -36,7 +36,7 @@ func TestTheOptionsAreTheSettingsOfTheServer(t *testing.T) {
 	require.EqualError(t, err, `lease "1s": it must be at least 3s`)
 }
 
-func TestTheNamesOfRuntimesAreThoseThatThereAre(t *testing.T) {
+func TestOptions_RuntimesAreThoseThatExist(t *testing.T) {
 	t.Parallel()
 	var names []string
 	for _, k := range app.Runtimes() {

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheExamplesOfContributingApply finds a diff that no longer fits the file that it is of, and a walk that takes too many files.
-func TestTheExamplesOfContributingApply(t *testing.T) {
+// TestContributing_ExamplesApply finds a diff that no longer fits the file that it is of, and a walk that takes too many files.
+func TestContributing_ExamplesApply(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("CONTRIBUTING.md")
 	require.NoError(t, err)

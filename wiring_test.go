@@ -21,7 +21,7 @@ import (
 // listOfRuntimes is the one room that may import runtimes.
 const listOfRuntimes = "impl/runtimes"
 
-func TestRuntimesAreImportedInOneListAlone(t *testing.T) {
+func TestArchitecture_OnlyOneListImportsRuntimes(t *testing.T) {
 	t.Parallel()
 	for _, k := range app.Runtimes() {
 		path := "impl/runtime/" + k.Name
@@ -36,7 +36,7 @@ func TestRuntimesAreImportedInOneListAlone(t *testing.T) {
 // suites that stand outside the server.
 var namers = []string{"impl/runtime/", "berth.go", "conformance/", "store/storetest/"}
 
-func TestNobodyElseNamesARuntime(t *testing.T) {
+func TestArchitecture_NobodyElseNamesARuntime(t *testing.T) {
 	t.Parallel()
 	var names []string
 	for _, k := range app.Runtimes() {
@@ -60,7 +60,7 @@ func TestNobodyElseNamesARuntime(t *testing.T) {
 	})
 }
 
-func TestNobodyComparesNamesOfRuntimes(t *testing.T) {
+func TestArchitecture_NobodyComparesNamesOfRuntimes(t *testing.T) {
 	t.Parallel()
 	p, err := server()
 	require.NoError(t, err)
@@ -100,9 +100,9 @@ func TestNobodyComparesNamesOfRuntimes(t *testing.T) {
 // states are the fields of package app that are states, and not wiring.
 var states = []string{"timekeeper.lag", "undo.steps", "beside.made", "beside.err", "reported.read", "reported.ticks"}
 
-// TestNoFieldIsSetAfterConstruction holds package app to making things in one go: through a pointer it sets a field of a struct only
+// TestArchitecture_AppSetsNoFieldLater holds package app to making things in one go: through a pointer it sets a field of a struct only
 // in a function that gives the struct, and never one of another room.
-func TestNoFieldIsSetAfterConstruction(t *testing.T) {
+func TestArchitecture_AppSetsNoFieldLater(t *testing.T) {
 	t.Parallel()
 	p, err := server()
 	require.NoError(t, err)

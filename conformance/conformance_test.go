@@ -16,9 +16,9 @@ import (
 	"github.com/berthdev/berth/spec"
 )
 
-// TestRulesHoldOnBerth runs every rule against berth's own server, one after the other: they play the worker of one endpoint
+// TestRules_HoldOnBerth runs every rule against berth's own server, one after the other: they play the worker of one endpoint
 // and set its clock.
-func TestRulesHoldOnBerth(t *testing.T) {
+func TestRules_HoldOnBerth(t *testing.T) {
 	target, stop, err := conformance.Own(t.Context(), t.TempDir())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, stop()) })
@@ -44,8 +44,8 @@ func requireHold(t *testing.T, suite *conformance.Suite, rules []conformance.Rul
 // BERTH_EDITIONS=all checks all rules.
 var ofEditions = []string{"editions", "public", "pods", "templates", "errors"}
 
-// TestRulesHoldInEveryEdition runs the rules of every edition but the strict one.
-func TestRulesHoldInEveryEdition(t *testing.T) {
+// TestRules_HoldInEveryEdition runs the rules of every edition but the strict one.
+func TestRules_HoldInEveryEdition(t *testing.T) {
 	target, stop, err := conformance.Own(t.Context(), t.TempDir())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, stop()) })
@@ -75,7 +75,7 @@ func requireSeen(t *testing.T, documents *conformance.Documents) {
 }
 
 // `make rules` writes RULES.md again.
-func TestRULESIsThatOfTheRules(t *testing.T) {
+func TestWriteRules_RULESIsUpToDate(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	require.NoError(t, conformance.WriteRules(&b))
@@ -87,7 +87,7 @@ func TestRULESIsThatOfTheRules(t *testing.T) {
 	require.Equal(t, string(golden), b.String())
 }
 
-func TestEveryRuleHasATestAndEveryTestARule(t *testing.T) {
+func TestRules_EachHasATestAndViceVersa(t *testing.T) {
 	t.Parallel()
 	documented, err := spec.Rules()
 	require.NoError(t, err)

@@ -24,9 +24,9 @@ type asked struct {
 	tried int
 }
 
-// TestEveryMemberThatIsKnownOfARequestIsTakenOrNamed sends each operation that is known with each member, and each value of those that have
+// TestFacts_EveryKnownMemberIsTakenOrNamed sends each operation that is known with each member, and each value of those that have
 // few: it is taken, or the refusal names the member.
-func TestEveryMemberThatIsKnownOfARequestIsTakenOrNamed(t *testing.T) {
+func TestFacts_EveryKnownMemberIsTakenOrNamed(t *testing.T) {
 	public, err := diff.Load("../spec/facts/public-2026-10.overlay.yaml")
 	require.NoError(t, err)
 	target, stop, err := conformance.Own(t.Context(), t.TempDir())

@@ -18,8 +18,8 @@ import (
 // one that the client is connected to.
 var ofOneServer = []string{"controls.faults", "controls.faults.graphql"}
 
-// TestRulesHoldOnThreeReplicas runs every rule against three servers over one PostgreSQL, each request of it against any of them.
-func TestRulesHoldOnThreeReplicas(t *testing.T) {
+// TestRules_HoldOnThreeReplicas runs every rule against three servers over one PostgreSQL, each request of it against any of them.
+func TestRules_HoldOnThreeReplicas(t *testing.T) {
 	cluster, err := pgtest.Start(t.Context(), "fsync=off")
 	if errors.Is(err, pgtest.ErrMissing) {
 		t.Skip("SKIPPED:", err)

@@ -13,7 +13,7 @@ import (
 	"github.com/berthdev/berth/spec"
 )
 
-func TestEverySourceOfARuleIsAHeadingOfTheContract(t *testing.T) {
+func TestRules_EverySourceIsAHeadingOfTheContract(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/contract.md")
 	require.NoError(t, err)
@@ -42,7 +42,7 @@ const ruleID = `[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+(?:\.\*)?`
 // ruleNamed finds the ids of rules that a comment names after the word rule or rules.
 var ruleNamed = regexp.MustCompile(`\brules? (` + ruleID + `(?:(?:, | and )` + ruleID + `)*)`)
 
-func TestEveryRuleThatACommentNamesExists(t *testing.T) {
+func TestRules_ThoseThatCommentsNameExist(t *testing.T) {
 	t.Parallel()
 	rules, err := spec.Rules()
 	require.NoError(t, err)

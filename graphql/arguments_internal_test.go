@@ -11,7 +11,7 @@ import (
 )
 
 // The libraries refuse some of these before; they need not for ever, and each has let something pass.
-func TestAValueThatIsNoneOfItsTypeIsToldWithItsPlace(t *testing.T) {
+func TestArguments_WrongValueIsNamedWithItsPlace(t *testing.T) {
 	t.Parallel()
 	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
 	object := ast.NamedType("PodFindAndDeployOnDemandInput", nil)

@@ -40,7 +40,7 @@ func anyValue(r *rand.Rand, depth int) any {
 }
 
 // What clients send is never a fault of ours, whatever it is: it fits, or it is refused.
-func TestNoArgumentsMakeAnInternalError(t *testing.T) {
+func TestArguments_NoneMakeAnInternalError(t *testing.T) {
 	t.Parallel()
 	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
 	e := open(t, nil)

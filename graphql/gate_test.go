@@ -14,7 +14,7 @@ import (
 // fields gives a selection of n fields.
 func fields(n int) string { return strings.Repeat("id ", n) }
 
-func TestADocumentHasAsManyFieldsAsItMay(t *testing.T) {
+func TestLimits_BoundTheFieldsOfADocument(t *testing.T) {
 	t.Parallel()
 	e := open(t, func(s *graphql.Services) { s.Limits.Fields = 100 })
 	for document, refused := range map[string]bool{

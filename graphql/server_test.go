@@ -106,7 +106,7 @@ func (e *edge) do(method, target, body string) (int, string) {
 	return w.Code, w.Body.String()
 }
 
-func TestAKeyThatCannotBeLookedForIsNotCalledInvalid(t *testing.T) {
+func TestServices_KeyIsNotInvalidIfTheStoreFails(t *testing.T) {
 	t.Parallel()
 	e := open(t, nil)
 	e.token = compute.NewToken(compute.NewIDs(rand.Reader, compute.SystemClock{}), "0123456789")
@@ -188,7 +188,7 @@ func (c counted) SSHKeys(user compute.UserID) ([]string, error) {
 	return c.real.SSHKeys(user)
 }
 
-func TestTenThousandOfEachTakeAsManyStatementsAsOne(t *testing.T) {
+func TestHandler_TenThousandOfEachTakeNoMoreStatements(t *testing.T) {
 	t.Parallel()
 	e := open(t, nil)
 	insert := func(from, to int) {
@@ -238,7 +238,7 @@ func TestTenThousandOfEachTakeAsManyStatementsAsOne(t *testing.T) {
 	require.Equal(t, one, ask(10_000))
 }
 
-func TestAnUnknownErrorKeepsItsTextInside(t *testing.T) {
+func TestHandler_KeepsTheTextOfAnUnknownErrorInside(t *testing.T) {
 	t.Parallel()
 	e := open(t, nil)
 	e.db.fault = errors.New("the secret reason")
@@ -251,7 +251,7 @@ func TestAnUnknownErrorKeepsItsTextInside(t *testing.T) {
 	require.Contains(t, e.log.String(), "path=a")
 }
 
-func TestAPanicIsAnInternalError(t *testing.T) {
+func TestHandler_PanicIsAnInternalError(t *testing.T) {
 	t.Parallel()
 	e := open(t, func(s *graphql.Services) { s.Control = nil })
 	status, body := e.send(`{pod(input:{podId:"x"}){id}}`)
@@ -261,7 +261,7 @@ func TestAPanicIsAnInternalError(t *testing.T) {
 	require.Contains(t, e.log.String(), "panic")
 }
 
-func TestNoKeyIsEverLogged(t *testing.T) {
+func TestHandler_LogsNoKey(t *testing.T) {
 	t.Parallel()
 	e := open(t, nil)
 	for _, fault := range []error{nil, errors.New("broken")} {
@@ -276,7 +276,7 @@ func TestNoKeyIsEverLogged(t *testing.T) {
 	require.NotContains(t, e.log.String(), e.token[len(e.token)-40:])
 }
 
-func TestBoundsAreSettings(t *testing.T) {
+func TestLimits_AreSettings(t *testing.T) {
 	t.Parallel()
 	for document, set := range map[string]func(*graphql.Limits){
 		`{myself{pods{id}}}`:                                       func(l *graphql.Limits) { l.Depth = 2 },
@@ -303,7 +303,7 @@ func (u unread) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-func TestTheKeyIsFoundBeforeTheBodyIsRead(t *testing.T) {
+func TestHandler_FindsTheKeyBeforeItReadsTheBody(t *testing.T) {
 	t.Parallel()
 	e := open(t, nil)
 	ask := func(query, authorization string, length int64) int {
@@ -324,7 +324,7 @@ func TestTheKeyIsFoundBeforeTheBodyIsRead(t *testing.T) {
 	require.Equal(t, 413, ask("", "Bearer "+e.token, 1<<20+1))
 }
 
-func TestOneBodyTakesNoMoreMemoryThanItsSizeAllows(t *testing.T) {
+func TestLimits_BoundTheMemoryOfABody(t *testing.T) {
 	e := open(t, nil)
 	for name, variables := range map[string]string{
 		"members below a long name": `{"` + strings.Repeat("n", 500_000) + `":{` + members(55_000) + `}}`,
@@ -351,7 +351,7 @@ func members(n int) string {
 	return strings.TrimPrefix(b.String(), ",")
 }
 
-func TestWhatIsWrongIsListedOnlySoFar(t *testing.T) {
+func TestHandler_BoundsTheListOfErrors(t *testing.T) {
 	t.Parallel()
 	e := open(t, nil)
 	status, body := e.send(`query(` + variables(400) + `){gpuTypes{id}}`)
@@ -372,7 +372,7 @@ func variables(n int) string {
 	return b.String()
 }
 
-func TestIntrospectionAndThePlaygroundAreOffUnlessSet(t *testing.T) {
+func TestHandler_IntrospectionAndPlaygroundAreOffUnlessSet(t *testing.T) {
 	t.Parallel()
 	const schema, hidden = `{__schema{queryType{name}}}`, `{...a} fragment a on Query{...{__type(name:"Pod"){name}}}`
 	off := open(t, nil)

@@ -47,7 +47,7 @@ type empty struct{ store.Store }
 
 func (empty) Read(context.Context, func(store.Tx) error) error { return nil }
 
-func TestAPodIsShownWhole(t *testing.T) {
+func TestServices_PodView_IsWhole(t *testing.T) {
 	t.Parallel()
 	now := time.UnixMilli(1_700_000_000_000)
 	p := compute.Pod{
@@ -83,7 +83,7 @@ func emptyServices(t *testing.T) Services {
 	return Services{Control: control.New(empty{}, nil, placement, control.Runtime{Can: compute.AllCapabilities}, control.Hints{}), Clock: compute.SystemClock{}}
 }
 
-func TestTemplatesAndEndpointsAreShownWhole(t *testing.T) {
+func TestServices_TemplateAndEndpointViewsAreWhole(t *testing.T) {
 	t.Parallel()
 	s, now := emptyServices(t), time.UnixMilli(1_700_000_000_000)
 	template := compute.Template{
@@ -110,7 +110,7 @@ func TestTemplatesAndEndpointsAreShownWhole(t *testing.T) {
 	require.Equal(t, "ADA_24,-NVIDIA L4", *v.GpuIds)
 }
 
-func TestEveryStatusHasADesiredOne(t *testing.T) {
+func TestServices_PodView_EveryStatusHasADesiredOne(t *testing.T) {
 	t.Parallel()
 	for _, s := range []compute.PodStatus{
 		compute.PodProvisioning, compute.PodStarting, compute.PodRunning, compute.PodExited, compute.PodError, compute.PodTerminated,
@@ -119,7 +119,7 @@ func TestEveryStatusHasADesiredOne(t *testing.T) {
 	}
 }
 
-func TestNumbersAreWrittenWithoutAnExponent(t *testing.T) {
+func TestMarshalFloat_WritesNoExponent(t *testing.T) {
 	t.Parallel()
 	for number, want := range map[float64]string{29: "29", 1e21: "1000000000000000000000", 0.43: "0.43", 1e-7: "0.0000001", -2: "-2", math.Inf(1): "0"} {
 		var b bytes.Buffer

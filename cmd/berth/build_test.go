@@ -22,7 +22,7 @@ func writeFiles(t *testing.T, files map[string]string) (dir string) {
 	return dir
 }
 
-func TestAnImageIsBuiltFromTheCommandLine(t *testing.T) {
+func TestBuild_BuildsTheImageOfAnEndpoint(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{})
 	s.document("endpoints", "create", "--name", "words", "--image", "i", "--cpu", "cpu3g:2")
@@ -36,7 +36,7 @@ func TestAnImageIsBuiltFromTheCommandLine(t *testing.T) {
 	require.True(t, strings.HasSuffix(printed, "is COMPLETED: the endpoint's image is "+image+"\n"), printed)
 }
 
-func TestABuildThatFailsFailsItsCommand(t *testing.T) {
+func TestBuild_FailsWithItsBuild(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{})
 	s.document("endpoints", "create", "--name", "words", "--image", "i", "--cpu", "cpu3g:2")
@@ -51,7 +51,7 @@ func TestABuildThatFailsFailsItsCommand(t *testing.T) {
 	require.Equal(t, exitUsage, s.run("build", "words", "nosuchfolder").code)
 }
 
-func TestWhatADockerignoreNamesIsNotSent(t *testing.T) {
+func TestBuild_IgnoresWhatDockerignoreNames(t *testing.T) {
 	t.Parallel()
 	dir := writeFiles(t, map[string]string{".dockerignore": "# big\nnode_modules\n**/*.pyc\n/data/*\n!data/kept\nDockerfile\n"})
 	ignored, err := readIgnored(filepath.Join(dir, ".dockerignore"))

@@ -74,7 +74,7 @@ var allRules = func() int {
 	return len(rules)
 }()
 
-func TestRulesOfADefaultServerHoldAndLeaveNothingBehind(t *testing.T) {
+func TestConformance_HoldsOnADefaultServerAndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{}, "echo")
 	key := s.server.FirstKey()
@@ -118,7 +118,7 @@ func TestRulesOfADefaultServerHoldAndLeaveNothingBehind(t *testing.T) {
 	require.Equal(t, before, lists())
 }
 
-func TestATargetThatCannotBeCheckedIsToldAtOnce(t *testing.T) {
+func TestConformance_ReportsATargetThatCannotBeChecked(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{})
 	url, key := s.server.URL(), s.server.FirstKey()
@@ -140,7 +140,7 @@ func TestATargetThatCannotBeCheckedIsToldAtOnce(t *testing.T) {
 }
 
 // The answers of a server that is none like ours.
-func TestAnotherServerFailsRulesAndNothingElse(t *testing.T) {
+func TestConformance_AnotherServerOnlyFailsRules(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{`{}`, `[]`, `null`, `{"pods":{},"id":7,"errors":{},"workers":[],"status":[]}`, `<html>`} {
 		var requests atomic.Int64
@@ -159,7 +159,7 @@ func TestAnotherServerFailsRulesAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestAFailureShowsRequestAnswerAndWhatWasExpected(t *testing.T) {
+func TestConformance_FailureShowsRequestAnswerAndExpectation(t *testing.T) {
 	t.Parallel()
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -180,7 +180,7 @@ func TestAFailureShowsRequestAnswerAndWhatWasExpected(t *testing.T) {
 	}
 }
 
-func TestARunThatIsCutShortTellsWhatItDidNotCheck(t *testing.T) {
+func TestConformance_InterruptedRunTellsWhatItSkipped(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -201,7 +201,7 @@ func TestARunThatIsCutShortTellsWhatItDidNotCheck(t *testing.T) {
 	require.Greater(t, j.Skipped, allRules/2)
 }
 
-func TestRulesEndWithTheirTarget(t *testing.T) {
+func TestConformance_EndsWithItsTarget(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -218,7 +218,7 @@ func TestRulesEndWithTheirTarget(t *testing.T) {
 
 // A target without anything, whose limits refuse some requests for so many seconds: the first three are to see whether it can be
 // checked.
-func TestLimitsOfRequestsAreWaitedFor(t *testing.T) {
+func TestConformance_WaitsForLimitsOfRequests(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int64
 	refused := map[int64]string{}

@@ -18,7 +18,7 @@ func place(t *testing.T, text string, parts ...string) string {
 	return path
 }
 
-func TestDevTakesAHandlerFileOrACommand(t *testing.T) {
+func TestDev_TakesAHandlerFileOrACommand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	handler := place(t, "", dir, "handler.py")
@@ -41,7 +41,7 @@ func TestDevTakesAHandlerFileOrACommand(t *testing.T) {
 	}
 }
 
-func TestDevRunsThePythonOfTheVirtualEnvironmentAtHand(t *testing.T) {
+func TestDev_FindsThePythonOfTheVirtualEnvironment(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	handler := place(t, "", dir, "handler.py")
@@ -66,7 +66,7 @@ func TestDevRunsThePythonOfTheVirtualEnvironmentAtHand(t *testing.T) {
 	require.Contains(t, why, "VIRTUAL_ENV")
 }
 
-func TestAWatchTellsOnceOfEachChangeOfAModule(t *testing.T) {
+func TestWatch_TellsOfEachChangeOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	handler := place(t, "1", dir, "handler.py")
@@ -118,7 +118,7 @@ func TestAWatchTellsOnceOfEachChangeOfAModule(t *testing.T) {
 	require.Equal(t, 1, changes())
 }
 
-func TestAWatchIsBounded(t *testing.T) {
+func TestWatch_IsBounded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for i := range mostFiles + 50 {

@@ -9,7 +9,7 @@ import (
 	"github.com/berthdev/berth/impl/app"
 )
 
-func TestAnEndpointsLifeFromTheCommandLine(t *testing.T) {
+func TestEndpoints_WholeLife(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{})
 	volume := s.document("volumes", "create", "--name", "data", "--size", "20", "--data-center", "EU-RO-1")["id"].(string)
@@ -49,7 +49,7 @@ ENDPOINT______  words  QUEUE  0-5      REQUEST_COUNT 7  cpu3g, 2 vCPUs, 8 GB or 
 	require.Equal(t, "deleted "+volume+"\n", s.done("volumes", "delete", volume))
 }
 
-func TestAGlobalVolumesLifeFromTheCommandLine(t *testing.T) {
+func TestGlobalVolumes_WholeLife(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{})
 	volume := s.document("global-volumes", "create", "--name", "models")["id"].(string)
@@ -63,7 +63,7 @@ func TestAGlobalVolumesLifeFromTheCommandLine(t *testing.T) {
 	require.Equal(t, "deleted "+volume+"\n", s.done("global-volumes", "delete", volume))
 }
 
-func TestWaitingForWorkersTakesUntilTheyAreUp(t *testing.T) {
+func TestEndpoints_WaitEndsInTimeWithoutWorkers(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{}) // whose simulated workers take no jobs, and so are never up
 	r := s.run("endpoints", "create", "--name", "words", "--image", "i", "--cpu", "cpu3g:2", "--workers-min", "1", "--wait", "--timeout", "2s")
@@ -71,7 +71,7 @@ func TestWaitingForWorkersTakesUntilTheyAreUp(t *testing.T) {
 	require.Regexp(t, `^berth: endpoint \S+ has 0 of 1 workers up, and 0 of an earlier release after 2s\nhint: berth endpoints workers \S+ shows them\n$`, r.err)
 }
 
-func TestTheCatalogSaysWhatCanBeHad(t *testing.T) {
+func TestCatalog_ListsWhatCanBeHad(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{})
 	require.Contains(t, s.done("catalog", "gpus"), "NVIDIA L4 ")

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAHealthcheckSucceedsOnlyAtAServerWhoseStoreAnswers(t *testing.T) {
+func TestHealthcheck_SucceedsOnlyAtAHealthyServer(t *testing.T) {
 	t.Parallel()
 	check := func(args ...string) error {
 		cmd := newCommand()

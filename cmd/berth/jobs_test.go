@@ -23,7 +23,7 @@ func lines(t *testing.T, out string) (all []map[string]any) {
 	return all
 }
 
-func TestAJobIsRunAndWaitedFor(t *testing.T) {
+func TestJobs_RunAndWait(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{}, "echo", "fail")
 	job := s.document("jobs", "run", "echo", "--input", `{"a":9007199254740993}`, "--wait")
@@ -47,7 +47,7 @@ func TestAJobIsRunAndWaitedFor(t *testing.T) {
 	s.refuses(exitRefused, "berth: 409 Conflict: retry is not possible while the job is COMPLETED\nhint: only a job that FAILED or TIMED_OUT can be retried\n", "jobs", "retry", "echo", id)
 }
 
-func TestAnInputComesFromAFlagAFileOrTheStandardInput(t *testing.T) {
+func TestJobs_InputComesFromFlagFileOrStandardInput(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{}, "echo")
 	file := filepath.Join(t.TempDir(), "input.json")
@@ -70,7 +70,7 @@ func TestAnInputComesFromAFlagAFileOrTheStandardInput(t *testing.T) {
 	s.refuses(exitRefused, "berth: 422 Unprocessable Entity: the request breaks its schema in 2 places\n  /input: must be an object\n  /policy/ttl: must be >= 10000\n", "jobs", "run", "echo", "--input", "1", "--ttl", "1s")
 }
 
-func TestAJobIsFollowedFromItsFirstChunkToItsEnd(t *testing.T) {
+func TestJobs_FollowShowsEveryChunkAndTheEnd(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{}, "stream")
 	r := s.run("jobs", "run", "stream", "--input", `{"chunks":["first",{"n": 2},3],"ms":50}`, "--follow")
@@ -103,7 +103,7 @@ func TestAJobIsFollowedFromItsFirstChunkToItsEnd(t *testing.T) {
 	require.Contains(t, last, "executionTime")
 }
 
-func TestAFollowedJobThatIsCancelledOrTakesTooLongIsToldByTheExitCode(t *testing.T) {
+func TestJobs_ExitCodeTellsCancelledFromLate(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{Endpoints: []app.Endpoint{{Name: "nobody"}}})
 	id := s.document("jobs", "run", "nobody", "--input", "{}")["id"].(string)
@@ -129,7 +129,7 @@ func TestAFollowedJobThatIsCancelledOrTakesTooLongIsToldByTheExitCode(t *testing
 	require.Contains(t, s.document("jobs", "health", "nobody"), "workers")
 }
 
-func TestAnEndpointIsNamedByItsNameWhereNoOtherHasIt(t *testing.T) {
+func TestJobs_TakeAnEndpointByItsUniqueName(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{Endpoints: []app.Endpoint{{Name: "one"}}})
 	s.refuses(exitUsage, "berth: 0 endpoints have the name \"two\"\nhint: give the id of one: berth endpoints list shows them\n", "jobs", "health", "two")

@@ -47,7 +47,7 @@ func breaks(lines ...string) func(http.ResponseWriter) {
 	}
 }
 
-func TestAFollowedLogIsTakenUpWhereItBrokeOffAndEndsWhenThereIsNoMore(t *testing.T) {
+func TestLogs_FollowResumesWhereItBrokeOff(t *testing.T) {
 	t.Parallel()
 	flags, resumed := logServer(t, breaks("a", "b"), writes("c"), writes())
 	r := call(t.Context(), "", append([]string{"pods", "logs", "x", "--follow"}, flags...)...)
@@ -56,7 +56,7 @@ func TestAFollowedLogIsTakenUpWhereItBrokeOffAndEndsWhenThereIsNoMore(t *testing
 	require.Equal(t, []string{"", "b", "c"}, resumed())
 }
 
-func TestAFollowedLogEndsWhenWhatWroteItIsGone(t *testing.T) {
+func TestLogs_FollowEndsWhenTheWriterIsGone(t *testing.T) {
 	t.Parallel()
 	flags, _ := logServer(t, writes("a"), func(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound) })
 	r := call(t.Context(), "", append([]string{"pods", "logs", "x", "--follow", "--timestamps"}, flags...)...)
@@ -64,7 +64,7 @@ func TestAFollowedLogEndsWhenWhatWroteItIsGone(t *testing.T) {
 	require.Equal(t, "2026-01-31T12:00:00.000000001Z a\n", r.out)
 }
 
-func TestALogThatIsNotFollowedEndsWhenNothingMoreComes(t *testing.T) {
+func TestLogs_EndWhenNothingMoreComes(t *testing.T) {
 	t.Parallel()
 	over := make(chan struct{})
 	defer close(over)
@@ -78,7 +78,7 @@ func TestALogThatIsNotFollowedEndsWhenNothingMoreComes(t *testing.T) {
 	require.Equal(t, []string{""}, resumed())
 }
 
-func TestALogThatCannotBeReadIsAFailure(t *testing.T) {
+func TestLogs_UnreadableOneIsAFailure(t *testing.T) {
 	t.Parallel()
 	flags, _ := logServer(t, breaks("a"))
 	r := call(t.Context(), "", append([]string{"pods", "logs", "x"}, flags...)...)

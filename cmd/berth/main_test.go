@@ -24,7 +24,7 @@ import (
 	"github.com/berthdev/berth/spec"
 )
 
-func TestAWrongCallIsRefusedWithAHint(t *testing.T) {
+func TestNewCommand_RefusesAWrongCallWithAHint(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"pods creat":                     "berth: there is no command berth pods creat\nhint: did you mean create?\n",
@@ -71,7 +71,7 @@ func TestAWrongCallIsRefusedWithAHint(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsNotReachedRefusesOrIsNoneIsTold(t *testing.T) {
+func TestConnection_TellsWhyAServerDoesNotServe(t *testing.T) {
 	t.Parallel()
 	r := call(t.Context(), "", "pods", "list", "--server", "http://127.0.0.1:1")
 	require.Equal(t, exitUnreached, r.code)
@@ -117,13 +117,13 @@ func refusing(t *testing.T, status int, body string) ran {
 	return call(t.Context(), "", "pods", "list", "--server", other.URL)
 }
 
-func TestWhatTheServerSaysCannotMoveTheCursor(t *testing.T) {
+func TestConnection_ServerCannotMoveTheCursor(t *testing.T) {
 	t.Parallel()
 	r := refusing(t, http.StatusBadRequest, `{"title":"t","detail":"a\u001b[2Jb\nc"}`)
 	require.Equal(t, "berth: 400 Bad Request: a [2Jb c\n", r.err)
 }
 
-func TestTheProgramEndsWithTheExitCode(t *testing.T) {
+func TestExit_ProgramEndsWithItsCode(t *testing.T) {
 	t.Parallel()
 	program := func(args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
@@ -166,7 +166,7 @@ func all(cmd *cobra.Command, f func(*cobra.Command)) {
 	}
 }
 
-func TestEveryCommandSaysWhatItDoesWithAnExampleAndHasJSON(t *testing.T) {
+func TestNewCommand_EveryCommandHasHelpExampleAndJSON(t *testing.T) {
 	t.Parallel()
 	root := newCommand()
 	all(root, func(cmd *cobra.Command) {
@@ -185,8 +185,8 @@ func TestEveryCommandSaysWhatItDoesWithAnExampleAndHasJSON(t *testing.T) {
 	require.Contains(t, r.out, "Create a pod")
 }
 
-// TestACallMakesTheSameCommandAloneAsAmongAllOthers: what it says of itself is the same, and so what it refuses.
-func TestACallMakesTheSameCommandAloneAsAmongAllOthers(t *testing.T) {
+// TestNewCommandFor_MakesTheSameCommandAlone: what it says of itself is the same, and so what it refuses.
+func TestNewCommandFor_MakesTheSameCommandAlone(t *testing.T) {
 	t.Parallel()
 	for _, e := range slices.Concat(serverCommands, clientCommands) {
 		require.Len(t, newCommandFor([]string{e.name}).Commands(), 1)
@@ -203,8 +203,8 @@ func TestACallMakesTheSameCommandAloneAsAmongAllOthers(t *testing.T) {
 	})
 }
 
-// TestEveryFlagOfABodyNamesAMemberOfTheDocument holds the flags to spec/rest.yaml and spec/queue.yaml.
-func TestEveryFlagOfABodyNamesAMemberOfTheDocument(t *testing.T) {
+// TestBody_EveryFlagNamesAMemberOfTheDocument holds the flags to spec/rest.yaml and spec/queue.yaml.
+func TestBody_EveryFlagNamesAMemberOfTheDocument(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		document, schema string
@@ -239,7 +239,7 @@ func TestEveryFlagOfABodyNamesAMemberOfTheDocument(t *testing.T) {
 	}
 }
 
-func TestAShellIsOfferedWhatTheServerHas(t *testing.T) {
+func TestCompletion_OffersWhatTheServerHas(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{Endpoints: []app.Endpoint{{Name: "one"}}})
 	id := s.document("pods", "create", "--name", "first", "--image", "i", "--cpu", "cpu3g", "--vcpus", "2", "--wait")["id"].(string)
@@ -260,7 +260,7 @@ func TestAShellIsOfferedWhatTheServerHas(t *testing.T) {
 	require.Contains(t, call(t.Context(), "", "completion", "bash").out, "berth")
 }
 
-func TestTheToolsPrintJSONToo(t *testing.T) {
+func TestNewCommand_ToolsPrintJSONToo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	serving(t, app.Config{Data: dir})
@@ -287,13 +287,13 @@ func TestTheToolsPrintJSONToo(t *testing.T) {
 	require.Equal(t, map[string]any{"found": 0.0, "unlisted": []any{}, "stale": []any{}}, document("spec", "diff", file, file))
 }
 
-func TestOutcomesOfRulesAsJSONSayWhy(t *testing.T) {
+func TestConformance_OutcomesAsJSONSayWhy(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []shownOutcome{{Rule: "a.b", Outcome: "PASS", Milliseconds: 2}, {Rule: "a.c", Outcome: "FAIL", Detail: "x"}, {Rule: "d", Outcome: "SKIPPED", Detail: "y"}},
 		shownOutcomes([]conformance.Outcome{{ID: "a.b", Took: 2 * time.Millisecond}, {ID: "a.c", Failure: "x"}, {ID: "d", Skipped: "y"}}))
 }
 
-func TestProgressIsOneLineThatIsGoneAtTheEnd(t *testing.T) {
+func TestProgress_IsOneLineThatGoesAtTheEnd(t *testing.T) {
 	t.Parallel()
 	var seen bytes.Buffer
 	p := &progress{out: &seen, begun: time.Now().Add(-61 * time.Second)}

@@ -68,7 +68,7 @@ func refusesToMigrate(t *testing.T, from, to, message string) {
 	require.Empty(t, r.out)
 }
 
-func TestAServerGoesOnWithADatabaseThatWasMigratedAndBack(t *testing.T) {
+func TestMigrate_ServerGoesOnThereAndBack(t *testing.T) {
 	t.Parallel()
 	cluster := startCluster(t)
 	url, dir, back := newSchema(t, cluster), filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "back")
@@ -112,7 +112,7 @@ func TestAServerGoesOnWithADatabaseThatWasMigratedAndBack(t *testing.T) {
 	goesOn(app.Config{Data: back, Endpoints: []app.Endpoint{{Name: "echo", Command: []string{"sleep", "1000"}}}}, pod, second)
 }
 
-func TestWhatIsMigratedIsShown(t *testing.T) {
+func TestMigrate_ShowsWhatItCopied(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	require.NoError(t, serving(t, app.Config{Data: dir}).server.Close())
@@ -136,7 +136,7 @@ func TestWhatIsMigratedIsShown(t *testing.T) {
 }
 
 // What a server that was killed has in the log comes over, and neither the file nor the log is changed.
-func TestWhatIsInTheLogIsMigrated(t *testing.T) {
+func TestMigrate_CopiesWhatIsInTheLog(t *testing.T) {
 	t.Parallel()
 	dir, killed := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "killed")
 	s := serving(t, app.Config{Data: dir})
@@ -179,7 +179,7 @@ func contentOf(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-func TestALocationThatMakesNoSenseIsRefused(t *testing.T) {
+func TestMigrate_RefusesALocationThatMakesNoSense(t *testing.T) {
 	t.Parallel()
 	const password = "a password on the command line is seen by everybody on the machine"
 	for from, message := range map[string]string{
@@ -243,7 +243,7 @@ func stalling(t *testing.T, c *pgtest.Cluster, direct string, up, down int64) (t
 	return through, full, cut
 }
 
-func TestATargetOfAMigrationThatWasKilledIsEmpty(t *testing.T) {
+func TestMigrate_KilledOneLeavesAnEmptyTarget(t *testing.T) {
 	t.Parallel()
 	cluster := startCluster(t)
 	dir, url := filepath.Join(t.TempDir(), "data"), newSchema(t, cluster)
@@ -285,7 +285,7 @@ func TestATargetOfAMigrationThatWasKilledIsEmpty(t *testing.T) {
 
 // The password of a database comes from where PostgreSQL's own programs have it, or with the setting from the environment or the file,
 // and nothing that is printed has it.
-func TestThePasswordOfADatabaseIsNeverOnTheCommandLine(t *testing.T) {
+func TestMigrate_PasswordIsNeverOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	cluster := startCluster(t)
 	c, err := pgx.Connect(t.Context(), cluster.URL(""))

@@ -11,7 +11,7 @@ import (
 	"github.com/berthdev/berth/impl/setting"
 )
 
-func TestTheLogIsWrittenAsTheFlagsSay(t *testing.T) {
+func TestNewLogger_WritesAsTheFlagsSay(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	log := newLogger(&out, setting.Values{"log-format": {"json"}, "log-level": {"warn"}})
@@ -26,7 +26,7 @@ func TestTheLogIsWrittenAsTheFlagsSay(t *testing.T) {
 	require.Contains(t, out.String(), "msg=seen pod=p")
 }
 
-func TestTracesGoWhereTheFlagOrTheEnvironmentOfOpenTelemetrySays(t *testing.T) {
+func TestAddTraces_TakesTheFlagElseTheEnvironment(t *testing.T) {
 	t.Parallel()
 	const base, own = "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 	for name, c := range map[string]struct {

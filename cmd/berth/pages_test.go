@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAListIsReadToItsLastPage(t *testing.T) {
+func TestPages_AreReadToTheLast(t *testing.T) {
 	t.Parallel()
 	pages := map[string]string{
 		"":  `{"networkVolumes":[%s],"pagination":{"nextCursor":"b","hasNextPage":true}}`,

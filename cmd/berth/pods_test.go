@@ -11,7 +11,7 @@ import (
 	"github.com/berthdev/berth/impl/app"
 )
 
-func TestAPodsLifeFromTheCommandLine(t *testing.T) {
+func TestPods_WholeLife(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{})
 	made := s.document("pods", "create", "--name", "first", "--image", "ubuntu:24.04", "--cpu", "cpu3g", "--vcpus", "2",
@@ -66,7 +66,7 @@ locked        false
 	s.refuses(exitRefused, `berth: 404 Not Found: pod "`+id+`" does not exist`+"\nhint: berth pods list shows those that there are\n", "pods", "get", id)
 }
 
-func TestAnActionWaitsForWhatItLeadsTo(t *testing.T) {
+func TestPods_ActionWaitsForWhatItLeadsTo(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{})
 	id := s.document("pods", "create", "--name", "a", "--image", "i", "--cpu", "cpu3g", "--vcpus", "2", "--wait")["id"].(string)
@@ -76,7 +76,7 @@ func TestAnActionWaitsForWhatItLeadsTo(t *testing.T) {
 	require.Equal(t, map[string]any{"id": id, "deleted": true}, s.document("pods", "delete", id))
 }
 
-func TestABodyComesFromAFileAndFlagsChangeIt(t *testing.T) {
+func TestBody_ComesFromAFileAndFlagsChangeIt(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{})
 	body := `{"name":"file","image":"i","cpu":{"id":"cpu3g","vcpuCount":2},"env":{"A":"1"}}`
@@ -105,7 +105,7 @@ func TestABodyComesFromAFileAndFlagsChangeIt(t *testing.T) {
 	require.Equal(t, "berth: /cpu/vcpuCount: cpu is not an object in the file\n", r.err)
 }
 
-func TestEveryViolationIsNamedWithItsPlace(t *testing.T) {
+func TestBody_EveryViolationIsNamedWithItsPlace(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{})
 	s.refuses(exitRefused, strings.TrimLeft(`
@@ -122,7 +122,7 @@ berth: 422 Unprocessable Entity: the request breaks its schema in 4 places
 	s.refuses(exitUsage, "berth: berth pods update: nothing is asked for\nhint: give flags, or a document with --file\n", "pods", "update", "x")
 }
 
-func TestAPodThatEndsIsNotWaitedFor(t *testing.T) {
+func TestPods_WaitEndsWithThePod(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{Runtime: "process", Endpoints: []app.Endpoint{{Name: "false", Command: []string{"false"}}}})
 	r := s.run("pods", "create", "--name", "a", "--image", "false", "--cpu", "cpu3g", "--vcpus", "2", "--wait")
@@ -131,7 +131,7 @@ func TestAPodThatEndsIsNotWaitedFor(t *testing.T) {
 	require.Regexp(t, `^berth: pod [a-z0-9]{14} is ERROR\nhint: its log may tell: berth pods logs [a-z0-9]{14}\n$`, r.err)
 }
 
-func TestAWaitEndsWithItsTime(t *testing.T) {
+func TestPods_WaitEndsWithItsTime(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{})
 	r := s.run("pods", "create", "--name", "a", "--image", "i", "--cpu", "cpu3g", "--vcpus", "2", "--wait", "--timeout", "300ms")

@@ -41,21 +41,21 @@ func requireJobIsFollowed(s *served, endpoint string) {
 	require.Regexp(s, `^job \S+ is IN_QUEUE\n`, r.err)
 }
 
-func TestAPodIsWaitedForAndAJobFollowedOnTheSimulatedFleet(t *testing.T) {
+func TestRuntimes_SimRunsPodsAndJobs(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{Runtime: "sim"}, "stream")
 	requirePodIsWaitedFor(s, "ubuntu:24.04", "", "sim: up")
 	requireJobIsFollowed(s, "stream")
 }
 
-func TestAPodIsWaitedForAndAJobFollowedOnProcesses(t *testing.T) {
+func TestRuntimes_ProcessRunsPodsAndJobs(t *testing.T) {
 	t.Parallel()
 	s := serving(t, app.Config{Runtime: "process", Endpoints: []app.Endpoint{{Name: "shell", Command: []string{"sh", "-c"}}}, RuntimeSettings: setting.Values{"process-accept": {"args"}}}, "stream")
 	requirePodIsWaitedFor(s, "shell", "'echo ready; exec sleep 1000'", "ready")
 	requireJobIsFollowed(s, "stream")
 }
 
-func TestAPodIsWaitedForAndAJobFollowedOnContainers(t *testing.T) {
+func TestRuntimes_DockerRunsPodsAndJobs(t *testing.T) {
 	t.Parallel()
 	_, owner := dockertest.Need(t)
 	t.Cleanup(func() { dockertest.Sweep(t, owner+"-workers") })

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestACommandIsSplitAtSpacesOutsideQuotes(t *testing.T) {
+func TestServe_SplitsACommandAtSpacesOutsideQuotes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
 		"":                           nil,
@@ -58,7 +58,7 @@ func runServer(t *testing.T, ready func(line []byte), args ...string) {
 	require.NoError(t, <-done)
 }
 
-func TestServeSaysInOneLineOfJSONWhatAScriptNeeds(t *testing.T) {
+func TestServe_PrintsOneLineOfJSONForScripts(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "made", "here")
 	var first, second struct {
@@ -76,14 +76,14 @@ func TestServeSaysInOneLineOfJSONWhatAScriptNeeds(t *testing.T) {
 	require.Equal(t, first.Endpoints, second.Endpoints)
 }
 
-func TestServeGreetsAPersonWithLinesToPaste(t *testing.T) {
+func TestServe_GreetsAPerson(t *testing.T) {
 	t.Parallel()
 	runServer(t, func(text []byte) {
 		require.True(t, bytes.HasPrefix(text, []byte("berth serves at http://127.0.0.1:")), "%s", text)
 	}, "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir())
 }
 
-func TestVersionPrintsTheVersion(t *testing.T) {
+func TestNewVersionCommand(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	cmd := newCommand()

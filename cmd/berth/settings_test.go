@@ -37,7 +37,7 @@ func shown(t *testing.T, args ...string) map[string]shownSetting {
 	return byName
 }
 
-func TestAFlagCountsMoreThanTheEnvironmentThatMoreThanTheFileThatMoreThanTheDefault(t *testing.T) {
+func TestSettings_FlagBeforeEnvironmentBeforeFileBeforeDefault(t *testing.T) {
 	path := configured(t, "listen: file:1\ndrain: 1s\nqueue-listen: file:2\nquota-day: 7\ntest-controls: true\n")
 	t.Setenv("BERTH_LISTEN", "env:1")
 	t.Setenv("BERTH_DRAIN", "2s")
@@ -51,7 +51,7 @@ func TestAFlagCountsMoreThanTheEnvironmentThatMoreThanTheFileThatMoreThanTheDefa
 	require.Equal(t, shownSetting{"runtime", "sim", "default"}, got["runtime"])
 }
 
-func TestTheFileIsThatOfTheFlagElseOfTheEnvironmentElseOfTheUser(t *testing.T) {
+func TestSettings_FileIsOfFlagElseEnvironmentElseUser(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", home)
 	t.Setenv("HOME", home)
@@ -73,7 +73,7 @@ func TestTheFileIsThatOfTheFlagElseOfTheEnvironmentElseOfTheUser(t *testing.T) {
 	require.Contains(t, r.err, "none.yaml: no such file or directory")
 }
 
-func TestAListIsAListInTheFileAndLinesInTheEnvironment(t *testing.T) {
+func TestSettings_ListIsLinesInTheEnvironment(t *testing.T) {
 	path := configured(t, "endpoint:\n  - a=one, two\n  - b=\n")
 	require.Equal(t, []any{"a=one, two", "b="}, shown(t, "--config", path)["endpoint"].Value)
 	t.Setenv("BERTH_ENDPOINT", "c=x y,z\nd=\n")
@@ -81,7 +81,7 @@ func TestAListIsAListInTheFileAndLinesInTheEnvironment(t *testing.T) {
 	require.Equal(t, []any{"e="}, shown(t, "--config", path, "--endpoint", "e=")["endpoint"].Value)
 }
 
-func TestWhatMakesNoSenseIsNamedWithItsPlace(t *testing.T) {
+func TestSettings_NameThePlaceOfWhatMakesNoSense(t *testing.T) {
 	for text, want := range map[string]string{
 		"listen: a:1\nlisten-to: b": `%s:2: there is no setting "listen-to"`,
 		"drain: soon":               `%s:1: drain: time: invalid duration "soon"`,
@@ -116,7 +116,7 @@ func TestWhatMakesNoSenseIsNamedWithItsPlace(t *testing.T) {
 	require.Zero(t, call(t.Context(), "", "version").code) // a command without settings needs none
 }
 
-func TestAKeyIsNeverShown(t *testing.T) {
+func TestSettings_NeverShowAKey(t *testing.T) {
 	const secret = "brt_secretsecret"
 	path := configured(t, "key: "+secret+"\nserver: http://user:"+secret+"@host:1\n")
 	for _, args := range [][]string{{"config", "show"}, {"config", "show", "--json"}, {"config", "show", "--key", secret}, {"config", "show", "--help"}} {
@@ -134,7 +134,7 @@ func TestAKeyIsNeverShown(t *testing.T) {
 	require.Equal(t, shownSetting{"key", "not set", "default"}, shown(t)["key"])
 }
 
-func TestCommandsTakeServerAndKeyFromTheEnvironmentAndTheFile(t *testing.T) {
+func TestSettings_GiveCommandsServerAndKey(t *testing.T) {
 	s := serving(t, app.Config{})
 	t.Setenv("BERTH_KEY", s.server.FirstKey())
 	r := call(t.Context(), "", "pods", "list", "--config", configured(t, "server: "+s.server.URL()))
@@ -147,7 +147,7 @@ func TestCommandsTakeServerAndKeyFromTheEnvironmentAndTheFile(t *testing.T) {
 	require.Equal(t, "berth: --server: \"localhost:1\" is not an http or https URL\n", r.err)
 }
 
-func TestServeTakesItsSettingsFromTheFile(t *testing.T) {
+func TestSettings_ServeTakesThemFromTheFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	path := configured(t, "listen: 127.0.0.1:0\ndata: "+dir+"\nendpoint: [one=, two=]\n")
 	runServer(t, func(line []byte) {
@@ -161,7 +161,7 @@ func TestServeTakesItsSettingsFromTheFile(t *testing.T) {
 	require.Contains(t, r.out, "first key")
 }
 
-func TestFlagsAndHelpAreThoseOfTheTableOfSettings(t *testing.T) {
+func TestSettings_FlagsAndHelpAreThoseOfTheTable(t *testing.T) {
 	t.Parallel()
 	table := map[string]setting.Setting{}
 	for _, s := range app.Settings() {
@@ -206,7 +206,7 @@ func TestFlagsAndHelpAreThoseOfTheTableOfSettings(t *testing.T) {
 	})
 }
 
-func TestServeHasTheDefaultsOfTheTableAndDevHelpsWhoDevelops(t *testing.T) {
+func TestSettings_DefaultsOfServeAndDev(t *testing.T) {
 	t.Parallel()
 	config := func(command string) app.Config {
 		cmd, _, err := newCommand().Find([]string{command})
@@ -235,7 +235,7 @@ func TestServeHasTheDefaultsOfTheTableAndDevHelpsWhoDevelops(t *testing.T) {
 	require.Equal(t, serve, dev)
 }
 
-func TestWhereAWrongValueIsFromIsTold(t *testing.T) {
+func TestSettings_TellWhereAWrongValueIsFrom(t *testing.T) {
 	path := configured(t, "pull: often")
 	r := call(t.Context(), "", "serve", "--config", path)
 	require.Equal(t, exitUsage, r.code)

@@ -45,7 +45,7 @@ actions:
     remove: true
 `
 
-func TestSpecDriftHoldsEverythingAgainstADocumentAndWritesAnOverlayForIt(t *testing.T) {
+func TestSpecDrift_ComparesADocumentAndWritesItsOverlay(t *testing.T) {
 	t.Parallel()
 	document := func(name string) *yaml.Node {
 		text, err := spec.JSON(name, "2.0.0")

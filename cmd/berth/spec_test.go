@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSpecDiffFailsAtWhatIsNotExpectedAndAtWhatIsExpectedInVain(t *testing.T) {
+func TestSpecDiff_FailsAtUnexpectedAndStaleDifferences(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -49,7 +49,7 @@ func TestSpecDiffFailsAtWhatIsNotExpectedAndAtWhatIsExpectedInVain(t *testing.T)
 	require.Error(t, err)
 }
 
-func TestSpecDiffKnowsEditionsAndReportsTheNearest(t *testing.T) {
+func TestSpecDiff_KnowsEditionsAndReportsTheNearest(t *testing.T) {
 	t.Parallel()
 	run := func(args ...string) (out, messages string, err error) {
 		var stdout, stderr bytes.Buffer

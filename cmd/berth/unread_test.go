@@ -29,7 +29,7 @@ func (u *unread) Write(p []byte) (int, error) {
 	return u.text.Write(p)
 }
 
-func TestAnUnreadStandardErrorBlocksNoRequestAndTheLogSaysWhatWasDropped(t *testing.T) {
+func TestServe_UnreadStandardErrorBlocksNoRequest(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -78,7 +78,7 @@ func TestAnUnreadStandardErrorBlocksNoRequestAndTheLogSaysWhatWasDropped(t *test
 	require.Contains(t, stderr.text.String(), "msg=draining", "it is read to its end")
 }
 
-func TestAStandardErrorWhoseReaderHasGoneEndsNothing(t *testing.T) {
+func TestServe_ClosedStandardErrorEndsNothing(t *testing.T) {
 	t.Parallel()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "serve", "--json", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--log-level", "debug")
 	cmd.Env = append(os.Environ(), asProgram+"=1")

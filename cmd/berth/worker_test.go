@@ -179,7 +179,7 @@ func handlerIs(name string) func(*workerSettings) {
 	return func(s *workerSettings) { s.handler = name }
 }
 
-func TestAWorkerEchoesAndAsksForMore(t *testing.T) {
+func TestWorker_EchoesAndAsksForMore(t *testing.T) {
 	t.Parallel()
 	s := newWorkerServer(t)
 	s.start(t, handlerIs("echo"))
@@ -193,7 +193,7 @@ func TestAWorkerEchoesAndAsksForMore(t *testing.T) {
 	require.Equal(t, `{"output":null}`, receive(t, s.posts).body)
 }
 
-func TestAWorkerSleepsAsLongAsItIsAsked(t *testing.T) {
+func TestWorker_SleepsAsLongAsItIsAsked(t *testing.T) {
 	t.Parallel()
 	s := newWorkerServer(t)
 	s.start(t, handlerIs("sleep"))
@@ -207,7 +207,7 @@ func TestAWorkerSleepsAsLongAsItIsAsked(t *testing.T) {
 	require.Contains(t, receive(t, s.posts).body, `"error":"input`)
 }
 
-func TestAWorkerFailsWithTheTextAskedFor(t *testing.T) {
+func TestWorker_FailsWithTheTextAskedFor(t *testing.T) {
 	t.Parallel()
 	s := newWorkerServer(t)
 	s.start(t, func(w *workerSettings) { w.handler, w.errorText = "fail", "by flag" })
@@ -217,7 +217,7 @@ func TestAWorkerFailsWithTheTextAskedFor(t *testing.T) {
 	require.Equal(t, `{"error":"by flag"}`, receive(t, s.posts).body)
 }
 
-func TestAWorkerStreamsItsChunksInOrder(t *testing.T) {
+func TestWorker_StreamsItsChunksInOrder(t *testing.T) {
 	t.Parallel()
 	s := newWorkerServer(t)
 	s.start(t, handlerIs("stream"))
@@ -229,7 +229,7 @@ func TestAWorkerStreamsItsChunksInOrder(t *testing.T) {
 	require.Equal(t, "gpu=none&isStream=true", receive(t, s.posts).query)
 }
 
-func TestAWorkerGivesAllChunksAgainWithAggregate(t *testing.T) {
+func TestWorker_GivesAllChunksAgainWithAggregate(t *testing.T) {
 	t.Parallel()
 	s := newWorkerServer(t)
 	s.start(t, func(w *workerSettings) { w.handler, w.aggregate = "stream", true })
@@ -241,7 +241,7 @@ func TestAWorkerGivesAllChunksAgainWithAggregate(t *testing.T) {
 	require.Equal(t, `{"output":[]}`, receive(t, s.posts).body)
 }
 
-func TestAWorkerCrashesInTheMiddleOfAJob(t *testing.T) {
+func TestWorker_CrashesInTheMiddleOfAJob(t *testing.T) {
 	t.Parallel()
 	s := newWorkerServer(t)
 	running := s.start(t, handlerIs("crash"))
@@ -249,7 +249,7 @@ func TestAWorkerCrashesInTheMiddleOfAJob(t *testing.T) {
 	require.Equal(t, exitCrash, receive(t, running.exits))
 }
 
-func TestAWorkerTakesABatchAndNoMoreThanItCanRun(t *testing.T) {
+func TestWorker_TakesNoMoreThanItCanRun(t *testing.T) {
 	t.Parallel()
 	s := newWorkerServer(t)
 	s.start(t, func(w *workerSettings) { w.handler, w.Concurrency = "sleep", 3 })
@@ -271,7 +271,7 @@ func TestAWorkerTakesABatchAndNoMoreThanItCanRun(t *testing.T) {
 	receive(t, s.takes)
 }
 
-func TestAWorkerPingsWithTheJobsItHolds(t *testing.T) {
+func TestWorker_PingsWithTheJobsItHolds(t *testing.T) {
 	t.Parallel()
 	s := newWorkerServer(t)
 	s.start(t, handlerIs("sleep"))
@@ -284,7 +284,7 @@ func TestAWorkerPingsWithTheJobsItHolds(t *testing.T) {
 	receiveUntil(t, s.pings, func(u *url.URL) bool { return u.RawQuery == "gpu=none" })
 }
 
-func TestAStoppedJobIsNotReported(t *testing.T) {
+func TestWorker_DoesNotReportAStoppedJob(t *testing.T) {
 	t.Parallel()
 	s := newWorkerServer(t)
 	s.start(t, func(w *workerSettings) { w.handler, w.Concurrency = "sleep", 2 })
@@ -298,7 +298,7 @@ func TestAStoppedJobIsNotReported(t *testing.T) {
 	s.stops <- `{"jobsToStop":["j2"]}`
 }
 
-func TestAJobTakenTwiceRunsOnce(t *testing.T) {
+func TestWorker_RunsAJobTakenTwiceOnce(t *testing.T) {
 	t.Parallel()
 	s := newWorkerServer(t)
 	s.start(t, func(w *workerSettings) { w.handler, w.Concurrency = "stream", 2 })
@@ -308,7 +308,7 @@ func TestAJobTakenTwiceRunsOnce(t *testing.T) {
 	require.Equal(t, `{"output":[]}`, receive(t, s.posts).body)
 }
 
-func TestAJobThatCannotBeReadDoesNotTakeTheOthersAlong(t *testing.T) {
+func TestWorker_PassesOverAJobItCannotRead(t *testing.T) {
 	t.Parallel()
 	s := newWorkerServer(t)
 	s.start(t, handlerIs("echo"))
@@ -319,7 +319,7 @@ func TestAJobThatCannotBeReadDoesNotTakeTheOthersAlong(t *testing.T) {
 	require.Equal(t, "/v2/ep/job-done/w1/j1", receive(t, s.posts).path)
 }
 
-func TestAWorkerTriesAgainWhenTheServerHasTrouble(t *testing.T) {
+func TestWorker_TriesAgainWhenTheServerHasTrouble(t *testing.T) {
 	t.Parallel()
 	s := newWorkerServer(t)
 	var takes, posts atomic.Int32
@@ -340,7 +340,7 @@ func TestAWorkerTriesAgainWhenTheServerHasTrouble(t *testing.T) {
 	require.EqualValues(t, 4, posts.Load())
 }
 
-func TestAWorkerTriesAgainWhenTheConnectionBreaks(t *testing.T) {
+func TestWorker_TriesAgainWhenTheConnectionBreaks(t *testing.T) {
 	t.Parallel()
 	s := newWorkerServer(t)
 	var posts atomic.Int32
@@ -355,7 +355,7 @@ func TestAWorkerTriesAgainWhenTheConnectionBreaks(t *testing.T) {
 	require.Equal(t, `{"output":1}`, receive(t, s.posts).body)
 }
 
-func TestAResultThatIsRefusedIsNotSentAgain(t *testing.T) {
+func TestWorker_DoesNotResendARefusedResult(t *testing.T) {
 	t.Parallel()
 	s := newWorkerServer(t)
 	var refused atomic.Int32
@@ -375,7 +375,7 @@ func TestAResultThatIsRefusedIsNotSentAgain(t *testing.T) {
 	require.Contains(t, running.log.String(), "result was lost")
 }
 
-func TestAnIdleWorkerEndsAtOnceWhenItIsToldTo(t *testing.T) {
+func TestWorker_EndsAtOnceWhenIdle(t *testing.T) {
 	t.Parallel()
 	s := newWorkerServer(t)
 	running := s.start(t, handlerIs("echo"))
@@ -385,7 +385,7 @@ func TestAnIdleWorkerEndsAtOnceWhenItIsToldTo(t *testing.T) {
 	require.Contains(t, receive(t, s.left), "/job-")
 }
 
-func TestAWorkerThatIsToldToEndFinishesItsJobsAndTakesNone(t *testing.T) {
+func TestWorker_FinishesItsJobsBeforeItEnds(t *testing.T) {
 	t.Parallel()
 	s := newWorkerServer(t)
 	release := make(chan struct{})
@@ -414,7 +414,7 @@ func TestAWorkerThatIsToldToEndFinishesItsJobsAndTakesNone(t *testing.T) {
 	}
 }
 
-func TestAWorkerNamesWhatIsMissingInItsEnvironment(t *testing.T) {
+func TestWorker_NamesWhatItsEnvironmentLacks(t *testing.T) {
 	t.Parallel()
 	env := newWorkerServer(t).env()
 	for name := range env {
@@ -432,7 +432,7 @@ func TestAWorkerNamesWhatIsMissingInItsEnvironment(t *testing.T) {
 	}
 }
 
-func TestAWorkerRefusesSettingsThatMakeNoSense(t *testing.T) {
+func TestWorker_RefusesSettingsThatMakeNoSense(t *testing.T) {
 	t.Parallel()
 	env := newWorkerServer(t).env()
 	for name, value := range map[string]string{
@@ -465,7 +465,7 @@ func requireUsageError(t *testing.T, getenv func(string) string, contains string
 	require.NotContains(t, text.String(), "the-key")
 }
 
-func TestTheCommandRunsAWorkerUntilItsContextEnds(t *testing.T) {
+func TestWorker_CommandRunsUntilItsContextEnds(t *testing.T) {
 	t.Parallel()
 	s := newWorkerServer(t)
 	env := s.env()

@@ -150,7 +150,7 @@ func BenchmarkRatios(b *testing.B) {
 	b.ReportMetric(0, "ns/op") // of all together: it says nothing
 }
 
-func TestTheBodiesOfTheBenchmarkAreWhatTheyAreCalled(t *testing.T) {
+func TestContenders_BodiesAreWhatTheyAreCalled(t *testing.T) {
 	t.Parallel()
 	contenders(t)
 	require.InDelta(t, 600, len(podBody), 20)

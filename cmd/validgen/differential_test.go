@@ -23,9 +23,9 @@ func bodyCount(t *testing.T) int {
 	return n
 }
 
-// TestTheGeneratedValidatorsAgreeWithAnIndependentOne makes valid bodies for every request body of every document, and
+// TestGenerate_ValidatorsAgreeWithAnIndependentOne makes valid bodies for every request body of every document, and
 // mutations of them. Accept and reject must agree with the oracle, and the model with encoding/json's.
-func TestTheGeneratedValidatorsAgreeWithAnIndependentOne(t *testing.T) {
+func TestGenerate_ValidatorsAgreeWithAnIndependentOne(t *testing.T) {
 	t.Parallel()
 	var all []body
 	for _, document := range slices.Sorted(maps.Keys(documents)) {
@@ -62,7 +62,7 @@ func TestTheGeneratedValidatorsAgreeWithAnIndependentOne(t *testing.T) {
 	}
 }
 
-func TestEveryDocumentIsCompared(t *testing.T) {
+func TestGenerate_EveryDocumentIsCompared(t *testing.T) {
 	t.Parallel()
 	generated, err := filepath.Glob("../../gen/*/validate.gen.go")
 	require.NoError(t, err)

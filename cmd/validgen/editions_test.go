@@ -29,7 +29,7 @@ func refused(t *testing.T, edition int, body string) (lines []string) {
 	return lines
 }
 
-func TestAnEditionRefusesWhatOnlyAnotherOneHasAndNamesIt(t *testing.T) {
+func TestEdition_RefusesAMemberOfAnother(t *testing.T) {
 	const colored, lidded = `{"name":"a","parts":[{"id":"b","color":"red"}]}`, `{"name":"a","parts":[],"box":{"lid":true}}`
 	how := " (--contract, or the header Berth-Contract)"
 	require.Empty(t, refused(t, two, colored))
@@ -45,7 +45,7 @@ func TestAnEditionRefusesWhatOnlyAnotherOneHasAndNamesIt(t *testing.T) {
 	require.Empty(t, refused(t, two, `{"name":"a"}`))
 }
 
-func TestAnEditionRefusesAValueThatOnlyAnotherOneHasAndNamesIt(t *testing.T) {
+func TestEdition_RefusesAValueOfAnother(t *testing.T) {
 	const huge = `{"name":"a","parts":[],"box":{"size":"huge"}}`
 	require.Empty(t, refused(t, two, huge))
 	for edition, name := range map[int]string{one: "1", three: "three"} {
@@ -57,7 +57,7 @@ func TestAnEditionRefusesAValueThatOnlyAnotherOneHasAndNamesIt(t *testing.T) {
 	require.Empty(t, editions.Editions[two].Ops["listThings"].Params(nil, "size=huge", nil))
 }
 
-func TestAnEditionRefusesAParameterThatOnlyAnotherOneHas(t *testing.T) {
+func TestEdition_RefusesAParameterOfAnother(t *testing.T) {
 	query := func(edition int) validate.Violations {
 		return editions.Editions[edition].Ops["listThings"].Params(nil, "color=red&other=1", nil)
 	}
@@ -69,7 +69,7 @@ func TestAnEditionRefusesAParameterThatOnlyAnotherOneHas(t *testing.T) {
 	require.NotContains(t, editions.Editions[one].Ops, "deleteThing")
 }
 
-func TestAnAnswerHasTheMembersOfItsEdition(t *testing.T) {
+func TestEdition_AnswerHasItsMembers(t *testing.T) {
 	price, color, lid := 2.5, "red", true
 	thing := editions.Thing{Name: "a", Price: &price, Parts: []editions.Part{{ID: "b", Color: &color}}, Box: &editions.Box{Lid: &lid}}
 	require.JSONEq(t, `{"name":"a","parts":[{"id":"b"}],"box":{}}`, string(thing.AppendJSON(nil)))
@@ -88,7 +88,7 @@ func editionOf(t *testing.T, actions string) error {
 	return checkFiles([]string{"things.yaml"}, "editions")
 }
 
-func TestWhatTwoEditionsCannotShareStopsGenerationWithFileAndLine(t *testing.T) {
+func TestEdition_StopsGenerationAtWhatTwoCannotShare(t *testing.T) {
 	const schemas = "$.components.schemas."
 	update := func(target, value string) string { return "  - target: " + target + "\n    update: " + value + "\n" }
 	for actions, want := range map[string]string{
@@ -113,7 +113,7 @@ func TestWhatTwoEditionsCannotShareStopsGenerationWithFileAndLine(t *testing.T) 
 	}
 }
 
-func TestAnOverlayThatMakesNoEditionIsRefused(t *testing.T) {
+func TestEdition_RefusesAnOverlayThatMakesNone(t *testing.T) {
 	for change, want := range map[[2]string]string{
 		{"version: two}", "version: 2}"}:      "editions/two.overlay.yaml:2: #/info: the version is the name of the edition, with which the name of the file must begin: \"2\"",
 		{"extends: ../things.yaml\n", ""}:     `editions/two.overlay.yaml:2: #: "extends" is missing`,

@@ -22,9 +22,9 @@ func lines(violations validate.Violations) []string {
 	return text
 }
 
-// TestEachKeywordIsCheckedAndItsFaultNamed adds one member to a valid thing: the first texts are accepted, the other one
+// TestKeywords_EachIsCheckedAndItsFaultNamed adds one member to a valid thing: the first texts are accepted, the other one
 // refused with the fault that stands after it.
-func TestEachKeywordIsCheckedAndItsFaultNamed(t *testing.T) {
+func TestKeywords_EachIsCheckedAndItsFaultNamed(t *testing.T) {
 	t.Parallel()
 	for member, c := range map[string]struct {
 		good   []string
@@ -104,7 +104,7 @@ func TestEachKeywordIsCheckedAndItsFaultNamed(t *testing.T) {
 	}
 }
 
-func TestAllFaultsAreGivenInTheOrderOfTheDocument(t *testing.T) {
+func TestKeywords_FaultsComeInTheOrderOfTheDocument(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
 		`{}`: {": must have at least 2 members", "/name: is required", "/color: is required"},
@@ -121,7 +121,7 @@ func TestAllFaultsAreGivenInTheOrderOfTheDocument(t *testing.T) {
 	}
 }
 
-func TestTheModelHasWhatTheBodySays(t *testing.T) {
+func TestKeywords_ModelHasWhatTheBodySays(t *testing.T) {
 	t.Parallel()
 	model, violations, err := keywords.Ops["makeThing"].Decode([]byte(`{"name":"ab","color":"red","at":"2024-02-29T23:59:59Z","note":null,` +
 		`"shape":{"kind":"circle","radius":2},"agreed":true,"step":0.1,"labels":{"a":"b"},"part":{"id":1,"parts":[{"id":2}]}}`))
@@ -139,7 +139,7 @@ func TestTheModelHasWhatTheBodySays(t *testing.T) {
 	require.Equal(t, keywords.Circle{Kind: keywords.CircleKindCircle, Radius: 2}, circle)
 }
 
-func TestABodyMayBeAMapAnArrayOrAUnion(t *testing.T) {
+func TestKeywords_BodyMayBeMapArrayOrUnion(t *testing.T) {
 	t.Parallel()
 	for id, c := range map[string]struct{ good, bad, fault string }{
 		"makeLabels": {`{"a":"b"}`, `{"a":1}`, "/a: must be a string"},
@@ -155,7 +155,7 @@ func TestABodyMayBeAMapAnArrayOrAUnion(t *testing.T) {
 	}
 }
 
-func TestParametersAreCheckedLikeBodies(t *testing.T) {
+func TestKeywords_ParametersAreCheckedLikeBodies(t *testing.T) {
 	t.Parallel()
 	check := func(kind, number, query string, header map[string][]string) []string {
 		path := map[string]string{"kind": kind, "number": number}
@@ -180,7 +180,7 @@ func TestParametersAreCheckedLikeBodies(t *testing.T) {
 	require.Equal(t, []string{"path.number: must be an integer", "query.since: must be UTF-8"}, check("red", "", "since=%ff", nil))
 }
 
-func TestDepthSizeAndTextOfFaultsAreBounded(t *testing.T) {
+func TestKeywords_DepthAndFaultsAreBounded(t *testing.T) {
 	t.Parallel()
 	_, _, err := keywords.Ops["makeThing"].Decode([]byte(`{"part":` + strings.Repeat(`{"inner":`, 600)))
 	require.EqualError(t, err, "nested too deeply")
@@ -199,7 +199,7 @@ func TestDepthSizeAndTextOfFaultsAreBounded(t *testing.T) {
 	require.Less(t, len(violations[0].Where), 1100)
 }
 
-func TestIntegersHaveSixtyFourBits(t *testing.T) {
+func TestKeywords_IntegersHave64Bits(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[string][]string{
 		strconv.Itoa(math.MaxInt64): {}, "9223372036854775808": {"/0/id: must be an integer of 64 bits"}, "-9223372036854775809": {"/0/id: must be >= 1"},

@@ -49,7 +49,7 @@ func generateWith(t *testing.T, text, models string) (string, error) {
 	return string(code), nil
 }
 
-func TestAKeywordThatIsNotKnownOrChecksNothingStopsGeneration(t *testing.T) {
+func TestGenerate_StopsAtAKeywordItCannotCheck(t *testing.T) {
 	for schema, want := range map[string]string{
 		`{type: string, contentEncoding: base64}`:                 `: unknown keyword "contentEncoding"`,
 		`{type: object, patternProperties: {x: {}}}`:              `: unknown keyword "patternProperties"`,
@@ -100,7 +100,7 @@ func TestAKeywordThatIsNotKnownOrChecksNothingStopsGeneration(t *testing.T) {
 	}
 }
 
-func TestAnObjectOrUnionThatCannotBeCheckedStopsGeneration(t *testing.T) {
+func TestGenerate_StopsAtObjectsAndUnionsItCannotCheck(t *testing.T) {
 	thing := strings.Index(frame("{}"), "      type: object")
 	for schema, want := range map[string]string{
 		`{type: object, properties: {b: {type: string}}}`:                                       `16: #/components/schemas/Thing/properties/b: type Thing has no field for it`,
@@ -115,7 +115,7 @@ func TestAnObjectOrUnionThatCannotBeCheckedStopsGeneration(t *testing.T) {
 	}
 }
 
-func TestABranchOfAUnionMustRequireItsDiscriminator(t *testing.T) {
+func TestGenerate_UnionBranchMustRequireItsDiscriminator(t *testing.T) {
 	text, err := os.ReadFile("testdata/keywords/keywords.yaml")
 	require.NoError(t, err)
 	models, err := os.ReadFile("testdata/keywords/keywords.gen.go")
@@ -134,7 +134,7 @@ func TestABranchOfAUnionMustRequireItsDiscriminator(t *testing.T) {
 	}
 }
 
-func TestAParameterOrBodyThatCannotBeCheckedStopsGeneration(t *testing.T) {
+func TestGenerate_StopsAtParametersAndBodiesItCannotCheck(t *testing.T) {
 	for change, want := range map[[2]string]string{
 		{"required: true", "required: false"}: `spec.yaml:8: #/paths/~1things/post/requestBody: keyword "required": a body that may be missing is not handled`,
 		{"application/json", "text/plain"}:    `spec.yaml:8: #/paths/~1things/post/requestBody: keyword "content": only application/json is handled`,
@@ -152,7 +152,7 @@ func TestAParameterOrBodyThatCannotBeCheckedStopsGeneration(t *testing.T) {
 	}
 }
 
-func TestTwoRunsGiveTheSameBytes(t *testing.T) {
+func TestGenerate_GivesTheSameBytesTwice(t *testing.T) {
 	first, err := generateFrom(t, frame(`{type: string, minLength: 2}`))
 	require.NoError(t, err)
 	require.Contains(t, first, "validate.Text{Min: 2}")
@@ -161,7 +161,7 @@ func TestTwoRunsGiveTheSameBytes(t *testing.T) {
 	require.Equal(t, first, second)
 }
 
-func TestADocumentThatIsNoOpenAPIIsRefused(t *testing.T) {
+func TestGenerate_RefusesADocumentThatIsNoOpenAPI(t *testing.T) {
 	_, err := generateFrom(t, "openapi: 3.1.0\npaths: {}\n")
 	require.ErrorContains(t, err, "spec.yaml")
 }

@@ -17,7 +17,7 @@ const mostChangedLines = 15
 // ranges are the keywords of which each is a number.
 var ranges = []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"}
 
-func TestAChangedRangeChangesItsOwnLines(t *testing.T) {
+func TestGenerate_ChangedRangeChangesItsOwnLines(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"rest", "queue", "worker", "controls"} {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestAChangedRangeChangesItsOwnLines(t *testing.T) {
 	}
 }
 
-func TestARangeWhereThereWasNoneChangesItsOwnLines(t *testing.T) {
+func TestGenerate_NewRangeChangesItsOwnLines(t *testing.T) {
 	t.Parallel()
 	doc, models := documented(t, "rest")
 	before := code(t, doc, models)
@@ -70,7 +70,7 @@ func TestARangeWhereThereWasNoneChangesItsOwnLines(t *testing.T) {
 	}
 }
 
-func TestOneMorePropertyMovesNoOther(t *testing.T) {
+func TestGenerate_OneMorePropertyMovesNoOther(t *testing.T) {
 	t.Parallel()
 	doc, models := documented(t, "rest")
 	properties := get(doc.root, "components", "schemas", "CreatePodRequest", "properties")

@@ -45,7 +45,7 @@ components:
         a: {type: string}
 `
 
-func TestAnEditThatNoGeneratorReadsStopsGeneration(t *testing.T) {
+func TestGenerate_StopsAtWhatNoGeneratorReads(t *testing.T) {
 	const operation, request, answer = "#/paths/~1things~1{id}/post", "#/paths/~1things~1{id}/post/requestBody/content/application~1json", "#/paths/~1things~1{id}/post/responses/200/content/application~1json"
 	_, err := parsed(t, described)
 	require.NoError(t, err)
@@ -80,7 +80,7 @@ func parsed(t *testing.T, text string) (*document, error) {
 	return doc, doc.checkStructure()
 }
 
-func TestTwoPropertiesWithOneGoNameStopGeneration(t *testing.T) {
+func TestGenerate_StopsAtTwoPropertiesWithOneGoName(t *testing.T) {
 	_, err := generateWith(t, frame("{type: string}\n        A: {type: string}"), "package x\ntype Thing struct {\nA *string `json:\"a,omitempty\"`\nA *string `json:\"A,omitempty\"`\n}\n")
 	require.EqualError(t, err, `spec.yaml:19: #/components/schemas/Thing/properties/A: its Go name A is that of property "a" too: rename one`)
 }

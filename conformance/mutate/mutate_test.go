@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestEachPlaceHasItsMutants(t *testing.T) {
+func TestMutants_EachPlaceHasItsOwn(t *testing.T) {
 	t.Parallel()
 	const source = `package a
 
@@ -110,7 +110,7 @@ func TestNothing(t *testing.T) {
 	return dir
 }
 
-func TestMutantsAreKilledBySomeTestOrSurvive(t *testing.T) {
+func TestCampaign_MutantsAreKilledOrSurvive(t *testing.T) {
 	t.Parallel()
 	dir := module(t)
 	before, err := os.ReadFile(filepath.Join(dir, "a/a.go"))
@@ -135,7 +135,7 @@ func TestMutantsAreKilledBySomeTestOrSurvive(t *testing.T) {
 	require.Equal(t, string(before), string(after), "the tree is not touched")
 }
 
-func TestATestThatFailsOnceKillsNoMutant(t *testing.T) {
+func TestCampaign_TestThatFailsOnceKillsNoMutant(t *testing.T) {
 	t.Parallel()
 	dir := module(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a/a_test.go"), []byte(`package a
@@ -159,7 +159,7 @@ func TestFirstTime(t *testing.T) {
 	require.DirExists(t, filepath.Join(dir, "a/first"))
 }
 
-func TestARunGoesOnWhereAnotherEnded(t *testing.T) {
+func TestCampaign_GoesOnWhereAnotherEnded(t *testing.T) {
 	t.Parallel()
 	dir := module(t)
 	places := func(from int) (places []string) {
@@ -179,7 +179,7 @@ func TestARunGoesOnWhereAnotherEnded(t *testing.T) {
 	require.Equal(t, whole[1], places(second)[0])
 }
 
-func TestTooFewThatAreKilledFail(t *testing.T) {
+func TestCampaign_FailsIfTooFewAreKilled(t *testing.T) {
 	t.Parallel()
 	c := campaign{least: 90, out: io.Discard}
 	require.NoError(t, c.report(10, 9, 0, nil))
@@ -187,7 +187,7 @@ func TestTooFewThatAreKilledFail(t *testing.T) {
 	require.Error(t, c.report(0, 0, 0, nil))
 }
 
-func TestMutantsThatChangeNothingAreListedWithTheReason(t *testing.T) {
+func TestMutants_EquivalentOnesAreListedWithTheReason(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	list := filepath.Join(dir, filepath.FromSlash(equivalentIn))
@@ -221,7 +221,7 @@ func TestMutantsThatChangeNothingAreListedWithTheReason(t *testing.T) {
 	}
 }
 
-func TestMutantsAreOfWhatPeopleWrote(t *testing.T) {
+func TestMutants_AreOfWhatPeopleWrote(t *testing.T) {
 	t.Parallel()
 	all, err := mutantsOf("../..", strings.Split(rooms, ","))
 	require.NoError(t, err)

@@ -51,7 +51,7 @@ func call(t *testing.T, method, url, key, body string) (int, map[string]any) {
 	return res.StatusCode, document
 }
 
-func TestTheFirstKeyIsShownOnceAndStoredAsAHash(t *testing.T) {
+func TestServer_FirstKey_IsShownOnceAndStoredHashed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := start(t, app.Config{Data: dir})
@@ -75,7 +75,7 @@ func TestTheFirstKeyIsShownOnceAndStoredAsAHash(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-func TestPodsAndJobsOutliveARestartAndEndpointsKeepTheirIDs(t *testing.T) {
+func TestServer_PodsJobsAndEndpointsOutliveARestart(t *testing.T) {
 	t.Parallel()
 	c := app.Config{Data: t.TempDir(), Endpoints: []app.Endpoint{{Name: "one"}}}
 	s := start(t, c)
@@ -95,7 +95,7 @@ func TestPodsAndJobsOutliveARestartAndEndpointsKeepTheirIDs(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-func TestASecondAddressServesTheQueue(t *testing.T) {
+func TestServer_SecondAddressServesTheQueue(t *testing.T) {
 	t.Parallel()
 	s := start(t, app.Config{Data: t.TempDir(), QueueListen: "127.0.0.1:0", Endpoints: []app.Endpoint{{Name: "one"}}})
 	require.NotEqual(t, s.URL(), s.QueueURL())
@@ -104,7 +104,7 @@ func TestASecondAddressServesTheQueue(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-func TestAHeldRequestIsAnsweredWhenTheServerStops(t *testing.T) {
+func TestServer_Close_AnswersHeldRequests(t *testing.T) {
 	t.Parallel()
 	s := start(t, app.Config{Data: t.TempDir(), Endpoints: []app.Endpoint{{Name: "one"}}})
 	type answer struct {
@@ -127,7 +127,7 @@ func TestAHeldRequestIsAnsweredWhenTheServerStops(t *testing.T) {
 	require.Equal(t, "IN_QUEUE", a.document["status"])
 }
 
-func TestADataDirectoryServesOneServerAtATime(t *testing.T) {
+func TestDirectory_ServesOneServerAtATime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := start(t, app.Config{Data: dir, Version: "1.2.3"})
@@ -137,7 +137,7 @@ func TestADataDirectoryServesOneServerAtATime(t *testing.T) {
 	require.NoError(t, start(t, app.Config{Data: dir}).Close())
 }
 
-func TestAnAddressInUseIsAClearErrorAndCostsNoFirstKey(t *testing.T) {
+func TestStart_AddressInUseCostsNoFirstKey(t *testing.T) {
 	t.Parallel()
 	s := start(t, app.Config{Data: t.TempDir()})
 	used := strings.TrimPrefix(s.URL(), "http://")
@@ -154,7 +154,7 @@ func TestAnAddressInUseIsAClearErrorAndCostsNoFirstKey(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-func TestARestartGrantsNoFreshWindowAndAnotherProcessMayChangeKeys(t *testing.T) {
+func TestServer_QuotasOutliveARestartAndKeysMayChange(t *testing.T) {
 	t.Parallel()
 	c := app.Config{Data: t.TempDir(), Quotas: app.Quotas{Day: 3}}
 	s := start(t, c)
@@ -186,7 +186,7 @@ func TestARestartGrantsNoFreshWindowAndAnotherProcessMayChangeKeys(t *testing.T)
 	require.NoError(t, s.Close())
 }
 
-func TestTheOperatorsCatalogAndFleetHoldAndAreStillHeldAfterARestart(t *testing.T) {
+func TestServer_CatalogAndFleetHoldAfterARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := func(name, text string) string {
@@ -239,7 +239,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-func TestTheKeyInTheQueryOfGraphQLIsNotLogged(t *testing.T) {
+func TestServer_DoesNotLogTheKeyInAQuery(t *testing.T) {
 	t.Parallel()
 	var log lines
 	s := start(t, app.Config{Data: t.TempDir(), Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})

@@ -26,7 +26,7 @@ func serveFrom(t *testing.T, dir string) *Server {
 	return s
 }
 
-func TestAStepOfTheClockOutlivesARestart(t *testing.T) {
+func TestTimekeeper_StepOutlivesARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := serveFrom(t, dir)
@@ -42,7 +42,7 @@ func TestAStepOfTheClockOutlivesARestart(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-func TestAStepThatCannotBeStoredIsOneStill(t *testing.T) {
+func TestTimekeeper_StepThatCannotBeStoredRemains(t *testing.T) {
 	t.Parallel()
 	s := serveFrom(t, t.TempDir())
 	works := s.first.controls.db.store

@@ -9,7 +9,7 @@ import (
 	"github.com/berthdev/berth/impl/app"
 )
 
-func TestTheEditionOfTheServerIsForWhoNamesNone(t *testing.T) {
+func TestContract_OfTheServerIsForWhoNamesNone(t *testing.T) {
 	t.Parallel()
 	s, err := app.Start(t.Context(), app.Config{Data: t.TempDir(), Listen: "127.0.0.1:0", Contract: "public"})
 	require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/berthdev/berth/impl/app"
 )
 
-func TestTheKeyOfDevIsKeptForItsOwnerAloneAndIsTheSameAtEveryStart(t *testing.T) {
+func TestServer_DevKey_IsTheSameAtEveryStart(t *testing.T) {
 	t.Parallel()
 	c := app.Config{Data: t.TempDir()}
 	s := start(t, c)
@@ -45,7 +45,7 @@ func TestTheKeyOfDevIsKeptForItsOwnerAloneAndIsTheSameAtEveryStart(t *testing.T)
 	require.NoError(t, s.Close())
 }
 
-func TestAnEndpointThatOnlyAnEarlierStartDeclaredGetsNoWorkers(t *testing.T) {
+func TestEndpoint_DeclaredOnlyEarlierGetsNoWorkers(t *testing.T) {
 	t.Parallel()
 	c := app.Config{Data: t.TempDir(), Endpoints: []app.Endpoint{{Name: "old", Command: []string{"sh", "-c", "exec sleep 1000"}, WorkersMin: 1}}}
 	s := start(t, c)
@@ -68,7 +68,7 @@ func TestAnEndpointThatOnlyAnEarlierStartDeclaredGetsNoWorkers(t *testing.T) {
 	require.NotContains(t, log.String(), "worker could not be started")
 }
 
-func TestTheWorkersOfAChangedProgramAreReplacedAlsoAfterTheyFailed(t *testing.T) {
+func TestServer_ReplaceWorkers_AlsoAfterTheyFailed(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "program")
 	require.NoError(t, os.WriteFile(program, []byte("exit 1"), 0o600))

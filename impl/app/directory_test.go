@@ -74,7 +74,7 @@ func refused(t *testing.T, dir string) string {
 	return err.Error()
 }
 
-func TestADirectoryThatIsOpenToOthersIsClosedToThem(t *testing.T) {
+func TestDirectory_IsClosedToOthers(t *testing.T) {
 	t.Parallel()
 	dir, key := served(t, true)
 	for _, name := range []string{"", "secret.key", "berth.db"} {
@@ -99,7 +99,7 @@ func TestADirectoryThatIsOpenToOthersIsClosedToThem(t *testing.T) {
 	require.Equal(t, fs.FileMode(0o700), mode(t, empty))
 }
 
-func TestKeysAreOpenedInADirectoryThatIsClosedToOthersAlone(t *testing.T) {
+func TestOpenKeys_ClosesTheDirectoryToOthersOrRefuses(t *testing.T) {
 	t.Parallel()
 	dir, _ := served(t, false)
 	require.NoError(t, os.Chmod(dir, 0o755))
@@ -115,7 +115,7 @@ func TestKeysAreOpenedInADirectoryThatIsClosedToOthersAlone(t *testing.T) {
 	require.Equal(t, fs.FileMode(0o755), mode(t, dir))
 }
 
-func TestADirectoryThatOthersMayNeedIsNotClosedToThem(t *testing.T) {
+func TestDirectory_IsNotClosedIfOthersMayNeedIt(t *testing.T) {
 	t.Parallel()
 	shared, _ := served(t, false)
 	require.NoError(t, os.WriteFile(filepath.Join(shared, "letter.txt"), nil, 0o644))
@@ -142,7 +142,7 @@ func TestADirectoryThatOthersMayNeedIsNotClosedToThem(t *testing.T) {
 	require.NoError(t, start(t, app.Config{Data: link}).Close())
 }
 
-func TestALinkInTheDirectoryIsFollowedOnlyToWhatIsClosedToOthers(t *testing.T) {
+func TestDirectory_FollowsLinksOnlyToClosedFiles(t *testing.T) {
 	t.Parallel()
 	dir, key := served(t, true)
 	secret := filepath.Join(dir, "secret.key")
@@ -175,7 +175,7 @@ func TestALinkInTheDirectoryIsFollowedOnlyToWhatIsClosedToOthers(t *testing.T) {
 }
 
 // A file that a crash left, or that somebody put there, lends its mode to nothing.
-func TestWhatWasLeftHalfIsNotTakenUp(t *testing.T) {
+func TestDirectory_DoesNotTakeUpHalfFiles(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	require.NoError(t, os.Mkdir(dir, 0o700))
@@ -192,7 +192,7 @@ func TestWhatWasLeftHalfIsNotTakenUp(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-func TestNoNewDatabaseIsMadeOverAnEarlierOne(t *testing.T) {
+func TestDirectory_NoNewDatabaseOverAnEarlierOne(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		credential bool
@@ -241,7 +241,7 @@ func write(t *testing.T, dir, name, content string) {
 }
 
 // Nothing was sealed yet: a crash of the first start leaves it so, and a backup of the database alone.
-func TestADatabaseWithoutCredentialsGetsANewSecretKey(t *testing.T) {
+func TestSecretKey_IsMadeAnewWithoutCredentials(t *testing.T) {
 	t.Parallel()
 	dir, key := served(t, false)
 	remove(t, dir, "secret.key")
@@ -264,7 +264,7 @@ func outside(t *testing.T, dir, statements string) {
 }
 
 // As docs/operating.md says it.
-func TestWithoutItsSecretKeyADatabaseGoesOnWithoutCredentials(t *testing.T) {
+func TestSecretKey_LostOneCostsOnlyTheCredentials(t *testing.T) {
 	t.Parallel()
 	dir, key := served(t, true)
 	remove(t, dir, "secret.key")
@@ -277,7 +277,7 @@ func TestWithoutItsSecretKeyADatabaseGoesOnWithoutCredentials(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-func TestADirectoryThatCannotBeClosedToOthersIsRefused(t *testing.T) {
+func TestDirectory_IsRefusedIfItCannotBeClosed(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("only root can be another user")
@@ -308,7 +308,7 @@ func TestADirectoryThatCannotBeClosedToOthersIsRefused(t *testing.T) {
 	require.NoError(t, err, string(out))
 }
 
-func TestAFileOfAnotherUserIsRefused(t *testing.T) {
+func TestDirectory_RefusesAFileOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a file away")

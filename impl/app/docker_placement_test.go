@@ -17,7 +17,7 @@ import (
 )
 
 // As many as there are GPUs are accepted, and each gets one of its own.
-func TestOfTwoHundredRealContainersThatWantAHundredAndSixtyGPUsTheRestIsRefused(t *testing.T) {
+func TestDocker_RealContainersGetOneGPUEach(t *testing.T) {
 	t.Parallel()
 	engine, owner := dockertest.Need(t)
 	if !givesGPUs(t, engine) {

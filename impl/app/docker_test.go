@@ -214,7 +214,7 @@ func (s *shore) left() (names []string) {
 	return names
 }
 
-func TestAPodIsARealContainerFromItsCreationOverTheDeathOfBerthToItsEnd(t *testing.T) {
+func TestDocker_PodIsARealContainerThatOutlivesBerth(t *testing.T) {
 	t.Parallel()
 	engine, owner := dockertest.Need(t)
 	t.Run("a CPU pod with a network volume", func(t *testing.T) {
@@ -347,7 +347,7 @@ func stayingPod() string {
 	return `{"name":"p","image":"` + dockertest.Image() + `","args":"stay","cpu":{"id":"cpu3g","vcpuCount":2}}`
 }
 
-func TestAPodThatWasDeletedOrStoppedHasNoContainerThatIsUpWhenBerthStopsAtOnce(t *testing.T) {
+func TestDocker_StopsContainersThoughBerthStopsAtOnce(t *testing.T) {
 	t.Parallel()
 	engine, owner := dockertest.Need(t)
 	c := app.Config{Data: t.TempDir(), Runtime: "docker"}
@@ -376,7 +376,7 @@ func TestAPodThatWasDeletedOrStoppedHasNoContainerThatIsUpWhenBerthStopsAtOnce(t
 	}
 }
 
-func TestWhatAKilledBerthWasAboutToStartOrToRemoveIsFoundByTheNext(t *testing.T) {
+func TestDocker_FindsWhatAKilledBerthLeft(t *testing.T) {
 	t.Parallel()
 	engine, owner := dockertest.Need(t)
 	dir := t.TempDir()
@@ -399,7 +399,7 @@ func TestWhatAKilledBerthWasAboutToStartOrToRemoveIsFoundByTheNext(t *testing.T)
 	}
 }
 
-func TestContainersOfAnotherRuntimeAreNotForgotten(t *testing.T) {
+func TestDocker_ContainersAreNotForgottenUnderAnotherRuntime(t *testing.T) {
 	t.Parallel()
 	engine, owner := dockertest.Need(t)
 	c := app.Config{Data: t.TempDir(), Runtime: "docker"}
@@ -440,7 +440,7 @@ func TestContainersOfAnotherRuntimeAreNotForgotten(t *testing.T) {
 	require.Empty(t, s.left())
 }
 
-func TestAGPUPodSaysWhyItCannotRunWhereThereIsNoGPU(t *testing.T) {
+func TestDocker_PodSaysThatThereIsNoGPU(t *testing.T) {
 	t.Parallel()
 	engine, owner := dockertest.Need(t)
 	c := app.Config{Data: t.TempDir(), Runtime: "docker"}
@@ -461,7 +461,7 @@ func TestAGPUPodSaysWhyItCannotRunWhereThereIsNoGPU(t *testing.T) {
 	require.NoError(t, server.Close())
 }
 
-func TestARuntimeThatIsNoneIsAClearError(t *testing.T) {
+func TestStart_RefusesWrongSettingsOfRuntimes(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]app.Config{
 		`runtime "podman": it must be sim, docker, kubernetes or process`:      {Runtime: "podman"},
@@ -476,7 +476,7 @@ func TestARuntimeThatIsNoneIsAClearError(t *testing.T) {
 	}
 }
 
-func TestAPodMayBeAProcessOfAnEndpointsCommand(t *testing.T) {
+func TestProcesses_PodRunsTheCommandOfAnEndpoint(t *testing.T) {
 	t.Parallel()
 	s := start(t, app.Config{
 		Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{{Name: "sleeper", Command: []string{"sleep"}}}, RuntimeSettings: setting.Values{"process-accept": {"args"}},

@@ -10,7 +10,7 @@ import (
 	"github.com/berthdev/berth/impl/app"
 )
 
-func TestTheReferencePagesAreServedToAnybodyIfTheyAreAskedForAndChangeNothingElse(t *testing.T) {
+func TestDocs_AreServedToAnybodyIfAskedFor(t *testing.T) {
 	t.Parallel()
 	statuses := func(c app.Config) (got []int) {
 		c.Data = t.TempDir()

@@ -24,7 +24,7 @@ func finding(t *testing.T, name string) app.Finding {
 	return app.Finding{}
 }
 
-func TestTheExaminationListsTheGPUs(t *testing.T) {
+func TestExamine_ListsTheGPUs(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	tool := func(script string) {
@@ -42,7 +42,7 @@ func TestTheExaminationListsTheGPUs(t *testing.T) {
 	require.False(t, finding(t, "gpu").Available)
 }
 
-func TestTheExaminationIsOfTheEngineOfTheSettings(t *testing.T) {
+func TestExamine_AsksTheEngineOfTheSettings(t *testing.T) {
 	t.Parallel()
 	for _, f := range app.Examine(t.Context(), setting.Values{"docker-host": {"tcp://127.0.0.1:1"}}) {
 		if f.Name == "docker" {
@@ -54,7 +54,7 @@ func TestTheExaminationIsOfTheEngineOfTheSettings(t *testing.T) {
 	require.Fail(t, "nothing is said of the engine")
 }
 
-func TestTheExaminationNamesTheEngineAndWhatItCannotDo(t *testing.T) {
+func TestExamine_NamesTheEngineAndWhatItCannotDo(t *testing.T) {
 	engine, _ := dockertest.Need(t)
 	f := finding(t, "docker")
 	require.True(t, f.Available)

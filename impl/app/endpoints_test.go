@@ -18,7 +18,7 @@ import (
 const endpointBody = `{"name":"e","type":"QUEUE","image":"sleeper","args":"1000","cpu":[{"id":"cpu3c","vcpuCount":2}],"workers":{"min":1},
 	"scaling":{"type":"QUEUE_DELAY","queueDelay":4}}`
 
-func TestEndpointsAndTheirReleasesOutliveARestart(t *testing.T) {
+func TestEndpoint_OutlivesARestartWithItsReleases(t *testing.T) {
 	t.Parallel()
 	c := app.Config{Data: t.TempDir()}
 	s := start(t, c)
@@ -53,7 +53,7 @@ func TestEndpointsAndTheirReleasesOutliveARestart(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-func TestADeletionThatAStopBrokeOffIsEndedAtTheNextStart(t *testing.T) {
+func TestEndpoint_BrokenOffDeletionEndsAtTheNextStart(t *testing.T) {
 	t.Parallel()
 	c := app.Config{Data: t.TempDir()}
 	s := start(t, c)
@@ -92,7 +92,7 @@ func TestADeletionThatAStopBrokeOffIsEndedAtTheNextStart(t *testing.T) {
 	})
 }
 
-func TestTheWorkersOfAnEndpointMayBeProcessesOfADeclaredCommand(t *testing.T) {
+func TestProcesses_WorkersRunADeclaredCommand(t *testing.T) {
 	t.Parallel()
 	s := start(t, app.Config{
 		Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{{Name: "sleeper", Command: []string{"sleep"}}}, RuntimeSettings: setting.Values{"process-accept": {"args"}},

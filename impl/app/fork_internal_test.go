@@ -41,7 +41,7 @@ func fork(t *testing.T) {
 	})
 }
 
-func TestADirectoryIsFreeOnceItIsUnlockedThoughProcessesAreForked(t *testing.T) {
+func TestDirectory_IsFreeOnceUnlockedDespiteForks(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	fork(t)
@@ -52,7 +52,7 @@ func TestADirectoryIsFreeOnceItIsUnlockedThoughProcessesAreForked(t *testing.T) 
 	}
 }
 
-func TestAnAddressIsFreeOnceItIsClosedThoughProcessesAreForked(t *testing.T) {
+func TestOpenAddress_IsFreeOnceClosedDespiteForks(t *testing.T) {
 	t.Parallel()
 	fork(t)
 	address := "127.0.0.1:0"
@@ -64,7 +64,7 @@ func TestAnAddressIsFreeOnceItIsClosedThoughProcessesAreForked(t *testing.T) {
 	}
 }
 
-func TestAServerStartsAtOnceWhereOneClosedThoughProcessesAreForked(t *testing.T) {
+func TestStart_FollowsACloseAtOnceDespiteForks(t *testing.T) {
 	t.Parallel()
 	fork(t)
 	c := Config{Data: filepath.Join(t.TempDir(), "data"), Ephemeral: true, Listen: "127.0.0.1:0"}
@@ -75,7 +75,7 @@ func TestAServerStartsAtOnceWhereOneClosedThoughProcessesAreForked(t *testing.T)
 	}
 }
 
-func TestAStartWaitsForWhatAKilledServerWasForking(t *testing.T) {
+func TestDirectory_LockWaitsForForksOfAKilledServer(t *testing.T) {
 	t.Parallel()
 	dead := exec.Command("true")
 	require.NoError(t, dead.Run())

@@ -59,7 +59,7 @@ func (c *crew) status(job string) map[string]any {
 	return c.ask(200, "GET", "/v2/"+c.id+"/status/"+job, c.key, "")
 }
 
-func TestOfAThousandJobsWhoseWorkersAreInterruptedNoneIsLostAndNoStepIsDoneTwice(t *testing.T) {
+func TestInterruptions_LoseNoJobAndRepeatNoStep(t *testing.T) {
 	t.Parallel()
 	s := start(t, app.Config{Data: t.TempDir(), Ephemeral: true, TestControls: true})
 	s.Clock().Freeze()
@@ -172,7 +172,7 @@ func doSteps() {
 	}
 }
 
-func TestJobsOfInterruptedProcessesGoOnWhereTheyWere(t *testing.T) {
+func TestInterruptions_JobsGoOnWhereTheyWere(t *testing.T) {
 	t.Parallel()
 	s := start(t, app.Config{Data: t.TempDir(), TestControls: true, Endpoints: []app.Endpoint{
 		{Name: "steps", Command: []string{"env", asWorker + "=1", os.Args[0]}, WorkersMax: 3},

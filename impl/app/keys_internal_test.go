@@ -13,7 +13,7 @@ import (
 	"github.com/berthdev/berth/store/sqlite"
 )
 
-func TestKeysOfANewerProgramLeaveTheDatabaseToAServerThatRuns(t *testing.T) {
+func TestKeys_NewerProgramLeavesTheDatabaseToAServer(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	s, err := Start(t.Context(), Config{Data: dir, Listen: "127.0.0.1:0", Version: "1.2.3"})
@@ -58,7 +58,7 @@ func loadRelease(t *testing.T) (dir string) {
 	return dir
 }
 
-func TestKeysOfADirectoryThatAnOlderServerServes(t *testing.T) {
+func TestKeys_OfADirectoryThatAnOlderServerServes(t *testing.T) {
 	t.Parallel()
 	dir := loadRelease(t)
 	unlock, err := lock(dir, "berth 0.9")

@@ -243,7 +243,7 @@ func countEntries(s *app.Server) map[string]int {
 	return entries
 }
 
-func TestWhatHasEndedLeavesNothingBehindInAnyTableAndInAnyMap(t *testing.T) {
+func TestServer_KeepsNothingOfWhatHasEnded(t *testing.T) {
 	t.Parallel()
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
 	defer receiver.Close()
@@ -277,7 +277,7 @@ func TestWhatHasEndedLeavesNothingBehindInAnyTableAndInAnyMap(t *testing.T) {
 	}
 }
 
-func TestTheRowOfATerminatedPodIsKeptForAsLongAsTheSettingsSayAndItsSecretsNotAtAll(t *testing.T) {
+func TestPodRetention_KeepsTheRowWithoutItsSecrets(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	s := start(t, app.Config{Data: data, TestControls: true, PodRetention: time.Hour})

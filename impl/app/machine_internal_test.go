@@ -8,7 +8,7 @@ import (
 	"github.com/berthdev/berth/impl/control"
 )
 
-func TestThisMachineIsAHostOfItsOwn(t *testing.T) {
+func TestMachine_IsAHost(t *testing.T) {
 	t.Parallel()
 	c, err := control.BuiltInCatalog()
 	require.NoError(t, err)
@@ -20,7 +20,7 @@ func TestThisMachineIsAHostOfItsOwn(t *testing.T) {
 	require.Contains(t, h.CPUs, "cpu3g")
 }
 
-func TestTheGPUsOfThisMachineAreThoseThatTheCatalogKnows(t *testing.T) {
+func TestMachine_GPUsAreThoseTheCatalogKnows(t *testing.T) {
 	t.Parallel()
 	c, err := control.BuiltInCatalog()
 	require.NoError(t, err)

@@ -29,9 +29,9 @@ func callPublic(t *testing.T, method, url, key, body string) (int, map[string]an
 	return res.StatusCode, document
 }
 
-// TestWhatAPodAsksOfItsHostHoldsAtTheNextStartAfterARestart has the machines change while the server is down: a stopped pod is placed
+// TestNeeds_OfAPodHoldAfterARestart has the machines change while the server is down: a stopped pod is placed
 // only where all that it asked for is, and keeps its keys and its password.
-func TestWhatAPodAsksOfItsHostHoldsAtTheNextStartAfterARestart(t *testing.T) {
+func TestNeeds_OfAPodHoldAfterARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c := app.Config{Data: filepath.Join(dir, "data"), Fleet: filepath.Join(dir, "fleet.json")}

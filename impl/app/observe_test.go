@@ -97,7 +97,7 @@ func runSync(t *testing.T, s *app.Server, endpoint, trace string) {
 	worker.Wait()
 }
 
-func TestATraceOfOneRunSyncShowsEdgeValidationCommitAndWait(t *testing.T) {
+func TestObservers_TraceShowsThePartsOfRunSync(t *testing.T) {
 	t.Parallel()
 	to := receive(t)
 	s := start(t, app.Config{Data: t.TempDir(), Endpoints: []app.Endpoint{{Name: "one"}}, TracesEndpoint: to.URL})
@@ -126,7 +126,7 @@ func TestATraceOfOneRunSyncShowsEdgeValidationCommitAndWait(t *testing.T) {
 	}
 }
 
-func TestTheMetricsHaveAnAddressOfTheirOwnAndTellOfJobsAndCommits(t *testing.T) {
+func TestObservers_MetricsHaveTheirOwnAddress(t *testing.T) {
 	t.Parallel()
 	s := start(t, app.Config{Data: t.TempDir(), Endpoints: []app.Endpoint{{Name: "one"}}, MetricsListen: "127.0.0.1:0"})
 	endpoint := string(s.Endpoints()["one"])
@@ -169,7 +169,7 @@ func TestTheMetricsHaveAnAddressOfTheirOwnAndTellOfJobsAndCommits(t *testing.T) 
 	require.NoError(t, s.Close())
 }
 
-func TestReadinessEndsWithTheNoticeAndBeforeTheAddressCloses(t *testing.T) {
+func TestServer_Close_EndsReadinessBeforeTheAddress(t *testing.T) {
 	t.Parallel()
 	s := start(t, app.Config{Data: t.TempDir(), DrainNotice: 2 * time.Second})
 	probe := func(path string) (int, string) {
@@ -199,7 +199,7 @@ func TestReadinessEndsWithTheNoticeAndBeforeTheAddressCloses(t *testing.T) {
 	require.NoError(t, <-over)
 }
 
-func TestAServerWhoseEngineDoesNotAnswerIsHealthyAndNotReady(t *testing.T) {
+func TestServer_WithoutItsEngineIsHealthyButNotReady(t *testing.T) {
 	t.Parallel()
 	s := start(t, app.Config{Data: t.TempDir(), Runtime: "docker", RuntimeSettings: setting.Values{"docker-host": {"tcp://127.0.0.1:1"}}})
 	status, _ := call(t, "GET", s.URL()+"/healthz", "", "")
@@ -210,7 +210,7 @@ func TestAServerWhoseEngineDoesNotAnswerIsHealthyAndNotReady(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-func TestAnEndpointOfTracesThatIsNoURLStopsTheStart(t *testing.T) {
+func TestStart_RefusesATracesEndpointThatIsNoURL(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	_, err := app.Start(t.Context(), app.Config{Data: dir, Listen: "127.0.0.1:0", TracesEndpoint: "collector:4318"})
@@ -218,7 +218,7 @@ func TestAnEndpointOfTracesThatIsNoURLStopsTheStart(t *testing.T) {
 	require.NoError(t, start(t, app.Config{Data: dir}).Close(), "nothing is left locked")
 }
 
-func TestTheLogNamesRequestsAndIdsAndNoSecret(t *testing.T) {
+func TestServer_LogNamesRequestsAndIDsButNoSecret(t *testing.T) {
 	t.Parallel()
 	var log lines
 	s := start(t, app.Config{

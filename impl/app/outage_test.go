@@ -134,8 +134,8 @@ func (o *outage) requireAway(pod, job string) {
 	o.Logf("the slowest refusal took %s", longest.Round(time.Millisecond))
 }
 
-// TestADatabaseThatIsAwayIsToldByEveryInterfaceAndNothingIsLost: for a moment, and for longer than the lease of the owner lasts.
-func TestADatabaseThatIsAwayIsToldByEveryInterfaceAndNothingIsLost(t *testing.T) {
+// TestOutage_IsToldByEveryInterfaceAndLosesNothing: for a moment, and for longer than the lease of the owner lasts.
+func TestOutage_IsToldByEveryInterfaceAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	cluster := newCluster(t)
 	o := newOutage(t, 2, cluster.URL(""))
@@ -168,8 +168,8 @@ func TestADatabaseThatIsAwayIsToldByEveryInterfaceAndNothingIsLost(t *testing.T)
 	require.Equal(t, map[string]any{"completed": 2.0, "failed": 0.0, "inProgress": 0.0, "inQueue": 0.0, "retried": 0.0}, o.jobs())
 }
 
-// TestAnOwnerThatDoesNotKnowWhetherACommitIsOnDiskBeginsAnewFromTheRows: its client was refused, the job is there, and is run once.
-func TestAnOwnerThatDoesNotKnowWhetherACommitIsOnDiskBeginsAnewFromTheRows(t *testing.T) {
+// TestOutage_OwnerBeginsAnewAfterAnUnknownCommit: its client was refused, the job is there, and is run once.
+func TestOutage_OwnerBeginsAnewAfterAnUnknownCommit(t *testing.T) {
 	t.Parallel()
 	cluster := newCluster(t)
 	proxy, err := cluster.Proxy()
@@ -263,8 +263,8 @@ func (l *ledger) live() {
 	}
 }
 
-// TestUnderLoadNothingIsLostOrDoneTwiceWhileTheDatabaseCrashes: also while connections to it are ended at random.
-func TestUnderLoadNothingIsLostOrDoneTwiceWhileTheDatabaseCrashes(t *testing.T) {
+// TestOutage_UnderLoadLosesAndRepeatsNothing: also while connections to it are ended at random.
+func TestOutage_UnderLoadLosesAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	cluster := newCluster(t)
 	l := &ledger{
@@ -316,7 +316,7 @@ func endConnections(t *testing.T, url string, times int) {
 	}
 }
 
-func TestAServerWhoseDatabaseIsAwayDoesNotStartAndSaysWhere(t *testing.T) {
+func TestOutage_StartFailsAndSaysWhereTheDatabaseIs(t *testing.T) {
 	t.Parallel()
 	_, err := app.Start(t.Context(), app.Config{Data: t.TempDir(), Listen: "127.0.0.1:0", Store: "postgres://berth:hunter2@127.0.0.1:1/jobs"})
 	require.ErrorContains(t, err, "127.0.0.1:1/jobs")

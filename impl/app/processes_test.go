@@ -71,7 +71,7 @@ func logLines(t *testing.T, s *app.Server, key, path, until string, earlier int)
 	return nil
 }
 
-func TestAPodHasAKeyThatIsGoodForItAloneAndForItsPresentRun(t *testing.T) {
+func TestProcesses_PodKeyIsForItsPodAndRun(t *testing.T) {
 	t.Parallel()
 	c := app.Config{Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{told}}
 	s := start(t, c)
@@ -121,7 +121,7 @@ func TestAPodHasAKeyThatIsGoodForItAloneAndForItsPresentRun(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-func TestTheKeysOfPodsEndWithTheSecretThatMadeThem(t *testing.T) {
+func TestProcesses_PodKeysEndWithTheirSecret(t *testing.T) {
 	t.Parallel()
 	s := start(t, app.Config{Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{told}})
 	_, made := call(t, "POST", s.URL()+"/v2/pods", s.FirstKey(), toldPod)
@@ -134,7 +134,7 @@ func TestTheKeysOfPodsEndWithTheSecretThatMadeThem(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-func TestWhatHasAKeyAndNoMoreSetsNothingOfAProcess(t *testing.T) {
+func TestProcesses_KeySetsOnlyWhatTheSettingsAccept(t *testing.T) {
 	t.Parallel()
 	s := start(t, app.Config{
 		Data: t.TempDir(), Runtime: "process", Endpoints: []app.Endpoint{told, {Name: "own"}}, RuntimeSettings: setting.Values{"process-accept": {"env:LEVEL"}},
@@ -181,7 +181,7 @@ func TestWhatHasAKeyAndNoMoreSetsNothingOfAProcess(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-func TestADeclaredEndpointIsWhatTheSettingsSayWhateverAnEarlierServerLetIn(t *testing.T) {
+func TestEndpoint_DeclaredIsWhatTheSettingsSay(t *testing.T) {
 	t.Parallel()
 	c := app.Config{Data: t.TempDir(), Endpoints: []app.Endpoint{told}}
 	s := start(t, c)

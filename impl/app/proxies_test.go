@@ -28,7 +28,7 @@ func behind(t *testing.T, s *app.Server, method, path, body string) (int, string
 	return res.StatusCode, string(text)
 }
 
-func TestClientsAreGivenTheAddressThatTheyReachTheServerBy(t *testing.T) {
+func TestProxies_ClientsAreGivenTheAddressTheyUse(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]app.Config{
 		"http://127.0.0.1":         {},
@@ -61,7 +61,7 @@ func TestClientsAreGivenTheAddressThatTheyReachTheServerBy(t *testing.T) {
 	}
 }
 
-func TestTheHostThatATrustedProxyNamesIsTheOneThatIsChecked(t *testing.T) {
+func TestProxies_HostOfATrustedOneIsChecked(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		config app.Config
@@ -81,7 +81,7 @@ func TestTheHostThatATrustedProxyNamesIsTheOneThatIsChecked(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoPublicURLOrProxyIsRefused(t *testing.T) {
+func TestProxies_WrongPublicURLOrProxyIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []app.Config{
 		{PublicURL: "pods.example.com"}, {PublicURL: "ftp://pods.example.com"}, {PublicURL: "https://pods.example.com/berth"},

@@ -17,9 +17,9 @@ import (
 	"github.com/berthdev/berth/impl/setting"
 )
 
-// TestAReplicaIsReadyWhileTheOwnerLeaves asks one that sends the question on to an owner that is about to stop. A balancer that took the
+// TestReplica_IsReadyWhileTheOwnerLeaves asks one that sends the question on to an owner that is about to stop. A balancer that took the
 // answer for the owner's alone would have nobody left.
-func TestAReplicaIsReadyWhileTheOwnerLeaves(t *testing.T) {
+func TestReplica_IsReadyWhileTheOwnerLeaves(t *testing.T) {
 	t.Parallel()
 	cluster := newCluster(t, "fsync=off")
 	key := filepath.Join(t.TempDir(), "secret.key")
@@ -59,7 +59,7 @@ func TestAReplicaIsReadyWhileTheOwnerLeaves(t *testing.T) {
 	require.NoError(t, other.Close())
 }
 
-func TestTheExaminationOfAStoreSaysWhoOwnsIt(t *testing.T) {
+func TestExamine_SaysWhoOwnsTheStore(t *testing.T) {
 	t.Parallel()
 	cluster := newCluster(t, "fsync=off")
 	examined := func() app.Finding {

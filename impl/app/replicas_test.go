@@ -35,9 +35,9 @@ func startReplicas(t *testing.T, n int, c app.Config) (all []*app.Server, key st
 	return all, all[0].FirstKey()
 }
 
-// TestReplicasThatAreAskedAtOnceGiveEachDeviceOnce asks three replicas for 200 pods of a GPU at once, on a fleet that has 160 of them.
+// TestReplica_GroupAskedAtOnceGivesEachDeviceOnce asks three replicas for 200 pods of a GPU at once, on a fleet that has 160 of them.
 // The next owner knows what is taken.
-func TestReplicasThatAreAskedAtOnceGiveEachDeviceOnce(t *testing.T) {
+func TestReplica_GroupAskedAtOnceGivesEachDeviceOnce(t *testing.T) {
 	t.Parallel()
 	var hosts []string
 	for n := range 20 {

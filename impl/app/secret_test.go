@@ -12,7 +12,7 @@ import (
 	"github.com/berthdev/berth/impl/app"
 )
 
-func TestARegistryCredentialIsStoredEncryptedAndOutlivesARestart(t *testing.T) {
+func TestSecretKey_EncryptsRegistryCredentials(t *testing.T) {
 	t.Parallel()
 	c := app.Config{Data: t.TempDir()}
 	s := start(t, c)
@@ -48,7 +48,7 @@ func TestARegistryCredentialIsStoredEncryptedAndOutlivesARestart(t *testing.T) {
 	require.Equal(t, first, second)
 }
 
-func TestAServerDoesNotStartWithAKeyThatDoesNotOpenWhatIsStored(t *testing.T) {
+func TestSecretKey_MustOpenWhatIsStored(t *testing.T) {
 	t.Parallel()
 	c := app.Config{Data: t.TempDir(), Listen: "127.0.0.1:0"}
 	s := start(t, c)
@@ -68,7 +68,7 @@ func TestAServerDoesNotStartWithAKeyThatDoesNotOpenWhatIsStored(t *testing.T) {
 	require.ErrorContains(t, err, "secret key")
 }
 
-func TestAStartThatFailsCostsNoFirstKey(t *testing.T) {
+func TestStart_FailureCostsNoFirstKey(t *testing.T) {
 	t.Parallel()
 	c := app.Config{Data: t.TempDir(), Listen: "127.0.0.1:0"}
 	for name, broken := range map[string]app.Config{
@@ -86,7 +86,7 @@ func TestAStartThatFailsCostsNoFirstKey(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-func TestAKeyOutsideTheDataDirectoryIsReadAndNeverMade(t *testing.T) {
+func TestSecretKey_OutsideTheDirectoryIsNeverMade(t *testing.T) {
 	t.Parallel()
 	key := filepath.Join(t.TempDir(), "key")
 	c := app.Config{Data: t.TempDir(), Listen: "127.0.0.1:0", SecretKey: key}

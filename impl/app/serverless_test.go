@@ -117,7 +117,7 @@ func (f *fleet) requireDone(jobs map[string]float64) {
 	}
 }
 
-func TestAnEndpointOfContainersScalesFromZeroToThreeAndBackAndFinishesAThousandJobsWhileWorkersAreKilled(t *testing.T) {
+func TestDocker_EndpointScalesAndFinishesJobsDespiteKills(t *testing.T) {
 	t.Parallel()
 	dockertest.Need(t)
 	f := newFleet(t, app.Config{Data: t.TempDir(), Runtime: "docker", QueueListen: "0.0.0.0:0"}, `,"workers":{"max":3,"idleTimeout":2}`)

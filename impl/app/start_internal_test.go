@@ -47,7 +47,7 @@ var order = []string{
 	"request counts", "first key", "store", "fleet", "traces", "addresses", "data directory",
 }
 
-func TestAStartWhosePhaseFailsUndoesThoseBeforeInReverse(t *testing.T) {
+func TestStart_FailedPhaseUndoesThoseBefore(t *testing.T) {
 	whole := newWatched(t)
 	s, err := Start(t.Context(), whole.Config)
 	require.NoError(t, err)
@@ -94,7 +94,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-func TestWhatFailsToBeUndoneKeepsNothingElseFromIt(t *testing.T) {
+func TestUndo_GoesOnAfterAFailure(t *testing.T) {
 	t.Parallel()
 	var u undo
 	var done []int

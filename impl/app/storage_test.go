@@ -80,7 +80,7 @@ func requireReady(t *testing.T, s *app.Server, status int) {
 	require.Eventually(t, func() bool { return ask(t, s, "GET", "/readyz", "").status == status }, time.Minute, 10*time.Millisecond)
 }
 
-func TestADiskThatFailsIsToldByEveryInterfaceLosesNothingAndRunsNothingTwice(t *testing.T) {
+func TestStorage_FailingDiskIsToldAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		title string
@@ -161,8 +161,8 @@ func TestADiskThatFailsIsToldByEveryInterfaceLosesNothingAndRunsNothingTwice(t *
 	}
 }
 
-// TestAJobThatIsHandedOverBeforeItsCommitFailsDoesNotEnd: its client was told that it is not stored.
-func TestAJobThatIsHandedOverBeforeItsCommitFailsDoesNotEnd(t *testing.T) {
+// TestStorage_JobOfAFailedCommitDoesNotEnd: its client was told that it is not stored.
+func TestStorage_JobOfAFailedCommitDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	disk := faulttest.New(t, dir)
@@ -205,7 +205,7 @@ func small(t *testing.T, bytes int) string {
 	return dir
 }
 
-func TestARealDiskThatIsFullLosesNothingAndWorksAgainOnceThereIsRoom(t *testing.T) {
+func TestStorage_FullDiskLosesNothing(t *testing.T) {
 	t.Parallel()
 	dir := small(t, 8<<20)
 	s := start(t, app.Config{Data: filepath.Join(dir, "data"), Endpoints: []app.Endpoint{{Name: "one"}}})
@@ -249,9 +249,9 @@ func TestARealDiskThatIsFullLosesNothingAndWorksAgainOnceThereIsRoom(t *testing.
 	_ = again.Close()
 }
 
-// TestALossOfPowerWhileADataDirectoryIsMadeLosesNothingAcknowledged: of the first start the database, the secret key and the names
+// TestStorage_PowerLossWhileMadeLosesNothing: of the first start the database, the secret key and the names
 // of both; then a key and a credential that the secret key encrypts.
-func TestALossOfPowerWhileADataDirectoryIsMadeLosesNothingAcknowledged(t *testing.T) {
+func TestStorage_PowerLossWhileMadeLosesNothing(t *testing.T) {
 	t.Parallel()
 	dir, images := t.TempDir(), t.TempDir()
 	disk := faulttest.New(t, dir)
@@ -312,8 +312,8 @@ func TestALossOfPowerWhileADataDirectoryIsMadeLosesNothingAcknowledged(t *testin
 	}
 }
 
-// TestAStartThatFailsOfItsDiskLeavesNothingThatTheNextOneFailsOf fails the calls of the making of a data directory, once and for good.
-func TestAStartThatFailsOfItsDiskLeavesNothingThatTheNextOneFailsOf(t *testing.T) {
+// TestStorage_StartFollowsOneThatFailedOfItsDisk fails the calls of the making of a data directory, once and for good.
+func TestStorage_StartFollowsOneThatFailedOfItsDisk(t *testing.T) {
 	t.Parallel()
 	step, failures := 5, 0
 	if wholeFaults {
@@ -347,7 +347,7 @@ func TestAStartThatFailsOfItsDiskLeavesNothingThatTheNextOneFailsOf(t *testing.T
 	require.Positive(t, failures)
 }
 
-func TestADamagedLogIsToldOfAtTheStart(t *testing.T) {
+func TestStorage_DamagedLogIsToldAtTheStart(t *testing.T) {
 	t.Parallel()
 	dir, copied := t.TempDir(), t.TempDir()
 	s := start(t, app.Config{Data: dir})

@@ -19,7 +19,7 @@ func mutate(t *testing.T, s *app.Server, key, mutation string) map[string]any {
 	return document["data"].(map[string]any)["r"].(map[string]any)
 }
 
-func TestTimersOfPodsOutliveTheServerAndWhatFellDueMeanwhileIsMadeGood(t *testing.T) {
+func TestTimers_OutliveTheServer(t *testing.T) {
 	t.Parallel()
 	c := app.Config{Data: t.TempDir(), TestControls: true}
 	s := start(t, c)

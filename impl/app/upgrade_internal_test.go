@@ -15,7 +15,7 @@ import (
 )
 
 // The rows are those of releasedRows in store/sqlite.
-func TestADataDirectoryOfAReleaseIsServedAsItWas(t *testing.T) {
+func TestUpgrade_ServesTheDirectoryOfARelease(t *testing.T) {
 	t.Parallel()
 	dir := loadRelease(t)
 	const token, endpoint = "brt_releasedke_0123456789012345678901234567890123456789", "k3m9x2m4p6q8e1"

@@ -8,7 +8,7 @@ import (
 	"github.com/berthdev/berth/impl/args"
 )
 
-func TestArgumentsAreSplitAsAShellSplitsThem(t *testing.T) {
+func TestParse_SplitsAsAShellDoes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
 		"":                          {},
@@ -34,7 +34,7 @@ func TestArgumentsAreSplitAsAShellSplitsThem(t *testing.T) {
 	}
 }
 
-func TestArgumentsMayBeJSONThatNamesTheEntrypoint(t *testing.T) {
+func TestParse_TakesJSONThatNamesTheEntrypoint(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]args.Command{
 		`{"cmd": ["-c", "it's 'so'"]}`:                             {Words: []string{"-c", "it's 'so'"}},

@@ -10,7 +10,7 @@ import (
 	"github.com/berthdev/berth/impl/atomicfile"
 )
 
-func TestAFileIsItsOwnersAloneAndReplacesWhatWasThere(t *testing.T) {
+func TestWrite_ReplacesAFileForItsOwnerAlone(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
 	require.NoError(t, os.WriteFile(path, []byte("something longer"), 0o600))
@@ -28,7 +28,7 @@ func TestAFileIsItsOwnersAloneAndReplacesWhatWasThere(t *testing.T) {
 	require.Len(t, all, 1, "nothing else is left")
 }
 
-func TestAFileThatCannotBeReplacedLeavesNothingHalf(t *testing.T) {
+func TestWrite_FailureLeavesNothingHalf(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "d")
@@ -39,7 +39,7 @@ func TestAFileThatCannotBeReplacedLeavesNothingHalf(t *testing.T) {
 	require.Len(t, all, 1)
 }
 
-func TestADirectoryIsMadeWithThoseAboveIt(t *testing.T) {
+func TestMakeDir_MakesThoseAboveItToo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in, err := atomicfile.MakeDir(filepath.Join(dir, "a", "b", "c"))

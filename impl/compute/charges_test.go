@@ -13,7 +13,7 @@ import (
 
 var began = time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC)
 
-func TestAnHourCostsExactlyTheHourlyPrice(t *testing.T) {
+func TestCharge_HourCostsExactlyTheHourlyPrice(t *testing.T) {
 	t.Parallel()
 	for _, price := range []float64{0.69 * 3, 0.0001 * 4096, 0.43, 35.92, 1e-9, 0} {
 		c := compute.Charge{Rate: compute.ToNanoUSD(price), BeganAt: began}
@@ -22,7 +22,7 @@ func TestAnHourCostsExactlyTheHourlyPrice(t *testing.T) {
 	}
 }
 
-func TestTheSpansOfAChargeComeToTheWhole(t *testing.T) {
+func TestCharge_SpansComeToTheWhole(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 1000 {
@@ -40,7 +40,7 @@ func TestTheSpansOfAChargeComeToTheWhole(t *testing.T) {
 	}
 }
 
-func TestAChargeThatNoBillHoldsDoesNotOverflow(t *testing.T) {
+func TestCharge_DoesNotOverflow(t *testing.T) {
 	t.Parallel()
 	c := compute.Charge{Rate: math.MaxInt64, BeganAt: began}
 	require.EqualValues(t, math.MaxInt64, c.Until(began.Add(math.MaxInt64)))
@@ -49,7 +49,7 @@ func TestAChargeThatNoBillHoldsDoesNotOverflow(t *testing.T) {
 	require.Zero(t, c.Until(began.Add(time.Hour)))
 }
 
-func TestBucketsFollowOneAnotherWithoutGaps(t *testing.T) {
+func TestBucketSize_BucketsFollowWithoutGaps(t *testing.T) {
 	t.Parallel()
 	for size, want := range map[compute.BucketSize]time.Time{
 		compute.HourBucket: began.Truncate(time.Hour), compute.DayBucket: time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC),

@@ -36,7 +36,7 @@ func (m *machine) set(wall, elapsed time.Duration) {
 	m.wall, m.elapsed = m.wall.Add(wall), m.elapsed+elapsed
 }
 
-func TestTheClockDoesNotCountAPauseOnceItIsLookedAt(t *testing.T) {
+func TestRunningClock_DoesNotCountAPauseOnceLookedAt(t *testing.T) {
 	t.Parallel()
 	m := newMachine()
 	c := newRunningClock(m.read)
@@ -59,7 +59,7 @@ func TestTheClockDoesNotCountAPauseOnceItIsLookedAt(t *testing.T) {
 	require.Zero(t, c.Stepped())
 }
 
-func TestAStepOfTheMachinesClockMovesOnlyWhatPeopleRead(t *testing.T) {
+func TestRunningClock_StepMovesOnlyWhatPeopleRead(t *testing.T) {
 	t.Parallel()
 	for _, step := range []time.Duration{time.Hour, -time.Hour} {
 		m := newMachine()
@@ -87,7 +87,7 @@ func TestAStepOfTheMachinesClockMovesOnlyWhatPeopleRead(t *testing.T) {
 	require.Equal(t, time.Hour+LeastStep-1, c.Stepped())
 }
 
-func TestTheClockGoesOnFromTheLagOfAnEarlierRun(t *testing.T) {
+func TestRunningClock_GoesOnFromAnEarlierLag(t *testing.T) {
 	t.Parallel()
 	c := newRunningClock(newMachine().read)
 	c.SetLag(8 * time.Hour)
@@ -95,7 +95,7 @@ func TestTheClockGoesOnFromTheLagOfAnEarlierRun(t *testing.T) {
 	require.Equal(t, c.Wall().Add(-8*time.Hour), c.Now())
 }
 
-func TestManyReadersSeeAPauseOnce(t *testing.T) {
+func TestRunningClock_ManyReadersSeeAPauseOnce(t *testing.T) {
 	t.Parallel()
 	m := newMachine()
 	c := newRunningClock(m.read)
@@ -136,7 +136,7 @@ func TestManyReadersSeeAPauseOnce(t *testing.T) {
 	require.Equal(t, begin.Add(pauses*MostBetweenLooks), c.Now())
 }
 
-func TestAClockThatStandsStillHasNoPauses(t *testing.T) {
+func TestSettableClock_FrozenHasNoPauses(t *testing.T) {
 	t.Parallel()
 	m := newMachine()
 	running := newRunningClock(m.read)

@@ -19,7 +19,7 @@ import (
 	"github.com/berthdev/berth/spec"
 )
 
-func TestATableWithAFaultIsRefusedAtStartUp(t *testing.T) {
+func TestMachine_RefusesATableWithAFault(t *testing.T) {
 	t.Parallel()
 	type row = compute.Row[string, string]
 	build := func(rows ...row) func() {
@@ -31,7 +31,7 @@ func TestATableWithAFaultIsRefusedAtStartUp(t *testing.T) {
 	require.PanicsWithValue(t, "thing: go leaves terminal C", build(row{"A", "go", "C", "r"}, row{"C", "go", "A", "r"}))
 }
 
-func TestTheTablesGiveConflictForWhatTheyDoNotList(t *testing.T) {
+func TestMachine_UnlistedMoveIsAConflict(t *testing.T) {
 	t.Parallel()
 	next, err := compute.PodMachine.Next(compute.PodRunning, compute.PodRestart)
 	require.NoError(t, err)
@@ -44,7 +44,7 @@ func TestTheTablesGiveConflictForWhatTheyDoNotList(t *testing.T) {
 	require.Equal(t, compute.Conflict, compute.CodeOf(err))
 }
 
-func TestEveryRowCitesADocumentedRule(t *testing.T) {
+func TestMachine_EveryRowCitesADocumentedRule(t *testing.T) {
 	t.Parallel()
 	rules, err := spec.Rules()
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func TestEveryRowCitesADocumentedRule(t *testing.T) {
 }
 
 // The pictures in STATUSES.md are drawn from the tables; `make rules` draws them again.
-func TestThePicturesAreThoseOfTheTables(t *testing.T) {
+func TestMachine_PicturesAreUpToDate(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	fmt.Fprint(&b, "# How statuses move\n\nDrawn from the tables of this package.\n\n## Pods\n\n```mermaid\n")
@@ -73,7 +73,7 @@ func TestThePicturesAreThoseOfTheTables(t *testing.T) {
 	require.Equal(t, string(golden), b.String())
 }
 
-func TestJobIDsAreOrderedByTimeAndUnique(t *testing.T) {
+func TestIDs_JobsAreOrderedAndUnique(t *testing.T) {
 	t.Parallel()
 	ids := compute.NewIDs(rand.Reader, compute.SystemClock{})
 	var made []string
@@ -86,7 +86,7 @@ func TestJobIDsAreOrderedByTimeAndUnique(t *testing.T) {
 	require.True(t, strings.HasPrefix(string(ids.Job(true)), "sync-"))
 }
 
-func TestIDsOfResourcesAreOrderedByTimeAndHaveTheirShape(t *testing.T) {
+func TestIDs_ResourcesAreOrderedAndHaveTheirShape(t *testing.T) {
 	t.Parallel()
 	clock := compute.NewFrozenClock(time.UnixMilli(1_577_836_800_000))
 	ids := compute.NewIDs(rand.Reader, clock)
@@ -105,7 +105,7 @@ func TestIDsOfResourcesAreOrderedByTimeAndHaveTheirShape(t *testing.T) {
 	require.NotEqual(t, ids.Pod(), ids.Pod(), "in the same millisecond")
 }
 
-func TestJobIDsFollowThoseOfAnEarlierRunWhoseClockWasAhead(t *testing.T) {
+func TestIDs_JobsFollowThoseOfAClockAhead(t *testing.T) {
 	t.Parallel()
 	const last = "ffffffff-0000-7abc-8000-000000000000"
 	ids := compute.NewIDs(rand.Reader, compute.SystemClock{})
@@ -118,7 +118,7 @@ func TestJobIDsFollowThoseOfAnEarlierRunWhoseClockWasAhead(t *testing.T) {
 	require.Greater(t, next[:18], last[:18])
 }
 
-func TestJobIDsOfTwoSourcesAreNumberedApart(t *testing.T) {
+func TestIDs_JobsOfTwoSourcesAreNumberedApart(t *testing.T) {
 	t.Parallel()
 	clock := compute.NewFrozenClock(time.UnixMilli(1_577_836_800_000))
 	source := func(seed byte) *compute.IDs { return compute.NewIDs(mathrand.NewChaCha8([32]byte{seed}), clock) }
@@ -138,7 +138,7 @@ func TestJobIDsOfTwoSourcesAreNumberedApart(t *testing.T) {
 	require.Greater(t, b.Job(false), met, "and still in order")
 }
 
-func TestATokenIsGoodForItsKeyOnly(t *testing.T) {
+func TestKey_MatchesItsTokenOnly(t *testing.T) {
 	t.Parallel()
 	ids := compute.NewIDs(rand.Reader, compute.SystemClock{})
 	token := compute.NewToken(ids, ids.Key())
@@ -153,7 +153,7 @@ func TestATokenIsGoodForItsKeyOnly(t *testing.T) {
 	}
 }
 
-func TestAKeyAllowsItsScopesAndTheirWildcards(t *testing.T) {
+func TestKey_AllowsItsScopesAndTheirWildcards(t *testing.T) {
 	t.Parallel()
 	one := compute.Key{Scopes: []compute.Scope{compute.ScopeInvoke("abc"), compute.ScopeRESTRead}}
 	require.True(t, one.Allows(compute.ScopeInvoke("abc")))
@@ -173,7 +173,7 @@ func TestAKeyAllowsItsScopesAndTheirWildcards(t *testing.T) {
 	require.False(t, worker.HasPods())
 }
 
-func TestAKeyOfAPodAsksForItsPodAlone(t *testing.T) {
+func TestKey_OfAPodAsksForItsPodAlone(t *testing.T) {
 	t.Parallel()
 	key := compute.Key{UserID: "u", Scopes: []compute.Scope{compute.ScopePod("one")}}
 	require.True(t, key.HasPods())
@@ -184,7 +184,7 @@ func TestAKeyOfAPodAsksForItsPodAlone(t *testing.T) {
 	require.Empty(t, key.UserFor("two", compute.ScopeRESTWrite))
 }
 
-func TestTheKeyOfAPodIsKnownByTheSecretThatMadeItAlone(t *testing.T) {
+func TestPodKeys_KnowOnlyTokensOfTheirSecret(t *testing.T) {
 	t.Parallel()
 	keys := compute.NewPodKeys([]byte("secret"))
 	pod := compute.Pod{ID: compute.NewIDs(rand.Reader, compute.SystemClock{}).Pod(), RestartAt: time.UnixMilli(1_800_000_000_123)}
@@ -215,7 +215,7 @@ func TestTheKeyOfAPodIsKnownByTheSecretThatMadeItAlone(t *testing.T) {
 	require.NotEqual(t, token, keys.Token(pod), "each run has its own")
 }
 
-func TestAnErrorKeepsItsCauseInside(t *testing.T) {
+func TestError_KeepsItsCauseInside(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("disk full")
 	err := fmt.Errorf("while writing: %w", &compute.Error{Code: compute.Unavailable, Detail: "later", Cause: cause})
@@ -225,7 +225,7 @@ func TestAnErrorKeepsItsCauseInside(t *testing.T) {
 	require.Empty(t, compute.CodeOf(nil))
 }
 
-func TestAnUnknownPresetOfQueueRatesIsRejected(t *testing.T) {
+func TestQueueQuotas_RejectsAnUnknownPreset(t *testing.T) {
 	t.Parallel()
 	_, err := compute.QueueQuotas("many")
 	require.Equal(t, compute.Rejected, compute.CodeOf(err))
@@ -236,7 +236,7 @@ func TestAnUnknownPresetOfQueueRatesIsRejected(t *testing.T) {
 	}
 }
 
-func TestTheKeyOfAJobIsItsIDInSixteenBytes(t *testing.T) {
+func TestJobKey_IsTheIDIn16Bytes(t *testing.T) {
 	t.Parallel()
 	ids := compute.NewIDs(rand.Reader, compute.SystemClock{})
 	for i := range 1000 {

@@ -10,7 +10,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-func TestAQueueDelayIsADurationHoweverLongItIs(t *testing.T) {
+func TestEndpoint_QueueDelay_IsAtMostAYear(t *testing.T) {
 	t.Parallel()
 	const year = 365 * 24 * time.Hour
 	for seconds, want := range map[float64]time.Duration{

@@ -8,7 +8,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-func TestAddressesOfABlockAreOfOneSubnetAndOfNoOther(t *testing.T) {
+func TestNetworkAddress_BlockIsOneSubnet(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[compute.NetworkAddress][2]string{
 		compute.FirstInBlock:                              {"10.64.0.2", "10.64.0.0/20"},

@@ -18,7 +18,7 @@ func rang(c <-chan time.Time) bool {
 	}
 }
 
-func TestAFrozenClockMovesOnlyWhenItIsAdvanced(t *testing.T) {
+func TestSettableClock_FrozenMovesOnlyWhenAdvanced(t *testing.T) {
 	t.Parallel()
 	start := time.UnixMilli(1_700_000_000_000).UTC()
 	c := compute.NewFrozenClock(start)
@@ -39,7 +39,7 @@ func TestAFrozenClockMovesOnlyWhenItIsAdvanced(t *testing.T) {
 	require.Equal(t, start.Add(time.Hour), c.Now(), "it never goes back")
 }
 
-func TestAResumedClockRunsFromWhereItStood(t *testing.T) {
+func TestSettableClock_ResumedRunsFromWhereItStood(t *testing.T) {
 	t.Parallel()
 	start := time.UnixMilli(1_700_000_000_000).UTC()
 	c := compute.NewFrozenClock(start)
@@ -51,7 +51,7 @@ func TestAResumedClockRunsFromWhereItStood(t *testing.T) {
 	require.True(t, c.Now().Before(start.Add(time.Hour)))
 }
 
-func TestARunningClockCanBeAdvancedAndFrozen(t *testing.T) {
+func TestSettableClock_RunningCanBeAdvancedAndFrozen(t *testing.T) {
 	t.Parallel()
 	c := compute.NewSettableClock(compute.NewRunningClock())
 	far, _ := c.After(2 * time.Hour)

@@ -94,7 +94,7 @@ func (m *metered) total() compute.NanoUSD {
 	return b.Totals.Total()
 }
 
-func TestABillFollowsFromTheStatusesHoweverOftenTheServerIsKilled(t *testing.T) {
+func TestBill_FollowsFromTheStatusesDespiteKills(t *testing.T) {
 	t.Parallel()
 	m := newMetered(t)
 	random := mathrand.New(mathrand.NewPCG(3, 4))
@@ -155,7 +155,7 @@ func TestABillFollowsFromTheStatusesHoweverOftenTheServerIsKilled(t *testing.T) 
 	require.Equal(t, want, m.total(), "nothing runs any more")
 }
 
-func TestAMoveThatIsNotOnDiskIsNotBilled(t *testing.T) {
+func TestBill_OmitsAMoveThatIsNotOnDisk(t *testing.T) {
 	t.Parallel()
 	m := newMetered(t)
 	pod, err := m.ctl.CreatePod(t.Context(), "u", control.NewPod{Name: "n", Image: "i", CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 2}})
@@ -178,7 +178,7 @@ func TestAMoveThatIsNotOnDiskIsNotBilled(t *testing.T) {
 	require.Zero(t, m.total())
 }
 
-func TestAWorkerIsBilledUntilItIsGoneOrUntilItWasSeenLastBeforeTheServerWasKilled(t *testing.T) {
+func TestBill_WorkerCostsUntilGoneOrLastSeen(t *testing.T) {
 	t.Parallel()
 	m := newMetered(t)
 	e := compute.Endpoint{ID: "e", UserID: "u", Declared: true}
@@ -206,7 +206,7 @@ func TestAWorkerIsBilledUntilItIsGoneOrUntilItWasSeenLastBeforeTheServerWasKille
 	require.Equal(t, hour/2+hour, m.total())
 }
 
-func TestAVolumeIsBilledAtItsSize(t *testing.T) {
+func TestBill_VolumeCostsByItsSize(t *testing.T) {
 	t.Parallel()
 	m := newMetered(t)
 	v, err := m.ctl.CreateVolume(t.Context(), "u", control.NewVolume{Name: "n", SizeGB: 10, DataCenterID: "US-KS-2", Type: compute.HighPerformanceVolume})
@@ -225,7 +225,7 @@ func TestAVolumeIsBilledAtItsSize(t *testing.T) {
 	require.Equal(t, compute.ToNanoUSD(0.022), m.total())
 }
 
-func TestAPauseOfTheServerIsBilledAndASleepOfTheMachineIsNot(t *testing.T) {
+func TestBill_CountsAPauseButNoSleep(t *testing.T) {
 	t.Parallel()
 	m := newMetered(t)
 	p, err := m.ctl.CreatePod(t.Context(), "u", control.NewPod{Name: "a", Image: "i", CPU: &compute.CPU{ID: "cpu3g", VCPUCount: 2}})

@@ -25,7 +25,7 @@ func builtIn(t *testing.T) (control.Catalog, string) {
 	return c, string(text)
 }
 
-func TestTheBuiltInCatalogIsAFileLikeThatOfAnOperator(t *testing.T) {
+func TestCatalog_BuiltInIsAFileLikeAnOperators(t *testing.T) {
 	t.Parallel()
 	want, text := builtIn(t)
 	have, err := control.LoadCatalog(write(t, text))
@@ -33,7 +33,7 @@ func TestTheBuiltInCatalogIsAFileLikeThatOfAnOperator(t *testing.T) {
 	require.Equal(t, want, have)
 }
 
-func TestACatalogThatMakesNoSenseIsRefusedByName(t *testing.T) {
+func TestCatalog_NamesWhatMakesNoSense(t *testing.T) {
 	t.Parallel()
 	_, text := builtIn(t)
 	for change, want := range map[[2]string]string{
@@ -67,7 +67,7 @@ func TestACatalogThatMakesNoSenseIsRefusedByName(t *testing.T) {
 
 const hostA = `{"id":"a","dataCenterId":"EU-RO-1","cloud":"SECURE","gpu":"NVIDIA L4","gpuCount":4,"cudaVersion":"12.8","cpus":["cpu3g"],"vcpus":32,"memoryGb":180,"diskGb":900,"publicIp":false,"downloadMbps":500,"uploadMbps":100}`
 
-func TestAFleetThatDoesNotFitTheCatalogIsRefusedByName(t *testing.T) {
+func TestFleet_NamesWhatDoesNotFitTheCatalog(t *testing.T) {
 	t.Parallel()
 	c, _ := builtIn(t)
 	hosts, err := control.LoadFleet(write(t, `{"hosts":[`+hostA+`]}`), c)
@@ -100,7 +100,7 @@ func TestAFleetThatDoesNotFitTheCatalogIsRefusedByName(t *testing.T) {
 	require.ErrorContains(t, err, `hosts[1].id "a" stands twice`)
 }
 
-func TestTheSimulatedFleetFitsItsCatalogAndHasAllOfItEverywhere(t *testing.T) {
+func TestFleet_SimulatedHasTheWholeCatalogEverywhere(t *testing.T) {
 	t.Parallel()
 	c, _ := builtIn(t)
 	ids := map[string]bool{}
@@ -128,7 +128,7 @@ func TestTheSimulatedFleetFitsItsCatalogAndHasAllOfItEverywhere(t *testing.T) {
 }
 
 // Clients name them: the types that the public lists have, and the data centers that they place by default.
-func TestTheBuiltInCatalogHasWhatClientsName(t *testing.T) {
+func TestCatalog_BuiltInHasWhatClientsName(t *testing.T) {
 	t.Parallel()
 	c, _ := builtIn(t)
 	require.Len(t, c.GPUs, 45)

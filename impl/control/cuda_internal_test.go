@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestCUDAVersionsAreComparedNumberByNumber(t *testing.T) {
+func TestCUDA_VersionsAreComparedNumberByNumber(t *testing.T) {
 	t.Parallel()
 	ascending := []string{"0", "9.9", "12", "12.2", "12.11", "13.0", "99999999999999999999.1"}
 	for i, a := range ascending {
@@ -26,7 +26,7 @@ func TestCUDAVersionsAreComparedNumberByNumber(t *testing.T) {
 	}
 }
 
-func TestASimulatedHostHasEveryVersionOfCUDAAndTakesThePlaceOfThoseThatHadOneEach(t *testing.T) {
+func TestCUDA_SimulatedHostHasEveryVersion(t *testing.T) {
 	t.Parallel()
 	catalog, err := BuiltInCatalog()
 	require.NoError(t, err)

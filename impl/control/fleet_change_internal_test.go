@@ -62,7 +62,7 @@ func TestControl_HostsOutliveTheServer(t *testing.T) {
 	require.False(t, again.Hosts()[1].Draining)
 }
 
-func TestHostsComeAndGoWhileTheServerRuns(t *testing.T) {
+func TestFleet_HostsComeAndGoWhileRunning(t *testing.T) {
 	t.Parallel()
 	c := openControl(t, openStore(t), nil)
 	ctx := t.Context()
@@ -118,7 +118,7 @@ func TestHostsComeAndGoWhileTheServerRuns(t *testing.T) {
 	require.NoError(t, auditClaims(ctx, c.store))
 }
 
-func TestAFleetIsNotChangedToWhatMakesNoSense(t *testing.T) {
+func TestFleet_RefusesAChangeThatMakesNoSense(t *testing.T) {
 	t.Parallel()
 	c := openControl(t, openStore(t), []Host{l4s("a", 1)})
 	nowhere := l4s("b", 1)
@@ -148,7 +148,7 @@ func TestAFleetIsNotChangedToWhatMakesNoSense(t *testing.T) {
 	require.NoError(t, err, "to hosts that are not checked, as they are not of a file")
 }
 
-func TestWhatIsOnAHostThatLeavesEndsWithTheReason(t *testing.T) {
+func TestFleet_LeavingHostEndsWhatIsOnIt(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	c := openControl(t, s, []Host{l4s("a", 4), l4s("b", 1)})
@@ -203,7 +203,7 @@ func TestWhatIsOnAHostThatLeavesEndsWithTheReason(t *testing.T) {
 }
 
 // What keeps two servers from giving away a device twice is the index in the database alone: each knows nothing of what the other did.
-func TestOnlyTheIndexKeepsTwoServersFromGivingADeviceAwayTwice(t *testing.T) {
+func TestPlacement_OnlyTheIndexKeepsTwoServersApart(t *testing.T) {
 	t.Parallel()
 	for name, broken := range map[string]bool{"with the index": false, "without it": true} {
 		t.Run(name, func(t *testing.T) {
@@ -237,7 +237,7 @@ func TestOnlyTheIndexKeepsTwoServersFromGivingADeviceAwayTwice(t *testing.T) {
 	}
 }
 
-func TestMemoryIsReadAnewAfterAFailureOfTheStoreAndNotForEachClientThatGoesAway(t *testing.T) {
+func TestPlacement_RereadsMemoryOnlyAfterAStoreFailure(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	c := openControl(t, s, []Host{l4s("a", 2)})

@@ -178,7 +178,7 @@ func calmly(f func() error) (err error) {
 	return f()
 }
 
-func TestNoHostIsEverGivenAwayTwiceWhateverHappensAtTheSameTime(t *testing.T) {
+func TestPlacement_GivesNoHostAwayTwice(t *testing.T) {
 	t.Parallel()
 	s := &flaky{Store: openStore(t)}
 	fleet := small()
@@ -238,7 +238,7 @@ func TestNoHostIsEverGivenAwayTwiceWhateverHappensAtTheSameTime(t *testing.T) {
 	require.NoError(t, auditClaims(t.Context(), s))
 }
 
-func TestAnotherFleetKeepsWhatPodsHoldOfTheHostsThatStay(t *testing.T) {
+func TestPlacement_AnotherFleetKeepsWhatPodsHold(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	c := openControl(t, s, small())
@@ -291,7 +291,7 @@ func BenchmarkAvailabilityOfAllGPUTypes(b *testing.B) {
 	}
 }
 
-func TestTheCloudIsChosenAmongThoseOfTheVolumesDataCenter(t *testing.T) {
+func TestControl_Choose_TakesACloudWhereTheVolumeIs(t *testing.T) {
 	t.Parallel()
 	// In the other data center the cheaper cloud has room: that is of no use to a pod with this volume.
 	c := openControl(t, openStore(t), []Host{

@@ -14,7 +14,7 @@ import (
 	"github.com/berthdev/berth/store/sqlite"
 )
 
-func TestCountsOfRequestsAreWrittenInTheOrderOfTheUsers(t *testing.T) {
+func TestRates_Save_WritesInTheOrderOfTheUsers(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "berth.db")
 	db, err := sqlite.Open(t.Context(), path, compute.SystemClock{})

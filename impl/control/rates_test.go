@@ -29,7 +29,7 @@ func (u *unwritable) Write(ctx context.Context, f func(store.Tx) error) error {
 	return u.Store.Write(ctx, f)
 }
 
-func TestCountsThatCouldNotBeSavedAreSavedTheNextTime(t *testing.T) {
+func TestRates_Save_RepeatsWhatCouldNotBeSaved(t *testing.T) {
 	t.Parallel()
 	clock := compute.NewFrozenClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), clock)

@@ -31,7 +31,7 @@ func newRegistries(t *testing.T, db store.Store, ids *compute.IDs) *control.Regi
 	return registries
 }
 
-func TestALoginIsOpenedForARuntimeAlone(t *testing.T) {
+func TestRegistries_LoginIsSealedAndNeverPrinted(t *testing.T) {
 	t.Parallel()
 	db, ids := open(t)
 	login := compute.Login{Username: "the-user", Password: "the-password"}
@@ -49,7 +49,7 @@ func TestALoginIsOpenedForARuntimeAlone(t *testing.T) {
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
 }
 
-func TestALoginIsReplaced(t *testing.T) {
+func TestRegistries_UpdateReplacesTheLogin(t *testing.T) {
 	t.Parallel()
 	db, ids := open(t)
 	registries := newRegistries(t, db, ids)
@@ -68,7 +68,7 @@ func TestALoginIsReplaced(t *testing.T) {
 	require.Equal(t, after, opened)
 }
 
-func TestALoginOpensInItsOwnRowAlone(t *testing.T) {
+func TestRegistries_LoginOpensInItsOwnRowAlone(t *testing.T) {
 	t.Parallel()
 	db, ids := open(t)
 	registries := newRegistries(t, db, ids)

@@ -29,7 +29,7 @@ func twentyEights() (fleet []Host) {
 	return fleet
 }
 
-func TestOfTwoHundredPodsAtOnceOneForEachFreeGPUIsCreated(t *testing.T) {
+func TestPlacement_PodsAtOnceGetOneFreeGPUEach(t *testing.T) {
 	t.Parallel()
 	for name, replicas := range map[string]int{"by one": 1, "by three that share the store": 3} {
 		t.Run(name, func(t *testing.T) {
@@ -319,7 +319,7 @@ func (p *stores) get() store.Store {
 	return openStore(p.t)
 }
 
-func TestModelNoSequenceOfStartsEndsAndLostHostsOverAllocatesOrLeaks(t *testing.T) {
+func TestPlacement_ModelNoSequenceOverAllocatesOrLeaks(t *testing.T) {
 	t.Parallel()
 	all := stores{t: t}
 	sequences(t, func(seed uint64) error {
@@ -332,7 +332,7 @@ func TestModelNoSequenceOfStartsEndsAndLostHostsOverAllocatesOrLeaks(t *testing.
 	})
 }
 
-func TestModelTwoServersOverOneStoreGiveNothingAwayTwice(t *testing.T) {
+func TestPlacement_ModelTwoServersGiveNothingAwayTwice(t *testing.T) {
 	t.Parallel()
 	all := stores{t: t}
 	sequences(t, func(seed uint64) error {
@@ -349,7 +349,7 @@ func TestModelTwoServersOverOneStoreGiveNothingAwayTwice(t *testing.T) {
 
 // Memory decides nothing: whatever of it is lost, and whenever, and though all that is written is run twice, the answers are those of a
 // server that never forgets.
-func TestModelTheAnswersAreTheSameWhateverMemoryLoses(t *testing.T) {
+func TestPlacement_ModelAnswersDoNotDependOnMemory(t *testing.T) {
 	t.Parallel()
 	all := stores{t: t}
 	sequences(t, func(seed uint64) error {

@@ -8,7 +8,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-func TestEachLookForRoomIsToldWithItsOutcome(t *testing.T) {
+func TestPlacement_TellsEachLookWithItsOutcome(t *testing.T) {
 	t.Parallel()
 	c := openControl(t, openStore(t), small())
 	var looks []string
@@ -25,7 +25,7 @@ func TestEachLookForRoomIsToldWithItsOutcome(t *testing.T) {
 	require.Equal(t, []string{"pod placed", "pod full", "pod no_host", "worker placed"}, looks)
 }
 
-func TestTheSupplyIsSummedByDataCenterAndType(t *testing.T) {
+func TestPlacement_Supplies_AreSummedByDataCenterAndType(t *testing.T) {
 	t.Parallel()
 	c := openControl(t, openStore(t), small())
 	_, err := c.CreatePod(t.Context(), "u", NewPod{Name: "a", Image: "i", GPU: &compute.GPU{ID: "NVIDIA L4", Count: 3}, DataCenterIDs: []string{"EU-RO-1"}, DiskGB: 1})

@@ -11,7 +11,7 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-func TestATemplateThatAPodWasMadeFromIsNotDeleted(t *testing.T) {
+func TestControl_DeleteTemplate_RefusesOneThatAPodUses(t *testing.T) {
 	t.Parallel()
 	db, ids := open(t)
 	placement, err := control.NewPlacement(t.Context(), db, control.Catalog{}, nil, control.PlacementOptions{Place: runtime.Pack})

@@ -11,7 +11,7 @@ import (
 	"github.com/berthdev/berth/impl/encode"
 )
 
-func TestEverythingIsEncodedAsByEncodingJSON(t *testing.T) {
+func TestEncode_AgreesWithEncodingJSON(t *testing.T) {
 	t.Parallel()
 	same := func(v any, got []byte) {
 		t.Helper()

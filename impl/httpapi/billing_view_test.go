@@ -12,7 +12,7 @@ import (
 	"github.com/berthdev/berth/impl/control"
 )
 
-func TestBillsShowAllThatIsBilledAndNothingElse(t *testing.T) {
+func TestBillView_ShowsAllThatIsBilledAndNothingElse(t *testing.T) {
 	t.Parallel()
 	amounts, id := control.Amounts{}, "r"
 	for i, item := range slices.Concat(podItems, serverlessItems, storageItems, clusterItems) {

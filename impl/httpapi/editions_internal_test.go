@@ -12,7 +12,7 @@ import (
 	"github.com/berthdev/berth/impl/validate"
 )
 
-func TestAnOperationThatOnlyAnotherEditionHasIsNotFoundAndNamesIt(t *testing.T) {
+func TestEditions_OperationOfAnotherIsNotFoundAndNamed(t *testing.T) {
 	t.Parallel()
 	only := validate.Op{Method: "GET", Path: "/v2/things"}
 	f := &front{op: only, ops: []*validate.Op{nil, &only}}
@@ -27,7 +27,7 @@ func TestAnOperationThatOnlyAnotherEditionHasIsNotFoundAndNamesIt(t *testing.T) 
 	require.Same(t, &only, op)
 }
 
-func TestTheEditionsOfAllDocumentsAreTheSame(t *testing.T) {
+func TestEditions_OfAllDocumentsAreTheSame(t *testing.T) {
 	t.Parallel()
 	for _, editions := range interfaces {
 		require.Len(t, editions, len(rest.Editions))
@@ -37,7 +37,7 @@ func TestTheEditionsOfAllDocumentsAreTheSame(t *testing.T) {
 	}
 }
 
-func TestAnEditionIsFoundByEitherName(t *testing.T) {
+func TestEditions_AreFoundByEitherName(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"2.0.0": "2.0.0", "public": "public-2026-10", "public-2026-10": "public-2026-10"} {
 		got, err := Contract(name)

@@ -89,7 +89,7 @@ func (p *pier) stalls(t *testing.T) int64 {
 	return last
 }
 
-func TestALogWaitsForASlowReaderAndEndsWhenItHangsUp(t *testing.T) {
+func TestLogs_WaitForASlowReaderUntilItLeaves(t *testing.T) {
 	t.Parallel()
 	p := newPier(t, endless)
 	_, hangUp := p.open(t)
@@ -99,7 +99,7 @@ func TestALogWaitsForASlowReaderAndEndsWhenItHangsUp(t *testing.T) {
 	require.Empty(t, p.log.String())
 }
 
-func TestTheDrainEndsALogCleanlyAndIsNotHeldUpByASlowReader(t *testing.T) {
+func TestLogs_DrainEndsThemDespiteASlowReader(t *testing.T) {
 	t.Parallel()
 	quiet := newPier(t, func(ctx context.Context, emit compute.EmitLog) error {
 		if err := emit(compute.LogLine{Source: compute.LogSystem, Position: 1_000_000_001, Text: `<"é`}); err != nil {
@@ -131,7 +131,7 @@ func TestTheDrainEndsALogCleanlyAndIsNotHeldUpByASlowReader(t *testing.T) {
 	}
 }
 
-func TestALogThatCannotBeReadOnIsCutOffAndNotEnded(t *testing.T) {
+func TestLogs_UnreadableRestIsCutOffNotEnded(t *testing.T) {
 	t.Parallel()
 	p := newPier(t, func(context.Context, compute.EmitLog) error { return errors.New("the disk is gone") })
 	body, _ := p.open(t)

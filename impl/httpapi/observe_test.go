@@ -19,7 +19,7 @@ import (
 	"github.com/berthdev/berth/impl/validate"
 )
 
-func TestReadinessNamesWhatIsMissing(t *testing.T) {
+func TestReadyz_NamesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	var store, reach error
 	leaving := false
@@ -45,7 +45,7 @@ func TestReadinessNamesWhatIsMissing(t *testing.T) {
 	require.Contains(t, e.log.String(), "the secret reason")
 }
 
-func TestEveryOperationOfTheDocumentsIsKnownByItsRoute(t *testing.T) {
+func TestServices_EveryOperationIsKnownByItsRoute(t *testing.T) {
 	t.Parallel()
 	routes := map[string]bool{}
 	for _, r := range open(t).echo.Routes() {
@@ -60,7 +60,7 @@ func TestEveryOperationOfTheDocumentsIsKnownByItsRoute(t *testing.T) {
 	require.NotEmpty(t, controls.Ops) // they have no routes without their settings
 }
 
-func TestALogLineNamesTheRequestItsOperationAndIdsAndKeepsThemShort(t *testing.T) {
+func TestServices_LogLineNamesTheRequestAndStaysShort(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})

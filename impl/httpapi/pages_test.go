@@ -44,9 +44,9 @@ func (a socket) ask(method, path, body string) (int, []byte) {
 	return res.StatusCode, text
 }
 
-// TestTenThousandPodsAreWalkedWhileOthersComeAndGo creates and terminates pods between and during the reads of pages: those that lasted
+// TestPages_ListPodsOnceWhileOthersComeAndGo creates and terminates pods between and during the reads of pages: those that lasted
 // throughout are listed once each, and none twice.
-func TestTenThousandPodsAreWalkedWhileOthersComeAndGo(t *testing.T) {
+func TestPages_ListPodsOnceWhileOthersComeAndGo(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	const count = 10_000

@@ -123,7 +123,7 @@ var loadDocuments = sync.OnceValues(func() (*conformance.Documents, error) { ret
 
 const pod = `{"name":"a","image":"i","cpu":{"id":"cpu3g","vcpuCount":2}}`
 
-func TestAKeyThatCannotBeLookedForIsNotCalledInvalid(t *testing.T) {
+func TestServices_KeyIsNotInvalidIfTheStoreFails(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	unknown := compute.NewToken(compute.NewIDs(rand.Reader, e.clock), "0123456789")
@@ -137,7 +137,7 @@ func TestAKeyThatCannotBeLookedForIsNotCalledInvalid(t *testing.T) {
 	}
 }
 
-func TestAKeyWithoutTheScopeIsForbidden(t *testing.T) {
+func TestServices_KeyWithoutTheScopeIsForbidden(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	reader := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeRESTRead}})
@@ -158,7 +158,7 @@ func TestAKeyWithoutTheScopeIsForbidden(t *testing.T) {
 	require.Equal(t, 403, e.call("POST", "/v2/otherendpoint1/run", invoker, `{"input":{}}`).Code)
 }
 
-func TestAWorkersKeyIsGoodForThatWorkerAlone(t *testing.T) {
+func TestServices_WorkersKeyIsForThatWorkerAlone(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	token := e.key(control.NewKey{WorkerID: "w1", Scopes: []compute.Scope{compute.ScopeWork(e.endpoint)}})
@@ -168,7 +168,7 @@ func TestAWorkersKeyIsGoodForThatWorkerAlone(t *testing.T) {
 	require.Equal(t, 403, e.call("GET", "/v2/pods", token, "").Code)
 }
 
-func TestAnExpiredAndADeletedKeyAreRefusedWithTheirReason(t *testing.T) {
+func TestServices_ExpiredAndDeletedKeysAreRefused(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}, Expiry: time.Hour})
@@ -183,7 +183,7 @@ func TestAnExpiredAndADeletedKeyAreRefusedWithTheirReason(t *testing.T) {
 	require.Contains(t, e.call("GET", "/v2/pods", token, "").Body.String(), "invalid API key")
 }
 
-func TestSomebodyElsesPodIsNotFound(t *testing.T) {
+func TestServices_PodOfAnotherUserIsNotFound(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	mine := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
@@ -198,7 +198,7 @@ func TestSomebodyElsesPodIsNotFound(t *testing.T) {
 	require.Equal(t, 404, e.call("POST", "/v2/"+string(e.endpoint)+"/run", theirs, `{"input":{}}`).Code)
 }
 
-func TestAFaultInsideSaysNothingOfItselfOutside(t *testing.T) {
+func TestServices_InternalFaultIsNotToldOutside(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
@@ -220,7 +220,7 @@ func TestAFaultInsideSaysNothingOfItselfOutside(t *testing.T) {
 	require.Equal(t, 503, e.call("POST", "/v2/pods", token, pod).Code)
 }
 
-func TestKeysNeverReachTheLog(t *testing.T) {
+func TestServices_LogHasNoKeys(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
@@ -230,7 +230,7 @@ func TestKeysNeverReachTheLog(t *testing.T) {
 	require.NotContains(t, e.log.String(), token[len(token)-40:])
 }
 
-func TestEveryAnswerCarriesItsRequestID(t *testing.T) {
+func TestServices_EveryAnswerHasItsRequestID(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	first, second := e.call("GET", "/v2/pods", "x", ""), e.call("GET", "/v2/pods", "x", "")
@@ -239,7 +239,7 @@ func TestEveryAnswerCarriesItsRequestID(t *testing.T) {
 	require.Equal(t, "Bearer", first.Header().Get("WWW-Authenticate"))
 }
 
-func TestABodyWithoutALengthIsLimitedToo(t *testing.T) {
+func TestServices_BodyWithoutALengthIsLimited(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})
@@ -253,7 +253,7 @@ func TestABodyWithoutALengthIsLimitedToo(t *testing.T) {
 // sent gives a header under the very name that was written.
 func sent(rec *httptest.ResponseRecorder, name string) []string { return rec.Header()[name] }
 
-func TestAUsersRequestsAreCountedInThreeWindows(t *testing.T) {
+func TestServices_RequestsAreCountedInThreeWindows(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})

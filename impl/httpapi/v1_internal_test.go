@@ -51,8 +51,8 @@ func (d openAPI) has(s schemaOfDocument, names []string) bool {
 	return ok && d.has(next, names[1:])
 }
 
-// TestWhatTakesThePlaceOfVersion1IsThere holds the table against the documents of all editions.
-func TestWhatTakesThePlaceOfVersion1IsThere(t *testing.T) {
+// TestV1_WhatTakesItsPlaceExists holds the table against the documents of all editions.
+func TestV1_WhatTakesItsPlaceExists(t *testing.T) {
 	t.Parallel()
 	var documents []openAPI
 	for _, e := range rest.Editions {

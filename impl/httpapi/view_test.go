@@ -74,7 +74,7 @@ func missing(view any) []string {
 	return names
 }
 
-func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
+func TestViews_FillEveryFieldOfTheirModels(t *testing.T) {
 	t.Parallel()
 	pod := filled[compute.Pod]()
 	pod.Status = compute.PodRunning
@@ -148,7 +148,7 @@ func TestEveryViewFillsEveryFieldOfItsModel(t *testing.T) {
 	require.Empty(t, missing(healthView(health).Workers))
 }
 
-func TestTheViewOfAPodFillsWhatOtherEditionsHave(t *testing.T) {
+func TestViews_WidePodHasWhatOtherEditionsHave(t *testing.T) {
 	t.Parallel()
 	pod, live := filled[compute.Pod](), filled[compute.PodRuntime]()
 	pod.Status = compute.PodRunning

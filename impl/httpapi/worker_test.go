@@ -19,7 +19,7 @@ type hungUp struct{ *httptest.ResponseRecorder }
 
 func (hungUp) FlushError() error { return errors.New("connection reset by peer") }
 
-func TestAJobWhoseWorkerIsGoneWhenItIsHandedOverWaitsAgain(t *testing.T) {
+func TestWorker_JobOfAGoneOneWaitsAgain(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	token := e.key(control.NewKey{Scopes: []compute.Scope{compute.ScopeAll}})

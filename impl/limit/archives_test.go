@@ -13,7 +13,7 @@ import (
 	"github.com/berthdev/berth/impl/limit"
 )
 
-func TestSoManyArchivesOfSoManyBytesAreKept(t *testing.T) {
+func TestArchives_AreBoundedInNumberAndSize(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "archives")
 	a, err := limit.NewArchives(dir, 10, 2)

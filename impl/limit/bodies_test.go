@@ -40,7 +40,7 @@ func bodies(t *testing.T) (*limit.Bodies, string) {
 	return b, dir
 }
 
-func TestABodyComesAsItWasSentWhateverWayItGoes(t *testing.T) {
+func TestBodies_ComeAsTheyWereSent(t *testing.T) {
 	t.Parallel()
 	b, dir := bodies(t)
 	full, _, err := b.Read(t.Context(), "full", bytes.NewReader(make([]byte, 20_000_000)), 20_000_000, 20_000_000)
@@ -64,7 +64,7 @@ func TestABodyComesAsItWasSentWhateverWayItGoes(t *testing.T) {
 	require.Empty(t, left)
 }
 
-func TestABodyIsRefusedForItsLengthOrItsEnd(t *testing.T) {
+func TestBodies_AreRefusedForTheirLengthOrEnd(t *testing.T) {
 	t.Parallel()
 	b, _ := bodies(t)
 	for _, size := range []int64{5_000, 100_000} {
@@ -88,7 +88,7 @@ func TestABodyIsRefusedForItsLengthOrItsEnd(t *testing.T) {
 	leave()
 }
 
-func TestUploadsThatStallHoldUpNobody(t *testing.T) {
+func TestBodies_StalledOnesHoldUpNobody(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "bodies")
 	synctest.Test(t, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestUploadsThatStallHoldUpNobody(t *testing.T) {
 	})
 }
 
-func TestBodiesWithoutADirectoryForFilesAreUnavailable(t *testing.T) {
+func TestBodies_AreUnavailableWithoutTheirDirectory(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "bodies")
 	b, err := limit.NewBodies(dir, time.Second)
@@ -142,7 +142,7 @@ func TestBodiesWithoutADirectoryForFilesAreUnavailable(t *testing.T) {
 	require.Equal(t, compute.Unavailable, compute.CodeOf(err))
 }
 
-func TestWhatAnotherProcessLeftOfBodiesIsRemoved(t *testing.T) {
+func TestBodies_RemoveWhatAnotherProcessLeft(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "bodies")
 	require.NoError(t, os.MkdirAll(dir, 0o700))

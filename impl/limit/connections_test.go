@@ -97,7 +97,7 @@ func pause(d time.Duration) { <-time.After(d) }
 
 const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-func TestANewConnectionTakesThePlaceOfThoseThatHaveBeenIdleLongest(t *testing.T) {
+func TestConnections_NewOneReplacesTheLongestIdle(t *testing.T) {
 	serve(t, 4, func(s *served) {
 		busy := make(chan struct{})
 		s.handle = func(_ http.ResponseWriter, r *http.Request) {
@@ -132,7 +132,7 @@ func TestANewConnectionTakesThePlaceOfThoseThatHaveBeenIdleLongest(t *testing.T)
 	})
 }
 
-func TestWithoutAnIdleOneAConnectionWaitsForAnEnd(t *testing.T) {
+func TestConnections_NewOneWaitsWhereNoneIsIdle(t *testing.T) {
 	serve(t, 1, func(s *served) {
 		s.handle = func(_ http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/busy" {
@@ -160,7 +160,7 @@ func taking(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprint(w, n)
 }
 
-func TestABodyThatStallsIsCut(t *testing.T) {
+func TestConnections_StalledBodyIsCut(t *testing.T) {
 	serve(t, 0, func(s *served) {
 		s.handle = taking
 		for _, head := range []string{"Content-Length: 1000000\r\n\r\n{", "Content-Length: 10\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"} {
@@ -171,7 +171,7 @@ func TestABodyThatStallsIsCut(t *testing.T) {
 	})
 }
 
-func TestABodyThatTricklesIsCut(t *testing.T) {
+func TestConnections_TricklingBodyIsCut(t *testing.T) {
 	serve(t, 0, func(s *served) {
 		s.handle = taking
 		c := s.dial("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n")
@@ -192,7 +192,7 @@ func TestABodyThatTricklesIsCut(t *testing.T) {
 	})
 }
 
-func TestABodyThatGoesOnMayTakeItsTime(t *testing.T) {
+func TestConnections_BodyThatGoesOnMayTakeItsTime(t *testing.T) {
 	serve(t, 0, func(s *served) {
 		s.handle = taking
 		piece := strings.Repeat(" ", 64<<10)
@@ -207,7 +207,7 @@ func TestABodyThatGoesOnMayTakeItsTime(t *testing.T) {
 	})
 }
 
-func TestAHeaderThatStallsIsCut(t *testing.T) {
+func TestConnections_StalledHeaderIsCut(t *testing.T) {
 	serve(t, 0, func(s *served) {
 		s.handle = taking
 		for _, text := range []string{"", "GET / HTTP/1.1\r\nHost:"} {
@@ -218,7 +218,7 @@ func TestAHeaderThatStallsIsCut(t *testing.T) {
 	})
 }
 
-func TestAConnectionWithoutARequestIsEndedAfterAWhile(t *testing.T) {
+func TestConnections_IdleOneEndsAfterAWhile(t *testing.T) {
 	serve(t, 0, func(s *served) {
 		s.handle = taking
 		c := s.dial(get)
@@ -231,7 +231,7 @@ func TestAConnectionWithoutARequestIsEndedAfterAWhile(t *testing.T) {
 	})
 }
 
-func TestTheRestOfARefusedRequestIsNotWaitedForLong(t *testing.T) {
+func TestConnections_RestOfARefusedRequestIsSoonCut(t *testing.T) {
 	serve(t, 0, func(s *served) {
 		s.handle = func(w http.ResponseWriter, r *http.Request) {
 			limit.Refused(w, r)
@@ -243,7 +243,7 @@ func TestTheRestOfARefusedRequestIsNotWaitedForLong(t *testing.T) {
 	})
 }
 
-func TestABodyThatWaitsToBeAskedForIsNotWaitedForWhenItIsRefused(t *testing.T) {
+func TestConnections_RefusedBodyIsNotAskedFor(t *testing.T) {
 	serve(t, 4, func(s *served) {
 		s.handle = func(w http.ResponseWriter, r *http.Request) {
 			limit.Refused(w, r)
@@ -255,7 +255,7 @@ func TestABodyThatWaitsToBeAskedForIsNotWaitedForWhenItIsRefused(t *testing.T) {
 	})
 }
 
-func TestARequestMayBeHeldAndAnAnswerMaySayNothing(t *testing.T) {
+func TestConnections_RequestMayBeHeldInSilence(t *testing.T) {
 	serve(t, 0, func(s *served) {
 		s.handle = func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
@@ -278,7 +278,7 @@ func TestARequestMayBeHeldAndAnAnswerMaySayNothing(t *testing.T) {
 // long is an answer of many pieces, written at once as answers are.
 const long = 1 << 20
 
-func TestAReaderThatNeverReadsIsCut(t *testing.T) {
+func TestConnections_ReaderThatNeverReadsIsCut(t *testing.T) {
 	serve(t, 0, func(s *served) {
 		ended := make(chan error, 1)
 		s.handle = func(w http.ResponseWriter, _ *http.Request) {
@@ -292,7 +292,7 @@ func TestAReaderThatNeverReadsIsCut(t *testing.T) {
 	})
 }
 
-func TestAReaderThatGoesOnMayTakeItsTime(t *testing.T) {
+func TestConnections_ReaderThatGoesOnMayTakeItsTime(t *testing.T) {
 	serve(t, 0, func(s *served) {
 		ended := make(chan error, 1)
 		s.handle = func(w http.ResponseWriter, _ *http.Request) {
@@ -313,7 +313,7 @@ func TestAReaderThatGoesOnMayTakeItsTime(t *testing.T) {
 	})
 }
 
-func TestADeadlineThatAHandlerSetsCounts(t *testing.T) {
+func TestConnections_DeadlineOfAHandlerCounts(t *testing.T) {
 	serve(t, 0, func(s *served) {
 		ended := make(chan error, 1)
 		s.handle = func(w http.ResponseWriter, _ *http.Request) {
@@ -328,7 +328,7 @@ func TestADeadlineThatAHandlerSetsCounts(t *testing.T) {
 	})
 }
 
-func TestThereAreFewerConnectionsThanFilesThatMayBeOpen(t *testing.T) {
+func TestConnections_AreFewerThanFilesThatMayBeOpen(t *testing.T) {
 	t.Parallel()
 	require.LessOrEqual(t, limit.NewConnections(0, span).Most(), 4096)
 	require.Positive(t, limit.NewConnections(0, span).Most())

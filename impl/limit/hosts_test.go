@@ -9,7 +9,7 @@ import (
 	"github.com/berthdev/berth/impl/limit"
 )
 
-func TestAHostIsAllowedIfNobodyElseCanHaveItLeadHere(t *testing.T) {
+func TestHosts_AllowOnlyNamesOthersCannotPointHere(t *testing.T) {
 	t.Parallel()
 	h, err := limit.NewHosts([]string{"berth.example.com", ".lan.example, Other.example."})
 	require.NoError(t, err)
@@ -34,7 +34,7 @@ func TestAHostIsAllowedIfNobodyElseCanHaveItLeadHere(t *testing.T) {
 	require.NoError(t, h.Check("evil.example"))
 }
 
-func TestWhatIsNoHostIsRefusedByName(t *testing.T) {
+func TestHosts_NameWhatIsNoHost(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"http://berth.example.com", "berth.example.com:8765", "*.example.com", "a b", "a,,b", "a/b"} {
 		_, err := limit.NewHosts([]string{name})

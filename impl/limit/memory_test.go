@@ -25,7 +25,7 @@ func enter(t *testing.T, m *limit.Memory, key compute.KeyID, bytes int64) (in ch
 	return in
 }
 
-func TestMemoryIsBoundedForAllAndForEachKey(t *testing.T) {
+func TestMemory_IsBoundedForAllAndEachKey(t *testing.T) {
 	t.Parallel()
 	m := limit.NewMemory(100, 60)
 	a, ok := m.Try("a", 50)
@@ -53,7 +53,7 @@ func TestMemoryIsBoundedForAllAndForEachKey(t *testing.T) {
 	require.False(t, ok, "more than a share is waited for")
 }
 
-func TestWhoWaitsForMemoryGetsItInTurnAndTheKeyThatHoldsLeastIsFirst(t *testing.T) {
+func TestMemory_GoesFirstToWhoHoldsLeast(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := limit.NewMemory(100, 60)
@@ -77,7 +77,7 @@ func TestWhoWaitsForMemoryGetsItInTurnAndTheKeyThatHoldsLeastIsFirst(t *testing.
 	})
 }
 
-func TestWhatIsLongerThanTheBoundHasItAlone(t *testing.T) {
+func TestMemory_WhatExceedsTheBoundHasItAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := limit.NewMemory(100, 60)
@@ -95,7 +95,7 @@ func TestWhatIsLongerThanTheBoundHasItAlone(t *testing.T) {
 	})
 }
 
-func TestWhoGivesUpWaitingHoldsNothing(t *testing.T) {
+func TestMemory_WhoGivesUpHoldsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := limit.NewMemory(100, 100)
@@ -116,7 +116,7 @@ func TestWhoGivesUpWaitingHoldsNothing(t *testing.T) {
 	})
 }
 
-func TestAnAnswerThatGetsNoMemoryIsRefusedInTime(t *testing.T) {
+func TestAnswers_AreRefusedInTimeWithoutMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := limit.NewAnswers(20 * time.Second)
@@ -142,7 +142,7 @@ func TestAnAnswerThatGetsNoMemoryIsRefusedInTime(t *testing.T) {
 	})
 }
 
-func TestThoseWithoutAKeyShareABudgetOfProcessorTime(t *testing.T) {
+func TestProcessor_BudgetIsSharedByThoseWithoutAKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := limit.NewProcessor(0.5, 2*time.Second)
@@ -162,7 +162,7 @@ func TestThoseWithoutAKeyShareABudgetOfProcessorTime(t *testing.T) {
 	})
 }
 
-func TestOfThoseWithoutAKeyOnlySomeWait(t *testing.T) {
+func TestProcessor_OnlySomeMayWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := limit.NewProcessor(0.5, time.Second)

@@ -9,7 +9,7 @@ import (
 	"github.com/berthdev/berth/impl/limit"
 )
 
-func TestWhatAProxySaysIsBelievedOfTrustedOnesAlone(t *testing.T) {
+func TestProxies_OnlyTrustedOnesAreBelieved(t *testing.T) {
 	t.Parallel()
 	p, err := limit.NewProxies([]string{"10.0.0.0/8, 127.0.0.1", "fd00::/8"})
 	require.NoError(t, err)

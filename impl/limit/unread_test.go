@@ -23,7 +23,7 @@ func (s *served) read(c net.Conn) (status int, header http.Header, last bool, bo
 	return answer.StatusCode, answer.Header, answer.Close, string(text)
 }
 
-func TestWhatIsNoRequestIsRefusedWithAProblem(t *testing.T) {
+func TestUnread_WhatIsNoRequestGetsAProblem(t *testing.T) {
 	serve(t, 4, func(s *served) {
 		s.handle = func(http.ResponseWriter, *http.Request) { require.Fail(s, "it came to the handler") }
 		for text, want := range map[string]struct {
@@ -53,7 +53,7 @@ func TestWhatIsNoRequestIsRefusedWithAProblem(t *testing.T) {
 	})
 }
 
-func TestWhatAHandlerWritesIsLeftAsItIs(t *testing.T) {
+func TestUnread_LeavesWhatAHandlerWrites(t *testing.T) {
 	serve(t, 4, func(s *served) {
 		const looks = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request"
 		s.handle = func(w http.ResponseWriter, _ *http.Request) {
@@ -67,7 +67,7 @@ func TestWhatAHandlerWritesIsLeftAsItIs(t *testing.T) {
 	})
 }
 
-func TestARequestThatCannotBeReadAfterOneThatCanIsRefusedWithAProblem(t *testing.T) {
+func TestUnread_LaterRequestGetsAProblemToo(t *testing.T) {
 	serve(t, 4, func(s *served) {
 		s.handle = func(http.ResponseWriter, *http.Request) {}
 		c := s.dial(get + "nonsense\r\n\r\n")

@@ -115,7 +115,7 @@ func (s *slip) await(id compute.BuildID, status compute.BuildStatus) (b compute.
 	return b
 }
 
-func TestSoManyBuildsAreBuiltAtOnce(t *testing.T) {
+func TestBuilds_OnlySoManyRunAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newSlip(t, nil)
 	s.build = waiting
@@ -149,7 +149,7 @@ func TestSoManyBuildsAreBuiltAtOnce(t *testing.T) {
 	require.Equal(t, compute.Conflict, compute.CodeOf(err))
 }
 
-func TestAnArchiveIsBoundedWhereItIsUnpacked(t *testing.T) {
+func TestBuilds_UnpackedArchiveIsBounded(t *testing.T) {
 	t.Parallel()
 	s := newSlip(t, func(c *loop.BuildsConfig) { c.Unpacked = 50 })
 	s.build = reading
@@ -157,14 +157,14 @@ func TestAnArchiveIsBoundedWhereItIsUnpacked(t *testing.T) {
 	s.await(s.created(strings.Repeat("x", 49)), compute.BuildCompleted)
 }
 
-func TestABuildThatTakesTooLongHasFailed(t *testing.T) {
+func TestBuilds_OneThatTakesTooLongHasFailed(t *testing.T) {
 	t.Parallel()
 	s := newSlip(t, func(c *loop.BuildsConfig) { c.Time = time.Millisecond })
 	s.build = waiting
 	require.Equal(t, "the build took too long: over 1ms", s.await(s.created(""), compute.BuildFailed).Error)
 }
 
-func TestOfTheLogOfABuildTheEndIsKept(t *testing.T) {
+func TestBuilds_EndOfTheLogIsKept(t *testing.T) {
 	t.Parallel()
 	s := newSlip(t, nil)
 	s.build = func(_ context.Context, _ runtime.Build, emit func(string)) error {
@@ -190,7 +190,7 @@ func TestOfTheLogOfABuildTheEndIsKept(t *testing.T) {
 	require.Contains(t, texts[len(texts)-1], "build is FAILED: ü")
 }
 
-func TestABuildThatTheServersEndInterruptsHasFailedAtTheNextStart(t *testing.T) {
+func TestBuilds_InterruptedOneHasFailedAtTheNextStart(t *testing.T) {
 	t.Parallel()
 	s := newSlip(t, nil)
 	s.build = waiting
@@ -206,7 +206,7 @@ func TestABuildThatTheServersEndInterruptsHasFailedAtTheNextStart(t *testing.T) 
 	require.Equal(t, "i", e.Image)
 }
 
-func TestAnImageGoesWhenItsBuildIsNoMore(t *testing.T) {
+func TestBuilds_ImageGoesWithItsBuild(t *testing.T) {
 	t.Parallel()
 	s := newSlip(t, nil)
 	kept := s.created("")
@@ -219,7 +219,7 @@ func TestAnImageGoesWhenItsBuildIsNoMore(t *testing.T) {
 	require.Empty(t, s.gone)
 }
 
-func TestNothingIsBuiltWhereTheRuntimeMakesNoImages(t *testing.T) {
+func TestBuilds_NoneWhereTheRuntimeMakesNoImages(t *testing.T) {
 	t.Parallel()
 	s := newSlip(t, func(c *loop.BuildsConfig) { c.Builder = nil })
 	_, err := s.create("")
@@ -227,7 +227,7 @@ func TestNothingIsBuiltWhereTheRuntimeMakesNoImages(t *testing.T) {
 	require.ErrorContains(t, err, "makes no images")
 }
 
-func TestABuildOfAnEndpointThatIsDeletedChangesNothing(t *testing.T) {
+func TestBuilds_OfADeletedEndpointChangeNothing(t *testing.T) {
 	t.Parallel()
 	s := newSlip(t, nil)
 	begun, going := make(chan bool), make(chan bool)

@@ -16,7 +16,7 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-func TestWhatAnEarlierRuntimeHasIsEndedAsItsPodsAreAndForgottenWithTheLast(t *testing.T) {
+func TestEarlier_EndsWithItsPodsAndIsForgotten(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	v, err := y.ctl.CreateVolume(t.Context(), "u", control.NewVolume{Name: "v", SizeGB: 10, DataCenterID: "EU-RO-1"})

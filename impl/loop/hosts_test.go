@@ -17,7 +17,7 @@ import (
 	"github.com/berthdev/berth/impl/runtime/sim"
 )
 
-func TestAPodIsStoppedWhenItsHostLeavesTheFleet(t *testing.T) {
+func TestPods_StopWhenTheirHostLeaves(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	id := y.create(nil)
@@ -45,7 +45,7 @@ func TestAPodIsStoppedWhenItsHostLeavesTheFleet(t *testing.T) {
 	require.Equal(t, "new", y.pod(id).HostID)
 }
 
-func TestAWorkerEndsWhenItsHostLeavesAndItsJobGoesToAnother(t *testing.T) {
+func TestWorkers_EndWhenTheirHostLeaves(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 1, nil)
 	s.step(0)
@@ -124,7 +124,7 @@ func (g *giving) Start(ctx context.Context, a runtime.Allocation) error {
 }
 
 // A pod that is started again while its container is still being stopped has other devices than that container.
-func TestAfterARestartADeviceIsNotGivenAwayWhileAContainerOfAnEarlierRunHasIt(t *testing.T) {
+func TestPods_RestartKeepsDevicesOfEarlierContainers(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	y.fleet = []control.Host{{
@@ -177,7 +177,7 @@ func TestAfterARestartADeviceIsNotGivenAwayWhileAContainerOfAnEarlierRunHasIt(t 
 	}
 }
 
-func TestAContainerHasTheDevicesThatItsPodHasClaimed(t *testing.T) {
+func TestPods_ContainersHaveTheDevicesTheyClaimed(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	y.fleet = nil

@@ -39,7 +39,7 @@ func (f *talker) Logs(ctx context.Context, _ string, q runtime.LogQuery, emit fu
 	}
 }
 
-func TestARuntimeWaitsForTheReaderOfALog(t *testing.T) {
+func TestLogs_RuntimeWaitsForTheReader(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	id := y.running(nil)
@@ -64,7 +64,7 @@ func TestARuntimeWaitsForTheReaderOfALog(t *testing.T) {
 	require.Equal(t, int64(1000), lines)
 }
 
-func TestALogOutlastsARuntimeThatDoesNotAnswer(t *testing.T) {
+func TestLogs_OutlastARuntimeThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	id := y.running(map[string]string{sim.EnvLogEvery: "1s"})
@@ -110,7 +110,7 @@ func (f named) Logs(_ context.Context, _ string, _ runtime.LogQuery, emit func(r
 	return emit(runtime.Line{Position: 1, Text: f.name})
 }
 
-func TestTheLogOfAWorkerIsReadWhereItRunsAndEndsWithIt(t *testing.T) {
+func TestLogs_OfAWorkerAreReadWhereItRuns(t *testing.T) {
 	t.Parallel()
 	db, clock := openStore(t)
 	jobs, err := queue.New(t.Context(), db, clock, compute.NewIDs(rand.Reader, clock), queue.DefaultSettings(), queue.Hooks{})

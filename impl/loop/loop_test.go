@@ -31,7 +31,7 @@ func openStore(t *testing.T) (store.Store, *compute.SettableClock) {
 	return db, clock
 }
 
-func TestAPodGoesFromProvisioningToRunningAndEndsAsItsContainerDoes(t *testing.T) {
+func TestPods_GoAndEndAsTheirContainersDo(t *testing.T) {
 	t.Parallel()
 	db, clock := openStore(t)
 	catalog, err := control.BuiltInCatalog()
@@ -150,7 +150,7 @@ func scaled(t *testing.T, f *fleet, most int) (*loop.Workers, *compute.SettableC
 	}), clock, e
 }
 
-func TestWorkersAreScaledFromZeroWhenAJobWaitsAndBackAfterTheIdleTimeout(t *testing.T) {
+func TestWorkers_ScaleFromZeroAndBack(t *testing.T) {
 	t.Parallel()
 	f := &fleet{up: map[string]runtime.Allocation{}, ended: make(chan string)}
 	workers, clock, e := scaled(t, f, 2)
@@ -200,7 +200,7 @@ func TestWorkersAreScaledFromZeroWhenAJobWaitsAndBackAfterTheIdleTimeout(t *test
 	require.Eventually(t, func() bool { return len(keyring.Keys(true)) < 2 && f.allocations()[string(w)].ID == "" }, 5*time.Second, time.Millisecond)
 }
 
-func TestAWorkerThatCannotBeStartedIsTriedAgainLaterAndLater(t *testing.T) {
+func TestWorkers_FailedStartIsTriedAgainLater(t *testing.T) {
 	t.Parallel()
 	f := &fleet{up: map[string]runtime.Allocation{}, fails: io.ErrUnexpectedEOF, ended: make(chan string)}
 	workers, clock, e := scaled(t, f, 1)
@@ -219,7 +219,7 @@ func TestAWorkerThatCannotBeStartedIsTriedAgainLaterAndLater(t *testing.T) {
 	require.Len(t, f.allocations(), 1)
 }
 
-func TestAWorkerWaitsForItsGPUUntilTheContainerBeforeHasEnded(t *testing.T) {
+func TestWorkers_WaitForAGPUThatIsStillHeld(t *testing.T) {
 	t.Parallel()
 	f := &fleet{up: map[string]runtime.Allocation{}, ended: make(chan string)}
 	workers, clock, e := scaled(t, f, 1)

@@ -15,7 +15,7 @@ import (
 	"github.com/berthdev/berth/impl/runtime/sim"
 )
 
-func TestLiveTellsPortsAndUseOfAPodThatIsUpAndAsksNobody(t *testing.T) {
+func TestPods_Live_TellsPortsAndUseAndAsksNobody(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	id := y.create(nil)
@@ -38,7 +38,7 @@ func TestLiveTellsPortsAndUseOfAPodThatIsUpAndAsksNobody(t *testing.T) {
 	require.Zero(t, y.pods.Live(id))
 }
 
-func TestWhatAPodUsesIsMeasuredFromTimeToTime(t *testing.T) {
+func TestPods_Live_IsMeasuredFromTimeToTime(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	times := 0.0
@@ -77,7 +77,7 @@ func (y *yard) gpuPod() compute.Pod {
 	return p
 }
 
-func TestADeviceGoesToTheNextPodOnlyWhenTheContainerBeforeHasEnded(t *testing.T) {
+func TestPods_DeviceWaitsForTheContainerBefore(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	y.fleet = []control.Host{
@@ -128,7 +128,7 @@ func TestADeviceGoesToTheNextPodOnlyWhenTheContainerBeforeHasEnded(t *testing.T)
 	require.Equal(t, runtime.Ended, state.Phase)
 }
 
-func TestTheLoginOfARegistryIsOpenedOnlyWhenTheRuntimeAsks(t *testing.T) {
+func TestPods_LoginIsOpenedWhenTheRuntimeAsks(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	opened := 0

@@ -14,7 +14,7 @@ import (
 )
 
 // Not parallel: it counts the objects of the whole process.
-func TestAPodThatIsRunningIsNoMoreThanTwoObjects(t *testing.T) {
+func TestPods_RunningOneIsAtMostTwoObjects(t *testing.T) {
 	const pods = 2000
 	y := newYard(t)
 	y.simulated = true

@@ -192,7 +192,7 @@ func (y *yard) running(env map[string]string) compute.PodID {
 	return id
 }
 
-func TestAPodWaitsForARuntimeThatDoesNotAnswer(t *testing.T) {
+func TestPods_WaitForARuntimeThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	y.host.away.Store(true)
@@ -217,7 +217,7 @@ func TestAPodWaitsForARuntimeThatDoesNotAnswer(t *testing.T) {
 	require.Equal(t, runtime.Ended, state.Phase, "it is stopped when the runtime is back")
 }
 
-func TestWhatIsUpIsTakenUpAgainAsItIs(t *testing.T) {
+func TestPods_TakeUpAgainWhatIsUp(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	id := y.running(nil)
@@ -233,7 +233,7 @@ func TestWhatIsUpIsTakenUpAgainAsItIs(t *testing.T) {
 	require.Equal(t, starts, y.host.starts.Load(), "it is not started again")
 }
 
-func TestWhatEndedWithTheRuntimeIsStartedAgain(t *testing.T) {
+func TestPods_StartAgainWhatEndedWithTheRuntime(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	running, starting := y.running(nil), y.create(nil)
@@ -247,7 +247,7 @@ func TestWhatEndedWithTheRuntimeIsStartedAgain(t *testing.T) {
 	require.Equal(t, compute.PodRunning, y.pod(starting).Status)
 }
 
-func TestAContainerThatCameUpAnewShowsInStartedAt(t *testing.T) {
+func TestPods_StartedAtFollowsTheContainer(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	id := y.running(nil)
@@ -261,7 +261,7 @@ func TestAContainerThatCameUpAnewShowsInStartedAt(t *testing.T) {
 	require.Equal(t, compute.PodRunning, y.pod(id).Status)
 }
 
-func TestLeftoversAreRemovedAndOfAStoppedPodNothingIsUp(t *testing.T) {
+func TestPods_RemoveLeftoversAndStopWhatIsStopped(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	stopped, terminated := y.running(nil), y.running(nil)
@@ -278,7 +278,7 @@ func TestLeftoversAreRemovedAndOfAStoppedPodNothingIsUp(t *testing.T) {
 	require.Equal(t, runtime.Ended, state.Phase)
 }
 
-func TestTheEndOfAnEarlierRunIsNotThatOfTheOneThatWasAskedFor(t *testing.T) {
+func TestPods_EndOfAnEarlierRunDoesNotCount(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	id := y.running(map[string]string{"BERTH_SIM_EXIT_AFTER": "1h"})
@@ -292,7 +292,7 @@ func TestTheEndOfAnEarlierRunIsNotThatOfTheOneThatWasAskedFor(t *testing.T) {
 	require.Equal(t, y.pod(id).RestartAt.UnixMilli(), state.Generation)
 }
 
-func TestTheReasonSaysHowAContainerEnded(t *testing.T) {
+func TestPods_ReasonSaysHowAContainerEnded(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	id := y.running(map[string]string{"BERTH_SIM_EXIT_AFTER": "1m", "BERTH_SIM_EXIT_CODE": "137"})
@@ -306,7 +306,7 @@ func TestTheReasonSaysHowAContainerEnded(t *testing.T) {
 	require.Equal(t, "its container ended with exit code 137: it used more memory than it may", p.Reason)
 }
 
-func TestAPodThatTakesItsTimeToStopHoldsUpNoOther(t *testing.T) {
+func TestPods_SlowStopHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	slow := y.running(nil)
@@ -323,7 +323,7 @@ func TestAPodThatTakesItsTimeToStopHoldsUpNoOther(t *testing.T) {
 	run.Wait()
 }
 
-func TestEndsThatWereAskedForAreSeenToBeforeTheLoopLeaves(t *testing.T) {
+func TestPods_Run_SeesToEndsBeforeItLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		y := newYard(t)
@@ -360,7 +360,7 @@ func TestEndsThatWereAskedForAreSeenToBeforeTheLoopLeaves(t *testing.T) {
 	})
 }
 
-func TestALoopThatLeavesDoesNotWaitForEverForAnEnd(t *testing.T) {
+func TestPods_Run_DoesNotWaitForEverForEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		y := newYard(t)
@@ -387,7 +387,7 @@ func TestALoopThatLeavesDoesNotWaitForEverForAnEnd(t *testing.T) {
 	})
 }
 
-func TestWhatTheRuntimeHasAndNobodyKnowsIsFoundInTime(t *testing.T) {
+func TestPods_Run_RemovesWhatNobodyKnows(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	id := y.running(nil)
@@ -408,7 +408,7 @@ func TestWhatTheRuntimeHasAndNobodyKnowsIsFoundInTime(t *testing.T) {
 	}, 10*time.Second, time.Millisecond)
 }
 
-func TestAHintDuringALookIsTakenUpWhenTheLookEnds(t *testing.T) {
+func TestPods_Hint_DuringALookIsTakenUpAfter(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	id := y.running(nil)
@@ -451,7 +451,7 @@ func (c *counted) Write(ctx context.Context, f func(store.Tx) error) error {
 	return c.Store.Write(ctx, f)
 }
 
-func TestSimulatedPodsAreReadOnceAndMovedTogether(t *testing.T) {
+func TestPods_SimulatedOnesMoveTogether(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	all := &counted{Store: y.store}
@@ -475,7 +475,7 @@ func TestSimulatedPodsAreReadOnceAndMovedTogether(t *testing.T) {
 	}
 }
 
-func TestAPodThatSomebodyMovedMeanwhileIsLookedAtAnew(t *testing.T) {
+func TestPods_MovedMeanwhileAreLookedAtAnew(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	y.simulated = true

@@ -16,7 +16,7 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-func TestWhatIsKeptForAWhileIsDeletedAfterIt(t *testing.T) {
+func TestRetention_DeletesWhatWasKeptLongEnough(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 0, nil)
 	ids := compute.NewIDs(rand.Reader, s.clock)

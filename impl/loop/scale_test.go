@@ -10,7 +10,7 @@ import (
 	"github.com/berthdev/berth/impl/queue"
 )
 
-func TestTheScalersDecideWhoStartsAndWhoStops(t *testing.T) {
+func TestDecide_WhoStartsAndWhoStops(t *testing.T) {
 	t.Parallel()
 	now := time.UnixMilli(1_700_000_000_000)
 	byDelay := compute.Endpoint{WorkersMax: 4, IdleTimeout: 10 * time.Second, Scaler: compute.ByDelay, ScalerValue: 4}

@@ -25,7 +25,7 @@ import (
 var steps = []time.Duration{time.Hour, -time.Hour, 8 * time.Hour}
 
 // The step comes before the first try, or after it.
-func TestAStepOfTheClockMovesNoTryOfAWebhook(t *testing.T) {
+func TestWebhooks_ClockStepMovesNoTry(t *testing.T) {
 	t.Parallel()
 	for i, step := range slices.Concat(steps, steps) {
 		db, clock := openStore(t)
@@ -56,7 +56,7 @@ func TestAStepOfTheClockMovesNoTryOfAWebhook(t *testing.T) {
 	}
 }
 
-func TestAStepOfTheClockStopsNoWorkerThatIdlesAndNoneThatStarts(t *testing.T) {
+func TestWorkers_ClockStepStopsNone(t *testing.T) {
 	t.Parallel()
 	for _, step := range steps {
 		f := &fleet{up: map[string]runtime.Allocation{}, ended: make(chan string)}
@@ -90,7 +90,7 @@ func TestAStepOfTheClockStopsNoWorkerThatIdlesAndNoneThatStarts(t *testing.T) {
 	}
 }
 
-func TestAStepOfTheClockHoldsUpNoPod(t *testing.T) {
+func TestPods_ClockStepHoldsUpNone(t *testing.T) {
 	t.Parallel()
 	for _, step := range steps {
 		db, clock := openStore(t)

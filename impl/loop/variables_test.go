@@ -10,7 +10,7 @@ import (
 	"github.com/berthdev/berth/impl/control"
 )
 
-func TestAPodIsToldWhatItIsAndHowToReachBerth(t *testing.T) {
+func TestVariables_TellAPodWhatItIs(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	keys := compute.NewPodKeys([]byte("secret"))
@@ -40,7 +40,7 @@ func TestAPodIsToldWhatItIsAndHowToReachBerth(t *testing.T) {
 	require.Equal(t, "16", facts["RUNPOD_CPU_COUNT"], "8 for each in the catalog")
 }
 
-func TestAPodThatIsStartedAnewHasAnotherKeyAndOneThatIsTakenUpAgainTheSame(t *testing.T) {
+func TestVariables_OnlyANewRunHasAnotherKey(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	id := y.create(nil)
@@ -60,7 +60,7 @@ func TestAPodThatIsStartedAnewHasAnotherKeyAndOneThatIsTakenUpAgainTheSame(t *te
 	require.NotEqual(t, first, key())
 }
 
-func TestAWorkerIsToldWhatItIsAndItsEndpointCannotSayHowItWorks(t *testing.T) {
+func TestVariables_TellAWorkerWhatItIs(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 1, map[string]string{"A": "1", "RUNPOD_POD_ID": "another", "RUNPOD_WEBHOOK_GET_JOB": "http://evil", "RUNPOD_API_KEY": "a wider one"})
 	seen := &host{Fleet: s.containers}

@@ -11,7 +11,7 @@ import (
 	"github.com/berthdev/berth/impl/runtime/sim"
 )
 
-func TestTheDataOfANetworkVolumeGoesWithTheVolumeAndNoSooner(t *testing.T) {
+func TestVolumes_NetworkDataGoesWithItsVolume(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	v, err := y.ctl.CreateVolume(t.Context(), "u", control.NewVolume{Name: "v", SizeGB: 10, DataCenterID: "EU-RO-1"})
@@ -38,7 +38,7 @@ func TestTheDataOfANetworkVolumeGoesWithTheVolumeAndNoSooner(t *testing.T) {
 	require.Empty(t, kept)
 }
 
-func TestTheDataOfAGlobalVolumeGoesWithTheVolumeAndNoSooner(t *testing.T) {
+func TestVolumes_GlobalDataGoesWithItsVolume(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	v, err := y.ctl.CreateGlobalVolume(t.Context(), "u", "models")

@@ -20,7 +20,7 @@ import (
 	"github.com/berthdev/berth/store/sqlite"
 )
 
-func TestAWebhookIsTriedThreeTimesTenSecondsApartAndLogged(t *testing.T) {
+func TestWebhooks_AreTriedThreeTimesAndLogged(t *testing.T) {
 	t.Parallel()
 	db, clock := openStore(t)
 	var mu sync.Mutex
@@ -206,7 +206,7 @@ func silent(n int) (urls []string) {
 	return urls
 }
 
-func TestReceiversThatNeverAnswerDelayNoOther(t *testing.T) {
+func TestWebhooks_SilentReceiversDelayNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPost(t, func(url string) int {
@@ -238,7 +238,7 @@ func TestReceiversThatNeverAnswerDelayNoOther(t *testing.T) {
 	})
 }
 
-func TestAReceiverThatTakesDocumentsIsGivenMoreAtOnce(t *testing.T) {
+func TestWebhooks_WillingReceiverGetsMoreAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPost(t, func(string) int { return 200 })
@@ -254,7 +254,7 @@ func TestAReceiverThatTakesDocumentsIsGivenMoreAtOnce(t *testing.T) {
 	})
 }
 
-func TestAReceiverInTroubleIsLeftAloneForAWhileAndGetsAllOnceItIsBack(t *testing.T) {
+func TestWebhooks_ReceiverInTroubleGetsAllOnceBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		status := 503
@@ -278,7 +278,7 @@ func TestAReceiverInTroubleIsLeftAloneForAWhileAndGetsAllOnceItIsBack(t *testing
 	})
 }
 
-func TestOneThatRefusesADocumentIsInNoTrouble(t *testing.T) {
+func TestWebhooks_RefusedDocumentIsNoTrouble(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPost(t, func(url string) int {
@@ -306,7 +306,7 @@ func TestOneThatRefusesADocumentIsInNoTrouble(t *testing.T) {
 	})
 }
 
-func TestADeliveryIsGivenUpAfterAnHour(t *testing.T) {
+func TestWebhooks_AreGivenUpAfterAnHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPost(t, func(string) int { return 0 })
@@ -329,7 +329,7 @@ func TestADeliveryIsGivenUpAfterAnHour(t *testing.T) {
 	})
 }
 
-func TestLargeDocumentsAreNotAllInMemoryAtOnce(t *testing.T) {
+func TestWebhooks_LargeOnesAreNotAllInMemory(t *testing.T) {
 	t.Parallel()
 	const size = 100_000
 	synctest.Test(t, func(t *testing.T) {
@@ -355,7 +355,7 @@ func TestLargeDocumentsAreNotAllInMemoryAtOnce(t *testing.T) {
 	})
 }
 
-func TestDeliveriesOutliveARestart(t *testing.T) {
+func TestWebhooks_OutliveARestart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		status := 0
@@ -378,7 +378,7 @@ func TestDeliveriesOutliveARestart(t *testing.T) {
 	})
 }
 
-func TestWhatWasClearedIsNotDelivered(t *testing.T) {
+func TestWebhooks_ClearedOnesAreNotDelivered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		status := 503

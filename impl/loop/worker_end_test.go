@@ -17,7 +17,7 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-func TestAJobThatItsWorkersDoNotOutliveHasTheirExitCode(t *testing.T) {
+func TestWorkers_JobTheyFailHasTheirExitCode(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 1, map[string]string{sim.EnvExitAfter: "0s", sim.EnvExitCode: "9"})
 	j, err := s.queue.Run(t.Context(), "u", s.e.ID, queue.Submission{Input: []byte(`{}`)})
@@ -55,7 +55,7 @@ func (wordy) Logs(_ context.Context, _ string, _ runtime.LogQuery, emit func(run
 	return emit(runtime.Line{Position: 20_000, Stream: runtime.Stdout, Text: strings.Repeat("é", compute.EndedText)})
 }
 
-func TestOfAWorkerThatHasEndedABoundedEndIsKept(t *testing.T) {
+func TestWorkers_BoundedEndOfTheirLogIsKept(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 1, map[string]string{sim.EnvExitAfter: "0s", sim.EnvExitCode: "1"})
 	s.workers.Runtime = wordy{s.containers}
@@ -82,7 +82,7 @@ func TestOfAWorkerThatHasEndedABoundedEndIsKept(t *testing.T) {
 	require.LessOrEqual(t, len(all[0].Reason), 3<<10)
 }
 
-func TestTheReasonOfAWorkerIsTheEndOfItsStandardError(t *testing.T) {
+func TestWorkers_ReasonIsTheEndOfStandardError(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 1, map[string]string{sim.EnvExitAfter: "0s", sim.EnvExitCode: "1"})
 	s.workers.Runtime = spoken{s.containers}

@@ -96,7 +96,7 @@ const (
 	unhealthy    = compute.WorkerUnhealthy
 )
 
-func TestWorkersForWhichThereIsNoRoomAreThrottledUntilThereIs(t *testing.T) {
+func TestWorkers_AreThrottledUntilThereIsRoom(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 3, nil)
 	s.step(0)
@@ -116,7 +116,7 @@ func TestWorkersForWhichThereIsNoRoomAreThrottledUntilThereIs(t *testing.T) {
 	require.NotContains(t, now, ids[0])
 }
 
-func TestWorkersThatEndByThemselvesAreReplacedLaterAndLaterUntilOneFinishesAJob(t *testing.T) {
+func TestWorkers_CrashingOnesAreReplacedLaterAndLater(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 1, map[string]string{sim.EnvExitAfter: "0s", sim.EnvExitCode: "1"})
 	s.step(0)
@@ -145,7 +145,7 @@ func TestWorkersThatEndByThemselvesAreReplacedLaterAndLaterUntilOneFinishesAJob(
 	require.NotEqual(t, ids, now)
 }
 
-func TestWorkersWhoseContainersAreUpOutliveARestartWithTheirJobs(t *testing.T) {
+func TestWorkers_OutliveARestartWithTheirJobs(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 2, nil)
 	s.step(0)
@@ -185,7 +185,7 @@ func TestWorkersWhoseContainersAreUpOutliveARestartWithTheirJobs(t *testing.T) {
 	require.Zero(t, ended.Retries)
 }
 
-func TestADeletedEndpointLeavesNothingBehind(t *testing.T) {
+func TestWorkers_DeletedEndpointLeavesNone(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 2, nil)
 	s.step(0)
@@ -207,7 +207,7 @@ func TestADeletedEndpointLeavesNothingBehind(t *testing.T) {
 	require.Empty(t, there)
 }
 
-func TestAWorkerOfALoadBalancerIsIdleOnceItIsUp(t *testing.T) {
+func TestWorkers_OfALoadBalancerAreIdleOnceUp(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 0, nil)
 	name, image, least := "lb", "i", int64(1)
@@ -235,7 +235,7 @@ func (s *service) rows() (rows []compute.Worker) {
 	return rows
 }
 
-func TestAWorkerThatCannotBeRemovedNowIsRemovedLater(t *testing.T) {
+func TestWorkers_FailedRemovalIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 1, nil)
 	h := &host{Fleet: s.containers}
@@ -265,7 +265,7 @@ func TestAWorkerThatCannotBeRemovedNowIsRemovedLater(t *testing.T) {
 	}, 10*time.Second, time.Millisecond)
 }
 
-func TestWhatWorkersLeftIsFoundInTime(t *testing.T) {
+func TestWorkers_LeftoversAreFoundInTime(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 1, nil)
 	s.step(0)
@@ -290,7 +290,7 @@ func TestWhatWorkersLeftIsFoundInTime(t *testing.T) {
 	require.Equal(t, []string{string(s.rows()[0].ID)}, there)
 }
 
-func TestAWorkerThatComesUpAsItIsDeletedLeavesNoLine(t *testing.T) {
+func TestWorkers_DeletedWhileComingUpLeaveNoLine(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 1, nil)
 	s.step(0)

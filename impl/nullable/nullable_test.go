@@ -14,7 +14,7 @@ type model struct {
 	Optional nullable.Nullable[string] `json:"optional,omitempty"`
 }
 
-func TestAbsentNullAndThereAreThreeThings(t *testing.T) {
+func TestNullable_AbsentNullAndThereDiffer(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]model{
 		`{"needed":null}`:                 {Needed: nullable.NewNullNullable[string]()},
@@ -33,7 +33,7 @@ func TestAbsentNullAndThereAreThreeThings(t *testing.T) {
 	require.Error(t, json.Unmarshal([]byte(`{"needed":1}`), new(model)))
 }
 
-func TestOnlyAValueCanBeGot(t *testing.T) {
+func TestNullable_OnlyAValueCanBeGot(t *testing.T) {
 	t.Parallel()
 	var absent nullable.Nullable[int]
 	null, there := nullable.NewNullNullable[int](), nullable.NewNullableWithValue(0)

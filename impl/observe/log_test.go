@@ -38,7 +38,7 @@ func (p *pipe) has(text string) int {
 	return strings.Count(p.text.String(), text)
 }
 
-func TestALogThatNobodyReadsHoldsNobodyUpAndDropsWhatHasNoRoom(t *testing.T) {
+func TestLog_UnreadOneDropsWhatHasNoRoom(t *testing.T) {
 	t.Parallel()
 	to := &pipe{}
 	var l *observe.Log
@@ -69,7 +69,7 @@ func TestALogThatNobodyReadsHoldsNobodyUpAndDropsWhatHasNoRoom(t *testing.T) {
 	require.Equal(t, dropped, l.Dropped())
 }
 
-func TestALogWhoseReaderHasGoneCountsWhatItCannotWrite(t *testing.T) {
+func TestLog_CountsWhatItCannotWrite(t *testing.T) {
 	t.Parallel()
 	to := &pipe{gone: true}
 	l := observe.NewLog(to, func(int64) {})
@@ -81,7 +81,7 @@ func TestALogWhoseReaderHasGoneCountsWhatItCannotWrite(t *testing.T) {
 	require.EqualValues(t, 3, l.Dropped())
 }
 
-func TestTheEndOfALogThatNobodyReadsIsNotWaitedForForEver(t *testing.T) {
+func TestLog_Flush_DoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})

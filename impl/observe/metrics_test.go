@@ -70,7 +70,7 @@ func scrape(t *testing.T, metrics http.Handler) []string {
 	return strings.Split(answer.Body.String(), "\n")
 }
 
-func TestTheMetricsTellWhatWasCounted(t *testing.T) {
+func TestMetrics_TellWhatWasCounted(t *testing.T) {
 	t.Parallel()
 	lines := scrape(t, used(t, nil))
 	for _, line := range []string{
@@ -110,14 +110,14 @@ func TestTheMetricsTellWhatWasCounted(t *testing.T) {
 	}
 }
 
-func TestTheMetricsAreAsTheLinterOfPrometheusWantsThem(t *testing.T) {
+func TestMetrics_PassTheLinterOfPrometheus(t *testing.T) {
 	t.Parallel()
 	problems, err := promlint.New(strings.NewReader(strings.Join(scrape(t, used(t, nil)), "\n"))).Lint()
 	require.NoError(t, err)
 	require.Empty(t, problems)
 }
 
-func TestWhatCannotBeToldIsLeftOut(t *testing.T) {
+func TestMetrics_OmitWhatCannotBeTold(t *testing.T) {
 	t.Parallel()
 	text := strings.Join(scrape(t, used(t, context.DeadlineExceeded)), "\n")
 	require.NotContains(t, text, "berth_pods{")
@@ -165,7 +165,7 @@ func series(lines []string) map[string]string {
 	return rows
 }
 
-func TestTheTableListsTheMetricsThatAreServed(t *testing.T) {
+func TestMetrics_TableListsThoseThatAreServed(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("METRICS.md")
 	require.NoError(t, err)
@@ -186,7 +186,7 @@ func TestTheTableListsTheMetricsThatAreServed(t *testing.T) {
 	require.Greater(t, len(slices.Collect(maps.Keys(listed))), 20)
 }
 
-func TestADeletedEndpointHasNoSeriesAnyMore(t *testing.T) {
+func TestMetrics_DeletedEndpointHasNoSeries(t *testing.T) {
 	t.Parallel()
 	m := observe.NewMetrics("v1")
 	e, other := m.Endpoint("gone"), m.Endpoint("stays")
@@ -199,7 +199,7 @@ func TestADeletedEndpointHasNoSeriesAnyMore(t *testing.T) {
 	require.Contains(t, text, `berth_jobs_submitted_total{endpoint="stays"} 1`)
 }
 
-func TestCountingAllocatesNothing(t *testing.T) {
+func TestMetrics_CountingAllocatesNothing(t *testing.T) {
 	m := observe.NewMetrics("v1")
 	o, e := m.Operation("run"), m.Endpoint("one")
 	count := func() {
@@ -230,7 +230,7 @@ func BenchmarkAJobIsCounted(b *testing.B) {
 	}
 }
 
-func TestAServerThatIsTheOwnerAgainShowsHowThingsStandAgain(t *testing.T) {
+func TestMetrics_OwnerAgainShowsItsGaugesAgain(t *testing.T) {
 	t.Parallel()
 	m := observe.NewMetrics("v1")
 	handler := m.Handler()

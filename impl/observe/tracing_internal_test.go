@@ -57,7 +57,7 @@ func called(t *testing.T, kept *tracetest.InMemoryExporter, name string) (found 
 	return found
 }
 
-func TestARequestContinuesTheTraceOfItsClientAndShowsNoQuery(t *testing.T) {
+func TestTracing_ContinuesTheTraceOfTheClient(t *testing.T) {
 	t.Parallel()
 	tracing, kept := traced(t)
 	r, over := request(t, tracing, parent+"1")
@@ -74,7 +74,7 @@ func TestARequestContinuesTheTraceOfItsClientAndShowsNoQuery(t *testing.T) {
 	require.NotContains(t, fmt.Sprint(s), "secret")
 }
 
-func TestARequestThatItsClientDoesNotSampleIsNotKept(t *testing.T) {
+func TestTracing_UnsampledRequestIsNotKept(t *testing.T) {
 	t.Parallel()
 	tracing, kept := traced(t)
 	r, over := request(t, tracing, parent+"0")
@@ -85,7 +85,7 @@ func TestARequestThatItsClientDoesNotSampleIsNotKept(t *testing.T) {
 	require.Empty(t, kept.GetSpans())
 }
 
-func TestTheLifeOfAJobIsInTheTraceOfItsSubmissionWithLinksToItsWorker(t *testing.T) {
+func TestTracing_JobIsInTheTraceOfItsSubmission(t *testing.T) {
 	t.Parallel()
 	at := time.UnixMilli(1_700_000_000_000).UTC()
 	tracing, kept := traced(t)
@@ -120,7 +120,7 @@ func TestTheLifeOfAJobIsInTheTraceOfItsSubmissionWithLinksToItsWorker(t *testing
 	require.Contains(t, first.Attributes, attribute.String("berth.job.id", "j"))
 }
 
-func TestOnlySoManyJobsAreFollowed(t *testing.T) {
+func TestTracing_FollowsOnlySoManyJobs(t *testing.T) {
 	t.Parallel()
 	tracing, _ := traced(t)
 	r, _ := request(t, tracing, "")
@@ -132,7 +132,7 @@ func TestOnlySoManyJobsAreFollowed(t *testing.T) {
 	require.Len(t, tracing.jobs, followedJobs-1)
 }
 
-func TestAnEndpointThatIsNoURLIsRefused(t *testing.T) {
+func TestTracing_RefusesAnEndpointThatIsNoURL(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"", "collector:4318", "grpc://collector", "http://", "://"} {
 		_, err := TraceSettings{Endpoint: bad}.check()
@@ -147,7 +147,7 @@ func TestAnEndpointThatIsNoURLIsRefused(t *testing.T) {
 	}
 }
 
-func TestABatchIsSentAgainToABusyReceiverAndTheLogTellsOfLossesOnce(t *testing.T) {
+func TestPoster_RepeatsABatchAndLogsLossesOnce(t *testing.T) {
 	t.Parallel()
 	var answers atomic.Int64
 	status := make(chan int, 10)

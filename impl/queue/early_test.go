@@ -13,7 +13,7 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-func TestWhoAsksForAJobThatWasHandedOverBeforeItsCommitWaitsForTheCommit(t *testing.T) {
+func TestSubmit_EarlyHandOverIsReadAfterItsCommit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := open(t)

@@ -21,7 +21,7 @@ func (b *bench) stored(id compute.JobID) (s compute.JobStatus) {
 	return s
 }
 
-func TestRemovingAnEndpointCancelsItsJobsAndEndsWhatIsHeld(t *testing.T) {
+func TestEndpoints_RemovalCancelsTheirJobs(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	b.queue.WorkerStarted(b.endpoint, "w", 1)
@@ -53,7 +53,7 @@ func TestRemovingAnEndpointCancelsItsJobsAndEndsWhatIsHeld(t *testing.T) {
 	require.NoError(t, b.queue.RemoveEndpoint(t.Context(), b.endpoint))
 }
 
-func TestAHeldTakeOfARemovedEndpointIsAnswered(t *testing.T) {
+func TestEndpoints_RemovalAnswersHeldTakes(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	ended := make(chan []queue.Taken)
@@ -70,7 +70,7 @@ func TestAHeldTakeOfARemovedEndpointIsAnswered(t *testing.T) {
 	require.Empty(t, <-ended)
 }
 
-func TestTheRemovalOfAnEndpointIsSeenThroughAfterARestart(t *testing.T) {
+func TestEndpoints_RemovalGoesOnAfterARestart(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	running, waiting := b.run(queue.Submission{}), b.run(queue.Submission{})
@@ -91,7 +91,7 @@ func TestTheRemovalOfAnEndpointIsSeenThroughAfterARestart(t *testing.T) {
 	require.Equal(t, compute.JobCancelled, b.stored(waiting))
 }
 
-func TestSightsTellOfEveryWorkerAndOfThoseThatAreMissing(t *testing.T) {
+func TestEndpoints_WorkerStatesNameMissingOnesToo(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	b.queue.WorkerStarted(b.endpoint, "b", 1)

@@ -26,7 +26,7 @@ func (f *fifo) room() (n int) {
 	return n
 }
 
-func TestALineWhoseJobsEndWhereTheyWaitDoesNotGrow(t *testing.T) {
+func TestFifo_DoesNotGrowWhileJobsEndInIt(t *testing.T) {
 	t.Parallel()
 	const wait = 5000
 	var f fifo
@@ -66,7 +66,7 @@ func TestALineWhoseJobsEndWhereTheyWaitDoesNotGrow(t *testing.T) {
 	require.Nil(t, f.waits, "a map gives nothing back but as a whole")
 }
 
-func TestAFifoDoesWhatASliceDoes(t *testing.T) {
+func TestFifo_DoesWhatASliceDoes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 0))
@@ -118,7 +118,7 @@ func TestAFifoDoesWhatASliceDoes(t *testing.T) {
 	}
 }
 
-func TestABacklogHasNoObjectPerJob(t *testing.T) {
+func TestDispatcher_BacklogHasNoObjectPerJob(t *testing.T) {
 	const jobs = 100_000
 	objects := func() (n uint64) {
 		var m runtime.MemStats

@@ -45,8 +45,8 @@ type replicaSettings struct{ Data, Store, Listen, SecretKey string }
 
 type started struct{ Key, Endpoint string }
 
-// TestReplica is no test: it is what TestHistoriesAcrossReplicas starts, and kills.
-func TestReplica(t *testing.T) { //nolint:paralleltest // it is the only one of its process
+// TestHistories_ProcessOfAReplica is no test: it is what TestHistories_AcrossReplicasHaveAnOrder starts, and kills.
+func TestHistories_ProcessOfAReplica(t *testing.T) { //nolint:paralleltest // it is the only one of its process
 	var c replicaSettings
 	if json.Unmarshal([]byte(os.Getenv(replicaVariable)), &c) != nil {
 		t.Skip("it is started by another test")
@@ -60,10 +60,10 @@ func TestReplica(t *testing.T) { //nolint:paralleltest // it is the only one of 
 	require.NoError(t, s.Close())
 }
 
-// TestHistoriesAcrossReplicasAreThoseOfOneAfterTheOther has clients call three replicas over HTTP, any of them each time, while the one that
+// TestHistories_AcrossReplicasHaveAnOrder has clients call three replicas over HTTP, any of them each time, while the one that
 // owns the database is killed, and looks for an order of the calls to each job. A call without an answer, or that is to be made
 // again, may have done what it was to do. BERTH_KILLS sets how often the owner is killed, each time in another history.
-func TestHistoriesAcrossReplicasAreThoseOfOneAfterTheOther(t *testing.T) {
+func TestHistories_AcrossReplicasHaveAnOrder(t *testing.T) {
 	t.Parallel()
 	cluster, err := pgtest.Start(t.Context(), "fsync=off")
 	if errors.Is(err, pgtest.ErrMissing) {
@@ -126,7 +126,7 @@ func startGroup(t *testing.T, store string) *replicaGroup {
 func (g *replicaGroup) start(n int) (s started) {
 	settings, err := json.Marshal(g.settings[n])
 	require.NoError(g.t, err)
-	cmd := exec.Command(os.Args[0], "-test.run=^TestReplica$")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestHistories_ProcessOfAReplica$")
 	cmd.Env = append(os.Environ(), replicaVariable+"="+string(settings))
 	out, err := cmd.StdoutPipe()
 	require.NoError(g.t, err)

@@ -41,18 +41,18 @@ func historySettings() queue.Settings {
 // tooLong is how long no take may be held here, and nothing takes that long.
 const tooLong = 10 * time.Second
 
-// TestHistoriesOfEveryJobAreThoseOfOneAfterTheOther has clients call a queue at once, and looks for an order of the calls to each
+// TestHistories_OfEveryJobHaveAnOrder has clients call a queue at once, and looks for an order of the calls to each
 // job in which they could have come one after the other: there is one unless somebody saw what was not so. The moments of the
 // calls are chance; a seed gives what each client asks for.
-func TestHistoriesOfEveryJobAreThoseOfOneAfterTheOther(t *testing.T) {
+func TestHistories_OfEveryJobHaveAnOrder(t *testing.T) {
 	t.Parallel()
 	s := openHistories(t, nil)
 	everyHistory(t, func(uint64) *recorder { return s })
 }
 
-// TestHistoriesOfAQueueWhoseStoreFailsAndWhoseMemoryIsLost is the same while writes fail or run twice, and all memory is lost at
+// TestHistories_HaveAnOrderDespiteFailuresAndLostMemory is the same while writes fail or run twice, and all memory is lost at
 // random: a call that failed changed nothing, unless the outcome is unknown.
-func TestHistoriesOfAQueueWhoseStoreFailsAndWhoseMemoryIsLost(t *testing.T) {
+func TestHistories_HaveAnOrderDespiteFailuresAndLostMemory(t *testing.T) {
 	t.Parallel()
 	everyHistory(t, func(seed uint64) *recorder { return openHistories(t, rand.New(rand.NewPCG(seed, 1))) })
 }

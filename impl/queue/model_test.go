@@ -35,10 +35,10 @@ func modelSettings(seed uint64) queue.Settings {
 	return queue.Settings{Lease: 30 * time.Second, MaxAttempts: 1 + int(seed%3), RunOutputLimit: 20, SyncLimit: 30}
 }
 
-// TestModelTheQueueDoesWhatItsReferenceDoes makes random operations on a queue and on the reference and compares what they
+// TestModel_QueueDoesWhatItsReferenceDoes makes random operations on a queue and on the reference and compares what they
 // answer and what is left. Each operation has a random source of its own, so that a failing seed can be told with as few
 // operations as fail.
-func TestModelTheQueueDoesWhatItsReferenceDoes(t *testing.T) {
+func TestModel_QueueDoesWhatItsReferenceDoes(t *testing.T) {
 	t.Parallel()
 	first, seeds := uint64(1), uint64(modelSeeds)
 	seeds = cmp.Or(environment(t, "BERTH_SEEDS"), seeds)

@@ -49,7 +49,7 @@ func (b *bench) report(id compute.JobID, r queue.Report) {
 	require.NoError(b, b.queue.Finish(b.Context(), user, b.endpoint, "w", id, r))
 }
 
-func TestAMeterAndATraceAreToldOfEachStepOfAJobOnce(t *testing.T) {
+func TestMeter_IsToldOfEachStepOnce(t *testing.T) {
 	t.Parallel()
 	b, m, f := watched(t)
 	id := b.run(queue.Submission{})
@@ -62,7 +62,7 @@ func TestAMeterAndATraceAreToldOfEachStepOfAJobOnce(t *testing.T) {
 	require.Equal(t, told{"submitted", "taken w", "ended COMPLETED"}, f.told)
 }
 
-func TestAMeterIsToldOfLostFailedCancelledPurgedAndOverdueJobs(t *testing.T) {
+func TestMeter_IsToldOfJobsThatDoNotComplete(t *testing.T) {
 	t.Parallel()
 	b, m, _ := watched(t)
 	id := b.run(queue.Submission{})
@@ -97,7 +97,7 @@ func TestAMeterIsToldOfLostFailedCancelledPurgedAndOverdueJobs(t *testing.T) {
 	require.Equal(t, told{"forget"}, *m)
 }
 
-func TestATraceIsToldOfAJobThatIsHandedOverBeforeItsCommitAndOfOneThatIsNotStored(t *testing.T) {
+func TestTrace_IsToldOfEarlyAndUnstoredJobs(t *testing.T) {
 	t.Parallel()
 	b, m, f := watched(t)
 	ctx, over := context.WithCancel(t.Context())
@@ -114,7 +114,7 @@ func TestATraceIsToldOfAJobThatIsHandedOverBeforeItsCommitAndOfOneThatIsNotStore
 	require.Equal(t, told{"submitted", "waits", "over"}, f.told)
 }
 
-func TestTheLinesTellWhatWaitsForHowLongAndWhatWorkersDo(t *testing.T) {
+func TestDispatcher_ViewTellsWhatWaitsAndWorks(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	first := b.clock.Now()

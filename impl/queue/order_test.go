@@ -24,7 +24,7 @@ func (b *bench) beside(seed byte) *queue.Queue {
 	return q
 }
 
-func TestTwoSourcesOfIDsInOneMillisecondDoNotCollide(t *testing.T) {
+func TestSubmit_TwoSourcesOfIDsDoNotCollide(t *testing.T) {
 	t.Parallel()
 	for name, seeds := range map[string][2]byte{
 		"of two numbers":                   {1, 2},
@@ -62,7 +62,7 @@ func TestTwoSourcesOfIDsInOneMillisecondDoNotCollide(t *testing.T) {
 }
 
 // A job that is waited for may get another id while it is stored: who waits hears of its end all the same.
-func TestAWaitHearsOfTheEndOfAJobWhoseFirstIDWasTaken(t *testing.T) {
+func TestSubmit_WaitHearsOfAJobWhoseIDChanged(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	first, second := b.beside(4), b.beside(4)
@@ -94,7 +94,7 @@ func TestAWaitHearsOfTheEndOfAJobWhoseFirstIDWasTaken(t *testing.T) {
 	require.Equal(t, compute.JobCompleted, done.Status)
 }
 
-func TestDemandsAreInTheOrderOfTheEndpoints(t *testing.T) {
+func TestDemands_AreInTheOrderOfTheEndpoints(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	for i := range 30 {

@@ -85,7 +85,7 @@ func (b *bench) sweepAfter(d time.Duration) {
 	require.NoError(b, b.queue.Sweep(b.Context()))
 }
 
-func TestAJobOfASilentWorkerGoesBackAndFailsAfterThreeAttempts(t *testing.T) {
+func TestLease_SilentWorkersJobFailsAfterThreeAttempts(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	id := b.run(queue.Submission{})
@@ -110,7 +110,7 @@ func TestAJobOfASilentWorkerGoesBackAndFailsAfterThreeAttempts(t *testing.T) {
 	require.EqualValues(t, 1, health.Jobs.Failed)
 }
 
-func TestAPingThatNamesTheJobKeepsItsLease(t *testing.T) {
+func TestLease_PingThatNamesTheJobKeepsIt(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	id := b.run(queue.Submission{})
@@ -125,7 +125,7 @@ func TestAPingThatNamesTheJobKeepsItsLease(t *testing.T) {
 	require.Equal(t, compute.JobInQueue, b.status(id).Status)
 }
 
-func TestALostJobIsNotHandedToTheWorkerThatMayStillHoldIt(t *testing.T) {
+func TestTake_LostJobGoesToAnotherWorker(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	lost, next := b.run(queue.Submission{}), b.run(queue.Submission{})
@@ -138,7 +138,7 @@ func TestALostJobIsNotHandedToTheWorkerThatMayStillHoldIt(t *testing.T) {
 	require.Equal(t, compute.JobInProgress, b.status(lost).Status, "a late report of the former holder")
 }
 
-func TestTheExecutionTimeoutEndsAJobAndStopsItsWorker(t *testing.T) {
+func TestSweep_ExecutionTimeoutEndsAndStopsAJob(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	id := b.run(queue.Submission{ExecutionTimeout: 5 * time.Second})
@@ -152,7 +152,7 @@ func TestTheExecutionTimeoutEndsAJobAndStopsItsWorker(t *testing.T) {
 	require.Equal(t, []compute.JobID{id}, stops)
 }
 
-func TestTheTimeToLiveEndsAWaitingJobAndTheRetentionForgetsIt(t *testing.T) {
+func TestSweep_TTLEndsAndRetentionForgetsAJob(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	id := b.run(queue.Submission{TTL: 10 * time.Second})
@@ -173,7 +173,7 @@ func TestTheTimeToLiveEndsAWaitingJobAndTheRetentionForgetsIt(t *testing.T) {
 	}))
 }
 
-func TestAnOutputOverTheLimitFailsTheJob(t *testing.T) {
+func TestFinish_OutputOverTheLimitFailsTheJob(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	id := b.run(queue.Submission{})
@@ -187,7 +187,7 @@ func TestAnOutputOverTheLimitFailsTheJob(t *testing.T) {
 	require.Equal(t, "the output of 10000001 bytes is over the limit of 10000000 bytes", b.status(id).Error)
 }
 
-func TestARestartKeepsTheLineAndWhatIsHeld(t *testing.T) {
+func TestQueue_RestartKeepsTheOrderAndWhatIsHeld(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	held := b.run(queue.Submission{})
@@ -201,7 +201,7 @@ func TestARestartKeepsTheLineAndWhatIsHeld(t *testing.T) {
 	require.Equal(t, compute.JobCompleted, b.status(held).Status)
 }
 
-func TestAWaiterGetsTheEndAndATakerTheJobWithoutPolling(t *testing.T) {
+func TestQueue_WaitersAndTakersNeedNoPolling(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	ended := make(chan compute.Job, 1)
@@ -214,7 +214,7 @@ func TestAWaiterGetsTheEndAndATakerTheJobWithoutPolling(t *testing.T) {
 	require.Equal(t, compute.JobCompleted, (<-ended).Status)
 }
 
-func TestJobsAreTakenOnceByManyTakers(t *testing.T) {
+func TestTake_ManyTakersGetEachJobOnce(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	const jobs, takers = 400, 16
@@ -253,7 +253,7 @@ func TestJobsAreTakenOnceByManyTakers(t *testing.T) {
 	}
 }
 
-func TestAnUnknownEndpointAndSomebodyElsesAreNotFound(t *testing.T) {
+func TestEndpoints_UnknownAndForeignOnesAreNotFound(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	_, err := b.queue.Run(t.Context(), user, "nosuchendpoint", queue.Submission{})
@@ -264,7 +264,7 @@ func TestAnUnknownEndpointAndSomebodyElsesAreNotFound(t *testing.T) {
 	require.Equal(t, compute.NotFound, compute.CodeOf(err))
 }
 
-func TestAJobThatIsCancelledAfterItsWorkerWasLostHasNoExecutionTime(t *testing.T) {
+func TestCancel_LostJobHasNoExecutionTime(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	id := b.run(queue.Submission{})
@@ -277,7 +277,7 @@ func TestAJobThatIsCancelledAfterItsWorkerWasLostHasNoExecutionTime(t *testing.T
 	require.Zero(t, j.ExecutionTime(), "it was waiting")
 }
 
-func TestJobsThatGoBackTogetherKeepTheirOrder(t *testing.T) {
+func TestTake_JobsThatGoBackKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	var ids []compute.JobID
@@ -297,7 +297,7 @@ func TestJobsThatGoBackTogetherKeepTheirOrder(t *testing.T) {
 	require.Equal(t, ids, b.take("w", 8))
 }
 
-func TestALostJobIsHandedToNoneOfTheWorkersThatMayStillHoldIt(t *testing.T) {
+func TestTake_LostJobAvoidsAllThatMayHoldIt(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	id := b.run(queue.Submission{})
@@ -314,7 +314,7 @@ func TestALostJobIsHandedToNoneOfTheWorkersThatMayStillHoldIt(t *testing.T) {
 	require.Equal(t, []compute.JobID{id}, b.take("first", 2), "a report that came too late is an end too")
 }
 
-func TestAWorkerThatGetsAJobAnewIsNotToldToStopIt(t *testing.T) {
+func TestRetry_NewAttemptIsNotStopped(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	id := b.run(queue.Submission{ExecutionTimeout: 5 * time.Second})
@@ -329,7 +329,7 @@ func TestAWorkerThatGetsAJobAnewIsNotToldToStopIt(t *testing.T) {
 	require.Empty(t, stops)
 }
 
-func TestAJobThatCameBackDoesNotHideThatTheOthersAreOverdue(t *testing.T) {
+func TestDemands_JobThatCameBackHidesNoneOverdue(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	b.queue.SetEndpoint(compute.Endpoint{ID: b.endpoint, UserID: user, Name: "one", Image: "one", WorkersMax: 3, ScalerValue: 4})
@@ -342,7 +342,7 @@ func TestAJobThatCameBackDoesNotHideThatTheOthersAreOverdue(t *testing.T) {
 	require.Equal(t, 1, b.queue.Demands()[0].Overdue)
 }
 
-func TestTheExecutionTimeoutIsDueBeforeTheEndOfTheLease(t *testing.T) {
+func TestSweep_ExecutionTimeoutIsDueBeforeTheLease(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	b.run(queue.Submission{ExecutionTimeout: 20 * time.Second})
@@ -352,7 +352,7 @@ func TestTheExecutionTimeoutIsDueBeforeTheEndOfTheLease(t *testing.T) {
 	require.Equal(t, b.clock.Now().Add(20*time.Second), next)
 }
 
-func TestAStoreWithAJobThatIsNotOfBerthIsRefused(t *testing.T) {
+func TestQueue_RefusesAStoreWithAStrangeJob(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	require.NoError(t, b.db.Write(t.Context(), func(tx store.Tx) error {

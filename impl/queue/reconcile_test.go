@@ -81,7 +81,7 @@ func breakable(t *testing.T) (*bench, *broken, []queue.Taken) {
 	return b, s, taken
 }
 
-func TestAJobThatCouldNotBeHandedBackIsWithTheNextSweep(t *testing.T) {
+func TestSweep_TakesBackAJobThatCouldNotBeHandedBack(t *testing.T) {
 	t.Parallel()
 	for _, lies := range []bool{false, true} {
 		b, s, taken := breakable(t)
@@ -98,7 +98,7 @@ func TestAJobThatCouldNotBeHandedBackIsWithTheNextSweep(t *testing.T) {
 	}
 }
 
-func TestTheJobsOfAWorkerThatEndsWhileTheStoreFailsGoBackWithTheNextSweep(t *testing.T) {
+func TestSweep_TakesBackJobsOfAWorkerThatEnded(t *testing.T) {
 	t.Parallel()
 	for _, lies := range []bool{false, true} {
 		b, s, taken := breakable(t)
@@ -112,7 +112,7 @@ func TestTheJobsOfAWorkerThatEndsWhileTheStoreFailsGoBackWithTheNextSweep(t *tes
 	}
 }
 
-func TestWhoWaitsForAnEndOfUnknownOutcomeHearsOfItWithTheNextSweep(t *testing.T) {
+func TestSweep_TellsWaitersOfAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	b, s, taken := breakable(t)
 	heard := make(chan compute.Job, 1)
@@ -129,7 +129,7 @@ func TestWhoWaitsForAnEndOfUnknownOutcomeHearsOfItWithTheNextSweep(t *testing.T)
 	require.Equal(t, compute.JobCompleted, (<-heard).Status)
 }
 
-func TestASweepThatFailsIsTriedAgainAfterAPauseThatDoubles(t *testing.T) {
+func TestSweep_FailureIsTriedAgainAfterADoublingPause(t *testing.T) {
 	t.Parallel()
 	b, s, taken := breakable(t)
 	b.clock.Advance(30 * time.Second) // the lease is over
@@ -154,7 +154,7 @@ func TestASweepThatFailsIsTriedAgainAfterAPauseThatDoubles(t *testing.T) {
 	require.Equal(t, compute.JobInQueue, b.status(taken[0].ID).Status)
 }
 
-func TestNothingMoreIsBegunThatCouldBeInDoubtWhileTooMuchIs(t *testing.T) {
+func TestDoubts_AreBounded(t *testing.T) {
 	t.Parallel()
 	b, s, taken := breakable(t)
 	s.is, s.vague = true, true

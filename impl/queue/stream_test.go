@@ -33,7 +33,7 @@ func (b *bench) finish(w compute.WorkerID, id compute.JobID, r queue.Report) {
 	require.NoError(b, b.queue.Finish(b.Context(), user, b.endpoint, w, id, r))
 }
 
-func TestAStreamHandsOverEachChunkOnceAndTheLastOnesWithTheEnd(t *testing.T) {
+func TestStream_HandsOverEachChunkOnce(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	id := b.run(queue.Submission{})
@@ -63,7 +63,7 @@ func TestAStreamHandsOverEachChunkOnceAndTheLastOnesWithTheEnd(t *testing.T) {
 	}
 }
 
-func TestTheStreamOfACancelledJobEndsWithNotFound(t *testing.T) {
+func TestStream_OfACancelledJobEndsWithNotFound(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	id := b.run(queue.Submission{})
@@ -84,7 +84,7 @@ func TestTheStreamOfACancelledJobEndsWithNotFound(t *testing.T) {
 	require.Equal(t, compute.JobCancelled, b.status(id).Status, "the job itself can still be read")
 }
 
-func TestAReadOfAStreamIsHeldForTheFirstChunkOrTheEnd(t *testing.T) {
+func TestStream_ReadIsHeldForChunkOrEnd(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	id := b.run(queue.Submission{})
@@ -110,7 +110,7 @@ func TestAReadOfAStreamIsHeldForTheFirstChunkOrTheEnd(t *testing.T) {
 	require.Equal(t, answer{compute.JobCompleted, 0}, <-answers)
 }
 
-func TestALargeChunkIsCutIntoPiecesThatMakeItAgain(t *testing.T) {
+func TestStream_LargeChunkIsCutIntoPieces(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	id := b.run(queue.Submission{})
@@ -137,7 +137,7 @@ func TestALargeChunkIsCutIntoPiecesThatMakeItAgain(t *testing.T) {
 	}
 }
 
-func TestALostJobsChunksAreForgotten(t *testing.T) {
+func TestStream_ForgetsChunksOfALostJob(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	id := b.run(queue.Submission{})
@@ -150,7 +150,7 @@ func TestALostJobsChunksAreForgotten(t *testing.T) {
 	require.Equal(t, []string{`2`}, chunks)
 }
 
-func TestAStreamOfMoreThanOneReadShowsItsEndWithTheLastChunks(t *testing.T) {
+func TestStream_LongOneEndsWithItsLastChunks(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	id := b.run(queue.Submission{})
@@ -169,7 +169,7 @@ func TestAStreamOfMoreThanOneReadShowsItsEndWithTheLastChunks(t *testing.T) {
 	require.Len(t, chunks, 3)
 }
 
-func TestARetriedJobRunsAgainWithItsInputAndWithoutItsOutput(t *testing.T) {
+func TestRetry_RunsAgainWithItsInputWithoutItsOutput(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	id := b.run(queue.Submission{Input: json.RawMessage(`{"n":1}`)})
@@ -195,7 +195,7 @@ func TestARetriedJobRunsAgainWithItsInputAndWithoutItsOutput(t *testing.T) {
 	require.Equal(t, compute.NotFound, compute.CodeOf(err), "expired")
 }
 
-func TestARetriedJobDoesNotGoToAWorkerThatMayStillRunIt(t *testing.T) {
+func TestRetry_AvoidsAWorkerThatMayStillRunIt(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	id := b.run(queue.Submission{ExecutionTimeout: 5 * time.Second})
@@ -210,7 +210,7 @@ func TestARetriedJobDoesNotGoToAWorkerThatMayStillRunIt(t *testing.T) {
 	require.Equal(t, []compute.JobID{id}, b.take("w", 1), "it stopped it")
 }
 
-func TestAPurgeCancelsWhatWaitsAndNothingElse(t *testing.T) {
+func TestPurge_CancelsWhatWaitsAndNothingElse(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	held := b.run(queue.Submission{})
@@ -237,7 +237,7 @@ func TestAPurgeCancelsWhatWaitsAndNothingElse(t *testing.T) {
 	require.Equal(t, []compute.JobID{after}, b.take("w", 9))
 }
 
-func TestAReportThroughAnotherEndpointChangesNothing(t *testing.T) {
+func TestEndpoints_ReportThroughAnotherChangesNothing(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	const other compute.EndpointID = "endpointtwo000"
@@ -258,7 +258,7 @@ func TestAReportThroughAnotherEndpointChangesNothing(t *testing.T) {
 	require.Equal(t, compute.JobInQueue, b.status(id).Status, "its lease was not renewed")
 }
 
-func TestPiecesOfALongChunkAreFullAndNotOverTheLimit(t *testing.T) {
+func TestStream_PiecesAreFullAndWithinTheLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 1_000_000 // bytes of JSON
 	for _, character := range []string{"a", "é", "😀", "\n", "\x01", "\x1f", `"`, `\`, "\u2028", "\u2029", "<", "\x7f"} {

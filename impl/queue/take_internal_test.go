@@ -9,7 +9,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-func TestAHoldThatIsOverIsOverAlsoWithAJobOfTheLastMoment(t *testing.T) {
+func TestTake_HoldEndsAlsoWithALastMomentJob(t *testing.T) {
 	t.Parallel()
 	const e = compute.EndpointID("e")
 	d := newDispatcher(compute.Endpoint{ID: e})

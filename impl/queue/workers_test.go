@@ -43,7 +43,7 @@ func (b *bench) requireStops(want ...compute.JobID) {
 	require.Equal(b, want, ids)
 }
 
-func TestAWorkerThatNeverAsksWhatToStopIsReplaced(t *testing.T) {
+func TestWorkers_NeverAskingWhatToStopAreReplaced(t *testing.T) {
 	t.Parallel()
 	b, id := managed(t)
 	b.cancel(id)
@@ -54,7 +54,7 @@ func TestAWorkerThatNeverAsksWhatToStopIsReplaced(t *testing.T) {
 	require.True(t, b.leaving())
 }
 
-func TestAWorkerThatStillNamesAJobItWasToldToStopIsReplaced(t *testing.T) {
+func TestWorkers_StillNamingAStoppedJobAreReplaced(t *testing.T) {
 	t.Parallel()
 	b, id := managed(t)
 	b.cancel(id)
@@ -68,7 +68,7 @@ func TestAWorkerThatStillNamesAJobItWasToldToStopIsReplaced(t *testing.T) {
 	require.True(t, b.leaving())
 }
 
-func TestAWorkerThatStoppedItsJobStays(t *testing.T) {
+func TestWorkers_ThatStoppedTheirJobStay(t *testing.T) {
 	t.Parallel()
 	b, id := managed(t)
 	b.cancel(id)
@@ -79,7 +79,7 @@ func TestAWorkerThatStoppedItsJobStays(t *testing.T) {
 	require.False(t, b.leaving(), "a later attempt at the same job")
 }
 
-func TestAWorkerThatReportsTheEndOfAJobToStopStays(t *testing.T) {
+func TestWorkers_ThatReportAJobToStopStay(t *testing.T) {
 	t.Parallel()
 	b, id := managed(t)
 	b.cancel(id)
@@ -90,7 +90,7 @@ func TestAWorkerThatReportsTheEndOfAJobToStopStays(t *testing.T) {
 	require.Equal(t, compute.JobCancelled, b.status(id).Status)
 }
 
-func TestAWorkerThatAsksToLeaveGetsNothingMoreAndEndsWhenItHoldsNothing(t *testing.T) {
+func TestWorkers_AskingToLeaveEndWithTheirLastJob(t *testing.T) {
 	t.Parallel()
 	b, id := managed(t)
 	other := b.run(queue.Submission{})
@@ -105,7 +105,7 @@ func TestAWorkerThatAsksToLeaveGetsNothingMoreAndEndsWhenItHoldsNothing(t *testi
 	require.Equal(t, []compute.JobID{next}, b.take("other", 1))
 }
 
-func TestAWorkerThatIsNeverHeardOfAfterItsTakeLosesTheJob(t *testing.T) {
+func TestLease_EndsIfNothingFollowsTheTake(t *testing.T) {
 	t.Parallel()
 	b, id := managed(t)
 	b.sweepAfter(29 * time.Second)
@@ -116,7 +116,7 @@ func TestAWorkerThatIsNeverHeardOfAfterItsTakeLosesTheJob(t *testing.T) {
 	require.Equal(t, []compute.JobID{id}, b.take("other", 1))
 }
 
-func TestWhateverAWorkerSaysThatNeverPingsKeepsItsJobs(t *testing.T) {
+func TestLease_AnyWordKeepsItWithoutPings(t *testing.T) {
 	t.Parallel()
 	b, id := managed(t)
 	other := b.run(queue.Submission{})
@@ -146,7 +146,7 @@ func TestWhateverAWorkerSaysThatNeverPingsKeepsItsJobs(t *testing.T) {
 	require.Equal(t, compute.JobInQueue, b.status(id).Status, "what it says before it exits is no sign of life")
 }
 
-func TestOfAWorkerThatPingsAPollKeepsNoJob(t *testing.T) {
+func TestLease_PollKeepsNoneWherePingsDo(t *testing.T) {
 	t.Parallel()
 	b, id := managed(t)
 	b.ping(id)
@@ -157,7 +157,7 @@ func TestOfAWorkerThatPingsAPollKeepsNoJob(t *testing.T) {
 	require.Equal(t, compute.JobInQueue, b.status(id).Status)
 }
 
-func TestAfterAPauseOrAStepOfTheClockEveryLeaseBeginsAfresh(t *testing.T) {
+func TestLease_BeginsAfreshAfterAPauseOrStep(t *testing.T) {
 	t.Parallel()
 	for _, step := range []time.Duration{time.Hour, -time.Hour, 6 * time.Second} {
 		b, id := managed(t)
@@ -174,7 +174,7 @@ func TestAfterAPauseOrAStepOfTheClockEveryLeaseBeginsAfresh(t *testing.T) {
 	}
 }
 
-func TestAfterAPauseNoWorkerIsForgotten(t *testing.T) {
+func TestWorkers_NoneIsForgottenAfterAPause(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	b.ping()
@@ -186,7 +186,7 @@ func TestAfterAPauseNoWorkerIsForgotten(t *testing.T) {
 	require.Empty(t, b.queue.WorkerStates(b.endpoint))
 }
 
-func TestPingsOfADeadWorkersPingerRenewNothing(t *testing.T) {
+func TestLease_PingOfADeadWorkerRenewsNothing(t *testing.T) {
 	t.Parallel()
 	b, id := managed(t)
 	b.queue.WorkerGone(t.Context(), b.endpoint, "w", "the worker ended")
@@ -198,7 +198,7 @@ func TestPingsOfADeadWorkersPingerRenewNothing(t *testing.T) {
 	require.Equal(t, compute.JobInQueue, b.status(id).Status)
 }
 
-func TestLateProgressOfAnEndedJobChangesNothing(t *testing.T) {
+func TestFinish_LateProgressChangesNothing(t *testing.T) {
 	t.Parallel()
 	b, id := managed(t)
 	b.finish("w", id, queue.Report{})
@@ -208,7 +208,7 @@ func TestLateProgressOfAnEndedJobChangesNothing(t *testing.T) {
 }
 
 // A worker that pings while its take is held must not get what it may still run, and nobody must wait for it to.
-func TestAPingDuringAHeldTakeEndsAndHandsOverNothing(t *testing.T) {
+func TestTake_PingDuringAHeldOneHandsOverNothing(t *testing.T) {
 	t.Parallel()
 	b, lost := managed(t)
 	b.ping(lost)

@@ -24,7 +24,7 @@ func get(t *testing.T, path string, header map[string]string) *httptest.Response
 	return w
 }
 
-func TestThePagesOfControlsAndThePlaygroundAreListedWhereThoseAreServed(t *testing.T) {
+func TestHandlers_ListOnlyPagesThatAreServed(t *testing.T) {
 	t.Parallel()
 	body := get(t, reference.Root, nil).Body.String()
 	require.Contains(t, body, `href="/docs/rest"`)
@@ -39,7 +39,7 @@ func TestThePagesOfControlsAndThePlaygroundAreListedWhereThoseAreServed(t *testi
 	require.NotContains(t, w.Body.String(), "/graphql")
 }
 
-func TestEveryPageKeepsTheBrowserAtThisServer(t *testing.T) {
+func TestHandlers_KeepTheBrowserAtThisServer(t *testing.T) {
 	t.Parallel()
 	for path := range reference.Handlers(reference.Settings{Controls: true}) {
 		answer := get(t, path, nil)
@@ -56,7 +56,7 @@ func TestEveryPageKeepsTheBrowserAtThisServer(t *testing.T) {
 	}
 }
 
-func TestTheViewerIsSentCompressedToWhoReadsThat(t *testing.T) {
+func TestHandlers_CompressForWhoReadsThat(t *testing.T) {
 	t.Parallel()
 	const path = "/docs/swagger-ui-bundle.js"
 	answer := get(t, path, nil)
@@ -85,7 +85,7 @@ func TestTheViewerIsSentCompressedToWhoReadsThat(t *testing.T) {
 	}
 }
 
-func TestAPageShowsTheEditionThatIsChosen(t *testing.T) {
+func TestHandlers_ShowTheEditionThatIsChosen(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]string{"": "2.0.0", "?contract=2.0.0": "2.0.0", "?contract=wide": "wide", "?contract=%22%3E": "2.0.0"} {
 		r := httptest.NewRequest(http.MethodGet, "/docs/rest"+query, nil)
@@ -101,7 +101,7 @@ func TestAPageShowsTheEditionThatIsChosen(t *testing.T) {
 	}
 }
 
-func TestAFileThatTheClientHasIsNotSentAgain(t *testing.T) {
+func TestHandlers_DoNotResendWhatTheClientHas(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/docs/page.js", "/docs/swagger-ui.css"} {
 		header := map[string]string{"Accept-Encoding": "gzip"}

@@ -83,7 +83,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-func TestTheBodyOfARequestReachesTheOwnerAsItComes(t *testing.T) {
+func TestForwarder_PassesTheBodyOnAsItComes(t *testing.T) {
 	t.Parallel()
 	got := make(chan string)
 	_, other := pair(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -104,7 +104,7 @@ func TestTheBodyOfARequestReachesTheOwnerAsItComes(t *testing.T) {
 	asking.Wait()
 }
 
-func TestTheAnswerOfTheOwnerReachesTheClientAsItComes(t *testing.T) {
+func TestForwarder_PassesTheAnswerOnAsItComes(t *testing.T) {
 	t.Parallel()
 	say := make(chan string)
 	_, other := pair(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -132,7 +132,7 @@ func TestTheAnswerOfTheOwnerReachesTheClientAsItComes(t *testing.T) {
 	require.NoError(t, answer.Body.Close())
 }
 
-func TestTheOwnerSeesARequestAsItsClientSentIt(t *testing.T) {
+func TestForwarder_OwnerSeesARequestAsItWasSent(t *testing.T) {
 	t.Parallel()
 	type seen struct {
 		remote, uri, host string
@@ -159,7 +159,7 @@ func TestTheOwnerSeesARequestAsItsClientSentIt(t *testing.T) {
 	}
 }
 
-func TestTheAddressOfTheClientIsThatWhichAReplicaSays(t *testing.T) {
+func TestForwarder_OwnerTakesTheAddressAReplicaSays(t *testing.T) {
 	t.Parallel()
 	owner := own(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.RemoteAddr) })
 	_, remote := ask(t, http.MethodGet, owner.server.URL, http.NoBody, http.Header{proofHeader: {owner.proof}, clientHeader: {"6.6.6.6:6"}})
@@ -168,7 +168,7 @@ func TestTheAddressOfTheClientIsThatWhichAReplicaSays(t *testing.T) {
 	require.NotEqual(t, "6.6.6.6:6", remote)
 }
 
-func TestAReplicaSaysFromWhereItsClientIs(t *testing.T) {
+func TestForwarder_SaysFromWhereItsClientIs(t *testing.T) {
 	t.Parallel()
 	_, other := pair(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.RemoteAddr) })
 	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/v2/pods", http.NoBody)
@@ -177,7 +177,7 @@ func TestAReplicaSaysFromWhereItsClientIs(t *testing.T) {
 	require.Equal(t, "6.6.6.6:6", w.Body.String())
 }
 
-func TestAReplicaThatBecomesTheOwnerReadsABodyFromItsBeginning(t *testing.T) {
+func TestForwarder_NewOwnerReadsABodyFromItsBeginning(t *testing.T) {
 	t.Parallel()
 	former, _ := seeing(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -196,7 +196,7 @@ func TestAReplicaThatBecomesTheOwnerReadsABodyFromItsBeginning(t *testing.T) {
 	asking.Wait()
 }
 
-func TestARequestGoesOneHopAtMost(t *testing.T) {
+func TestForwarder_GoesOneHopAtMost(t *testing.T) {
 	t.Parallel()
 	var seen atomic.Int64
 	_, other := pair(t, func(http.ResponseWriter, *http.Request) { seen.Add(1) })
@@ -206,8 +206,8 @@ func TestARequestGoesOneHopAtMost(t *testing.T) {
 	require.Zero(t, seen.Load())
 }
 
-// TestARequestIsSentToTheNextOwnerIfTheFirstSaysThatItIsNone: what a replica knew is over, and it asks the owner that it then finds.
-func TestARequestIsSentToTheNextOwnerIfTheFirstSaysThatItIsNone(t *testing.T) {
+// TestForwarder_TriesTheNextIfTheFirstDeclines: what a replica knew is over, and it asks the owner that it then finds.
+func TestForwarder_TriesTheNextIfTheFirstDeclines(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{"short": "hello", "long": strings.Repeat("x", 3*mostKept)} {
 		former, owner, other := follow(t, "former"), own(t, echo), follow(t, "other")
@@ -239,7 +239,7 @@ func seeing(t *testing.T, answer http.HandlerFunc) (*httptest.Server, *atomic.In
 
 func cutOff(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-func TestOnlyAClientThatAsksForItHearsThatItMayGoOn(t *testing.T) {
+func TestForwarder_OnlyWhoExpectsContinueHearsIt(t *testing.T) {
 	t.Parallel()
 	_, other := pair(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
 	for _, c := range []struct {
@@ -258,7 +258,7 @@ func TestOnlyAClientThatAsksForItHearsThatItMayGoOn(t *testing.T) {
 	}
 }
 
-func TestALongBodyThatWasReadIsNotSentTwice(t *testing.T) {
+func TestForwarder_LongBodyIsNotSentTwice(t *testing.T) {
 	t.Parallel()
 	former, seen := seeing(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -273,7 +273,7 @@ func TestALongBodyThatWasReadIsNotSentTwice(t *testing.T) {
 	require.EqualValues(t, 1, seen.Load())
 }
 
-func TestAPostThatMayHaveBeenSeenIsNotSentTwice(t *testing.T) {
+func TestForwarder_PostThatWasSeenIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	owner, seen := seeing(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -287,7 +287,7 @@ func TestAPostThatMayHaveBeenSeenIsNotSentTwice(t *testing.T) {
 	require.EqualValues(t, 1, seen.Load())
 }
 
-func TestAReadIsMadeAgainIfItsAnswerWasLost(t *testing.T) {
+func TestForwarder_ReadIsRepeatedIfItsAnswerWasLost(t *testing.T) {
 	t.Parallel()
 	lost, seen := seeing(t, cutOff)
 	owner, other := own(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "read") }), follow(t, "other")
@@ -303,7 +303,7 @@ func TestAReadIsMadeAgainIfItsAnswerWasLost(t *testing.T) {
 	require.NotZero(t, seen.Load())
 }
 
-func TestAPostToAnOwnerThatCannotBeReachedIsSentToTheNext(t *testing.T) {
+func TestForwarder_PostToAGoneOwnerGoesToTheNext(t *testing.T) {
 	t.Parallel()
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
@@ -319,8 +319,8 @@ func TestAPostToAnOwnerThatCannotBeReachedIsSentToTheNext(t *testing.T) {
 	asking.Wait()
 }
 
-// TestAnOwnerThatDoesNotAnswerIsWaitedForUntilThereIsAnother: one that is stopped keeps its connections open.
-func TestAnOwnerThatDoesNotAnswerIsWaitedForUntilThereIsAnother(t *testing.T) {
+// TestForwarder_WaitsForASilentOwnerUntilAnother: one that is stopped keeps its connections open.
+func TestForwarder_WaitsForASilentOwnerUntilAnother(t *testing.T) {
 	t.Parallel()
 	over := make(chan struct{})
 	stopped, seen := seeing(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -346,7 +346,7 @@ func TestAnOwnerThatDoesNotAnswerIsWaitedForUntilThereIsAnother(t *testing.T) {
 	require.EqualValues(t, 2, seen.Load())
 }
 
-func TestOnlySoMuchOfAllBodiesIsKept(t *testing.T) {
+func TestForwarder_KeepsOnlySoMuchOfAllBodies(t *testing.T) {
 	t.Parallel()
 	const requests = 5
 	held, over := make(chan struct{}, requests), make(chan struct{})
@@ -376,7 +376,7 @@ func TestOnlySoMuchOfAllBodiesIsKept(t *testing.T) {
 	require.Eventually(t, func() bool { return other.forward.kept.now.Load() == 0 }, 10*time.Second, time.Millisecond)
 }
 
-func TestAReplicaThatLeavesHasItsRequestsHeldNoLonger(t *testing.T) {
+func TestForwarder_LeavingReplicasRequestsAreHeldNoLonger(t *testing.T) {
 	t.Parallel()
 	held := make(chan struct{}, 1)
 	owner, other := pair(t, func(w http.ResponseWriter, r *http.Request) {

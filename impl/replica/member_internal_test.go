@@ -197,7 +197,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-func TestTheFirstReplicaOwnsTheStoreAndRenewsItsLease(t *testing.T) {
+func TestMember_FirstOwnsTheStoreAndRenewsItsLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		owners := &table{}
@@ -219,7 +219,7 @@ func TestTheFirstReplicaOwnsTheStoreAndRenewsItsLease(t *testing.T) {
 	})
 }
 
-func TestOneOfTwoReplicasThatClaimAtOnceOwnsTheStore(t *testing.T) {
+func TestMember_OneOfThoseThatClaimAtOnceOwns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		owners := &table{}
@@ -233,7 +233,7 @@ func TestOneOfTwoReplicasThatClaimAtOnceOwnsTheStore(t *testing.T) {
 	})
 }
 
-func TestAnotherReplicaTakesThePlaceOfOneThatIsGoneInANewEpoch(t *testing.T) {
+func TestMember_ReplacesAGoneOwnerInANewEpoch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		owners := &table{}
@@ -251,7 +251,7 @@ func TestAnotherReplicaTakesThePlaceOfOneThatIsGoneInANewEpoch(t *testing.T) {
 	})
 }
 
-func TestAnOwnerTakesItsLeaseForOverBeforeTheDatabaseDoes(t *testing.T) {
+func TestMember_LeaseEndsBeforeTheDatabaseEndsIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		owners := &table{}
@@ -265,7 +265,7 @@ func TestAnOwnerTakesItsLeaseForOverBeforeTheDatabaseDoes(t *testing.T) {
 	})
 }
 
-func TestAnOwnerThatLostItsLeaseEndsItsServiceBesideAndFollows(t *testing.T) {
+func TestMember_WithoutItsLeaseEndsItsServiceAndFollows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		owners := &table{}
@@ -295,7 +295,7 @@ func TestAnOwnerThatLostItsLeaseEndsItsServiceBesideAndFollows(t *testing.T) {
 	})
 }
 
-func TestWhatAReplicaCannotRenewItOwnsUntilItsLeaseIsOver(t *testing.T) {
+func TestMember_OwnsUntilAnUnrenewedLeaseIsOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		owners := &table{}
@@ -315,7 +315,7 @@ func TestWhatAReplicaCannotRenewItOwnsUntilItsLeaseIsOver(t *testing.T) {
 	})
 }
 
-func TestAStartThatTakesLongerThanALeaseKeepsIt(t *testing.T) {
+func TestMember_SlowStartKeepsItsLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		owners := &table{}
@@ -330,7 +330,7 @@ func TestAStartThatTakesLongerThanALeaseKeepsIt(t *testing.T) {
 	})
 }
 
-func TestAReplicaThatCannotServeLeavesTheStoreToAnother(t *testing.T) {
+func TestMember_LeavesTheStoreIfItCannotServe(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		owners := &table{}
@@ -344,7 +344,7 @@ func TestAReplicaThatCannotServeLeavesTheStoreToAnother(t *testing.T) {
 	})
 }
 
-func TestAReplicaThatLeavesHandsTheStoreOverAtOnce(t *testing.T) {
+func TestMember_Leave_HandsTheStoreOverAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		owners := &table{}
@@ -387,7 +387,7 @@ func TestAReplicaThatLeavesHandsTheStoreOverAtOnce(t *testing.T) {
 	})
 }
 
-func TestWhoIsToldToLookByAReplicaLooksAtOnce(t *testing.T) {
+func TestMember_LooksAtOnceIfAReplicaSaysSo(t *testing.T) {
 	t.Parallel()
 	owners := &table{}
 	a, b := join(t, owners, "a", nil), own(t, func(http.ResponseWriter, *http.Request) {})
@@ -400,7 +400,7 @@ func TestWhoIsToldToLookByAReplicaLooksAtOnce(t *testing.T) {
 	require.Empty(t, b.look, "not by a stranger")
 }
 
-func TestAnOwnerAnswersUntilItsWorkersHaveEnded(t *testing.T) {
+func TestMember_Leave_AnswersUntilItsWorkersHaveEnded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := join(t, &table{}, "a", nil).run(t)
@@ -419,7 +419,7 @@ func TestAnOwnerAnswersUntilItsWorkersHaveEnded(t *testing.T) {
 	})
 }
 
-func TestReplicasWhoseSettingsDifferAreRefusedWithTheDifferenceNamed(t *testing.T) {
+func TestJoin_NamesTheSettingThatDiffers(t *testing.T) {
 	t.Parallel()
 	owners := &table{}
 	join(t, owners, "a", nil)
@@ -430,7 +430,7 @@ func TestReplicasWhoseSettingsDifferAreRefusedWithTheDifferenceNamed(t *testing.
 	require.NotContains(t, owners.here, "b", "it has left")
 }
 
-func TestWhoRunsAReplicaIsToldOnceThatThereIsAnOwner(t *testing.T) {
+func TestMember_Run_TellsOnceThatThereIsAnOwner(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		owners := &table{}
@@ -443,7 +443,7 @@ func TestWhoRunsAReplicaIsToldOnceThatThereIsAnOwner(t *testing.T) {
 	})
 }
 
-func TestWhoeverWaitsForAnOwnerIsToldToAskAgainAfterAWhile(t *testing.T) {
+func TestMember_WaitingClientIsToldToAskAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := join(t, &table{}, "a", nil)
@@ -456,7 +456,7 @@ func TestWhoeverWaitsForAnOwnerIsToldToAskAgainAfterAWhile(t *testing.T) {
 	})
 }
 
-func TestWhoeverWaitsIsAnsweredByTheReplicaItselfIfItBecomesTheOwner(t *testing.T) {
+func TestMember_AnswersWaitingClientsOnceItOwns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := join(t, &table{}, "a", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -472,7 +472,7 @@ func TestWhoeverWaitsIsAnsweredByTheReplicaItselfIfItBecomesTheOwner(t *testing.
 	})
 }
 
-func TestOnlySoManyRequestsWaitForAnOwner(t *testing.T) {
+func TestMember_OnlySoManyRequestsWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := join(t, &table{}, "a", nil)

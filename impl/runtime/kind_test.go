@@ -11,7 +11,7 @@ import (
 )
 
 // Not parallel: the kinds are those of the whole process.
-func TestAKindIsRegisteredOnceAndTheDefaultComesFirst(t *testing.T) {
+func TestKind_IsRegisteredOnceAndTheDefaultFirst(t *testing.T) {
 	for _, k := range []runtime.Kind{{Name: "rack"}, {Name: "yard", Default: true}, {Name: "attic"}} {
 		runtime.Register(k)
 	}
@@ -26,7 +26,7 @@ func TestAKindIsRegisteredOnceAndTheDefaultComesFirst(t *testing.T) {
 	require.Nil(t, runtime.Local(), "none of them runs commands")
 }
 
-func TestAPackedHostIsTheFullestOfThePreferredDataCenter(t *testing.T) {
+func TestPack_TakesTheFullestHostPreferred(t *testing.T) {
 	t.Parallel()
 	rooms := []compute.HostRoom{
 		{Number: 0, Rank: 1, GPUs: 1}, {Number: 1, GPUs: 4, VCPUs: 8}, {Number: 2, GPUs: 2, VCPUs: 9}, {Number: 3, GPUs: 2, VCPUs: 8}, {Number: 4, GPUs: 2, VCPUs: 8},

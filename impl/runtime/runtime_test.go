@@ -11,7 +11,7 @@ import (
 	"github.com/berthdev/berth/impl/runtime"
 )
 
-func TestAPasswordIsNeverPrinted(t *testing.T) {
+func TestCredential_NeverPrintsThePassword(t *testing.T) {
 	t.Parallel()
 	a := runtime.Credential{User: "u", Password: "s3cret"}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
@@ -22,7 +22,7 @@ func TestAPasswordIsNeverPrinted(t *testing.T) {
 	require.Equal(t, "none", fmt.Sprint(runtime.Credential{}))
 }
 
-func TestPiecesBecomeLines(t *testing.T) {
+func TestSplitter_MakesLinesOfPieces(t *testing.T) {
 	t.Parallel()
 	var lines []runtime.Line
 	s := runtime.Splitter{Stream: runtime.Stderr, Emit: func(l runtime.Line) error { lines = append(lines, l); return nil }}
@@ -43,7 +43,7 @@ func TestPiecesBecomeLines(t *testing.T) {
 	require.Len(t, lines[1].Text, 10)
 }
 
-func TestAQuerySelectsLines(t *testing.T) {
+func TestLogQuery_SelectsLines(t *testing.T) {
 	t.Parallel()
 	var lines []runtime.Line
 	for i := range int64(5) {

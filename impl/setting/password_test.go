@@ -8,7 +8,7 @@ import (
 	"github.com/berthdev/berth/impl/setting"
 )
 
-func TestAPasswordIsNeverShown(t *testing.T) {
+func TestPassword_IsNeverShown(t *testing.T) {
 	t.Parallel()
 	for value, shown := range map[string]string{
 		"":                                      "",

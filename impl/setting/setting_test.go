@@ -9,19 +9,19 @@ import (
 	"github.com/berthdev/berth/impl/setting"
 )
 
-func TestASettingHasOneNameInEachPlace(t *testing.T) {
+func TestSetting_VariableHasTheSettingsName(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "BERTH_QUEUE_LISTEN", setting.Setting{Name: "queue-listen"}.Variable())
 }
 
-func TestASettingIsSecretByItsName(t *testing.T) {
+func TestSetting_IsSecretByItsName(t *testing.T) {
 	t.Parallel()
 	for name, is := range map[string]bool{"key": true, "otlp-token": true, "a-b-password": true, "keys": false, "server": false, "key-file": false, "monkey": false} {
 		require.Equal(t, is, setting.Setting{Name: name}.Secret(), name)
 	}
 }
 
-func TestAValueThatMakesNoSenseIsNamed(t *testing.T) {
+func TestSetting_NamesAValueThatMakesNoSense(t *testing.T) {
 	t.Parallel()
 	even := func(value string) error {
 		if value != "2" {
@@ -53,7 +53,7 @@ func TestAValueThatMakesNoSenseIsNamed(t *testing.T) {
 	}
 }
 
-func TestValuesThatAreNotSetAreZero(t *testing.T) {
+func TestValues_UnsetOnesAreZero(t *testing.T) {
 	t.Parallel()
 	v := setting.Values{"a": {"1"}, "on": {"true"}, "l": {"x", "y"}}
 	require.Equal(t, "1", v.Text("a"))

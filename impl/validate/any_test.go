@@ -10,7 +10,7 @@ import (
 	"github.com/berthdev/berth/impl/validate"
 )
 
-func TestADocumentWithoutASchemaIsCheckedForMembersThatAppearTwice(t *testing.T) {
+func TestCheck_FindsMembersThatAppearTwice(t *testing.T) {
 	t.Parallel()
 	for text, places := range map[string][]string{
 		`{"a":1,"b":{"a":[{"c":1},{"c":2}]}}`: nil,
@@ -34,7 +34,7 @@ func TestADocumentWithoutASchemaIsCheckedForMembersThatAppearTwice(t *testing.T)
 	}
 }
 
-func TestADocumentWithoutASchemaHasABoundedNumberOfValues(t *testing.T) {
+func TestCheck_BoundsTheNumberOfValues(t *testing.T) {
 	t.Parallel()
 	_, err := validate.Check([]byte(`{"a":[1,2,3]}`), 5)
 	require.NoError(t, err)
@@ -45,7 +45,7 @@ func TestADocumentWithoutASchemaHasABoundedNumberOfValues(t *testing.T) {
 }
 
 // A megabyte once took 27 GB: a path for each of many members below a long name.
-func TestManyMembersBelowALongNameTakeLittleMemory(t *testing.T) {
+func TestCheck_MembersBelowALongNameTakeLittleMemory(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(`{"` + strings.Repeat("n", 500_000) + `":{"a":0`)
 	for i := range 55_000 {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestDecimalsAreComparedExactly(t *testing.T) {
+func TestDecimal_IsComparedExactly(t *testing.T) {
 	t.Parallel()
 	inOrder := []string{
 		"-1e300", "-100.00000000000000000001", "-1e2", "-0.1", "-1e-400", "0", "1e-99999999999999999999", "1e-400", "0.1", "0.10000000000000000001", "1",
@@ -30,7 +30,7 @@ func TestDecimalsAreComparedExactly(t *testing.T) {
 	}
 }
 
-func TestANumberWithoutFractionalPartIsAnInteger(t *testing.T) {
+func TestScanner_NumberWithoutAFractionIsAnInteger(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{
 		"5": 5, "5.0": 5, "5e0": 5, "50e-1": 5, "0.5e1": 5, "-5.00": -5, "-0.0": 0, "0e99999999999999999999": 0, "1.5E+1": 15,

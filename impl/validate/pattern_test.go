@@ -12,7 +12,7 @@ var patterns = []string{
 	`^https?://`, `^[0-9a-f]{4}$`, `a.c`, `(?i)^straße$`, `^$`, `$^`, `(^a|b$)`, `^a*$|x`, `[^a-z]`, `\bok\b`, `(?m)^a$`, `^(a|ab)(c|bcd)$`, `^[^/]+/[^/]+$`, `\x00`, `.`,
 }
 
-func TestPatternsThatAreCommonHaveATable(t *testing.T) {
+func TestPattern_CommonOnesHaveATable(t *testing.T) {
 	t.Parallel()
 	for _, pattern := range patterns[:4] {
 		require.NotNil(t, MustPattern(pattern).table(), pattern)
@@ -22,7 +22,7 @@ func TestPatternsThatAreCommonHaveATable(t *testing.T) {
 	}
 }
 
-func TestPatternsMatchWhatPackageRegexpMatches(t *testing.T) {
+func TestPattern_MatchesAsPackageRegexpDoes(t *testing.T) {
 	t.Parallel()
 	texts := []string{
 		"", "a", "b", "ab", "abc", "abcd", "ac", "aXc", "a\nc", "a\n", "\n", "ok", "look", "an ok one", "http://", "https://x", "httpx://", "xhttp://",

@@ -21,7 +21,7 @@ func scanAny(text string) (string, error) {
 	return string(raw), err
 }
 
-func TestWhatIsNoJSONIsAnError(t *testing.T) {
+func TestScanner_RefusesWhatIsNoJSON(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		``, ` `, `{`, `}`, `[1,]`, `{"a":1,}`, `{"a"}`, `{a:1}`, `{"a":}`, `[1 2]`, `01`, `-`, `1.`, `1e`, `+1`, `.5`, `tru`, `nul`, `"`,
@@ -33,7 +33,7 @@ func TestWhatIsNoJSONIsAnError(t *testing.T) {
 	}
 }
 
-func TestAValueIsCarriedAsItStands(t *testing.T) {
+func TestScanner_CarriesAValueAsItStands(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`{"a": [1, 2.50, -0.1e+3], "b":{"c":null}}`, `"\ud83d\ude00\n"`, `[]`, `{}`, `9007199254740993`, `true`} {
 		raw, err := scanAny("  " + text + "\n")
@@ -61,7 +61,7 @@ func FuzzAnyAcceptsWhatIsJSON(f *testing.F) {
 	})
 }
 
-func TestParametersAreStrict(t *testing.T) {
+func TestParams_AreStrict(t *testing.T) {
 	t.Parallel()
 	params := []validate.Param{
 		{In: "path", Name: "id", Required: true, Text: &validate.Text{Min: 1}},
@@ -100,7 +100,7 @@ func TestParametersAreStrict(t *testing.T) {
 	}
 }
 
-func TestAStringOfALongDocumentDoesNotKeepTheDocument(t *testing.T) {
+func TestScanner_StringDoesNotKeepALongDocument(t *testing.T) {
 	t.Parallel()
 	for size, shared := range map[int]bool{100: true, 1 << 20: false} {
 		document := []byte(`"short"` + strings.Repeat(" ", size))
@@ -112,7 +112,7 @@ func TestAStringOfALongDocumentDoesNotKeepTheDocument(t *testing.T) {
 	}
 }
 
-func TestAnEmptyDocumentIsNamed(t *testing.T) {
+func TestScanner_NamesAnEmptyDocument(t *testing.T) {
 	t.Parallel()
 	for _, document := range [][]byte{nil, {}} {
 		s := validate.NewScanner(document)
@@ -123,7 +123,7 @@ func TestAnEmptyDocumentIsNamed(t *testing.T) {
 	}
 }
 
-func TestUnknownQueryParametersAreBounded(t *testing.T) {
+func TestParams_UnknownOnesAreBounded(t *testing.T) {
 	t.Parallel()
 	var query strings.Builder
 	for i := range 1000 {

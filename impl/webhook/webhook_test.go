@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheDocumentIsPostedAsJSON(t *testing.T) {
+func TestPoster_PostsTheDocumentAsJSON(t *testing.T) {
 	t.Parallel()
 	got := make(chan string, 1)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -28,7 +28,7 @@ func TestTheDocumentIsPostedAsJSON(t *testing.T) {
 	require.Equal(t, `POST application/json {"id":"a"}`, <-got)
 }
 
-func TestWhatIsNot2xxIsAFailureThatDoesNotNameTheAddress(t *testing.T) {
+func TestPoster_FailureDoesNotNameTheAddress(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.RedirectHandler("http://127.0.0.1:1/", http.StatusFound))
 	p := New(true)
@@ -43,7 +43,7 @@ func TestWhatIsNot2xxIsAFailureThatDoesNotNameTheAddress(t *testing.T) {
 	require.NotContains(t, err.Error(), "secret")
 }
 
-func TestSomeAddressesAreNeverReachedAndPrivateOnesOnlyIfPermitted(t *testing.T) {
+func TestPermit_PrivateAddressesOnlyIfPermitted(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string][2]bool{ // without private ones, with
 		"93.184.216.34:80":        {true, true},

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAQueryIsAddedToAURLThatHasNone(t *testing.T) {
+func TestWithQuery(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "http://x/?a=1", withQuery("http://x/", "a=1"))
 	require.Equal(t, "http://x/?b=2&a=1", withQuery("http://x/?b=2", "a=1"))

@@ -19,7 +19,7 @@ func load(t *testing.T, path string) diff.Document {
 	return d
 }
 
-func TestDocumentsThatSayTheSameInOtherWordsHaveNoDifferences(t *testing.T) {
+func TestCompare_OtherWordsAreNoDifference(t *testing.T) {
 	t.Parallel()
 	a, same := load(t, "testdata/a.yaml"), load(t, "testdata/same.yaml")
 	require.Empty(t, diff.Compare(a, same))
@@ -28,7 +28,7 @@ func TestDocumentsThatSayTheSameInOtherWordsHaveNoDifferences(t *testing.T) {
 }
 
 // Each edit is one replacement in a.yaml, and what it is to be told as.
-func TestEveryKindOfDifferenceIsToldOnce(t *testing.T) {
+func TestCompare_TellsEveryKindOfDifferenceOnce(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/a.yaml")
 	require.NoError(t, err)
@@ -98,7 +98,7 @@ func TestEveryKindOfDifferenceIsToldOnce(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoDocumentIsRefused(t *testing.T) {
+func TestParse_RefusesWhatIsNoDocument(t *testing.T) {
 	t.Parallel()
 	for text, words := range map[string]string{
 		"openapi: 3.1.0": "no paths", "paths: [": "yaml",
@@ -111,7 +111,7 @@ func TestWhatIsNoDocumentIsRefused(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestOnlyWhatIsListedIsExpectedAndNothingIsListedInVain(t *testing.T) {
+func TestCheck_OnlyWhatIsListedIsExpected(t *testing.T) {
 	t.Parallel()
 	at := func(at, a, b string) diff.Difference { return diff.Difference{At: at, A: a, B: b} }
 	found := []diff.Difference{at("Box/properties/a", "absent", "present"), at("Box/properties/b", "absent", "present"), at("Box/required/a", "x", "y")}
@@ -137,7 +137,7 @@ func TestOnlyWhatIsListedIsExpectedAndNothingIsListedInVain(t *testing.T) {
 	}
 }
 
-func TestADifferenceMayBeListedAtSeveralPlaces(t *testing.T) {
+func TestLoadExpected_DifferenceMayHaveSeveralPlaces(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/expected.yaml"
 	require.NoError(t, os.WriteFile(path, []byte("- {at: one, a: 1, b: absent, reason: r}\n- at: [two, three]\n  a: x\n  b: y\n  reason: s\n"), 0o600))
@@ -149,7 +149,7 @@ func TestADifferenceMayBeListedAtSeveralPlaces(t *testing.T) {
 	}, list)
 }
 
-func TestTheListOfTheDocumentsNamesReasonsAndComponentsThatThereAre(t *testing.T) {
+func TestLoadExpected_OurListNamesWhatExists(t *testing.T) {
 	t.Parallel()
 	list, err := diff.LoadExpected("../differences.yaml")
 	require.NoError(t, err)
@@ -175,7 +175,7 @@ func TestTheListOfTheDocumentsNamesReasonsAndComponentsThatThereAre(t *testing.T
 	}
 }
 
-func TestAnExpectedDifferenceWithoutItsReasonIsRefused(t *testing.T) {
+func TestLoadExpected_RefusesADifferenceWithoutItsReason(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"- {at: x, a: y, b: z}", "- {at: [], a: y, b: z, reason: r}", "- {at: [x, x], a: y, b: z, reason: r}", "- {at: {x: y}, a: y, b: z, reason: r}", "- {at: x, a: y, reason: r}", "- {at: x, a: y, b: z, reason: r, more: 1}", "at: x"} {
 		path := t.TempDir() + "/expected.yaml"

@@ -17,9 +17,9 @@ const (
 	differences = "../differences.yaml"
 )
 
-// TestEveryEditionServesWhatIsKnownOfThePublicDocumentOrSaysWhyNot holds the documents against all that is known, both ways: what is
+// TestFacts_EveryEditionServesThemOrSaysWhyNot holds the documents against all that is known, both ways: what is
 // otherwise is listed with its reason, and nothing is listed in vain.
-func TestEveryEditionServesWhatIsKnownOfThePublicDocumentOrSaysWhyNot(t *testing.T) {
+func TestFacts_EveryEditionServesThemOrSaysWhyNot(t *testing.T) {
 	t.Parallel()
 	public := load(t, known)
 	list, err := diff.LoadExpected(differences)
@@ -45,7 +45,7 @@ func TestEveryEditionServesWhatIsKnownOfThePublicDocumentOrSaysWhyNot(t *testing
 	}
 }
 
-func TestTheFactsFormSaysWhatItsDocumentSays(t *testing.T) {
+func TestFacts_FormSaysWhatItsDocumentSays(t *testing.T) {
 	t.Parallel()
 	const facts = `
 facts: boxes
@@ -109,7 +109,7 @@ components:
 	}
 }
 
-func TestAnOverlayIsReadWithWhatItExtends(t *testing.T) {
+func TestLoad_ReadsAnOverlayWithWhatItExtends(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) string {

@@ -363,7 +363,7 @@ func (m *mutator) chosen() []int {
 	return rand.New(rand.NewPCG(1, uint64(len(m.all)))).Perm(len(m.all))[:min(mutationsOf, len(m.all))]
 }
 
-func TestEveryMutationOfADocumentIsSeen(t *testing.T) {
+func TestCompare_SeesEveryMutation(t *testing.T) {
 	t.Parallel()
 	paths := []string{"../rest.yaml", "../queue.yaml", "testdata/a.yaml", "testdata/same.yaml"}
 	for _, path := range paths {
@@ -390,7 +390,7 @@ func TestEveryMutationOfADocumentIsSeen(t *testing.T) {
 }
 
 // What only one document has is told as a whole, and so listed without what is in it.
-func TestNoMutationIsHiddenByTheListOfTheDocuments(t *testing.T) {
+func TestCheck_OurListHidesNoMutation(t *testing.T) {
 	t.Parallel()
 	list, err := LoadExpected("../differences.yaml")
 	require.NoError(t, err)

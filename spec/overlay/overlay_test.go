@@ -21,7 +21,7 @@ b: {<<: *a, x: 2}
 c: *a
 `
 
-func TestAnActionUpdatesOrRemovesWhatItsTargetSelects(t *testing.T) {
+func TestApply_UpdatesOrRemovesWhatTheTargetSelects(t *testing.T) {
 	t.Parallel()
 	for actions, want := range map[string]string{
 		"{target: $.a, update: {x: 3, y: {z: 1}}}":                      "{a: {x: 3, list: [1, 2], y: {z: 1}}, b: {x: 2, list: [1, 2]}, c: {x: 1, list: [1, 2]}}",
@@ -41,7 +41,7 @@ func TestAnActionUpdatesOrRemovesWhatItsTargetSelects(t *testing.T) {
 	}
 }
 
-func TestAnActionThatIsNotHandledIsRefused(t *testing.T) {
+func TestApply_RefusesAnActionItDoesNotHandle(t *testing.T) {
 	t.Parallel()
 	for action, want := range map[string]string{
 		"{target: $..a, update: {}}":               "action 1: target $..a: only $, .name and ['name', 'name'] are handled",

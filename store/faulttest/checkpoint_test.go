@@ -37,7 +37,7 @@ func crowded(t *testing.T, path string, l *ledger, full func()) {
 	_ = db.Close() // what fails here was acknowledged before
 }
 
-func TestAPowerLossDuringACheckpointLosesNothingAcknowledged(t *testing.T) {
+func TestCheckpoint_PowerLossLosesNothingAcknowledged(t *testing.T) {
 	t.Parallel()
 	dir := scratch(t)
 	disk := faulttest.New(t, dir)
@@ -64,7 +64,7 @@ func TestAPowerLossDuringACheckpointLosesNothingAcknowledged(t *testing.T) {
 	require.NoError(t, m.first)
 }
 
-func TestACheckpointThatFailsLosesNothing(t *testing.T) {
+func TestCheckpoint_FailureLosesNothing(t *testing.T) {
 	t.Parallel()
 	rounds := int64(2)
 	if whole {

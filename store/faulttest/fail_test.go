@@ -16,8 +16,8 @@ import (
 
 const jobs = 12
 
-// TestACallThatFailsOnceLosesNothing fails every call that a store makes, from the making of its directory to its end.
-func TestACallThatFailsOnceLosesNothing(t *testing.T) {
+// TestFail_OnceLosesNothing fails every call that a store makes, from the making of its directory to its end.
+func TestFail_OnceLosesNothing(t *testing.T) {
 	t.Parallel()
 	total := countCalls(t)
 	for _, how := range []faulttest.Fault{faulttest.Failing, faulttest.Full} {
@@ -72,8 +72,8 @@ func countCalls(t *testing.T) int {
 	return n
 }
 
-// TestADiskThatFailsForGoodLosesNothingAndWorksAgainOnceItDoesNot fails every call from one on, and then none.
-func TestADiskThatFailsForGoodLosesNothingAndWorksAgainOnceItDoesNot(t *testing.T) {
+// TestFail_ForGoodLosesNothingAndWorksAgain fails every call from one on, and then none.
+func TestFail_ForGoodLosesNothingAndWorksAgain(t *testing.T) {
 	t.Parallel()
 	total := countCalls(t)
 	for _, how := range []faulttest.Fault{faulttest.Failing, faulttest.Full} {
@@ -109,8 +109,8 @@ func TestADiskThatFailsForGoodLosesNothingAndWorksAgainOnceItDoesNot(t *testing.
 	}
 }
 
-// TestAReaderThatFailsSaysSoAndGivesNothingElse fails every call of reading, with its connections.
-func TestAReaderThatFailsSaysSoAndGivesNothingElse(t *testing.T) {
+// TestFail_ReaderSaysSoAndGivesNothingElse fails every call of reading, with its connections.
+func TestFail_ReaderSaysSoAndGivesNothingElse(t *testing.T) {
 	t.Parallel()
 	dir := scratch(t)
 	l := newLedger()
@@ -166,8 +166,8 @@ func TestAReaderThatFailsSaysSoAndGivesNothingElse(t *testing.T) {
 	require.Positive(t, kinds[faulttest.Read])
 }
 
-// TestATroubleIsOverByItselfOnceThereIsRoom: nobody writes meanwhile.
-func TestATroubleIsOverByItselfOnceThereIsRoom(t *testing.T) {
+// TestFail_TroubleIsOverByItself: nobody writes meanwhile.
+func TestFail_TroubleIsOverByItself(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		fault   faulttest.Fault

@@ -72,7 +72,7 @@ func migrated(t *testing.T, path string, version int) error {
 	return err
 }
 
-func TestAMigrationIsWholeOrNotAtAllWhateverFails(t *testing.T) {
+func TestMigrate_IsWholeOrNotWhateverFails(t *testing.T) {
 	t.Parallel()
 	for n, more := 0, true; more; n += step(29) {
 		for _, how := range []faulttest.Fault{faulttest.Failing, faulttest.Full} {
@@ -95,7 +95,7 @@ func TestAMigrationIsWholeOrNotAtAllWhateverFails(t *testing.T) {
 	}
 }
 
-func TestAMigrationIsWholeOrNotAtAllWhereverThePowerIsLost(t *testing.T) {
+func TestMigrate_IsWholeOrNotWhereverPowerIsLost(t *testing.T) {
 	t.Parallel()
 	dir, at := scratch(t), scratch(t)
 	version := makeOld(t, in(dir))

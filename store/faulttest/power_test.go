@@ -65,8 +65,8 @@ func (m *images) before(every int, losses ...faulttest.Loss) func(faulttest.Call
 	}
 }
 
-// TestAPowerLossAtAnyCallLosesNothingAcknowledged begins with the making of the directory and the file.
-func TestAPowerLossAtAnyCallLosesNothingAcknowledged(t *testing.T) {
+// TestPower_LossAtAnyCallLosesNothingAcknowledged begins with the making of the directory and the file.
+func TestPower_LossAtAnyCallLosesNothingAcknowledged(t *testing.T) {
 	t.Parallel()
 	dir := scratch(t)
 	disk := faulttest.New(t, dir)
@@ -81,8 +81,8 @@ func TestAPowerLossAtAnyCallLosesNothingAcknowledged(t *testing.T) {
 	require.NoError(t, m.first)
 }
 
-// TestALyingSyncIsSeen is the control of the others: they see what a disk loses that acknowledges what it does not do.
-func TestALyingSyncIsSeen(t *testing.T) {
+// TestPower_LyingSyncIsSeen is the control of the others: they see what a disk loses that acknowledges what it does not do.
+func TestPower_LyingSyncIsSeen(t *testing.T) {
 	t.Parallel()
 	dir := scratch(t)
 	disk := faulttest.New(t, dir)
@@ -96,9 +96,9 @@ func TestALyingSyncIsSeen(t *testing.T) {
 	require.Greater(t, m.broken, m.n/4)
 }
 
-// TestNoWriteIsAnsweredBeforeTheSyncOfTheLogThatHoldsIt has callers share commits, and loses everything that was not synced at
+// TestPower_NoWriteIsAnsweredBeforeItsSync has callers share commits, and loses everything that was not synced at
 // the moment of each answer.
-func TestNoWriteIsAnsweredBeforeTheSyncOfTheLogThatHoldsIt(t *testing.T) {
+func TestPower_NoWriteIsAnsweredBeforeItsSync(t *testing.T) {
 	t.Parallel()
 	const callers, each = 8, 6
 	dir := scratch(t)
@@ -124,9 +124,9 @@ func TestNoWriteIsAnsweredBeforeTheSyncOfTheLogThatHoldsIt(t *testing.T) {
 	require.NoError(t, m.first)
 }
 
-// TestWhatASyncFailedForIsWrittenAnewBeforeItIsAcknowledged: the system takes for written what a sync failed for, so no later
+// TestPower_FailedSyncIsWrittenAnew: the system takes for written what a sync failed for, so no later
 // sync brings it to disk.
-func TestWhatASyncFailedForIsWrittenAnewBeforeItIsAcknowledged(t *testing.T) {
+func TestPower_FailedSyncIsWrittenAnew(t *testing.T) {
 	t.Parallel()
 	for n := 0; ; n += step(7) {
 		dir := scratch(t)

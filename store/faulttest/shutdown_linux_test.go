@@ -27,10 +27,10 @@ func command(t *testing.T, name string, arguments ...string) {
 	}
 }
 
-// TestAFileSystemThatIsShutDownHoldsWhatWasAnsweredBefore shuts a real file system down under callers who share commits. What is
+// TestShutdown_FileSystemHoldsWhatWasAnswered shuts a real file system down under callers who share commits. What is
 // answered later is not judged: ext4 has fsync return 0 for a transaction of its journal that the shutdown aborted, as it does
 // for a program that does nothing but write and sync; after a real loss of power nothing is answered.
-func TestAFileSystemThatIsShutDownHoldsWhatWasAnsweredBefore(t *testing.T) {
+func TestShutdown_FileSystemHoldsWhatWasAnswered(t *testing.T) {
 	if !whole {
 		t.Skip("it needs root and a loop device, and is one of make faults")
 	}

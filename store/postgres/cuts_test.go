@@ -234,7 +234,7 @@ func (o *owned) requireCounted() {
 	}))
 }
 
-func TestAGroupWhoseConnectionIsCutAtAnyByteIsOnDiskOrNotAsItsCallersAreTold(t *testing.T) {
+func TestCuts_CutAtAnyByteIsReportedTruly(t *testing.T) {
 	t.Parallel()
 	for d, name := range map[pgtest.Direction]string{pgtest.ToServer: "to the server", pgtest.ToClient: "to the client"} {
 		t.Run(name, func(t *testing.T) {

@@ -14,9 +14,9 @@ import (
 	"github.com/berthdev/berth/store/postgres"
 )
 
-// TestASecondHostIsReachedWhereTheFirstSaysNothing has a URL with two hosts, the first of which takes connections and never answers, as a
+// TestHosts_SecondIsReachedWhereTheFirstIsSilent has a URL with two hosts, the first of which takes connections and never answers, as a
 // machine that is cut off. The writer waits for a connection for so long that it gets to the second one.
-func TestASecondHostIsReachedWhereTheFirstSaysNothing(t *testing.T) {
+func TestHosts_SecondIsReachedWhereTheFirstIsSilent(t *testing.T) {
 	t.Parallel()
 	silent, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -119,7 +119,7 @@ func (o *tenant) life(ctx context.Context, t *testing.T, name string) (all []*fa
 	return all
 }
 
-func TestNothingIsLostOrDoneTwiceWhileConnectionsAreEndedAtRandomAndTheServerCrashes(t *testing.T) {
+func TestOutage_LosesAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	own, err := pgtest.Start(t.Context())
 	require.NoError(t, err)

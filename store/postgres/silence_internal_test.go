@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAServerThatSaysNothingIsNotWaitedForForever(t *testing.T) {
+func TestImpatient_DoesNotWaitForeverForASilentServer(t *testing.T) {
 	t.Parallel()
 	near, far := net.Pipe()
 	t.Cleanup(func() { _ = far.Close() })

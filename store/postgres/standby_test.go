@@ -75,7 +75,7 @@ func lag(ctx context.Context, db store.Store) error {
 	return db.Write(ctx, func(tx store.Tx) error { return tx.SetLag(time.Second) })
 }
 
-func TestAWriteWhoseWaitForAStandbyWasCancelledIsNotAcknowledged(t *testing.T) {
+func TestStandby_CancelledWaitIsNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	p := newPrimary(t)
 	db := p.open()
@@ -88,7 +88,7 @@ func TestAWriteWhoseWaitForAStandbyWasCancelledIsNotAcknowledged(t *testing.T) {
 	require.NoError(t, lag(t.Context(), db))
 }
 
-func TestTheWriteOfAnOwnerWhoseWaitForAStandbyWasCancelledIsAcknowledgedWhenTheStandbyHasIt(t *testing.T) {
+func TestStandby_OwnersWriteWaitsOnThoughCancelled(t *testing.T) {
 	t.Parallel()
 	p := newPrimary(t)
 	p.open() // makes the tables

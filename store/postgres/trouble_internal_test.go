@@ -10,7 +10,7 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-func TestAConnectionThatTheServerEndsIsAwayWhateverItSays(t *testing.T) {
+func TestTroubleOf_EndedConnectionIsAway(t *testing.T) {
 	t.Parallel()
 	idle := &pgconn.PgError{Code: "25P03"} // a transaction that did nothing for too long
 	require.Equal(t, store.Away, troubleOf(&awayError{idle}))

@@ -19,7 +19,7 @@ func (o *owned) cutLast(d pgtest.Direction, then func()) *round {
 	return o.cut(d, o.bytes(d)-5, then)
 }
 
-func TestACommitThatTheServerHasNotSeenTheEndOfIsWaitedFor(t *testing.T) {
+func TestUnknown_UnfinishedCommitIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	o := own(t)
 	o.proxy.Hold(true)
@@ -31,7 +31,7 @@ func TestACommitThatTheServerHasNotSeenTheEndOfIsWaitedFor(t *testing.T) {
 	o.requireCounted()
 }
 
-func TestWhenNobodyKnowsWhetherACommitIsOnDiskNothingIsWrittenUntilTheStoreIsOpenedAgain(t *testing.T) {
+func TestUnknown_NothingIsWrittenUntilOpenedAgain(t *testing.T) {
 	t.Parallel()
 	for d, name := range map[pgtest.Direction]string{pgtest.ToServer: "it is not", pgtest.ToClient: "it is"} {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestWhenNobodyKnowsWhetherACommitIsOnDiskNothingIsWrittenUntilTheStoreIsOpe
 	}
 }
 
-func TestACommitThatIsLostWhileAnotherReplicaBecomesTheOwnerIsUnknown(t *testing.T) {
+func TestUnknown_IsACommitLostToAnotherOwner(t *testing.T) {
 	t.Parallel()
 	o := own(t)
 	other := store.Replica{ID: "other", Address: "http://127.0.0.1:2"}
@@ -78,7 +78,7 @@ func TestACommitThatIsLostWhileAnotherReplicaBecomesTheOwnerIsUnknown(t *testing
 	require.EqualValues(t, 1, o.unknown.Load())
 }
 
-func TestAConnectionThatWasLostWhileNobodyUsedItIsOpenedAgainUnseen(t *testing.T) {
+func TestDB_ReopensAConnectionLostWhileIdle(t *testing.T) {
 	t.Parallel()
 	o := own(t)
 	url, err := o.proxy.URL(o.url)
@@ -99,7 +99,7 @@ func TestAConnectionThatWasLostWhileNobodyUsedItIsOpenedAgainUnseen(t *testing.T
 	require.NoError(t, o.store.Trouble())
 }
 
-func TestAnOwnerThatGaveTheStoreUpOwnsItInAnotherEpochNext(t *testing.T) {
+func TestOwners_NextHoldAfterReleaseHasAnotherEpoch(t *testing.T) {
 	t.Parallel()
 	o := own(t)
 	again, err := o.owners.Hold(t.Context(), me, time.Hour)
@@ -114,7 +114,7 @@ func TestAnOwnerThatGaveTheStoreUpOwnsItInAnotherEpochNext(t *testing.T) {
 	require.Equal(t, store.Moved, store.TroubleOf(err))
 }
 
-func TestAStoreThatCannotBeReachedSaysWhereItIsAndNoPassword(t *testing.T) {
+func TestOpen_ErrorSaysWhereButNoPassword(t *testing.T) {
 	t.Parallel()
 	for _, open := range []func(string) error{
 		func(url string) error { _, err := postgres.Open(t.Context(), url, nil); return err },

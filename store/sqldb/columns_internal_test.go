@@ -35,7 +35,7 @@ var thingColumns = all(columns[thing]{
 	computed("max(x, y)", whole("z", func(*thing) *int { return new(int) })),
 }, optional(func(t *thing) **int64 { return &t.count }, columns[int64]{whole("count", itself[int64])}))
 
-func TestColumns_OneListGivesTheTextsTheArgumentsAndTheRow(t *testing.T) {
+func TestColumns_OneListGivesTextsArgumentsAndRow(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "INSERT INTO things (name, at, length, count) VALUES (?, ?, ?, ?)", thingColumns.insert("things"))
 	require.Equal(t, "name = ?, at = ?, length = ?, count = ?", thingColumns.set())
@@ -55,7 +55,7 @@ func TestColumns_OneListGivesTheTextsTheArgumentsAndTheRow(t *testing.T) {
 	}
 }
 
-func TestColumns_ARowOfAnotherFormIsNamedByItsColumn(t *testing.T) {
+func TestColumns_UnfitRowIsNamedByItsColumn(t *testing.T) {
 	t.Parallel()
 	var v thing
 	for _, c := range []struct {

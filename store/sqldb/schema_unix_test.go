@@ -16,7 +16,7 @@ import (
 )
 
 // A migration of one engine that is forgotten in the other is named here, and what the lists of columns have and PostgreSQL does not.
-func TestTheSchemaOfPostgreSQLIsThatOfSQLite(t *testing.T) {
+func TestSchema_OfPostgreSQLIsThatOfSQLite(t *testing.T) {
 	t.Parallel()
 	cluster, err := pgtest.Start(t.Context(), "fsync=off")
 	if errors.Is(err, pgtest.ErrMissing) {

@@ -11,7 +11,7 @@ import (
 
 // A database in which two have one device, as no release should have left it, is upgraded all the same: the older one keeps it, and
 // what else the other one has.
-func TestADeviceThatTwoHadIsThatOfTheOlderOneAfterTheUpgrade(t *testing.T) {
+func TestClaims_UpgradeLeavesADeviceToTheOlder(t *testing.T) {
 	t.Parallel()
 	path := load(t, releases(t)[1]+`
 UPDATE workers SET host_id = 'EU-RO-1-secure', devices = '["2", "GPU-1"]', gpu_count = 2 WHERE id = '`+string(releasedWorker)+`';
@@ -34,7 +34,7 @@ UPDATE pods SET devices = 'null' WHERE gpu_id IS NULL;`)
 }
 
 // The index is what keeps a device from being given away twice: without it the suite of stores fails.
-func TestWithoutTheIndexADeviceCouldBeClaimedTwice(t *testing.T) {
+func TestClaims_OnlyTheIndexKeepsADeviceFromTwo(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), t.TempDir()+"/berth.db", compute.NewFrozenClock(at(0)))
 	require.NoError(t, err)

@@ -55,7 +55,7 @@ func after(t *testing.T, file, log []byte) (*sqlite.Damage, int) {
 	return found, jobs
 }
 
-func TestADamagedLogIsFoundAndWhatOfItCouldBeRead(t *testing.T) {
+func TestDamage_IsFoundAndWhatCouldBeRead(t *testing.T) {
 	t.Parallel()
 	file, log, ends := crashed(t)
 	pages := func(from, to int) int { return (to - from) / frameSize }
@@ -95,7 +95,7 @@ func TestADamagedLogIsFoundAndWhatOfItCouldBeRead(t *testing.T) {
 	}
 }
 
-func TestALogThatIsWrittenToByAnotherProgramIsNotTakenForDamaged(t *testing.T) {
+func TestDamage_LogOfAnotherWriterIsNone(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "berth.db")
 	s := openAt(t, path)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheSecondSchemaForgetsWhatOutlivedItsOwner(t *testing.T) {
+func TestMigrate_SecondForgetsWhatOutlivedItsOwner(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "berth.db")
 	pool, err := sql.Open("sqlite", dsn(path, true, full))

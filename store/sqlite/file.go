@@ -12,7 +12,7 @@ import (
 	"github.com/berthdev/berth/impl/atomicfile"
 )
 
-// schema is the text of what the migrations make, which new files are made from. TestTheSchemaIsWhatTheMigrationsMake writes it.
+// schema is the text of what the migrations make, which new files are made from. TestSchema_IsWhatTheMigrationsMake writes it.
 //
 //go:embed schema.sql
 var schema string

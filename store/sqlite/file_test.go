@@ -39,7 +39,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-func TestAFileThatIsNoDatabaseOfBerthIsRefusedAndLeftAsItIs(t *testing.T) {
+func TestOpen_RefusesAFileThatIsNotOfBerth(t *testing.T) {
 	t.Parallel()
 	text := func(content string) func(*testing.T, string) {
 		return func(t *testing.T, path string) { require.NoError(t, os.WriteFile(path, []byte(content), 0o600)) }
@@ -106,7 +106,7 @@ func TestAFileThatIsNoDatabaseOfBerthIsRefusedAndLeftAsItIs(t *testing.T) {
 	}
 }
 
-func TestADirectoryMayBeALink(t *testing.T) {
+func TestOpen_DirectoryMayBeALink(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "large disk"), 0o700))
@@ -121,7 +121,7 @@ func TestADirectoryMayBeALink(t *testing.T) {
 }
 
 // A backup by VACUUM INTO is in another mode.
-func TestABackupIsOpenedAsTheDatabaseItIs(t *testing.T) {
+func TestOpen_TakesABackup(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "berth.db")
 	s := openAt(t, path)

@@ -28,7 +28,7 @@ func pragma(t *testing.T, c *sqldb.Conn, name string) (value string) {
 	return value
 }
 
-func TestEveryConnectionHasEveryPragma(t *testing.T) {
+func TestOpen_EveryConnectionHasEveryPragma(t *testing.T) {
 	t.Parallel()
 	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
 	require.NoError(t, err)
@@ -52,7 +52,7 @@ func TestEveryConnectionHasEveryPragma(t *testing.T) {
 	}
 }
 
-func TestAnUnsyncedStoreDoesNotWaitForTheDisk(t *testing.T) {
+func TestOpenUnsynced_DoesNotWaitForTheDisk(t *testing.T) {
 	t.Parallel()
 	d, err := OpenUnsynced(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
 	require.NoError(t, err)
@@ -60,7 +60,7 @@ func TestAnUnsyncedStoreDoesNotWaitForTheDisk(t *testing.T) {
 	require.NoError(t, d.Close())
 }
 
-func TestReadersAreOpenedAsTheyAreNeeded(t *testing.T) {
+func TestOpen_ReadersComeAsTheyAreNeeded(t *testing.T) {
 	t.Parallel()
 	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
 	require.NoError(t, err)

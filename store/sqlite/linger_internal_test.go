@@ -50,7 +50,7 @@ func linger(t *testing.T, d *DB, id compute.JobID) <-chan error {
 	return result
 }
 
-func TestACommitThatMayLingerIsSharedWithTheNextWriteWhichSeesWhatItIsFor(t *testing.T) {
+func TestLinger_CommitIsSharedWithTheNextWrite(t *testing.T) {
 	t.Parallel()
 	d, batches := patient(t)
 	first := linger(t, d, "first")
@@ -65,7 +65,7 @@ func TestACommitThatMayLingerIsSharedWithTheNextWriteWhichSeesWhatItIsFor(t *tes
 	require.Equal(t, []int{3}, batches())
 }
 
-func TestACommitThatMayLingerDoesNotOutliveTheFailureOfTheNextWriteNorTheStore(t *testing.T) {
+func TestLinger_EndsWithAFailedWriteOrTheStore(t *testing.T) {
 	t.Parallel()
 	d, batches := patient(t)
 	first := linger(t, d, "first")
@@ -78,7 +78,7 @@ func TestACommitThatMayLingerDoesNotOutliveTheFailureOfTheNextWriteNorTheStore(t
 	require.Equal(t, []int{1, 1}, batches())
 }
 
-func TestACommitThatMayLingerDoesSoForAMomentOnly(t *testing.T) {
+func TestLinger_LastsForAMomentOnly(t *testing.T) {
 	t.Parallel()
 	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "berth.db"), compute.SystemClock{})
 	require.NoError(t, err)

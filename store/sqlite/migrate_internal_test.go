@@ -65,7 +65,7 @@ func isThere(t *testing.T, path string, all []migration) {
 	require.NoError(t, s.Close())
 }
 
-func TestFurtherMigrationsKeepEveryRow(t *testing.T) {
+func TestMigrate_KeepsEveryRow(t *testing.T) {
 	t.Parallel()
 	known, next := migrations(), invented(t)
 	steps := [][]migration{
@@ -95,7 +95,7 @@ func TestFurtherMigrationsKeepEveryRow(t *testing.T) {
 	require.ErrorContains(t, err, "a newer berth wrote it")
 }
 
-func TestAMigrationThatFailsLeavesTheDatabaseAsItWas(t *testing.T) {
+func TestMigrate_FailureLeavesTheDatabaseAsItWas(t *testing.T) {
 	t.Parallel()
 	known, next := migrations(), invented(t)
 	for name, broken := range map[string]migration{
@@ -143,10 +143,10 @@ func crashing(all []migration) (_ []migration, calls int) {
 	return all, calls
 }
 
-func TestAProcessThatCrashesInAMigration(t *testing.T) {
+func TestMigrate_ProcessThatCrashes(t *testing.T) {
 	path := os.Getenv(crashPath)
 	if path == "" {
-		t.Skip("it is run by TestACrashInAMigrationLeavesTheDatabaseAsItWas")
+		t.Skip("it is run by TestMigrate_CrashLeavesTheDatabaseAsItWas")
 	}
 	last, err := strconv.ParseInt(os.Getenv(crashAt), 10, 64)
 	require.NoError(t, err)
@@ -166,7 +166,7 @@ func TestAProcessThatCrashesInAMigration(t *testing.T) {
 	os.Exit(0) // without closing
 }
 
-func TestACrashInAMigrationLeavesTheDatabaseAsItWas(t *testing.T) {
+func TestMigrate_CrashLeavesTheDatabaseAsItWas(t *testing.T) {
 	t.Parallel()
 	known := migrations()
 	next, calls := crashing(invented(t))
@@ -181,7 +181,7 @@ func TestACrashInAMigrationLeavesTheDatabaseAsItWas(t *testing.T) {
 	for at := range calls + 1 { // at the last it lives
 		path := filepath.Join(t.TempDir(), "berth.db")
 		require.NoError(t, os.WriteFile(path, content, 0o600))
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAProcessThatCrashesInAMigration$")
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestMigrate_ProcessThatCrashes$")
 		cmd.Env = append(os.Environ(), crashPath+"="+path, crashAt+"="+strconv.Itoa(at))
 
 		out, err := cmd.CombinedOutput()

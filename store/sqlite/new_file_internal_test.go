@@ -83,7 +83,7 @@ func writeSchema(t *testing.T, path string) string {
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
-func TestTheSchemaIsWhatTheMigrationsMake(t *testing.T) {
+func TestSchema_IsWhatTheMigrationsMake(t *testing.T) {
 	t.Parallel()
 	text := writeSchema(t, migrated(t, migrations()))
 	if os.Getenv("BERTH_GOLDEN") == "write" {
@@ -93,7 +93,7 @@ func TestTheSchemaIsWhatTheMigrationsMake(t *testing.T) {
 	require.Equal(t, text, schema, "schema.sql is older than the migrations: run make rules")
 }
 
-func TestANewFileIsWhatTheMigrationsMake(t *testing.T) {
+func TestNewFile_IsWhatTheMigrationsMake(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "berth.db")
 	made, err := prepareFile(path, true)
@@ -107,7 +107,7 @@ func TestANewFileIsWhatTheMigrationsMake(t *testing.T) {
 }
 
 // SQLite moves pages when it adds a table to a file that gives back what is deleted, and when it gives something back.
-func TestANewFileGrowsAndShrinksAsAnyOther(t *testing.T) {
+func TestNewFile_GrowsAndShrinksAsAnyOther(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "berth.db")
 	made, err := prepareFile(path, true)
@@ -145,7 +145,7 @@ INSERT INTO more%d SELECT n, hex(randomblob(2000)) FROM r`, i))
 	require.Equal(t, "ok", said)
 }
 
-func TestASchemaThatCannotBeWrittenIsRefused(t *testing.T) {
+func TestNewFile_RefusesASchemaItCannotHold(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
 		"-- comment\n\nCREATE VIEW v AS SELECT 1;\n":                                                                 "no table and no index",

@@ -118,7 +118,7 @@ func upgraded(r rows) rows {
 	return r
 }
 
-func TestTheFixtureOfThisRelease(t *testing.T) {
+func TestReleased_FixtureOfThisRelease(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("BERTH_GOLDEN") != "release" {
 		t.Skip("make fixture writes it, once for each release that has a schema of its own")
@@ -138,7 +138,7 @@ func TestTheFixtureOfThisRelease(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(releasedDir, fmt.Sprintf("%d.sql", len(migrations()))), []byte(text), 0o644))
 }
 
-func TestEveryReleasedDatabaseIsUpgradedAndLosesNothing(t *testing.T) {
+func TestReleased_DatabasesAreUpgradedAndLoseNothing(t *testing.T) {
 	t.Parallel()
 	require.Contains(t, releases(t), 1)
 	schema := describe(t, migrated(t, migrations()))

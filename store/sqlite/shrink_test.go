@@ -14,7 +14,7 @@ import (
 	"github.com/berthdev/berth/store"
 )
 
-func TestTheFileShrinksAfterJobsWereDeleted(t *testing.T) {
+func TestShrink_FollowsTheDeletionOfJobs(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "berth.db")
 	s, other := openAt(t, path), outside(t, path)

@@ -62,7 +62,7 @@ func insertJob(id compute.JobID) func(store.Tx) error {
 	}
 }
 
-func TestNoWriteReturnsBeforeItsCommit(t *testing.T) {
+func TestWrite_ReturnsAfterItsCommit(t *testing.T) {
 	t.Parallel()
 	const callers, each = 64, 10
 	path := filepath.Join(t.TempDir(), "berth.db")
@@ -89,7 +89,7 @@ func TestNoWriteReturnsBeforeItsCommit(t *testing.T) {
 	}
 }
 
-func TestTheEnvironmentOfATerminatedPodIsNotInTheFile(t *testing.T) {
+func TestWrite_LeavesNoEnvironmentOfATerminatedPod(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "berth.db")
 	s := openAt(t, path)
@@ -111,7 +111,7 @@ func TestTheEnvironmentOfATerminatedPodIsNotInTheFile(t *testing.T) {
 	require.NotContains(t, string(file), "another")
 }
 
-func TestAFailedCommitIsToldToEveryCaller(t *testing.T) {
+func TestWrite_FailedCommitIsToldToEveryCaller(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "berth.db")
 	s, other := openAt(t, path), outside(t, path)
@@ -145,7 +145,7 @@ func TestAFailedCommitIsToldToEveryCaller(t *testing.T) {
 	}))
 }
 
-func TestAStatementThatUndoesTheTransactionFailsItsCallEvenIfOverlooked(t *testing.T) {
+func TestWrite_UndoneTransactionFailsItsCall(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "berth.db")
 	s, other := openAt(t, path), outside(t, path)
@@ -165,7 +165,7 @@ func TestAStatementThatUndoesTheTransactionFailsItsCallEvenIfOverlooked(t *testi
 	require.NoError(t, s.Write(t.Context(), insertJob("a")), "the writer goes on")
 }
 
-func TestInputAndChunksGoWithTheirJob(t *testing.T) {
+func TestWrite_InputAndChunksGoWithTheirJob(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "berth.db")
 	s, other := openAt(t, path), outside(t, path)
@@ -220,7 +220,7 @@ func TestInputAndChunksGoWithTheirJob(t *testing.T) {
 	require.Zero(t, count("chunks"))
 }
 
-func TestTheFilesAreTheirOwnersAlone(t *testing.T) {
+func TestOpen_FilesAreTheirOwnersAlone(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a b?c#d%20", "deep")
 	path := filepath.Join(dir, "berth.db")
@@ -244,7 +244,7 @@ func TestTheFilesAreTheirOwnersAlone(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), mode(path))
 }
 
-func TestAFileOfANewerProgramIsRefused(t *testing.T) {
+func TestOpen_RefusesAFileOfANewerProgram(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "berth.db")
 	require.NoError(t, openAt(t, path).Close())
@@ -262,7 +262,7 @@ func TestAFileOfANewerProgramIsRefused(t *testing.T) {
 	openAt(t, path)
 }
 
-func TestCountsOfJobsAreWrittenInTheOrderOfTheEndpoints(t *testing.T) {
+func TestWrite_CountsAreInTheOrderOfTheEndpoints(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "berth.db")
 	s, other := openAt(t, path), outside(t, path)

@@ -60,7 +60,7 @@ func (s *inputs) Rows(_ context.Context, t transfer.Table) iter.Seq2[[]any, erro
 }
 
 // It is not parallel: what others hold is no part of it.
-func TestNoMoreThanAFewRowsAreInMemory(t *testing.T) {
+func TestRun_HoldsFewRowsInMemory(t *testing.T) {
 	file, err := sqlite.NewTarget(t.Context(), filepath.Join(t.TempDir(), "berth.db"))
 	require.NoError(t, err)
 	server, err := postgres.OpenTarget(t.Context(), schema(t))

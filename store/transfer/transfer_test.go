@@ -179,7 +179,7 @@ func toFile(t *testing.T, url, path string) []transfer.Copied {
 	return copied
 }
 
-func TestEverythingComesOverAndBack(t *testing.T) {
+func TestRun_CopiesEverythingThereAndBack(t *testing.T) {
 	t.Parallel()
 	path, url := filled(t), schema(t)
 	there := toPostgres(t, path, url)
@@ -213,7 +213,7 @@ func TestEverythingComesOverAndBack(t *testing.T) {
 }
 
 // A server that opens the copy goes on numbering after what came.
-func TestTheNumbersOfNewRowsFollowThoseThatCame(t *testing.T) {
+func TestRun_NewRowsAreNumberedAfterThoseThatCame(t *testing.T) {
 	t.Parallel()
 	url := schema(t)
 	toPostgres(t, filled(t), url)
@@ -225,7 +225,7 @@ func TestTheNumbersOfNewRowsFollowThoseThatCame(t *testing.T) {
 	require.EqualValues(t, rowsOfEach+1, seq)
 }
 
-func TestATargetThatIsNotEmptyIsRefused(t *testing.T) {
+func TestTarget_RefusesOneThatIsNotEmpty(t *testing.T) {
 	t.Parallel()
 	url, path := schema(t), filled(t)
 	to, err := postgres.OpenTarget(t.Context(), url)
@@ -251,7 +251,7 @@ func TestATargetThatIsNotEmptyIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "berth.db-wal is there")
 }
 
-func TestASourceOfAnotherVersionIsRefusedAndStaysAsItIs(t *testing.T) {
+func TestSource_RefusesOneOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	path, url := filled(t), schema(t)
 	closedTarget, err := postgres.OpenTarget(t.Context(), url)
@@ -289,7 +289,7 @@ func TestASourceOfAnotherVersionIsRefusedAndStaysAsItIs(t *testing.T) {
 	require.NoError(t, c.Close(t.Context()))
 }
 
-func TestADatabaseThatAServerUsesIsRefused(t *testing.T) {
+func TestSource_RefusesOneThatAServerUses(t *testing.T) {
 	t.Parallel()
 	url := schema(t)
 	to, err := postgres.OpenTarget(t.Context(), url)
@@ -320,7 +320,7 @@ func TestADatabaseThatAServerUsesIsRefused(t *testing.T) {
 	require.NoError(t, c.Close(t.Context()))
 }
 
-func TestOneDatabaseIsKnownByWhateverURL(t *testing.T) {
+func TestSame_KnowsADatabaseByAnyURL(t *testing.T) {
 	t.Parallel()
 	url := schema(t)
 	same, err := postgres.Same(t.Context(), url, url+"&application_name=other")
@@ -331,7 +331,7 @@ func TestOneDatabaseIsKnownByWhateverURL(t *testing.T) {
 	require.False(t, same)
 }
 
-func TestTablesThatDifferAreNamed(t *testing.T) {
+func TestRun_NamesTablesThatDiffer(t *testing.T) {
 	t.Parallel()
 	url, path := schema(t), filled(t)
 	to, err := postgres.OpenTarget(t.Context(), url)
@@ -354,7 +354,7 @@ func TestTablesThatDifferAreNamed(t *testing.T) {
 }
 
 // What is stored otherwise than it was sent is found, and nothing of it stays.
-func TestWhatDoesNotComeOverIsFound(t *testing.T) {
+func TestRun_FindsWhatDoesNotComeOver(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
 	for name, spoil := range map[string]string{

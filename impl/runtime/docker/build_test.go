@@ -29,7 +29,7 @@ func folder(t *testing.T, files map[string]string) io.Reader {
 	return &text
 }
 
-func TestAnImageIsBuiltRunAndRemoved(t *testing.T) {
+func TestRuntime_Build_MakesAnImageThatRuns(t *testing.T) {
 	t.Parallel()
 	_, owner := dockertest.Need(t)
 	host := open(t, docker.Config{Owner: owner, Pull: docker.PullAlways}) // what was built is never pulled

@@ -34,7 +34,7 @@ func kept() runtime.Allocation {
 	return a
 }
 
-func TestAContainerOutlivesTheDeathOfBerthAndIsTakenUpAgain(t *testing.T) {
+func TestRuntime_ContainerOutlivesBerth(t *testing.T) {
 	t.Parallel()
 	c, owner := dockertest.Need(t)
 	berth := exec.Command(os.Args[0])
@@ -85,7 +85,7 @@ func TestAContainerOutlivesTheDeathOfBerthAndIsTakenUpAgain(t *testing.T) {
 	require.Empty(t, ids, "what another owner has is not ours")
 }
 
-func TestTheRuntimePassesTheSuite(t *testing.T) {
+func TestRuntime_PassesTheSuite(t *testing.T) {
 	t.Parallel()
 	dockertest.Need(t)
 	runtimetest.Run(t, func(t *testing.T) runtimetest.Fixture {
@@ -105,7 +105,7 @@ func TestTheRuntimePassesTheSuite(t *testing.T) {
 	})
 }
 
-func TestTheEntrypointMayBeAnotherAndTheNameIsTheOneThatWasAskedFor(t *testing.T) {
+func TestRuntime_TakesEntrypointAndHostname(t *testing.T) {
 	t.Parallel()
 	_, owner := dockertest.Need(t)
 	host := open(t, docker.Config{Owner: owner})
@@ -116,7 +116,7 @@ func TestTheEntrypointMayBeAnotherAndTheNameIsTheOneThatWasAskedFor(t *testing.T
 	require.Equal(t, "of the entrypoint\n/etc/hostname: here\n\nof cmd\n", logs(t, host, "a"))
 }
 
-func TestProgramsInContainersGainPrivilegesOnlyIfTheSettingsSaySo(t *testing.T) {
+func TestRuntime_ProgramsGainPrivilegesOnlyIfAllowed(t *testing.T) {
 	t.Parallel()
 	_, owner := dockertest.Need(t)
 	for allowed, want := range map[bool]string{false: "NoNewPrivs:\t1\n", true: "NoNewPrivs:\t0\n"} {
@@ -128,7 +128,7 @@ func TestProgramsInContainersGainPrivilegesOnlyIfTheSettingsSaySo(t *testing.T) 
 	}
 }
 
-func TestAnImageThatIsNotThereEndsTheAllocationWithAReason(t *testing.T) {
+func TestRuntime_MissingImageEndsWithAReason(t *testing.T) {
 	t.Parallel()
 	_, owner := dockertest.Need(t)
 	for policy, reason := range map[docker.PullPolicy]string{
@@ -173,7 +173,7 @@ func TestAnImageThatIsNotThereEndsTheAllocationWithAReason(t *testing.T) {
 	}
 }
 
-func TestAProgramThatCannotBeStartedLeavesNoContainer(t *testing.T) {
+func TestRuntime_FailedStartLeavesNoContainer(t *testing.T) {
 	t.Parallel()
 	c, owner := dockertest.Need(t)
 	host := open(t, docker.Config{Owner: owner})
@@ -193,7 +193,7 @@ func TestAProgramThatCannotBeStartedLeavesNoContainer(t *testing.T) {
 	require.NoError(t, host.Remove(t.Context(), "a"))
 }
 
-func TestAContainerGetsItsLimitsLabelsAndNoGPU(t *testing.T) {
+func TestRuntime_ContainerGetsLimitsLabelsAndNoGPU(t *testing.T) {
 	t.Parallel()
 	c, owner := dockertest.Need(t)
 	host := open(t, docker.Config{Owner: owner})
@@ -215,7 +215,7 @@ func TestAContainerGetsItsLimitsLabelsAndNoGPU(t *testing.T) {
 	require.Eventually(t, func() bool { return logs(t, host, "a") == "NVIDIA_VISIBLE_DEVICES=void\n" }, patience, look)
 }
 
-func TestAGPUThatTheEngineCannotGiveIsAClearError(t *testing.T) {
+func TestRuntime_RefusesAGPUTheEngineCannotGive(t *testing.T) {
 	t.Parallel()
 	c, owner := dockertest.Need(t)
 	info, err := c.Info(t.Context(), client.InfoOptions{})
@@ -232,7 +232,7 @@ func TestAGPUThatTheEngineCannotGiveIsAClearError(t *testing.T) {
 	require.EqualError(t, err, `there is no GPU runtime on this host: the engine has no runtime "nvidia"`)
 }
 
-func TestAProgramThatIgnoresSIGTERMIsKilledAfterTheGrace(t *testing.T) {
+func TestRuntime_Stop_KillsWhatIgnoresSIGTERM(t *testing.T) {
 	t.Parallel()
 	_, owner := dockertest.Need(t)
 	host := open(t, docker.Config{Owner: owner})
@@ -244,7 +244,7 @@ func TestAProgramThatIgnoresSIGTERMIsKilledAfterTheGrace(t *testing.T) {
 	require.Equal(t, 137, await(t, host, "a", runtime.Ended).ExitCode)
 }
 
-func TestALongLineComesWithoutAGapAndAFollowerGoesOnWhereItLeftOff(t *testing.T) {
+func TestRuntime_Logs_HaveNoGap(t *testing.T) {
 	t.Parallel()
 	_, owner := dockertest.Need(t)
 	host := open(t, docker.Config{Owner: owner})
@@ -277,7 +277,7 @@ func TestALongLineComesWithoutAGapAndAFollowerGoesOnWhereItLeftOff(t *testing.T)
 	}
 }
 
-func TestAnEngineThatDoesNotAnswerTellsNothingAboutAnAllocation(t *testing.T) {
+func TestRuntime_SilentEngineTellsNothingOfAnAllocation(t *testing.T) {
 	t.Parallel()
 	host := open(t, docker.Config{Owner: "o", Host: "unix://" + filepath.Join(t.TempDir(), "docker.sock")})
 	_, err := host.Inspect(t.Context(), "a")
@@ -337,7 +337,7 @@ func (g *gate) close() {
 	g.conns = nil
 }
 
-func TestAnEngineThatGoesAndComesBackLosesNothing(t *testing.T) {
+func TestRuntime_EngineThatComesBackLosesNothing(t *testing.T) {
 	t.Parallel()
 	c, owner := dockertest.Need(t)
 	socket, ok := strings.CutPrefix(c.DaemonHost(), "unix://")

@@ -8,7 +8,7 @@ import (
 	"github.com/berthdev/berth/impl/compute"
 )
 
-func TestTheVendorsToolIsReadLineByLine(t *testing.T) {
+func TestReadGPUs_ReadsLineByLine(t *testing.T) {
 	t.Parallel()
 	text := "0, GPU-aa, 37, 1024, 4096\n1, GPU-bb, [N/A], 0, 4096\nno line\n2, GPU-cc, 100, 4096, 4096\n"
 	first, third := compute.GPUUse{Percent: 37, MemoryPercent: 25}, compute.GPUUse{Percent: 100, MemoryPercent: 100}

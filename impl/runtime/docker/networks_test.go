@@ -24,7 +24,7 @@ func link(subnet netip.Prefix, last byte, name string) *runtime.Link {
 	return &runtime.Link{Subnet: subnet, Address: netip.AddrFrom4(ip), Name: name}
 }
 
-func TestContainersOfASubnetReachEachOtherByNameAndThoseOfAnotherDoNot(t *testing.T) {
+func TestNetworks_JoinContainersOfOneSubnetAlone(t *testing.T) {
 	t.Parallel()
 	c, owner := dockertest.Need(t)
 	host := open(t, docker.Config{Owner: owner})
@@ -71,7 +71,7 @@ func TestContainersOfASubnetReachEachOtherByNameAndThoseOfAnotherDoNot(t *testin
 	require.Empty(t, networks())
 }
 
-func TestAPrivateImageIsPulledWithItsLoginWhichIsOpenedForThatAlone(t *testing.T) {
+func TestRuntime_PullsAPrivateImageWithItsLogin(t *testing.T) {
 	t.Parallel()
 	_, owner := dockertest.Need(t)
 	host := open(t, docker.Config{Owner: owner})
@@ -107,7 +107,7 @@ func TestAPrivateImageIsPulledWithItsLoginWhichIsOpenedForThatAlone(t *testing.T
 	require.EqualValues(t, 2, opened.Load(), "the image is there: nobody opens the login")
 }
 
-func TestANetworkInWhichNoContainerIsIsSweptAway(t *testing.T) {
+func TestNetworks_EmptyOnesAreSweptAway(t *testing.T) {
 	t.Parallel()
 	c, owner := dockertest.Need(t)
 	host := open(t, docker.Config{Owner: owner})

@@ -13,7 +13,7 @@ import (
 	"github.com/berthdev/berth/impl/runtime"
 )
 
-func TestAContainerGetsTheDevicesOfItsAllocationAndNoOthers(t *testing.T) {
+func TestPlan_GivesTheDevicesOfTheAllocationAlone(t *testing.T) {
 	t.Parallel()
 	h := &Runtime{config: Config{Owner: "o", Publish: netip.MustParseAddr("127.0.0.1")}}
 	engine := system.Info{NCPU: 4, Runtimes: map[string]system.RuntimeWithStatus{nvidia: {}}}
@@ -32,7 +32,7 @@ func TestAContainerGetsTheDevicesOfItsAllocationAndNoOthers(t *testing.T) {
 	require.Equal(t, []string{"A=1", envGPUs + "=" + noGPU}, environment(a, "", nil))
 }
 
-func TestNoProgramGainsPrivilegesUnlessTheSettingsSaySo(t *testing.T) {
+func TestPlan_NoPrivilegesUnlessTheSettingsSaySo(t *testing.T) {
 	t.Parallel()
 	for privileges, want := range map[bool][]string{false: {"no-new-privileges"}, true: nil} {
 		h := &Runtime{config: Config{Owner: "o", AllowNewPrivileges: privileges}}
@@ -43,7 +43,7 @@ func TestNoProgramGainsPrivilegesUnlessTheSettingsSaySo(t *testing.T) {
 	}
 }
 
-func TestArgumentsMayNameTheEntrypoint(t *testing.T) {
+func TestPlan_ArgumentsMayNameTheEntrypoint(t *testing.T) {
 	t.Parallel()
 	h := &Runtime{config: Config{Owner: "o"}}
 	p, err := h.plan(runtime.Allocation{ID: "a", Image: "i", Args: `{"entrypoint":["sh","-c"],"cmd":["it's"]}`, Hostname: "here"}, system.Info{NCPU: 4})
@@ -58,7 +58,7 @@ func TestArgumentsMayNameTheEntrypoint(t *testing.T) {
 	require.ErrorContains(t, err, "args: JSON must be")
 }
 
-func TestAContainerIsToldThePortsOfTheHostThatAreItsOwn(t *testing.T) {
+func TestPlan_TellsAContainerItsPorts(t *testing.T) {
 	t.Parallel()
 	local := netip.MustParseAddr("127.0.0.1")
 	h := &Runtime{config: Config{Owner: "o", Publish: local}}
@@ -84,7 +84,7 @@ func TestAContainerIsToldThePortsOfTheHostThatAreItsOwn(t *testing.T) {
 	require.Empty(t, p.container.HostConfig.PortBindings[network.MustParsePort("22/tcp")][0].HostPort, "another try has other ports")
 }
 
-func TestPortsAreReservedUpToABoundAndOnlyOnThisMachine(t *testing.T) {
+func TestPorts_AreReservedUpToABound(t *testing.T) {
 	t.Parallel()
 	var many []string
 	for port := range 1000 {

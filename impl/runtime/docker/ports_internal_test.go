@@ -39,7 +39,7 @@ func awaitPhase(t *testing.T, h *Runtime, id string, phase runtime.Phase) (state
 	return state
 }
 
-func TestAContainerWhosePortSomebodyElseTookStartsWithAnother(t *testing.T) {
+func TestPorts_TakenOneIsReplaced(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -72,7 +72,7 @@ func TestAContainerWhosePortSomebodyElseTookStartsWithAnother(t *testing.T) {
 	require.Contains(t, state.Reason, strconv.Itoa(port), "it is given up, and why is said")
 }
 
-func TestOfAnAddressThatIsNotThisMachinesTheEngineChoosesThePorts(t *testing.T) {
+func TestPorts_EngineChoosesThoseOfAForeignAddress(t *testing.T) {
 	t.Parallel()
 	host := opened(t, func(int64, []string, netip.Addr) reserved { return reserved{} })
 	a := runtime.Allocation{ID: "a", Image: dockertest.Image(), Args: "'env RUNPOD_TCP_PORT_22' stay", Ports: []string{"22/tcp"}}

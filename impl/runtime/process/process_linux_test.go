@@ -16,7 +16,7 @@ import (
 // grace is what a process gets to heed SIGTERM.
 const grace = 5 * time.Second
 
-func TestWhatAnEarlierRuntimeLeftIsKilled(t *testing.T) {
+func TestRuntime_KillsWhatAnEarlierOneLeft(t *testing.T) {
 	t.Parallel()
 	where, next := ghosts(t)
 	dir := t.TempDir()
@@ -47,7 +47,7 @@ func TestWhatAnEarlierRuntimeLeftIsKilled(t *testing.T) {
 	require.NoError(t, other.Process.Signal(syscall.Signal(0)))
 }
 
-func TestAProcessDiesWithBerth(t *testing.T) {
+func TestRuntime_ProcessDiesWithBerth(t *testing.T) {
 	t.Parallel()
 	where, next := ghosts(t)
 	berth := exec.Command(os.Args[0])
@@ -59,7 +59,7 @@ func TestAProcessDiesWithBerth(t *testing.T) {
 	requireGone(t, ghost)
 }
 
-func TestAChildThatLeftTheGroupDoesNotOutliveTheProcessEither(t *testing.T) {
+func TestRuntime_KillsAChildThatLeftTheGroup(t *testing.T) {
 	t.Parallel()
 	where, next := ghosts(t)
 	host := newRuntime(t, process.Config{})

@@ -163,7 +163,7 @@ func awaitEnd(t *testing.T, h *process.Runtime) string {
 	}
 }
 
-func TestTheRuntimePassesTheSuite(t *testing.T) {
+func TestRuntime_PassesTheSuite(t *testing.T) {
 	t.Parallel()
 	runtimetest.Run(t, func(t *testing.T) runtimetest.Fixture {
 		return runtimetest.Fixture{
@@ -190,7 +190,7 @@ func TestTheRuntimePassesTheSuite(t *testing.T) {
 	})
 }
 
-func TestWhatAProcessCannotHaveIsRefused(t *testing.T) {
+func TestRuntime_RefusesWhatAProcessCannotHave(t *testing.T) {
 	t.Parallel()
 	host := newRuntime(t, process.Config{})
 	a := playing("a", "stay")
@@ -215,7 +215,7 @@ func TestWhatAProcessCannotHaveIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, runtime.ErrNoStats)
 }
 
-func TestAnImageWithoutACommandIsNamed(t *testing.T) {
+func TestRuntime_NamesAnImageWithoutACommand(t *testing.T) {
 	t.Parallel()
 	host := newRuntime(t, process.Config{})
 	err := host.Start(t.Context(), runtime.Allocation{ID: "a", Image: "repo/x:1"})
@@ -229,7 +229,7 @@ func TestAnImageWithoutACommandIsNamed(t *testing.T) {
 	require.Error(t, host.Start(t.Context(), a))
 }
 
-func TestACommandThatIsNotThereIsAnError(t *testing.T) {
+func TestRuntime_MissingCommandIsAnError(t *testing.T) {
 	t.Parallel()
 	host := newRuntime(t, process.Config{Commands: map[string][]string{"x": {"./no/such/program"}}})
 	require.ErrorIs(t, host.Start(t.Context(), runtime.Allocation{ID: "a", Image: "x"}), os.ErrNotExist)
@@ -237,7 +237,7 @@ func TestACommandThatIsNotThereIsAnError(t *testing.T) {
 	require.ErrorIs(t, err, runtime.ErrUnknown)
 }
 
-func TestAProcessThatIgnoresSIGTERMIsKilledAfterTheGrace(t *testing.T) {
+func TestRuntime_Stop_KillsWhatIgnoresSIGTERM(t *testing.T) {
 	t.Parallel()
 	host := newRuntime(t, process.Config{})
 	require.NoError(t, host.Start(t.Context(), playing("a", "stubborn")))
@@ -250,7 +250,7 @@ func TestAProcessThatIgnoresSIGTERMIsKilledAfterTheGrace(t *testing.T) {
 	require.Equal(t, -1, state.ExitCode)
 }
 
-func TestTheProcessGetsArgumentsDirectoryAndEnvironment(t *testing.T) {
+func TestRuntime_GivesArgumentsDirectoryAndEnvironment(t *testing.T) {
 	for name, value := range map[string]string{
 		"RUNPOD_AI_API_KEY": "of berth's own", "BERTH_ADMIN_KEY": "secret", "AWS_SECRET_ACCESS_KEY": "secret", "OTEL_EXPORTER_OTLP_HEADERS": "secret", "DOCKER_HOST": "secret",
 		"GITHUB_TOKEN": "secret", "LD_PRELOAD": "", "PATHS": "secret", "NAMED": "kept", "LC_TIME": "kept", "PYTHONPATH": "/kept", "VIRTUAL_ENV": "/kept", "https_proxy": "kept",
@@ -287,7 +287,7 @@ func TestTheProcessGetsArgumentsDirectoryAndEnvironment(t *testing.T) {
 	}
 }
 
-func TestAnAllocationSetsNothingOfItsProcessUnlessTheRulesLetIt(t *testing.T) {
+func TestRuntime_AllocationSetsOnlyWhatTheRulesLet(t *testing.T) {
 	t.Parallel()
 	start := func(rules compute.ProcessRules, args string, env map[string]string) error {
 		host := strict(t, process.Config{Commands: map[string][]string{"true": {"true"}}, Rules: rules})
@@ -303,7 +303,7 @@ func TestAnAllocationSetsNothingOfItsProcessUnlessTheRulesLetIt(t *testing.T) {
 	require.ErrorContains(t, start(compute.ProcessRules{Args: true}, `{"entrypoint": ["sh"]}`, nil), "args: a process has no entrypoint")
 }
 
-func TestOnlyTheEndOfALongOutputIsKept(t *testing.T) {
+func TestRuntime_KeepsTheEndOfALongOutput(t *testing.T) {
 	t.Parallel()
 	host := newRuntime(t, process.Config{})
 	require.NoError(t, host.Start(t.Context(), playing("a", "flood 100000")))
@@ -332,7 +332,7 @@ func (p *page) String() string {
 	return p.text.String()
 }
 
-func TestTheOutputIsPassedOnLineByLine(t *testing.T) {
+func TestRuntime_PassesTheOutputOnLineByLine(t *testing.T) {
 	t.Parallel()
 	var out page
 	host := newRuntime(t, process.Config{Output: &out})
@@ -376,7 +376,7 @@ func requireGone(t *testing.T, ghost net.Conn) {
 	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
 }
 
-func TestAChildDoesNotOutliveTheProcessThatEnded(t *testing.T) {
+func TestRuntime_KillsAChildOfAProcessThatEnded(t *testing.T) {
 	t.Parallel()
 	where, next := ghosts(t)
 	host := newRuntime(t, process.Config{})
@@ -391,7 +391,7 @@ func TestAChildDoesNotOutliveTheProcessThatEnded(t *testing.T) {
 	require.Zero(t, state.ExitCode) // the parent's own
 }
 
-func TestCloseKillsWhatIsUp(t *testing.T) {
+func TestRuntime_Close_KillsWhatIsUp(t *testing.T) {
 	t.Parallel()
 	where, next := ghosts(t)
 	host := newRuntime(t, process.Config{})
@@ -403,7 +403,7 @@ func TestCloseKillsWhatIsUp(t *testing.T) {
 	requireGone(t, ghost)
 }
 
-func TestEndsThatNobodyReadsHoldNobodyUp(t *testing.T) {
+func TestRuntime_UnreadEndsHoldNobodyUp(t *testing.T) {
 	t.Parallel()
 	host := newRuntime(t, process.Config{})
 	const n = 30

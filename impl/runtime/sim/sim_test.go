@@ -45,7 +45,7 @@ func (c *clock) Advance(d time.Duration) {
 // After panics: the fleet computes, it never waits.
 func (c *clock) After(time.Duration) (<-chan time.Time, func()) { panic("the fleet waited") }
 
-func TestTheFleetPassesTheSuite(t *testing.T) {
+func TestFleet_PassesTheSuite(t *testing.T) {
 	t.Parallel()
 	runtimetest.Run(t, func(t *testing.T) runtimetest.Fixture {
 		clock := newClock()
@@ -77,7 +77,7 @@ func TestTheFleetPassesTheSuite(t *testing.T) {
 	})
 }
 
-func TestAnAllocationIsStartingForExactlyTheBootTime(t *testing.T) {
+func TestFleet_StartsForExactlyTheBootTime(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
 	fleet := sim.New(clock)
@@ -96,7 +96,7 @@ func TestAnAllocationIsStartingForExactlyTheBootTime(t *testing.T) {
 	require.Equal(t, runtime.State{Phase: runtime.Up, StartedAt: start.Add(sim.DefaultBoot), Until: never}, state)
 }
 
-func TestTheBootTimeCanBeSet(t *testing.T) {
+func TestFleet_BootTimeCanBeSet(t *testing.T) {
 	t.Parallel()
 	fleet := sim.New(newClock())
 	fleet.SetBoot(0)
@@ -106,7 +106,7 @@ func TestTheBootTimeCanBeSet(t *testing.T) {
 	require.Equal(t, runtime.Up, state.Phase)
 }
 
-func TestAnAllocationThatWasUpBeforeARestartIsUpSinceThen(t *testing.T) {
+func TestFleet_AllocationUpBeforeARestartIsUp(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
 	fleet := sim.New(clock)
@@ -117,7 +117,7 @@ func TestAnAllocationThatWasUpBeforeARestartIsUpSinceThen(t *testing.T) {
 	require.Equal(t, runtime.State{Phase: runtime.Up, StartedAt: since, Until: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}, state)
 }
 
-func TestAnAllocationThatWasStoppedBeforeItCameUpWasNeverUp(t *testing.T) {
+func TestFleet_StoppedBeforeItCameUpWasNeverUp(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
 	fleet := sim.New(clock)
@@ -130,7 +130,7 @@ func TestAnAllocationThatWasStoppedBeforeItCameUpWasNeverUp(t *testing.T) {
 	require.Equal(t, runtime.State{Phase: runtime.Ended}, state)
 }
 
-func TestAskingForNonsenseIsAnError(t *testing.T) {
+func TestFleet_RefusesNonsense(t *testing.T) {
 	t.Parallel()
 	for _, env := range []map[string]string{
 		{sim.EnvExitAfter: "soon"}, {sim.EnvExitAfter: "-1s"}, {sim.EnvExitCode: "256"}, {sim.EnvExitCode: "-1"}, {sim.EnvExitCode: ""},
@@ -139,13 +139,13 @@ func TestAskingForNonsenseIsAnError(t *testing.T) {
 	}
 }
 
-func TestTheStartErrorIsTheOneAskedFor(t *testing.T) {
+func TestFleet_StartErrorIsTheOneAskedFor(t *testing.T) {
 	t.Parallel()
 	err := sim.New(newClock()).Start(t.Context(), runtime.Allocation{ID: "a", Env: map[string]string{sim.EnvStartError: "no space"}})
 	require.EqualError(t, err, "no space")
 }
 
-func TestTheLogsAreTheSameEveryTime(t *testing.T) {
+func TestFleet_LogsAreTheSameEveryTime(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
 	fleet := sim.New(clock)
@@ -176,7 +176,7 @@ func TestTheLogsAreTheSameEveryTime(t *testing.T) {
 	}
 }
 
-func TestPortsAreThoseOfASimulatedAddressWhileItIsUp(t *testing.T) {
+func TestFleet_PortsAreThereWhileItIsUp(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
 	fleet := sim.New(clock)
@@ -193,7 +193,7 @@ func TestPortsAreThoseOfASimulatedAddressWhileItIsUp(t *testing.T) {
 	}, state.Ports)
 }
 
-func TestNoTwoAllocationsThatAreUpSharePorts(t *testing.T) {
+func TestFleet_NoTwoAllocationsSharePorts(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
 	fleet := sim.New(clock)
