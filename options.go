@@ -110,6 +110,10 @@ type Options struct {
 	// Fleet is the setting fleet: file with the hosts that pods are placed on, or the word machine for this one; without
 	// it a simulated fleet with plenty of everything.
 	Fleet string
+	// Placement is the setting placement: how hosts are chosen: pack fills one before the next, spread takes the one with
+	// the most left, spread-data-centers that of the data center with the most left; kubernetes chooses by itself.
+	// Default: pack.
+	Placement string
 	// InterruptAfter is the setting interrupt-after: how long an interruptible pod runs on average until it is
 	// interrupted; 0s: until a test asks for it. Default: 0s.
 	InterruptAfter time.Duration

@@ -7,8 +7,8 @@ import time
 import requests
 
 
-# Collections in which no two things have one name.
-UNIQUE = {"/v2/account/secrets"}
+# Collections in which no two things have the same of a member.
+UNIQUE = {"/v2/account/secrets": "name", "/_berth/hosts": "id"}
 
 
 class Seeds:
@@ -41,7 +41,7 @@ class Seeds:
         """Makes a thing of the collection from its example and the members, where None leaves one out; gives its id."""
         body = {name: value for name, value in (self.example(collection) | members).items() if value is not None}
         if collection in UNIQUE:
-            body["name"] += f"_{time.monotonic_ns()}"
+            body[UNIQUE[collection]] += f"_{time.monotonic_ns()}"
         return self.send("POST", collection, json=body).json()["id"]
 
     def build(self):

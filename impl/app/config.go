@@ -33,6 +33,7 @@ type Config struct {
 	Quotas          Quotas              // of REST requests for each user
 	QueueRates      compute.QueuePreset // limits on requests of the queue; empty: none
 	Catalog         string              // file of the catalog; empty: the built-in one
+	Placement       string              // how hosts are chosen: a runtime.Policy; empty: pack
 	Fleet           string              // file of the hosts that pods are placed on, or FleetMachine; empty: a simulated fleet that has plenty of everything
 	TestControls    bool                // serve /_berth/ and run on a clock that it can set
 	PrivateWebhooks bool                // permit webhooks on loopback and private addresses

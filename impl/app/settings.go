@@ -91,6 +91,10 @@ var table = []row{
 		Name: "fleet", Option: "Fleet",
 		Help: "file with the hosts that pods are placed on, or the word machine for this one; without it a simulated fleet with plenty of everything",
 	}, func(c *Config) any { return &c.Fleet }},
+	{setting.Setting{
+		Name: "placement", Option: "Placement", Default: string(runtime.PolicyPack), Choices: runtime.Policies(),
+		Help: "how hosts are chosen: pack fills one before the next, spread takes the one with the most left, spread-data-centers that of the data center with the most left; kubernetes chooses by itself",
+	}, func(c *Config) any { return &c.Placement }},
 
 	{setting.Setting{
 		Name: "interrupt-after", Kind: setting.Duration, Default: "0s", Option: "InterruptAfter",

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"github.com/berthdev/berth/impl/compute"
 	"github.com/berthdev/berth/impl/control"
@@ -48,6 +49,14 @@ type useCasesConfig struct {
 	fleet *beside[control.PreparedFleet]
 }
 
+// place gives how hosts are chosen: as the runtime does, unless another policy is set.
+func (c useCasesConfig) place() func(iter.Seq[compute.HostRoom]) (compute.HostRoom, bool) {
+	if policy := runtime.Policy(c.Placement); policy != "" && policy != runtime.PolicyPack {
+		return policy.Choose
+	}
+	return c.runs.Pods.Place
+}
+
 // openUseCases makes them in the order in which one needs another. The queue, which workers need, has a need of workers too: its hint
 // is made before both.
 func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases, err error) {
@@ -57,7 +66,7 @@ func openUseCases(ctx context.Context, c useCasesConfig, u *undo) (use *useCases
 		return nil, err
 	}
 	if use.placement, err = fleet.Open(ctx, c.store, control.PlacementOptions{
-		Place: c.runs.Pods.Place, Schedules: c.runs.kind.Can.Schedules, Looked: c.seen.placed(),
+		Place: c.place(), Schedules: c.runs.kind.Can.Schedules, Looked: c.seen.placed(),
 	}); err != nil {
 		return nil, err
 	}

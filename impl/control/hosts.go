@@ -211,7 +211,7 @@ func (p *Placement) best(w *want) *host {
 			if !h.suits(w) || !h.fits(w, h.free) {
 				continue
 			}
-			if !yield(compute.HostRoom{Number: i, HostID: h.ID, Rank: w.rankOf(h), GPUs: h.free.gpus, VCPUs: h.free.vcpus}) {
+			if !yield(compute.HostRoom{Number: i, HostID: h.ID, Rank: w.rankOf(h), Named: len(w.DataCenterIDs) > 0, GPUs: h.free.gpus, VCPUs: h.free.vcpus}) {
 				return
 			}
 		}

@@ -37,3 +37,29 @@ func TestPack_TakesTheFullestHostPreferred(t *testing.T) {
 	_, ok = runtime.Pack(slices.Values(rooms[:0]))
 	require.False(t, ok)
 }
+
+func TestPolicy(t *testing.T) {
+	t.Parallel()
+	rooms := []compute.HostRoom{
+		{Number: 0, Rank: 0, GPUs: 2}, {Number: 1, Rank: 0, GPUs: 4, VCPUs: 8}, {Number: 2, Rank: 0, GPUs: 4, VCPUs: 9},
+		{Number: 3, Rank: 1, GPUs: 8}, {Number: 4, Rank: 1, GPUs: 3}, {Number: 5, Rank: 2, GPUs: 9},
+	}
+	named := slices.Clone(rooms)
+	for i := range named {
+		named[i].Named = true
+	}
+	for _, c := range []struct {
+		policy runtime.Policy
+		rooms  []compute.HostRoom
+		want   int
+	}{
+		{"", rooms, 0}, {runtime.PolicyPack, rooms, 0}, {runtime.PolicySpread, rooms, 2}, {runtime.PolicySpreadCenters, rooms, 3},
+		{runtime.PolicySpreadCenters, named, 2},
+	} {
+		chosen, ok := c.policy.Choose(slices.Values(c.rooms))
+		require.True(t, ok)
+		require.Equal(t, c.want, chosen.Number, c.policy)
+		_, ok = c.policy.Choose(slices.Values(c.rooms[:0]))
+		require.False(t, ok)
+	}
+}
