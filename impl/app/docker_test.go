@@ -464,7 +464,7 @@ func TestAGPUPodSaysWhyItCannotRunWhereThereIsNoGPU(t *testing.T) {
 func TestARuntimeThatIsNoneIsAClearError(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]app.Config{
-		`runtime "podman": it must be sim, docker, kubernetes or process`:                  {Runtime: "podman"},
+		`runtime "podman": it must be sim, docker, kubernetes or process`:      {Runtime: "podman"},
 		`pull "often": it must be if-absent, always or never`:                  {Runtime: "docker", RuntimeSettings: setting.Values{"pull": {"often"}}},
 		`process-accept "all": it must be args, env or env:NAME`:               {RuntimeSettings: setting.Values{"process-accept": {"args", "all"}}},
 		`the test controls need a runtime that simulates: runtime must be sim`: {Runtime: "process", TestControls: true},
