@@ -38,31 +38,41 @@ func everything(generation int64) runtime.Allocation {
 
 func TestAnswers_AnyOneThatIsLostChangesNothing(t *testing.T) {
 	t.Parallel()
-	for _, fault := range []kubetest.Fault{{Times: 1}, {Times: 1, Code: http.StatusInternalServerError}} {
-		for n, broke := 0, true; broke; n++ {
-			require.Less(t, n, 100)
-			s := cluster(t)
-			h := open(t, s, kubernetes.Config{})
-			settled(t, s, h)
-			fault.Skip = n
-			s.Break(fault)
-			for generation := range int64(2) {
-				again(t, func() error { return h.Start(t.Context(), everything(generation)) })
-				require.Equal(t, generation, await(t, h, "a", runtime.Up).Generation)
-				again(t, func() error { return h.Stop(t.Context(), "a", grace) })
-				require.Equal(t, runtime.Ended, state(t, h, "a").Phase)
+	for name, fault := range map[string]kubetest.Fault{"carried out, and lost": {Times: 1}, "refused": {Times: 1, Code: http.StatusInternalServerError}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for n, broke := 0, true; broke; n++ {
+				require.Less(t, n, 100)
+				fault.Skip = n
+				broke = lives(t, fault)
 			}
-			again(t, func() error { return h.Start(t.Context(), everything(1)) }) // the same run once more: its names are taken
-			await(t, h, "a", runtime.Up)
-
-			again(t, func() error { return h.Remove(t.Context(), "a") })
-			again(t, func() error { return h.RemoveVolume(t.Context(), "v") })
-			again(t, func() error { return h.Sweep(t.Context()) })
-			broke = s.Broke()
-			s.Break()
-			clears(t, s, h, "a")
-		}
+		})
 	}
+}
+
+// lives takes an allocation through its life while the fault happens, and reports whether it did.
+func lives(t *testing.T, fault kubetest.Fault) (broke bool) {
+	t.Helper()
+	s := cluster(t)
+	h := open(t, s, kubernetes.Config{})
+	settled(t, s, h)
+	s.Break(fault)
+	for generation := range int64(2) {
+		again(t, func() error { return h.Start(t.Context(), everything(generation)) })
+		require.Equal(t, generation, await(t, h, "a", runtime.Up).Generation)
+		again(t, func() error { return h.Stop(t.Context(), "a", grace) })
+		require.Equal(t, runtime.Ended, state(t, h, "a").Phase)
+	}
+	again(t, func() error { return h.Start(t.Context(), everything(1)) }) // the same run once more: its names are taken
+	await(t, h, "a", runtime.Up)
+
+	again(t, func() error { return h.Remove(t.Context(), "a") })
+	again(t, func() error { return h.RemoveVolume(t.Context(), "v") })
+	again(t, func() error { return h.Sweep(t.Context()) })
+	broke = s.Broke()
+	s.Break()
+	clears(t, s, h, "a")
+	return broke
 }
 
 func TestStart_AfterABerthThatWasKilledInTheMidst(t *testing.T) {
