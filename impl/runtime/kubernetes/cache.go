@@ -108,7 +108,7 @@ func (h *Runtime) keep(p *pod) {
 
 	h.judge(e)
 	h.changedHosts()
-	h.tell(id)
+	h.notify(id)
 }
 
 // drop forgets a Pod that is gone. The caller has the lock.
@@ -127,7 +127,7 @@ func (h *Runtime) drop(uid string) {
 		h.ends.Add(id)
 	}
 	h.changedHosts()
-	h.tell(id)
+	h.notify(id)
 }
 
 // letGo forgets a Pod whose finalizer berth took away.
@@ -165,8 +165,8 @@ func (h *Runtime) judge(e *entry) {
 	}
 }
 
-// tell wakes who waits for a change of the allocation. The caller has the lock.
-func (h *Runtime) tell(id string) {
+// notify wakes who waits for a change of the allocation. The caller has the lock.
+func (h *Runtime) notify(id string) {
 	if c := h.awaiting[id]; c != nil {
 		close(c)
 		delete(h.awaiting, id)

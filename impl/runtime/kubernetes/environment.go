@@ -20,7 +20,7 @@ const (
 	noGPU   = "void"
 )
 
-// The names of the variable and the field that tell a container where it is reached.
+// The names of the variable and the field that show a container where it is reached.
 const (
 	envPublicIP = "RUNPOD_PUBLIC_IP"
 	hostIPField = "status.hostIP"
@@ -57,7 +57,7 @@ func (h *Runtime) inform(p *pod, a runtime.Allocation, ports []compute.Published
 	if a.GPUs.None() {
 		kept[envGPUs] = []byte(noGPU)
 	}
-	if _, told := kept[envPublicIP]; !told && h.hostIsPublic() && len(ports) > 0 {
+	if _, set := kept[envPublicIP]; !set && h.hostIsPublic() && len(ports) > 0 {
 		main.Env = append(main.Env, envVariable{Name: envPublicIP, ValueFrom: &variableField{FieldRef: fieldReference{FieldPath: hostIPField}}})
 	}
 	if len(kept) > 0 {

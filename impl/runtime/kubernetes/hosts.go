@@ -70,7 +70,7 @@ func (h *Runtime) judgeOn(name string) {
 		}
 		h.judge(e)
 		if e.over {
-			h.tell(e.pod.Metadata.Labels[labelAllocation])
+			h.notify(e.pod.Metadata.Labels[labelAllocation])
 		}
 	}
 }
@@ -126,7 +126,7 @@ func (h *Runtime) Hosts(ctx context.Context) ([]runtime.HostReport, error) {
 	return all, nil
 }
 
-// report tells what a node has.
+// report reports what a node has.
 func (h *Runtime) report(n *node) runtime.HostReport {
 	var has space
 	has.add(n.Status.Allocatable, h.config.GPUResource)

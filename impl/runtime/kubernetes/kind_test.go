@@ -65,7 +65,7 @@ func TestKind_OpensTheRuntimesOfPodsAndWorkers(t *testing.T) {
 	require.Equal(t, false, spec["enableServiceLinks"])
 	require.Equal(t, "here", spec["hostname"])
 	require.Equal(t, "first", pod["metadata"].(map[string]any)["annotations"].(map[string]any)["labels.berth.dev/dev.berth.name"])
-	require.NotContains(t, main, "env", "what is told to it is in a Secret")
+	require.NotContains(t, main, "env", "its environment is in a Secret")
 	claim := s.Object("persistentvolumeclaims", "berth-volume-v")["spec"].(map[string]any)
 	require.Equal(t, "fast", claim["storageClassName"])
 	require.Equal(t, "7Gi", claim["resources"].(map[string]any)["requests"].(map[string]any)["storage"])

@@ -110,7 +110,7 @@ func (n *node) address(kind string) string {
 	return ""
 }
 
-// hostIsPublic reports whether ports are reached at the address of the node that a container can be told: its inner one.
+// hostIsPublic reports whether ports are reached at the address of the node that a container may know: its inner one.
 func (h *Runtime) hostIsPublic() bool {
 	if h.config.Service != NodePort {
 		return false

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	resyncTime   = 5 * time.Minute // after which everything is listed again, whatever the watch has told
+	resyncTime   = 5 * time.Minute // after which everything is listed again, whatever the watch has brought
 	staleTime    = 30 * time.Second
 	leastBackoff = 100 * time.Millisecond
 	mostBackoff  = 10 * time.Second
@@ -47,12 +47,12 @@ type reflector[T any] struct {
 
 	first chan struct{} // closed once the first list has come, or has failed
 
-	mu     sync.Mutex
-	synced bool
-	open   bool      // a watch is
-	heard  time.Time // when the server was heard of last, unless open
-	cause  error     // why it is not; nil: nothing has failed
-	denied bool      // that was said in the log
+	mu       sync.Mutex
+	synced   bool
+	open     bool      // a watch is
+	answered time.Time // when the server answered last, unless open
+	cause    error     // why it is not; nil: nothing has failed
+	denied   bool      // that was logged
 }
 
 // run goes on until ctx ends.
@@ -74,7 +74,7 @@ func (r *reflector[T]) run(ctx context.Context) {
 		switch {
 		case ctx.Err() != nil:
 			return
-		case version != before: // the watch told something
+		case version != before: // the watch brought something
 			wait, backoff = leastBackoff, leastBackoff
 		default:
 			backoff = min(2*backoff, mostBackoff)
@@ -110,7 +110,7 @@ func (r *reflector[T]) list(ctx context.Context) (string, error) {
 	defer r.mu.Unlock()
 	r.cause = err
 	if err == nil {
-		r.synced, r.heard = true, r.clock.Now()
+		r.synced, r.answered = true, r.clock.Now()
 	}
 	select {
 	case <-r.first:
@@ -130,11 +130,11 @@ func (r *reflector[T]) deny(err error) {
 	r.denied = true
 }
 
-// known reports whether there is a list, and what has failed if there is none, or if the server was not heard of for long.
+// known reports whether there is a list, and what has failed if there is none, or if the server has not answered for long.
 func (r *reflector[T]) known() (ok bool, cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	fresh := r.open || r.clock.Now().Sub(r.heard) <= staleTime
+	fresh := r.open || r.clock.Now().Sub(r.answered) <= staleTime
 	return r.synced && fresh, r.cause
 }
 
@@ -187,7 +187,7 @@ func (r *reflector[T]) noteCut(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.open {
-		r.open, r.heard = false, r.clock.Now()
+		r.open, r.answered = false, r.clock.Now()
 	}
 	if err != nil {
 		r.cause = err

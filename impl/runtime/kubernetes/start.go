@@ -77,7 +77,7 @@ func (h *Runtime) carryOut(ctx context.Context, a runtime.Allocation, p plan) er
 		}
 	}
 
-	if !errors.Is(err, runtime.ErrUnavailable) { // or it may be there, and nobody heard of it
+	if !errors.Is(err, runtime.ErrUnavailable) { // or it may be there, and nobody knows
 		h.undo(ctx, a.ID, made)
 	}
 	return err
@@ -164,7 +164,7 @@ func (h *Runtime) ensureService(ctx context.Context, a runtime.Allocation, ports
 		},
 	}
 	made, err := create(ctx, h.client, services, nameOf(a.ID), wanted)
-	if because(err, reasonExists) { // the cache has not heard of it yet, or it is somebody else's
+	if because(err, reasonExists) { // the cache does not have it yet, or it is somebody else's
 		made, err = fetch[service](ctx, h.client, services, nameOf(a.ID))
 		switch {
 		case err != nil:
@@ -200,7 +200,7 @@ func (h *Runtime) removeService(ctx context.Context, id string) error {
 	return nil
 }
 
-// makeSecrets makes the Secrets of the run, and tells its Pod of them.
+// makeSecrets makes the Secrets of the run, which its Pod names.
 func (h *Runtime) makeSecrets(ctx context.Context, a runtime.Allocation, p plan, s *service) (made []*secret, err error) {
 	add := func(suffix, kind string, data map[string][]byte) error {
 		if len(data) == 0 {
@@ -215,7 +215,7 @@ func (h *Runtime) makeSecrets(ctx context.Context, a runtime.Allocation, p plan,
 
 	var ports []compute.PublishedPort
 	if s != nil {
-		ports = h.told(a.Ports, s)
+		ports = h.announced(a.Ports, s)
 	}
 	if err := add(envSecret, opaqueType, h.inform(p.pod, a, ports)); err != nil {
 		return made, err
@@ -231,8 +231,8 @@ func (h *Runtime) makeSecrets(ctx context.Context, a runtime.Allocation, p plan,
 	return made, add(pullSecret, loginType, login)
 }
 
-// told gives the ports of which a container is told before it starts. A load balancer will have the same.
-func (h *Runtime) told(asked []string, s *service) []compute.PublishedPort {
+// announced gives the ports that a container knows before it starts. A load balancer will have the same.
+func (h *Runtime) announced(asked []string, s *service) []compute.PublishedPort {
 	ports := h.reached(asked, s, "")
 	if s.Spec.Type == string(LoadBalancer) {
 		for i := range ports {

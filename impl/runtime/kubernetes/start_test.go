@@ -86,7 +86,7 @@ func TestStart_AfterABerthThatWasKilledInTheMidst(t *testing.T) {
 		cut = h.Start(t.Context(), everything(1)) != nil
 		s.Break()
 
-		next := open(t, s, kubernetes.Config{}) // which has heard of nothing
+		next := open(t, s, kubernetes.Config{}) // which knows nothing
 		again(t, func() error { return next.Start(t.Context(), everything(1)) })
 		await(t, next, "a", runtime.Up)
 		again(t, func() error { return next.RemoveVolume(t.Context(), "nothing") })

@@ -38,7 +38,7 @@ func (h *Runtime) Inspect(ctx context.Context, id string) (runtime.State, error)
 	return s, err
 }
 
-// state tells how the Pod is. The caller has the lock.
+// state reports how the Pod is. The caller has the lock.
 func (h *Runtime) state(e *entry) runtime.State {
 	p, c := e.pod, mainOf(e.pod)
 	s := runtime.State{Phase: runtime.Starting, Generation: generation(p), HostID: p.Spec.NodeName}
@@ -132,7 +132,7 @@ type obstacle struct {
 	final  bool // it stays so
 }
 
-// obstacleOf tells why the Pod's container cannot be made; ok is false if nothing is the matter.
+// obstacleOf reports why the Pod's container cannot be made; ok is false if nothing is the matter.
 func obstacleOf(p *pod) (o obstacle, ok bool) {
 	w := mainOf(p).Waiting
 	if w == nil || len(p.Spec.Containers) == 0 {
@@ -152,7 +152,7 @@ func obstacleOf(p *pod) (o obstacle, ok bool) {
 	return o, false
 }
 
-// waitReason tells what a Pod waits for that is not up; empty if nothing is the matter.
+// waitReason reports what a Pod waits for that is not up; empty if nothing is the matter.
 func waitReason(p *pod) string {
 	if o, ok := obstacleOf(p); ok {
 		return o.reason
@@ -163,7 +163,7 @@ func waitReason(p *pod) string {
 	return ""
 }
 
-// endReason tells why a Pod has ended, if more is known than its exit code. The caller has the lock.
+// endReason reports why a Pod has ended, if more is known than its exit code. The caller has the lock.
 func (h *Runtime) endReason(e *entry) string {
 	p := e.pod
 	if reason, has := p.Metadata.Annotations[annotationReason]; has {
@@ -198,7 +198,7 @@ func (h *Runtime) endReason(e *entry) string {
 	return ""
 }
 
-// statusReason tells why the node or the cluster ended a Pod.
+// statusReason reports why the node or the cluster ended a Pod.
 func statusReason(p *pod) string {
 	name, message := p.Spec.NodeName, p.Status.Message
 	switch reason := p.Status.Reason; reason {

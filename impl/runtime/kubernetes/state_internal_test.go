@@ -49,8 +49,8 @@ func TestState_SaysWhyAPodIsNotUp(t *testing.T) {
 			`{"phase": "Failed", "containerStatuses": [{"name": "main", "state": {"terminated": {"exitCode": 143, "reason": "Error", ` + at + `}}}]}`,
 			`"deletionTimestamp": "2026-01-02T03:05:04Z", "deletionGracePeriodSeconds": 0`, runtime.Ended, 143,
 		},
-		"said before": {
-			`{"phase": "Failed", "reason": "Evicted"}`, `"annotations": {"berth.dev/reason": "said before"}`, runtime.Ended, -1,
+		"noted before": {
+			`{"phase": "Failed", "reason": "Evicted"}`, `"annotations": {"berth.dev/reason": "noted before"}`, runtime.Ended, -1,
 		},
 	} {
 		s := judged(t, test.status, test.metadata)

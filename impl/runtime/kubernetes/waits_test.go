@@ -187,7 +187,7 @@ func TestPorts_AreAtTheOuterAddressOfANodeThatHasOne(t *testing.T) {
 	a := playing("a", "env RUNPOD_PUBLIC_IP", "stay")
 	a.Ports = []string{"22/tcp"}
 	require.Equal(t, "203.0.113.9", start(t, h, a).Ports[0].IP)
-	require.Eventually(t, func() bool { return logs(t, h, "a") == "RUNPOD_PUBLIC_IP=\n" }, patience, look, "a container is not told another one")
+	require.Eventually(t, func() bool { return logs(t, h, "a") == "RUNPOD_PUBLIC_IP=\n" }, patience, look, "a container does not know another one")
 
 	a.Ports = []string{"22/tcp", "9000/udp"}
 	require.NoError(t, h.Stop(t.Context(), "a", grace))

@@ -13,8 +13,8 @@ const (
 	mostTick  = 2 * time.Second
 )
 
-// watchOver ends what only the time tells to have ended, until Close: Pods whose container cannot be made for too long or will never be,
-// and those that are lost with a node of which berth has not heard.
+// watchOver ends what has ended by the time alone, until Close: Pods whose container cannot be made for too long or will never be,
+// and those that are lost with a node that berth never saw.
 func (h *Runtime) watchOver() {
 	tick := min(mostTick, max(leastTick, h.config.PullTimeout/4))
 	for h.ctx.Err() == nil {
@@ -76,7 +76,7 @@ func (h *Runtime) seek(name string) {
 	defer cancel()
 	err := h.client.do(ctx, call{what: "get node " + name, method: http.MethodGet, path: nodesPath + "/" + url.PathEscape(name)}, nil)
 	if !isGone(err) {
-		return // the watch will tell of it
+		return // the watch will bring it
 	}
 
 	h.mu.Lock()

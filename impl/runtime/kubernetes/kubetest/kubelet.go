@@ -12,7 +12,7 @@ import (
 // step is how long things take on a node, at least.
 const step = 5 * time.Millisecond
 
-// images are those of the registries, as nodes get them: the program of package play by any name, but for what was said of some.
+// images are those of the registries, as nodes get them: the program of package play by any name, but for those of some.
 type images struct {
 	refused map[string]string // image: message
 	present map[string]bool   // on every node

@@ -60,7 +60,7 @@ func (s *Server) Cordon(name string, cordoned bool) {
 	s.change(nodes, name, "", func(o object) { put(o, cordoned, "spec", "unschedulable") })
 }
 
-// SilenceNode has a node not be heard of any more, as when its machine has no power: its containers end, and nobody says so.
+// SilenceNode has a node not report any more, as when its machine has no power: its containers end, and nothing shows it.
 func (s *Server) SilenceNode(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

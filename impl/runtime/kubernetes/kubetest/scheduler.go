@@ -110,7 +110,7 @@ func (s *Server) choose(p object, names []string, used map[string]map[string]flo
 	return "", fmt.Sprintf("0/%d nodes are available: %s.", len(names), strings.Join(parts, ", "))
 }
 
-// unfit tells why a Pod cannot be on a node; nothing if it can.
+// unfit reports why a Pod cannot be on a node; nothing if it can.
 func unfit(p, node object, used map[string]float64) (why []string) {
 	if on, _ := at(node, "spec", "unschedulable").(bool); on {
 		return []string{"node(s) were unschedulable"}
