@@ -74,10 +74,15 @@ func TestPlacement_ARuntimeThatSchedules(t *testing.T) {
 		require.Equal(t, "AP-JP-1", pod.DataCenterID)
 		require.Equal(t, []string{"c"}, c.placement.HostsFor(pod), "the other one is elsewhere")
 	})
+}
+
+func TestPlacement_HostsOfARuntimeThatSchedules(t *testing.T) {
+	t.Parallel()
+	full := ReportedHost{Host: small()[0], Taken: compute.Claimed{GPUs: 4, VCPUs: 32, MemoryGB: 180, DiskGB: 10}}
 
 	t.Run("has a drained host be back later", func(t *testing.T) {
 		t.Parallel()
-		drained := japan
+		drained := ReportedHost{Host: small()[2]}
 		drained.Draining = true
 		c := openScheduled(t, drained)
 		pod, err := c.CreatePod(t.Context(), "u", gpuPod(1))

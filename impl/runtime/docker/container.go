@@ -74,7 +74,7 @@ func (h *Runtime) hush(c container.InspectResponse) {
 
 // Stop sends SIGTERM and, after grace in whole seconds, SIGKILL.
 func (h *Runtime) Stop(ctx context.Context, id string, grace time.Duration) error {
-	unlock, err := h.locks.lock(ctx, id)
+	unlock, err := h.locks.Lock(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (h *Runtime) Stop(ctx context.Context, id string, grace time.Duration) erro
 
 // Remove kills and removes the container, and removes the volume of the persistent mount.
 func (h *Runtime) Remove(ctx context.Context, id string) error {
-	unlock, err := h.locks.lock(ctx, id)
+	unlock, err := h.locks.Lock(ctx, id)
 	if err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ type Runtime struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 	ends   *runtime.Ends
-	locks  locks
+	locks  runtime.Locks
 	// networks is held for reading by who puts a container into a network, and for writing by who removes those without any.
 	networks sync.RWMutex
 
@@ -137,7 +137,7 @@ func New(c Config) (*Runtime, error) {
 	}
 
 	h := &Runtime{
-		config: c, engine: engine, reserve: reserve, ends: runtime.NewEnds(), locks: locks{held: map[string]*lock{}},
+		config: c, engine: engine, reserve: reserve, ends: runtime.NewEnds(),
 		starts: map[string]*start{}, failed: map[string]runtime.State{}, quiet: map[string]bool{}, samples: map[string]sample{},
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())

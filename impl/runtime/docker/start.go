@@ -24,7 +24,7 @@ type start struct {
 // Start refuses what cannot run here, then pulls the image if need be and starts a container, while the caller goes on. If
 // the engine goes away meanwhile, the start goes on when it is back.
 func (h *Runtime) Start(ctx context.Context, a runtime.Allocation) error {
-	unlock, err := h.locks.lock(ctx, a.ID)
+	unlock, err := h.locks.Lock(ctx, a.ID)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/distribution/reference"
 
@@ -86,8 +87,8 @@ func credential(ctx context.Context, a runtime.Allocation) (map[string][]byte, e
 		Auth     []byte `json:"auth"` // base64 in JSON
 	}
 	at := reference.Domain(named)
-	if at == "docker.io" {
-		at = "https://index.docker.io/v1/"
+	if at == defaultRegistry() { // which has another name as logins are stored
+		at = "https://index." + at + "/v1/"
 	}
 	text, err := json.Marshal(map[string]map[string]login{"auths": {at: {c.User, c.Password, []byte(c.User + ":" + c.Password)}}}) //nolint:gosec // it is to be stored, in a Secret
 	if err != nil {
@@ -95,3 +96,9 @@ func credential(ctx context.Context, a runtime.Allocation) (map[string][]byte, e
 	}
 	return map[string][]byte{loginKey: text}, nil
 }
+
+// defaultRegistry is the one of images whose names have none.
+var defaultRegistry = sync.OnceValue(func() string {
+	named, _ := reference.ParseNormalizedNamed("image")
+	return reference.Domain(named)
+})

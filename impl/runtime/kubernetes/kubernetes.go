@@ -120,7 +120,7 @@ type Runtime struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 	ends   *runtime.Ends
-	locks  locks
+	locks  runtime.Locks
 	hosts  chan struct{} // has a hint if hosts have changed
 	kick   chan struct{} // has a hint if a Pod will never come up
 
@@ -155,7 +155,7 @@ func open(c Config, found credentials) (*Runtime, error) {
 	}
 
 	h := &Runtime{
-		config: c, client: newClient(found, c.Clock), ends: runtime.NewEnds(), locks: locks{held: map[string]*lock{}}, hosts: make(chan struct{}, 1), kick: make(chan struct{}, 1),
+		config: c, client: newClient(found, c.Clock), ends: runtime.NewEnds(), hosts: make(chan struct{}, 1), kick: make(chan struct{}, 1),
 		cache: newCache(),
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())

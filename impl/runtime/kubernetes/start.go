@@ -21,7 +21,7 @@ const (
 // Start refuses what cannot run here, makes the volume claims, the Service and the Secrets that the allocation takes, and its Pod. What was
 // made before something failed is removed again, by Sweep if need be.
 func (h *Runtime) Start(ctx context.Context, a runtime.Allocation) error {
-	unlock, err := h.locks.lock(ctx, a.ID)
+	unlock, err := h.locks.Lock(ctx, a.ID)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ const (
 // Stop deletes the Pod with the grace, and waits until its container has ended; where its node does not answer, until some seconds after
 // the grace.
 func (h *Runtime) Stop(ctx context.Context, id string, grace time.Duration) error {
-	unlock, err := h.locks.lock(ctx, id)
+	unlock, err := h.locks.Lock(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (h *Runtime) release(ctx context.Context, p *pod) error {
 
 // Remove kills and removes the Pods, and removes the volume claim of the persistent mount.
 func (h *Runtime) Remove(ctx context.Context, id string) error {
-	unlock, err := h.locks.lock(ctx, id)
+	unlock, err := h.locks.Lock(ctx, id)
 	if err != nil {
 		return err
 	}

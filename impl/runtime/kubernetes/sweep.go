@@ -42,7 +42,7 @@ func (h *Runtime) Sweep(ctx context.Context) error {
 
 // sweep removes what an allocation needs no more, of the Secrets that it was seen to have and of what is in the cache.
 func (h *Runtime) sweep(ctx context.Context, id string, seen []*secret) error {
-	unlock, err := h.locks.lock(ctx, id) // nothing is being started then
+	unlock, err := h.locks.Lock(ctx, id) // nothing is being started then
 	if err != nil {
 		return err
 	}

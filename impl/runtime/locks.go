@@ -1,12 +1,12 @@
-package docker
+package runtime
 
 import (
 	"context"
 	"sync"
 )
 
-// locks lets one call at a time change an allocation.
-type locks struct {
+// Locks let one call at a time change an allocation. The zero Locks are ready.
+type Locks struct {
 	mu   sync.Mutex
 	held map[string]*lock
 }
@@ -16,9 +16,12 @@ type lock struct {
 	users int // who hold it or wait for it
 }
 
-// lock waits until nobody else has the id. The function that it gives must be called.
-func (l *locks) lock(ctx context.Context, id string) (unlock func(), err error) {
+// Lock waits until nobody else has the id, or ctx has ended: then it gives the error of ctx. The function that it gives must be called.
+func (l *Locks) Lock(ctx context.Context, id string) (unlock func(), err error) {
 	l.mu.Lock()
+	if l.held == nil {
+		l.held = map[string]*lock{}
+	}
 	one := l.held[id]
 	if one == nil {
 		one = &lock{turn: make(chan struct{}, 1)}
