@@ -115,7 +115,7 @@ var _ = area(func() {
 		c.forbidden(c.key("graphql"), func(Operation) bool { return false })
 	})
 	add("auth.scopes.admin", []string{"listPods", "createPod", "run"}, func(c *Check) {
-		c.forbidden(c.key("admin"), func(Operation) bool { return false })
+		c.forbidden(c.key("admin"), isHosts)
 	})
 
 	add("auth.scopes.all", []string{"listPods", "createPod", "health", "ping"}, func(c *Check) {

@@ -83,11 +83,11 @@ func TestKubernetes_PodsOverHTTP(t *testing.T) {
 		}
 		creates.Wait()
 
-		count := func() (running int, waiting []string) {
+		count := func() (running, waiting []string) {
 			for _, id := range ids {
 				switch h.status(id) {
 				case "RUNNING":
-					running++
+					running = append(running, id)
 				case "STARTING":
 					waiting = append(waiting, id)
 				}
@@ -96,9 +96,9 @@ func TestKubernetes_PodsOverHTTP(t *testing.T) {
 		}
 		require.Eventually(t, func() bool {
 			running, waiting := count()
-			return running == room && len(waiting) == all-room
+			return len(running) == room && len(waiting) == all-room
 		}, time.Minute, 50*time.Millisecond)
-		_, waiting := count()
+		running, waiting := count()
 		h.says(waiting[0], "0/2 nodes are available: 2 Insufficient nvidia.com/gpu.")
 
 		status, hosts := h.call("GET", "/_berth/hosts", "")
@@ -109,11 +109,9 @@ func TestKubernetes_PodsOverHTTP(t *testing.T) {
 			require.EqualValues(t, 4, host["gpuCount"])
 		}
 
-		for _, id := range ids {
-			if h.status(id) == "RUNNING" {
-				status, _ = h.call("DELETE", "/v2/pods/"+id, "")
-				require.Equal(t, http.StatusNoContent, status)
-			}
+		for _, id := range running {
+			status, _ = h.call("DELETE", "/v2/pods/"+id, "")
+			require.Equal(t, http.StatusNoContent, status)
 		}
 		for _, id := range waiting {
 			h.await(id, "RUNNING")

@@ -114,7 +114,7 @@ func (r *reported) host(report runtime.HostReport) control.ReportedHost {
 	if report.Has.GPUs > 0 {
 		i := slices.IndexFunc(r.catalog.GPUs, func(t control.GPUType) bool { return compute.SameGPU(t.ID, report.GPUProduct) })
 		if i >= 0 {
-			h.GPU, h.GPUCount = r.catalog.GPUs[i].ID, report.Has.GPUs
+			h.GPU, h.GPUCount, h.CUDAVersion = r.catalog.GPUs[i].ID, report.Has.GPUs, report.CUDA
 		} else if !r.unknown[report.GPUProduct] {
 			r.unknown[report.GPUProduct] = true
 			r.log.Warn("the catalog knows no such GPU type: nothing can ask for it", "host", report.ID, "product", report.GPUProduct)

@@ -26,6 +26,7 @@ type host struct {
 	rank     int // of the data center in the catalog
 	cuda     []cudaVersion
 	draining bool
+	anyCloud bool // it is of a runtime that schedules, whose machines are of none
 	free     amount
 	devices  devices // that are claimed
 }
@@ -70,7 +71,7 @@ func (p *Placement) setHosts(hosts []Host) {
 		}
 
 		rank := ranks[n.DataCenterID]
-		*h = host{Host: n, rank: rank, center: &p.catalog.DataCenters[rank], cuda: cuda, draining: p.draining[n.ID]}
+		*h = host{Host: n, rank: rank, center: &p.catalog.DataCenters[rank], cuda: cuda, draining: p.draining[n.ID], anyCloud: p.options.Schedules}
 		h.free = h.whole()
 		if h.GPU != "" {
 			p.kinds[kind{gpu: h.GPU}] = append(p.kinds[kind{gpu: h.GPU}], h)
@@ -162,7 +163,7 @@ func (p *Placement) suiting(w *want) (all []*host) {
 
 // suits reports whether the host is of the asked sort, free or not.
 func (h *host) suits(w *want) bool {
-	return !h.draining && (w.HostID == "" || h.is(w.HostID)) && (w.Cloud == "" || w.Cloud == h.Cloud) &&
+	return !h.draining && (w.HostID == "" || h.is(w.HostID)) && (w.Cloud == "" || w.Cloud == h.Cloud || h.anyCloud) &&
 		(len(w.DataCenterIDs) == 0 || slices.Contains(w.DataCenterIDs, h.DataCenterID)) &&
 		(!w.GlobalNetwork || h.center.GlobalNetwork) && h.meets(&w.Needs, h.share(w))
 }

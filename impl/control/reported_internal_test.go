@@ -90,6 +90,23 @@ func TestPlacement_HostsOfARuntimeThatSchedules(t *testing.T) {
 		require.Nil(t, c.placement.HostsFor(pod), "any host of the sort will do")
 	})
 
+	t.Run("are of either cloud", func(t *testing.T) {
+		t.Parallel()
+		c := openScheduled(t, ReportedHost{Host: small()[0]})
+		n := gpuPod(1)
+		n.GPU.ID, n.Cloud = "NVIDIA L4", compute.Secure
+		_, err := c.CreatePod(t.Context(), "u", n)
+		require.NoError(t, err)
+
+		other := l4s("x", 1)
+		other.GPU = "NVIDIA GeForce RTX 4090"
+		c = openScheduled(t, ReportedHost{Host: other})
+		n.GPU, n.Cloud = &compute.GPU{ID: other.GPU, Count: 1}, compute.Community
+		pod, err := c.CreatePod(t.Context(), "u", n)
+		require.NoError(t, err)
+		require.Equal(t, compute.Community, pod.Cloud)
+	})
+
 	t.Run("may know no host yet", func(t *testing.T) {
 		t.Parallel()
 		c := openScheduled(t)

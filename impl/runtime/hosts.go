@@ -15,6 +15,7 @@ type HostReport struct {
 	ID         string
 	Zone       string // where it is, as its operator calls it; empty: nobody said
 	GPUProduct string // as the vendor's tools name it; empty: it has none
+	CUDA       string // the latest version that its driver runs, like 12.8; empty: nobody knows
 	Has, Taken HostSize
 	Ready      bool
 	Draining   bool   // nothing more is placed on it

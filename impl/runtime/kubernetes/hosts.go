@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"regexp"
 	"slices"
 
 	"github.com/berthdev/berth/impl/runtime"
@@ -133,12 +134,26 @@ func (h *Runtime) report(n *node) runtime.HostReport {
 	ready := conditionOf(n.Status.Conditions, conditionReady)
 	r := runtime.HostReport{
 		ID: n.Metadata.Name, Zone: n.Metadata.Labels[h.config.ZoneLabel], GPUProduct: n.Metadata.Labels[h.config.GPULabel],
-		Has: has.whole(math.Floor), Ready: ready.Status == isTrue, Draining: n.Spec.Unschedulable,
+		CUDA: cudaOf(n.Metadata.Labels), Has: has.whole(math.Floor), Ready: ready.Status == isTrue, Draining: n.Spec.Unschedulable,
 	}
 	if !r.Ready {
 		r.Reason = clean(cmp.Or(ready.Message, ready.Reason))
 	}
 	return r
+}
+
+// The labels by which the discovery of GPU features says what version of CUDA the driver of a node runs; the older ones have it in parts.
+const (
+	cudaLabel      = "nvidia.com/cuda.runtime-version.full"
+	cudaMajorLabel = "nvidia.com/cuda.runtime.major"
+	cudaMinorLabel = "nvidia.com/cuda.runtime.minor"
+)
+
+var cudaForm = regexp.MustCompile(`^[0-9]{1,3}\.[0-9]{1,3}`)
+
+// cudaOf gives the version of CUDA that labels name; empty if they name none.
+func cudaOf(labels map[string]string) string {
+	return cudaForm.FindString(cmp.Or(labels[cudaLabel], labels[cudaMajorLabel]+"."+labels[cudaMinorLabel]))
 }
 
 // space is an amount of what nodes have: of memory and disk in bytes.

@@ -45,11 +45,15 @@ const (
 	labelVolume     = "berth.dev/volume" // the id of a network volume
 
 	annotationPorts  = "berth.dev/ports"  // as asked for, with commas between
+	annotationAsked  = "berth.dev/asked"  // when, as askedForm has it
 	annotationReason = "berth.dev/reason" // why berth ended it; empty: it was asked to
 	annotationLabels = "labels.berth.dev/"
 
 	finalizer = "berth.dev/end"
 )
+
+// askedForm is how times are written in annotations.
+const askedForm = "2006-01-02T15:04:05.000Z07:00"
 
 // containerName is that of the one container of a Pod.
 const containerName = "main"

@@ -67,6 +67,7 @@ func (h *Runtime) plan(a runtime.Allocation) (plan, error) {
 	}}
 	result.pod.Metadata.Finalizers = []string{finalizer}
 	result.pod.Metadata.Annotations = annotations(a)
+	result.pod.Metadata.Annotations[annotationAsked] = h.config.Clock.Wall().UTC().Format(askedForm)
 	if labelForm.MatchString(a.Hostname) {
 		result.pod.Spec.Hostname = a.Hostname
 	}

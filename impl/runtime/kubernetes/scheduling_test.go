@@ -134,7 +134,7 @@ func TestScheduling_NoOtherHostsThanThoseThatAreNamed(t *testing.T) {
 func TestHosts_AreTheNodesWithWhatIsTakenOfThem(t *testing.T) {
 	t.Parallel()
 	s := kubetest.New(t)
-	s.AddNode(t, kubetest.Node{Name: "n1", CPUs: 16, MemoryGB: 64, DiskGB: 500, GPUs: 2, Product: "NVIDIA-L4", Zone: "EU-RO-1"})
+	s.AddNode(t, kubetest.Node{Name: "n1", CPUs: 16, MemoryGB: 64, DiskGB: 500, GPUs: 2, Product: "NVIDIA-L4", Zone: "EU-RO-1", CUDA: "12.8"})
 	h := open(t, s, kubernetes.Config{})
 	a := playing("a", "stay")
 	a.VCPUs, a.MemoryBytes, a.DiskGB, a.GPUs = 3, 5<<30, 20, runtime.GPUs{Type: "NVIDIA L4", Count: 1}
@@ -143,7 +143,7 @@ func TestHosts_AreTheNodesWithWhatIsTakenOfThem(t *testing.T) {
 	hosts, err := h.Hosts(t.Context())
 	require.NoError(t, err)
 	want := runtime.HostReport{
-		ID: "n1", Zone: "EU-RO-1", GPUProduct: "NVIDIA-L4", Ready: true,
+		ID: "n1", Zone: "EU-RO-1", GPUProduct: "NVIDIA-L4", CUDA: "12.8", Ready: true,
 		Has:   runtime.HostSize{GPUs: 2, VCPUs: 16, MemoryGB: 64, DiskGB: 500},
 		Taken: runtime.HostSize{GPUs: 1, VCPUs: 3, MemoryGB: 5, DiskGB: 20},
 	}

@@ -44,10 +44,10 @@ func (h *Runtime) state(e *entry) runtime.State {
 	s := runtime.State{Phase: runtime.Starting, Generation: generation(p), HostID: p.Spec.NodeName}
 	switch {
 	case c.Running != nil:
-		s.Phase, s.StartedAt = runtime.Up, c.Running.StartedAt.UTC()
+		s.Phase, s.StartedAt = runtime.Up, precise(c.Running.StartedAt.UTC(), p)
 	case c.Terminated != nil:
 		s.ExitCode, s.OOM = c.Terminated.ExitCode, c.Terminated.Reason == "OOMKilled"
-		s.StartedAt = begun(c.Terminated.StartedAt)
+		s.StartedAt = precise(begun(c.Terminated.StartedAt), p)
 	}
 
 	if e.over || h.isOver(p) {
@@ -63,6 +63,16 @@ func (h *Runtime) state(e *entry) runtime.State {
 	}
 	s.Reason = waitReason(p)
 	return s
+}
+
+// precise gives the time of a start, which the API has in whole seconds, as far as more is known of it: it was not before somebody asked for
+// it. So two runs within a second have two times.
+func precise(at time.Time, p *pod) time.Time {
+	asked, err := time.Parse(askedForm, p.Metadata.Annotations[annotationAsked])
+	if err == nil && !at.IsZero() && asked.After(at) && asked.Sub(at) < time.Second {
+		return asked.UTC()
+	}
+	return at
 }
 
 // begun is a time of a start; a container that could not be started has one in 1970.

@@ -162,6 +162,14 @@ func (s *Server) Expire() {
 	s.history, s.oldest = nil, s.version
 }
 
+// Idle has containers that start from now on run nothing and stay until they are ended, whatever their image and arguments: so it is with
+// nodes that kwok simulates.
+func (s *Server) Idle() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.idle = true
+}
+
 // Metrics has the metrics API there, or not.
 func (s *Server) Metrics(there bool) {
 	s.mu.Lock()

@@ -100,6 +100,9 @@ func waiting(reason, message string) object {
 	return object{"waiting": w}
 }
 
+// idleStart is how long containers that run nothing take to come up.
+const idleStart = 400 * time.Millisecond
+
 // kubelet runs a Pod on a node until it is gone, or the node is silent.
 func (s *Server) kubelet(name, uid, node string) {
 	c := container{s, name, uid, node}
@@ -117,6 +120,12 @@ func (s *Server) kubelet(name, uid, node string) {
 		set(o, waiting("ContainerCreating", ""), false)
 	})
 
+	s.mu.Lock()
+	slow := s.idle
+	s.mu.Unlock()
+	if slow {
+		s.pause(idleStart)
+	}
 	if run := c.prepare(); run != nil {
 		c.run(run)
 	}
@@ -206,6 +215,7 @@ func (c container) start(o object) *process {
 	spec := items(o, "spec", "containers")[0]
 	run := newProcess(c.s, c.environment(o, spec))
 	run.steps = append(words(spec, "command"), words(spec, "args")...)
+	run.idle = c.s.idle
 	if len(words(spec, "command")) > 0 {
 		run.program = run.steps[0]
 		run.steps = run.steps[1:]

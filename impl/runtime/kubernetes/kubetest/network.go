@@ -60,7 +60,8 @@ func (s *Server) unpublish(o object) {
 
 // listen takes a port of the node, and passes connections on to the Pod that the selector selects.
 func (s *Server) listen(selector object, protocol, target string) (port int, end func(), ok bool) {
-	start := int(s.version) * 7919
+	s.listens++ // the next port of the same Service begins elsewhere: no two have one number, whatever their protocols
+	start := (int(s.version) + s.listens) * 7919
 	for i := range lastPort - firstPort + 1 {
 		port = firstPort + (start+i)%(lastPort-firstPort+1)
 		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))

@@ -16,6 +16,7 @@ type Node struct {
 	Name                               string
 	CPUs, MemoryGB, DiskGB, GPUs       int64
 	Product, Zone, External, TaintedBy string // TaintedBy: the key of a taint that keeps others away
+	CUDA                               string // the version that its driver runs
 }
 
 // AddNode adds a machine, which is ready.
@@ -24,6 +25,9 @@ func (s *Server) AddNode(t testing.TB, n Node) {
 	labels := object{"kubernetes.io/hostname": n.Name}
 	if n.Product != "" {
 		labels["nvidia.com/gpu.product"] = n.Product
+	}
+	if n.CUDA != "" {
+		labels["nvidia.com/cuda.runtime-version.full"] = n.CUDA
 	}
 	if n.Zone != "" {
 		labels["topology.kubernetes.io/zone"] = n.Zone

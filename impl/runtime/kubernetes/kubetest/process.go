@@ -27,6 +27,7 @@ type process struct {
 	s         *Server
 	program   string
 	steps     []string
+	idle      bool // nothing is run: it waits to be ended
 	env       map[string]string
 	mounts    map[string]*disk // by the paths at which they are
 	disk      *disk            // of the container
@@ -107,6 +108,13 @@ func (p *process) play() (code int) {
 		p.written = make(chan struct{})
 		p.mu.Unlock()
 	}()
+	if p.idle {
+		select {
+		case <-p.term:
+		case <-p.end:
+		}
+		return 0
+	}
 	if p.program != program {
 		p.failed = fmt.Sprintf("exec: %q: stat %s: no such file or directory", p.program, p.program)
 		return 128

@@ -51,6 +51,8 @@ type Server struct {
 	disks   map[string]*disk    // of volume claims, by their uid
 	ports   map[string][]func() // closes what a Service listens on, by its uid
 	metrics bool
+	listens int           // ports of nodes that were given away
+	idle    bool          // containers run nothing
 	wake    chan struct{} // for the scheduler
 	work    sync.WaitGroup
 	done    chan struct{}
